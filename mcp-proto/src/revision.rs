@@ -147,7 +147,7 @@ pub struct Rules {
     /// The error code for a request that requires a capability the client did not declare.
     pub missing_capability: i64,
     // STL-13, FRM-16, FRM-17: modern servers ask within results.
-    /// Whether servers send requests, and clients responses.
+    /// Whether servers can send requests. In other revisions, servers ask within results.
     pub servers_ask: bool,
     // HTTP-15, HTTP-16: a stream that begins with an event id can be resumed.
     /// Whether an HTTP event stream begins with an empty event that has an id, so that the server

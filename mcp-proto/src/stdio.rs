@@ -142,7 +142,7 @@ fn is_complete_message(line: &[u8]) -> bool {
 // FRM-19: close stdin, then terminate, then kill.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Ending {
-    /// Close its stdin, after the outbox is sent or cannot be sent.
+    /// Close the child's stdin once the outbox has been sent, or sending it has failed.
     CloseInput,
     /// Ask it to terminate: SIGTERM to its process group.
     Terminate,

@@ -10,8 +10,8 @@ use smol::io::{AsyncRead, AsyncWrite};
 use crate::drive::drive;
 use crate::runtime::Smol;
 
-/// Connects a [`Client`] on smol. Its tasks run on smol's global executor, regardless of the
-/// executor that awaits them.
+/// Connects a [`Client`] on smol. The connection's background tasks run on smol's global executor,
+/// whichever executor polls the calls.
 pub trait Connect {
     /// Starts a server, connects to its stdin and stdout, and waits until it has identified itself.
     ///

@@ -21,7 +21,8 @@ use crate::vocabulary::{Identity, ViolationPolicy};
 pub struct Config(pub(super) Identity);
 
 impl Config {
-    /// Creates a configuration that speaks every revision and declares no capabilities.
+    /// Creates the configuration of a client that supports every revision and declares no
+    /// capabilities.
     pub fn new(name: &str, version: &str) -> Self {
         Self(Identity {
             info: Implementation::new(name, version),

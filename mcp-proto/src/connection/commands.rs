@@ -7,8 +7,8 @@ use super::inbound::{InboundRequest, Responded};
 use super::pending_calls::{NewCall, Owner};
 use super::{Connection, eras};
 use crate::error::{Misuse, Unencodable};
-use crate::json::{Object, Raw, find_rare};
-use crate::meta::missing_capabilities;
+use crate::json::{Object, Raw};
+use crate::meta::{has_progress_token, missing_capabilities};
 use crate::method::MethodId;
 use crate::permissions;
 use crate::queues::Draft;
@@ -402,8 +402,4 @@ impl Connection {
         self.advance(now);
         self.finish(Close::Local);
     }
-}
-
-fn has_progress_token(params: &[u8]) -> bool {
-    find_rare(params, "_meta").is_some_and(|meta| find_rare(meta, "progressToken").is_some())
 }

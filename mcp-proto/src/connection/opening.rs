@@ -25,7 +25,7 @@ impl Connection {
     /// Client: returns the configuration for reconnecting after the server exited on the probe.
     // T-36: some legacy servers exit on an unknown first request.
     pub(crate) fn fallback(&self) -> Option<Identity> {
-        self.lifecycle.fallback(&self.env)
+        self.lifecycle.legacy_fallback(&self.env)
     }
 
     /// Client: performs one action of opening the connection.
@@ -98,7 +98,7 @@ impl Connection {
         self.keep_alive.on_sign_of_life();
         self.env.terms.peer = None;
         self.env.terms.log_level = None;
-        self.lifecycle.restart();
+        self.lifecycle.on_session_lost();
         // Queued messages belong to the lost session.
         self.env.out.clear();
         self.proceed(Owner::Handshake, OpenAction::Initialize(revision));

@@ -4,7 +4,7 @@ mod request_context;
 mod writer;
 
 pub(crate) use request_context::{
-    LastContext, RequestContext, keep_meta, missing_capabilities, missing_context, read_input,
-    supported, write_revisions,
+    LastContext, RequestContext, has_progress_token, keep_meta, missing_capabilities,
+    missing_context, read_input, supported, write_revisions,
 };
 pub(crate) use writer::{MetaWriter, asks_for_logs};

@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 
 use crate::error::code;
 use crate::json::{
-    Array, Frame, Object, Raw, find_each, members, unescape, unescape_key, write_str,
+    Array, Frame, Object, Raw, find_each, find_rare, members, unescape, unescape_key, write_str,
 };
 use crate::revision::{Revision, Side};
 use crate::rpc::{ErrorObject, Params, RequestId};
@@ -254,6 +254,12 @@ pub(crate) fn missing_capabilities(needs: &Capabilities, revision: Revision) -> 
     let code = code::MISSING_CLIENT_CAPABILITY;
     ErrorObject::new(code, "the client did not declare a required capability")
         .with_data(Raw::from_written(out))
+}
+
+/// Returns whether params that are to be sent carry a progress token.
+pub(crate) fn has_progress_token(params: &[u8]) -> bool {
+    let meta = find_rare(params, "_meta");
+    meta.is_some_and(|meta| find_rare(meta, key::PROGRESS_TOKEN).is_some())
 }
 
 #[cfg(test)]

@@ -20,7 +20,8 @@ use crate::wire::Outbox;
 /// Implemented by `Vec<u8>` and by closures that take bytes, for example to write them to a file.
 /// Each piece consists of complete entries, so the recording of a crashed program is readable.
 pub trait Sink {
-    /// Writes the next piece. Errors cannot be reported; a recording with a lost piece ends there.
+    /// Writes the next piece. Errors cannot be reported. If a piece is lost, the recording is
+    /// readable only up to that piece.
     fn write(&mut self, piece: &[u8]);
 }
 

@@ -75,7 +75,8 @@ impl<'a> Recording<'a> {
         self.began
     }
 
-    /// Returns whether all bytes were valid, up to the end.
+    /// Returns whether the recording was read completely; false if an invalid or truncated entry
+    /// ended it early.
     #[must_use]
     pub const fn is_whole(&self) -> bool {
         self.is_whole

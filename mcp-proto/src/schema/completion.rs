@@ -44,7 +44,7 @@ object! {
 object! {
     /// Context for a completion: arguments already resolved. (since 2025-06-18)
     pub struct CompletionContext {
-        /// The resolved arguments.
+        /// Values already chosen for other arguments of the prompt or URI template, by name.
         optional arguments: Map<String> = "arguments",
     }
 }

@@ -276,7 +276,7 @@ object! {
 message!(ClientRequest "resources/subscribe": Subscribe => Empty);
 
 object! {
-    /// Unsubscribes from changes of a resource. (up to 2025-11-25)
+    /// Ends the subscription to a resource. (up to 2025-11-25)
     pub struct Unsubscribe {
         /// The resource's URI.
         required uri: String = "uri",

@@ -154,7 +154,8 @@ impl Pipe {
         arrived && !core::mem::replace(&mut self.is_end_received, true)
     }
 
-    /// Returns when the next piece or the end of the stream arrives.
+    /// Returns the time at which the next piece, or the end of the stream, arrives; `None` if
+    /// nothing is in flight or the pipe is stalled.
     #[must_use]
     pub fn next_arrival(&self) -> Option<Instant> {
         if self.is_stalled {

@@ -64,7 +64,7 @@ pub enum OutgoingKind {
     EndOfStream,
     /// A notification.
     Notification(Method),
-    /// A request of this side.
+    /// A request sent by this side.
     Request {
         /// The id on the wire. Each repetition of a call with input has a new one.
         id: u64,

@@ -26,7 +26,7 @@ const PROGRESS_MAX: usize = 256;
 /// The bytes of unread progress messages kept. The latest message is kept regardless of its size.
 const PROGRESS_BYTES_MAX: usize = 1 << 20;
 
-/// A call that was not sent yet: set its options, then await or [`start`](Self::start) it.
+/// A call that has not been sent yet: set its options, then await or [`start`](Self::start) it.
 ///
 /// Dropping the future cancels the call and notifies the server.
 #[must_use = "a call is sent when it is awaited"]

@@ -85,7 +85,7 @@ impl Connection {
     /// Returns all tools of the server, from all pages.
     ///
     /// # Errors
-    /// If a call fails, or the list of pages does not end.
+    /// Fails if a call fails, if the server repeats a cursor, or if it returns too many pages.
     // PAG-07: bounds the pages and refuses a repeated cursor.
     pub async fn list_tools(&self) -> Result<Vec<Tool>, Error> {
         let mut tools = Vec::new();

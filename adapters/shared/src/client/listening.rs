@@ -24,7 +24,8 @@ const CHANGES_BYTES_MAX: usize = 1 << 20;
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Changed {
-    /// More resources than were tracked individually: any subscribed resource may have changed.
+    /// Too many resources changed to be queued individually. Any subscribed resource may have
+    /// changed.
     ManyResources,
     /// The list of prompts.
     Prompts,

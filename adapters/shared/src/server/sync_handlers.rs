@@ -36,7 +36,7 @@ impl Server {
         self.tool_with(Tool::new(name, schema).description(description), handler)
     }
 
-    /// Adds a tool whose arguments are a Rust type, with an explicit description and schema.
+    /// Adds a tool with an explicit [`Tool`] definition. Its arguments are deserialized as `A`.
     pub fn tool_with<A, R>(
         self,
         tool: Tool,

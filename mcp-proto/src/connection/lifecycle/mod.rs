@@ -98,14 +98,14 @@ impl Lifecycle {
         self.probing.use_exchanges();
     }
 
-    /// Restarts after a lost session; the server is known to be legacy.
-    pub(crate) fn restart(&mut self) {
+    /// Notes that a session was lost: the server is known to be legacy.
+    pub(crate) fn on_session_lost(&mut self) {
         self.probing.on_session_lost();
     }
 
     /// Client: returns the configuration for reconnecting after the server exited on the probe.
     // T-36: some legacy servers exit on an unknown first request.
-    pub(crate) fn fallback(&self, env: &Env) -> Option<Identity> {
+    pub(crate) fn legacy_fallback(&self, env: &Env) -> Option<Identity> {
         let went_away = self.closed(env.phase()) == Some(&Close::Peer) && env.terms.peer.is_none();
         let at_the_probe = env.terms.trying.is_modern() && !self.probing.is_certain();
         if !(went_away && at_the_probe && env.identity.newest(Era::Legacy).is_some()) {

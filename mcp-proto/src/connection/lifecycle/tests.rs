@@ -113,15 +113,15 @@ fn a_server_that_exits_on_the_probe_is_reconnected_as_legacy_t_36() {
     lifecycle.on_probe_sent(MODERN);
     lifecycle.begin_end(Close::Peer);
     let mut env = both();
-    assert!(lifecycle.fallback(&env).is_none(), "the connection is not closed yet");
+    assert!(lifecycle.legacy_fallback(&env).is_none(), "the connection is not closed yet");
     env.terms.phase = Phase::Closed;
-    assert_eq!(lifecycle.fallback(&env).unwrap().revisions, [LEGACY]);
+    assert_eq!(lifecycle.legacy_fallback(&env).unwrap().revisions, [LEGACY]);
     let mut at_initialize = both();
     at_initialize.terms.phase = Phase::Closed;
     at_initialize.terms.trying = LEGACY;
-    assert!(lifecycle.fallback(&at_initialize).is_none());
+    assert!(lifecycle.legacy_fallback(&at_initialize).is_none());
     let _next = lifecycle.on_discovered(&env, Err(CallError::Lost));
-    assert!(lifecycle.fallback(&env).is_none(), "the probe was answered");
+    assert!(lifecycle.legacy_fallback(&env).is_none(), "the probe was answered");
 }
 
 #[test]

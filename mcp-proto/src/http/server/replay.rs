@@ -79,18 +79,18 @@ impl Replay {
     }
 
     /// Returns whether message `last` exists and every message after it is still in the buffer.
-    pub(super) fn has_after(&self, last: u64) -> bool {
+    pub(super) fn can_resume_after(&self, last: u64) -> bool {
         last + 1 >= self.first && last < self.end()
     }
 
     /// Continues reading after message `last`. Does nothing and returns false if
-    /// [`has_after`](Self::has_after) does.
+    /// [`can_resume_after`](Self::can_resume_after) does.
     pub(super) fn resume(&mut self, last: u64) -> bool {
-        let has_after = self.has_after(last);
-        if has_after {
+        let can_resume_after = self.can_resume_after(last);
+        if can_resume_after {
             self.next = last + 1;
         }
-        has_after
+        can_resume_after
     }
 
     /// Returns the numbers and lengths of the messages from number `first` on.

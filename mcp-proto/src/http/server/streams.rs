@@ -211,7 +211,7 @@ impl Streams {
         last: Option<u64>,
     ) -> Result<(), Unresumable> {
         let stream = self.streams.get(&id).ok_or(Unresumable)?;
-        if last.is_some_and(|last| !stream.replay.has_after(last)) {
+        if last.is_some_and(|last| !stream.replay.can_resume_after(last)) {
             return Err(Unresumable);
         }
         self.detach(server, id);

@@ -170,7 +170,7 @@ impl Reader {
     /// Consumes `input` up to the next event and returns it. Returns `None` once all of `input` is
     /// consumed.
     ///
-    /// An event is returned at the first byte of its final line end.
+    /// An event is returned as soon as the first byte of its terminating blank line is read.
     // SSE-07: a blank line dispatches an event.
     pub fn next<'s>(&'s mut self, input: &mut &[u8]) -> Option<Found<'s>> {
         if mem::take(&mut self.is_dispatched) {

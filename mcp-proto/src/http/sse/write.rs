@@ -19,7 +19,8 @@ use core::time::Duration;
 // HTTP-16, SSE-09: an event with empty data primes the client to reconnect.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Frame<'a> {
-    /// The last event id after this event; empty clears it.
+    /// The event's id, which becomes the reader's last event id. An empty id clears it; `None`
+    /// leaves it unchanged.
     pub id: Option<&'a str>,
     /// The type; `None` means `message`.
     pub kind: Option<&'a str>,

@@ -125,7 +125,7 @@ object! {
 }
 
 impl ChoiceField {
-    /// Creates a field with these values.
+    /// Creates a field that lets the user choose among `values`.
     pub fn of<S: Into<String>>(values: impl IntoIterator<Item = S>) -> Self {
         Self::new().values(values.into_iter().map(Into::into).collect::<List<String>>())
     }
@@ -183,7 +183,7 @@ object! {
 }
 
 impl ChoicesField {
-    /// Creates a field with these values.
+    /// Creates a field that lets the user choose among `values`.
     pub fn of<S: Into<String>>(values: impl IntoIterator<Item = S>) -> Self {
         let values: List<String> = values.into_iter().map(Into::into).collect();
         Self::new(Choices::new().kind("string").values(values))

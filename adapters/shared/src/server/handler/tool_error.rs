@@ -22,7 +22,8 @@ pub(crate) enum HandlerError {
 }
 
 impl ToolError {
-    /// Returns the error of a tool that failed, with a message for the model.
+    /// Creates an error that reports the tool's failure to the model, as a result with `isError`
+    /// and this message.
     pub fn failed(why: impl Into<String>) -> Self {
         Self(HandlerError::Failed(Box::new(CallToolResult::error(why.into()))))
     }

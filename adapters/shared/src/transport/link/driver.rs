@@ -105,13 +105,14 @@ impl<R: Role> Link<R> {
         !chunk.is_empty()
     }
 
-    /// Records that another `bytes` of the current chunk were written: the peer is still reading.
-    pub fn wrote(&self, bytes: usize) {
+    /// Records that `count` more bytes of the current chunk were written, and restarts the time
+    /// after which the peer counts as not reading.
+    pub fn wrote(&self, count: usize) {
         {
             let mut state = self.lock();
             state.writing_since = Some(self.clock.now());
             if let Some(outbox) = state.connection.outbox() {
-                outbox.written(bytes);
+                outbox.written(count);
             }
         }
         self.room.notify(usize::MAX);
