@@ -5,10 +5,9 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::future::IntoFuture;
 use std::marker::PhantomData;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
-use event_listener::Event;
 use futures_lite::future::Boxed;
 use mcp_proto::client::{Client as Machine, Command};
 use mcp_proto::schema::{Decode, Encode};
@@ -18,6 +17,7 @@ use mcp_proto::{
 
 use crate::BoxFuture;
 use crate::error::Error;
+use crate::exec::watched::Watched;
 use crate::transport::link::{Link, State};
 
 /// The number of unread progress notifications kept; the oldest is dropped.
@@ -232,10 +232,7 @@ impl<T> fmt::Debug for Pending<T> {
 
 /// The updates of one call, until they are taken.
 #[derive(Debug, Default)]
-pub(crate) struct CallSlot {
-    state: Mutex<CallSlotState>,
-    changed: Event,
-}
+pub(crate) struct CallSlot(Watched<CallSlotState>);
 
 #[derive(Debug, Default)]
 struct CallSlotState {
@@ -264,60 +261,43 @@ fn message_bytes(progress: &Progress) -> usize {
 
 impl CallSlot {
     pub(crate) fn progress(&self, progress: Progress) {
-        let mut state = self.lock();
-        state.progress_bytes += message_bytes(&progress);
-        state.progress.push_back(progress);
-        while state.progress.len() > PROGRESS_MAX
-            || (state.progress_bytes > PROGRESS_BYTES_MAX && state.progress.len() > 1)
-        {
-            state.take_progress();
-        }
-        drop(state);
-        self.changed.notify(usize::MAX);
+        self.0.change(|state| {
+            state.progress_bytes += message_bytes(&progress);
+            state.progress.push_back(progress);
+            while state.progress.len() > PROGRESS_MAX
+                || (state.progress_bytes > PROGRESS_BYTES_MAX && state.progress.len() > 1)
+            {
+                state.take_progress();
+            }
+        });
     }
 
     pub(crate) fn complete(&self, outcome: Result<Raw, CallError>) {
-        let mut state = self.lock();
-        state.outcome = Some(outcome);
-        state.is_completed = true;
-        drop(state);
-        self.changed.notify(usize::MAX);
+        self.0.change(|state| {
+            state.outcome = Some(outcome);
+            state.is_completed = true;
+        });
     }
 
     async fn next(&self) -> CallUpdate {
-        self.when(|state| {
-            if let Some(progress) = state.take_progress() {
-                return Some(CallUpdate::Progress(progress));
-            }
-            state.is_completed.then(|| {
-                CallUpdate::Completed(state.outcome.take().unwrap_or(Err(CallError::Lost)))
+        self.0
+            .when(|state| {
+                if let Some(progress) = state.take_progress() {
+                    return Some(CallUpdate::Progress(progress));
+                }
+                state.is_completed.then(|| {
+                    CallUpdate::Completed(state.outcome.take().unwrap_or(Err(CallError::Lost)))
+                })
             })
-        })
-        .await
+            .await
     }
 
     async fn next_progress(&self) -> Option<Progress> {
-        self.when(|state| match state.take_progress() {
-            None if !state.is_completed => None,
-            progress => Some(progress),
-        })
-        .await
-    }
-
-    async fn when<T>(&self, mut poll: impl FnMut(&mut CallSlotState) -> Option<T>) -> T {
-        loop {
-            let changed = {
-                let mut state = self.lock();
-                if let Some(found) = poll(&mut state) {
-                    return found;
-                }
-                self.changed.listen()
-            };
-            changed.await;
-        }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, CallSlotState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0
+            .when(|state| match state.take_progress() {
+                None if !state.is_completed => None,
+                progress => Some(progress),
+            })
+            .await
     }
 }

@@ -2,9 +2,8 @@
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
-use event_listener::Event;
 use futures_lite::future::yield_now;
 use mcp_proto::client::{Client as Machine, Command};
 use mcp_proto::{
@@ -13,6 +12,7 @@ use mcp_proto::{
 
 use crate::client::call::START_PATIENCE;
 use crate::error::Error;
+use crate::exec::watched::Watched;
 use crate::transport::link::{Link, State};
 
 /// The maximum number of queued changes, and of the bytes of their URIs. Beyond either, the changed
@@ -83,7 +83,7 @@ impl Listening {
     /// Returns what the server acknowledged, which may be less than requested.
     #[must_use]
     pub fn hears(&self) -> Filter {
-        self.feed.lock().filter.clone()
+        self.feed.state.lock().filter.clone()
     }
 
     /// Waits for the next change; returns `None` once the subscription has ended and its queue is
@@ -98,7 +98,7 @@ impl Listening {
     /// that the server ended it with a final response.
     #[must_use]
     pub fn ended(&self) -> Option<Result<(), CallError>> {
-        self.feed.lock().ended.clone()
+        self.feed.state.lock().ended.clone()
     }
 }
 
@@ -117,8 +117,7 @@ impl fmt::Debug for Listening {
 /// The queue of one subscription. It may move from one connection to the next.
 pub(crate) struct Feed {
     requested: Filter,
-    state: Mutex<FeedState>,
-    changed: Event,
+    state: Watched<FeedState>,
 }
 
 struct FeedState {
@@ -145,11 +144,7 @@ impl Feed {
             ended: None,
             is_dropped: false,
         };
-        Arc::new(Self {
-            requested: filter.clone(),
-            state: Mutex::new(state),
-            changed: Event::new(),
-        })
+        Arc::new(Self { requested: filter.clone(), state: Watched::new(state) })
     }
 
     /// Starts the subscription on a connection, waiting for room.
@@ -164,7 +159,7 @@ impl Feed {
         state: &mut State<Machine>,
         now: Instant,
     ) -> Result<(), Misuse> {
-        let mut own = self.lock();
+        let mut own = self.state.lock();
         if own.is_dropped {
             return Err(Misuse::Stale);
         }
@@ -190,7 +185,7 @@ impl Feed {
                 state.role.peer.as_ref().is_some_and(|peer| peer.revision.era() == Era::Legacy);
             is_legacy && !state.connection.is_closed()
         });
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         has_next
             && state.acknowledged
             && state.call.take_if(|(on, open)| Arc::ptr_eq(on, link) && *open == call).is_some()
@@ -198,25 +193,24 @@ impl Feed {
 
     /// Ends the subscription as lost: there is no next session.
     pub(crate) fn lost(&self) {
-        let mut state = self.lock();
-        if state.call.is_none() && state.ended.is_none() {
-            state.ended = Some(Err(CallError::Lost));
-            self.changed.notify(usize::MAX);
-        }
+        self.state.change(|state| {
+            if state.call.is_none() && state.ended.is_none() {
+                state.ended = Some(Err(CallError::Lost));
+            }
+        });
     }
 
     /// Resumes the subscription on another connection if it ended with its last one; returns
     /// whether it did.
     pub(crate) async fn resume(self: &Arc<Self>, link: &Arc<Link<Machine>>) -> bool {
         // Taking the outcome makes sure that only one caller resumes the subscription.
-        let lost = self.lock().ended.take_if(|ended| *ended == Err(CallError::Lost));
+        let lost = self.state.lock().ended.take_if(|ended| *ended == Err(CallError::Lost));
         if lost.is_none() {
             return false;
         }
         let resumed = self.start(link).await.is_ok();
         if !resumed {
-            self.lock().ended = lost;
-            self.changed.notify(usize::MAX);
+            self.state.change(|state| state.ended = lost);
         }
         resumed
     }
@@ -224,28 +218,28 @@ impl Feed {
     /// Waits until the server has acknowledged the subscription.
     // TMO-03: the connection ends the call if that takes too long.
     pub(crate) async fn wait_open(&self) -> Result<(), Error> {
-        self.when(|state| match &state.ended {
-            _ if state.acknowledged => Some(Ok(())),
-            Some(Err(error)) => Some(Err(error.clone().into())),
-            Some(Ok(())) => Some(Err(CallError::Withdrawn.into())),
-            None => None,
-        })
-        .await
+        self.state
+            .when(|state| match &state.ended {
+                _ if state.acknowledged => Some(Ok(())),
+                Some(Err(error)) => Some(Err(error.clone().into())),
+                Some(Ok(())) => Some(Err(CallError::Withdrawn.into())),
+                None => None,
+            })
+            .await
     }
 
     /// Records the acknowledgment of the server.
     pub(crate) fn acknowledge(&self, filter: Filter) {
-        let mut state = self.lock();
-        state.filter = filter;
-        state.acknowledged = true;
-        self.changed.notify(usize::MAX);
+        self.state.change(|state| {
+            state.filter = filter;
+            state.acknowledged = true;
+        });
     }
 
     /// Queues a change notification.
     pub(crate) fn push(&self, method: &str, params: Option<&Raw>) {
         let Some(change) = Changed::parse(method, params) else { return };
-        self.lock().add(change);
-        self.changed.notify(usize::MAX);
+        self.state.change(|state| state.add(change));
     }
 
     /// Records the end of the subscription's call.
@@ -255,16 +249,16 @@ impl Feed {
         call: CallId,
         outcome: Result<(), CallError>,
     ) {
-        let mut state = self.lock();
-        // The subscription may have been resumed on another connection already.
-        if state.call.take_if(|(on, open)| Arc::ptr_eq(on, link) && *open == call).is_some() {
-            state.ended = Some(outcome);
-            self.changed.notify(usize::MAX);
-        }
+        self.state.change(|state| {
+            // The subscription may have been resumed on another connection already.
+            if state.call.take_if(|(on, open)| Arc::ptr_eq(on, link) && *open == call).is_some() {
+                state.ended = Some(outcome);
+            }
+        });
     }
 
     async fn next(&self) -> Option<Changed> {
-        let change = self.when(|state| match state.take() {
+        let change = self.state.when(|state| match state.take() {
             None if state.ended.is_none() => None,
             change => Some(change),
         });
@@ -276,21 +270,8 @@ impl Feed {
         change
     }
 
-    async fn when<T>(&self, mut poll: impl FnMut(&mut FeedState) -> Option<T>) -> T {
-        loop {
-            let changed = {
-                let mut state = self.lock();
-                if let Some(found) = poll(&mut state) {
-                    return found;
-                }
-                self.changed.listen()
-            };
-            changed.await;
-        }
-    }
-
     fn cancel(&self) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.is_dropped = true;
         let call = state.call.take();
         drop(state);
@@ -298,10 +279,6 @@ impl Feed {
             let cancel = Command::Cancel { call, reason: "no longer wanted" };
             let _over_already = link.with(|state, now| state.connection.run(now, cancel));
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, FeedState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

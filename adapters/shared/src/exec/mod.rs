@@ -1,4 +1,4 @@
-//! Execution of handlers and futures: the worker pool, cancellation, timers and the clock.
+//! Execution of handlers and futures: the worker pool, cancellation, timers, waiting and the clock.
 
 pub(crate) mod budget;
 pub(crate) mod cancellation;
@@ -6,4 +6,5 @@ pub(crate) mod clock;
 pub(crate) mod poll_on_wake;
 pub(crate) mod thread_pool;
 pub(crate) mod timer_queue;
+pub(crate) mod watched;
 pub(crate) mod workers;
