@@ -1,0 +1,44 @@
+//! State behind a mutex, with the tasks that wait for it to change.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use event_listener::Event;
+
+/// A value behind a mutex that tasks can wait on.
+#[derive(Debug, Default)]
+pub(crate) struct Watched<T> {
+    value: Mutex<T>,
+    changed: Event,
+}
+
+impl<T> Watched<T> {
+    pub(crate) const fn new(value: T) -> Self {
+        Self { value: Mutex::new(value), changed: Event::new() }
+    }
+
+    /// Locks the value. A change that somebody waits for is made with [`change`](Self::change).
+    pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
+        self.value.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes the value and wakes every task that waits for it.
+    pub(crate) fn change(&self, change: impl FnOnce(&mut T)) {
+        change(&mut self.lock());
+        self.changed.notify(usize::MAX);
+    }
+
+    /// Waits until `poll` returns a value. It is called once now and again after each change.
+    pub(crate) async fn when<R>(&self, mut poll: impl FnMut(&mut T) -> Option<R>) -> R {
+        loop {
+            let changed = {
+                let mut value = self.lock();
+                if let Some(found) = poll(&mut value) {
+                    return found;
+                }
+                // Under the lock, so that no change comes between.
+                self.changed.listen()
+            };
+            changed.await;
+        }
+    }
+}
