@@ -122,8 +122,13 @@ impl<V> IdMap<V> {
     /// Returns the index of the chunk that begins with the key `start`.
     #[inline]
     fn chunk_index(&self, start: u64) -> Option<usize> {
+        let first = self.chunks.front()?.start;
+        // The oldest entries are looked up most.
+        if start == first {
+            return Some(0);
+        }
         // Without gaps the index follows from the first chunk.
-        let ahead = start.checked_sub(self.chunks.front()?.start)? / CHUNK;
+        let ahead = start.checked_sub(first)? / CHUNK;
         let index = usize::try_from(ahead).unwrap_or(usize::MAX);
         if self.chunks.get(index).is_some_and(|chunk| chunk.start == start) {
             return Some(index);
