@@ -19,7 +19,7 @@ use mcp_proto::server::{self, Server};
 use mcp_proto::stdio::Stdio;
 use mcp_proto::{
     CallError, CallId, CallOptions, Capability, Context, Endpoint, ErrorObject, IncomingId,
-    Instant, Progress, Question, Raw, Request, Revision,
+    Instant, NeededInput, Progress, Raw, Request, Revision,
 };
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -135,11 +135,11 @@ impl Pair {
         context: &Context,
     ) -> Result<(), Box<dyn Error>> {
         let (now, server) = (self.now, &mut self.server);
-        match self.tools.find(request, context.peer.revision) {
+        match self.tools.lookup(request, context.peer.revision) {
             Ok(Resolved::Answer(answer)) => server.respond(now, incoming, &answer)?,
             Ok(Resolved::Tool { handler: Task::Count, .. }) => {
                 for count in [1.0, 2.0, 3.0] {
-                    server.progress(now, incoming, &Progress::new(count).of(3.0))?;
+                    server.progress(now, incoming, &Progress::new(count).with_total(3.0))?;
                 }
                 server.respond(now, incoming, &CallToolResult::text("three"))?;
             }
@@ -147,7 +147,7 @@ impl Pair {
                 // The request is delivered a second time, with the answer. The server stores
                 // nothing in the meantime.
                 let name = context
-                    .answers
+                    .input_responses
                     .as_ref()
                     .and_then(|answers| answers.decode::<ElicitResult>("name"));
                 match name.transpose()?.and_then(|given| given.content?.member("name")) {
@@ -156,7 +156,7 @@ impl Pair {
                             format!("Good morning, {}.", name.to_text().unwrap_or_default());
                         server.respond(now, incoming, &CallToolResult::text(greeting))?;
                     }
-                    None if context.answers.is_some() => {
+                    None if context.input_responses.is_some() => {
                         server.respond(
                             now,
                             incoming,
@@ -165,7 +165,7 @@ impl Pair {
                     }
                     None => {
                         let form = Form::new(Map::new()).field("name", TextField::new());
-                        let question = Question::from(Elicit::form("Who are you?", form));
+                        let question = NeededInput::from(Elicit::form("Who are you?", form));
                         server.request_input(now, incoming, &[("name", question)], None)?;
                     }
                 }

@@ -48,7 +48,7 @@ fn record() -> Result<[Vec<u8>; 2], Box<dyn Error>> {
     transfer(now, &mut client, &mut server);
     while let Some(event) = server.poll_event() {
         if let server::Event::Request { incoming, .. } = event {
-            let progress = &Progress::new(1.0).of(2.0);
+            let progress = &Progress::new(1.0).with_total(2.0);
             server.apply(now, server::Command::Progress { incoming, progress })?;
             now += Duration::from_millis(250);
             let result = CallToolResult::text("a thousand crowns");
@@ -78,7 +78,7 @@ fn run(payloads: bool, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     let [client, server] = record()?;
     let recording = Recording::read(&client)?;
     writeln!(out, "client, {} bytes:\n{}", client.len(), recording.show(payloads))?;
-    let replayed = recording.replay(&mut new_client(recording.began()))?;
+    let replayed = recording.replay(&mut new_client(recording.created_at()))?;
     writeln!(
         out,
         "replayed: {} entries, {} events, {} bytes out\n",
@@ -87,7 +87,7 @@ fn run(payloads: bool, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
 
     let recording = Recording::read(&server)?;
     writeln!(out, "server, {} bytes:\n{}", server.len(), recording.show(payloads))?;
-    let replayed = recording.replay(&mut new_server(recording.began()))?;
+    let replayed = recording.replay(&mut new_server(recording.created_at()))?;
     writeln!(
         out,
         "replayed: {} entries, {} events, {} bytes out\n",
@@ -95,7 +95,8 @@ fn run(payloads: bool, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     )?;
 
     // A server with another configuration behaves differently.
-    let other = Stdio::new(Server::new(recording.began(), server::Config::new("vault", "1.0.0")));
+    let other =
+        Stdio::new(Server::new(recording.created_at(), server::Config::new("vault", "1.0.0")));
     if let Err(diverged) = recording.replay(&mut { other }) {
         writeln!(out, "another server: {diverged}")?;
     }

@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 pub use self::config::Config;
 pub use self::event::Event;
 pub use crate::command::client::Command;
-use crate::command::{Applied, Apply, OwnedCommand};
+use crate::command::{Apply, CommandOutcome, OwnedCommand};
 use crate::connection::Connection;
 use crate::error::Misuse;
 use crate::limits::Limits;
@@ -24,7 +24,7 @@ use crate::revision::Side;
 use crate::rpc::ErrorObject;
 use crate::schema::{ClientRequest, Encode, Level};
 use crate::time::Instant;
-use crate::vocabulary::{CallId, CallOptions, Close, Filter, IncomingId, Peer, Progress};
+use crate::vocabulary::{CallId, CallOptions, CloseReason, Filter, IncomingId, Peer, Progress};
 
 /// A client's connection to one server, without framing.
 ///
@@ -104,39 +104,39 @@ impl Client {
         reason = "each caller compiles to one arm of the match; saves 2 % per response"
     )]
     #[inline(always)]
-    pub fn apply(&mut self, now: Instant, command: Command<'_>) -> Result<Applied, Misuse> {
+    pub fn apply(&mut self, now: Instant, command: Command<'_>) -> Result<CommandOutcome, Misuse> {
         let connection = &mut self.connection;
         match command {
             Command::Call { method, params, options } => {
                 let params = |revision, out: &mut Vec<u8>| params.encode(revision, out);
-                connection.call(now, method, &params, &options).map(Applied::Call)
+                connection.call(now, method, &params, &options).map(CommandOutcome::Call)
             }
             Command::Cancel { call, reason } => {
-                connection.cancel(now, call, reason).map(Applied::done)
+                connection.cancel(now, call, reason).map(CommandOutcome::done)
             }
             Command::Close => {
                 connection.close(now);
-                Ok(Applied::Done)
+                Ok(CommandOutcome::Done)
             }
-            Command::Listen { filter, options } => {
-                connection.listen(now, filter, &options).map(Applied::Call)
+            Command::Subscribe { filter, options } => {
+                connection.listen(now, filter, &options).map(CommandOutcome::Call)
             }
             Command::Notify { method, params } => {
                 let params = |revision, out: &mut Vec<u8>| params.encode(revision, out);
-                connection.notify(now, method, &params).map(Applied::done)
+                connection.notify(now, method, &params).map(CommandOutcome::done)
             }
             Command::Progress { incoming, progress } => {
-                connection.progress(now, incoming, progress).map(Applied::done)
+                connection.progress(now, incoming, progress).map(CommandOutcome::done)
             }
             Command::Respond { incoming, result } => {
                 let result = |revision, out: &mut Vec<u8>| result.encode(revision, out);
-                connection.respond(now, incoming, &result).map(Applied::done)
+                connection.respond(now, incoming, &result).map(CommandOutcome::done)
             }
             Command::RespondError { incoming, error } => {
-                connection.respond_error(now, incoming, error).map(Applied::done)
+                connection.respond_error(now, incoming, error).map(CommandOutcome::done)
             }
             Command::SetLogLevel { level, options } => {
-                connection.set_log_level(now, level, &options).map(Applied::Call)
+                connection.set_log_level(now, level, &options).map(CommandOutcome::Call)
             }
         }
     }
@@ -151,7 +151,7 @@ impl Client {
         request: &R,
         options: CallOptions,
     ) -> Result<CallId, Misuse> {
-        self.apply(now, Command::call(request, options)).and_then(Applied::into_call)
+        self.apply(now, Command::call(request, options)).and_then(CommandOutcome::into_call)
     }
 
     /// Sends a request by method name. Methods that no revision defines are allowed.
@@ -166,12 +166,13 @@ impl Client {
         options: CallOptions,
     ) -> Result<CallId, Misuse> {
         let params = params.into();
-        self.apply(now, Command::Call { method, params, options }).and_then(Applied::into_call)
+        self.apply(now, Command::Call { method, params, options })
+            .and_then(CommandOutcome::into_call)
     }
 
     /// Subscribes to changes for as long as the call is open.
     ///
-    /// [`Event::Listening`] lists the changes the server will report; each one arrives as an
+    /// [`Event::Subscribed`] lists the changes the server will report; each one arrives as an
     /// [`Event::Notification`] with this call. [Cancel](Self::cancel) the call to unsubscribe.
     ///
     /// A modern client sends one `subscriptions/listen` request. In a legacy session resources are
@@ -181,13 +182,13 @@ impl Client {
     ///
     /// # Errors
     /// Fails with [`Misuse`] and sends nothing.
-    pub fn listen(
+    pub fn subscribe(
         &mut self,
         now: Instant,
         filter: &Filter,
         options: CallOptions,
     ) -> Result<CallId, Misuse> {
-        self.apply(now, Command::Listen { filter, options }).and_then(Applied::into_call)
+        self.apply(now, Command::Subscribe { filter, options }).and_then(CommandOutcome::into_call)
     }
 
     // LOG-02: `logging/setLevel` in a session; LOG-05: modern requests carry the level in `_meta`.
@@ -205,7 +206,7 @@ impl Client {
         level: Level,
         options: CallOptions,
     ) -> Result<CallId, Misuse> {
-        self.apply(now, Command::SetLogLevel { level, options }).and_then(Applied::into_call)
+        self.apply(now, Command::SetLogLevel { level, options }).and_then(CommandOutcome::into_call)
     }
 
     // T-36: a legacy server may end at the first request it does not know.
@@ -224,7 +225,7 @@ impl Client {
     ///
     /// After the connection has closed, returns those that were open at its end, to be renewed on
     /// the next connection.
-    pub fn listening(&self) -> impl Iterator<Item = (CallId, &Filter)> {
+    pub fn subscriptions(&self) -> impl Iterator<Item = (CallId, &Filter)> {
         self.connection.listening()
     }
 
@@ -237,7 +238,7 @@ impl Client {
     /// # Errors
     /// Fails with [`Misuse::Stale`] if the call has completed.
     pub fn cancel(&mut self, now: Instant, call: CallId, reason: &str) -> Result<(), Misuse> {
-        self.apply(now, Command::Cancel { call, reason }).map(Applied::into_done)
+        self.apply(now, Command::Cancel { call, reason }).map(CommandOutcome::into_done)
     }
 
     /// Sends a notification by method name.
@@ -250,12 +251,13 @@ impl Client {
         method: &str,
         params: Option<&dyn Encode>,
     ) -> Result<(), Misuse> {
-        self.apply(now, Command::Notify { method, params: params.into() }).map(Applied::into_done)
+        self.apply(now, Command::Notify { method, params: params.into() })
+            .map(CommandOutcome::into_done)
     }
 
     /// Returns the reason the connection closed. Available before [`Event::Closed`] is polled.
     #[must_use]
-    pub fn closed(&self) -> Option<&Close> {
+    pub fn close_reason(&self) -> Option<&CloseReason> {
         self.connection.closed()
     }
 
@@ -270,7 +272,7 @@ impl Client {
         incoming: IncomingId,
         result: &dyn Encode,
     ) -> Result<(), Misuse> {
-        self.apply(now, Command::respond(incoming, result)).map(Applied::into_done)
+        self.apply(now, Command::respond(incoming, result)).map(CommandOutcome::into_done)
     }
 
     /// Responds to a request of the server with an error.
@@ -283,7 +285,7 @@ impl Client {
         incoming: IncomingId,
         error: &ErrorObject,
     ) -> Result<(), Misuse> {
-        self.apply(now, Command::RespondError { incoming, error }).map(Applied::into_done)
+        self.apply(now, Command::RespondError { incoming, error }).map(CommandOutcome::into_done)
     }
 
     /// Sends a progress notification for a request of the server, if the server asked for progress.
@@ -300,7 +302,7 @@ impl Client {
         incoming: IncomingId,
         progress: &Progress,
     ) -> Result<(), Misuse> {
-        self.apply(now, Command::Progress { incoming, progress }).map(Applied::into_done)
+        self.apply(now, Command::Progress { incoming, progress }).map(CommandOutcome::into_done)
     }
 
     // LIF-35: the protocol has no message that ends a connection.
@@ -321,7 +323,7 @@ impl Apply for Client {
 
     type Command<'a> = Command<'a>;
 
-    fn apply(&mut self, now: Instant, command: Command<'_>) -> Result<Applied, Misuse> {
+    fn apply(&mut self, now: Instant, command: Command<'_>) -> Result<CommandOutcome, Misuse> {
         self.apply(now, command)
     }
 

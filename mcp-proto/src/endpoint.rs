@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::command::{Applied, Apply, OwnedCommand};
+use crate::command::{Apply, CommandOutcome, OwnedCommand};
 use crate::error::Misuse;
 use crate::time::Instant;
 use crate::wire::Outbox;
@@ -34,14 +34,18 @@ pub trait Endpoint {
         &mut self,
         now: Instant,
         command: <Self::Role as Apply>::Command<'_>,
-    ) -> Result<Applied, Misuse>;
+    ) -> Result<CommandOutcome, Misuse>;
 
     /// Applies an owned command.
     ///
     /// # Errors
     /// Fails with [`Misuse::Unsupported`] for a command of the other role, and in the cases of
     /// [`apply`](Self::apply).
-    fn apply_owned(&mut self, now: Instant, command: &OwnedCommand) -> Result<Applied, Misuse> {
+    fn apply_owned(
+        &mut self,
+        now: Instant,
+        command: &OwnedCommand,
+    ) -> Result<CommandOutcome, Misuse> {
         self.apply(now, command.try_into()?)
     }
 

@@ -42,7 +42,7 @@
 //!         while let Some(event) = server.poll_event() {
 //!             let Event::Request { incoming, request, context } = event else { continue };
 //!             let now = clock();
-//!             let responded = match tools.find(&request, context.peer.revision) {
+//!             let responded = match tools.lookup(&request, context.peer.revision) {
 //!                 Ok(Resolved::Answer(list)) => server.respond(now, incoming, &list),
 //!                 Ok(Resolved::Tool { handler, .. }) => {
 //!                     server.respond(now, incoming, &CallToolResult::text(*handler))
@@ -296,7 +296,7 @@ mod time;
 mod vocabulary;
 mod wire;
 
-pub use command::{Applied, Apply, OwnedChange, OwnedCommand, Payload};
+pub use command::{Apply, CommandOutcome, OwnedChange, OwnedCommand, Payload};
 pub use endpoint::Endpoint;
 pub use error::{Misuse, Unencodable, code};
 pub use json::Raw;
@@ -304,11 +304,11 @@ pub use limits::Limits;
 pub use message_endpoint::MessageEndpoint;
 pub use method::{Method, MethodId};
 pub use revision::{Capability, Era, Revision, Rules, Side};
-pub use rpc::{Decoded, ErrorObject, Incoming, RequestId};
+pub use rpc::{DecodedMessage, ErrorObject, IncomingMessage, RequestId};
 pub use time::Instant;
 pub use vocabulary::{
-    Answers, CallError, CallId, CallOptions, Change, Close, Context, Fault, Filter, IncomingId,
-    Outgoing, OutgoingKind, Peer, Progress, Question, Request, Route, StreamId, Violation,
-    ViolationKind, ViolationPolicy,
+    CallError, CallId, CallOptions, Change, CloseReason, Context, Fault, Filter, IncomingId,
+    InputResponses, NeededInput, Outgoing, OutgoingKind, Peer, Progress, Request, Route, StreamId,
+    Violation, ViolationKind, ViolationPolicy,
 };
 pub use wire::Outbox;

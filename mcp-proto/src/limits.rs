@@ -49,7 +49,7 @@ pub struct Limits {
     /// Number of ended calls whose late responses are silently ignored; 256. Costs about 16 bytes
     /// each.
     // T-44: a response can cross a cancellation.
-    pub retired_max: usize,
+    pub retired_calls_max: usize,
     /// Maximum number of the peer's requests in flight; 1024. Further requests are answered with
     /// an error. Costs about 400 bytes each, plus params.
     // SEC-18: bounds the work that a peer can start.
@@ -82,7 +82,7 @@ pub struct Limits {
     /// How often one request may ask for input; 16.
     pub input_rounds_max: u32,
     /// Maximum number of input requests asked at a time; 16.
-    pub questions_max: usize,
+    pub input_requests_max: usize,
     /// Maximum number of subscriptions to changes; 256. A server refuses further ones; on a client
     /// they fail with [`Misuse::Blocked`](crate::Misuse::Blocked). Costs about 200 bytes each.
     pub subscriptions_max: usize,
@@ -149,7 +149,7 @@ impl Default for Limits {
             id_bytes_max: 256,
             calls_max: 4096,
             calls_bytes_max: 64 << 20,
-            retired_max: 256,
+            retired_calls_max: 256,
             requests_max: 1024,
             requests_bytes_max: 64 << 20,
             batch_members_max: 128,
@@ -161,7 +161,7 @@ impl Default for Limits {
             error_reply_every: Duration::from_secs(1),
             violations_max: None,
             input_rounds_max: 16,
-            questions_max: 16,
+            input_requests_max: 16,
             subscriptions_max: 256,
             subscription_uris_max: 256,
             subscriptions_bytes_max: 1 << 20,

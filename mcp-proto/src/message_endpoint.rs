@@ -3,7 +3,7 @@
 use core::fmt;
 
 use crate::limits::Limits;
-use crate::rpc::{Decoded, Incoming};
+use crate::rpc::{DecodedMessage, IncomingMessage};
 use crate::time::Instant;
 use crate::vocabulary::{Outgoing, Route, StreamId, ViolationKind};
 
@@ -57,16 +57,16 @@ pub trait MessageEndpoint: sealed::Sealed {
         &mut self,
         now: Instant,
         stream: StreamId,
-        message: impl Into<Incoming<'a>>,
+        message: impl Into<IncomingMessage<'a>>,
     ) {
         let message = message.into();
-        let decoded = Decoded::read(&message, self.limits());
+        let decoded = DecodedMessage::parse(&message, self.limits());
         self.handle_decoded(now, stream, decoded);
     }
 
     /// Handles a message that was already parsed with the [`limits`](Self::limits) of this
     /// connection.
-    fn handle_decoded(&mut self, now: Instant, stream: StreamId, message: Decoded<'_>);
+    fn handle_decoded(&mut self, now: Instant, stream: StreamId, message: DecodedMessage<'_>);
 
     /// Reports input that is not a message: a line that is too long
     /// ([`ViolationKind::TooLong`]) or truncated by the end of the stream
@@ -165,7 +165,7 @@ macro_rules! message_endpoint_over_connection {
                 &mut self,
                 now: Instant,
                 stream: $crate::vocabulary::StreamId,
-                message: $crate::rpc::Decoded<'_>,
+                message: $crate::rpc::DecodedMessage<'_>,
             ) {
                 self.connection.handle_decoded(now, stream, message);
             }

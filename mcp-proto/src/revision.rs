@@ -148,11 +148,11 @@ pub struct Rules {
     pub missing_capability: i64,
     // STL-13, FRM-16, FRM-17: modern servers ask within results.
     /// Whether servers can send requests. In other revisions, servers ask within results.
-    pub servers_ask: bool,
+    pub server_requests: bool,
     // HTTP-15, HTTP-16: a stream that begins with an event id can be resumed.
     /// Whether an HTTP event stream begins with an empty event that has an id, so that the server
     /// can close the stream early and the client can resume it.
-    pub streams_are_primed: bool,
+    pub primes_event_streams: bool,
     // HTTP-36, HTTP-39: the `MCP-Protocol-Version` header.
     /// Whether each HTTP request after the first carries the `MCP-Protocol-Version` header.
     pub version_header: bool,
@@ -184,8 +184,8 @@ const RULES: [Rules; 5] = [
         progress_message: false,
         resource_not_found: -32002,
         missing_capability: -32603,
-        servers_ask: true,
-        streams_are_primed: false,
+        server_requests: true,
+        primes_event_streams: false,
         version_header: false,
         content_lists: false,
         any_structured_content: false,
@@ -204,8 +204,8 @@ const RULES: [Rules; 5] = [
         progress_message: true,
         resource_not_found: -32002,
         missing_capability: -32603,
-        servers_ask: true,
-        streams_are_primed: false,
+        server_requests: true,
+        primes_event_streams: false,
         version_header: false,
         content_lists: false,
         any_structured_content: false,
@@ -224,8 +224,8 @@ const RULES: [Rules; 5] = [
         progress_message: true,
         resource_not_found: -32002,
         missing_capability: -32603,
-        servers_ask: true,
-        streams_are_primed: false,
+        server_requests: true,
+        primes_event_streams: false,
         version_header: true,
         content_lists: false,
         any_structured_content: false,
@@ -244,8 +244,8 @@ const RULES: [Rules; 5] = [
         progress_message: true,
         resource_not_found: -32002,
         missing_capability: -32603,
-        servers_ask: true,
-        streams_are_primed: true,
+        server_requests: true,
+        primes_event_streams: true,
         version_header: true,
         content_lists: true,
         any_structured_content: false,
@@ -264,8 +264,8 @@ const RULES: [Rules; 5] = [
         progress_message: true,
         resource_not_found: -32602,
         missing_capability: -32021,
-        servers_ask: false,
-        streams_are_primed: false,
+        server_requests: false,
+        primes_event_streams: false,
         version_header: true,
         content_lists: true,
         any_structured_content: true,

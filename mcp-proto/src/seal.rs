@@ -70,16 +70,16 @@ const RETRY_MEMBERS: [&str; 3] = ["_meta", "inputResponses", "requestState"];
 /// [`Instant`](crate::Instant), sealed state can outlive the process.
 ///
 /// ```
-/// use mcp_proto::seal::{Bound, Seal};
+/// use mcp_proto::seal::{Binding, Seal};
 /// use mcp_proto::{Context, ErrorObject, Request};
 /// # use mcp_proto::server::{Config, Event, Server};
-/// # use mcp_proto::{Capability, Endpoint, Instant, Question, stdio::Stdio};
+/// # use mcp_proto::{Capability, Endpoint, Instant, NeededInput, stdio::Stdio};
 ///
 /// /// Books a table in two steps: returns the state to ask with, then the opened state.
 /// fn book(
 ///     seal: &Seal, principal: &str, now: u64, request: &Request, context: &Context,
 /// ) -> Result<String, ErrorObject> {
-///     let bound = Bound { principal, request };
+///     let bound = Binding { principal, request };
 ///     match &context.state {
 ///         None => Ok(seal.seal("table 7 is held", &bound, now + 600).unwrap()),
 ///         Some(sealed) => Ok(seal.open(sealed, &bound, now)?),
@@ -104,7 +104,7 @@ const RETRY_MEMBERS: [&str; 3] = ["_meta", "inputResponses", "requestState"];
 /// let now = 1_790_000_000;
 /// # let (incoming, request, context) = next(&mut server);
 /// let state = book(&seal, "ada", now, &request, &context).unwrap();
-/// # let asked = [("roots", Question::Roots)];
+/// # let asked = [("roots", NeededInput::Roots)];
 /// # server.request_input(Instant::ZERO, incoming, &asked, Some(&state)).unwrap();
 /// # let answer = concat!(r#"{"jsonrpc":"2.0","id":1,"result":{"roots":[]}}"#, "\n");
 /// # server.handle_input(Instant::ZERO, answer.as_bytes());
@@ -153,7 +153,7 @@ impl Seal {
     pub fn seal(
         &self,
         state: &str,
-        bound: &Bound<'_>,
+        bound: &Binding<'_>,
         expires_at: u64,
     ) -> Result<String, TooLarge> {
         if state.len() > STATE_BYTES_MAX {
@@ -177,26 +177,26 @@ impl Seal {
     /// # Errors
     /// Returns why `sealed` does not open. Convert the error to an [`ErrorObject`] to answer with.
     // STL-23: state is validated before use.
-    pub fn open(&self, sealed: &str, bound: &Bound<'_>, now: u64) -> Result<String, OpenError> {
+    pub fn open(&self, sealed: &str, bound: &Binding<'_>, now: u64) -> Result<String, OpenError> {
         if sealed.len() > SEALED_CHARS_MAX {
-            return Err(OpenError::Broken);
+            return Err(OpenError::Invalid);
         }
-        let content = sealed.strip_prefix(VERSION).ok_or(OpenError::Broken)?;
-        let content = Base64UrlUnpadded::decode_vec(content).map_err(|_| OpenError::Broken)?;
+        let content = sealed.strip_prefix(VERSION).ok_or(OpenError::Invalid)?;
+        let content = Base64UrlUnpadded::decode_vec(content).map_err(|_| OpenError::Invalid)?;
         let (expiry, rest) =
-            content.split_first_chunk::<EXPIRY_BYTES>().ok_or(OpenError::Broken)?;
-        let (code, state) = rest.split_first_chunk::<CODE_BYTES>().ok_or(OpenError::Broken)?;
-        let message = bound.message(expiry, state).ok_or(OpenError::Broken)?;
+            content.split_first_chunk::<EXPIRY_BYTES>().ok_or(OpenError::Invalid)?;
+        let (code, state) = rest.split_first_chunk::<CODE_BYTES>().ok_or(OpenError::Invalid)?;
+        let message = bound.message(expiry, state).ok_or(OpenError::Invalid)?;
         let sealed_by =
             |key: &Hmac<Sha256>| key.clone().chain_update(&message).verify(&(*code).into()).is_ok();
         if !sealed_by(&self.key) && !self.old_keys.iter().any(sealed_by) {
-            return Err(OpenError::Broken);
+            return Err(OpenError::Invalid);
         }
         // Report the expiry only of state that this server sealed.
         if now >= u64::from_be_bytes(*expiry) {
             return Err(OpenError::Expired);
         }
-        core::str::from_utf8(state).map(String::from).map_err(|_| OpenError::Broken)
+        core::str::from_utf8(state).map(String::from).map_err(|_| OpenError::Invalid)
     }
 }
 
@@ -223,7 +223,7 @@ fn hmac_key(key: &[u8]) -> Result<Hmac<Sha256>, ShortKey> {
 /// order inside a member matters. Every occurrence of a repeated member counts.
 ///
 /// ```
-/// use mcp_proto::seal::{Bound, Seal, OpenError};
+/// use mcp_proto::seal::{Binding, Seal, OpenError};
 /// # use mcp_proto::server::{Config, Event, Server};
 /// # use mcp_proto::{Capability, Endpoint, Instant, Request, stdio::Stdio};
 /// # let config = Config::new("demo", "1.0.0").capability(Capability::Tools);
@@ -248,20 +248,20 @@ fn hmac_key(key: &[u8]) -> Result<Hmac<Sha256>, ShortKey> {
 ///
 /// let seal = Seal::new(&[7; 32]).unwrap();
 /// let first = request(r#"{"name":"book","arguments":{"seats":2}}"#);
-/// let bound = Bound { principal: "ada", request: &first };
+/// let bound = Binding { principal: "ada", request: &first };
 /// let sealed = seal.seal("table 7", &bound, 1_790_000_600).unwrap();
 ///
 /// let retry = request(r#"{"inputResponses":{}, "arguments":{"seats":2}, "name":"book"}"#);
-/// let bound = Bound { principal: "ada", request: &retry };
+/// let bound = Binding { principal: "ada", request: &retry };
 /// assert_eq!(seal.open(&sealed, &bound, 1_790_000_000).unwrap(), "table 7");
 ///
 /// let other = request(r#"{"name":"book","arguments":{"seats":200}}"#);
-/// let bound = Bound { principal: "ada", request: &other };
-/// assert_eq!(seal.open(&sealed, &bound, 1_790_000_000), Err(OpenError::Broken));
+/// let bound = Binding { principal: "ada", request: &other };
+/// assert_eq!(seal.open(&sealed, &bound, 1_790_000_000), Err(OpenError::Invalid));
 /// ```
 // STL-24: state is bound to its principal and request.
 #[derive(Clone, Copy, Debug)]
-pub struct Bound<'a> {
+pub struct Binding<'a> {
     /// The authenticated identity of the client, never a name that it claims; empty if all clients
     /// are one, as on stdio.
     pub principal: &'a str,
@@ -269,7 +269,7 @@ pub struct Bound<'a> {
     pub request: &'a Request,
 }
 
-impl Bound<'_> {
+impl Binding<'_> {
     /// Returns the authenticated bytes, an unambiguous encoding of everything bound. Returns `None`
     /// if there are too many members.
     fn message(&self, expiry: &[u8; EXPIRY_BYTES], state: &[u8]) -> Option<Vec<u8>> {
@@ -326,14 +326,14 @@ pub enum OpenError {
     Expired,
     /// The state was not sealed by this server, for this principal or for this request, or was
     /// modified. The cause is not distinguished.
-    Broken,
+    Invalid,
 }
 
 impl fmt::Display for OpenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Expired => "the request state has expired",
-            Self::Broken => "the request state is not valid for this request",
+            Self::Invalid => "the request state is not valid for this request",
         })
     }
 }

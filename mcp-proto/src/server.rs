@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 pub use self::config::Config;
 pub use self::event::Event;
 pub use crate::command::server::Command;
-use crate::command::{Applied, Apply, OwnedCommand};
+use crate::command::{Apply, CommandOutcome, OwnedCommand};
 use crate::connection::Connection;
 use crate::error::Misuse;
 use crate::json::Raw;
@@ -23,7 +23,9 @@ use crate::revision::Side;
 use crate::rpc::ErrorObject;
 use crate::schema::{Encode, Level, ServerRequest};
 use crate::time::Instant;
-use crate::vocabulary::{CallId, CallOptions, Change, Close, IncomingId, Peer, Progress, Question};
+use crate::vocabulary::{
+    CallId, CallOptions, Change, CloseReason, IncomingId, NeededInput, Peer, Progress,
+};
 
 /// A server's connection to one client, without framing.
 ///
@@ -84,7 +86,7 @@ impl Server {
 
     /// Returns the reason the connection closed. Available before [`Event::Closed`] is polled.
     #[must_use]
-    pub fn closed(&self) -> Option<&Close> {
+    pub fn close_reason(&self) -> Option<&CloseReason> {
         self.connection.closed()
     }
 
@@ -104,46 +106,48 @@ impl Server {
         reason = "each caller compiles to one arm of the match; saves 2 % per response"
     )]
     #[inline(always)]
-    pub fn apply(&mut self, now: Instant, command: Command<'_>) -> Result<Applied, Misuse> {
+    pub fn apply(&mut self, now: Instant, command: Command<'_>) -> Result<CommandOutcome, Misuse> {
         let connection = &mut self.connection;
         match command {
             Command::Call { method, params, options } => {
                 let params = |revision, out: &mut Vec<u8>| params.encode(revision, out);
-                connection.call(now, method, &params, &options).map(Applied::Call)
+                connection.call(now, method, &params, &options).map(CommandOutcome::Call)
             }
             Command::Cancel { call, reason } => {
-                connection.cancel(now, call, reason).map(Applied::done)
+                connection.cancel(now, call, reason).map(CommandOutcome::done)
             }
-            Command::Changed { change } => connection.changed(now, change).map(Applied::done),
+            Command::NotifyChanged { change } => {
+                connection.changed(now, change).map(CommandOutcome::done)
+            }
             Command::Close => {
                 connection.close(now);
-                Ok(Applied::Done)
+                Ok(CommandOutcome::Done)
             }
             Command::EndStream { incoming } => {
-                connection.end_stream(now, incoming).map(Applied::done)
+                connection.end_stream(now, incoming).map(CommandOutcome::done)
             }
             Command::Log { incoming, level, logger, data } => {
-                connection.log(now, incoming, level, logger, data).map(Applied::done)
+                connection.log(now, incoming, level, logger, data).map(CommandOutcome::done)
             }
             Command::Notify { method, params } => {
                 let params = |revision, out: &mut Vec<u8>| params.encode(revision, out);
-                connection.notify(now, method, &params).map(Applied::done)
+                connection.notify(now, method, &params).map(CommandOutcome::done)
             }
             Command::Progress { incoming, progress } => {
-                connection.progress(now, incoming, progress).map(Applied::done)
+                connection.progress(now, incoming, progress).map(CommandOutcome::done)
             }
             Command::RefuseUndeclared { incoming, questions } => {
-                connection.refuse_undeclared(now, incoming, &questions).map(Applied::done)
+                connection.refuse_undeclared(now, incoming, &questions).map(CommandOutcome::done)
             }
             Command::RequestInput { incoming, questions, state } => {
-                connection.request_input(now, incoming, &questions, state).map(Applied::done)
+                connection.request_input(now, incoming, &questions, state).map(CommandOutcome::done)
             }
             Command::Respond { incoming, result } => {
                 let result = |revision, out: &mut Vec<u8>| result.encode(revision, out);
-                connection.respond(now, incoming, &result).map(Applied::done)
+                connection.respond(now, incoming, &result).map(CommandOutcome::done)
             }
             Command::RespondError { incoming, error } => {
-                connection.respond_error(now, incoming, error).map(Applied::done)
+                connection.respond_error(now, incoming, error).map(CommandOutcome::done)
             }
         }
     }
@@ -159,7 +163,7 @@ impl Server {
         incoming: IncomingId,
         result: &dyn Encode,
     ) -> Result<(), Misuse> {
-        self.apply(now, Command::respond(incoming, result)).map(Applied::into_done)
+        self.apply(now, Command::respond(incoming, result)).map(CommandOutcome::into_done)
     }
 
     /// Responds to a request with an error.
@@ -172,7 +176,7 @@ impl Server {
         incoming: IncomingId,
         error: &ErrorObject,
     ) -> Result<(), Misuse> {
-        self.apply(now, Command::RespondError { incoming, error }).map(Applied::into_done)
+        self.apply(now, Command::RespondError { incoming, error }).map(CommandOutcome::into_done)
     }
 
     /// Responds to a request by asking the client for input.
@@ -193,7 +197,7 @@ impl Server {
     ///   `prompts/get`.
     /// - [`Misuse::Undeclared`]: the client lacks a capability; see
     ///   [`refuse_undeclared`](Self::refuse_undeclared).
-    /// - [`Misuse::Blocked`]: more questions than [`Limits::questions_max`], more rounds than
+    /// - [`Misuse::Blocked`]: more questions than [`Limits::input_requests_max`], more rounds than
     ///   [`Limits::input_rounds_max`], or no room for further calls or messages.
     /// - [`Misuse::Unencodable`]: neither questions nor state, a repeated key, or a question that
     ///   cannot be encoded.
@@ -202,12 +206,12 @@ impl Server {
         &mut self,
         now: Instant,
         incoming: IncomingId,
-        questions: &[(&str, Question)],
+        questions: &[(&str, NeededInput)],
         state: Option<&str>,
     ) -> Result<(), Misuse> {
         let questions = questions.into();
         self.apply(now, Command::RequestInput { incoming, questions, state })
-            .map(Applied::into_done)
+            .map(CommandOutcome::into_done)
     }
 
     // CAP-15: the error lists the capabilities that the client lacks.
@@ -223,10 +227,11 @@ impl Server {
         &mut self,
         now: Instant,
         incoming: IncomingId,
-        questions: &[(&str, Question)],
+        questions: &[(&str, NeededInput)],
     ) -> Result<(), Misuse> {
         let questions = questions.into();
-        self.apply(now, Command::RefuseUndeclared { incoming, questions }).map(Applied::into_done)
+        self.apply(now, Command::RefuseUndeclared { incoming, questions })
+            .map(CommandOutcome::into_done)
     }
 
     // CAP-12: changes are reported only if the server declares that it does.
@@ -238,8 +243,8 @@ impl Server {
     /// # Errors
     /// Fails with [`Misuse::Undeclared`] if the capability for such changes is not declared, and
     /// with [`Misuse::Blocked`] if the outbound queue is full. Nothing is sent in either case.
-    pub fn changed(&mut self, now: Instant, change: Change<'_>) -> Result<(), Misuse> {
-        self.apply(now, Command::Changed { change }).map(Applied::into_done)
+    pub fn notify_changed(&mut self, now: Instant, change: Change<'_>) -> Result<(), Misuse> {
+        self.apply(now, Command::NotifyChanged { change }).map(CommandOutcome::into_done)
     }
 
     /// Sends a progress notification for a request, if the client asked for progress.
@@ -257,7 +262,7 @@ impl Server {
         incoming: IncomingId,
         progress: &Progress,
     ) -> Result<(), Misuse> {
-        self.apply(now, Command::Progress { incoming, progress }).map(Applied::into_done)
+        self.apply(now, Command::Progress { incoming, progress }).map(CommandOutcome::into_done)
     }
 
     // LOG-01…07: the capability, the thresholds of both eras, and the content of log messages.
@@ -278,7 +283,8 @@ impl Server {
         logger: Option<&str>,
         data: &Raw,
     ) -> Result<(), Misuse> {
-        self.apply(now, Command::Log { incoming, level, logger, data }).map(Applied::into_done)
+        self.apply(now, Command::Log { incoming, level, logger, data })
+            .map(CommandOutcome::into_done)
     }
 
     /// Sends a request to the client. The call ends with exactly one [`Event::Completed`].
@@ -294,7 +300,7 @@ impl Server {
         request: &R,
         options: CallOptions,
     ) -> Result<CallId, Misuse> {
-        self.apply(now, Command::call(request, options)).and_then(Applied::into_call)
+        self.apply(now, Command::call(request, options)).and_then(CommandOutcome::into_call)
     }
 
     /// Sends a request to the client by method name.
@@ -309,7 +315,8 @@ impl Server {
         options: CallOptions,
     ) -> Result<CallId, Misuse> {
         let params = params.into();
-        self.apply(now, Command::Call { method, params, options }).and_then(Applied::into_call)
+        self.apply(now, Command::Call { method, params, options })
+            .and_then(CommandOutcome::into_call)
     }
 
     /// Cancels a call: notifies the client and completes the call immediately with
@@ -321,7 +328,7 @@ impl Server {
     /// # Errors
     /// Fails with [`Misuse::Stale`] if the call has completed.
     pub fn cancel(&mut self, now: Instant, call: CallId, reason: &str) -> Result<(), Misuse> {
-        self.apply(now, Command::Cancel { call, reason }).map(Applied::into_done)
+        self.apply(now, Command::Cancel { call, reason }).map(CommandOutcome::into_done)
     }
 
     /// Sends a notification by method name.
@@ -334,7 +341,8 @@ impl Server {
         method: &str,
         params: Option<&dyn Encode>,
     ) -> Result<(), Misuse> {
-        self.apply(now, Command::Notify { method, params: params.into() }).map(Applied::into_done)
+        self.apply(now, Command::Notify { method, params: params.into() })
+            .map(CommandOutcome::into_done)
     }
 
     // HTTP-15: a server may disconnect an event stream before the response to the request.
@@ -345,8 +353,8 @@ impl Server {
     ///
     /// # Errors
     /// Fails with [`Misuse::Stale`] if the request was answered or cancelled.
-    pub fn hang_up(&mut self, now: Instant, incoming: IncomingId) -> Result<(), Misuse> {
-        self.apply(now, Command::EndStream { incoming }).map(Applied::into_done)
+    pub fn end_stream(&mut self, now: Instant, incoming: IncomingId) -> Result<(), Misuse> {
+        self.apply(now, Command::EndStream { incoming }).map(CommandOutcome::into_done)
     }
 
     /// Closes the connection once the open requests are answered, or after
@@ -363,7 +371,7 @@ impl Apply for Server {
 
     type Command<'a> = Command<'a>;
 
-    fn apply(&mut self, now: Instant, command: Command<'_>) -> Result<Applied, Misuse> {
+    fn apply(&mut self, now: Instant, command: Command<'_>) -> Result<CommandOutcome, Misuse> {
         self.apply(now, command)
     }
 

@@ -6,12 +6,12 @@
 
 use core::ops::{Deref, DerefMut};
 
-use crate::command::{Applied, Apply};
+use crate::command::{Apply, CommandOutcome};
 use crate::endpoint::Endpoint;
 use crate::error::Misuse;
 use crate::limits::Limits;
 use crate::message_endpoint::MessageEndpoint;
-use crate::rpc::Incoming;
+use crate::rpc::IncomingMessage;
 use crate::time::Instant;
 use crate::vocabulary::{StreamId, ViolationKind};
 use crate::wire::{Line, LineReader, Outbox};
@@ -54,9 +54,11 @@ impl<S: MessageEndpoint> Stdio<S> {
     fn handle_line(session: &mut S, now: Instant, line: Line<'_>) {
         match line {
             Line::Borrowed(line) => {
-                session.handle_message(now, StreamId::ONLY, Incoming::Borrowed(line));
+                session.handle_message(now, StreamId::ONLY, IncomingMessage::Borrowed(line));
             }
-            Line::Owned(line) => session.handle_message(now, StreamId::ONLY, Incoming::Owned(line)),
+            Line::Owned(line) => {
+                session.handle_message(now, StreamId::ONLY, IncomingMessage::Owned(line));
+            }
             Line::TooLong => session.handle_violation(now, ViolationKind::TooLong),
         }
     }
@@ -70,7 +72,7 @@ impl<S: Apply> Endpoint for Stdio<S> {
         &self.session
     }
 
-    fn apply(&mut self, now: Instant, command: S::Command<'_>) -> Result<Applied, Misuse> {
+    fn apply(&mut self, now: Instant, command: S::Command<'_>) -> Result<CommandOutcome, Misuse> {
         self.session.apply(now, command)
     }
 
@@ -141,7 +143,7 @@ fn is_complete_message(line: &[u8]) -> bool {
 /// A step in ending a child process.
 // FRM-19: close stdin, then terminate, then kill.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Ending {
+pub enum ShutdownStep {
     /// Close the child's stdin once the outbox has been sent, or sending it has failed.
     CloseInput,
     /// Ask it to terminate: SIGTERM to its process group.
@@ -156,24 +158,24 @@ pub enum Ending {
 /// [`poll_step`](Self::poll_step) until the child exits.
 ///
 /// ```
-/// use mcp_proto::stdio::{Ending, Shutdown};
+/// use mcp_proto::stdio::{ShutdownStep, Shutdown};
 /// use mcp_proto::{Instant, Limits};
 ///
 /// let limits = Limits::default();
 /// let mut shutdown = Shutdown::new(Instant::ZERO, &limits);
-/// assert_eq!(shutdown.poll_step(), Some(Ending::CloseInput));
+/// assert_eq!(shutdown.poll_step(), Some(ShutdownStep::CloseInput));
 /// assert_eq!(shutdown.poll_step(), None);
 /// let later = shutdown.poll_timeout().unwrap();
 /// assert_eq!(later, Instant::ZERO + limits.exit_timeout);
 /// shutdown.handle_timeout(later);
-/// assert_eq!(shutdown.poll_step(), Some(Ending::Terminate));
+/// assert_eq!(shutdown.poll_step(), Some(ShutdownStep::Terminate));
 /// ```
 #[derive(Clone, Debug)]
 pub struct Shutdown {
     /// The step that is due now.
-    due: Option<Ending>,
+    due: Option<ShutdownStep>,
     /// The following step and its time.
-    next: Option<(Ending, Instant)>,
+    next: Option<(ShutdownStep, Instant)>,
     kill_delay: core::time::Duration,
 }
 
@@ -182,14 +184,14 @@ impl Shutdown {
     #[must_use]
     pub fn new(now: Instant, limits: &Limits) -> Self {
         Self {
-            due: Some(Ending::CloseInput),
-            next: Some((Ending::Terminate, now + limits.exit_timeout)),
+            due: Some(ShutdownStep::CloseInput),
+            next: Some((ShutdownStep::Terminate, now + limits.exit_timeout)),
             kill_delay: limits.terminate_timeout,
         }
     }
 
     /// Returns the step that is due, once.
-    pub fn poll_step(&mut self) -> Option<Ending> {
+    pub fn poll_step(&mut self) -> Option<ShutdownStep> {
         self.due.take()
     }
 
@@ -204,8 +206,8 @@ impl Shutdown {
         let Some((step, _)) = self.next.filter(|(_, at)| *at <= now) else { return };
         self.due = Some(step);
         self.next = match step {
-            Ending::Terminate => Some((Ending::Kill, now + self.kill_delay)),
-            Ending::CloseInput | Ending::Kill => None,
+            ShutdownStep::Terminate => Some((ShutdownStep::Kill, now + self.kill_delay)),
+            ShutdownStep::CloseInput | ShutdownStep::Kill => None,
         };
     }
 }

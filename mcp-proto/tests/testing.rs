@@ -13,7 +13,7 @@ use mcp_proto::server::{self, Server};
 use mcp_proto::stdio::Stdio;
 use mcp_proto::testing::{Chunking, Pair};
 use mcp_proto::{
-    CallError, CallOptions, Capability, Endpoint, ErrorObject, Instant, Question, Raw, Revision,
+    CallError, CallOptions, Capability, Endpoint, ErrorObject, Instant, NeededInput, Raw, Revision,
     Side,
 };
 
@@ -34,7 +34,7 @@ fn pair(revision: Revision) -> Pair {
     let client = client::Config::new("test", "1").revisions(&[revision]);
     let server = server::Config::new("weather", "1.0.0").capability(Capability::Tools);
     let mut pair = Pair::new(client.capability(Capability::ElicitationForm), server);
-    pair.serve(serve);
+    pair.on_server_event(serve);
     pair
 }
 
@@ -62,8 +62,8 @@ fn inserted_lines_do_not_disturb_the_connection() {
     let mut pair = pair(Revision::V2025_11_25);
     pair.to_server.chunking = Chunking::Bytes(1);
     pair.drive();
-    pair.insert(Side::Client, b"DEBUG: connected");
-    pair.insert(
+    pair.insert_line(Side::Client, b"DEBUG: connected");
+    pair.insert_line(
         Side::Client,
         br#"{"jsonrpc":"2.0","id":"x","method":"tools/call","params":{"name":"today"}}"#,
     );
@@ -99,7 +99,7 @@ fn failure(test: impl FnOnce()) -> String {
 fn an_unanswered_request_is_reported_with_seed_and_transcript() {
     let failure = failure(|| {
         let mut pair = pair(Revision::V2025_06_18);
-        pair.serve(|_, _, _| ());
+        pair.on_server_event(|_, _, _| ());
         pair.shuffle(12);
         pair.drive();
         pair.client.call(pair.now, &CallTool::new("today"), CallOptions::default()).unwrap();
@@ -118,7 +118,7 @@ fn an_unanswered_request_is_reported_with_seed_and_transcript() {
 fn an_incomplete_call_is_reported_with_seed_and_transcript() {
     let failure = failure(|| {
         let mut pair = pair(Revision::V2025_06_18);
-        pair.serve(|_, _, _| ());
+        pair.on_server_event(|_, _, _| ());
         pair.shuffle(77);
         pair.drive();
         let call =
@@ -149,18 +149,19 @@ fn a_client_that_answers_questions() {
         let mut pair = pair(revision);
         let greeted = Rc::new(RefCell::new(Vec::new()));
         let greetings = Rc::clone(&greeted);
-        pair.attend(attend);
-        pair.serve(move |server, now, event| {
+        pair.on_client_event(attend);
+        pair.on_server_event(move |server, now, event| {
             let server::Event::Request { incoming, context, .. } = event else { return };
-            match context.answers {
+            match context.input_responses {
                 Some(answers) => {
                     greetings
                         .borrow_mut()
-                        .push(answers.find("who").unwrap().member("content").unwrap());
+                        .push(answers.get("who").unwrap().member("content").unwrap());
                     server.respond(now, incoming, &CallToolResult::text("hello")).unwrap();
                 }
                 None => {
-                    let form = Question::from(Elicit::new("Who are you?", Form::new(Map::new())));
+                    let form =
+                        NeededInput::from(Elicit::new("Who are you?", Form::new(Map::new())));
                     server.request_input(now, incoming, &[("who", form)], None).unwrap();
                 }
             }

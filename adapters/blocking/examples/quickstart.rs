@@ -49,8 +49,9 @@ fn forecast(wanted: Forecast, cx: Cx) -> Result<String, ToolError> {
         if cx.sleep(Duration::from_millis(120)) {
             return Err(ToolError::failed("the client cancelled the forecast"));
         }
-        let _cancelled =
-            cx.progress(Progress::new(day.into()).of(wanted.days.into()).message("looking up"));
+        let _cancelled = cx.progress(
+            Progress::new(day.into()).with_total(wanted.days.into()).with_message("looking up"),
+        );
     }
     Ok(format!("{}: {} days of sun", wanted.city, wanted.days))
 }

@@ -31,8 +31,8 @@ impl<'c, T: Decode> Call<'c, T> {
     }
 
     /// Bypasses the cache of results.
-    pub fn fresh(self) -> Self {
-        Self(self.0.fresh())
+    pub fn bypass_cache(self) -> Self {
+        Self(self.0.bypass_cache())
     }
 
     /// Sends the call and waits for its result.

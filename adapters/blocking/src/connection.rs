@@ -7,12 +7,12 @@ use std::sync::Arc;
 use futures_lite::future::block_on;
 use mcp_adapter::Error;
 use mcp_adapter::proto::schema::{CallToolResult, ClientRequest, Level, Tool};
-use mcp_adapter::proto::{Close, Era, Filter, Peer, Raw, Revision};
+use mcp_adapter::proto::{CloseReason, Era, Filter, Peer, Raw, Revision};
 use serde::Serialize;
 
 use crate::call::Call;
 use crate::drive::is_driver;
-use crate::listening::Listening;
+use crate::subscription::Subscription;
 
 /// An open connection to a server. Cheap to clone; clones share the connection.
 ///
@@ -55,8 +55,8 @@ impl Connection {
         self.as_async().revision()
     }
 
-    /// Returns the era of the server. Pass it to [`Client::expect`](crate::Client::expect) to save
-    /// a round trip the next time.
+    /// Returns the era of the server. Pass it to [`Client::expect_era`](crate::Client::expect_era)
+    /// to save a round trip the next time.
     #[must_use]
     pub fn era(&self) -> Era {
         self.as_async().era()
@@ -124,7 +124,7 @@ impl Connection {
     }
 
     /// Subscribes to changes. Waits for the server's acknowledgment, which may cover less than
-    /// requested; see [`Listening::hears`].
+    /// requested; see [`Subscription::acknowledged`].
     ///
     /// ```no_run
     /// # fn main() -> Result<(), mcp_blocking::Error> {
@@ -133,7 +133,7 @@ impl Connection {
     /// use mcp_blocking::proto::Filter;
     ///
     /// let connection = Client::new("demo", "1.0.0").spawn(command)?;
-    /// for change in connection.listen(&Filter::new().tools().resource("weather://oslo"))? {
+    /// for change in connection.subscribe(&Filter::new().tools().resource("weather://oslo"))? {
     ///     println!("{change:?}");
     /// }
     /// # Ok(())
@@ -142,17 +142,17 @@ impl Connection {
     ///
     /// # Errors
     /// If the server does not support the subscription, or does not acknowledge it in time.
-    pub fn listen(&self, filter: &Filter) -> Result<Listening, Error> {
-        block_on(self.as_async().listen(filter)).map(Listening)
+    pub fn subscribe(&self, filter: &Filter) -> Result<Subscription, Error> {
+        block_on(self.as_async().subscribe(filter)).map(Subscription)
     }
 
     /// Restarts a dead server, or reconnects over HTTP: returns a new connection with an equal
     /// configuration.
     ///
-    /// Every [`Listening`] of this connection that is still held and that ended with the connection
-    /// continues on the new one; changes in between are not reported. Calls in flight stay lost,
-    /// and the log level must be set again. A connection that is still open is closed first. This
-    /// handle keeps referring to the old connection.
+    /// Every [`Subscription`] of this connection that is still held and that ended with the
+    /// connection continues on the new one; changes in between are not reported. Calls in flight
+    /// stay lost, and the log level must be set again. A connection that is still open is closed
+    /// first. This handle keeps referring to the old connection.
     ///
     /// # Errors
     /// Like [`Connect::spawn`](crate::Connect::spawn) and connecting over HTTP; [`Error::Io`] of
@@ -181,8 +181,8 @@ impl Connection {
 
     /// Returns how the connection ended, if it has.
     #[must_use]
-    pub fn closed(&self) -> Option<Close> {
-        self.as_async().closed()
+    pub fn close_reason(&self) -> Option<CloseReason> {
+        self.as_async().close_reason()
     }
 
     /// Returns the latest lines that the server wrote to stderr.
@@ -200,10 +200,10 @@ impl fmt::Debug for Connection {
 
 impl Drop for CloseOnDrop {
     fn drop(&mut self) {
-        self.0.end();
+        self.0.start_close();
         // A driver thread must not wait: it would wait for itself.
         if !is_driver() {
-            block_on(self.0.wait_over());
+            block_on(self.0.wait_ended());
         }
     }
 }

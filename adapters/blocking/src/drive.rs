@@ -14,7 +14,7 @@ use std::thread;
 use std::time::Duration;
 
 use futures_lite::future::block_on;
-use mcp_adapter::{Driving, Link, ReadBuffer, Role, WRITE_BYTES_MAX};
+use mcp_adapter::{DriverHandle, Link, LinkRole, ReadBuffer, WRITE_BYTES_MAX};
 use parking::Parker;
 
 use crate::watchdog::{Check, Progress, Term, Watchdog};
@@ -38,8 +38,8 @@ pub(crate) fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> io::Resu
 }
 
 /// The timer thread's handle to a connection.
-pub(crate) struct TimerThread<R: Role> {
-    driving: Driving<R>,
+pub(crate) struct TimerThread<R: LinkRole> {
+    driving: DriverHandle<R>,
     parker: Parker,
     progress: Arc<Progress>,
     /// Starts a leader thread.
@@ -50,8 +50,8 @@ pub(crate) struct TimerThread<R: Role> {
 ///
 /// The writer ends once the connection is closed and all output is written, the leader at the next
 /// input or the end of the input.
-pub(crate) fn start<R: Role>(
-    driving: Driving<R>,
+pub(crate) fn start<R: LinkRole>(
+    driving: DriverHandle<R>,
     reader: impl Read + Send + 'static,
     writer: impl Write + Send + 'static,
 ) -> io::Result<TimerThread<R>> {
@@ -74,7 +74,7 @@ pub(crate) fn start<R: Role>(
     Ok(TimerThread { driving, parker, progress, start_leader })
 }
 
-impl<R: Role> TimerThread<R> {
+impl<R: LinkRole> TimerThread<R> {
     /// Runs the timers and the watchdog on this thread until the connection has ended.
     pub(crate) fn run(self) {
         let Self { driving, parker, progress, start_leader } = self;
@@ -101,7 +101,7 @@ impl<R: Role> TimerThread<R> {
 const RETRY_DELAY: Duration = Duration::from_millis(10);
 
 /// The streams of a connection, shared by leaders and the writer.
-struct Streams<R: Role, I, O> {
+struct Streams<R: LinkRole, I, O> {
     link: Arc<Link<R>>,
     progress: Arc<Progress>,
     reads_on: bool,
@@ -117,7 +117,7 @@ struct Output<O> {
     chunk: Vec<u8>,
 }
 
-impl<R: Role, I: Read, O: Write + 'static> Streams<R, I, O> {
+impl<R: LinkRole, I: Read, O: Write + 'static> Streams<R, I, O> {
     fn lead(&self, mut term: Term) {
         loop {
             let mut input = lock(&self.input);

@@ -63,17 +63,17 @@ mod connection;
 mod drive;
 #[cfg(feature = "http")]
 pub mod http;
-mod listening;
 mod runtime;
 mod server;
+mod subscription;
 mod wait;
 mod watchdog;
 
 pub use call::{Call, Pending};
 pub use client::Connect;
 pub use connection::Connection;
-pub use listening::Listening;
 pub use mcp_adapter::{
-    AsyncCx, Changed, Changes, Client, Cx, Error, Server, ToolError, Watch, proto,
+    AsyncCx, Changed, Changes, Client, Cx, Error, Server, SubscriptionChange, ToolError, proto,
 };
 pub use server::Serve;
+pub use subscription::Subscription;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use futures_lite::future::block_on;
 use mcp_adapter::proto::client::Client as Machine;
-use mcp_adapter::{BoxFuture, Driving, Runtime, Spawn};
+use mcp_adapter::{BoxFuture, DriverHandle, Runtime, Spawn};
 
 use crate::drive;
 
@@ -26,7 +26,7 @@ impl Spawn for Threads {
 impl Runtime for Threads {
     fn drive(
         &self,
-        driving: Driving<Machine>,
+        driving: DriverHandle<Machine>,
         stdout: ChildStdout,
         stdin: ChildStdin,
     ) -> io::Result<()> {

@@ -16,7 +16,7 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use common::{client, eventually, example, story, success, welcome};
-use mcp_blocking::proto::{CallError, Close, Fault, Limits, Revision, ViolationKind};
+use mcp_blocking::proto::{CallError, CloseReason, Fault, Limits, Revision, ViolationKind};
 use mcp_blocking::{Client, Connect, Connection, Error};
 use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill};
@@ -119,7 +119,8 @@ fn the_error_of_a_child_that_fails_to_start_includes_its_stderr() {
     story(|| {
         let script = "i=0; while [ $i -lt 100 ]; do i=$((i+1)); echo \"line $i\" >&2; done; exit 7";
         let failed = client().spawn(sh(script)).map(drop).unwrap_err();
-        let Error::Start { why: Close::Peer, status: Some(status), stderr, .. } = &failed else {
+        let Error::Start { why: CloseReason::Peer, status: Some(status), stderr, .. } = &failed
+        else {
             panic!("{failed:?}")
         };
         assert_eq!(status.code(), Some(7));
@@ -161,7 +162,7 @@ fn a_child_that_does_not_answer_is_ended() {
         let Error::Start { why, status: Some(status), stderr, .. } = failed else {
             panic!("{failed:?}")
         };
-        assert_eq!(why, Close::Fault(Fault::HandshakeTimedOut));
+        assert_eq!(why, CloseReason::Fault(Fault::HandshakeTimedOut));
         assert_eq!(status.signal(), Some(Signal::SIGTERM as i32));
         assert!(!is_alive(Pid::from_raw(stderr[0].parse().unwrap())));
     });
@@ -261,7 +262,9 @@ fn a_child_that_exits_loses_the_calls_in_flight_at_once() {
         let client = patient().spawn(sh("welcome; read -r _; exit 3")).unwrap();
         let outcome = client.call_tool("any", &json!({})).wait();
         assert!(matches!(outcome, Err(Error::Call(CallError::Lost))), "{outcome:?}");
-        eventually("the connection knows of its end", || client.closed() == Some(Close::Peer));
+        eventually("the connection knows of its end", || {
+            client.close_reason() == Some(CloseReason::Peer)
+        });
         assert_eq!(client.close().unwrap().unwrap().code(), Some(3));
     });
 }

@@ -14,8 +14,8 @@ use std::process::Command;
 
 use common::eras::{discovered, meet, welcomed};
 use common::{client, eventually, story};
-use mcp_blocking::proto::{CallError, Close, Era, Filter, Raw};
-use mcp_blocking::{Changed, Connect, Connection, Error, Listening};
+use mcp_blocking::proto::{CallError, CloseReason, Era, Filter, Raw};
+use mcp_blocking::{Changed, Connect, Connection, Error, Subscription};
 use serde_json::{Value, json};
 
 const URI: &str = "note://one";
@@ -62,7 +62,7 @@ fn has_heard(connection: &Connection, methods: &[&str]) {
     assert_eq!(heard.collect::<Vec<_>>(), methods);
 }
 
-fn tell(connection: &Connection, listening: &mut Listening) {
+fn tell(connection: &Connection, listening: &mut Subscription) {
     connection.notify_raw("notifications/tell", None).unwrap();
     assert_eq!(listening.next(), Some(Changed::Resource(URI.into())));
 }
@@ -73,7 +73,7 @@ fn a_child_that_exits_when_probed_is_restarted_and_gets_initialize() {
     story(|| {
         let connection = client().spawn(mortal(Era::Legacy)).unwrap();
         assert_eq!(connection.era(), Era::Legacy);
-        let mut listening = connection.listen(&Filter::new().resource(URI)).unwrap();
+        let mut listening = connection.subscribe(&Filter::new().resource(URI)).unwrap();
         tell(&connection, &mut listening);
         let methods = [
             "initialize",
@@ -98,7 +98,8 @@ fn a_child_that_always_exits_is_started_twice_only() {
         let lives = std::fs::read_to_string(&log).unwrap();
         std::fs::remove_file(&log).unwrap();
         assert_eq!(lives, "once\nonce\n");
-        let Error::Start { why: Close::Peer, status: Some(status), probed: false, .. } = failed
+        let Error::Start { why: CloseReason::Peer, status: Some(status), probed: false, .. } =
+            failed
         else {
             panic!("{failed:?}")
         };
@@ -114,7 +115,7 @@ fn tempfile() -> std::path::PathBuf {
 #[test]
 fn a_child_that_is_expected_to_be_legacy_is_started_once() {
     story(|| {
-        let connection = client().expect(Era::Legacy).spawn(mortal(Era::Legacy)).unwrap();
+        let connection = client().expect_era(Era::Legacy).spawn(mortal(Era::Legacy)).unwrap();
         assert_eq!(connection.era(), Era::Legacy);
         let log = connection.clone();
         connection.close().unwrap();
@@ -134,8 +135,8 @@ fn a_dead_server_is_restarted_in_its_era_and_subscriptions_resume() {
             (Era::Modern, &["server/discover", "subscriptions/listen"]),
         ] {
             let mut connection = client().spawn(mortal(era)).unwrap();
-            drop(connection.listen(&Filter::new().resource(URI)).unwrap());
-            let mut listening = connection.listen(&Filter::new().resource(URI)).unwrap();
+            drop(connection.subscribe(&Filter::new().resource(URI)).unwrap());
+            let mut listening = connection.subscribe(&Filter::new().resource(URI)).unwrap();
             tell(&connection, &mut listening);
             // The server dies several times.
             for _ in 0..2 {
@@ -144,7 +145,7 @@ fn a_dead_server_is_restarted_in_its_era_and_subscriptions_resume() {
                 assert_eq!(listening.ended(), Some(Err(CallError::Lost)));
                 connection = connection.reconnect().unwrap();
                 assert_eq!((connection.era(), listening.ended()), (era, None));
-                assert_eq!(listening.hears(), Filter::new().resource(URI));
+                assert_eq!(listening.acknowledged(), Filter::new().resource(URI));
                 tell(&connection, &mut listening);
                 has_heard(&connection, &[opening, &["notifications/tell"]].concat());
             }
@@ -159,9 +160,9 @@ fn a_dead_server_is_restarted_in_its_era_and_subscriptions_resume() {
 fn a_running_server_is_ended_before_it_is_restarted() {
     story(|| {
         let first = client().spawn(mortal(Era::Modern)).unwrap();
-        let mut listening = first.listen(&Filter::new().resource(URI)).unwrap();
+        let mut listening = first.subscribe(&Filter::new().resource(URI)).unwrap();
         let second = first.reconnect().unwrap();
-        assert_eq!(first.closed(), Some(Close::Local));
+        assert_eq!(first.close_reason(), Some(CloseReason::Local));
         tell(&second, &mut listening);
         // A resumed subscription no longer belongs to the first connection.
         let third = first.reconnect().unwrap();
@@ -181,7 +182,7 @@ fn a_server_over_given_streams_cannot_be_restarted() {
         let failed = connection.reconnect().map(drop);
         let Err(Error::Io(error)) = &failed else { panic!("{failed:?}") };
         assert_eq!(error.kind(), std::io::ErrorKind::Unsupported);
-        assert_eq!(connection.closed(), None, "the connection is unchanged");
+        assert_eq!(connection.close_reason(), None, "the connection is unchanged");
         let open = connection.call_raw("story/open", Raw::empty_object()).start().unwrap();
         open.cancel("enough");
         connection.close().unwrap();

@@ -5,7 +5,7 @@ use std::io;
 use std::process::ExitStatus;
 
 use mcp_proto::schema::DecodeError;
-use mcp_proto::{CallError, Close, Misuse};
+use mcp_proto::{CallError, CloseReason, Misuse};
 
 /// An error of a connection or a call.
 #[derive(Debug)]
@@ -14,7 +14,7 @@ pub enum Error {
     /// The call failed.
     Call(CallError),
     /// The connection ended.
-    Closed(Close),
+    Closed(CloseReason),
     /// The result does not match the method.
     Decode(DecodeError),
     /// An error of the operating system.
@@ -23,17 +23,17 @@ pub enum Error {
     Misuse(Misuse),
     /// A list has too many pages or repeats a cursor.
     // PAG-07
-    Pages,
+    TooManyPages,
     /// The server could not be started or reached, or the connection could not be opened.
     Start {
         /// Why the connection could not be opened.
-        why: Close,
+        why: CloseReason,
         /// The exit status of the server's process, if it exited.
         status: Option<ExitStatus>,
         /// The latest lines that the server wrote to stderr.
         stderr: Vec<String>,
         /// The server closed the connection when its era was probed, so it may be a legacy server.
-        /// [`Client::expect`](crate::Client::expect) skips the probe.
+        /// [`Client::expect_era`](crate::Client::expect_era) skips the probe.
         probed: bool,
         /// The failure over HTTP, if HTTP was used.
         http: Option<Box<HttpFailure>>,
@@ -58,7 +58,7 @@ impl fmt::Display for Error {
             Self::Decode(error) => write!(f, "invalid result: {error}"),
             Self::Io(error) => error.fmt(f),
             Self::Misuse(error) => error.fmt(f),
-            Self::Pages => f.write_str("the list has too many pages or repeats a cursor"),
+            Self::TooManyPages => f.write_str("the list has too many pages or repeats a cursor"),
             Self::Start { why, status, stderr, probed, http } => {
                 match http {
                     Some(http) => write!(f, "no session with {}: {why}", http.url)?,
@@ -72,7 +72,7 @@ impl fmt::Display for Error {
                 }
                 if *probed {
                     f.write_str(
-                        " when its era was probed: for a legacy server, use `Client::expect`",
+                        " when its era was probed: for a legacy server, use `Client::expect_era`",
                     )?;
                 }
                 for line in stderr {

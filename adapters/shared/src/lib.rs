@@ -24,10 +24,10 @@ mod validation;
 
 pub use client::Client;
 pub use client::call::{Call, Pending};
-pub use client::connect::Opening;
+pub use client::connect::Connecting;
 pub use client::connection::Connection;
 pub use client::connector::Runtime;
-pub use client::listening::{Changed, Listening};
+pub use client::subscription::{Changed, Subscription};
 pub use error::{Error, HttpFailure};
 pub use exec::workers::Spawn;
 pub use futures_lite::io;
@@ -36,13 +36,13 @@ pub use mcp_proto as proto;
 pub use process::stdio as standard;
 pub use server::Server;
 pub use server::changes::Changes;
-pub use server::events::{Serving, Watch};
+pub use server::events::{Serving, SubscriptionChange};
 pub use server::handler::context::{AsyncCx, Cx};
 pub use server::handler::tool_error::ToolError;
 pub use transport::event_loop::drive;
-pub use transport::link::{Link, Role, WRITE_BYTES_MAX};
+pub use transport::link::{Link, LinkRole, WRITE_BYTES_MAX};
 pub use transport::read_buffer::ReadBuffer;
-pub use transport::shutdown::Driving;
+pub use transport::shutdown::DriverHandle;
 
 /// A boxed, sendable future.
 pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;

@@ -1,7 +1,7 @@
 //! The driver of a connection on async-io.
 
 use async_io::Timer;
-use mcp_adapter::{Driving, Role};
+use mcp_adapter::{DriverHandle, LinkRole};
 use smol::future::yield_now;
 use smol::io::{AsyncRead, AsyncWrite};
 
@@ -9,8 +9,8 @@ use smol::io::{AsyncRead, AsyncWrite};
 ///
 /// A stream of async-io that is always ready never yields, so the event loop yields explicitly: a
 /// peer that floods must not stop the timers.
-pub(crate) async fn drive<R: Role>(
-    driving: Driving<R>,
+pub(crate) async fn drive<R: LinkRole>(
+    driving: DriverHandle<R>,
     reader: impl AsyncRead + Send,
     writer: impl AsyncWrite + Send,
 ) {

@@ -5,7 +5,7 @@ use std::process::{ChildStdin, ChildStdout};
 use std::sync::Arc;
 
 use mcp_adapter::proto::client::Client as Machine;
-use mcp_adapter::{BoxFuture, Driving, Runtime, Spawn};
+use mcp_adapter::{BoxFuture, DriverHandle, Runtime, Spawn};
 
 use crate::drive::drive;
 use crate::streams::pipes;
@@ -23,7 +23,7 @@ impl Spawn for Smol {
 impl Runtime for Smol {
     fn drive(
         &self,
-        driving: Driving<Machine>,
+        driving: DriverHandle<Machine>,
         stdout: ChildStdout,
         stdin: ChildStdin,
     ) -> io::Result<()> {

@@ -10,7 +10,7 @@ use smol::io::{AsyncRead, AsyncWrite};
 
 use crate::drive::drive;
 use crate::runtime::Smol;
-use crate::streams::{ARRIVAL, standard};
+use crate::streams::{FLUSH_TIMEOUT, standard};
 
 /// Serves a [`Server`] on smol. Handlers that wait run on smol's global executor, regardless of the
 /// executor that awaits the future. Dropping the future ends the connection immediately.
@@ -48,7 +48,7 @@ impl Serve for Server {
         let (reader, writer, arrived) = standard()?;
         serving.close_with_process()?;
         drive(driving.over_standard_streams(), reader, writer).await;
-        arrived.wait(Timer::after(ARRIVAL)).await;
+        arrived.wait(Timer::after(FLUSH_TIMEOUT)).await;
         serving.outcome()
     }
 

@@ -27,7 +27,7 @@ pub(crate) fn pipes(stdout: ChildStdout, stdin: ChildStdin) -> io::Result<(Reade
 /// Returns stdin and stdout, polled by the event loop. No thread blocks on stdin, which would delay
 /// the end of the process.
 #[cfg(unix)]
-pub(crate) fn standard() -> io::Result<(Reader, Writer, Arrived)> {
+pub(crate) fn standard() -> io::Result<(Reader, Writer, StdoutFlush)> {
     use std::fs::File;
 
     use mcp_adapter::standard::{Pollable, input, output};
@@ -76,14 +76,14 @@ impl<T: io::Read + async_io::IoSafe + Unpin> AsyncRead for Waiting<T> {
 }
 
 #[cfg(unix)]
-pub(crate) use mcp_adapter::standard::{ARRIVAL, Arrived};
+pub(crate) use mcp_adapter::standard::{FLUSH_TIMEOUT, StdoutFlush};
 
 #[cfg(not(unix))]
-pub(crate) fn standard() -> io::Result<(Reader, Writer, Arrived)> {
+pub(crate) fn standard() -> io::Result<(Reader, Writer, StdoutFlush)> {
     Ok((
         Box::new(smol::Unblock::new(io::stdin())),
         Box::new(smol::Unblock::new(io::stdout())),
-        Arrived,
+        StdoutFlush,
     ))
 }
 
@@ -94,6 +94,6 @@ pub(crate) const ARRIVAL: std::time::Duration = std::time::Duration::ZERO;
 pub(crate) struct Arrived;
 
 #[cfg(not(unix))]
-impl Arrived {
+impl StdoutFlush {
     pub(crate) async fn wait(&self, _: impl Future) {}
 }

@@ -56,7 +56,7 @@ fn divide(division: Division, _cx: Cx) -> Result<String, ToolError> {
 async fn count_down(countdown: Countdown, cx: AsyncCx) -> Result<&'static str, ToolError> {
     for done in 1..=countdown.from {
         cx.sleep(Duration::from_millis(100)).await;
-        cx.progress(Progress::new(done.into()).of(countdown.from.into()))?;
+        cx.progress(Progress::new(done.into()).with_total(countdown.from.into()))?;
     }
     Ok("lift-off")
 }

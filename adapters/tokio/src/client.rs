@@ -34,7 +34,7 @@ pub trait Connect {
     ///
     /// # Errors
     /// [`Error::Start`] if the connection cannot be opened. If the server closes the connection
-    /// when its era is probed, it may be a legacy server: [`Client::expect`] skips the probe.
+    /// when its era is probed, it may be a legacy server: [`Client::expect_era`] skips the probe.
     fn connect(
         self,
         reader: impl AsyncRead + Send + 'static,

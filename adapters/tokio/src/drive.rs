@@ -4,14 +4,14 @@ use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use mcp_adapter::{Driving, Role, io as futures_io};
+use mcp_adapter::{DriverHandle, LinkRole, io as futures_io};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::turn::turn;
 
 /// Drives a connection to its end.
-pub(crate) async fn drive<R: Role>(
-    driving: Driving<R>,
+pub(crate) async fn drive<R: LinkRole>(
+    driving: DriverHandle<R>,
     reader: impl AsyncRead + Send,
     writer: impl AsyncWrite + Send,
 ) {

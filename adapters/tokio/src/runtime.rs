@@ -5,7 +5,7 @@ use std::process::{ChildStdin, ChildStdout};
 use std::sync::Arc;
 
 use mcp_adapter::proto::client::Client as Machine;
-use mcp_adapter::{BoxFuture, Driving, Runtime, Spawn};
+use mcp_adapter::{BoxFuture, DriverHandle, Runtime, Spawn};
 use tokio::runtime::Handle;
 
 use crate::drive::drive;
@@ -32,7 +32,7 @@ impl Spawn for Tokio {
 impl Runtime for Tokio {
     fn drive(
         &self,
-        driving: Driving<Machine>,
+        driving: DriverHandle<Machine>,
         stdout: ChildStdout,
         stdin: ChildStdin,
     ) -> io::Result<()> {

@@ -8,7 +8,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::drive::drive;
 use crate::runtime::Tokio;
-use crate::streams::{ARRIVAL, standard};
+use crate::streams::{FLUSH_TIMEOUT, standard};
 
 /// Serves a [`Server`] on tokio. The runtime, of either flavor, must have IO and time enabled.
 /// Dropping the future ends the connection immediately.
@@ -46,7 +46,7 @@ impl Serve for Server {
         let (reader, writer, arrived) = standard()?;
         serving.close_with_process()?;
         drive(driving.over_standard_streams(), reader, writer).await;
-        arrived.wait(tokio::time::sleep(ARRIVAL)).await;
+        arrived.wait(tokio::time::sleep(FLUSH_TIMEOUT)).await;
         serving.outcome()
     }
 

@@ -22,7 +22,7 @@ pub(crate) fn pipes(
 /// Returns stdin and stdout, polled by the event loop. No thread of the runtime blocks on stdin,
 /// which would delay the runtime's shutdown.
 #[cfg(unix)]
-pub(crate) fn standard() -> io::Result<(Reader, Writer, Arrived)> {
+pub(crate) fn standard() -> io::Result<(Reader, Writer, StdoutFlush)> {
     use mcp_adapter::standard::{Pollable, input, output};
     use tokio::net::UnixStream;
     use tokio::net::unix::pipe::{Receiver, Sender};
@@ -46,12 +46,12 @@ pub(crate) fn standard() -> io::Result<(Reader, Writer, Arrived)> {
 }
 
 #[cfg(unix)]
-pub(crate) use mcp_adapter::standard::{ARRIVAL, Arrived};
+pub(crate) use mcp_adapter::standard::{FLUSH_TIMEOUT, StdoutFlush};
 
 /// Without pollable descriptors, threads of the runtime read and write.
 #[cfg(not(unix))]
-pub(crate) fn standard() -> io::Result<(Reader, Writer, Arrived)> {
-    Ok((Box::new(tokio::io::stdin()), Box::new(tokio::io::stdout()), Arrived))
+pub(crate) fn standard() -> io::Result<(Reader, Writer, StdoutFlush)> {
+    Ok((Box::new(tokio::io::stdin()), Box::new(tokio::io::stdout()), StdoutFlush))
 }
 
 #[cfg(not(unix))]
@@ -61,6 +61,6 @@ pub(crate) const ARRIVAL: std::time::Duration = std::time::Duration::ZERO;
 pub(crate) struct Arrived;
 
 #[cfg(not(unix))]
-impl Arrived {
+impl StdoutFlush {
     pub(crate) async fn wait(&self, _: impl Future) {}
 }

@@ -1,8 +1,8 @@
 //! Admission of HTTP requests, and the form of refusals.
 
-use mcp_proto::http::field::{Authority, Origin};
+use mcp_proto::http::header::{Authority, Origin};
 use mcp_proto::http::{
-    Admitted, Fields, ParamHeaders, Policy, Post, PostedMessage, Refusal, admit as admit_head,
+    Admitted, Headers, ParamHeaders, Policy, Post, PostedMessage, Refusal, admit as admit_head,
 };
 use mcp_proto::{Era, Raw, Revision};
 
@@ -21,7 +21,7 @@ pub fn admit(data: &[u8]) {
         1 => &[Revision::V2026_07_28],
         _ => &Revision::LEGACY[..],
     };
-    let policy = Policy::default().revisions(spoken).with_body_bytes_max(2048).serve("x/y");
+    let policy = Policy::default().revisions(spoken).with_body_bytes_max(2048).serve_method("x/y");
     let (verb, mut rest) = cut(rest);
     let verb = String::from_utf8_lossy(verb);
     let mut head = Head::new();
@@ -85,7 +85,7 @@ fn schema(_tool: &str) -> Option<Raw> {
 }
 
 fn came_in(policy: &Policy, head: &Head, admitted: &Admitted, post: Option<&Post>, body: &[u8]) {
-    let host = head.one("host").ok().flatten().and_then(Authority::parse);
+    let host = head.single("host").ok().flatten().and_then(Authority::parse);
     assert!(host.is_some_and(|host| host.is_loopback()), "{head:?}");
     if let Some(origin) = head.value("origin", 0) {
         assert!(Origin::parse(origin).is_some_and(|origin| origin.is_loopback()), "{head:?}");
@@ -93,13 +93,13 @@ fn came_in(policy: &Policy, head: &Head, admitted: &Admitted, post: Option<&Post
     match (admitted, post) {
         (Admitted::Get(_) | Admitted::Delete(_), _) => assert!(policy.offers_sessions()),
         (Admitted::Post(_), None) => panic!("a body goes somewhere"),
-        (_, Some(Post::Alone { revision, message })) => {
-            assert!(policy.speaks(*revision) && revision.era() == Era::Modern);
+        (_, Some(Post::Modern { revision, message })) => {
+            assert!(policy.supports(*revision) && revision.era() == Era::Modern);
             alone(head, *revision, message, body);
         }
-        (_, Some(Post::Opening { .. })) => assert!(policy.offers_sessions()),
-        (_, Some(Post::Within { version, .. })) => {
-            assert!(version.is_none_or(|version| policy.speaks(version)));
+        (_, Some(Post::Initialize { .. })) => assert!(policy.offers_sessions()),
+        (_, Some(Post::Session { version, .. })) => {
+            assert!(version.is_none_or(|version| policy.supports(version)));
             assert!(
                 head.value("mcp-session-id", 0).is_some()
                     && head.value("mcp-session-id", 1).is_none()
@@ -110,7 +110,7 @@ fn came_in(policy: &Policy, head: &Head, admitted: &Admitted, post: Option<&Post
 
 /// Checks that head and body of a modern request agree.
 fn alone(head: &Head, revision: Revision, message: &PostedMessage, body: &[u8]) {
-    let said = |name| head.one(name).ok().flatten().map(|value| value.trim_ascii().to_vec());
+    let said = |name| head.single(name).ok().flatten().map(|value| value.trim_ascii().to_vec());
     assert_eq!(said("mcp-protocol-version"), Some(revision.name().as_bytes().to_vec()));
     let body = Raw::from_text(std::str::from_utf8(body).unwrap_or_default());
     let Ok(body) = body else { panic!("the body is not JSON") };
@@ -122,7 +122,7 @@ fn alone(head: &Head, revision: Revision, message: &PostedMessage, body: &[u8]) 
                 && body.member("params").is_some_and(|params| is_named(&params))
             {
                 let mirror = schema("")
-                    .and_then(|schema| ParamHeaders::of(&schema).ok())
+                    .and_then(|schema| ParamHeaders::from_schema(&schema).ok())
                     .unwrap_or_default();
                 assert_eq!(mirror.check(arguments.as_ref(), head), Ok(()));
             }
@@ -140,7 +140,7 @@ fn is_named(params: &Raw) -> bool {
 
 fn refused(refusal: &Refusal) {
     assert!((400..500).contains(&refusal.status), "{refusal}");
-    for (_, value) in &refusal.fields {
+    for (_, value) in &refusal.headers {
         assert!(value.bytes().all(|byte| (b' '..=b'~').contains(&byte)), "{value:?}");
     }
     if refusal.body.is_empty() {

@@ -5,8 +5,8 @@ use std::time::Duration;
 use mcp_harness::{Seen, Witness};
 use mcp_proto::schema::{Elicit, Form, Level, Map};
 use mcp_proto::{
-    Applied, CallId, CallOptions, Capability, Change, Endpoint, ErrorObject, Filter, IncomingId,
-    Instant, Limits, OwnedCommand, Progress, Question, Raw, Revision,
+    CallId, CallOptions, Capability, Change, CommandOutcome, Endpoint, ErrorObject, Filter,
+    IncomingId, Instant, Limits, NeededInput, OwnedCommand, Progress, Raw, Revision,
 };
 
 /// The handles of an application, open or not.
@@ -30,7 +30,7 @@ impl App {
     pub(crate) fn act<E: Endpoint>(&mut self, machine: &mut E, now: Instant, act: u8, which: u8) {
         let Some(command) = self.command(act % ACTS, which) else { return };
         let applied = machine.apply_owned(now, &command);
-        self.calls.extend(applied.ok().and_then(Applied::call));
+        self.calls.extend(applied.ok().and_then(CommandOutcome::call));
     }
 
     /// Returns the command; `None` if it needs a handle that does not exist yet.
@@ -49,7 +49,7 @@ impl App {
             3 => call("x/y", Some(data), options(which)),
             4 => call("ping", None, options(which)),
             5 => call(METHODS[usize::from(which) % METHODS.len()], None, options(0)),
-            6 => OwnedCommand::Listen { filter: filter(which), options: options(which) },
+            6 => OwnedCommand::Subscribe { filter: filter(which), options: options(which) },
             7 => OwnedCommand::SetLogLevel { level, options: options(which) },
             8 | 9 => OwnedCommand::Cancel { call: pick(&self.calls, which)?, reason: "".into() },
             10..=12 => OwnedCommand::Respond { incoming: latest?, result: Some(data) },
@@ -63,7 +63,8 @@ impl App {
             }
             14 | 15 => {
                 let progress = Progress::new(f64::from(which >> 3));
-                let progress = if which & 4 == 0 { progress } else { progress.message("half") };
+                let progress =
+                    if which & 4 == 0 { progress } else { progress.with_message("half") };
                 OwnedCommand::Progress { incoming: latest?, progress }
             }
             16 => OwnedCommand::Log {
@@ -72,7 +73,7 @@ impl App {
                 logger: None,
                 data,
             },
-            17 => OwnedCommand::Changed { change: change(which).into() },
+            17 => OwnedCommand::NotifyChanged { change: change(which).into() },
             18 | 19 => {
                 let state = [None, Some(""), Some("state\u{e9}\n")][usize::from(which >> 6) % 3];
                 let state = state.map(Into::into);
@@ -142,7 +143,7 @@ fn options(which: u8) -> CallOptions {
     CallOptions {
         progress: which & 8 != 0,
         timeout: timeout[usize::from(which >> 4) % 4],
-        fresh: which & 64 != 0,
+        bypass_cache: which & 64 != 0,
         ..CallOptions::default()
     }
 }
@@ -167,14 +168,14 @@ fn change(which: u8) -> Change<'static> {
         [usize::from(which) % 4]
 }
 
-fn questions(which: u8) -> Vec<(Box<str>, Question)> {
-    let form = Question::from(Elicit::new("Who?", Form::new(Map::new())));
+fn questions(which: u8) -> Vec<(Box<str>, NeededInput)> {
+    let form = NeededInput::from(Elicit::new("Who?", Form::new(Map::new())));
     match which >> 3 & 7 {
         0 => Vec::new(),
-        1 | 2 => vec![("a".into(), Question::Roots)],
-        3 => vec![("a".into(), form), ("b".into(), Question::Roots)],
-        4 => vec![("a".into(), Question::Roots), ("a".into(), Question::Roots)],
-        5 => vec![("a".into(), Question::Raw("x/y".into(), None))],
+        1 | 2 => vec![("a".into(), NeededInput::Roots)],
+        3 => vec![("a".into(), form), ("b".into(), NeededInput::Roots)],
+        4 => vec![("a".into(), NeededInput::Roots), ("a".into(), NeededInput::Roots)],
+        5 => vec![("a".into(), NeededInput::Raw("x/y".into(), None))],
         _ => vec![("".into(), form)],
     }
 }
@@ -219,7 +220,7 @@ pub(crate) fn limits(which: u8) -> Limits {
         id_bytes_max: 16,
         calls_max: 3,
         calls_bytes_max: 200,
-        retired_max: 2,
+        retired_calls_max: 2,
         requests_max: 3,
         requests_bytes_max: 300,
         batch_members_max: 3,
@@ -229,7 +230,7 @@ pub(crate) fn limits(which: u8) -> Limits {
         replies_bytes_max: 900,
         error_replies_max: 2,
         input_rounds_max: 2,
-        questions_max: 2,
+        input_requests_max: 2,
         subscriptions_max: 2,
         subscription_uris_max: 2,
         subscriptions_bytes_max: 40,

@@ -162,7 +162,7 @@ fn expect(text: &[u8], class: &Class) {
 fn at_the_server(text: &[u8], class: &Class) {
     let now = Instant::ZERO;
     let config =
-        server::Config::new("s", "1").revisions(&[REVISION]).serve(SERVED).limits(limits());
+        server::Config::new("s", "1").revisions(&[REVISION]).serve_method(SERVED).limits(limits());
     let mut server = Server::new(now, config);
     for greeting in [
         &br#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{}}}"#[..],
@@ -189,7 +189,7 @@ fn at_the_server(text: &[u8], class: &Class) {
     });
     let expected = match class {
         Class::NotJson => (Some(ViolationKind::NotJson), Some((-32700, None))),
-        Class::Array => (Some(ViolationKind::Batch), Some((-32600, None))),
+        Class::Array => (Some(ViolationKind::InvalidBatch), Some((-32600, None))),
         Class::Invalid { id: None, answerable: false } => (Some(ViolationKind::Invalid), None),
         Class::Invalid { id, .. } => (Some(ViolationKind::Invalid), Some((-32600, id.clone()))),
         Class::Response { .. } | Class::OrphanError => (Some(ViolationKind::UnknownResponse), None),
@@ -282,7 +282,7 @@ fn at_the_client(text: &[u8], class: &Class) {
             assert_told(event.as_ref(), ViolationKind::UnknownResponse);
         }
         Class::NotJson => assert_told(event.as_ref(), ViolationKind::NotJson),
-        Class::Array => assert_told(event.as_ref(), ViolationKind::Batch),
+        Class::Array => assert_told(event.as_ref(), ViolationKind::InvalidBatch),
         Class::Invalid { .. } => assert_told(event.as_ref(), ViolationKind::Invalid),
         Class::Notification { .. } | Class::Request { .. } => {}
     }

@@ -1,6 +1,6 @@
 //! Header field values: encoding against decoding, and numbers against another parser.
 
-use mcp_proto::http::field::{
+use mcp_proto::http::header::{
     Authority, Origin, accepts, challenges, decode, encode, is_event_id, is_media_type, is_token,
     safe_integer, text, visible,
 };

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use mcp_proto::client::{self, Client};
-use mcp_proto::http::client::{Action, Config, Event, ExchangeId, Failure, Http, HttpMethod, Send};
+use mcp_proto::http::client::{
+    Action, ExchangeFailure, ExchangeId, HttpClient, HttpConfig, HttpEvent, HttpMethod, HttpRequest,
+};
 use mcp_proto::{
     CallId, CallOptions, Era, ErrorObject, Filter, IncomingId, Instant, Limits,
     MessageEndpoint as _, Raw,
@@ -25,8 +27,9 @@ pub fn http_client(data: &[u8]) {
     };
     let config =
         client::Config::new("c", "1").limits(limits).capability(mcp_proto::Capability::Roots);
-    let config = if first & 1 == 1 { config.expect(Era::Legacy) } else { config };
-    let http = Http::new(Client::new(Instant::ZERO, config), Config::new(u64::from(*first)));
+    let config = if first & 1 == 1 { config.expect_era(Era::Legacy) } else { config };
+    let http =
+        HttpClient::new(Client::new(Instant::ZERO, config), HttpConfig::new(u64::from(*first)));
     let mut run = Run {
         http,
         now: Instant::ZERO,
@@ -76,9 +79,9 @@ const HEADS: &[&[(&str, &str)]] = &[
 ];
 
 struct Run {
-    http: Http,
+    http: HttpClient,
     now: Instant,
-    open: BTreeMap<ExchangeId, Send>,
+    open: BTreeMap<ExchangeId, HttpRequest>,
     used: BTreeSet<ExchangeId>,
     calls: BTreeSet<CallId>,
     asked: Vec<IncomingId>,
@@ -94,9 +97,9 @@ impl Run {
                 Action::Send(send) => {
                     held += send.body.len();
                     assert!(self.used.insert(send.exchange), "no id is used twice");
-                    assert_eq!(send.body.is_empty(), send.verb != HttpMethod::Post);
+                    assert_eq!(send.body.is_empty(), send.method != HttpMethod::Post);
                     let is_clean = |value: &str| !value.contains(|c: char| c.is_ascii_control());
-                    assert!(send.fields.iter().all(|(_, value)| is_clean(value)));
+                    assert!(send.headers.iter().all(|(_, value)| is_clean(value)));
                     self.open.insert(send.exchange, send);
                 }
                 Action::Abort(exchange) => {
@@ -106,16 +109,16 @@ impl Run {
         }
         assert!(self.open.len() <= CALLS_MAX + OTHERS_MAX, "{} exchanges", self.open.len());
         while let Some(event) = self.http.poll_event() {
-            held += size_of::<Event>();
+            held += size_of::<HttpEvent>();
             assert!(!self.is_closed, "an event after the last one: {event:?}");
             match event {
-                Event::Session(client::Event::Completed { call, .. }) => {
+                HttpEvent::Client(client::Event::Completed { call, .. }) => {
                     assert!(self.calls.remove(&call), "{call} ends once");
                 }
-                Event::Session(client::Event::Request { incoming, .. }) => {
+                HttpEvent::Client(client::Event::Request { incoming, .. }) => {
                     self.asked.push(incoming);
                 }
-                Event::Session(client::Event::Closed(_)) => self.is_closed = true,
+                HttpEvent::Client(client::Event::Closed(_)) => self.is_closed = true,
                 _ => {}
             }
         }
@@ -124,7 +127,7 @@ impl Run {
         assert!(self.calls.len() <= CALLS_MAX, "{:?} are open", self.calls);
     }
 
-    fn pick(&self, which: u8) -> Option<Send> {
+    fn pick(&self, which: u8) -> Option<HttpRequest> {
         self.open.values().nth(usize::from(which) % self.open.len().max(1)).cloned()
     }
 
@@ -177,7 +180,11 @@ impl Run {
             7 => {
                 if let Some(send) = self.pick(which) {
                     self.open.remove(&send.exchange);
-                    let why = if how % 2 == 0 { Failure::Cut } else { Failure::Unreached };
+                    let why = if how % 2 == 0 {
+                        ExchangeFailure::Cut
+                    } else {
+                        ExchangeFailure::Unreached
+                    };
                     self.http.handle_failure(now, send.exchange, why);
                 }
             }
@@ -185,7 +192,7 @@ impl Run {
                 self.now += Duration::from_millis(1 << (which % 20));
                 self.http.handle_timeout(self.now);
             }
-            9 => self.calls.extend(self.http.listen(now, &Filter::new().tools(), options)),
+            9 => self.calls.extend(self.http.subscribe(now, &Filter::new().tools(), options)),
             10 => {
                 if let Some(incoming) = self.asked.pop() {
                     let _stale =
@@ -205,7 +212,7 @@ impl Run {
             self.http.handle_timeout(self.now);
             self.drive();
         }
-        let listening: BTreeSet<_> = self.http.listening().map(|(call, _)| call).collect();
+        let listening: BTreeSet<_> = self.http.subscriptions().map(|(call, _)| call).collect();
         assert!(self.calls.is_subset(&listening), "{:?} do not end", self.calls);
         self.http.close(self.now);
         self.drive();
@@ -219,7 +226,7 @@ impl Run {
 }
 
 /// Returns a response that fits the request.
-fn answer(send: &Send) -> String {
+fn answer(send: &HttpRequest) -> String {
     let body = core::str::from_utf8(&send.body).ok().and_then(|body| Raw::from_text(body).ok());
     let part = |name| body.as_ref().and_then(|body| body.member(name));
     let (Some(id), Some(method)) = (part("id"), part("method")) else { return String::new() };

@@ -27,7 +27,8 @@ type Shown = (Vec<String>, Vec<u8>);
 
 fn server() -> Server {
     let limits = Limits { message_bytes_max: LINE_BYTES_MAX, ..Limits::default() };
-    let config = Config::new("s", "1").capability(Capability::Tools).serve("x").limits(limits);
+    let config =
+        Config::new("s", "1").capability(Capability::Tools).serve_method("x").limits(limits);
     Server::new(Instant::ZERO, config)
 }
 

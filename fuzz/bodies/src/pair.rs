@@ -46,7 +46,7 @@ pub fn pair(data: &[u8]) {
         .limits(app::limits(limits >> 4));
     let server =
         app::capabilities(server_is >> 4).iter().fold(server, |config, it| config.capability(*it));
-    let mut pair = Pair::new(client.serve("x/y"), server.serve("x/y"));
+    let mut pair = Pair::new(client.serve_method("x/y"), server.serve_method("x/y"));
     if seed != 0 {
         pair.to_client.chunking = Chunking::Seeded(Seed(u64::from(seed)), 64);
         pair.to_server.chunking = Chunking::Bytes(usize::from(seed));
@@ -90,13 +90,13 @@ fn perform(pair: &mut Pair, [client, server]: &mut [App; 2], op: &Op) {
             pair.drive();
             let now = pair.now;
             if to_server && pair.to_server.bytes_in_flight() == 0 && pair.server.wants_input() {
-                pair.watch.stray(Side::Client, line);
+                pair.watch.insert_line(Side::Client, line);
                 pair.server.handle_input(now, line);
             } else if !to_server
                 && pair.to_client.bytes_in_flight() == 0
                 && pair.client.wants_input()
             {
-                pair.watch.stray(Side::Server, line);
+                pair.watch.insert_line(Side::Server, line);
                 pair.client.handle_input(now, line);
             }
         }

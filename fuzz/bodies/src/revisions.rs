@@ -5,8 +5,8 @@ use std::time::Duration;
 use arbitrary::{Arbitrary, Unstructured};
 use mcp_harness::{Pair, Role};
 use mcp_proto::{
-    CallError, CallId, CallOptions, Capability, ErrorObject, IncomingId, Misuse, Progress,
-    Question, Raw, Revision, client, server,
+    CallError, CallId, CallOptions, Capability, ErrorObject, IncomingId, Misuse, NeededInput,
+    Progress, Raw, Revision, client, server,
 };
 
 /// A command of an application. Handles are identified by position, since their values differ
@@ -129,7 +129,7 @@ impl Run {
                 &Progress::new(f64::from(how_far)),
             ),
             Op::Ask(request, twice) => {
-                let questions = [("a", Question::Roots), ("b", Question::Roots)];
+                let questions = [("a", NeededInput::Roots), ("b", NeededInput::Roots)];
                 let questions = if twice { &questions[..] } else { &questions[..1] };
                 server.request_input(
                     now,
@@ -191,7 +191,7 @@ impl Run {
                 server::Event::Request { incoming, request, context } => {
                     self.requests.push(incoming);
                     let answers = context
-                        .answers
+                        .input_responses
                         .map(|it| it.iter().map(|(key, _)| key.to_owned()).collect());
                     let answers: Vec<String> = answers.unwrap_or_default();
                     format!("asked {} with {answers:?} {:?}", request.method, context.state)
@@ -212,7 +212,7 @@ impl Run {
 fn end(outcome: &Result<Raw, CallError>) -> String {
     match outcome {
         Ok(result) => format!("is error {:?}", result.member("isError").map(|it| it.to_string())),
-        Err(CallError::Unanswered(_)) => "unanswered".into(),
+        Err(CallError::InputRefused(_)) => "unanswered".into(),
         // A session's server answers with its own message.
         Err(CallError::Refused(error)) if error.message.starts_with("no answer to") => {
             "unanswered".into()

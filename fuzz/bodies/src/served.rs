@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use mcp_harness::Said;
-use mcp_proto::http::{Body, ExchangeId, Frame, Session, Settings, sse};
+use mcp_proto::http::{Body, BodyChunk, HttpServer, ServerExchangeId, StreamSettings, sse};
 use mcp_proto::schema::Level;
 use mcp_proto::server::{self, Event, Server};
 use mcp_proto::{
     CallOptions, Capability, Change, Era, ErrorObject, IncomingId, Instant, Limits,
-    MessageEndpoint as _, Progress, Question, Raw, Revision,
+    MessageEndpoint as _, NeededInput, Progress, Raw, Revision,
 };
 
 /// The prefix of ids that no input contains.
@@ -20,12 +20,12 @@ pub(crate) const REPLAY_BYTES_MAX: usize = 1500;
 
 #[derive(Debug)]
 pub(crate) struct Served {
-    pub(crate) http: Session,
+    pub(crate) http: HttpServer,
     revision: Revision,
     open: Vec<IncomingId>,
     /// Whether the head of each response was polled.
-    exchanges: BTreeMap<ExchangeId, bool>,
-    connections: BTreeMap<ExchangeId, u64>,
+    exchanges: BTreeMap<ServerExchangeId, bool>,
+    connections: BTreeMap<ServerExchangeId, u64>,
     said: Said,
     next: u64,
     is_closed: bool,
@@ -50,12 +50,13 @@ impl Served {
     /// Creates an open session, or a host before its only exchange.
     pub(crate) fn new(now: Instant, revision: Revision, id: &str) -> Self {
         let server = Server::new(now, config());
-        let settings = Settings { replay_bytes_max: REPLAY_BYTES_MAX, ..Settings::default() };
+        let settings =
+            StreamSettings { replay_bytes_max: REPLAY_BYTES_MAX, ..StreamSettings::default() };
         let is_alone = revision.era() == Era::Modern;
         let http = if is_alone {
-            Session::alone(server, revision, settings)
+            HttpServer::modern(server, revision, settings)
         } else {
-            Session::new(server, id, settings)
+            HttpServer::legacy(server, id, settings)
         };
         let mut served = Self {
             http,
@@ -94,7 +95,7 @@ impl Served {
         self.begin(exchange);
     }
 
-    fn begin(&mut self, exchange: ExchangeId) {
+    fn begin(&mut self, exchange: ServerExchangeId) {
         self.next += 1;
         self.connections.insert(exchange, self.next);
         assert!(self.exchanges.insert(exchange, false).is_none(), "no id is used twice");
@@ -128,7 +129,7 @@ impl Served {
         }
     }
 
-    fn pick(&self, which: u8) -> Option<ExchangeId> {
+    fn pick(&self, which: u8) -> Option<ServerExchangeId> {
         self.exchanges.keys().nth(usize::from(which) % self.exchanges.len().max(1)).copied()
     }
 
@@ -144,7 +145,7 @@ impl Served {
         }
     }
 
-    fn end(&mut self, exchange: ExchangeId) {
+    fn end(&mut self, exchange: ServerExchangeId) {
         self.exchanges.remove(&exchange);
         if let Some(connection) = self.connections.remove(&exchange) {
             self.said.forget(connection);
@@ -164,7 +165,7 @@ impl Served {
         all.into_iter().for_each(|exchange| self.read_one(exchange, usize::MAX));
     }
 
-    fn read_one(&mut self, exchange: ExchangeId, pieces: usize) {
+    fn read_one(&mut self, exchange: ServerExchangeId, pieces: usize) {
         let (is_alone, connection) = (self.is_alone(), self.connections[&exchange]);
         if !self.exchanges[&exchange] {
             let Some(reply) = self.http.poll_reply(exchange) else { return };
@@ -177,10 +178,12 @@ impl Served {
         }
         assert_eq!(self.http.poll_reply(exchange), None, "a head is given once");
         for _ in 0..pieces {
-            match self.http.poll_frame(exchange) {
+            match self.http.poll_chunk(exchange) {
                 None => return,
-                Some(Frame::End) => return self.end(exchange),
-                Some(Frame::Bytes(bytes)) => breaks(self.said.frame(connection, &bytes, is_alone)),
+                Some(BodyChunk::End) => return self.end(exchange),
+                Some(BodyChunk::Bytes(bytes)) => {
+                    breaks(self.said.frame(connection, &bytes, is_alone));
+                }
             }
         }
     }
@@ -220,7 +223,7 @@ impl Served {
                 self.http.respond_error(now, incoming, &ErrorObject::internal("no")).is_ok()
             }
             (2, Some(incoming)) => {
-                self.http.request_input(now, incoming, &[("a", Question::Roots)], None).is_ok()
+                self.http.request_input(now, incoming, &[("a", NeededInput::Roots)], None).is_ok()
             }
             (3, Some(incoming)) => {
                 let _may_be_stale =
@@ -228,7 +231,7 @@ impl Served {
                 false
             }
             (4, Some(incoming)) => {
-                let _may_be_stale = self.http.hang_up(now, incoming);
+                let _may_be_stale = self.http.end_stream(now, incoming);
                 false
             }
             (5, _) => {
@@ -240,7 +243,7 @@ impl Served {
                 false
             }
             (6, _) => {
-                let _may_be_blocked = self.http.changed(now, Change::Tools);
+                let _may_be_blocked = self.http.notify_changed(now, Change::Tools);
                 false
             }
             (7, _) => {
@@ -278,11 +281,11 @@ impl Served {
             });
             let Some(exchange) = opened.take(1).next() else { continue };
             let _head = self.http.poll_reply(exchange);
-            let mut reader = sse::Reader::new(usize::MAX, 256);
-            while let Some(Frame::Bytes(frame)) = self.http.poll_frame(exchange) {
+            let mut reader = sse::EventReader::new(usize::MAX, 256);
+            while let Some(BodyChunk::Bytes(frame)) = self.http.poll_chunk(exchange) {
                 let mut rest = &frame[..];
                 while let Some(found) = reader.next(&mut rest) {
-                    let sse::Found::Event(event) = found else { continue };
+                    let sse::Item::Event(event) = found else { continue };
                     bytes += event.message().map_or(0, |data| data.len() + 128);
                 }
             }

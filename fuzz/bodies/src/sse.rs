@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mcp_harness::Seed;
-use mcp_proto::http::sse::{Found, Frame, Reader, comment};
+use mcp_proto::http::sse::{EventReader, Item, OutgoingEvent, comment};
 
 /// The longest data of an event: short, so that many exceed it.
 const DATA_BYTES_MAX: usize = 48;
@@ -30,15 +30,15 @@ type Seen = Option<(String, Option<Vec<u8>>, Option<String>, Option<Duration>)>;
 type Shown = (Vec<Seen>, Option<String>, Option<Duration>, bool);
 
 fn split(mut stream: &[u8], mut size: impl FnMut() -> usize) -> Shown {
-    let mut reader = Reader::new(DATA_BYTES_MAX, FIELD_BYTES_MAX);
+    let mut reader = EventReader::new(DATA_BYTES_MAX, FIELD_BYTES_MAX);
     let mut seen = Vec::new();
     while !stream.is_empty() {
         let (mut piece, rest) = stream.split_at(size().min(stream.len()));
         stream = rest;
         while let Some(found) = reader.next(&mut piece) {
             seen.push(match found {
-                Found::TooLong => None,
-                Found::Event(event) => {
+                Item::TooLong => None,
+                Item::Event(event) => {
                     let data = event.data.map(|data| data.into_owned());
                     assert!(data.as_ref().is_none_or(|data| data.len() <= DATA_BYTES_MAX));
                     assert!(event.id.is_none_or(|id| id.len() <= 3 * FIELD_BYTES_MAX));
@@ -59,16 +59,17 @@ fn written(bytes: &[u8], seed: u8) {
         .map(|part| String::from_utf8_lossy(part).into_owned());
     let (id, kind, data) = (parts.next(), parts.next(), parts.next().unwrap_or_default());
     let retry = (seed & 1 == 1).then(|| Duration::from_millis(u64::from(seed)));
-    let frame = Frame { id: id.as_deref(), kind: kind.as_deref(), retry, data: data.as_bytes() };
+    let frame =
+        OutgoingEvent { id: id.as_deref(), kind: kind.as_deref(), retry, data: data.as_bytes() };
     let mut stream = Vec::new();
     assert_eq!(comment(&mut stream, "quiet"), Ok(()));
     let before = stream.len();
     if frame.write(&mut stream).is_err() {
         return assert_eq!(stream.len(), before, "nothing is added");
     }
-    let mut reader = Reader::new(usize::MAX, usize::MAX);
+    let mut reader = EventReader::new(usize::MAX, usize::MAX);
     let mut input = &stream[..];
-    let Some(Found::Event(event)) = reader.next(&mut input) else {
+    let Some(Item::Event(event)) = reader.next(&mut input) else {
         panic!("{frame:?} is not an event")
     };
     assert_eq!(event.data.as_deref(), Some(data.as_bytes()));

@@ -46,7 +46,7 @@ pub fn stream_server(data: &[u8]) {
         Some(policy) => config.on_violation(policy),
         None => config,
     };
-    run(Stdio::new(Server::new(Instant::ZERO, config.serve("x/y"))), script);
+    run(Stdio::new(Server::new(Instant::ZERO, config.serve_method("x/y"))), script);
 }
 
 /// Whatever bytes, times and actions a client gets, it keeps its promises and its limits, and ends.
@@ -61,7 +61,7 @@ pub fn stream_client(data: &[u8]) {
         Some(policy) => config.on_violation(policy),
         None => config,
     };
-    run(Stdio::new(Client::new(Instant::ZERO, config.serve("x/y"))), script);
+    run(Stdio::new(Client::new(Instant::ZERO, config.serve_method("x/y"))), script);
 }
 
 fn policy(which: u8) -> Option<ViolationPolicy> {

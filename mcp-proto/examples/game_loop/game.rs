@@ -88,7 +88,7 @@ impl Game {
             } else {
                 let flown = (world.at - flight.start).unsigned_abs() as f64;
                 let whole = (world.course - flight.start).unsigned_abs() as f64;
-                let progress = Progress::new(flown).of(whole);
+                let progress = Progress::new(flown).with_total(whole);
                 let _ignored = self.machine.progress(now, flight.incoming, &progress);
             }
         }
@@ -106,7 +106,7 @@ impl Game {
         world: &mut World,
     ) -> Result<(), Box<dyn Error>> {
         let machine = &mut self.machine;
-        let responded = match self.commands.find(request, revision) {
+        let responded = match self.commands.lookup(request, revision) {
             Ok(Resolved::Answer(answer)) => machine.respond(now, incoming, &answer),
             Ok(Resolved::Tool { handler, call, .. }) => match handler(world, &call) {
                 Reply::Now(result) => machine.respond(now, incoming, &result),

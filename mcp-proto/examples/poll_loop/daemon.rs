@@ -143,7 +143,7 @@ fn respond(
     request: &Request,
     revision: Revision,
 ) -> Result<Option<(Duration, String)>, Misuse> {
-    match tools.find(request, revision) {
+    match tools.lookup(request, revision) {
         Ok(Resolved::Answer(answer)) => machine.respond(now, incoming, &answer)?,
         Ok(Resolved::Tool { handler, call, .. }) => match handler(&call) {
             Answer::After(wait, text) => return Ok(Some((wait, text))),

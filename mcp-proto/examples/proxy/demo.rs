@@ -13,7 +13,7 @@ use mcp_proto::server::{self, Server};
 use mcp_proto::stdio::Stdio;
 use mcp_proto::{
     CallOptions, Capability, Change, Context, Endpoint, Filter, IncomingId, Instant, Misuse,
-    Progress, Question, Raw, Revision, Side,
+    NeededInput, Progress, Raw, Revision, Side,
 };
 
 use crate::proxy::Proxy;
@@ -68,7 +68,7 @@ fn session(
     demo.client.call(now, &ListTools::new(), CallOptions::default())?;
     demo.settle()?;
     let filter = Filter::new().tools().resource("shop://stock");
-    demo.client.listen(now, &filter, CallOptions::default())?;
+    demo.client.subscribe(now, &filter, CallOptions::default())?;
     demo.settle()?;
     demo.client.call(now, &CallTool::new("buy"), options)?;
     demo.settle()?;
@@ -175,7 +175,7 @@ impl Demo {
                 let mut tools = mcp_proto::catalog::Catalog::new();
                 tools.add_tool(Tool::new("buy", schema), ())?;
                 if let Ok(mcp_proto::catalog::Resolved::Answer(tools)) =
-                    tools.find(&request, context.peer.revision)
+                    tools.lookup(&request, context.peer.revision)
                 {
                     self.server.respond(self.now, incoming, &tools)?;
                 }
@@ -195,8 +195,8 @@ impl Demo {
                 self.log.push(format!("server: cancelled, {}", reason.unwrap_or_default()));
             }
             Event::Watched { uri } => {
-                self.server.changed(self.now, Change::Resource(&uri))?;
-                self.server.changed(self.now, Change::Tools)?;
+                self.server.notify_changed(self.now, Change::Resource(&uri))?;
+                self.server.notify_changed(self.now, Change::Tools)?;
             }
             Event::Closed(why) => self.log.push(format!("server: {why}")),
             _ => {}
@@ -206,14 +206,14 @@ impl Demo {
 
     fn buy(&mut self, incoming: IncomingId, context: &Context) -> Result<(), Misuse> {
         let (now, server) = (self.now, &mut self.server);
-        let answer = |key: &str| context.answers.as_ref()?.find(key);
+        let answer = |key: &str| context.input_responses.as_ref()?.get(key);
         let size = answer("size").and_then(|form| form.member("content")?.member("size"));
         let home =
             answer("home").and_then(|home| home.member("roots")?.elements().next()?.member("uri"));
         let (Some(size), Some(home)) = (size, home) else {
             let form = Form::new(Map::new()).field("size", TextField::new());
             let questions =
-                [("home", Question::Roots), ("size", Elicit::form("Which size?", form).into())];
+                [("home", NeededInput::Roots), ("size", Elicit::form("Which size?", form).into())];
             return server.request_input(now, incoming, &questions, None);
         };
         server.progress(now, incoming, &Progress::new(1.0))?;

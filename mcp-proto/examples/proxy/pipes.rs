@@ -11,7 +11,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::{Duration, Instant as Clock};
 
-use mcp_proto::stdio::{Ending, Shutdown};
+use mcp_proto::stdio::{Shutdown, ShutdownStep};
 use mcp_proto::{Instant, Limits, Side};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -146,10 +146,12 @@ fn end(
     let mut shutdown = Shutdown::new(clock(), &Limits::default());
     while child.try_wait()?.is_none() {
         match shutdown.poll_step() {
-            Some(Ending::CloseInput) => drop(child_input.take()),
+            Some(ShutdownStep::CloseInput) => drop(child_input.take()),
             // Safe even if the process has exited: it is not yet reaped, so its id is not reused.
-            Some(Ending::Terminate) => drop(kill_process(Pid::from_child(child), Signal::TERM)),
-            Some(Ending::Kill) => child.kill()?,
+            Some(ShutdownStep::Terminate) => {
+                let _already_gone = kill_process(Pid::from_child(child), Signal::TERM);
+            }
+            Some(ShutdownStep::Kill) => child.kill()?,
             None => std::thread::sleep(Duration::from_millis(5)),
         }
         shutdown.handle_timeout(clock());

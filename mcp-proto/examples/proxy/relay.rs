@@ -62,7 +62,7 @@ impl Relay {
         ];
         if lists.into_iter().any(|list| peer.has(list)) {
             let filter = Filter::new().tools().prompts().resources();
-            let _blocked = server.listen(now, &filter, CallOptions::default());
+            let _blocked = server.subscribe(now, &filter, CallOptions::default());
         }
         let (calls, questions, watches) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         Self { client, server, calls, questions, watches, log_level: None }
@@ -110,7 +110,7 @@ fn relay_options(parent: Option<IncomingId>) -> CallOptions {
 /// Converts the error of a call for the original caller.
 fn call_error(error: CallError) -> ErrorObject {
     match error {
-        CallError::Refused(error) | CallError::Unanswered(error) => error,
+        CallError::Refused(error) | CallError::InputRefused(error) => error,
         error => ErrorObject::internal(error.to_string()),
     }
 }

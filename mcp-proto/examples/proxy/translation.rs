@@ -2,9 +2,9 @@
 
 use mcp_proto::schema::{
     CallTool, CallToolResult, Capabilities, ClientRequest, Complete, CompleteResult, Decode,
-    Encode, GetPrompt, GetPromptResult, ListPrompts, ListPromptsResult, ListResourceTemplates,
-    ListResourceTemplatesResult, ListResources, ListResourcesResult, ListTools, ListToolsResult,
-    Members, ReadResource, ReadResourceResult, key,
+    Encode, ExtraMembers, GetPrompt, GetPromptResult, ListPrompts, ListPromptsResult,
+    ListResourceTemplates, ListResourceTemplatesResult, ListResources, ListResourcesResult,
+    ListTools, ListToolsResult, ReadResource, ReadResourceResult, key,
 };
 use mcp_proto::{Raw, Revision, Side};
 
@@ -32,8 +32,8 @@ pub(crate) fn declared_capabilities(line: &[u8]) -> Capabilities {
 /// Removes the description of the client from the params of a request; the proxy adds its own.
 pub(crate) fn without_client_context(params: &Raw) -> Raw {
     let remove = |params: &Raw| -> Option<Raw> {
-        let mut params = Members::decode(params).ok()?;
-        let mut meta = Members::decode(&params.remove("_meta")?).ok()?;
+        let mut params = ExtraMembers::decode(params).ok()?;
+        let mut meta = ExtraMembers::decode(&params.remove("_meta")?).ok()?;
         for name in
             [key::PROTOCOL_VERSION, key::CLIENT_CAPABILITIES, key::CLIENT_INFO, key::LOG_LEVEL]
         {
@@ -47,7 +47,7 @@ pub(crate) fn without_client_context(params: &Raw) -> Raw {
     remove(params).unwrap_or_else(|| params.clone())
 }
 
-fn to_raw(members: &Members) -> Option<Raw> {
+fn to_raw(members: &ExtraMembers) -> Option<Raw> {
     let mut text = Vec::new();
     members.encode(Revision::V2026_07_28, &mut text).ok()?;
     Raw::from_text(std::str::from_utf8(&text).ok()?).ok()

@@ -262,7 +262,7 @@ fn the_cache_is_off_by_default() {
 #[test]
 fn a_fresh_call_bypasses_the_cache_and_its_result_is_cached_stl_42() {
     let mut caching = Caching::new(PLENTY);
-    let fresh = || CallOptions { fresh: true, ..CallOptions::default() };
+    let fresh = || CallOptions { bypass_cache: true, ..CallOptions::default() };
     assert!(caching.is_sent("tools/list", "{}", fresh()));
     caching.now = at(999);
     assert!(!caching.is_sent("tools/list", "{}", CallOptions::default()));
@@ -322,7 +322,7 @@ fn a_result_that_crossed_a_change_is_not_cached_stl_42() {
         let mut caching = Caching::new(PLENTY);
         let filter = crate::vocabulary::Filter::new().tools();
         let listening =
-            caching.client.listen(caching.now, &filter, CallOptions::default()).unwrap();
+            caching.client.subscribe(caching.now, &filter, CallOptions::default()).unwrap();
         let tag =
             format!(r#""_meta":{{"io.modelcontextprotocol/subscriptionId":{}}}"#, listening.0);
         caching.sent();

@@ -14,12 +14,12 @@ use crate::schema::{
 /// use mcp_proto::catalog::{Catalog, ChangedList};
 /// use mcp_proto::schema::{Prompt, ServerNotification, PromptsListChanged};
 ///
-/// let mut catalog = Catalog::new().changing();
+/// let mut catalog = Catalog::new().declare_list_changed();
 /// let changed = catalog.add_prompt(Prompt::new("greet"), "handler").unwrap();
 /// assert_eq!(changed, ChangedList::Prompts);
 /// assert_eq!(changed.method(), PromptsListChanged::METHOD);
 /// ```
-// CAP-12: see `Catalog::changing`.
+// CAP-12: see `Catalog::declare_list_changed`.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum ChangedList {
     /// The list of prompts.

@@ -7,17 +7,17 @@ use super::uri_template::TemplateError;
 /// Why an entry was not added or removed.
 ///
 /// ```
-/// use mcp_proto::catalog::{Catalog, Refused};
+/// use mcp_proto::catalog::{Catalog, CatalogError};
 /// use mcp_proto::schema::Prompt;
 ///
 /// let mut catalog = Catalog::new();
 /// catalog.add_prompt(Prompt::new("greet"), 1).unwrap();
-/// assert_eq!(catalog.add_prompt(Prompt::new("greet"), 2), Err(Refused::Duplicate));
-/// assert_eq!(catalog.remove_tool("greet"), Err(Refused::Unknown));
+/// assert_eq!(catalog.add_prompt(Prompt::new("greet"), 2), Err(CatalogError::Duplicate));
+/// assert_eq!(catalog.remove_tool("greet"), Err(CatalogError::Unknown));
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
-pub enum Refused {
+pub enum CatalogError {
     /// An entry with this name, URI or URI template exists.
     Duplicate,
     /// The entry is malformed, for the given reason.
@@ -30,7 +30,7 @@ pub enum Refused {
     Unknown,
 }
 
-impl fmt::Display for Refused {
+impl fmt::Display for CatalogError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Duplicate => "already in the catalog",
@@ -42,9 +42,9 @@ impl fmt::Display for Refused {
     }
 }
 
-impl core::error::Error for Refused {}
+impl core::error::Error for CatalogError {}
 
-impl From<TemplateError> for Refused {
+impl From<TemplateError> for CatalogError {
     fn from(error: TemplateError) -> Self {
         Self::Template(error)
     }

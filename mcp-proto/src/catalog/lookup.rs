@@ -5,15 +5,16 @@ use alloc::vec::Vec;
 
 use super::Catalog;
 use super::quote::{quoted, shortened};
-use super::resolved::{Answer, Resolved, completion, no_resource};
+use super::resolved::{CatalogResult, Resolved, completion, resource_not_found};
 use super::table::Table;
 use crate::json::Raw;
 use crate::revision::Revision;
 use crate::rpc::ErrorObject;
 use crate::schema::{
-    AnyObject, CallTool, CallToolResult, ClientRequest, Complete, Decode, GetPrompt, ListPrompts,
-    ListPromptsResult, ListResourceTemplates, ListResourceTemplatesResult, ListResources,
-    ListResourcesResult, ListTools, ListToolsResult, Members, Prompt, ReadResource, Reference,
+    AnyObject, CallTool, CallToolResult, ClientRequest, Complete, Decode, ExtraMembers, GetPrompt,
+    ListPrompts, ListPromptsResult, ListResourceTemplates, ListResourceTemplatesResult,
+    ListResources, ListResourcesResult, ListTools, ListToolsResult, Prompt, ReadResource,
+    Reference,
 };
 use crate::vocabulary::Request;
 
@@ -21,7 +22,7 @@ use crate::vocabulary::Request;
 const MESSAGE_CHARS_MAX: usize = 256;
 
 impl<H> Catalog<H> {
-    /// Resolves `request`: to an [`Answer`] to send, or to the handler that produces one.
+    /// Resolves `request`: to an [`CatalogResult`] to send, or to the handler that produces one.
     ///
     /// `revision` is the peer's; see [`Context::peer`](crate::Context::peer). A list copies the
     /// entries on its page. A read that matches no resource tries the templates in order until one
@@ -33,20 +34,20 @@ impl<H> Catalog<H> {
     /// code with the URI.
     // T-117: an unknown tool is a protocol error. PAG-05: so is an invalid cursor. STL-46: the code
     // for unknown resources depends on the revision.
-    pub fn find(
+    pub fn lookup(
         &self,
         request: &Request,
         revision: Revision,
     ) -> Result<Resolved<'_, H>, ErrorObject> {
-        self.find_raw(&request.method, request.params.as_ref(), revision)
+        self.lookup_raw(&request.method, request.params.as_ref(), revision)
     }
 
-    /// Like [`find`](Self::find), from a method and params. Absent params are read as an empty
+    /// Like [`lookup`](Self::lookup), from a method and params. Absent params are read as an empty
     /// object.
     ///
     /// # Errors
-    /// Fails like [`find`](Self::find).
-    pub fn find_raw(
+    /// Fails like [`lookup`](Self::lookup).
+    pub fn lookup_raw(
         &self,
         method: &str,
         params: Option<&Raw>,
@@ -65,7 +66,7 @@ impl<H> Catalog<H> {
         let entry = self.tools.find(&call.name).ok_or_else(|| unknown("tool", &call.name))?;
         let arguments = call.arguments.get_or_insert_with(|| AnyObject(Raw::empty_object()));
         if let Some(Err(problem)) = self.check.as_ref().map(|check| check(&entry.item, arguments)) {
-            return Ok(Resolved::Answer(Answer::Call(CallToolResult::error(problem))));
+            return Ok(Resolved::Answer(CatalogResult::Call(CallToolResult::error(problem))));
         }
         Ok(Resolved::Tool { tool: &entry.item, handler: &entry.handler, call })
     }
@@ -84,7 +85,7 @@ impl<H> Catalog<H> {
             let (template, handler) = (&entry.item, &entry.handler);
             return Ok(Resolved::Template { template, handler, variables, read });
         }
-        Err(no_resource(&read.uri, revision))
+        Err(resource_not_found(&read.uri, revision))
     }
 
     fn find_prompt(&self, get: GetPrompt) -> Result<Resolved<'_, H>, ErrorObject> {
@@ -95,7 +96,7 @@ impl<H> Catalog<H> {
             return Err(invalid_params(&broken.clone().within("arguments")));
         }
         let is_present =
-            |name: &str| arguments.is_some_and(|arguments| arguments.find(name).is_some());
+            |name: &str| arguments.is_some_and(|arguments| arguments.get(name).is_some());
         let required = entry.item.arguments.iter().flatten().filter(|argument| argument.required);
         let missing: Vec<&str> =
             required.map(|argument| &*argument.name).filter(|name| !is_present(name)).collect();
@@ -131,14 +132,18 @@ impl<H> Catalog<H> {
         match handler {
             Some(handler) => Ok(Resolved::Completion { handler, complete }),
             None if is_known => {
-                Ok(Resolved::Answer(Answer::Complete(completion(Vec::new(), None))))
+                Ok(Resolved::Answer(CatalogResult::Complete(completion(Vec::new(), None))))
             }
             None => Err(unknown("argument", argument)),
         }
     }
 
     /// Returns the page that `method` requests; `None` if it is not a list method.
-    fn list(&self, method: &str, params: Option<&Raw>) -> Result<Option<Answer>, ErrorObject> {
+    fn list(
+        &self,
+        method: &str,
+        params: Option<&Raw>,
+    ) -> Result<Option<CatalogResult>, ErrorObject> {
         macro_rules! page {
             ($table:ident, $request:ty, $page:ty, $answer:path) => {{
                 let request: $request = decode_params(params)?;
@@ -152,19 +157,21 @@ impl<H> Catalog<H> {
             }};
         }
         Ok(Some(match method {
-            ListTools::METHOD => page!(tools, ListTools, ListToolsResult, Answer::Tools),
+            ListTools::METHOD => page!(tools, ListTools, ListToolsResult, CatalogResult::Tools),
             ListResources::METHOD => {
-                page!(resources, ListResources, ListResourcesResult, Answer::Resources)
+                page!(resources, ListResources, ListResourcesResult, CatalogResult::Resources)
             }
             ListResourceTemplates::METHOD => {
                 page!(
                     templates,
                     ListResourceTemplates,
                     ListResourceTemplatesResult,
-                    Answer::Templates
+                    CatalogResult::Templates
                 )
             }
-            ListPrompts::METHOD => page!(prompts, ListPrompts, ListPromptsResult, Answer::Prompts),
+            ListPrompts::METHOD => {
+                page!(prompts, ListPrompts, ListPromptsResult, CatalogResult::Prompts)
+            }
             _ => return Ok(None),
         }))
     }
@@ -173,7 +180,7 @@ impl<H> Catalog<H> {
         &self,
         table: &Table<T, H>,
         cursor: Option<&str>,
-        extra: &Members,
+        extra: &ExtraMembers,
     ) -> Result<(Vec<T>, Option<String>), ErrorObject> {
         reject_mistyped(extra, "cursor", "a string")?;
         let page = table.page(cursor, self.pages);
@@ -200,8 +207,8 @@ fn invalid_params(error: &crate::schema::DecodeError) -> ErrorObject {
 }
 
 /// Rejects a member that decoding kept in `extra` because of its type; `null` counts as absent.
-fn reject_mistyped(extra: &Members, name: &str, expected: &str) -> Result<(), ErrorObject> {
-    match extra.find(name) {
+fn reject_mistyped(extra: &ExtraMembers, name: &str, expected: &str) -> Result<(), ErrorObject> {
+    match extra.get(name) {
         Some(value) if value.as_str() != "null" => {
             Err(ErrorObject::invalid_params(alloc::format!("expected {expected} at \"/{name}\"")))
         }

@@ -18,8 +18,8 @@ use alloc::string::String;
 use core::fmt;
 
 pub use changed::ChangedList;
-pub use error::Refused;
-pub use resolved::{Answer, Resolved, completion, no_resource};
+pub use error::CatalogError;
+pub use resolved::{CatalogResult, Resolved, completion, resource_not_found};
 pub use table::Pages;
 use table::{Entry, Table};
 use uri_template::Rank;
@@ -46,7 +46,7 @@ use crate::schema::{CacheScope, Capabilities, Prompt, Resource, ResourceTemplate
 /// assert!(catalog.capabilities().has(Capability::Tools));
 ///
 /// let params = Raw::from_text(r#"{"name":"today"}"#).unwrap();
-/// match catalog.find_raw("tools/call", Some(&params), Revision::V2025_11_25) {
+/// match catalog.lookup_raw("tools/call", Some(&params), Revision::V2025_11_25) {
 ///     Ok(Resolved::Tool { handler, .. }) => assert_eq!(handler(), "sunny"),
 ///     other => panic!("{other:?}"),
 /// }
@@ -98,7 +98,7 @@ impl<H> Catalog<H> {
     /// removed while clients are connected.
     // CAP-12: changes are notified only if declared.
     #[must_use]
-    pub const fn changing(mut self) -> Self {
+    pub const fn declare_list_changed(mut self) -> Self {
         self.changing = true;
         self
     }
@@ -107,7 +107,7 @@ impl<H> Catalog<H> {
     /// entry takes its place in the list and drops its completions. By default such an entry is
     /// rejected.
     #[must_use]
-    pub const fn replacing(mut self) -> Self {
+    pub const fn replace_duplicates(mut self) -> Self {
         self.replacing = true;
         self
     }
@@ -130,7 +130,7 @@ impl<H> Catalog<H> {
     /// Allows caches to share lists between users; by default they must not.
     // STL-44: every page of a list has an equal scope.
     #[must_use]
-    pub const fn public(mut self) -> Self {
+    pub const fn cache_publicly(mut self) -> Self {
         self.public = true;
         self
     }
@@ -142,7 +142,7 @@ impl<H> Catalog<H> {
     /// to correct: it must not contain anything that the client should not see.
     // T-117: invalid arguments are a tool error.
     #[must_use]
-    pub fn checking(
+    pub fn check_arguments(
         mut self,
         check: impl Fn(&Tool, &Raw) -> Result<(), String> + Send + Sync + 'static,
     ) -> Self {
@@ -156,16 +156,16 @@ impl<H> Catalog<H> {
     /// Fails if a tool of this name exists, the name is empty, the input schema is not an object
     /// with `"type":"object"`, the output schema is not an object, or the tool does not fit on a
     /// page.
-    pub fn add_tool(&mut self, tool: Tool, handler: H) -> Result<ChangedList, Refused> {
+    pub fn add_tool(&mut self, tool: Tool, handler: H) -> Result<ChangedList, CatalogError> {
         if tool.name.is_empty() {
-            return Err(Refused::Invalid("the name is empty"));
+            return Err(CatalogError::Invalid("the name is empty"));
         }
         let kind = tool.input_schema.member("type");
         if kind.is_none_or(|kind| kind.to_text().as_deref() != Some("object")) {
-            return Err(Refused::Invalid("the input schema lacks `\"type\":\"object\"`"));
+            return Err(CatalogError::Invalid("the input schema lacks `\"type\":\"object\"`"));
         }
         if tool.output_schema.as_ref().is_some_and(|schema| !schema.is_object()) {
-            return Err(Refused::Invalid("the output schema is not an object"));
+            return Err(CatalogError::Invalid("the output schema is not an object"));
         }
         let name = tool.name.clone();
         self.tools.add(&name, tool, handler, self.pages, self.replacing).map(|_| ChangedList::Tools)
@@ -176,9 +176,13 @@ impl<H> Catalog<H> {
     /// # Errors
     /// Fails if a resource of this URI exists, the URI has no scheme, or the resource does not fit
     /// on a page.
-    pub fn add_resource(&mut self, resource: Resource, handler: H) -> Result<ChangedList, Refused> {
+    pub fn add_resource(
+        &mut self,
+        resource: Resource,
+        handler: H,
+    ) -> Result<ChangedList, CatalogError> {
         if !has_scheme(&resource.uri) {
-            return Err(Refused::Invalid("the URI has no scheme"));
+            return Err(CatalogError::Invalid("the URI has no scheme"));
         }
         let uri = resource.uri.clone();
         self.resources
@@ -199,7 +203,7 @@ impl<H> Catalog<H> {
         &mut self,
         template: ResourceTemplate,
         handler: H,
-    ) -> Result<ChangedList, Refused> {
+    ) -> Result<ChangedList, CatalogError> {
         let pattern = UriTemplate::parse(&template.uri_template)?;
         let number =
             self.templates.add(pattern.as_str(), template, handler, self.pages, self.replacing)?;
@@ -212,13 +216,13 @@ impl<H> Catalog<H> {
     /// # Errors
     /// Fails if a prompt of this name exists, the name is empty, its argument names are not unique,
     /// or the prompt does not fit on a page.
-    pub fn add_prompt(&mut self, prompt: Prompt, handler: H) -> Result<ChangedList, Refused> {
+    pub fn add_prompt(&mut self, prompt: Prompt, handler: H) -> Result<ChangedList, CatalogError> {
         if prompt.name.is_empty() {
-            return Err(Refused::Invalid("the name is empty"));
+            return Err(CatalogError::Invalid("the name is empty"));
         }
         let mut names = alloc::collections::BTreeSet::new();
         if !prompt.arguments.iter().flatten().all(|argument| names.insert(&*argument.name)) {
-            return Err(Refused::Invalid("argument names are not unique"));
+            return Err(CatalogError::Invalid("argument names are not unique"));
         }
         let name = prompt.name.clone();
         self.prompts
@@ -231,15 +235,15 @@ impl<H> Catalog<H> {
     /// It is removed with the prompt.
     ///
     /// # Errors
-    /// Fails with [`Refused::Unknown`] if the prompt or its argument does not exist, and with
-    /// [`Refused::Duplicate`] if the argument has a handler.
+    /// Fails with [`CatalogError::Unknown`] if the prompt or its argument does not exist, and with
+    /// [`CatalogError::Duplicate`] if the argument has a handler.
     pub fn add_prompt_completion(
         &mut self,
         prompt: &str,
         argument: &str,
         handler: H,
-    ) -> Result<(), Refused> {
-        let entry = self.prompts.find_mut(prompt).ok_or(Refused::Unknown)?;
+    ) -> Result<(), CatalogError> {
+        let entry = self.prompts.find_mut(prompt).ok_or(CatalogError::Unknown)?;
         let is_known = entry.item.has_argument(argument);
         entry.add_completion(argument, handler, is_known)
     }
@@ -249,40 +253,43 @@ impl<H> Catalog<H> {
     /// It is removed with the template.
     ///
     /// # Errors
-    /// Fails with [`Refused::Unknown`] if the template or its variable does not exist, and with
-    /// [`Refused::Duplicate`] if the variable has a handler.
+    /// Fails with [`CatalogError::Unknown`] if the template or its variable does not exist, and
+    /// with [`CatalogError::Duplicate`] if the variable has a handler.
     pub fn add_template_completion(
         &mut self,
         uri_template: &str,
         variable: &str,
         handler: H,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), CatalogError> {
         let is_known = self.has_variable(uri_template, variable);
-        let entry = self.templates.find_mut(uri_template).ok_or(Refused::Unknown)?;
+        let entry = self.templates.find_mut(uri_template).ok_or(CatalogError::Unknown)?;
         entry.add_completion(variable, handler, is_known)
     }
 
     /// Removes a tool and returns its handler.
     ///
     /// # Errors
-    /// Fails with [`Refused::Unknown`] if there is no such tool.
-    pub fn remove_tool(&mut self, name: &str) -> Result<(ChangedList, H), Refused> {
+    /// Fails with [`CatalogError::Unknown`] if there is no such tool.
+    pub fn remove_tool(&mut self, name: &str) -> Result<(ChangedList, H), CatalogError> {
         self.tools.remove(name).map(|(_, handler)| (ChangedList::Tools, handler))
     }
 
     /// Removes a resource and returns its handler.
     ///
     /// # Errors
-    /// Fails with [`Refused::Unknown`] if there is no such resource.
-    pub fn remove_resource(&mut self, uri: &str) -> Result<(ChangedList, H), Refused> {
+    /// Fails with [`CatalogError::Unknown`] if there is no such resource.
+    pub fn remove_resource(&mut self, uri: &str) -> Result<(ChangedList, H), CatalogError> {
         self.resources.remove(uri).map(|(_, handler)| (ChangedList::Resources, handler))
     }
 
     /// Removes a resource template and returns its handler.
     ///
     /// # Errors
-    /// Fails with [`Refused::Unknown`] if there is no such template.
-    pub fn remove_template(&mut self, uri_template: &str) -> Result<(ChangedList, H), Refused> {
+    /// Fails with [`CatalogError::Unknown`] if there is no such template.
+    pub fn remove_template(
+        &mut self,
+        uri_template: &str,
+    ) -> Result<(ChangedList, H), CatalogError> {
         let (number, handler) = self.templates.remove(uri_template)?;
         self.patterns.retain(|(_, other), _| *other != number);
         Ok((ChangedList::Resources, handler))
@@ -291,8 +298,8 @@ impl<H> Catalog<H> {
     /// Removes a prompt and returns its handler.
     ///
     /// # Errors
-    /// Fails with [`Refused::Unknown`] if there is no such prompt.
-    pub fn remove_prompt(&mut self, name: &str) -> Result<(ChangedList, H), Refused> {
+    /// Fails with [`CatalogError::Unknown`] if there is no such prompt.
+    pub fn remove_prompt(&mut self, name: &str) -> Result<(ChangedList, H), CatalogError> {
         self.prompts.remove(name).map(|(_, handler)| (ChangedList::Prompts, handler))
     }
 
@@ -322,7 +329,8 @@ impl<H> Catalog<H> {
         self.prompts.iter().map(Entry::pair)
     }
 
-    /// Returns the capabilities that follow from the entries and from [`changing`](Self::changing).
+    /// Returns the capabilities that follow from the entries and from
+    /// [`declare_list_changed`](Self::declare_list_changed).
     ///
     /// An empty list is not declared; add its capability separately if entries will follow later.
     // CAP-01: a server declares what it offers.
@@ -384,12 +392,12 @@ impl<T, H> Entry<T, H> {
         argument: &str,
         handler: H,
         is_known: bool,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), CatalogError> {
         if !is_known {
-            return Err(Refused::Unknown);
+            return Err(CatalogError::Unknown);
         }
         if self.completions.contains_key(argument) {
-            return Err(Refused::Duplicate);
+            return Err(CatalogError::Duplicate);
         }
         self.completions.insert(argument.into(), handler);
         Ok(())

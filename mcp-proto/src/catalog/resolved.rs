@@ -32,7 +32,7 @@ use crate::schema::{
 ///     method: &str,
 ///     params: &Raw,
 /// ) -> Result<Box<dyn Encode>, ErrorObject> {
-///     Ok(match catalog.find_raw(method, Some(params), Revision::V2025_11_25)? {
+///     Ok(match catalog.lookup_raw(method, Some(params), Revision::V2025_11_25)? {
 ///         Resolved::Answer(answer) => Box::new(answer),
 ///         Resolved::Tool { handler, call, .. } => Box::new(handler(&call)),
 ///         _ => return Err(ErrorObject::method_not_found(method)),
@@ -55,7 +55,7 @@ use crate::schema::{
 #[non_exhaustive]
 pub enum Resolved<'a, H> {
     /// The catalog's own answer, ready to send.
-    Answer(Answer),
+    Answer(CatalogResult),
     /// An argument completion: answer with the result of [`completion`].
     Completion {
         /// Handler of this argument's completions.
@@ -134,7 +134,7 @@ impl<H> fmt::Debug for Resolved<'_, H> {
 /// An answer that the catalog produces itself.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Answer {
+pub enum CatalogResult {
     /// A tool error: the arguments failed the check.
     // T-117: invalid arguments are a tool error.
     Call(CallToolResult),
@@ -150,7 +150,7 @@ pub enum Answer {
     Tools(ListToolsResult),
 }
 
-impl Encode for Answer {
+impl Encode for CatalogResult {
     fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
         match self {
             Self::Call(result) => result.encode(revision, out),
@@ -178,7 +178,7 @@ impl Encode for Answer {
 #[must_use]
 pub fn completion(values: Vec<String>, total: Option<u64>) -> CompleteResult {
     let given = values.len() as u64;
-    let mut completion = Completion::of(values);
+    let mut completion = Completion::from_values(values);
     if let Some(total) = total.filter(|total| *total > given) {
         completion = completion.total(i64::try_from(total).unwrap_or(i64::MAX)).has_more(true);
     }
@@ -192,15 +192,15 @@ pub fn completion(values: Vec<String>, total: Option<u64>) -> CompleteResult {
 ///
 /// ```
 /// use mcp_proto::Revision;
-/// use mcp_proto::catalog::no_resource;
+/// use mcp_proto::catalog::resource_not_found;
 ///
-/// let error = no_resource("file:///nowhere", Revision::V2026_07_28);
+/// let error = resource_not_found("file:///nowhere", Revision::V2026_07_28);
 /// assert_eq!(error.code, -32602);
 /// assert_eq!(error.data.unwrap().as_str(), r#"{"uri":"file:///nowhere"}"#);
 /// ```
 // STL-46: the code depends on the revision.
 #[must_use]
-pub fn no_resource(uri: &str, revision: Revision) -> ErrorObject {
+pub fn resource_not_found(uri: &str, revision: Revision) -> ErrorObject {
     let mut data = Vec::new();
     let mut object = Object::begin(&mut data);
     object.str("uri", uri);

@@ -9,7 +9,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Bound;
 
-use super::error::Refused;
+use super::error::CatalogError;
 use crate::revision::Revision;
 use crate::schema::Encode;
 
@@ -82,13 +82,13 @@ impl<T: Encode, H> Table<T, H> {
         handler: H,
         pages: Pages,
         replaces: bool,
-    ) -> Result<u64, Refused> {
+    ) -> Result<u64, CatalogError> {
         let bytes = encoded_bytes_max(&item)?;
         if bytes > pages.entries_bytes_max() {
-            return Err(Refused::TooLong);
+            return Err(CatalogError::TooLong);
         }
         let number = match self.numbers.entry(key.into()) {
-            btree_map::Entry::Occupied(_) if !replaces => return Err(Refused::Duplicate),
+            btree_map::Entry::Occupied(_) if !replaces => return Err(CatalogError::Duplicate),
             btree_map::Entry::Occupied(place) => *place.get(),
             btree_map::Entry::Vacant(place) => {
                 self.last_number += 1;
@@ -100,9 +100,9 @@ impl<T: Encode, H> Table<T, H> {
         Ok(number)
     }
 
-    pub(super) fn remove(&mut self, key: &str) -> Result<(u64, H), Refused> {
-        let number = self.numbers.remove(key).ok_or(Refused::Unknown)?;
-        let entry = self.entries.remove(&number).ok_or(Refused::Unknown)?;
+    pub(super) fn remove(&mut self, key: &str) -> Result<(u64, H), CatalogError> {
+        let number = self.numbers.remove(key).ok_or(CatalogError::Unknown)?;
+        let entry = self.entries.remove(&number).ok_or(CatalogError::Unknown)?;
         Ok((number, entry.handler))
     }
 }
@@ -173,13 +173,13 @@ impl<T, H> Table<T, H> {
 }
 
 /// Returns the longest encoding of `item` over all revisions, with a comma.
-fn encoded_bytes_max<T: Encode>(item: &T) -> Result<usize, Refused> {
+fn encoded_bytes_max<T: Encode>(item: &T) -> Result<usize, CatalogError> {
     let mut longest = 0;
     let mut out = Vec::new();
     for revision in Revision::ALL {
         out.clear();
         item.encode(revision, &mut out)
-            .map_err(|_| Refused::Invalid("the entry cannot be encoded as JSON"))?;
+            .map_err(|_| CatalogError::Invalid("the entry cannot be encoded as JSON"))?;
         longest = longest.max(out.len());
     }
     Ok(longest + 1)

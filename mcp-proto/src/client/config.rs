@@ -74,7 +74,7 @@ impl Config {
     /// Expecting the legacy era skips the `server/discover` probe and saves a round trip. A wrong
     /// expectation is corrected during the handshake.
     #[must_use]
-    pub const fn expect(mut self, era: Era) -> Self {
+    pub const fn expect_era(mut self, era: Era) -> Self {
         self.0.expected_era = Some(era);
         self
     }
@@ -86,7 +86,7 @@ impl Config {
     /// named revision if it is configured to speak it. By default the connection fails with
     /// [`Fault::NoCommonRevision`](crate::Fault::NoCommonRevision).
     #[must_use]
-    pub const fn take_modern_welcome(mut self) -> Self {
+    pub const fn accept_modern_initialize(mut self) -> Self {
         self.0.accepts_modern_initialize_result = true;
         self
     }
@@ -103,7 +103,7 @@ impl Config {
 
     /// Delivers requests for `method`, which no revision defines, instead of refusing them.
     #[must_use]
-    pub fn serve(mut self, method: &str) -> Self {
+    pub fn serve_method(mut self, method: &str) -> Self {
         self.0.served_methods.push(method.into());
         self
     }

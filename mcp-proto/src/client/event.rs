@@ -9,7 +9,7 @@ use crate::json::Raw;
 use crate::method::Method;
 use crate::vocabulary;
 use crate::vocabulary::{
-    CallError, CallId, Close, Filter, IncomingId, Peer, Progress, Request, Violation,
+    CallError, CallId, CloseReason, Filter, IncomingId, Peer, Progress, Request, Violation,
 };
 
 /// An event of a client, in the order of its cause. Each event is delivered once.
@@ -17,7 +17,7 @@ use crate::vocabulary::{
 #[non_exhaustive]
 pub enum Event {
     /// The connection is closed. This is the last event.
-    Closed(Close),
+    Closed(CloseReason),
     /// A call has completed. No further event refers to it.
     Completed {
         /// The completed call.
@@ -26,8 +26,8 @@ pub enum Event {
         outcome: Result<Raw, CallError>,
     },
     /// The server confirmed a subscription started with
-    /// [`Client::listen`](crate::client::Client::listen).
-    Listening {
+    /// [`Client::subscribe`](crate::client::Client::subscribe).
+    Subscribed {
         /// The call of the subscription.
         call: CallId,
         /// The changes the server will report, possibly fewer than requested.
@@ -83,7 +83,7 @@ impl Event {
         Some(match event {
             vocabulary::Event::Closed(why) => Self::Closed(why),
             vocabulary::Event::Completed { call, outcome } => Self::Completed { call, outcome },
-            vocabulary::Event::Listening { call, filter } => Self::Listening { call, filter },
+            vocabulary::Event::Subscribed { call, filter } => Self::Subscribed { call, filter },
             vocabulary::Event::Notification { call, method, params } => {
                 Self::Notification { call, method, params }
             }
@@ -108,7 +108,7 @@ impl fmt::Display for Event {
         match self {
             Self::Closed(why) => f.write_str(&closed(why)),
             Self::Completed { call, outcome } => f.write_str(&completed(*call, outcome)),
-            Self::Listening { call, .. } => write!(f, "{call} listens"),
+            Self::Subscribed { call, .. } => write!(f, "{call} listens"),
             Self::Notification { call: Some(call), method, .. } => {
                 write!(f, "{call}: {}", name(method))
             }

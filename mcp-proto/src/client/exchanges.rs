@@ -56,7 +56,7 @@ impl Client {
 
     /// Reports that the server broke a rule of the transport, as
     /// [`Event::Violation`](crate::client::Event::Violation).
-    pub fn report(&mut self, now: Instant, detail: impl Into<Cow<'static, str>>) {
+    pub fn report_violation(&mut self, now: Instant, detail: impl Into<Cow<'static, str>>) {
         self.connection.report(now, detail.into());
     }
 

@@ -13,10 +13,10 @@ use crate::vocabulary::{CallId, CallOptions, Filter, IncomingId, Progress};
 ///
 /// ```
 /// use mcp_proto::client::{Client, Command, Config};
-/// use mcp_proto::{Applied, Instant, Misuse};
+/// use mcp_proto::{CommandOutcome, Instant, Misuse};
 ///
 /// let mut client = Client::new(Instant::ZERO, Config::new("demo", "1.0.0"));
-/// assert_eq!(client.apply(Instant::ZERO, Command::Close), Ok(Applied::Done));
+/// assert_eq!(client.apply(Instant::ZERO, Command::Close), Ok(CommandOutcome::Done));
 /// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -39,8 +39,8 @@ pub enum Command<'a> {
     },
     /// [`Client::close`](crate::client::Client::close).
     Close,
-    /// [`Client::listen`](crate::client::Client::listen).
-    Listen {
+    /// [`Client::subscribe`](crate::client::Client::subscribe).
+    Subscribe {
         /// The changes to subscribe to.
         filter: &'a Filter,
         /// The options of the call.
@@ -119,8 +119,8 @@ impl<'a> Command<'a> {
             },
             Self::Cancel { call, reason } => OwnedCommand::Cancel { call, reason: reason.into() },
             Self::Close => OwnedCommand::Close,
-            Self::Listen { filter, options } => {
-                OwnedCommand::Listen { filter: filter.clone(), options }
+            Self::Subscribe { filter, options } => {
+                OwnedCommand::Subscribe { filter: filter.clone(), options }
             }
             Self::Notify { method, params } => {
                 OwnedCommand::Notify { method: method.into(), params: params.into_raw(revision) }
@@ -150,8 +150,8 @@ impl<'a> TryFrom<&'a OwnedCommand> for Command<'a> {
             }
             OwnedCommand::Cancel { call, reason } => Self::Cancel { call: *call, reason },
             OwnedCommand::Close => Self::Close,
-            OwnedCommand::Listen { filter, options } => {
-                Self::Listen { filter, options: options.clone() }
+            OwnedCommand::Subscribe { filter, options } => {
+                Self::Subscribe { filter, options: options.clone() }
             }
             OwnedCommand::Notify { method, params } => {
                 Self::Notify { method, params: params.into() }
@@ -168,7 +168,7 @@ impl<'a> TryFrom<&'a OwnedCommand> for Command<'a> {
             OwnedCommand::SetLogLevel { level, options } => {
                 Self::SetLogLevel { level: *level, options: options.clone() }
             }
-            OwnedCommand::Changed { .. }
+            OwnedCommand::NotifyChanged { .. }
             | OwnedCommand::EndStream { .. }
             | OwnedCommand::Log { .. }
             | OwnedCommand::RefuseUndeclared { .. }

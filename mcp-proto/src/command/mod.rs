@@ -25,10 +25,10 @@ use crate::message_endpoint::MessageEndpoint;
 use crate::revision::{Revision, Side};
 use crate::schema::Encode;
 use crate::time::Instant;
-use crate::vocabulary::{CallId, IncomingId, Peer, Question};
+use crate::vocabulary::{CallId, IncomingId, NeededInput, Peer};
 
 /// Input requests to a client, each with its key.
-pub(crate) type Questions<'a> = Cow<'a, [(&'a str, Question)]>;
+pub(crate) type Questions<'a> = Cow<'a, [(&'a str, NeededInput)]>;
 
 /// The application's interface to a [`Client`](crate::client::Client) or a
 /// [`Server`](crate::server::Server).
@@ -38,15 +38,15 @@ pub(crate) type Questions<'a> = Cow<'a, [(&'a str, Question)]>;
 ///
 /// ```
 /// use mcp_proto::server::{Config, Server};
-/// use mcp_proto::{Apply, Applied, Instant, Misuse, OwnedCommand};
+/// use mcp_proto::{Apply, CommandOutcome, Instant, Misuse, OwnedCommand};
 ///
 /// /// Closes a connection of either role.
-/// fn close<R: Apply>(role: &mut R) -> Result<Applied, Misuse> {
+/// fn close<R: Apply>(role: &mut R) -> Result<CommandOutcome, Misuse> {
 ///     role.apply(Instant::ZERO, (&OwnedCommand::Close).try_into()?)
 /// }
 ///
 /// let mut server = Server::new(Instant::ZERO, Config::new("quiet", "1.0.0"));
-/// assert_eq!(close(&mut server), Ok(Applied::Done));
+/// assert_eq!(close(&mut server), Ok(CommandOutcome::Done));
 /// ```
 pub trait Apply: MessageEndpoint<Event: fmt::Display> {
     /// Which side of the connection this is.
@@ -60,7 +60,8 @@ pub trait Apply: MessageEndpoint<Event: fmt::Display> {
     ///
     /// # Errors
     /// Fails with [`Misuse`] and has no effect.
-    fn apply(&mut self, now: Instant, command: Self::Command<'_>) -> Result<Applied, Misuse>;
+    fn apply(&mut self, now: Instant, command: Self::Command<'_>)
+    -> Result<CommandOutcome, Misuse>;
 
     /// Converts a command to its owned form, encoding its values for the negotiated revision.
     fn to_owned_command(&self, command: Self::Command<'_>) -> OwnedCommand;
@@ -72,14 +73,14 @@ pub trait Apply: MessageEndpoint<Event: fmt::Display> {
 /// The result of a command.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
-pub enum Applied {
+pub enum CommandOutcome {
     /// The command started a call; its outcome follows as an event.
     Call(CallId),
     /// The command is complete.
     Done,
 }
 
-impl Applied {
+impl CommandOutcome {
     /// Returns the call, if the command started one.
     #[must_use]
     pub const fn call(self) -> Option<CallId> {

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use crate::json::Raw;
 use crate::rpc::ErrorObject;
 use crate::schema::Level;
-use crate::vocabulary::{CallId, CallOptions, Change, Filter, IncomingId, Progress, Question};
+use crate::vocabulary::{CallId, CallOptions, Change, Filter, IncomingId, NeededInput, Progress};
 
 /// An owned command of either role, to queue, send to another thread, record or replay.
 ///
@@ -18,13 +18,14 @@ use crate::vocabulary::{CallId, CallOptions, Change, Filter, IncomingId, Progres
 ///
 /// ```
 /// use mcp_proto::client::{Client, Command, Config};
-/// use mcp_proto::{Applied, Instant, OwnedCommand};
+/// use mcp_proto::{CommandOutcome, Instant, OwnedCommand};
 ///
 /// let mut client = Client::new(Instant::ZERO, Config::new("demo", "1.0.0"));
 /// let queue = vec![OwnedCommand::Close];
 /// std::thread::spawn(move || {
 ///     for command in &queue {
-///         assert_eq!(client.apply(Instant::ZERO, command.try_into().unwrap()), Ok(Applied::Done));
+///         let outcome = client.apply(Instant::ZERO, command.try_into().unwrap());
+///         assert_eq!(outcome, Ok(CommandOutcome::Done));
 ///     }
 /// })
 /// .join()
@@ -39,13 +40,13 @@ pub enum OwnedCommand {
     /// Cancels a call.
     Cancel { call: CallId, reason: Box<str> },
     /// Server: reports a change.
-    Changed { change: OwnedChange },
+    NotifyChanged { change: OwnedChange },
     /// Closes the connection.
     Close,
     /// Server: closes the stream of a request before the response.
     EndStream { incoming: IncomingId },
     /// Client: subscribes to changes.
-    Listen { filter: Filter, options: CallOptions },
+    Subscribe { filter: Filter, options: CallOptions },
     /// Server: sends a log message.
     Log { incoming: Option<IncomingId>, level: Level, logger: Option<Box<str>>, data: Raw },
     /// Sends a notification.
@@ -53,11 +54,11 @@ pub enum OwnedCommand {
     /// Reports the progress of a request.
     Progress { incoming: IncomingId, progress: Progress },
     /// Server: refuses a request because the client lacks a capability.
-    RefuseUndeclared { incoming: IncomingId, questions: Vec<(Box<str>, Question)> },
+    RefuseUndeclared { incoming: IncomingId, questions: Vec<(Box<str>, NeededInput)> },
     /// Server: asks the client for input.
     RequestInput {
         incoming: IncomingId,
-        questions: Vec<(Box<str>, Question)>,
+        questions: Vec<(Box<str>, NeededInput)>,
         state: Option<Box<str>>,
     },
     /// Responds with a result.

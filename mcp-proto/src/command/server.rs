@@ -10,7 +10,7 @@ use crate::json::Raw;
 use crate::revision::Revision;
 use crate::rpc::ErrorObject;
 use crate::schema::{Encode, Level, ServerRequest};
-use crate::vocabulary::{CallId, CallOptions, Change, IncomingId, Progress, Question};
+use crate::vocabulary::{CallId, CallOptions, Change, IncomingId, NeededInput, Progress};
 
 /// A command to a server, applied with [`Server::apply`](crate::server::Server::apply).
 ///
@@ -18,12 +18,12 @@ use crate::vocabulary::{CallId, CallOptions, Change, IncomingId, Progress, Quest
 ///
 /// ```
 /// use mcp_proto::server::{Command, Config, Server};
-/// use mcp_proto::{Applied, Capability, Change, Instant};
+/// use mcp_proto::{CommandOutcome, Capability, Change, Instant};
 ///
 /// let config = Config::new("notes", "1.0.0").capability(Capability::ToolsListChanged);
 /// let mut server = Server::new(Instant::ZERO, config);
-/// let changed = Command::Changed { change: Change::Tools };
-/// assert_eq!(server.apply(Instant::ZERO, changed), Ok(Applied::Done));
+/// let changed = Command::NotifyChanged { change: Change::Tools };
+/// assert_eq!(server.apply(Instant::ZERO, changed), Ok(CommandOutcome::Done));
 /// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -44,14 +44,14 @@ pub enum Command<'a> {
         /// The reason sent to the client; may be empty.
         reason: &'a str,
     },
-    /// [`Server::changed`](crate::server::Server::changed).
-    Changed {
+    /// [`Server::notify_changed`](crate::server::Server::notify_changed).
+    NotifyChanged {
         /// The change to report.
         change: Change<'a>,
     },
     /// [`Server::close`](crate::server::Server::close).
     Close,
-    /// [`Server::hang_up`](crate::server::Server::hang_up).
+    /// [`Server::end_stream`](crate::server::Server::end_stream).
     EndStream {
         /// The client's request.
         incoming: IncomingId,
@@ -86,14 +86,14 @@ pub enum Command<'a> {
         /// The client's request.
         incoming: IncomingId,
         /// The questions the client cannot answer, each with its key.
-        questions: Cow<'a, [(&'a str, Question)]>,
+        questions: Cow<'a, [(&'a str, NeededInput)]>,
     },
     /// [`Server::request_input`](crate::server::Server::request_input).
     RequestInput {
         /// The client's request.
         incoming: IncomingId,
         /// The questions, each with its key.
-        questions: Cow<'a, [(&'a str, Question)]>,
+        questions: Cow<'a, [(&'a str, NeededInput)]>,
         /// Opaque state, returned with the answers.
         state: Option<&'a str>,
     },
@@ -153,7 +153,7 @@ impl<'a> Command<'a> {
                 options,
             },
             Self::Cancel { call, reason } => OwnedCommand::Cancel { call, reason: reason.into() },
-            Self::Changed { change } => OwnedCommand::Changed { change: change.into() },
+            Self::NotifyChanged { change } => OwnedCommand::NotifyChanged { change: change.into() },
             Self::Close => OwnedCommand::Close,
             Self::EndStream { incoming } => OwnedCommand::EndStream { incoming },
             Self::Log { incoming, level, logger, data } => OwnedCommand::Log {
@@ -196,7 +196,7 @@ impl<'a> TryFrom<&'a OwnedCommand> for Command<'a> {
                 Self::Call { method, params: params.into(), options: options.clone() }
             }
             OwnedCommand::Cancel { call, reason } => Self::Cancel { call: *call, reason },
-            OwnedCommand::Changed { change } => Self::Changed { change: change.into() },
+            OwnedCommand::NotifyChanged { change } => Self::NotifyChanged { change: change.into() },
             OwnedCommand::Close => Self::Close,
             OwnedCommand::EndStream { incoming } => Self::EndStream { incoming: *incoming },
             OwnedCommand::Log { incoming, level, logger, data } => {
@@ -222,7 +222,7 @@ impl<'a> TryFrom<&'a OwnedCommand> for Command<'a> {
             OwnedCommand::RespondError { incoming, error } => {
                 Self::RespondError { incoming: *incoming, error }
             }
-            OwnedCommand::Listen { .. } | OwnedCommand::SetLogLevel { .. } => {
+            OwnedCommand::Subscribe { .. } | OwnedCommand::SetLogLevel { .. } => {
                 return Err(Misuse::Unsupported);
             }
         })
@@ -230,14 +230,14 @@ impl<'a> TryFrom<&'a OwnedCommand> for Command<'a> {
 }
 
 /// Copies questions, encoding their params for `revision`.
-fn own(questions: &[(&str, Question)], revision: Revision) -> Vec<(Box<str>, Question)> {
+fn own(questions: &[(&str, NeededInput)], revision: Revision) -> Vec<(Box<str>, NeededInput)> {
     let owned = questions.iter().map(|(key, question)| {
         let params = encoded(|out| question.write(revision, out));
-        ((*key).into(), Question::Raw(question.method().into(), params))
+        ((*key).into(), NeededInput::Raw(question.method().into(), params))
     });
     owned.collect()
 }
 
-fn borrow(questions: &[(Box<str>, Question)]) -> Questions<'_> {
+fn borrow(questions: &[(Box<str>, NeededInput)]) -> Questions<'_> {
     questions.iter().map(|(key, question)| (&**key, question.clone())).collect()
 }

@@ -6,7 +6,7 @@ use core::fmt::{self, Write};
 
 use super::{OwnedChange, OwnedCommand};
 use crate::json::Raw;
-use crate::vocabulary::{CallError, CallId, Close, Fault, IncomingId, Question};
+use crate::vocabulary::{CallError, CallId, CloseReason, Fault, IncomingId, NeededInput};
 
 /// Longer names are truncated.
 const NAME_CHARS_MAX: usize = 60;
@@ -77,16 +77,18 @@ impl fmt::Display for OwnedCommand {
                 write!(f, "cancel {call}")?;
                 value(f, reason.as_bytes())
             }
-            Self::Changed { change: OwnedChange::Prompts } => f.write_str("changed prompts"),
-            Self::Changed { change: OwnedChange::Resource(uri) } => {
+            Self::NotifyChanged { change: OwnedChange::Prompts } => f.write_str("changed prompts"),
+            Self::NotifyChanged { change: OwnedChange::Resource(uri) } => {
                 f.write_str("changed resource")?;
                 value(f, uri.as_bytes())
             }
-            Self::Changed { change: OwnedChange::Resources } => f.write_str("changed resources"),
-            Self::Changed { change: OwnedChange::Tools } => f.write_str("changed tools"),
+            Self::NotifyChanged { change: OwnedChange::Resources } => {
+                f.write_str("changed resources")
+            }
+            Self::NotifyChanged { change: OwnedChange::Tools } => f.write_str("changed tools"),
             Self::Close => f.write_str("close"),
             Self::EndStream { incoming } => write!(f, "end stream {incoming}"),
-            Self::Listen { filter, .. } => {
+            Self::Subscribe { filter, .. } => {
                 f.write_str("listen")?;
                 let lists = [
                     ("tools", filter.tools),
@@ -141,10 +143,10 @@ impl fmt::Display for OwnedCommand {
     }
 }
 
-fn question_summary(f: &mut fmt::Formatter<'_>, key: &str, question: &Question) -> fmt::Result {
+fn question_summary(f: &mut fmt::Formatter<'_>, key: &str, question: &NeededInput) -> fmt::Result {
     write!(f, " {}", name(question.method()))?;
     match question {
-        Question::Raw(_, Some(params)) if f.alternate() => write!(f, " {key:?} {params}"),
+        NeededInput::Raw(_, Some(params)) if f.alternate() => write!(f, " {key:?} {params}"),
         _ => Ok(()),
     }
 }
@@ -163,31 +165,33 @@ pub(crate) fn completed(call: CallId, outcome: &Result<Raw, CallError>) -> Strin
         Err(CallError::Invalid(_)) => "invalid",
         Err(CallError::Lost) => "lost",
         Err(CallError::Refused(error)) => return format!("{call} refused {}", error.code),
-        Err(CallError::Rounds) => "too many rounds",
+        Err(CallError::TooManyRounds) => "too many rounds",
         Err(CallError::TimedOut) => "timed out",
-        Err(CallError::Unanswered(error)) => return format!("{call} unanswered {}", error.code),
+        Err(CallError::InputRefused(error)) => return format!("{call} unanswered {}", error.code),
         Err(CallError::Unsent) => "unsent",
-        Err(CallError::Withdrawn) => "withdrawn",
+        Err(CallError::SubscriptionEnded) => "withdrawn",
     };
     format!("{call} {how}")
 }
 
 /// Summarizes the end of a connection.
-pub(crate) fn closed(why: &Close) -> String {
+pub(crate) fn closed(why: &CloseReason) -> String {
     let how = match why {
-        Close::Local => "here",
-        Close::Peer => "by the peer",
-        Close::Fault(Fault::BadHandshake(_)) => "bad handshake",
-        Close::Fault(Fault::FirstViolation) => "first violation",
-        Close::Fault(Fault::HandshakeTimedOut) => "handshake timed out",
-        Close::Fault(Fault::NoCommonRevision(_)) => "no common revision",
-        Close::Fault(Fault::NothingToOffer) => "nothing to offer",
-        Close::Fault(Fault::Refused(error)) => return format!("closed: refused {}", error.code),
-        Close::Fault(Fault::SessionLost) => "session lost",
-        Close::Fault(Fault::Stalled) => "stalled",
-        Close::Fault(Fault::TooManyViolations) => "too many violations",
-        Close::Fault(Fault::Unopened(_)) => "unopened",
-        Close::Fault(Fault::Unresponsive) => "unresponsive",
+        CloseReason::Local => "here",
+        CloseReason::Peer => "by the peer",
+        CloseReason::Fault(Fault::BadHandshake(_)) => "bad handshake",
+        CloseReason::Fault(Fault::FirstViolation) => "first violation",
+        CloseReason::Fault(Fault::HandshakeTimedOut) => "handshake timed out",
+        CloseReason::Fault(Fault::NoCommonRevision(_)) => "no common revision",
+        CloseReason::Fault(Fault::NoRevisionConfigured) => "nothing to offer",
+        CloseReason::Fault(Fault::Refused(error)) => {
+            return format!("closed: refused {}", error.code);
+        }
+        CloseReason::Fault(Fault::SessionLost) => "session lost",
+        CloseReason::Fault(Fault::Stalled) => "stalled",
+        CloseReason::Fault(Fault::TooManyViolations) => "too many violations",
+        CloseReason::Fault(Fault::Unreachable(_)) => "unopened",
+        CloseReason::Fault(Fault::Unresponsive) => "unresponsive",
     };
     format!("closed: {how}")
 }

@@ -36,7 +36,7 @@ fn raw(text: &str) -> Raw {
 /// One command of each kind.
 fn all() -> Vec<OwnedCommand> {
     let (incoming, call, options) = (IncomingId(3), CallId(5), CallOptions::default());
-    let questions = vec![("k".into(), Question::raw("roots/list", raw("{}")))];
+    let questions = vec![("k".into(), NeededInput::raw("roots/list", raw("{}")))];
     let error = ErrorObject::new(-1, "no").with_data(raw("[1]"));
     vec![
         OwnedCommand::Call {
@@ -45,10 +45,10 @@ fn all() -> Vec<OwnedCommand> {
             options: options.clone(),
         },
         OwnedCommand::Cancel { call, reason: "late".into() },
-        OwnedCommand::Changed { change: OwnedChange::Resource("file:///a".into()) },
+        OwnedCommand::NotifyChanged { change: OwnedChange::Resource("file:///a".into()) },
         OwnedCommand::Close,
         OwnedCommand::EndStream { incoming },
-        OwnedCommand::Listen { filter: Filter::new().tools(), options: options.clone() },
+        OwnedCommand::Subscribe { filter: Filter::new().tools(), options: options.clone() },
         OwnedCommand::Log {
             incoming: None,
             level: Level::Info,
@@ -83,7 +83,7 @@ fn owned_commands_survive_a_round_trip_through_their_role() {
 
 #[test]
 fn a_command_of_the_other_role_is_unsupported() {
-    let listen = OwnedCommand::Listen { filter: Filter::new(), options: CallOptions::default() };
+    let listen = OwnedCommand::Subscribe { filter: Filter::new(), options: CallOptions::default() };
     assert_eq!(server::Command::try_from(&listen).unwrap_err(), Misuse::Unsupported);
     let end = OwnedCommand::EndStream { incoming: IncomingId(0) };
     assert_eq!(client::Command::try_from(&end).unwrap_err(), Misuse::Unsupported);
@@ -107,15 +107,18 @@ fn values_are_encoded_for_the_given_revision() {
 
 #[test]
 fn questions_are_encoded_for_the_given_revision() {
-    let questions = [("roots", Question::Roots), ("x", Question::raw("x/y", raw("{}")))];
+    let questions = [("roots", NeededInput::Roots), ("x", NeededInput::raw("x/y", raw("{}")))];
     let command = server::Command::RequestInput {
         incoming: IncomingId(0),
         questions: Cow::Borrowed(&questions),
         state: None,
     };
     let OwnedCommand::RequestInput { questions, .. } = command.into_owned(LATEST) else { panic!() };
-    let roots = Question::Raw("roots/list".into(), None);
-    assert_eq!(questions, [("roots".into(), roots), ("x".into(), Question::raw("x/y", raw("{}")))]);
+    let roots = NeededInput::Raw("roots/list".into(), None);
+    assert_eq!(
+        questions,
+        [("roots".into(), roots), ("x".into(), NeededInput::raw("x/y", raw("{}")))]
+    );
 }
 
 #[test]

@@ -17,7 +17,8 @@ use crate::rpc::{self, ErrorObject};
 use crate::schema::{Capabilities, Level};
 use crate::time::Instant;
 use crate::vocabulary::{
-    CallId, CallOptions, Change, Close, Filter, IncomingId, OutgoingKind, Progress, Question, Route,
+    CallId, CallOptions, Change, CloseReason, Filter, IncomingId, NeededInput, OutgoingKind,
+    Progress, Route,
 };
 
 /// Writes one JSON value in the format of the given revision.
@@ -81,7 +82,7 @@ impl Connection {
         if let Some(key) =
             is_caching.then(|| crate::cache::Cache::key(rule, Some(params))).flatten()
         {
-            if let Some(result) = self.cache.find(&key, env.now).filter(|_| !options.fresh) {
+            if let Some(result) = self.cache.find(&key, env.now).filter(|_| !options.bypass_cache) {
                 return Ok(self.calls.complete_now(env, result));
             }
             cache_as = Some(self.cache.slot(key));
@@ -260,7 +261,7 @@ impl Connection {
         &mut self,
         now: Instant,
         incoming: IncomingId,
-        questions: &[(&str, Question)],
+        questions: &[(&str, NeededInput)],
         state: Option<&str>,
     ) -> Result<(), Misuse> {
         self.advance(now);
@@ -275,7 +276,7 @@ impl Connection {
     fn send_questions(
         &mut self,
         incoming: IncomingId,
-        questions: &[(&str, Question)],
+        questions: &[(&str, NeededInput)],
         params: &[Vec<u8>],
     ) {
         let stream = self.inbound.stream_of(Some(incoming));
@@ -305,7 +306,7 @@ impl Connection {
         &mut self,
         now: Instant,
         incoming: IncomingId,
-        questions: &[(&str, Question)],
+        questions: &[(&str, NeededInput)],
     ) -> Result<(), Misuse> {
         let open = self.inbound.get(incoming).ok_or(Misuse::Stale)?;
         let revision = open.peer.revision;
@@ -400,6 +401,6 @@ impl Connection {
 
     pub(crate) fn close(&mut self, now: Instant) {
         self.advance(now);
-        self.finish(Close::Local);
+        self.finish(CloseReason::Local);
     }
 }

@@ -32,7 +32,7 @@ use crate::revision::{Revision, Side};
 use crate::rpc::ErrorObject;
 use crate::schema::Level;
 use crate::time::{Instant, sooner};
-use crate::vocabulary::{CallError, CallId, Close, Event, Fault, Identity, IncomingId, Peer};
+use crate::vocabulary::{CallError, CallId, CloseReason, Event, Fault, Identity, IncomingId, Peer};
 
 use context::{Effect, Env};
 use inbound::{Inbound, Responded};
@@ -107,7 +107,7 @@ impl Connection {
     }
 
     /// Returns why the connection closed, or `None` while it is open or draining.
-    pub(crate) fn closed(&self) -> Option<&Close> {
+    pub(crate) fn closed(&self) -> Option<&CloseReason> {
         self.lifecycle.closed(self.env.phase())
     }
 
@@ -131,7 +131,7 @@ impl Connection {
 
     pub(crate) fn handle_eof(&mut self, now: Instant) {
         self.advance(now);
-        self.finish(Close::Peer);
+        self.finish(CloseReason::Peer);
     }
 
     pub(crate) fn handle_timeout(&mut self, now: Instant) {
@@ -292,7 +292,7 @@ impl Connection {
     }
 
     /// Ends the connection; a server first drains its open requests.
-    fn finish(&mut self, why: Close) {
+    fn finish(&mut self, why: CloseReason) {
         self.lifecycle.begin_end(why);
         self.step(Trigger::End);
     }

@@ -17,13 +17,20 @@ use crate::meta::{keep_meta, missing_context, read_input};
 use crate::method::MethodId;
 use crate::permissions;
 use crate::revision::{Era, MethodRule, Side};
-use crate::rpc::{self, Decoded, ErrorObject, Malformed, Message, MethodName, Params, RequestId};
+use crate::rpc::{
+    self, DecodedMessage, ErrorObject, Malformed, Message, MethodName, Params, RequestId,
+};
 use crate::schema::Level;
 use crate::time::Instant;
 use crate::vocabulary::{CallError, Event, StreamId, ViolationKind, ViolationPolicy};
 
 impl Connection {
-    pub(crate) fn handle_decoded(&mut self, now: Instant, stream: StreamId, decoded: Decoded<'_>) {
+    pub(crate) fn handle_decoded(
+        &mut self,
+        now: Instant,
+        stream: StreamId,
+        decoded: DecodedMessage<'_>,
+    ) {
         self.advance(now);
         if !self.env.allows().input {
             return;
@@ -31,14 +38,14 @@ impl Connection {
         if decoded.is_within(self.limits()) {
             self.on_decoded(stream, &decoded);
         } else {
-            self.on_decoded(stream, &Decoded::of(decoded.frame, self.limits()));
+            self.on_decoded(stream, &DecodedMessage::of(decoded.frame, self.limits()));
         }
         self.settle();
     }
 
     // A decoded message is large, so it is passed by reference.
     #[inline]
-    fn on_decoded(&mut self, stream: StreamId, decoded: &Decoded<'_>) {
+    fn on_decoded(&mut self, stream: StreamId, decoded: &DecodedMessage<'_>) {
         let origin = Origin { to: Destination { stream, batch: None }, frame: decoded.frame };
         match &decoded.message {
             Ok(message) => self.on_message(origin, message),
@@ -87,7 +94,7 @@ impl Connection {
         };
         if let Some(why) = why {
             let reply = ErrorObject::new(code::INVALID_REQUEST, format!("invalid request: {why}"));
-            return self.on_unreadable(origin.to, ViolationKind::Batch, why.into(), &reply);
+            return self.on_unreadable(origin.to, ViolationKind::InvalidBatch, why.into(), &reply);
         }
         let batch = Some(self.inbound.begin_batch(origin.to.stream));
         let origin = Origin { to: Destination { batch, ..origin.to }, ..origin };
@@ -377,8 +384,8 @@ impl Connection {
         }
         self.admit(rule, method, params)?;
         if rule.is_some_and(|rule| rule.may_ask) {
-            let questions_max = self.limits().questions_max;
-            (sender.answers, sender.state) = read_input(questions_max, origin.frame, params)?;
+            let input_requests_max = self.limits().input_requests_max;
+            (sender.answers, sender.state) = read_input(input_requests_max, origin.frame, params)?;
         }
         self.deliver(origin, id, method, rule, params, sender);
         Ok(())
@@ -442,7 +449,7 @@ impl Connection {
             NotificationTarget::Initialized => {
                 if self.env.phase() == Phase::Opening {
                     self.env.violation(
-                        ViolationKind::Early,
+                        ViolationKind::BeforeInitialize,
                         "`notifications/initialized` before `initialize`",
                     );
                     self.settle();
@@ -458,7 +465,8 @@ impl Connection {
         // server also serves clients without a session.
         let needs_session = method.id.is_some() || self.env.identity.newest(Era::Modern).is_none();
         if self.env.phase() == Phase::Opening && self.env.side == Side::Server && needs_session {
-            return self.env.violation(ViolationKind::Early, "notification before `initialize`");
+            let kind = ViolationKind::BeforeInitialize;
+            return self.env.violation(kind, "notification before `initialize`");
         }
         if let Some(Err(error)) = rule.map(|rule| permissions::check_text_params(rule, params)) {
             return self.env.bad_notification(&method.text, &error.message);
@@ -501,7 +509,7 @@ impl Connection {
             if let Some(call) =
                 modern::on_cancelled(&mut self.env, &self.calls, &self.subscriptions, &id)
             {
-                self.calls.retire(&mut self.env, call, CallError::Withdrawn);
+                self.calls.retire(&mut self.env, call, CallError::SubscriptionEnded);
             }
             return;
         }

@@ -115,7 +115,7 @@ impl Connection {
     pub(crate) fn report(&mut self, now: Instant, detail: Cow<'static, str>) {
         self.advance(now);
         if self.env.allows().input {
-            self.env.violation(ViolationKind::Exchange, detail);
+            self.env.violation(ViolationKind::HttpExchange, detail);
             self.settle();
         }
     }

@@ -4,8 +4,8 @@ use alloc::boxed::Box;
 use alloc::format;
 use core::str::from_utf8;
 
-use super::fields::{Fields, all_values};
 use super::header::{Authority, accepts, is_event_id, is_media_type, text, visible};
+use super::headers::{Headers, all_values};
 use super::policy::Policy;
 use super::refusal::Refusal;
 use crate::revision::{Era, Revision};
@@ -22,11 +22,11 @@ const VERSION_BYTES_MAX: usize = 64;
 /// A request whose head is acceptable.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Admitted {
-    /// A message, classified once its body is known: see [`Head::read`].
-    Post(Head),
+    /// A message, classified once its body is known: see [`PostHead::read`].
+    Post(PostHead),
     /// A client listens to a session, or resumes a stream.
     // HTTP-22: GET opens a stream for messages that belong to no request.
-    Get(Get),
+    Get(GetRequest),
     /// A client ends the session with this id.
     // HTTP-35: DELETE terminates a session.
     Delete(Box<str>),
@@ -35,7 +35,7 @@ pub enum Admitted {
 /// A GET request: the client listens to a session.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
-pub struct Get {
+pub struct GetRequest {
     /// The session id, in visible ASCII.
     pub session: Box<str>,
     /// The event to resume after, in the stream it belongs to.
@@ -44,7 +44,7 @@ pub struct Get {
 
 /// The parts of a POST's head that are needed with its body.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Head {
+pub struct PostHead {
     pub(super) version: VersionHeader,
     pub(super) session: SessionHeader,
 }
@@ -60,8 +60,8 @@ pub(super) enum VersionHeader {
 }
 
 impl VersionHeader {
-    fn of(fields: &dyn Fields) -> Self {
-        match fields.one("mcp-protocol-version") {
+    fn of(fields: &dyn Headers) -> Self {
+        match fields.single("mcp-protocol-version") {
             Ok(None) => Self::Absent,
             Ok(Some(value)) => match visible(value, VERSION_BYTES_MAX) {
                 None => Self::Malformed,
@@ -88,8 +88,8 @@ pub(super) enum SessionHeader {
 }
 
 impl SessionHeader {
-    fn of(policy: &Policy, fields: &dyn Fields) -> Self {
-        match fields.one("mcp-session-id") {
+    fn of(policy: &Policy, fields: &dyn Headers) -> Self {
+        match fields.single("mcp-session-id") {
             Ok(None) => Self::Absent,
             Ok(Some(value)) if value.iter().all(|byte| matches!(byte, b' ' | b'\t')) => {
                 Self::Absent
@@ -116,9 +116,9 @@ impl SessionHeader {
 
 /// Admits or rejects a request by its HTTP method and headers, before its body is read.
 ///
-/// Checks, in this order: host and origin ([`screen`]), HTTP method, `Content-Length`,
+/// Checks, in this order: host and origin ([`check_origin`]), HTTP method, `Content-Length`,
 /// `Content-Encoding`, `Content-Type` and `Accept`. Checks that need the body, such as the era of a
-/// POST, are left to [`Head::read`]. Over HTTP/2 and later, pass `:authority` as `host`.
+/// POST, are left to [`PostHead::read`]. Over HTTP/2 and later, pass `:authority` as `host`.
 ///
 /// ```
 /// use mcp_proto::http::{Admitted, Policy, admit};
@@ -136,8 +136,8 @@ impl SessionHeader {
 ///
 /// # Errors
 /// Returns the refusal to send.
-pub fn admit(policy: &Policy, verb: &str, fields: &dyn Fields) -> Result<Admitted, Refusal> {
-    screen(policy, fields)?;
+pub fn admit(policy: &Policy, verb: &str, fields: &dyn Headers) -> Result<Admitted, Refusal> {
+    check_origin(policy, fields)?;
     let sessions = policy.offers_sessions();
     match verb {
         "POST" => post(policy, fields).map(Admitted::Post),
@@ -158,8 +158,8 @@ pub fn admit(policy: &Policy, verb: &str, fields: &dyn Fields) -> Result<Admitte
 /// # Errors
 /// Returns the refusal to send.
 // HTTP-55: an invalid origin is rejected with 403. T-90: so is `null`, unless configured.
-pub fn screen(policy: &Policy, fields: &dyn Fields) -> Result<(), Refusal> {
-    let Ok(Some(host)) = fields.one("host") else {
+pub fn check_origin(policy: &Policy, fields: &dyn Headers) -> Result<(), Refusal> {
+    let Ok(Some(host)) = fields.single("host") else {
         return Err(Refusal::new(400, "exactly one `Host` header is required"));
     };
     let Some(host) = Authority::parse(host) else {
@@ -168,14 +168,14 @@ pub fn screen(policy: &Policy, fields: &dyn Fields) -> Result<(), Refusal> {
     if !policy.allows_host(&host) {
         return Err(Refusal::new(403, "`Host` is not allowed by this server"));
     }
-    match fields.one("origin") {
+    match fields.single("origin") {
         Ok(None) => Ok(()),
         Ok(Some(origin)) if policy.allows_origin(origin) => Ok(()),
         _ => Err(Refusal::new(403, "`Origin` is not allowed by this server")),
     }
 }
 
-fn post(policy: &Policy, fields: &dyn Fields) -> Result<Head, Refusal> {
+fn post(policy: &Policy, fields: &dyn Headers) -> Result<PostHead, Refusal> {
     check_content_length(policy, fields)?;
     // A driver that decodes bodies removes this header first.
     let is_encoded = all_values(fields, "content-encoding").any(|coding| {
@@ -185,7 +185,7 @@ fn post(policy: &Policy, fields: &dyn Fields) -> Result<Head, Refusal> {
     if is_encoded {
         return Err(Refusal::new(415, "`Content-Encoding` is not supported"));
     }
-    match fields.one("content-type") {
+    match fields.single("content-type") {
         Ok(Some(value)) if is_media_type(value, JSON) => {}
         Ok(_) => return Err(Refusal::new(415, "`Content-Type` must be `application/json`")),
         Err(_) => return Err(Refusal::new(400, "`Content-Type` is repeated")),
@@ -195,13 +195,13 @@ fn post(policy: &Policy, fields: &dyn Fields) -> Result<Head, Refusal> {
         let why = "`Accept` must include `application/json` and `text/event-stream`";
         return Err(Refusal::new(406, why));
     }
-    Ok(Head { version: VersionHeader::of(fields), session: SessionHeader::of(policy, fields) })
+    Ok(PostHead { version: VersionHeader::of(fields), session: SessionHeader::of(policy, fields) })
 }
 
 /// Checks that `Content-Length`, if present, is a number within the limit.
-fn check_content_length(policy: &Policy, fields: &dyn Fields) -> Result<(), Refusal> {
+fn check_content_length(policy: &Policy, fields: &dyn Headers) -> Result<(), Refusal> {
     let malformed = || Refusal::new(400, "`Content-Length` is malformed");
-    let Some(length) = fields.one("content-length").map_err(|_| malformed())? else {
+    let Some(length) = fields.single("content-length").map_err(|_| malformed())? else {
         return Ok(());
     };
     let digits = text(length).filter(|digits| !digits.is_empty()).ok_or_else(malformed)?;
@@ -225,14 +225,14 @@ pub(super) fn too_long(policy: &Policy) -> Refusal {
     Refusal::new(413, format!("body exceeds {bytes_max} bytes (`Policy::with_body_bytes_max`)"))
 }
 
-fn get(policy: &Policy, fields: &dyn Fields) -> Result<Get, Refusal> {
+fn get(policy: &Policy, fields: &dyn Headers) -> Result<GetRequest, Refusal> {
     check_session_version(policy, fields)?;
     if !accepts(all_values(fields, "accept"), EVENT_STREAM) {
         return Err(Refusal::new(406, "`Accept` must include `text/event-stream`"));
     }
     let session = SessionHeader::of(policy, fields).require()?;
     let malformed = || Refusal::new(400, "`Last-Event-ID` is malformed");
-    let last_event_id = match fields.one("last-event-id").map_err(|_| malformed())? {
+    let last_event_id = match fields.single("last-event-id").map_err(|_| malformed())? {
         None => None,
         Some(id) => {
             // Surrounding blanks are not part of the value; non-ASCII ids are sent as UTF-8.
@@ -243,13 +243,13 @@ fn get(policy: &Policy, fields: &dyn Fields) -> Result<Get, Refusal> {
                 .into()
         }
     };
-    Ok(Get { session, last_event_id: last_event_id.map(Into::into) })
+    Ok(GetRequest { session, last_event_id: last_event_id.map(Into::into) })
 }
 
 /// Checks the version of a GET or DELETE: absent, or a supported revision with sessions.
 // HTTP-37: an absent version is the session's. HTTP-38: 400 for an unsupported one. HTTP-52: 405
 // for a modern one.
-fn check_session_version(policy: &Policy, fields: &dyn Fields) -> Result<(), Refusal> {
+fn check_session_version(policy: &Policy, fields: &dyn Headers) -> Result<(), Refusal> {
     match VersionHeader::of(fields) {
         VersionHeader::Absent => Ok(()),
         VersionHeader::Known(revision) if revision.era() == Era::Modern => {
@@ -267,7 +267,7 @@ pub(super) fn require_supported(
 ) -> Result<Option<Revision>, Refusal> {
     match version {
         VersionHeader::Absent => Ok(None),
-        VersionHeader::Known(revision) if policy.speaks(*revision) => Ok(Some(*revision)),
+        VersionHeader::Known(revision) if policy.supports(*revision) => Ok(Some(*revision)),
         VersionHeader::Known(_) | VersionHeader::Unknown(_) => {
             Err(Refusal::new(400, "unsupported `MCP-Protocol-Version`"))
         }
@@ -277,7 +277,7 @@ pub(super) fn require_supported(
 
 fn not_allowed(policy: &Policy, why: &'static str) -> Refusal {
     let verbs = if policy.offers_sessions() { "POST, GET, DELETE" } else { "POST" };
-    Refusal::new(405, why).field("allow", verbs)
+    Refusal::new(405, why).header("allow", verbs)
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! Streamable HTTP without IO, for servers and clients: which requests to accept, which message
 //! goes into which response, and the formats below JSON (event streams and header values).
 //!
-//! A server calls [`admit`] with the head of each request and [`Head::read`] with its body. Each
-//! returns a [`Refusal`] that converts to a complete [`Reply`]. An accepted request goes to a
-//! [`Session`], which assigns messages to responses; a [`SessionTable`] stores the open sessions. A
-//! client is a [`client::Http`]. [`sse`] and [`header`] are independent of MCP.
+//! A server calls [`admit`] with the head of each request and [`PostHead::read`] with its body.
+//! Each returns a [`Refusal`] that converts to a complete [`Reply`]. An accepted request goes to a
+//! [`HttpServer`], which assigns messages to responses; a [`SessionTable`] stores the open
+//! sessions. A client is a [`client::HttpClient`]. [`sse`] and [`header`] are independent of MCP.
 //!
 //! [Specification][spec]
 //!
@@ -12,8 +12,8 @@
 
 mod admit;
 pub mod client;
-mod fields;
 pub mod header;
+mod headers;
 mod param_headers;
 mod policy;
 mod refusal;
@@ -25,13 +25,12 @@ pub mod sse;
 mod testing;
 mod validate;
 
-pub use self::header as field;
-pub use admit::{Admitted, Get, Head, admit, screen};
-pub use fields::{Fields, RepeatedHeader};
-pub use param_headers::{InvalidParamHeader, Mismatch, ParamHeaders, standard};
+pub use admit::{Admitted, GetRequest, PostHead, admit, check_origin};
+pub use headers::{Headers, RepeatedHeader};
+pub use param_headers::{InvalidParamHeader, ParamHeaderMismatch, ParamHeaders, standard_headers};
 pub use policy::Policy;
 pub use refusal::{Refusal, status_of};
-pub use reply::{Body, Frame, Reply};
-pub use server::{ExchangeId, Session, Settings, Unresumable};
+pub use reply::{Body, BodyChunk, Reply};
+pub use server::{HttpServer, ServerExchangeId, StreamSettings, Unresumable};
 pub use session_table::{SessionTable, SessionTableFull};
 pub use validate::{Post, PostedMessage};

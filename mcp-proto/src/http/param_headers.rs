@@ -7,9 +7,9 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::fields::Fields;
 use super::header::{decode, encode, is_token, safe_integer};
-use crate::json::{Raw, Reader, find, unescape};
+use super::headers::Headers;
+use crate::json::{JsonReader, Raw, find, unescape};
 use crate::revision::named_by;
 
 /// The JSON Schema keyword that annotates a mirrored property.
@@ -36,16 +36,19 @@ const DEPTH_MAX: usize = 32;
 ///
 /// ```
 /// use mcp_proto::Raw;
-/// use mcp_proto::http::standard;
+/// use mcp_proto::http::standard_headers;
 ///
 /// let params = Raw::from_text(r#"{"name":"größe"}"#).unwrap();
-/// let (method, name) = standard("tools/call", Some(&params));
+/// let (method, name) = standard_headers("tools/call", Some(&params));
 /// assert_eq!((&*method, name.as_deref()), ("tools/call", Some("=?base64?Z3LDtsOfZQ==?=")));
-/// assert_eq!(standard("tools/list", None).1, None);
+/// assert_eq!(standard_headers("tools/list", None).1, None);
 /// ```
 // HTTP-44: every request has `Mcp-Method`, and `Mcp-Name` where the body has a name or URI.
 #[must_use]
-pub fn standard<'a>(method: &'a str, params: Option<&Raw>) -> (Cow<'a, str>, Option<String>) {
+pub fn standard_headers<'a>(
+    method: &'a str,
+    params: Option<&Raw>,
+) -> (Cow<'a, str>, Option<String>) {
     standard_of(method, params.map(Raw::as_bytes))
 }
 
@@ -73,9 +76,9 @@ pub(super) fn standard_of<'a>(
 ///
 /// let schema = r#"{"type":"object","properties":{
 ///     "region":{"type":"string","x-mcp-header":"Region"}}}"#;
-/// let mirror = ParamHeaders::of(&Raw::from_text(schema).unwrap()).unwrap();
+/// let mirror = ParamHeaders::from_schema(&Raw::from_text(schema).unwrap()).unwrap();
 /// let arguments = Raw::from_text(r#"{"region":"us-west1"}"#).unwrap();
-/// let fields = mirror.fields(Some(&arguments));
+/// let fields = mirror.headers(Some(&arguments));
 /// assert_eq!(fields, [("Mcp-Param-Region".to_string(), "us-west1".to_string())]);
 /// assert!(mirror.check(Some(&arguments), &fields).is_ok());
 /// assert!(mirror.check(None, &fields).is_err());
@@ -106,7 +109,7 @@ impl ParamHeaders {
     /// - exceeds a limit: 64 annotations, 128 bytes each, 32 levels.
     // HTTP-47: annotated parameters are mirrored. HTTP-48: constraints on annotations. T-108: only
     // statically reachable properties can be annotated.
-    pub fn of(input_schema: &Raw) -> Result<Self, InvalidParamHeader> {
+    pub fn from_schema(input_schema: &Raw) -> Result<Self, InvalidParamHeader> {
         let mut mirror = Self::default();
         // Most schemas have no annotation. A backslash may hide an escaped spelling of it.
         let text = input_schema.as_bytes();
@@ -114,7 +117,7 @@ impl ParamHeaders {
             || memchr::memchr(b'\\', text).is_some()
         {
             let mut walk = SchemaWalk { mirror: &mut mirror, path: Vec::new(), depth: 0 };
-            walk.schema(&mut Reader::new(input_schema), true)?;
+            walk.schema(&mut JsonReader::new(input_schema), true)?;
         }
         Ok(mirror)
     }
@@ -131,7 +134,7 @@ impl ParamHeaders {
     /// string, a boolean or an integer within ±(2^53 - 1); servers reject such calls.
     // HTTP-47: `null` and absent arguments are omitted. HTTP-49: encoding of values.
     #[must_use]
-    pub fn fields(&self, arguments: Option<&Raw>) -> Vec<(String, String)> {
+    pub fn headers(&self, arguments: Option<&Raw>) -> Vec<(String, String)> {
         let fields = self.params.iter().filter_map(|param| {
             let value = match param.find(arguments?)? {
                 Value::Text(text) => encode(&text).into_owned(),
@@ -147,13 +150,17 @@ impl ParamHeaders {
     /// Checks that the headers of a request agree with its arguments.
     ///
     /// # Errors
-    /// Returns the first [`Mismatch`]: a header that is missing, repeated, malformed, different
-    /// from its argument, or present without one.
+    /// Returns the first [`ParamHeaderMismatch`]: a header that is missing, repeated, malformed,
+    /// different from its argument, or present without one.
     // HTTP-50: servers reject requests whose headers and arguments differ.
-    pub fn check(&self, arguments: Option<&Raw>, fields: &dyn Fields) -> Result<(), Mismatch> {
+    pub fn check(
+        &self,
+        arguments: Option<&Raw>,
+        fields: &dyn Headers,
+    ) -> Result<(), ParamHeaderMismatch> {
         for param in &self.params {
-            let mismatch = |why| Err(Mismatch { field: param.field.clone(), why });
-            let Ok(value) = fields.one(&param.field.to_ascii_lowercase()) else {
+            let mismatch = |why| Err(ParamHeaderMismatch { field: param.field.clone(), why });
+            let Ok(value) = fields.single(&param.field.to_ascii_lowercase()) else {
                 return mismatch("is repeated");
             };
             let Ok(sent) = value.map(decode).transpose() else { return mismatch("is malformed") };
@@ -255,7 +262,7 @@ type WalkResult = Result<(), InvalidParamHeader>;
 
 impl SchemaWalk<'_> {
     /// Visits one schema. `reachable`: only `properties` lead to it from the root.
-    fn schema(&mut self, reader: &mut Reader<'_>, reachable: bool) -> WalkResult {
+    fn schema(&mut self, reader: &mut JsonReader<'_>, reachable: bool) -> WalkResult {
         let mut annotation = None;
         let mut kind = None;
         self.depth += 1;
@@ -283,7 +290,7 @@ impl SchemaWalk<'_> {
     }
 
     /// Visits the schemas of an object. `reachable`: they are properties of a reachable schema.
-    fn schema_map(&mut self, reader: &mut Reader<'_>, reachable: bool) -> WalkResult {
+    fn schema_map(&mut self, reader: &mut JsonReader<'_>, reachable: bool) -> WalkResult {
         let walked = reader.members(|name, reader| {
             self.path.push(name.into());
             let result = self.schema(reader, reachable);
@@ -297,7 +304,7 @@ impl SchemaWalk<'_> {
     }
 
     /// Visits one schema or an array of them, none of which may be annotated.
-    fn schemas(&mut self, reader: &mut Reader<'_>) -> WalkResult {
+    fn schemas(&mut self, reader: &mut JsonReader<'_>) -> WalkResult {
         reader
             .elements(|_, reader| self.schema(reader, false))
             .unwrap_or_else(|| self.schema(reader, false))
@@ -367,20 +374,20 @@ impl core::error::Error for InvalidParamHeader {}
 // HTTP-50: servers reject such requests.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
-pub struct Mismatch {
+pub struct ParamHeaderMismatch {
     /// The header name, in the case of the annotation.
     pub field: String,
     /// How the header differs.
     pub why: &'static str,
 }
 
-impl fmt::Display for Mismatch {
+impl fmt::Display for ParamHeaderMismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "`{}` {}", self.field, self.why)
     }
 }
 
-impl core::error::Error for Mismatch {}
+impl core::error::Error for ParamHeaderMismatch {}
 
 #[cfg(test)]
 mod tests;

@@ -21,7 +21,7 @@ use crate::server;
 /// use mcp_proto::server::Config;
 ///
 /// let config = Config::new("weather", "1.0.0");
-/// let policy = Policy::of(&config).host("api.example.com").origin("https://app.example.com");
+/// let policy = Policy::from_config(&config).host("api.example.com").origin("https://app.example.com");
 /// assert!(policy.offers_sessions());
 /// assert_eq!(policy.body_bytes_max(), 16 << 20);
 /// ```
@@ -60,11 +60,11 @@ impl Default for Policy {
 impl Policy {
     /// Creates a policy with the revisions, limits and extension methods of `config`.
     #[must_use]
-    pub fn of(config: &server::Config) -> Self {
+    pub fn from_config(config: &server::Config) -> Self {
         Self {
-            revisions: config.spoken().to_vec(),
-            served: config.also_served().map(Into::into).collect(),
-            limits: config.bounds().clone(),
+            revisions: config.supported_revisions().to_vec(),
+            served: config.served_methods().map(Into::into).collect(),
+            limits: config.limits_ref().clone(),
             ..Self::default()
         }
     }
@@ -113,9 +113,9 @@ impl Policy {
         self
     }
 
-    /// Also accepts requests of this extension method, as [`server::Config::serve`] does.
+    /// Also accepts requests of this extension method, as [`server::Config::serve_method`] does.
     #[must_use]
-    pub fn serve(mut self, method: &str) -> Self {
+    pub fn serve_method(mut self, method: &str) -> Self {
         self.served.push(method.into());
         self
     }
@@ -168,7 +168,7 @@ impl Policy {
 
     /// Returns whether the server supports this revision.
     #[must_use]
-    pub fn speaks(&self, revision: Revision) -> bool {
+    pub fn supports(&self, revision: Revision) -> bool {
         self.revisions.contains(&revision)
     }
 

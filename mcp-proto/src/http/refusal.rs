@@ -20,7 +20,7 @@ use crate::rpc::{self, ErrorObject, RequestId};
 ///
 /// let refusal = admit(&Policy::default(), "PUT", &[("host", "localhost")]).unwrap_err();
 /// assert_eq!(refusal.status, 405);
-/// assert_eq!(refusal.fields[0], ("allow", "POST, GET, DELETE".to_string()));
+/// assert_eq!(refusal.headers[0], ("allow", "POST, GET, DELETE".to_string()));
 /// assert_eq!(refusal.to_string(), "405: HTTP method is not supported by Streamable HTTP");
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -29,7 +29,7 @@ pub struct Refusal {
     /// The HTTP status: always 4xx from this crate; drivers may refuse with 5xx.
     pub status: u16,
     /// Headers, with names in lower case. Includes `content-type` if there is a body.
-    pub fields: Vec<(&'static str, String)>,
+    pub headers: Vec<(&'static str, String)>,
     /// A JSON-RPC error response, or empty.
     pub body: Vec<u8>,
     /// The reason, for logs.
@@ -65,7 +65,7 @@ impl Refusal {
         let null_id = revision.is_some_and(|revision| revision.rules().unknown_id_is_null);
         rpc::error_line(&mut body, id, null_id, error);
         let fields = vec![("content-type", "application/json".to_string())];
-        Self { status, fields, body, reason: error.message.to_string().into() }
+        Self { status, headers: fields, body, reason: error.message.to_string().into() }
     }
 
     pub(super) fn reason(&self) -> &str {
@@ -74,8 +74,8 @@ impl Refusal {
 
     /// Adds a header. `name` must be in lower case.
     #[must_use]
-    pub fn field(mut self, name: &'static str, value: &str) -> Self {
-        self.fields.insert(0, (name, value.into()));
+    pub fn header(mut self, name: &'static str, value: &str) -> Self {
+        self.headers.insert(0, (name, value.into()));
         self
     }
 }

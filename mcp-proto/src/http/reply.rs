@@ -13,7 +13,7 @@ pub struct Reply {
     /// The status code.
     pub status: u16,
     /// Headers, with names in lower case. The driver adds those that frame the body.
-    pub fields: Vec<(&'static str, String)>,
+    pub headers: Vec<(&'static str, String)>,
     /// The body.
     pub body: Body,
 }
@@ -23,13 +23,13 @@ pub struct Reply {
 pub enum Body {
     /// The complete body; may be empty.
     Whole(Bytes),
-    /// An event stream, polled with [`Session::poll_frame`](super::Session::poll_frame).
+    /// An event stream, polled with [`HttpServer::poll_chunk`](super::HttpServer::poll_chunk).
     Events,
 }
 
 /// A chunk of an event stream.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Frame {
+pub enum BodyChunk {
     /// Bytes to send immediately: whole events, or a comment.
     Bytes(Bytes),
     /// The end of the response.
@@ -39,13 +39,13 @@ pub enum Frame {
 impl Reply {
     /// Creates a response without a body.
     pub(crate) const fn empty(status: u16) -> Self {
-        Self { status, fields: Vec::new(), body: Body::Whole(Bytes::new()) }
+        Self { status, headers: Vec::new(), body: Body::Whole(Bytes::new()) }
     }
 
     /// Creates a response with one JSON value.
     pub(crate) fn json(status: u16, body: Bytes) -> Self {
         let fields = alloc::vec![("content-type", "application/json".into())];
-        Self { status, fields, body: Body::Whole(body) }
+        Self { status, headers: fields, body: Body::Whole(body) }
     }
 
     /// Creates an event stream response.
@@ -56,13 +56,13 @@ impl Reply {
             ("cache-control", "no-cache".into()),
             ("x-accel-buffering", "no".into()),
         ];
-        Self { status: 200, fields, body: Body::Events }
+        Self { status: 200, headers: fields, body: Body::Events }
     }
 }
 
 impl From<Refusal> for Reply {
     fn from(refusal: Refusal) -> Self {
-        let Refusal { status, fields, body, .. } = refusal;
-        Self { status, fields, body: Body::Whole(body.into()) }
+        let Refusal { status, headers: fields, body, .. } = refusal;
+        Self { status, headers: fields, body: Body::Whole(body.into()) }
     }
 }

@@ -37,16 +37,16 @@ pub(super) fn with(mut fields: List, changes: &[(&str, Option<&str>)]) -> List {
 pub(super) fn checked(refusal: &Refusal) -> Option<Value> {
     assert!((400..500).contains(&refusal.status), "{refusal}");
     assert!(refusal.to_string().starts_with(&refusal.status.to_string()));
-    for (name, value) in &refusal.fields {
+    for (name, value) in &refusal.headers {
         assert_eq!(name.to_ascii_lowercase(), *name);
         assert!(value.bytes().all(|byte| (b' '..=b'~').contains(&byte)), "{value:?}");
     }
     let named = refusal
-        .fields
+        .headers
         .iter()
         .any(|(name, value)| *name == "content-type" && value == "application/json");
     assert_eq!(named, !refusal.body.is_empty());
-    assert_eq!(refusal.fields.iter().any(|(name, _)| *name == "allow"), refusal.status == 405);
+    assert_eq!(refusal.headers.iter().any(|(name, _)| *name == "allow"), refusal.status == 405);
     if refusal.body.is_empty() {
         return None;
     }

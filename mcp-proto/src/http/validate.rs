@@ -8,15 +8,15 @@ use alloc::vec::Vec;
 use bytes::Bytes;
 
 use self::modern::ModernChecks;
-use super::admit::{Head, VersionHeader, require_supported, too_long};
-use super::fields::Fields;
+use super::admit::{PostHead, VersionHeader, require_supported, too_long};
+use super::headers::Headers;
 use super::policy::Policy;
 use super::refusal::Refusal;
 use crate::error::code;
 use crate::json::{Cursor, Frame, Raw, elements, find};
 use crate::method::MethodId;
 use crate::revision::{Era, Revision};
-use crate::rpc::{Decoded, ErrorObject, Malformed, Message, Params, RequestId};
+use crate::rpc::{DecodedMessage, ErrorObject, Malformed, Message, Params, RequestId};
 use crate::schema::key;
 
 /// The classification of a POST.
@@ -38,7 +38,7 @@ use crate::schema::key;
 /// let policy = Policy::default();
 /// let Ok(Admitted::Post(head)) = admit(&policy, "POST", &fields) else { panic!() };
 /// let post = head.read(&policy, &fields, body, &|_tool| None).unwrap();
-/// let Post::Alone { revision, message } = post else { panic!("not modern") };
+/// let Post::Modern { revision, message } = post else { panic!("not modern") };
 /// assert_eq!(revision, Revision::V2026_07_28);
 /// assert!(matches!(message, PostedMessage::Request { .. }));
 ///
@@ -52,21 +52,21 @@ pub enum Post {
     /// A request or notification of the modern era, independent of all others. A client that
     /// disconnects before the response cancels it.
     // T-76: closing the response stream cancels a modern request.
-    Alone {
+    Modern {
         /// The modern revision of the message.
         revision: Revision,
         /// The kind of message.
         message: PostedMessage,
     },
     /// An `initialize` request, which opens a session.
-    Opening {
+    Initialize {
         /// The request id.
         id: RequestId,
     },
     /// A message of a session, which may or may not exist. A client that disconnects does not
     /// cancel anything.
     // T-76: disconnection is not cancellation in the legacy era.
-    Within {
+    Session {
         /// The session id, in visible ASCII.
         session: Box<str>,
         /// The revision named in the head; `None` means the session's.
@@ -104,7 +104,7 @@ pub enum PostedMessage {
     },
 }
 
-impl Head {
+impl PostHead {
     /// Classifies the body of this head and checks that both agree.
     ///
     /// `fields` are the headers that the head was admitted with. `schema_of` returns the input
@@ -124,7 +124,7 @@ impl Head {
     pub fn read(
         &self,
         policy: &Policy,
-        fields: &dyn Fields,
+        fields: &dyn Headers,
         body: &[u8],
         schema_of: &dyn Fn(&str) -> Option<Raw>,
     ) -> Result<Post, Refusal> {
@@ -132,31 +132,31 @@ impl Head {
     }
 
     /// Like [`read`](Self::read), but also returns the parsed message for
-    /// [`Session::handle_decoded`](super::Session::handle_decoded).
+    /// [`HttpServer::handle_decoded`](super::HttpServer::handle_decoded).
     ///
     /// # Errors
     /// Returns the refusal to send, like [`read`](Self::read).
-    pub fn read_once<'a>(
+    pub fn read_decoded<'a>(
         &self,
         policy: &Policy,
-        fields: &dyn Fields,
+        fields: &dyn Headers,
         body: &'a Bytes,
         schema_of: &dyn Fn(&str) -> Option<Raw>,
-    ) -> Result<(Post, Decoded<'a>), Refusal> {
+    ) -> Result<(Post, DecodedMessage<'a>), Refusal> {
         self.read_frame(policy, fields, Frame::Shared(body), schema_of)
     }
 
     fn read_frame<'a>(
         &self,
         policy: &Policy,
-        fields: &dyn Fields,
+        fields: &dyn Headers,
         body: Frame<'a>,
         schema_of: &dyn Fn(&str) -> Option<Raw>,
-    ) -> Result<(Post, Decoded<'a>), Refusal> {
+    ) -> Result<(Post, DecodedMessage<'a>), Refusal> {
         if body.bytes().len() > policy.body_bytes_max() {
             return Err(too_long(policy));
         }
-        let decoded = Decoded::of(body, policy.limits());
+        let decoded = DecodedMessage::of(body, policy.limits());
         let post = match &decoded.message {
             Ok(message) => self.classify(policy, fields, message, schema_of)?,
             Err(Malformed::Array) => self.classify_batch(policy, body.bytes())?,
@@ -174,7 +174,7 @@ impl Head {
     fn classify(
         &self,
         policy: &Policy,
-        fields: &dyn Fields,
+        fields: &dyn Headers,
         message: &Message<'_>,
         schema_of: &dyn Fn(&str) -> Option<Raw>,
     ) -> Result<Post, Refusal> {
@@ -196,13 +196,13 @@ impl Head {
                 let revision = checks
                     .check_request(method, params)
                     .map_err(|(status, error)| self.refuse(status, Some(id), &error))?;
-                Ok(Post::Alone { revision, message: request(id, &method.text) })
+                Ok(Post::Modern { revision, message: request(id, &method.text) })
             }
             Message::Notification { method, params } => {
                 let revision = checks
                     .check_notification(method, params)
                     .map_err(|(status, error)| self.refuse(status, None, &error))?;
-                Ok(Post::Alone { revision, message: notification(&method.text) })
+                Ok(Post::Modern { revision, message: notification(&method.text) })
             }
             // HTTP-07, T-94: a modern client has no requests to respond to.
             Message::Response { .. } | Message::BrokenResponse { .. } | Message::OrphanError(_) => {
@@ -219,7 +219,7 @@ impl Head {
         match message {
             Message::Request { id, method, .. } => {
                 if method.id == Some(MethodId::Initialize) {
-                    return Ok(Post::Opening { id: id.clone() });
+                    return Ok(Post::Initialize { id: id.clone() });
                 }
                 self.require_session(policy, Some(id), request(id, &method.text))
             }
@@ -266,7 +266,7 @@ impl Head {
         let version = require_supported(policy, &self.version)
             .map_err(|refusal| self.with_id(refusal, id))?;
         let session = self.session.require().map_err(|refusal| self.with_id(refusal, id))?;
-        Ok(Post::Within { session, version, message })
+        Ok(Post::Session { session, version, message })
     }
 
     /// Classifies an array: a batch, if the session may be of a revision that has batches. The
@@ -277,7 +277,8 @@ impl Head {
         let checked = cursor.value().and_then(|array| cursor.finish().map(|()| array));
         let array =
             checked.map_err(|error| self.refuse(400, None, &Malformed::Parse(error).to_error()))?;
-        let has_batches = |revision: Revision| policy.speaks(revision) && revision.rules().batches;
+        let has_batches =
+            |revision: Revision| policy.supports(revision) && revision.rules().batches;
         let is_possible = match &self.version {
             VersionHeader::Absent => Revision::ALL.into_iter().any(has_batches),
             VersionHeader::Known(revision) => has_batches(*revision),

@@ -21,7 +21,7 @@ pub(crate) use raw::Frame;
 pub use raw::Raw;
 #[cfg(feature = "seal")]
 pub(crate) use raw::compact;
-pub use reader::{Kind, Reader};
+pub use reader::{JsonReader, Kind};
 pub use str::Str;
 pub(crate) use syntax::SyntaxError;
 pub(crate) use writer::{Array, Object, write_f64, write_i64, write_str, write_text, write_u64};

@@ -17,11 +17,11 @@ use super::str::Str;
 ///
 /// ```
 /// use mcp_proto::Raw;
-/// use mcp_proto::schema::{DecodeError, Reader};
+/// use mcp_proto::schema::{DecodeError, JsonReader};
 ///
 /// let raw = Raw::from_text(r#"{"name":"Oslo","days":3}"#).unwrap();
 /// let mut days = None;
-/// Reader::new(&raw).members(|key, reader| {
+/// JsonReader::new(&raw).members(|key, reader| {
 ///     match key {
 ///         "days" => days = reader.integer(),
 ///         _ => reader.skip(),
@@ -31,7 +31,7 @@ use super::str::Str;
 /// assert_eq!(days, Some(3));
 /// ```
 #[derive(Clone, Debug)]
-pub struct Reader<'a> {
+pub struct JsonReader<'a> {
     source: &'a Bytes,
     cursor: Cursor<'a>,
 }
@@ -59,7 +59,7 @@ pub enum Kind {
     Text,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> JsonReader<'a> {
     /// Creates a reader positioned at `raw`.
     #[must_use]
     pub fn new(raw: &'a Raw) -> Self {

@@ -228,7 +228,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::json::{Raw, Reader};
+    use crate::json::{JsonReader, Raw};
 
     #[test]
     fn owned_and_shared_text_are_equal() {
@@ -296,7 +296,7 @@ mod tests {
     }
 
     fn read(raw: &Raw) -> Vec<Str> {
-        let (mut all, mut reader) = (Vec::new(), Reader::new(raw));
+        let (mut all, mut reader) = (Vec::new(), JsonReader::new(raw));
         let walked =
             reader.elements(|_, reader| reader.shared_text().map(|text| all.push(text)).ok_or(()));
         assert_eq!(walked, Some(Ok(())));

@@ -119,10 +119,10 @@ impl Limits {
     /// Returns the memory of our pending calls and pings, of the input requests that each can have
     /// received, and of the data to repeat them.
     const fn calls_memory_max(&self) -> usize {
-        let each = plus(CALL_BYTES, times(self.questions_max, 64));
+        let each = plus(CALL_BYTES, times(self.input_requests_max, 64));
         let bytes = times(plus(self.calls_bytes_max, self.message_bytes_max), 2);
         let calls = plus(plus(self.calls_max, self.pings_max()), 4);
-        plus(plus(times(calls, each), bytes), times(self.retired_max, 64))
+        plus(plus(times(calls, each), bytes), times(self.retired_calls_max, 64))
     }
 
     /// Returns the maximum number of pending pings.

@@ -16,7 +16,7 @@ use crate::json::{
 use crate::revision::{Revision, Side};
 use crate::rpc::{ErrorObject, Params, RequestId};
 use crate::schema::{Capabilities, Decode, Implementation, Level, key};
-use crate::vocabulary::{Answers, Identity, Peer};
+use crate::vocabulary::{Identity, InputResponses, Peer};
 
 /// A cache of the latest context: a client usually repeats the identical bytes in each request.
 #[derive(Debug, Default)]
@@ -37,7 +37,7 @@ struct CachedContext {
 pub(crate) struct RequestContext {
     pub(crate) peer: Arc<Peer>,
     pub(crate) log_level: Option<Level>,
-    pub(crate) answers: Option<Answers>,
+    pub(crate) answers: Option<InputResponses>,
     pub(crate) state: Option<Box<str>>,
     /// The request's `_meta`.
     pub(crate) meta: Option<Raw>,
@@ -172,7 +172,7 @@ pub(crate) fn read_input(
     responses_max: usize,
     frame: Frame<'_>,
     params: &Params<'_>,
-) -> Result<(Option<Answers>, Option<Box<str>>), ErrorObject> {
+) -> Result<(Option<InputResponses>, Option<Box<str>>), ErrorObject> {
     let bad = |why: &str| Err(ErrorObject::invalid_params(why));
     let object = params.object.map_or(&[][..], |object| object.text);
     let [state, responses] = find_each(object, ["requestState", "inputResponses"]);
@@ -199,7 +199,7 @@ pub(crate) fn read_input(
         let name = unescape_key(name);
         answers.push((name.into(), frame.keep(answer, params.line_breaks())));
     }
-    Ok((Some(Answers::new(answers)), state))
+    Ok((Some(InputResponses::new(answers)), state))
 }
 
 /// Returns the error for a request without a context outside a session, from a server that supports

@@ -232,7 +232,7 @@ macro_rules! fields {
     };
 }
 
-fields!(CallOptions { progress, timeout, timeout_max, parent, fresh });
+fields!(CallOptions { progress, timeout, timeout_max, parent, bypass_cache });
 fields!(ErrorObject { code, message, data });
 fields!(Filter { tools, prompts, resources, uris });
 fields!(Progress { progress, total, message });

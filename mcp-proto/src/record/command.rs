@@ -4,9 +4,9 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::codec::{Codec, take};
-use crate::command::{Applied, OwnedChange, OwnedCommand};
+use crate::command::{CommandOutcome, OwnedChange, OwnedCommand};
 use crate::error::Misuse;
-use crate::vocabulary::Question;
+use crate::vocabulary::NeededInput;
 
 /// Encodes each variant as its tag and its fields in order. Tags are never reused.
 macro_rules! commands {
@@ -35,9 +35,9 @@ macro_rules! commands {
 commands! {
     1 Call { method, params, options },
     2 Cancel { call, reason },
-    3 Changed { change },
+    3 NotifyChanged { change },
     4 Close {},
-    5 Listen { filter, options },
+    5 Subscribe { filter, options },
     6 Log { incoming, level, logger, data },
     7 Notify { method, params },
     8 Progress { incoming, progress },
@@ -49,11 +49,11 @@ commands! {
     14 EndStream { incoming },
 }
 
-impl Codec for Result<Applied, Misuse> {
+impl Codec for Result<CommandOutcome, Misuse> {
     fn write(&self, out: &mut Vec<u8>) {
         match self {
-            Ok(Applied::Done) => out.push(0),
-            Ok(Applied::Call(call)) => {
+            Ok(CommandOutcome::Done) => out.push(0),
+            Ok(CommandOutcome::Call(call)) => {
                 out.push(1);
                 call.write(out);
             }
@@ -66,8 +66,8 @@ impl Codec for Result<Applied, Misuse> {
 
     fn read(input: &mut &[u8]) -> Option<Self> {
         match take(input, 1)? {
-            [0] => Some(Ok(Applied::Done)),
-            [1] => Codec::read(input).map(|call| Ok(Applied::Call(call))),
+            [0] => Some(Ok(CommandOutcome::Done)),
+            [1] => Codec::read(input).map(|call| Ok(CommandOutcome::Call(call))),
             [2] => Codec::read(input).map(Err),
             _ => None,
         }
@@ -99,20 +99,20 @@ impl Codec for OwnedChange {
 }
 
 /// A question with its key. The params of questions in owned commands are already encoded.
-impl Codec for (Box<str>, Question) {
+impl Codec for (Box<str>, NeededInput) {
     fn write(&self, out: &mut Vec<u8>) {
         let (key, question) = self;
         key.write(out);
         Box::<str>::from(question.method()).write(out);
         match question {
-            Question::Raw(_, params) => params.write(out),
+            NeededInput::Raw(_, params) => params.write(out),
             _ => None::<crate::json::Raw>.write(out),
         }
     }
 
     fn read(input: &mut &[u8]) -> Option<Self> {
         let (key, method, params) = (Codec::read(input)?, Codec::read(input)?, Codec::read(input)?);
-        Some((key, Question::Raw(method, params)))
+        Some((key, NeededInput::Raw(method, params)))
     }
 }
 

@@ -7,7 +7,7 @@
 use alloc::vec::Vec;
 
 use super::codec::{Codec, read_bytes, take};
-use crate::command::{Applied, OwnedCommand};
+use crate::command::{CommandOutcome, OwnedCommand};
 use crate::error::Misuse;
 use crate::revision::Side;
 use crate::time::Instant;
@@ -67,7 +67,7 @@ pub(super) enum EntryData<'a> {
     Eof,
     Timeout,
     /// A command was applied, with this result.
-    Command(OwnedCommand, Result<Applied, Misuse>),
+    Command(OwnedCommand, Result<CommandOutcome, Misuse>),
     /// An event was polled: its summary and its fingerprint.
     Event(&'a str, u64),
     /// This many bytes were taken from the outbox.

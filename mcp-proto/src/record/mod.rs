@@ -41,7 +41,7 @@
 //!
 //! let bytes = server.into_sink();
 //! let recording = Recording::read(&bytes).unwrap();
-//! recording.replay(&mut create(recording.began())).unwrap();
+//! recording.replay(&mut create(recording.created_at())).unwrap();
 //! print!("{}", recording.show(false));
 //! ```
 
@@ -55,9 +55,9 @@ mod replay;
 mod show;
 
 pub use recorded::{Recorded, Sink};
-pub use recording::{Recording, Unreadable};
-pub use replay::{Divergence, Replayed};
-pub use show::Shown;
+pub use recording::{InvalidRecording, Recording};
+pub use replay::{Divergence, ReplayTotals};
+pub use show::RecordingDisplay;
 
 #[cfg(test)]
 mod tests;

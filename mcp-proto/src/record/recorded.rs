@@ -9,7 +9,7 @@ use bytes::Buf;
 
 use super::codec::{Codec, write_bytes};
 use super::entry::{Tag, header};
-use crate::command::{Applied, Apply};
+use crate::command::{Apply, CommandOutcome};
 use crate::endpoint::Endpoint;
 use crate::error::Misuse;
 use crate::time::Instant;
@@ -60,7 +60,7 @@ impl<F: FnMut(&[u8])> Sink for F {
 /// let bytes = recorded.into_sink();
 ///
 /// let recording = Recording::read(&bytes).unwrap();
-/// let replayed = recording.replay(&mut server(recording.began())).unwrap();
+/// let replayed = recording.replay(&mut server(recording.created_at())).unwrap();
 /// assert_eq!((replayed.entries, replayed.bytes_out), (2, 37));
 /// ```
 #[derive(Debug)]
@@ -158,7 +158,7 @@ impl<M: Endpoint, K: Sink> Endpoint for Recorded<M, K> {
         &mut self,
         now: Instant,
         command: <M::Role as Apply>::Command<'_>,
-    ) -> Result<Applied, Misuse> {
+    ) -> Result<CommandOutcome, Misuse> {
         self.record_taken();
         let owned = self.machine.role().to_owned_command(command);
         self.begin_entry(now, Tag::Command);

@@ -20,7 +20,7 @@ use crate::time::Instant;
 /// let client = Stdio::new(Client::new(Instant::ZERO, Config::new("demo", "1.0.0")));
 /// let bytes = Recorded::new(client, Instant::ZERO, Vec::new()).into_sink();
 /// let recording = Recording::read(&bytes).unwrap();
-/// assert_eq!((recording.side(), recording.is_whole()), (Side::Client, true));
+/// assert_eq!((recording.side(), recording.is_complete()), (Side::Client, true));
 /// let shown = recording.show(false).to_string();
 /// assert!(shown.contains("client → request 1 server/discover (246 bytes)"));
 /// ```
@@ -29,30 +29,30 @@ pub struct Recording<'a> {
     side: Side,
     began: Instant,
     entries: &'a [u8],
-    is_whole: bool,
+    is_complete: bool,
 }
 
 /// An error returned for bytes that are not a recording in a supported format.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Unreadable;
+pub struct InvalidRecording;
 
-impl fmt::Display for Unreadable {
+impl fmt::Display for InvalidRecording {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("not a recording, or a recording of an unsupported version")
     }
 }
 
-impl core::error::Error for Unreadable {}
+impl core::error::Error for InvalidRecording {}
 
 impl<'a> Recording<'a> {
     /// Parses a recording. Takes time linear in its length.
     ///
     /// # Errors
     /// Fails if the header is invalid. An invalid or truncated entry ends the recording without an
-    /// error; see [`is_whole`](Self::is_whole).
-    pub fn read(bytes: &'a [u8]) -> Result<Self, Unreadable> {
+    /// error; see [`is_complete`](Self::is_complete).
+    pub fn read(bytes: &'a [u8]) -> Result<Self, InvalidRecording> {
         let mut rest = bytes;
-        let (side, began) = read_header(&mut rest).ok_or(Unreadable)?;
+        let (side, began) = read_header(&mut rest).ok_or(InvalidRecording)?;
         let entries = rest;
         let (mut length, mut at) = (0, began);
         while let Some(entry) = read_entry(&mut rest, at) {
@@ -60,7 +60,7 @@ impl<'a> Recording<'a> {
             length = entries.len() - rest.len();
         }
         let (entries, left) = entries.split_at(length);
-        Ok(Self { side, began, entries, is_whole: left.is_empty() })
+        Ok(Self { side, began, entries, is_complete: left.is_empty() })
     }
 
     /// Returns the recorded role.
@@ -71,15 +71,15 @@ impl<'a> Recording<'a> {
 
     /// Returns the time the endpoint was created.
     #[must_use]
-    pub const fn began(&self) -> Instant {
+    pub const fn created_at(&self) -> Instant {
         self.began
     }
 
     /// Returns whether the recording was read completely; false if an invalid or truncated entry
     /// ended it early.
     #[must_use]
-    pub const fn is_whole(&self) -> bool {
-        self.is_whole
+    pub const fn is_complete(&self) -> bool {
+        self.is_complete
     }
 
     pub(super) fn entries(&self) -> impl Iterator<Item = Entry<'a>> + use<'a> {

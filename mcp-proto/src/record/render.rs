@@ -5,7 +5,7 @@ use alloc::string::{String, ToString};
 use core::fmt::Write;
 
 use crate::command::summary::name;
-use crate::command::{Applied, OwnedCommand};
+use crate::command::{CommandOutcome, OwnedCommand};
 use crate::error::Misuse;
 use crate::json::{Raw, elements, find};
 
@@ -52,13 +52,13 @@ fn object_summary(message: &Raw) -> String {
 /// Returns a command and its outcome on one line.
 pub(super) fn command(
     command: &OwnedCommand,
-    outcome: Result<Applied, Misuse>,
+    outcome: Result<CommandOutcome, Misuse>,
     with_payloads: bool,
 ) -> String {
     let summary = if with_payloads { format!("{command:#}") } else { command.to_string() };
     match outcome {
-        Ok(Applied::Call(call)) => format!("{summary} = {call}"),
-        Ok(Applied::Done) => summary,
+        Ok(CommandOutcome::Call(call)) => format!("{summary} = {call}"),
+        Ok(CommandOutcome::Done) => summary,
         Err(misuse) => format!("{summary} = {misuse:?}"),
     }
 }

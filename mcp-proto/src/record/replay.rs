@@ -20,7 +20,7 @@ use crate::time::Instant;
 /// Totals of a successful replay.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
-pub struct Replayed {
+pub struct ReplayTotals {
     /// The number of entries replayed.
     pub entries: u64,
     /// The number of events polled.
@@ -62,15 +62,15 @@ impl Recording<'_> {
     /// Repeats all recorded inputs on `machine` and compares every byte sent, every event and every
     /// command result with the recording.
     ///
-    /// `machine` must be unused, created at [`began`](Self::began) with a configuration equal to
-    /// the recorded one.
+    /// `machine` must be unused, created at [`created_at`](Self::created_at) with a configuration
+    /// equal to the recorded one.
     ///
     /// # Errors
     /// Fails at the first difference and leaves the machine in that state.
-    pub fn replay<M: Endpoint>(&self, machine: &mut M) -> Result<Replayed, Divergence> {
+    pub fn replay<M: Endpoint>(&self, machine: &mut M) -> Result<ReplayTotals, Divergence> {
         let mut replay =
-            Replay { machine, produced: 0, pending: Vec::new(), totals: Replayed::default() };
-        let mut at = self.began();
+            Replay { machine, produced: 0, pending: Vec::new(), totals: ReplayTotals::default() };
+        let mut at = self.created_at();
         if M::Role::SIDE != self.side() {
             return Err(replay.divergence(at, side(self.side()), side(M::Role::SIDE)));
         }
@@ -91,7 +91,7 @@ struct Replay<'a, M> {
     produced: u64,
     /// Output of the machine not yet compared with the recording.
     pending: Vec<u8>,
-    totals: Replayed,
+    totals: ReplayTotals,
 }
 
 impl<M: Endpoint> Replay<'_, M> {

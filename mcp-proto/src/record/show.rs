@@ -1,4 +1,4 @@
-//! [`Shown`]: a recording as text, one line per message, event and command.
+//! [`RecordingDisplay`]: a recording as text, one line per message, event and command.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -12,7 +12,7 @@ use crate::time::Instant;
 
 /// Displays a recording as text; created by [`Recording::show`].
 #[derive(Clone, Copy, Debug)]
-pub struct Shown<'a> {
+pub struct RecordingDisplay<'a> {
     recording: Recording<'a>,
     payloads: bool,
 }
@@ -25,12 +25,12 @@ impl<'a> Recording<'a> {
     /// no arguments, results, states, error messages or URIs. With `payloads`, it contains every
     /// byte sent and received, including secrets.
     #[must_use]
-    pub const fn show(&self, payloads: bool) -> Shown<'a> {
-        Shown::new(*self, payloads)
+    pub const fn show(&self, payloads: bool) -> RecordingDisplay<'a> {
+        RecordingDisplay::new(*self, payloads)
     }
 }
 
-impl<'a> Shown<'a> {
+impl<'a> RecordingDisplay<'a> {
     const fn new(recording: Recording<'a>, payloads: bool) -> Self {
         Self { recording, payloads }
     }
@@ -50,7 +50,7 @@ impl<'a> Shown<'a> {
     }
 }
 
-impl fmt::Display for Shown<'_> {
+impl fmt::Display for RecordingDisplay<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (us, them) = match self.recording.side() {
             Side::Client => ("client", "server"),
@@ -95,7 +95,7 @@ impl fmt::Display for Shown<'_> {
         if !partial.is_empty() {
             writeln!(f, "({} bytes of an incomplete line)", partial.len())?;
         }
-        if !self.recording.is_whole() {
+        if !self.recording.is_complete() {
             writeln!(f, "(the rest is unreadable)")?;
         }
         Ok(())

@@ -9,7 +9,7 @@ use core::time::Duration;
 
 use super::*;
 use crate::client::{self, Client};
-use crate::command::{Applied, Payload};
+use crate::command::{CommandOutcome, Payload};
 use crate::endpoint::Endpoint;
 use crate::error::Misuse;
 use crate::json::Raw;
@@ -18,7 +18,7 @@ use crate::schema::{Encode, Level};
 use crate::server::{self, Server};
 use crate::stdio::Stdio;
 use crate::time::Instant;
-use crate::vocabulary::{CallOptions, Change, Filter, IncomingId, Progress, Question};
+use crate::vocabulary::{CallOptions, Change, Filter, IncomingId, NeededInput, Progress};
 use crate::{Capability, Revision};
 
 const SECRET: &str = "hunter2";
@@ -71,7 +71,7 @@ fn requests<K: Sink>(server: &mut Recorded<Stdio<Server>, K>) -> Vec<IncomingId>
 
 fn ask<'a>(
     incoming: IncomingId,
-    questions: &'a [(&'a str, Question)],
+    questions: &'a [(&'a str, NeededInput)],
     state: Option<&'a str>,
 ) -> server::Command<'a> {
     server::Command::RequestInput { incoming, questions: questions.into(), state }
@@ -89,7 +89,7 @@ fn server_tape() -> Vec<u8> {
     send(&mut tape, format!("{SECRET} is not JSON"));
     let open = requests(&mut tape);
     let secret = raw(&format!(r#"{{"content":[],"s":"{SECRET}"}}"#));
-    let progress = &Progress::new(1.0).message(SECRET);
+    let progress = &Progress::new(1.0).with_message(SECRET);
     let (level, logger) = (Level::Info, Some(SECRET));
     let error = &ErrorObject::internal(SECRET).with_data(secret.clone());
     for command in [
@@ -99,11 +99,11 @@ fn server_tape() -> Vec<u8> {
         Command::respond(open[0], &secret),
         Command::RespondError { incoming: open[1], error },
     ] {
-        assert_eq!(tape.apply(NOW, command), Ok(Applied::Done));
+        assert_eq!(tape.apply(NOW, command), Ok(CommandOutcome::Done));
     }
     let questions = [(
         SECRET,
-        Question::raw(
+        NeededInput::raw(
             "elicitation/create",
             raw(&format!(
                 r#"{{"message":"{SECRET}",
@@ -112,12 +112,12 @@ fn server_tape() -> Vec<u8> {
         ),
     )];
     tape.apply(NOW, ask(open[2], &questions, Some(SECRET))).unwrap();
-    let sampling = [("k", Question::raw("sampling/createMessage", secret.clone()))];
+    let sampling = [("k", NeededInput::raw("sampling/createMessage", secret.clone()))];
     assert_eq!(tape.apply(NOW, ask(open[3], &sampling, None)), Err(Misuse::Undeclared));
     let questions = (&sampling[..]).into();
     tape.apply(NOW, Command::RefuseUndeclared { incoming: open[3], questions }).unwrap();
     // Unencodable values fail in the recording and in the replay.
-    let broken = [("k", Question::Raw("roots/list".into(), Some(Raw::null())))];
+    let broken = [("k", NeededInput::Raw("roots/list".into(), Some(Raw::null())))];
     assert_eq!(tape.apply(NOW, ask(open[4], &broken, None)), Err(Misuse::Unencodable));
     let questions = (&broken[..]).into();
     let refuse = Command::RefuseUndeclared { incoming: open[4], questions };
@@ -125,7 +125,7 @@ fn server_tape() -> Vec<u8> {
     assert_eq!(tape.apply(NOW, Command::respond(open[4], &Raw::null())), Err(Misuse::Unencodable));
     assert_eq!(tape.apply(NOW, Command::respond(open[0], &secret)), Err(Misuse::Stale));
     let uri = format!("file:///{SECRET}");
-    tape.apply(NOW, Command::Changed { change: Change::Resource(&uri) }).unwrap();
+    tape.apply(NOW, Command::NotifyChanged { change: Change::Resource(&uri) }).unwrap();
     let params = format!(r#"{{"requestId":5,"reason":"{SECRET}"}}"#);
     let cancel =
         format!(r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{params}}}"#)
@@ -188,7 +188,7 @@ fn client_tape() -> Vec<u8> {
     tape.apply(NOW, Command::SetLogLevel { level: Level::Error, options: options.clone() })
         .unwrap();
     let filter = Filter::new().resource(format!("file:///{SECRET}"));
-    tape.apply(NOW, Command::Listen { filter: &filter, options }).unwrap();
+    tape.apply(NOW, Command::Subscribe { filter: &filter, options }).unwrap();
     tape.apply(NOW, Command::Notify { method: "x/y", params: Payload::Value(&secret) }).unwrap();
     let repeated = Command::Cancel { call: cancelled, reason: SECRET };
     assert_eq!(tape.apply(NOW, repeated), Err(Misuse::Stale));
@@ -201,7 +201,7 @@ fn client_tape() -> Vec<u8> {
 fn every_command_replays() {
     let tape = server_tape();
     let recording = Recording::read(&tape).unwrap();
-    assert_eq!((recording.began(), recording.is_whole()), (NOW, true));
+    assert_eq!((recording.created_at(), recording.is_complete()), (NOW, true));
     let replayed =
         recording.replay(&mut server("s")).unwrap_or_else(|diverged| panic!("{diverged}"));
     assert_eq!(replayed.commands, 15);
@@ -316,7 +316,7 @@ fn different_output_events_and_outcomes_are_detected() {
 #[test]
 fn other_formats_and_versions_are_rejected() {
     for bytes in [&b""[..], b"mcp-tape", b"mcp-tape\x01s\x00", b"mcp-tape\x02x\x00", b"{}"] {
-        assert_eq!(Recording::read(bytes).unwrap_err(), Unreadable);
+        assert_eq!(Recording::read(bytes).unwrap_err(), InvalidRecording);
     }
 }
 

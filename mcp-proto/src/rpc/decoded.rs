@@ -13,27 +13,28 @@ use crate::limits::Limits;
 ///
 /// ```
 /// use bytes::Bytes;
-/// use mcp_proto::Incoming;
+/// use mcp_proto::IncomingMessage;
 ///
-/// let owned = Incoming::from(Bytes::from_static(b"{}"));
-/// let borrowed = Incoming::from(&b"{}"[..]);
-/// # assert!(matches!((owned, borrowed), (Incoming::Owned(_), Incoming::Borrowed(_))));
+/// let owned = IncomingMessage::from(Bytes::from_static(b"{}"));
+/// let borrowed = IncomingMessage::from(&b"{}"[..]);
+/// # assert!(matches!(owned, IncomingMessage::Owned(_)));
+/// # assert!(matches!(borrowed, IncomingMessage::Borrowed(_)));
 /// ```
 #[derive(Clone, Debug)]
-pub enum Incoming<'a> {
+pub enum IncomingMessage<'a> {
     /// Bytes that the transport reuses. Retained parts are copied.
     Borrowed(&'a [u8]),
     /// Shared bytes. Retained parts refer to them.
     Owned(Bytes),
 }
 
-impl<'a> From<&'a [u8]> for Incoming<'a> {
+impl<'a> From<&'a [u8]> for IncomingMessage<'a> {
     fn from(bytes: &'a [u8]) -> Self {
         Self::Borrowed(bytes)
     }
 }
 
-impl From<Bytes> for Incoming<'_> {
+impl From<Bytes> for IncomingMessage<'_> {
     fn from(bytes: Bytes) -> Self {
         Self::Owned(bytes)
     }
@@ -46,32 +47,32 @@ impl From<Bytes> for Incoming<'_> {
 ///
 /// ```
 /// use mcp_proto::server::{Config, Server};
-/// use mcp_proto::{Decoded, Incoming, Instant, Limits, MessageEndpoint, StreamId};
+/// use mcp_proto::{DecodedMessage, IncomingMessage, Instant, Limits, MessageEndpoint, StreamId};
 ///
 /// let mut server = Server::new(Instant::ZERO, Config::new("quiet", "1.0.0"));
-/// let message = Incoming::Borrowed(br#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#);
-/// let decoded = Decoded::read(&message, server.limits());
+/// let message = IncomingMessage::Borrowed(br#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#);
+/// let decoded = DecodedMessage::parse(&message, server.limits());
 /// assert_eq!(decoded.method(), Some("ping"));
 /// server.handle_decoded(Instant::ZERO, StreamId::ONLY, decoded);
 /// assert_eq!(server.poll_outgoing().unwrap().body, br#"{"jsonrpc":"2.0","id":7,"result":{}}"#);
 /// ```
 #[derive(Debug)]
-pub struct Decoded<'a> {
+pub struct DecodedMessage<'a> {
     pub(crate) frame: Frame<'a>,
     pub(crate) message: Result<Message<'a>, Malformed>,
     depth_max: u8,
     id_bytes_max: usize,
 }
 
-impl<'a> Decoded<'a> {
+impl<'a> DecodedMessage<'a> {
     /// Parses a message with the [limits](crate::MessageEndpoint::limits) of the connection that
     /// will handle it. The work is linear in its length.
     #[must_use]
     #[inline]
-    pub fn read(message: &'a Incoming<'_>, limits: &Limits) -> Self {
+    pub fn parse(message: &'a IncomingMessage<'_>, limits: &Limits) -> Self {
         let frame = match message {
-            Incoming::Borrowed(bytes) => Frame::Borrowed(bytes),
-            Incoming::Owned(bytes) => Frame::Shared(bytes),
+            IncomingMessage::Borrowed(bytes) => Frame::Borrowed(bytes),
+            IncomingMessage::Owned(bytes) => Frame::Shared(bytes),
         };
         Self::of(frame, limits)
     }

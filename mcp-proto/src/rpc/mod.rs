@@ -7,7 +7,7 @@ mod error;
 mod id;
 
 pub(crate) use decode::{Malformed, Message, MethodName, Params, decode_utf8};
-pub use decoded::{Decoded, Incoming};
+pub use decoded::{DecodedMessage, IncomingMessage};
 pub(crate) use encode::{error_line, notification, request, response};
 pub use error::ErrorObject;
 pub use id::RequestId;

@@ -3,10 +3,10 @@
 use alloc::vec::Vec;
 
 use super::decode::{Decode, DecodeError, Encode};
-use super::members::Members;
+use super::members::ExtraMembers;
 use super::meta::Meta;
 use crate::error::Unencodable;
-use crate::json::{Kind, Object, Raw, Reader, find, members};
+use crate::json::{JsonReader, Kind, Object, Raw, find, members};
 use crate::revision::{CAPABILITIES, Capability, CapabilityRule, Revision, Side};
 
 /// The capabilities of one side.
@@ -28,7 +28,7 @@ pub struct Capabilities {
     known: u64,
     raw: Option<Raw>,
     experimental: Option<Raw>,
-    extensions: Members,
+    extensions: ExtraMembers,
 }
 
 impl Capabilities {
@@ -77,7 +77,7 @@ impl Capabilities {
                 .member("extensions")?
                 .member(id)
                 .filter(|settings| is_declaring(settings.as_bytes())),
-            None => self.extensions.find(id).cloned(),
+            None => self.extensions.get(id).cloned(),
         }
     }
 
@@ -133,7 +133,7 @@ impl Capabilities {
     /// Reinterprets a peer's declaration as made by `side` under `revision`; our own capabilities
     /// are returned unchanged.
     #[must_use]
-    pub fn seen_from(&self, side: Side, revision: Revision) -> Self {
+    pub fn reinterpret(&self, side: Side, revision: Revision) -> Self {
         self.raw.as_ref().map_or_else(|| self.clone(), |raw| Self::declared(raw, side, revision))
     }
 
@@ -234,7 +234,7 @@ fn is_declaring(value: &[u8]) -> bool {
 
 /// Keeps the object as text: which capabilities it declares depends on the side and the revision.
 impl Decode for Capabilities {
-    fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+    fn read(reader: &mut JsonReader<'_>) -> Result<Self, DecodeError> {
         if reader.kind() == Some(Kind::Object) {
             Ok(Self { raw: Some(reader.raw()), ..Self::default() })
         } else {

@@ -10,7 +10,7 @@ use super::decode::{Decode, DecodeError, Encode};
 use super::macros::{message, object};
 use super::meta::Meta;
 use crate::error::Unencodable;
-use crate::json::{Raw, Reader};
+use crate::json::{JsonReader, Raw};
 use crate::revision::{R3, R5, Revision};
 
 object! {
@@ -21,7 +21,7 @@ object! {
         /// The prompt or resource template that has the argument.
         required reference: Reference = "ref",
         /// The argument and its partial value.
-        required argument: Argument = "argument",
+        required argument: CompletionArgument = "argument",
         /// Arguments already resolved. (since 2025-06-18)
         optional context: CompletionContext = "context" in R3..=R5,
         /// Protocol metadata (`_meta`).
@@ -33,7 +33,7 @@ message!(ClientRequest "completion/complete": Complete => CompleteResult);
 
 object! {
     /// An argument with its partial value.
-    pub struct Argument {
+    pub struct CompletionArgument {
         /// The argument's name.
         required name: String = "name",
         /// The partial value.
@@ -102,7 +102,7 @@ impl Encode for Reference {
 }
 
 impl Decode for Reference {
-    fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+    fn read(reader: &mut JsonReader<'_>) -> Result<Self, DecodeError> {
         Ok(match &*block_type(reader)? {
             b"ref/prompt" => Self::Prompt(PromptReference::read(reader)?),
             b"ref/resource" => Self::Resource(ResourceReference::read(reader)?),
@@ -125,7 +125,7 @@ object! {
 
 impl From<Vec<String>> for CompleteResult {
     fn from(values: Vec<String>) -> Self {
-        Self::new(Completion::of(values))
+        Self::new(Completion::from_values(values))
     }
 }
 
@@ -146,7 +146,7 @@ impl Completion {
     /// Creates a completion from the first 100 of `values`, with their total count.
     // SEC-20: at most 100 values are sent.
     #[must_use]
-    pub fn of(mut values: Vec<String>) -> Self {
+    pub fn from_values(mut values: Vec<String>) -> Self {
         let total = values.len();
         values.truncate(VALUES_MAX);
         let has_more = total > values.len();

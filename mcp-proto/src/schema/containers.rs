@@ -8,7 +8,7 @@ use core::slice;
 
 use super::decode::{Decode, DecodeError, Encode, read_object};
 use crate::error::Unencodable;
-use crate::json::{Kind, Object, Raw, Reader};
+use crate::json::{JsonReader, Kind, Object, Raw};
 use crate::revision::Revision;
 
 /// Errors kept per list or map. Bounds what a peer can make it hold.
@@ -100,7 +100,7 @@ impl<T: Encode> Encode for List<T> {
 }
 
 impl<T: Decode> Decode for List<T> {
-    fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+    fn read(reader: &mut JsonReader<'_>) -> Result<Self, DecodeError> {
         let mut list = Self::default();
         let before = reader.clone();
         let walked = reader.elements(|index, reader| {
@@ -151,7 +151,7 @@ impl<T> Map<T> {
 
     /// Returns the value named `name`; the last one if the name repeats.
     #[must_use]
-    pub fn find(&self, name: &str) -> Option<&T> {
+    pub fn get(&self, name: &str) -> Option<&T> {
         self.items.iter().rev().find(|(key, _)| **key == *name).map(|(_, value)| value)
     }
 
@@ -196,7 +196,7 @@ impl<T: Encode> Encode for Map<T> {
 }
 
 impl<T: Decode> Decode for Map<T> {
-    fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+    fn read(reader: &mut JsonReader<'_>) -> Result<Self, DecodeError> {
         let mut map = Self::new();
         read_object(reader, |key, reader| {
             let key = reader.keep_key(key);
@@ -243,7 +243,7 @@ impl Encode for AnyObject {
 }
 
 impl Decode for AnyObject {
-    fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+    fn read(reader: &mut JsonReader<'_>) -> Result<Self, DecodeError> {
         if reader.kind() == Some(Kind::Object) {
             Ok(Self(reader.raw()))
         } else {
@@ -254,49 +254,49 @@ impl Decode for AnyObject {
 
 /// A value of a known type, or any other JSON.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Open<T> {
+pub enum OrUnknown<T> {
     /// A value that matches the type.
     Known(T),
     /// Any other value, verbatim.
-    Other(Raw),
+    Unknown(Raw),
 }
 
-impl<T> Open<T> {
+impl<T> OrUnknown<T> {
     /// Returns the value if it matches the type.
     pub const fn known(&self) -> Option<&T> {
         if let Self::Known(value) = self { Some(value) } else { None }
     }
 }
 
-impl<T> From<T> for Open<T> {
+impl<T> From<T> for OrUnknown<T> {
     fn from(value: T) -> Self {
         Self::Known(value)
     }
 }
 
-impl<T: PartialEq> PartialEq<T> for Open<T> {
+impl<T: PartialEq> PartialEq<T> for OrUnknown<T> {
     fn eq(&self, other: &T) -> bool {
         self.known() == Some(other)
     }
 }
 
-impl<T: Encode> Encode for Open<T> {
+impl<T: Encode> Encode for OrUnknown<T> {
     fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
         match self {
             Self::Known(value) => value.encode(revision, out),
-            Self::Other(raw) => raw.encode(revision, out),
+            Self::Unknown(raw) => raw.encode(revision, out),
         }
     }
 }
 
-impl<T: Decode> Decode for Open<T> {
-    fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+impl<T: Decode> Decode for OrUnknown<T> {
+    fn read(reader: &mut JsonReader<'_>) -> Result<Self, DecodeError> {
         let before = reader.clone();
         Ok(match T::read(reader) {
             Ok(value) => Self::Known(value),
             Err(_) => {
                 *reader = before;
-                Self::Other(reader.raw())
+                Self::Unknown(reader.raw())
             }
         })
     }

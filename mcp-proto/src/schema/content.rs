@@ -11,7 +11,7 @@ use super::macros::object;
 use super::meta::Meta;
 use super::resources::ResourceContents;
 use crate::error::Unencodable;
-use crate::json::{Kind, Raw, Reader, Str};
+use crate::json::{JsonReader, Kind, Raw, Str};
 use crate::revision::{R3, R4, R5, Revision};
 
 object! {
@@ -192,7 +192,7 @@ fn write_placeholder(
 }
 
 impl Decode for Content {
-    fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+    fn read(reader: &mut JsonReader<'_>) -> Result<Self, DecodeError> {
         Ok(match &*block_type(reader)? {
             b"audio" => Self::Audio(Audio::read(reader)?),
             b"image" => Self::Image(Image::read(reader)?),
@@ -205,7 +205,7 @@ impl Decode for Content {
 }
 
 /// Returns the `type` of the next object.
-pub(super) fn block_type<'a>(reader: &mut Reader<'a>) -> Result<Cow<'a, [u8]>, DecodeError> {
+pub(super) fn block_type<'a>(reader: &mut JsonReader<'a>) -> Result<Cow<'a, [u8]>, DecodeError> {
     if let Some(text) = reader.peek_text("type") {
         return Ok(text);
     }

@@ -8,7 +8,9 @@ use core::fmt;
 use serde::Serialize;
 
 use crate::error::Unencodable;
-use crate::json::{Kind, Raw, Reader, Str, write_f64, write_i64, write_str, write_text, write_u64};
+use crate::json::{
+    JsonReader, Kind, Raw, Str, write_f64, write_i64, write_str, write_text, write_u64,
+};
 use crate::revision::Revision;
 
 /// A value that can be written as JSON for a peer of a given revision.
@@ -33,14 +35,14 @@ pub trait Decode: Sized {
     ///
     /// # Errors
     /// Fails if a required member is missing or malformed. Unknown members are never an error.
-    fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError>;
+    fn read(reader: &mut JsonReader<'_>) -> Result<Self, DecodeError>;
 
     /// Decodes all of `raw`. Parts kept as text share its bytes.
     ///
     /// # Errors
     /// Fails like [`read`](Self::read).
     fn decode(raw: &Raw) -> Result<Self, DecodeError> {
-        Self::read(&mut Reader::new(raw))
+        Self::read(&mut JsonReader::new(raw))
     }
 }
 
@@ -67,7 +69,7 @@ pub struct DecodeError {
 impl DecodeError {
     /// Creates an error: the next value of `reader` is not what was `expected`.
     #[must_use]
-    pub fn expected(expected: &'static str, reader: &Reader<'_>) -> Self {
+    pub fn expected(expected: &'static str, reader: &JsonReader<'_>) -> Self {
         Self { pointer: String::new(), expected, found: Some(reader.clone().raw()) }
     }
 
@@ -109,7 +111,7 @@ impl Encode for Raw {
 }
 
 impl Decode for Raw {
-    fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+    fn read(reader: &mut JsonReader<'_>) -> Result<Self, DecodeError> {
         Ok(reader.raw())
     }
 }
@@ -137,8 +139,8 @@ impl<T: Serialize> Encode for Json<T> {
 macro_rules! basic_types {
     ($($type:ty, $expected:literal, $read:expr, $write:expr;)*) => {$(
         impl Decode for $type {
-            fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
-                let read: fn(&mut Reader<'_>) -> Option<Self> = $read;
+            fn read(reader: &mut JsonReader<'_>) -> Result<Self, DecodeError> {
+                let read: fn(&mut JsonReader<'_>) -> Option<Self> = $read;
                 read(reader).ok_or_else(|| DecodeError::expected($expected, reader))
             }
         }
@@ -165,7 +167,7 @@ basic_types! {
         |out, value| write_str(out, value);
 }
 
-fn read_u64(reader: &mut Reader<'_>) -> Option<u64> {
+fn read_u64(reader: &mut JsonReader<'_>) -> Option<u64> {
     let before = reader.clone();
     let number = reader.integer().and_then(|number| u64::try_from(number).ok());
     if number.is_none() {
@@ -193,7 +195,7 @@ impl<T: Encode> Encode for [T] {
 
 /// Fails on the first malformed element.
 impl<T: Decode> Decode for Vec<T> {
-    fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+    fn read(reader: &mut JsonReader<'_>) -> Result<Self, DecodeError> {
         let mut all = Self::new();
         let before = reader.clone();
         let walked = reader.elements(|index, reader| {
@@ -214,7 +216,7 @@ impl<T: Encode> Encode for Box<T> {
 }
 
 impl<T: Decode> Decode for Box<T> {
-    fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+    fn read(reader: &mut JsonReader<'_>) -> Result<Self, DecodeError> {
         T::read(reader).map(Self::new)
     }
 }
@@ -231,7 +233,7 @@ impl<T: Encode> Encode for Option<T> {
 
 /// `null` is read as `None`.
 impl<T: Decode> Decode for Option<T> {
-    fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+    fn read(reader: &mut JsonReader<'_>) -> Result<Self, DecodeError> {
         if reader.kind() == Some(Kind::Null) {
             reader.skip();
             return Ok(None);
@@ -242,8 +244,8 @@ impl<T: Decode> Decode for Option<T> {
 
 /// Reads the next value as an object and calls `member` with each key, as raw bytes.
 pub(crate) fn read_object(
-    reader: &mut Reader<'_>,
-    member: impl FnMut(&[u8], &mut Reader<'_>) -> Result<(), DecodeError>,
+    reader: &mut JsonReader<'_>,
+    member: impl FnMut(&[u8], &mut JsonReader<'_>) -> Result<(), DecodeError>,
 ) -> Result<(), DecodeError> {
     if reader.kind() != Some(Kind::Object) {
         return Err(DecodeError::expected("an object", reader));

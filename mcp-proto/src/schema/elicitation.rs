@@ -3,14 +3,14 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::containers::{AnyObject, Open};
+use super::containers::{AnyObject, OrUnknown};
 use super::decode::{Decode, DecodeError, Encode};
 use super::form::Form;
 use super::macros::{message, object, string_enum};
 use super::meta::Meta;
 use super::tasks::TaskRequest;
 use crate::error::Unencodable;
-use crate::json::{Raw, Reader, unescape};
+use crate::json::{JsonReader, Raw, unescape};
 use crate::revision::{R4, R5, Revision, UrlElicitation};
 
 object! {
@@ -24,7 +24,7 @@ object! {
         // SEC-08: an elicitation without a mode is a form.
         optional mode: String = "mode" in R4..=R5,
         /// The form; a schema that is not a valid form is kept verbatim.
-        required requested_schema: Open<Form> = "requestedSchema",
+        required requested_schema: OrUnknown<Form> = "requestedSchema",
         /// Requests execution as a task. (2025-11-25)
         optional task: TaskRequest = "task" in R4..=R4,
         /// Protocol metadata (`_meta`).
@@ -34,16 +34,16 @@ object! {
 
 impl Elicit {
     /// Creates a form elicitation.
-    pub fn form(message: impl Into<String>, requested_schema: impl Into<Open<Form>>) -> Self {
+    pub fn form(message: impl Into<String>, requested_schema: impl Into<OrUnknown<Form>>) -> Self {
         Self::new(message, requested_schema)
     }
 }
 
-impl From<Raw> for Open<Form> {
+impl From<Raw> for OrUnknown<Form> {
     fn from(raw: Raw) -> Self {
         match Form::decode(&raw) {
             Ok(form) => Self::Known(form),
-            Err(_) => Self::Other(raw),
+            Err(_) => Self::Unknown(raw),
         }
     }
 }
@@ -102,7 +102,7 @@ impl Encode for AnyElicit {
 }
 
 impl Decode for AnyElicit {
-    fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+    fn read(reader: &mut JsonReader<'_>) -> Result<Self, DecodeError> {
         let mode = reader.peek_member("mode");
         if mode.as_ref().and_then(|mode| unescape(mode.as_bytes())).as_deref() == Some("url") {
             return ElicitUrl::read(reader).map(Self::Url);

@@ -8,15 +8,15 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 pub use fields::{
-    BoolField, ChoiceField, ChoiceOption, Choices, ChoicesField, NumberField, NumberKind,
+    BoolField, ChoiceField, ChoiceItems, ChoiceOption, ChoicesField, NumberField, NumberKind,
     TextField, TextFormat,
 };
 
-use super::containers::{List, Map, Open};
+use super::containers::{List, Map, OrUnknown};
 use super::decode::{Decode, DecodeError, Encode};
 use super::macros::object;
 use crate::error::Unencodable;
-use crate::json::{Kind, Raw, Reader};
+use crate::json::{JsonReader, Kind, Raw};
 use crate::revision::{R4, R5, Revision};
 
 object! {
@@ -40,7 +40,7 @@ object! {
         /// URI of the JSON Schema dialect. (since 2025-11-25)
         optional dialect: String = "$schema" in R4..=R5,
         /// The fields, by name.
-        required properties: Map<Open<Field>> = "properties",
+        required properties: Map<OrUnknown<Field>> = "properties",
         /// Names of the required fields.
         optional required: List<String> = "required",
     }
@@ -57,7 +57,7 @@ impl Form {
     /// Returns the form with one more optional field.
     #[must_use]
     pub fn optional_field(mut self, name: &str, field: impl Into<Field>) -> Self {
-        self.properties = self.properties.with(name, Open::Known(field.into()));
+        self.properties = self.properties.with(name, OrUnknown::Known(field.into()));
         self
     }
 
@@ -68,8 +68,8 @@ impl Form {
         let given: BTreeSet<String> = filled.iter().map(|(name, _)| name.to_owned()).collect();
         for (name, field) in self.properties.iter().filter(|(name, _)| !given.contains(*name)) {
             let default = match field {
-                Open::Known(field) => field.default_value(),
-                Open::Other(raw) => raw.member("default"),
+                OrUnknown::Known(field) => field.default_value(),
+                OrUnknown::Unknown(raw) => raw.member("default"),
             };
             if let Some(default) = default {
                 filled.items.push((name.into(), default));
@@ -97,7 +97,7 @@ impl Form {
             return Err(DecodeError::missing(name));
         }
         for (name, field) in self.properties.iter() {
-            if let (Open::Known(field), Some(answer)) = (field, answers.get(name)) {
+            if let (OrUnknown::Known(field), Some(answer)) = (field, answers.get(name)) {
                 field.check(answer).map_err(|error| error.within(name))?;
             }
         }
@@ -154,7 +154,11 @@ impl Field {
 
     fn check(&self, answer: &Raw) -> Result<(), DecodeError> {
         let ensure = |holds: bool, expected| {
-            if holds { Ok(()) } else { Err(DecodeError::expected(expected, &Reader::new(answer))) }
+            if holds {
+                Ok(())
+            } else {
+                Err(DecodeError::expected(expected, &JsonReader::new(answer)))
+            }
         };
         match self {
             Self::Bool(_) => bool::decode(answer).map(|_| ()),
@@ -211,7 +215,7 @@ impl Encode for Field {
 
 /// Chooses the variant by `type` and by the presence of `enum` or `oneOf`.
 impl Decode for Field {
-    fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+    fn read(reader: &mut JsonReader<'_>) -> Result<Self, DecodeError> {
         if reader.kind() != Some(Kind::Object) {
             return Err(DecodeError::expected("a form field", reader));
         }

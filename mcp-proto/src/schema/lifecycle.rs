@@ -85,12 +85,12 @@ object! {
     }
 }
 
-message!(ClientRequest "ping": Ping => Empty);
-message!(ServerRequest "ping": Ping => Empty);
+message!(ClientRequest "ping": Ping => EmptyResult);
+message!(ServerRequest "ping": Ping => EmptyResult);
 
 object! {
     /// A result without content.
-    pub struct Empty {
+    pub struct EmptyResult {
         /// Kind of result. (since 2026-07-28)
         stamped result_type: ResultType = "resultType" in R5..=R5,
         /// Protocol metadata (`_meta`).

@@ -4,13 +4,13 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::containers::Open;
+use super::containers::OrUnknown;
 use super::decode::{Decode, DecodeError, Encode};
-use super::lifecycle::Empty;
+use super::lifecycle::EmptyResult;
 use super::macros::{message, object};
 use super::meta::Meta;
 use crate::error::Unencodable;
-use crate::json::{Raw, Reader, write_str};
+use crate::json::{JsonReader, Raw, write_str};
 use crate::revision::Revision;
 
 /// The severity of a log message, in increasing order. (RFC 5424)
@@ -77,7 +77,7 @@ impl Encode for Level {
 }
 
 impl Decode for Level {
-    fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+    fn read(reader: &mut JsonReader<'_>) -> Result<Self, DecodeError> {
         let before = reader.clone();
         reader
             .text()
@@ -99,13 +99,13 @@ object! {
     }
 }
 
-message!(ClientRequest "logging/setLevel": SetLevel => Empty);
+message!(ClientRequest "logging/setLevel": SetLevel => EmptyResult);
 
 object! {
     /// A log message.
     pub struct LogMessage {
         /// Severity.
-        required level: Open<Level> = "level",
+        required level: OrUnknown<Level> = "level",
         /// Name of the logger.
         optional logger: String = "logger",
         /// The message or any other JSON value.

@@ -38,7 +38,7 @@ macro_rules! object {
                 pub $field: $crate::schema::macros::object!(@type $mode $type),
             )*
             /// Unknown members, verbatim.
-            pub extra: $crate::schema::Members,
+            pub extra: $crate::schema::ExtraMembers,
         }
 
         $crate::schema::macros::object!(@new $name; []; []; $($mode $field: $type,)*);
@@ -86,10 +86,10 @@ macro_rules! object {
 
         impl $crate::schema::Decode for $name {
             fn read(
-                reader: &mut $crate::json::Reader<'_>,
+                reader: &mut $crate::json::JsonReader<'_>,
             ) -> Result<Self, $crate::schema::DecodeError> {
                 $(let mut $field: Option<$type> = None;)*
-                let mut extra = $crate::schema::Members::new();
+                let mut extra = $crate::schema::ExtraMembers::new();
                 $crate::schema::decode::read_object(reader, |key, reader| {
                     $(if key == $tag.as_bytes() {
                         if !reader.take_word($word) {
@@ -121,7 +121,7 @@ macro_rules! object {
             /// Creates a value with all fields unset.
             #[must_use]
             pub fn new() -> Self {
-                Self { $($init)* extra: $crate::schema::Members::new() }
+                Self { $($init)* extra: $crate::schema::ExtraMembers::new() }
             }
         }
 
@@ -136,7 +136,7 @@ macro_rules! object {
             /// Creates a value from its required fields.
             #[must_use]
             pub fn new($($args)+) -> Self {
-                Self { $($init)* extra: $crate::schema::Members::new() }
+                Self { $($init)* extra: $crate::schema::ExtraMembers::new() }
             }
         }
     };
@@ -328,7 +328,7 @@ macro_rules! string_enum {
 
         impl $crate::schema::Decode for $name {
             fn read(
-                reader: &mut $crate::json::Reader<'_>,
+                reader: &mut $crate::json::JsonReader<'_>,
             ) -> Result<Self, $crate::schema::DecodeError> {
                 match reader.text() {
                     Some(word) => Ok(Self::from(&*word)),
@@ -359,13 +359,13 @@ pub(crate) use object;
 pub(crate) use string_enum;
 
 use super::decode::Decode;
-use super::members::Members;
-use crate::json::{Raw, Reader};
+use super::members::ExtraMembers;
+use crate::json::{JsonReader, Raw};
 
 /// Reads an optional member. A value that is not a `T` is kept in `extra`.
 pub(crate) fn read_lenient<T: Decode>(
-    reader: &mut Reader<'_>,
-    extra: &mut Members,
+    reader: &mut JsonReader<'_>,
+    extra: &mut ExtraMembers,
     key: &'static str,
 ) -> Option<T> {
     let before = reader.clone();

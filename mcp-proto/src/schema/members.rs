@@ -1,10 +1,10 @@
-//! [`Members`]: the members of a JSON object, kept as text.
+//! [`ExtraMembers`]: the members of a JSON object, kept as text.
 
 use alloc::vec::Vec;
 
 use super::decode::{Decode, DecodeError, Encode, read_object};
 use crate::error::Unencodable;
-use crate::json::{Object, Raw, Reader, Str};
+use crate::json::{JsonReader, Object, Raw, Str};
 use crate::revision::Revision;
 
 /// The members of a JSON object in order: unknown ones, or all of a free-form map.
@@ -15,12 +15,12 @@ use crate::revision::Revision;
 ///
 /// let raw = Raw::from_text(r#"{"name":"x","inputSchema":{"type":"object"},"vendor":7}"#).unwrap();
 /// let tool = Tool::decode(&raw).unwrap();
-/// assert_eq!(tool.extra.find("vendor").unwrap().as_str(), "7");
+/// assert_eq!(tool.extra.get("vendor").unwrap().as_str(), "7");
 /// ```
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Members(Vec<(Str, Raw)>);
+pub struct ExtraMembers(Vec<(Str, Raw)>);
 
-impl Members {
+impl ExtraMembers {
     /// Creates an empty set of members.
     #[must_use]
     pub const fn new() -> Self {
@@ -29,7 +29,7 @@ impl Members {
 
     /// Returns the value of the member `name`; the last one if the name repeats.
     #[must_use]
-    pub fn find(&self, name: &str) -> Option<&Raw> {
+    pub fn get(&self, name: &str) -> Option<&Raw> {
         self.0.iter().rev().find(|(key, _)| *key == *name).map(|(_, value)| value)
     }
 
@@ -41,7 +41,7 @@ impl Members {
 
     /// Removes the member `name` and returns its value.
     pub fn remove(&mut self, name: &str) -> Option<Raw> {
-        let found = self.find(name).cloned();
+        let found = self.get(name).cloned();
         self.0.retain(|(key, _)| *key != *name);
         found
     }
@@ -64,7 +64,7 @@ impl Members {
     }
 
     /// Appends the next value of `reader` under `name`, a key that `reader` reported.
-    pub(crate) fn keep(&mut self, name: &[u8], reader: &mut Reader<'_>) {
+    pub(crate) fn keep(&mut self, name: &[u8], reader: &mut JsonReader<'_>) {
         let name = reader.keep_key(name);
         self.push(name, reader.raw());
     }
@@ -85,7 +85,7 @@ impl Members {
     }
 }
 
-impl Encode for Members {
+impl Encode for ExtraMembers {
     fn encode(&self, _: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
         let mut object = Object::begin(out);
         self.write(&mut object, |_| false);
@@ -94,8 +94,8 @@ impl Encode for Members {
     }
 }
 
-impl Decode for Members {
-    fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+impl Decode for ExtraMembers {
+    fn read(reader: &mut JsonReader<'_>) -> Result<Self, DecodeError> {
         let mut members = Self::new();
         read_object(reader, |key, reader| {
             members.keep(key, reader);

@@ -5,9 +5,9 @@ use alloc::vec::Vec;
 
 use super::decode::{Decode, DecodeError, Encode};
 use super::macros::object;
-use super::members::Members;
+use super::members::ExtraMembers;
 use crate::error::Unencodable;
-use crate::json::{Raw, Reader};
+use crate::json::{JsonReader, Raw};
 use crate::revision::Revision;
 use crate::rpc::RequestId;
 
@@ -30,7 +30,7 @@ use crate::rpc::RequestId;
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Meta {
     /// All members.
-    pub members: Members,
+    pub members: ExtraMembers,
 }
 
 /// The reserved keys of `_meta`.
@@ -74,13 +74,13 @@ impl Meta {
     /// Creates an empty `_meta`.
     #[must_use]
     pub const fn new() -> Self {
-        Self { members: Members::new() }
+        Self { members: ExtraMembers::new() }
     }
 
     /// Returns the value of `key` as a `T`; `None` if it is absent or not a `T`.
     #[must_use]
     pub fn read<T: Decode>(&self, key: &str) -> Option<T> {
-        self.members.find(key).and_then(|value| T::decode(value).ok())
+        self.members.get(key).and_then(|value| T::decode(value).ok())
     }
 
     /// Sets `key` to `value`, encoded for a peer of `revision`.
@@ -170,8 +170,8 @@ impl Encode for Meta {
 }
 
 impl Decode for Meta {
-    fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        Members::read(reader).map(|members| Self { members })
+    fn read(reader: &mut JsonReader<'_>) -> Result<Self, DecodeError> {
+        ExtraMembers::read(reader).map(|members| Self { members })
     }
 }
 
@@ -183,7 +183,7 @@ impl Encode for RequestId {
 }
 
 impl Decode for RequestId {
-    fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+    fn read(reader: &mut JsonReader<'_>) -> Result<Self, DecodeError> {
         let before = reader.clone();
         let value = reader.raw();
         Self::from_json(value.as_bytes())

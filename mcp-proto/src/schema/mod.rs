@@ -54,15 +54,15 @@ mod tasks;
 #[cfg(feature = "schema")]
 mod tools;
 
-pub use crate::json::{Kind, Reader, Str};
+pub use crate::json::{JsonReader, Kind, Str};
 pub use capabilities::Capabilities;
 pub use common::{Annotations, CacheScope, Icon, ResultType, Role, Theme};
 #[cfg(feature = "schema")]
 pub use completion::{
-    Argument, Complete, CompleteResult, Completion, CompletionContext, PromptReference, Reference,
-    ResourceReference,
+    Complete, CompleteResult, Completion, CompletionArgument, CompletionContext, PromptReference,
+    Reference, ResourceReference,
 };
-pub use containers::{AnyObject, List, Map, Open};
+pub use containers::{AnyObject, List, Map, OrUnknown};
 #[cfg(feature = "schema")]
 pub use content::{Audio, Content, EmbeddedResource, Image, ResourceLink, Text};
 pub use decode::{Decode, DecodeError, Encode, Json};
@@ -76,17 +76,17 @@ pub use elicitation::{
 pub use errors::{MissingCapabilities, UnsupportedVersion, UrlElicitationRequired};
 #[cfg(feature = "schema")]
 pub use form::{
-    BoolField, ChoiceField, ChoiceOption, Choices, ChoicesField, Field, Form, NumberField,
+    BoolField, ChoiceField, ChoiceItems, ChoiceOption, ChoicesField, Field, Form, NumberField,
     NumberKind, TextField, TextFormat,
 };
 #[cfg(feature = "schema")]
 pub use input::{InputRequest, InputRequired};
-pub use lifecycle::{Empty, Implementation, Initialize, InitializeResult, Initialized, Ping};
+pub use lifecycle::{EmptyResult, Implementation, Initialize, InitializeResult, Initialized, Ping};
 pub use logging::{Level, LogMessage, SetLevel};
-pub use members::Members;
+pub use members::ExtraMembers;
 pub use meta::{Meta, RelatedTask, key};
 #[cfg(feature = "schema")]
-pub use notifications::{Cancelled, ProgressMade};
+pub use notifications::{CancelledNotification, ProgressNotification};
 #[cfg(feature = "schema")]
 pub use prompts::{
     GetPrompt, GetPromptResult, ListPrompts, ListPromptsResult, Prompt, PromptArgument,
@@ -106,7 +106,9 @@ pub use sampling::{
     SamplingContent, SamplingMessage, StopReason, ToolChoice, ToolChoiceMode, ToolResult, ToolUse,
 };
 #[cfg(feature = "schema")]
-pub use subscriptions::{Listen, ListenResult, SubscriptionFilter, SubscriptionsAcknowledged};
+pub use subscriptions::{
+    SubscriptionFilter, SubscriptionsAcknowledged, SubscriptionsListen, SubscriptionsListenResult,
+};
 #[cfg(feature = "schema")]
 pub use tasks::{
     CancelTask, CreateTaskResult, DetailedTask, GetTask, GetTaskPayload, ListTasks,

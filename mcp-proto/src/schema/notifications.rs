@@ -12,7 +12,7 @@ object! {
     /// Withdraws a request.
     ///
     /// See <https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/cancellation>.
-    pub struct Cancelled checked Cancelled::check {
+    pub struct CancelledNotification checked CancelledNotification::check {
         /// The request's id. Without it the notification has no effect.
         // D-05: the id is optional in one revision's schema.
         optional request_id: RequestId = "requestId",
@@ -23,7 +23,7 @@ object! {
     }
 }
 
-impl Cancelled {
+impl CancelledNotification {
     /// Requires the id in all revisions but the one that makes it optional.
     fn check(&self, revision: Revision) -> Result<(), Unencodable> {
         if self.request_id.is_some() || revision.rules().cancelled_without_id {
@@ -34,14 +34,14 @@ impl Cancelled {
     }
 }
 
-message!(ClientNotification "notifications/cancelled": Cancelled);
-message!(ServerNotification "notifications/cancelled": Cancelled);
+message!(ClientNotification "notifications/cancelled": CancelledNotification);
+message!(ServerNotification "notifications/cancelled": CancelledNotification);
 
 object! {
     /// Reports progress of a request.
     ///
     /// See <https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/progress>.
-    pub struct ProgressMade {
+    pub struct ProgressNotification {
         /// The progress token of the request.
         required progress_token: RequestId = "progressToken",
         /// Progress so far; increases with every notification.
@@ -55,5 +55,5 @@ object! {
     }
 }
 
-message!(ClientNotification "notifications/progress": ProgressMade);
-message!(ServerNotification "notifications/progress": ProgressMade);
+message!(ClientNotification "notifications/progress": ProgressNotification);
+message!(ServerNotification "notifications/progress": ProgressNotification);

@@ -7,7 +7,7 @@ use super::common::{CacheScope, Icon, ResultType, Role};
 use super::containers::{List, Map};
 use super::content::Content;
 use super::macros::{message, object};
-use super::members::Members;
+use super::members::ExtraMembers;
 use super::meta::Meta;
 use crate::revision::{R3, R4, R5};
 
@@ -85,7 +85,7 @@ object! {
         /// Description shown to the user.
         optional arguments: Map<String> = "arguments",
         /// Responses to the server's input requests, by key. (since 2026-07-28)
-        optional input_responses: Members = "inputResponses" in R5..=R5,
+        optional input_responses: ExtraMembers = "inputResponses" in R5..=R5,
         /// The server's request state, echoed verbatim. (since 2026-07-28)
         optional request_state: String = "requestState" in R5..=R5,
         /// Protocol metadata (`_meta`).

@@ -6,12 +6,12 @@ use alloc::vec::Vec;
 use super::common::{Annotations, CacheScope, Icon, ResultType};
 use super::containers::List;
 use super::decode::{Decode, DecodeError, Encode};
-use super::lifecycle::Empty;
+use super::lifecycle::EmptyResult;
 use super::macros::{message, object};
-use super::members::Members;
+use super::members::ExtraMembers;
 use super::meta::Meta;
 use crate::error::Unencodable;
-use crate::json::{Reader, Str};
+use crate::json::{JsonReader, Str};
 use crate::revision::{R3, R4, R5, Revision};
 
 object! {
@@ -104,13 +104,25 @@ impl ResourceContents {
     /// Text.
     pub fn text(uri: impl Into<String>, text: impl Into<Str>) -> Self {
         let (uri, text) = (uri.into(), text.into());
-        Self::Text(TextResource { uri, mime_type: None, text, meta: None, extra: Members::new() })
+        Self::Text(TextResource {
+            uri,
+            mime_type: None,
+            text,
+            meta: None,
+            extra: ExtraMembers::new(),
+        })
     }
 
     /// Creates binary contents from base64-encoded bytes.
     pub fn blob(uri: impl Into<String>, blob: impl Into<Str>) -> Self {
         let (uri, blob) = (uri.into(), blob.into());
-        Self::Blob(BlobResource { uri, mime_type: None, blob, meta: None, extra: Members::new() })
+        Self::Blob(BlobResource {
+            uri,
+            mime_type: None,
+            blob,
+            meta: None,
+            extra: ExtraMembers::new(),
+        })
     }
 
     /// Sets the media type.
@@ -144,7 +156,7 @@ impl Encode for ResourceContents {
 
 /// Reads binary contents if `blob` is present and `text` is absent, and text otherwise.
 impl Decode for ResourceContents {
-    fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+    fn read(reader: &mut JsonReader<'_>) -> Result<Self, DecodeError> {
         if reader.peek_member("text").is_none() && reader.peek_member("blob").is_some() {
             return BlobResource::read(reader).map(Self::Blob);
         }
@@ -225,7 +237,7 @@ object! {
         /// The resource's URI.
         required uri: String = "uri",
         /// Responses to the server's input requests, by key. (since 2026-07-28)
-        optional input_responses: Members = "inputResponses" in R5..=R5,
+        optional input_responses: ExtraMembers = "inputResponses" in R5..=R5,
         /// The server's request state, echoed verbatim. (since 2026-07-28)
         optional request_state: String = "requestState" in R5..=R5,
         /// Protocol metadata (`_meta`).
@@ -273,7 +285,7 @@ object! {
     }
 }
 
-message!(ClientRequest "resources/subscribe": Subscribe => Empty);
+message!(ClientRequest "resources/subscribe": Subscribe => EmptyResult);
 
 object! {
     /// Ends the subscription to a resource. (up to 2025-11-25)
@@ -285,7 +297,7 @@ object! {
     }
 }
 
-message!(ClientRequest "resources/unsubscribe": Unsubscribe => Empty);
+message!(ClientRequest "resources/unsubscribe": Unsubscribe => EmptyResult);
 
 object! {
     /// Notifies the client that a resource changed.

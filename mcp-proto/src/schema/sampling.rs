@@ -12,7 +12,7 @@ use super::meta::Meta;
 use super::tasks::TaskRequest;
 use super::tools::{Structured, Tool};
 use crate::error::Unencodable;
-use crate::json::{Kind, Raw, Reader};
+use crate::json::{JsonReader, Kind, Raw};
 use crate::revision::{R4, R5, Revision};
 
 object! {
@@ -233,7 +233,7 @@ impl Encode for SamplingBlock {
 }
 
 impl Decode for SamplingBlock {
-    fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+    fn read(reader: &mut JsonReader<'_>) -> Result<Self, DecodeError> {
         Ok(match &*block_type(reader)? {
             b"audio" => Self::Audio(Audio::read(reader)?),
             b"image" => Self::Image(Image::read(reader)?),
@@ -321,7 +321,7 @@ impl Encode for SamplingContent {
 }
 
 impl Decode for SamplingContent {
-    fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+    fn read(reader: &mut JsonReader<'_>) -> Result<Self, DecodeError> {
         if reader.kind() == Some(Kind::Array) {
             List::read(reader).map(Self::Many)
         } else {

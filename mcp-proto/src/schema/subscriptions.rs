@@ -12,7 +12,7 @@ object! {
     /// Subscribes to change notifications until the request ends. (since 2026-07-28)
     ///
     /// See <https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions>.
-    pub struct Listen {
+    pub struct SubscriptionsListen {
         /// Notifications to receive.
         required notifications: SubscriptionFilter = "notifications",
         /// Protocol metadata (`_meta`).
@@ -20,7 +20,7 @@ object! {
     }
 }
 
-message!(ClientRequest "subscriptions/listen": Listen => ListenResult);
+message!(ClientRequest "subscriptions/listen": SubscriptionsListen => SubscriptionsListenResult);
 
 object! {
     /// The notifications of a subscription. (since 2026-07-28)
@@ -54,7 +54,7 @@ message!(ServerNotification "notifications/subscriptions/acknowledged": Subscrip
 object! {
     /// The end of a subscription, closed by the server. (since 2026-07-28)
     // STL-36: the last message of a subscription that ends gracefully.
-    pub struct ListenResult {
+    pub struct SubscriptionsListenResult {
         /// Metadata with the subscription's id.
         required meta: Meta = "_meta",
         /// Kind of result. (since 2026-07-28)

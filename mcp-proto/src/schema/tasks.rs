@@ -6,9 +6,9 @@ use alloc::string::String;
 use super::common::ResultType;
 use super::containers::{AnyObject, List, Map};
 use super::input::InputRequest;
-use super::lifecycle::Empty;
+use super::lifecycle::EmptyResult;
 use super::macros::{message, object, string_enum};
-use super::members::Members;
+use super::members::ExtraMembers;
 use super::meta::Meta;
 use crate::json::Raw;
 use crate::revision::R5;
@@ -105,8 +105,8 @@ object! {
     }
 }
 
-message!(ClientRequest "tasks/result": GetTaskPayload => Members);
-message!(ServerRequest "tasks/result": GetTaskPayload => Members);
+message!(ClientRequest "tasks/result": GetTaskPayload => ExtraMembers);
+message!(ServerRequest "tasks/result": GetTaskPayload => ExtraMembers);
 
 object! {
     /// Requests a page of the list of tasks. (2025-11-25)
@@ -191,10 +191,10 @@ object! {
         /// The task's id.
         required task_id: String = "taskId",
         /// The responses, by the keys of the input requests.
-        required input_responses: Members = "inputResponses",
+        required input_responses: ExtraMembers = "inputResponses",
         /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
     }
 }
 
-message!(ClientRequest "tasks/update": UpdateTask => Empty);
+message!(ClientRequest "tasks/update": UpdateTask => EmptyResult);

@@ -66,7 +66,7 @@ fn a_mistyped_optional_member_reads_as_absent_and_is_kept() {
     let tool: Tool =
         decoded(&json!({"name": "x", "title": 5, "inputSchema": {}, "icons": "none"})).unwrap();
     assert_eq!((tool.title.as_deref(), tool.icons.as_ref()), (None, None));
-    assert_eq!(tool.extra.find("title").unwrap().as_str(), "5");
+    assert_eq!(tool.extra.get("title").unwrap().as_str(), "5");
     let written = encoded(&tool, Revision::V2025_11_25);
     assert_eq!(written, json!({"name": "x", "inputSchema": {}, "title": 5, "icons": "none"}));
     // A value set later replaces the kept one.
@@ -299,7 +299,7 @@ fn malformed_reserved_keys_read_as_absent() {
     assert_eq!(meta.client_info().unwrap().name, "c");
     assert_eq!(meta.related_task().unwrap().task_id, "t");
     assert_eq!(meta.log_level(), None);
-    assert!(meta.members.find(key::LOG_LEVEL).is_some());
+    assert!(meta.members.get(key::LOG_LEVEL).is_some());
 }
 
 #[test]

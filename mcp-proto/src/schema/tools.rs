@@ -9,11 +9,11 @@ use super::containers::{AnyObject, List};
 use super::content::Content;
 use super::decode::{Decode, DecodeError, Encode};
 use super::macros::{message, object, string_enum};
-use super::members::Members;
+use super::members::ExtraMembers;
 use super::meta::Meta;
 use super::tasks::TaskRequest;
 use crate::error::Unencodable;
-use crate::json::{Raw, Reader, Str};
+use crate::json::{JsonReader, Raw, Str};
 use crate::revision::{R2, R3, R4, R5, Revision};
 
 object! {
@@ -123,7 +123,7 @@ object! {
         /// Requests execution as a task. (2025-11-25)
         optional task: TaskRequest = "task" in R4..=R4,
         /// Responses to the server's input requests, by key. (since 2026-07-28)
-        optional input_responses: Members = "inputResponses" in R5..=R5,
+        optional input_responses: ExtraMembers = "inputResponses" in R5..=R5,
         /// The server's request state, echoed verbatim. (since 2026-07-28)
         optional request_state: String = "requestState" in R5..=R5,
         /// Protocol metadata (`_meta`).
@@ -191,7 +191,7 @@ macro_rules! restricted_json {
         }
 
         impl Decode for $name {
-            fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+            fn read(reader: &mut JsonReader<'_>) -> Result<Self, DecodeError> {
                 Ok(Self(reader.raw()))
             }
         }

@@ -30,8 +30,8 @@ fn call(params: &str) -> Request {
     request("tools/call", Some(params))
 }
 
-fn ada(request: &Request) -> Bound<'_> {
-    Bound { principal: "ada", request }
+fn ada(request: &Request) -> Binding<'_> {
+    Binding { principal: "ada", request }
 }
 
 /// Returns whether state sealed for one call of Ada's opens for another.
@@ -40,7 +40,7 @@ fn opens_for(sealed_for: &Request, opened_for: &Request) -> bool {
     match seal().open(&sealed, &ada(opened_for), NOW) {
         Ok(state) => state == "state",
         Err(error) => {
-            assert_eq!(error, OpenError::Broken);
+            assert_eq!(error, OpenError::Invalid);
             false
         }
     }
@@ -73,7 +73,7 @@ fn any_changed_missing_or_added_byte_breaks_the_seal_stl_23() {
     let request = call(PARAMS);
     let broken = |text: &[u8]| {
         let Ok(text) = core::str::from_utf8(text) else { return };
-        assert_eq!(seal().open(text, &ada(&request), NOW), Err(OpenError::Broken), "{text}");
+        assert_eq!(seal().open(text, &ada(&request), NOW), Err(OpenError::Invalid), "{text}");
     };
     // Three lengths: for two of them, the last character of the text has unused bits.
     for state in ["", "a", "ab"] {
@@ -105,7 +105,7 @@ fn another_key_does_not_open_the_seal_stl_23() {
     let sealed = seal().seal("state", &ada(&request), LATER).unwrap();
     for key in [[0; 32], [1; 32]] {
         let other = Seal::new(&key).unwrap().with_old_key(&[2; 40]).unwrap();
-        assert_eq!(other.open(&sealed, &ada(&request), NOW), Err(OpenError::Broken));
+        assert_eq!(other.open(&sealed, &ada(&request), NOW), Err(OpenError::Invalid));
     }
 }
 
@@ -114,8 +114,8 @@ fn another_principal_does_not_open_the_seal_stl_24() {
     let request = call(PARAMS);
     let sealed = seal().seal("state", &ada(&request), LATER).unwrap();
     for principal in ["", "eve", "ad", "adaa", "Ada", "ada\0", "adatools/call"] {
-        let bound = Bound { principal, request: &request };
-        assert_eq!(seal().open(&sealed, &bound, NOW), Err(OpenError::Broken), "{principal}");
+        let bound = Binding { principal, request: &request };
+        assert_eq!(seal().open(&sealed, &bound, NOW), Err(OpenError::Invalid), "{principal}");
     }
 }
 
@@ -214,9 +214,9 @@ fn a_seal_opens_until_the_second_of_its_expiry_stl_24() {
 fn only_authentic_state_is_reported_as_expired_stl_23() {
     let (first, other) = (call(PARAMS), call("{}"));
     let sealed = seal().seal("state", &ada(&first), LATER).unwrap();
-    assert_eq!(seal().open(&sealed, &ada(&other), LATER), Err(OpenError::Broken));
-    let eve = Bound { principal: "eve", request: &first };
-    assert_eq!(seal().open(&sealed, &eve, LATER), Err(OpenError::Broken));
+    assert_eq!(seal().open(&sealed, &ada(&other), LATER), Err(OpenError::Invalid));
+    let eve = Binding { principal: "eve", request: &first };
+    assert_eq!(seal().open(&sealed, &eve, LATER), Err(OpenError::Invalid));
 }
 
 #[test]
@@ -259,7 +259,7 @@ fn long_state_and_long_text_are_rejected_stl_23() {
     let code = seal().key.chain_update(message).finalize().into_bytes();
     let content = [&expiry, code.as_slice(), state.as_bytes()].concat();
     let text = format!("{VERSION}{}", Base64UrlUnpadded::encode_string(&content));
-    assert_eq!(seal().open(&text, &ada(&request), NOW), Err(OpenError::Broken));
+    assert_eq!(seal().open(&text, &ada(&request), NOW), Err(OpenError::Invalid));
 }
 
 #[test]
@@ -274,14 +274,14 @@ fn requests_with_too_many_members_are_rejected_stl_23() {
     assert!(opens_for(&most, &most));
     assert_eq!(seal().seal("state", &ada(&more), LATER), Err(TooLarge));
     let sealed = seal().seal("state", &ada(&most), LATER).unwrap();
-    assert_eq!(seal().open(&sealed, &ada(&more), NOW), Err(OpenError::Broken));
+    assert_eq!(seal().open(&sealed, &ada(&more), NOW), Err(OpenError::Invalid));
 }
 
 #[test]
 fn the_error_is_invalid_params_and_reveals_no_details_stl_23() {
     for (unsealed, message) in [
         (OpenError::Expired, "the request state has expired"),
-        (OpenError::Broken, "the request state is not valid for this request"),
+        (OpenError::Invalid, "the request state is not valid for this request"),
     ] {
         assert_eq!(ErrorObject::from(unsealed), ErrorObject::new(code::INVALID_PARAMS, message));
     }
@@ -306,7 +306,7 @@ fn bound_members(mut params: Map<String, Value>) -> Map<String, Value> {
 proptest! {
     #[test]
     fn arbitrary_text_never_opens_and_never_panics_stl_23(text in forged(), now in any::<u64>()) {
-        prop_assert_eq!(seal().open(&text, &ada(&call(PARAMS)), now), Err(OpenError::Broken));
+        prop_assert_eq!(seal().open(&text, &ada(&call(PARAMS)), now), Err(OpenError::Invalid));
     }
 
     #[test]
@@ -347,5 +347,5 @@ fn cut(text: &str, cuts: [u8; 3]) -> [&str; 4] {
 /// The authenticated bytes for these values.
 fn message(&[principal, method, state, key]: &[&str; 4]) -> Vec<u8> {
     let request = request(method, Some(&format!("{{\"{key}\":0}}")));
-    Bound { principal, request: &request }.message(&[0; 8], state.as_bytes()).unwrap()
+    Binding { principal, request: &request }.message(&[0; 8], state.as_bytes()).unwrap()
 }

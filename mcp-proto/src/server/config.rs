@@ -92,7 +92,7 @@ impl Config {
 
     /// Delivers requests for `method`, which no revision defines, instead of refusing them.
     #[must_use]
-    pub fn serve(self, method: &str) -> Self {
+    pub fn serve_method(self, method: &str) -> Self {
         self.with(|identity| identity.served_methods.push(method.into()))
     }
 
@@ -111,18 +111,18 @@ impl Config {
 
     /// Returns the revisions the server speaks, oldest first.
     #[must_use]
-    pub fn spoken(&self) -> &[Revision] {
+    pub fn supported_revisions(&self) -> &[Revision] {
         &self.identity.revisions
     }
 
-    /// Returns the methods added with [`serve`](Self::serve).
-    pub fn also_served(&self) -> impl Iterator<Item = &str> {
+    /// Returns the methods added with [`serve_method`](Self::serve_method).
+    pub fn served_methods(&self) -> impl Iterator<Item = &str> {
         self.identity.served_methods.iter().map(|method| &**method)
     }
 
     /// Returns the limits of each connection.
     #[must_use]
-    pub fn bounds(&self) -> &Limits {
+    pub fn limits_ref(&self) -> &Limits {
         &self.identity.limits
     }
 }

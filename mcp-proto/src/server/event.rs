@@ -9,7 +9,7 @@ use crate::json::Raw;
 use crate::method::Method;
 use crate::vocabulary;
 use crate::vocabulary::{
-    CallError, CallId, Close, Context, IncomingId, Peer, Progress, Request, Violation,
+    CallError, CallId, CloseReason, Context, IncomingId, Peer, Progress, Request, Violation,
 };
 
 /// An event of a server, in the order of its cause. Each event is delivered once.
@@ -17,7 +17,7 @@ use crate::vocabulary::{
 #[non_exhaustive]
 pub enum Event {
     /// The connection is closed. This is the last event.
-    Closed(Close),
+    Closed(CloseReason),
     /// A call has completed. No further event refers to it.
     Completed {
         /// The completed call.
@@ -70,7 +70,7 @@ pub enum Event {
     /// The client broke a rule of the protocol. The connection continues.
     Violation(Violation),
     /// A resource got its first subscriber. Report its changes with
-    /// [`Server::changed`](crate::server::Server::changed).
+    /// [`Server::notify_changed`](crate::server::Server::notify_changed).
     Watched {
         /// The URI of the resource.
         uri: Box<str>,
@@ -98,7 +98,7 @@ impl Event {
             vocabulary::Event::Violation(violation) => Self::Violation(violation),
             vocabulary::Event::Unwatched { uri } => Self::Unwatched { uri },
             vocabulary::Event::Watched { uri } => Self::Watched { uri },
-            vocabulary::Event::Listening { .. } => return None,
+            vocabulary::Event::Subscribed { .. } => return None,
         })
     }
 }

@@ -27,7 +27,7 @@
 //! for seed in 0..20 {
 //!     let config = server::Config::new("weather", "1.0.0").capability(Capability::Tools);
 //!     let mut pair = Pair::new(client::Config::new("test", "1"), config);
-//!     pair.serve(serve);
+//!     pair.on_server_event(serve);
 //!     pair.shuffle(seed);
 //!     pair.drive();
 //!     let request = CallTool::new("today");
@@ -53,4 +53,4 @@ pub use link::{Chunking, Pipe};
 pub use pair::Pair;
 pub use seed::Seed;
 pub use transcript::Transcript;
-pub use watch::{Breach, WireChecker};
+pub use watch::{WireChecker, WireViolation};

@@ -38,10 +38,10 @@ type Describe<E> = fn(&<E as Endpoint>::Event) -> String;
 /// Nothing happens by itself. [`step`](Self::step) does what is possible at the current time,
 /// [`drive`](Self::drive) continues until no bytes are in flight, [`wait`](Self::wait) advances the
 /// time by a duration, and [`drive_until_quiet`](Self::drive_until_quiet) also fires all timers.
-/// The events of a side go to its handler, if it has one ([`serve`](Self::serve),
-/// [`attend`](Self::attend)). Otherwise they are queued, and the test acts as the application: it
-/// calls the methods of [`client`](Self::client) and [`server`](Self::server) with
-/// [`now`](Self::now).
+/// The events of a side go to its handler, if it has one
+/// ([`on_server_event`](Self::on_server_event), [`on_client_event`](Self::on_client_event)).
+/// Otherwise they are queued, and the test acts as the application: it calls the methods of
+/// [`client`](Self::client) and [`server`](Self::server) with [`now`](Self::now).
 ///
 /// The fields of each [`Pipe`] inject faults. A [`WireChecker`] checks the messages of both sides.
 ///
@@ -106,13 +106,16 @@ impl Pair {
     #[must_use]
     pub fn new(client: client::Config, server: server::Config) -> Self {
         let now = Instant::ZERO;
-        Self::of(Stdio::new(Client::new(now, client)), Stdio::new(Server::new(now, server)))
+        Self::from_endpoints(
+            Stdio::new(Client::new(now, client)),
+            Stdio::new(Server::new(now, server)),
+        )
     }
 }
 
 impl<C: Endpoint, S: Endpoint> Pair<C, S> {
     /// Connects two endpoints, which must have been created at [`Instant::ZERO`].
-    pub fn of(client: C, server: S) -> Self {
+    pub fn from_endpoints(client: C, server: S) -> Self {
         Self {
             client,
             server,
@@ -136,13 +139,19 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
     }
 
     /// Sets the handler for the events of the server.
-    pub fn serve(&mut self, application: impl FnMut(&mut S, Instant, S::Event) + 'static) {
+    pub fn on_server_event(
+        &mut self,
+        application: impl FnMut(&mut S, Instant, S::Event) + 'static,
+    ) {
         self.on_server_event = Some(Box::new(application));
     }
 
     /// Sets the handler for the events of the client. Methods that wait for an event of the client,
     /// such as [`outcome`](Self::outcome), then see none.
-    pub fn attend(&mut self, application: impl FnMut(&mut C, Instant, C::Event) + 'static) {
+    pub fn on_client_event(
+        &mut self,
+        application: impl FnMut(&mut C, Instant, C::Event) + 'static,
+    ) {
         self.on_client_event = Some(Box::new(application));
     }
 
@@ -168,7 +177,7 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
     /// line terminator is added.
     ///
     /// The line itself is not checked, but the reaction of the other side is.
-    pub fn insert(&mut self, from: Side, line: &[u8]) {
+    pub fn insert_line(&mut self, from: Side, line: &[u8]) {
         let mut line = line.to_vec();
         line.push(b'\n');
         self.inserted_lines.push((from, line));
@@ -176,7 +185,11 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
 
     /// Sets how the transcript shows the events of the client and of the server. The default is the
     /// beginning of the `Debug` output.
-    pub fn tell(&mut self, client: fn(&C::Event) -> String, server: fn(&S::Event) -> String) {
+    pub fn describe_events(
+        &mut self,
+        client: fn(&C::Event) -> String,
+        server: fn(&S::Event) -> String,
+    ) {
         (self.describe_client, self.describe_server) = (client, server);
     }
 
@@ -190,7 +203,7 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
     ///
     /// # Panics
     /// Always.
-    pub fn breach(&self, what: impl fmt::Display) -> ! {
+    pub fn fail(&self, what: impl fmt::Display) -> ! {
         panic!("at {}: {what} {self}", self.now)
     }
 
@@ -230,7 +243,7 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
             let next = self.next_deadline().map_or(arrival, |deadline| arrival.min(deadline));
             self.now = self.now.max(next);
         }
-        self.breach("the exchange of messages does not end");
+        self.fail("the exchange of messages does not end");
     }
 
     /// Advances the time by a duration, doing everything that happens meanwhile.
@@ -249,7 +262,7 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
                 }
             }
         }
-        self.breach("the exchange of messages does not end");
+        self.fail("the exchange of messages does not end");
     }
 
     /// Steps until no bytes are in flight and no timer is set.
@@ -259,7 +272,7 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
             let Some(deadline) = self.next_deadline() else { return };
             self.now = self.now.max(deadline);
         }
-        self.breach("timers keep being set");
+        self.fail("timers keep being set");
     }
 
     /// Closes the connection from the client's side and checks the end state.
@@ -272,7 +285,7 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
             |(_, _, method): &(Side, &str, &str)| *method != "subscriptions/listen";
         if let Some((side, id, method)) = self.watch.unanswered().find(must_be_answered) {
             let sender = if side == Side::Client { "client" } else { "server" };
-            self.breach(format!("request {id} of the {sender} ({method}) was not answered"));
+            self.fail(format!("request {id} of the {sender} ({method}) was not answered"));
         }
         self.to_server.close(self.now);
         self.drive_until_quiet();
@@ -280,7 +293,7 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
             [("client", self.client.is_closed()), ("server", self.server.is_closed())]
         {
             if !is_closed {
-                self.breach(format!("the {name} did not close with the connection"));
+                self.fail(format!("the {name} did not close with the connection"));
             }
         }
     }
@@ -316,7 +329,7 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
                 let mark = if side == Side::Client { "client →" } else { "server →" };
                 link.send(now, outbox, |piece| {
                     note_lines(transcript, now, mark, partial, piece);
-                    if let Err(breach) = watch.sent(side, piece) {
+                    if let Err(breach) = watch.check(side, piece) {
                         broken.get_or_insert(breach);
                     }
                 })
@@ -325,14 +338,14 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
             transfer(Side::Client, &mut self.to_server, self.client.outbox(), client_partial);
         moved |= transfer(Side::Server, &mut self.to_client, self.server.outbox(), server_partial);
         if let Some(breach) = broken {
-            self.breach(breach);
+            self.fail(breach);
         }
         let Self { inserted_lines, watch, transcript, to_server, to_client, .. } = self;
         inserted_lines.retain(|(side, line)| {
             let can_insert = watch.is_between_lines(*side);
             if can_insert {
                 transcript.note_bytes(now, "inserted →", line);
-                watch.stray(*side, line);
+                watch.insert_line(*side, line);
                 let link = if *side == Side::Client { &mut *to_server } else { &mut *to_client };
                 link.insert(now, line);
                 moved = true;

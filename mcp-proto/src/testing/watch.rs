@@ -18,14 +18,14 @@ use crate::revision::{MethodRule, Revision, Side};
 
 /// A violation of the protocol, found by a [`WireChecker`].
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Breach {
+pub struct WireViolation {
     /// The side that sent the line.
     pub side: Side,
     /// A description that includes the line.
     pub what: String,
 }
 
-impl fmt::Display for Breach {
+impl fmt::Display for WireViolation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let side = match self.side {
             Side::Client => "client",
@@ -35,7 +35,7 @@ impl fmt::Display for Breach {
     }
 }
 
-impl core::error::Error for Breach {}
+impl core::error::Error for WireViolation {}
 
 /// Checks both directions of a line-delimited connection between any two peers.
 ///
@@ -60,12 +60,12 @@ impl core::error::Error for Breach {}
 /// let response = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n";
 ///
 /// let mut watch = WireChecker::default();
-/// watch.sent(Side::Client, request).unwrap();
+/// watch.check(Side::Client, request).unwrap();
 /// assert_eq!(watch.unanswered().count(), 1);
-/// watch.sent(Side::Server, response).unwrap();
-/// let breach = watch.sent(Side::Server, response).unwrap_err();
-/// assert_eq!(breach.side, Side::Server);
-/// assert!(breach.what.contains("request 1 is already answered"));
+/// watch.check(Side::Server, response).unwrap();
+/// let fail = watch.check(Side::Server, response).unwrap_err();
+/// assert_eq!(fail.side, Side::Server);
+/// assert!(fail.what.contains("request 1 is already answered"));
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct WireChecker {
@@ -107,7 +107,7 @@ impl WireChecker {
     ///
     /// # Errors
     /// Returns the first violation. All bytes are processed even if there is one.
-    pub fn sent(&mut self, side: Side, bytes: &[u8]) -> Result<(), Breach> {
+    pub fn check(&mut self, side: Side, bytes: &[u8]) -> Result<(), WireViolation> {
         let mut outcome = Ok(());
         for part in bytes.split_inclusive(|byte| *byte == b'\n') {
             let state = self.state(side);
@@ -124,7 +124,7 @@ impl WireChecker {
 
     /// Registers a line from another source in the stream of `side`. The line itself is not
     /// checked, and the other side may respond to it.
-    pub fn stray(&mut self, side: Side, line: &[u8]) {
+    pub fn insert_line(&mut self, side: Side, line: &[u8]) {
         self.is_disturbed = true;
         let state = self.state(side);
         state.is_unreadable = true;
@@ -385,13 +385,13 @@ impl WireChecker {
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 
-fn breach(side: Side, why: &str, line: &[u8]) -> Breach {
+fn breach(side: Side, why: &str, line: &[u8]) -> WireViolation {
     let shown = line.get(..LINE_BYTES_MAX).unwrap_or(line);
     let dots = if shown.len() < line.len() { " …" } else { "" };
-    Breach { side, what: format!("{why}: {}{dots}", EscapedLine(shown)) }
+    WireViolation { side, what: format!("{why}: {}{dots}", EscapedLine(shown)) }
 }
 
-/// Longer lines are truncated in a breach.
+/// Longer lines are truncated in a fail.
 const LINE_BYTES_MAX: usize = 600;
 
 fn read(line: &[u8]) -> Option<Raw> {

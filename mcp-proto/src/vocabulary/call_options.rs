@@ -54,7 +54,7 @@ pub struct CallOptions {
     /// Whether to bypass the client's cache. The response is cached nevertheless.
     ///
     /// Has no effect while [`Limits::cache_bytes_max`](crate::Limits::cache_bytes_max) is 0.
-    pub fresh: bool,
+    pub bypass_cache: bool,
 }
 
 impl CallOptions {

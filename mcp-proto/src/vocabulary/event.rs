@@ -6,16 +6,16 @@ use alloc::sync::Arc;
 use crate::json::Raw;
 use crate::method::Method;
 use crate::vocabulary::{
-    CallError, CallId, Close, Context, Filter, IncomingId, Peer, Progress, Request, Violation,
-    identity_cost,
+    CallError, CallId, CloseReason, Context, Filter, IncomingId, Peer, Progress, Request,
+    Violation, identity_cost,
 };
 
 /// The events of both roles. The public events of each role are a subset.
 #[derive(Debug)]
 pub(crate) enum Event {
-    Closed(Close),
+    Closed(CloseReason),
     Completed { call: CallId, outcome: Result<Raw, CallError> },
-    Listening { call: CallId, filter: Filter },
+    Subscribed { call: CallId, filter: Filter },
     Notification { call: Option<CallId>, method: Method, params: Option<Raw> },
     Progress { call: CallId, progress: Progress },
     Ready(Arc<Peer>),
@@ -38,13 +38,13 @@ impl Event {
             }
             Self::Completed { outcome: Err(CallError::Invalid(why)), .. } => why.len(),
             Self::Completed { outcome: Err(_), .. } => 0,
-            Self::Listening { filter, .. } => filter.bytes(),
+            Self::Subscribed { filter, .. } => filter.bytes(),
             Self::Notification { method, params, .. } => method.len() + raw(params),
             Self::Progress { progress, .. } => {
                 progress.message.as_ref().map_or(0, |message| message.len())
             }
             Self::Request { request, context, .. } => {
-                let answers = context.answers.as_ref().map_or(0, |answers| {
+                let answers = context.input_responses.as_ref().map_or(0, |answers| {
                     answers.iter().map(|(key, answer)| key.len() + answer.as_bytes().len()).sum()
                 });
                 let state = context.state.as_ref().map_or(0, |state| state.len());
@@ -69,7 +69,7 @@ mod tests {
 
     use super::*;
     use crate::ErrorObject;
-    use crate::vocabulary::Answers;
+    use crate::vocabulary::InputResponses;
 
     fn raw(text: &str) -> Raw {
         Raw::from_text(text).unwrap()
@@ -94,7 +94,7 @@ mod tests {
         let identity = identity_cost(&meta);
         assert!(identity > 0);
         let context = Context {
-            answers: Some(Answers::new(answers)),
+            input_responses: Some(InputResponses::new(answers)),
             state: Some("state".into()),
             meta: Some(meta.clone()),
             ..Context::new(Arc::new(peer))

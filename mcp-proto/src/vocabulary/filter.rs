@@ -11,9 +11,9 @@ use crate::schema::Capabilities;
 
 /// The changes that a client subscribes to, or that a server agreed to report.
 ///
-/// Pass one to [`Client::listen`](crate::client::Client::listen). The server may agree to less:
-/// [`client::Event::Listening`](crate::client::Event::Listening) holds the effective filter. See
-/// the specification on [subscriptions][spec].
+/// Pass one to [`Client::subscribe`](crate::client::Client::subscribe). The server may agree to
+/// less: [`client::Event::Subscribed`](crate::client::Event::Subscribed) holds the effective
+/// filter. See the specification on [subscriptions][spec].
 ///
 /// ```
 /// use mcp_proto::Filter;
@@ -181,8 +181,8 @@ pub(crate) fn is_within_resource(parent: &str, uri: &str) -> bool {
 
 /// A change on a server, to be reported to subscribed clients.
 ///
-/// [`Server::changed`](crate::server::Server::changed) sends the notification to each client whose
-/// [`Filter`] selects it. The server must have declared the matching capability.
+/// [`Server::notify_changed`](crate::server::Server::notify_changed) sends the notification to each
+/// client whose [`Filter`] selects it. The server must have declared the matching capability.
 ///
 /// ```
 /// use mcp_proto::server::{Config, Server};
@@ -190,7 +190,7 @@ pub(crate) fn is_within_resource(parent: &str, uri: &str) -> bool {
 ///
 /// let config = Config::new("files", "1.0.0").capability(Capability::ToolsListChanged);
 /// let mut server = Server::new(Instant::ZERO, config);
-/// assert_eq!(server.changed(Instant::ZERO, Change::Prompts), Err(Misuse::Undeclared));
+/// assert_eq!(server.notify_changed(Instant::ZERO, Change::Prompts), Err(Misuse::Undeclared));
 /// ```
 // CAP-12: changes need a declared capability.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

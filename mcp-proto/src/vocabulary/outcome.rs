@@ -52,7 +52,7 @@ pub enum CallError {
     Refused(ErrorObject),
     /// The peer required more rounds of input than
     /// [`Limits::input_rounds_max`](crate::Limits::input_rounds_max) allows.
-    Rounds,
+    TooManyRounds,
     /// No response arrived in time, and the peer was asked to cancel the request.
     ///
     /// [`CallOptions`](crate::CallOptions) sets the timeouts of a call,
@@ -65,12 +65,12 @@ pub enum CallError {
     /// The peer required input, and this side answered that input request with an error. The call
     /// is not repeated.
     // T-99: an error instead of input ends the call.
-    Unanswered(ErrorObject),
+    InputRefused(ErrorObject),
     /// The server ended the subscription without a response.
     ///
     /// Subscribe again if its changes are still of interest.
     // STL-37: the stream of a subscription may end at any time.
-    Withdrawn,
+    SubscriptionEnded,
 }
 
 impl fmt::Display for CallError {
@@ -88,17 +88,17 @@ impl fmt::Display for CallError {
                 "the connection ended before the response; the peer may have acted on the request",
             ),
             Self::Refused(error) => error.fmt(f),
-            Self::Rounds => f.write_str(
+            Self::TooManyRounds => f.write_str(
                 "the peer required too many rounds of input (`Limits::input_rounds_max`)",
             ),
             Self::TimedOut => f.write_str("the call timed out (`CallOptions::timeout`)"),
-            Self::Unanswered(error) => {
+            Self::InputRefused(error) => {
                 write!(f, "the input that the peer required was refused: {error}")
             }
             Self::Unsent => {
                 f.write_str("the server could not be reached, the request was not sent")
             }
-            Self::Withdrawn => f.write_str("the server ended the subscription"),
+            Self::SubscriptionEnded => f.write_str("the server ended the subscription"),
         }
     }
 }
@@ -107,17 +107,18 @@ impl core::error::Error for CallError {}
 
 /// Why a connection cannot continue.
 ///
-/// A fault is the payload of [`Close::Fault`]. Most are caused by the peer;
-/// [`NothingToOffer`](Self::NothingToOffer) is a mistake in the configuration.
+/// A fault is the payload of [`CloseReason::Fault`]. Most are caused by the peer;
+/// [`NoRevisionConfigured`](Self::NoRevisionConfigured) is a mistake in the configuration.
 ///
 /// ```
-/// use mcp_proto::{Close, Fault};
+/// use mcp_proto::{CloseReason, Fault};
 ///
-/// fn should_reconnect(close: &Close) -> bool {
-///     matches!(close, Close::Peer | Close::Fault(Fault::Unresponsive | Fault::Stalled))
+/// fn should_reconnect(close: &CloseReason) -> bool {
+///     use Fault::{Stalled, Unresponsive};
+///     matches!(close, CloseReason::Peer | CloseReason::Fault(Unresponsive | Stalled))
 /// }
-/// assert!(should_reconnect(&Close::Fault(Fault::Stalled)));
-/// assert!(!should_reconnect(&Close::Local));
+/// assert!(should_reconnect(&CloseReason::Fault(Fault::Stalled)));
+/// assert!(!should_reconnect(&CloseReason::Local));
 /// ```
 ///
 /// See the specification on the [handshake] of the legacy era and on [version negotiation][version]
@@ -146,7 +147,7 @@ pub enum Fault {
     NoCommonRevision(String),
     /// The configuration allows no protocol revision: pass at least one to
     /// [`client::Config::revisions`](crate::client::Config::revisions).
-    NothingToOffer,
+    NoRevisionConfigured,
     /// The server responded with an error to `initialize`, or to `server/discover` where no
     /// fallback is possible.
     // LIF-15: an error ends the handshake.
@@ -162,7 +163,7 @@ pub enum Fault {
     TooManyViolations,
     /// The server could not be reached for the handshake, with the error of the call.
     // T-72: an unsuccessful status ends the handshake.
-    Unopened(CallError),
+    Unreachable(CallError),
     /// The peer left [`Limits::pings_missed_max`](crate::Limits::pings_missed_max) consecutive
     /// pings unanswered.
     // TMO-08: missed pings end the connection.
@@ -184,7 +185,7 @@ impl fmt::Display for Fault {
                 "the server supports protocol version {name:?}, this client does not \
                  (`Config::revisions`)"
             ),
-            Self::NothingToOffer => f.write_str(
+            Self::NoRevisionConfigured => f.write_str(
                 "the configuration allows no protocol version (`Config::revisions` is empty)",
             ),
             Self::Refused(error) => write!(f, "the server refused the handshake: {error}"),
@@ -197,7 +198,7 @@ impl fmt::Display for Fault {
             Self::TooManyViolations => f.write_str(
                 "the peer violated the protocol too many times in a row (`Limits::violations_max`)",
             ),
-            Self::Unopened(why) => write!(f, "could not connect to the server: {why}"),
+            Self::Unreachable(why) => write!(f, "could not connect to the server: {why}"),
             Self::Unresponsive => {
                 f.write_str("the peer stopped answering pings (`Limits::pings_missed_max`)")
             }
@@ -214,14 +215,14 @@ impl core::error::Error for Fault {}
 ///
 /// ```
 /// use mcp_proto::client::{Client, Config, Event};
-/// use mcp_proto::{Close, Instant, MessageEndpoint};
+/// use mcp_proto::{CloseReason, Instant, MessageEndpoint};
 ///
 /// let mut client = Client::new(Instant::ZERO, Config::new("demo", "1.0.0"));
 /// client.close(Instant::ZERO);
-/// assert!(matches!(client.poll_event(), Some(Event::Closed(Close::Local))));
+/// assert!(matches!(client.poll_event(), Some(Event::Closed(CloseReason::Local))));
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Close {
+pub enum CloseReason {
     /// A fault that the connection could not survive.
     Fault(Fault),
     /// This side closed the connection.
@@ -230,7 +231,7 @@ pub enum Close {
     Peer,
 }
 
-impl fmt::Display for Close {
+impl fmt::Display for CloseReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Fault(fault) => fault.fmt(f),
@@ -248,7 +249,7 @@ impl fmt::Display for Close {
 /// ```
 /// use mcp_proto::Progress;
 ///
-/// let half = Progress::new(50.0).of(100.0).message("compiling");
+/// let half = Progress::new(50.0).with_total(100.0).with_message("compiling");
 /// assert_eq!(half.total, Some(100.0));
 /// ```
 ///
@@ -273,14 +274,14 @@ impl Progress {
 
     /// Sets the total.
     #[must_use]
-    pub const fn of(mut self, total: f64) -> Self {
+    pub const fn with_total(mut self, total: f64) -> Self {
         self.total = Some(total);
         self
     }
 
     /// Sets the message for users.
     #[must_use]
-    pub fn message(mut self, message: impl Into<Box<str>>) -> Self {
+    pub fn with_message(mut self, message: impl Into<Box<str>>) -> Self {
         self.message = Some(message.into());
         self
     }

@@ -8,7 +8,7 @@ use crate::limits::{IDENTITY_BYTES_FREE, IDENTITY_FACTOR};
 use crate::method::Method;
 use crate::revision::{Capability, Revision};
 use crate::schema::{Capabilities, Decode, DecodeError, Implementation, Level, key};
-use crate::vocabulary::Answers;
+use crate::vocabulary::InputResponses;
 
 /// The other side of a connection, as it described itself.
 ///
@@ -136,7 +136,7 @@ pub struct Context {
     pub wants_progress: bool,
     /// The responses to the input requests of
     /// [`Server::request_input`](crate::server::Server::request_input); `None` if there were none.
-    pub answers: Option<Answers>,
+    pub input_responses: Option<InputResponses>,
     /// The state passed to [`Server::request_input`](crate::server::Server::request_input).
     ///
     /// A modern client returns it and may have forged it: sign it, for example with `seal::Seal`
@@ -152,7 +152,7 @@ impl Context {
             peer,
             log_level: None,
             wants_progress: false,
-            answers: None,
+            input_responses: None,
             state: None,
             meta: None,
         }

@@ -52,16 +52,16 @@ pub enum ViolationKind {
     /// A batch in a revision without batches, an empty batch, or one with more than
     /// [`Limits::batch_members_max`](crate::Limits::batch_members_max) members.
     // BAT-03, BAT-12, BAT-17: none of its members is handled.
-    Batch,
+    InvalidBatch,
     /// A request that reuses the id of a request still in flight. It is refused.
     // ID-09: ids are unique while in flight.
     DuplicateId,
     /// A notification before `initialize`. It is ignored.
     // T-27, T-28: what may precede the handshake.
-    Early,
+    BeforeInitialize,
     /// An invalid HTTP exchange that ends no call.
     // HTTP-60, T-79: exchanges that carry no request.
-    Exchange,
+    HttpExchange,
     /// JSON that is not a JSON-RPC message.
     // JSON-14: invalid request.
     Invalid,
@@ -94,10 +94,10 @@ impl fmt::Display for ViolationKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::BadNotification => "invalid notification params",
-            Self::Batch => "invalid batch",
+            Self::InvalidBatch => "invalid batch",
             Self::DuplicateId => "duplicate request id",
-            Self::Early => "notification before `initialize`",
-            Self::Exchange => "invalid HTTP exchange",
+            Self::BeforeInitialize => "notification before `initialize`",
+            Self::HttpExchange => "invalid HTTP exchange",
             Self::Invalid => "invalid JSON-RPC message",
             Self::NotJson => "invalid JSON or UTF-8",
             Self::TooLong => "message too long",

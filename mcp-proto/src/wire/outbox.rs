@@ -74,9 +74,10 @@ impl Outbox {
     /// Takes all queued bytes by swapping buffers with `chunk`, whose content is discarded. Copies
     /// only if the front message was partly taken before.
     ///
-    /// The bytes still count as queued until they are [`written`](Self::written) or this is called
-    /// again. A buffer that grew for a large message is freed only when more data is taken: freeing
-    /// it at once would return its pages to the system after each of many large messages.
+    /// The bytes still count as queued until they are [`mark_written`](Self::mark_written) or this
+    /// is called again. A buffer that grew for a large message is freed only when more data is
+    /// taken: freeing it at once would return its pages to the system after each of many large
+    /// messages.
     ///
     /// ```
     /// use mcp_proto::client::{Client, Config};
@@ -117,7 +118,7 @@ impl Outbox {
     }
 
     /// Reports that `bytes` of the bytes taken last are written and no longer count as queued.
-    pub fn written(&mut self, bytes: usize) {
+    pub fn mark_written(&mut self, bytes: usize) {
         self.taken = self.taken.saturating_sub(bytes);
     }
 

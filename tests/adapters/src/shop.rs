@@ -22,7 +22,7 @@ pub fn server() -> Server {
 pub fn shop() -> Server {
     server()
         .logging()
-        .changing()
+        .declare_list_changed()
         .resource(Resource::new("note://one", "one"), |_, _| {
             Err::<Never, _>(ToolError::failed("no"))
         })

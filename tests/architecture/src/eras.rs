@@ -36,7 +36,7 @@ pub const ALLOWED: &[Allowed] = &[
 ];
 
 /// The column of the revision table that implies the era.
-const COLUMN: &str = "servers_ask";
+const COLUMN: &str = "server_requests";
 
 /// Finds lines of the core that branch on an era elsewhere and are not tolerated.
 #[must_use]
@@ -85,7 +85,7 @@ mod tests {
     use crate::sources::planted;
 
     fn found(path: &str, text: &str, allowed: &[Allowed]) -> Vec<String> {
-        let revision = "pub enum Era { Legacy, Modern } if rules.servers_ask {}";
+        let revision = "pub enum Era { Legacy, Modern } if rules.server_requests {}";
         let files = planted(&[("mcp-proto/src/revision.rs", revision), (path, text)]);
         branches(&files, allowed).iter().map(ToString::to_string).collect()
     }
@@ -103,8 +103,8 @@ mod tests {
             "use crate::revision::Era::Legacy as Old; fn f() { if era == Old {} }",
             "use crate::Era as E; fn f() { if let E::Legacy = x {} }",
             "use crate::revision::Era::*;",
-            "if self.rules().servers_ask {}",
-            "let Rules { servers_ask, .. } = rules;",
+            "if self.rules().server_requests {}",
+            "let Rules { server_requests, .. } = rules;",
             "if a.era() != b.era() {}",
             "if rules.era == era {}",
             "match revision.era() {\\n_ => 1 }",
@@ -125,7 +125,7 @@ mod tests {
             "newest(Era::Modern).is_some(); config.expect(Era::Legacy)",
             "let era = revision.era(); self.eras.respond(now)",
             "#[cfg(test)] mod tests { fn f() { assert!(era == Era::Legacy) } }",
-            "/// `Era::Legacy == servers_ask`\nfn f() { \"servers_ask\" }",
+            "/// `Era::Legacy == server_requests`\nfn f() { \"server_requests\" }",
         ] {
             assert_eq!(found(ROUTER, text, &[]), [""; 0], "{text}");
         }

@@ -55,7 +55,7 @@ pub const ORDERS: &[Order] = &[
         room: "mcp-proto/src/http/",
         levels: &[
             &[
-                "fields",
+                "headers",
                 "header",
                 "refusal",
                 "server/event_id",

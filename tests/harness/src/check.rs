@@ -6,7 +6,7 @@
 use std::fmt::Display;
 
 use bytes::Buf;
-use mcp_proto::{Applied, Apply, Endpoint, Instant, Misuse, Outbox, OwnedCommand};
+use mcp_proto::{Apply, CommandOutcome, Endpoint, Instant, Misuse, Outbox, OwnedCommand};
 
 use crate::ledger::Ledger;
 use crate::role::Role;
@@ -172,7 +172,7 @@ impl<R: Role> Checked<R> {
     }
 
     /// Records the effect of a command in the ledger.
-    fn applied(&mut self, command: &OwnedCommand, applied: Applied) {
+    fn applied(&mut self, command: &OwnedCommand, applied: CommandOutcome) {
         let checked = match command {
             OwnedCommand::Cancel { call, .. } => self.ledger.cancelled(*call),
             OwnedCommand::RefuseUndeclared { incoming, .. }
@@ -197,7 +197,7 @@ impl<R: Role> Endpoint for Checked<R> {
         &mut self,
         now: Instant,
         command: <R::Role as Apply>::Command<'_>,
-    ) -> Result<Applied, Misuse> {
+    ) -> Result<CommandOutcome, Misuse> {
         self.advance(now);
         let owned = self.role().to_owned_command(command.clone());
         if owned == OwnedCommand::Close {

@@ -261,8 +261,8 @@ impl Golden {
             client::Config::new(name, version).revisions(revisions).limits(limits.clone());
         config =
             capabilities.iter().fold(config, |config, capability| config.capability(*capability));
-        config = serve.iter().fold(config, |config, method| config.serve(method));
-        config = expect.iter().fold(config, |config, era| config.expect(*era));
+        config = serve.iter().fold(config, |config, method| config.serve_method(method));
+        config = expect.iter().fold(config, |config, era| config.expect_era(*era));
         policy.map_or_else(|| config.clone(), |policy| config.clone().on_violation(policy))
     }
 
@@ -274,7 +274,7 @@ impl Golden {
             server::Config::new(name, version).revisions(revisions).limits(limits.clone());
         config =
             capabilities.iter().fold(config, |config, capability| config.capability(*capability));
-        config = serve.iter().fold(config, |config, method| config.serve(method));
+        config = serve.iter().fold(config, |config, method| config.serve_method(method));
         policy.map_or_else(|| config.clone(), |policy| config.clone().on_violation(policy))
     }
 

@@ -55,12 +55,12 @@ fn meet(mut pair: Pair) -> Vec<String> {
     pair.drive();
     if pair.client.peer().is_some() {
         let called = pair.call("tools/list", "{}");
-        let call = called.unwrap_or_else(|misuse| pair.breach(misuse));
+        let call = called.unwrap_or_else(|misuse| pair.fail(misuse));
         let (incoming, ..) = pair.next_request();
         let answered = pair.respond(incoming, r#"{"tools":[]}"#);
-        answered.unwrap_or_else(|misuse| pair.breach(misuse));
+        answered.unwrap_or_else(|misuse| pair.fail(misuse));
         if let Err(error) = pair.outcome(call) {
-            pair.breach(error);
+            pair.fail(error);
         }
         let now = pair.now;
         pair.client.close(now);

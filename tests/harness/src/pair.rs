@@ -36,11 +36,11 @@ impl Pair {
     #[must_use]
     pub fn new(client: client::Config, server: server::Config) -> Self {
         let now = Instant::ZERO;
-        let mut pair = testing::Pair::of(
+        let mut pair = testing::Pair::from_endpoints(
             Checked::new(Stdio::new(Client::new(now, client))),
             Checked::new(Stdio::new(Server::new(now, server))),
         );
-        pair.tell(Witness::tell, Witness::tell);
+        pair.describe_events(Witness::tell, Witness::tell);
         Self(pair)
     }
 
@@ -52,13 +52,13 @@ impl Pair {
         let mut pair = Self::new(client, server);
         pair.drive();
         let Some(client::Event::Ready(peer)) = pair.client_events.pop_front() else {
-            pair.breach("the client is not ready");
+            pair.fail("the client is not ready");
         };
         let has_session = peer.revision.era() == Era::Legacy;
         match pair.server_events.pop_front() {
             Some(server::Event::Ready(_)) if has_session => {}
             None if !has_session => {}
-            other => pair.breach(format!("in {} the server told {other:?}", peer.revision)),
+            other => pair.fail(format!("in {} the server told {other:?}", peer.revision)),
         }
         pair
     }

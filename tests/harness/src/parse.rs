@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use mcp_proto::schema::{Decode, Elicit, Level};
 use mcp_proto::{
-    CallOptions, Capability, ErrorObject, Filter, Limits, OwnedChange, OwnedCommand, Progress,
-    Question, Raw, Revision,
+    CallOptions, Capability, ErrorObject, Filter, Limits, NeededInput, OwnedChange, OwnedCommand,
+    Progress, Raw, Revision,
 };
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -146,7 +146,7 @@ pub(crate) fn limit(limits: &mut Limits, setting: &str) {
         "ping_every" => limits.ping_every = Some(duration(text)),
         "ping_timeout" => limits.ping_timeout = duration(text),
         "probe_timeout" => limits.probe_timeout = duration(text),
-        "questions_max" => limits.questions_max = count(),
+        "input_requests_max" => limits.input_requests_max = count(),
         "requests_max" => limits.requests_max = count(),
         "subscriptions_max" => limits.subscriptions_max = count(),
         "violations_max" => limits.violations_max = u32::try_from(count()).ok(),
@@ -164,7 +164,7 @@ pub(crate) fn command(text: &str) -> OwnedCommand {
             let (call, reason) = word(rest);
             OwnedCommand::Cancel { call: number(call).into(), reason: reason.into() }
         }
-        "changed" => OwnedCommand::Changed {
+        "changed" => OwnedCommand::NotifyChanged {
             change: match rest {
                 "prompts" => OwnedChange::Prompts,
                 "resources" => OwnedChange::Resources,
@@ -228,7 +228,7 @@ fn ask(text: &str) -> OwnedCommand {
     }
 }
 
-fn questions(text: &str) -> Vec<(Box<str>, Question)> {
+fn questions(text: &str) -> Vec<(Box<str>, NeededInput)> {
     let Value::Object(asked) = value(text) else { panic!("not an object: {text}") };
     asked.into_iter().map(|(key, asked)| (key.into(), question(&asked))).collect()
 }
@@ -249,23 +249,23 @@ fn listen(text: &str) -> OwnedCommand {
             (uri, _) => filter.resource(uri),
         };
     }
-    OwnedCommand::Listen { filter, options }
+    OwnedCommand::Subscribe { filter, options }
 }
 
 fn level(name: &str) -> Level {
     by_name_of(name, &Level::ALL, |level| level.name().into())
 }
 
-fn question(asked: &Value) -> Question {
+fn question(asked: &Value) -> NeededInput {
     if asked == "roots" {
-        return Question::Roots;
+        return NeededInput::Roots;
     }
     if let Some(form) = asked.get("elicit") {
         let form = Elicit::decode(&raw(&form.to_string()));
-        return Question::from(form.unwrap_or_else(|error| panic!("not a form: {error}")));
+        return NeededInput::from(form.unwrap_or_else(|error| panic!("not a form: {error}")));
     }
     match asked.get("sample") {
-        Some(params) => Question::raw("sampling/createMessage", raw(&params.to_string())),
+        Some(params) => NeededInput::raw("sampling/createMessage", raw(&params.to_string())),
         None => panic!("no such question: {asked}"),
     }
 }
@@ -297,10 +297,10 @@ fn progress(text: &str) -> OwnedCommand {
         |text: &str| text.parse::<f64>().unwrap_or_else(|_| panic!("not a number: {text}"));
     let mut progress = Progress::new(number_of(done));
     if let Some(total) = total {
-        progress = progress.of(number_of(total));
+        progress = progress.with_total(number_of(total));
     }
     if !message.is_empty() {
-        progress = progress.message(message);
+        progress = progress.with_message(message);
     }
     OwnedCommand::Progress { incoming: number(request).into(), progress }
 }

@@ -11,7 +11,7 @@ use mcp_proto::schema::Level;
 use mcp_proto::server::{self, Server};
 use mcp_proto::stdio::Stdio;
 use mcp_proto::{
-    CallId, CallOptions, Endpoint, ErrorObject, IncomingId, Instant, Misuse, Progress, Question,
+    CallId, CallOptions, Endpoint, ErrorObject, IncomingId, Instant, Misuse, NeededInput, Progress,
     Revision,
 };
 use serde_json::{Value, json};
@@ -369,7 +369,7 @@ impl ServerSolo {
     pub fn ask(
         &mut self,
         request: u64,
-        questions: &[(&str, Question)],
+        questions: &[(&str, NeededInput)],
         state: Option<&str>,
     ) -> Result<(), Misuse> {
         let incoming = self.request(request);

@@ -51,7 +51,7 @@ pub fn assert_replays<R: Role>(machine: impl Fn() -> R, script: &Script) {
         let bytes = tape.bytes();
         let recording = Recording::read(&bytes).unwrap_or_else(|error| panic!("{way:?}: {error}"));
         assert!(
-            recording.is_whole(),
+            recording.is_complete(),
             "{way:?}: the recording cannot be read:\n{}",
             recording.show(true)
         );

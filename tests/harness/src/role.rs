@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use mcp_proto::schema::Level;
 use mcp_proto::{
-    Applied, Apply, CallId, CallOptions, Change, Endpoint, ErrorObject, Filter, IncomingId,
-    Instant, Limits, MessageEndpoint, Misuse, OwnedCommand, Peer, Progress, Question, Raw, Side,
+    Apply, CallId, CallOptions, Change, CommandOutcome, Endpoint, ErrorObject, Filter, IncomingId,
+    Instant, Limits, MessageEndpoint, Misuse, NeededInput, OwnedCommand, Peer, Progress, Raw, Side,
 };
 
 use crate::witness::Witness;
@@ -45,7 +45,7 @@ pub trait Role: Endpoint<Event: Witness> {
     }
 
     fn changed(&mut self, now: Instant, change: Change<'_>) -> Result<(), Misuse> {
-        done(self.apply_owned(now, &OwnedCommand::Changed { change: change.into() }))
+        done(self.apply_owned(now, &OwnedCommand::NotifyChanged { change: change.into() }))
     }
 
     fn close(&mut self, now: Instant) {
@@ -58,7 +58,7 @@ pub trait Role: Endpoint<Event: Witness> {
         filter: &Filter,
         options: CallOptions,
     ) -> Result<CallId, Misuse> {
-        called(self.apply_owned(now, &OwnedCommand::Listen { filter: filter.clone(), options }))
+        called(self.apply_owned(now, &OwnedCommand::Subscribe { filter: filter.clone(), options }))
     }
 
     fn log(
@@ -98,7 +98,7 @@ pub trait Role: Endpoint<Event: Witness> {
         &mut self,
         now: Instant,
         incoming: IncomingId,
-        questions: &[(&str, Question)],
+        questions: &[(&str, NeededInput)],
         state: Option<&str>,
     ) -> Result<(), Misuse> {
         let questions =
@@ -137,10 +137,10 @@ pub trait Role: Endpoint<Event: Witness> {
 
 impl<E: Endpoint<Event: Witness>> Role for E {}
 
-fn called(applied: Result<Applied, Misuse>) -> Result<CallId, Misuse> {
+fn called(applied: Result<CommandOutcome, Misuse>) -> Result<CallId, Misuse> {
     applied.and_then(|applied| applied.call().ok_or(Misuse::Unsupported))
 }
 
-fn done(applied: Result<Applied, Misuse>) -> Result<(), Misuse> {
+fn done(applied: Result<CommandOutcome, Misuse>) -> Result<(), Misuse> {
     applied.map(|_| ())
 }

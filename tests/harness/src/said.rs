@@ -4,12 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use mcp_proto::Raw;
-use mcp_proto::http::sse::{Found, Reader};
+use mcp_proto::http::sse::{EventReader, Item};
 
 /// The part read so far of one event stream on one connection.
 #[derive(Debug)]
 struct Reading {
-    reader: Reader,
+    reader: EventReader,
     stream: Option<String>,
     last: u64,
 }
@@ -63,7 +63,7 @@ impl Said {
         if let Some((stream, number)) = last_event_id.rsplit_once('-')
             && let Ok(last) = number.parse()
         {
-            let reader = Reader::new(usize::MAX, 256);
+            let reader = EventReader::new(usize::MAX, 256);
             self.readings.insert(conn, Reading { reader, stream: Some(stream.into()), last });
         }
     }
@@ -78,7 +78,7 @@ impl Said {
             return Err("a frame is not of whole events".into());
         }
         let mut reading = self.readings.remove(&conn).unwrap_or_else(|| Reading {
-            reader: Reader::new(usize::MAX, 256),
+            reader: EventReader::new(usize::MAX, 256),
             stream: None,
             last: 0,
         });
@@ -86,7 +86,7 @@ impl Said {
             self.kinds.insert("comment");
         }
         while let Some(found) = reading.reader.next(&mut bytes) {
-            let Found::Event(event) = found else { return Err("an event is too long".into()) };
+            let Item::Event(event) = found else { return Err("an event is too long".into()) };
             let text = event.message().map(|data| String::from_utf8_lossy(data).into_owned());
             let id = event.id.map(str::to_owned);
             if is_alone && id.is_some() {

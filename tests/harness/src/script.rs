@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use mcp_proto::{Applied, Instant, Misuse, OwnedCommand};
+use mcp_proto::{CommandOutcome, Instant, Misuse, OwnedCommand};
 
 use crate::check::Checked;
 use crate::diff::diff;
@@ -94,7 +94,7 @@ pub struct Trace {
     /// The events, in full.
     pub events: Vec<String>,
     /// The outcome of each command.
-    pub done: Vec<Result<Applied, Misuse>>,
+    pub done: Vec<Result<CommandOutcome, Misuse>>,
     /// The deadline, and whether the machine was closed, before each step that is not input, and at
     /// the end.
     pub moments: Vec<(Option<Instant>, bool)>,

@@ -3,7 +3,7 @@
 use std::fmt::{Debug, Write};
 
 use mcp_proto::{
-    CallError, CallId, Close, Context, ErrorObject, Filter, IncomingId, Peer, Progress, Raw,
+    CallError, CallId, CloseReason, Context, ErrorObject, Filter, IncomingId, Peer, Progress, Raw,
     Request, client, server,
 };
 
@@ -12,7 +12,7 @@ use mcp_proto::{
 #[non_exhaustive]
 pub enum Seen<'a> {
     /// The connection is closed.
-    Closed(&'a Close),
+    Closed(&'a CloseReason),
     /// A call has ended.
     Completed(CallId),
     /// Any other event.
@@ -54,7 +54,7 @@ impl Witness for client::Event {
         match self {
             Self::Closed(why) => closed(why),
             Self::Completed { call, outcome } => completed(*call, outcome),
-            Self::Listening { call, filter } => format!("{call} listens{}", wanted(filter)),
+            Self::Subscribed { call, filter } => format!("{call} listens{}", wanted(filter)),
             Self::Notification { call, method, params } => {
                 format!("{}{}", of_call(*call), with_params(method, params.as_ref()))
             }
@@ -119,9 +119,9 @@ fn ready(peer: &Peer) -> String {
     format!("ready {} {} {}", peer.revision, peer.info.name, peer.info.version)
 }
 
-fn closed(why: &Close) -> String {
+fn closed(why: &CloseReason) -> String {
     match why {
-        Close::Fault(fault) => format!("closed {}", variant(fault)),
+        CloseReason::Fault(fault) => format!("closed {}", variant(fault)),
         other => format!("closed {}", variant(other)),
     }
 }
@@ -155,7 +155,7 @@ fn surroundings(context: &Context) -> String {
     if let Some(level) = context.log_level {
         let _infallible = write!(words, " level={level}");
     }
-    if let Some(answers) = &context.answers {
+    if let Some(answers) = &context.input_responses {
         if answers.iter().next().is_none() {
             words.push_str(" no answers");
         }

@@ -66,7 +66,7 @@ impl Drop for Served {
 pub fn server() -> Server {
     Server::new("shop", "1.0.0")
         .logging()
-        .changing()
+        .declare_list_changed()
         .tool_with(tool("echo"), |said: Value, _| {
             Ok(said["text"].as_str().unwrap_or_default().to_owned())
         })

@@ -4,10 +4,10 @@
 use std::time::Duration;
 
 use mcp_proto::schema::{
-    CreateMessage, Elicit, Empty, Encode, Form, Level, ListTools, Map, TextField,
+    CreateMessage, Elicit, EmptyResult, Encode, Form, Level, ListTools, Map, TextField,
 };
 use mcp_proto::{
-    CallOptions, ErrorObject, IncomingId, MessageEndpoint, Misuse, Progress, Question, Raw,
+    CallOptions, ErrorObject, IncomingId, MessageEndpoint, Misuse, NeededInput, Progress, Raw,
     Request, StreamId,
 };
 use mcp_proto::{client, server};
@@ -144,7 +144,7 @@ impl<'a> Applications<'a> {
             self.pair.carry();
             if let Some(event) = self.pair.server.poll_event() {
                 if let server::Event::Request { incoming, request, context } = event {
-                    self.serve(incoming, &request, context.answers.is_some());
+                    self.serve(incoming, &request, context.input_responses.is_some());
                 }
             } else if let Some(event) = self.pair.client.poll_event() {
                 if let client::Event::Request { incoming, request, .. } = event {
@@ -159,7 +159,7 @@ impl<'a> Applications<'a> {
     fn serve(&mut self, incoming: IncomingId, request: &Request, is_answered: bool) {
         self.turn += 1;
         let Pair { now, server, .. } = &mut self.pair;
-        let progress = Progress::new(0.5).of(2.0).message("half a step");
+        let progress = Progress::new(0.5).with_total(2.0).with_message("half a step");
         if server.progress(*now, incoming, &progress) == Err(Misuse::Stale) {
             return; // The client cancelled it.
         }
@@ -180,7 +180,7 @@ impl<'a> Applications<'a> {
         let Pair { now, server, .. } = &mut self.pair;
         if server.respond(*now, incoming, &*result) == Err(Misuse::Unencodable) {
             self.refused += 1;
-            server.respond(*now, incoming, &Empty::new()).expect("the request is open");
+            server.respond(*now, incoming, &EmptyResult::new()).expect("the request is open");
         }
     }
 
@@ -188,7 +188,7 @@ impl<'a> Applications<'a> {
         let form = Form::new(Map::new()).field("name", TextField::new().max_length(20));
         let sampling = CreateMessage::new(Vec::new(), 100_i64);
         let mut questions = vec![
-            ("roots", Question::Roots),
+            ("roots", NeededInput::Roots),
             ("words", sampling.into()),
             ("who", Elicit::form("Who?", form).into()),
         ];

@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
 use mcp_proto::schema::{
-    Annotations, CallToolResult, ClientRequest, Content, Decode, Empty, Encode, ListToolsResult,
-    Resource, ResultType, Role, SetLevel, StopReason,
+    Annotations, CallToolResult, ClientRequest, Content, Decode, EmptyResult, Encode,
+    ListToolsResult, Resource, ResultType, Role, SetLevel, StopReason,
 };
 use mcp_proto::{Raw, Revision};
 
@@ -25,7 +25,7 @@ fn a_tool_result_with_a_list_of_tools_is_a_tool_result() {
     let text = r#"{"content":[{"type":"text","text":"ok"}],"tools":[]}"#;
     let result: CallToolResult = read(text);
     assert_eq!(result.content[0].as_text(), Some("ok"));
-    assert_eq!(result.extra.find("tools").unwrap().as_str(), "[]");
+    assert_eq!(result.extra.get("tools").unwrap().as_str(), "[]");
     assert_eq!(written(&result, Revision::V2025_11_25), text);
 }
 
@@ -69,7 +69,7 @@ fn an_empty_result_may_hold_meta_and_more() {
         let result: <SetLevel as ClientRequest>::Result = read(text);
         assert_eq!(written(&result, Revision::V2025_11_25).len(), text.len());
     }
-    let result: Empty = read(r#"{"_meta":{}}"#);
+    let result: EmptyResult = read(r#"{"_meta":{}}"#);
     assert!(result.meta.is_some());
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use mcp_harness::Seed;
 use mcp_proto::schema::Level;
 use mcp_proto::{
-    CallOptions, ErrorObject, Filter, OwnedChange, OwnedCommand, Progress, Question, Raw, Side,
+    CallOptions, ErrorObject, Filter, NeededInput, OwnedChange, OwnedCommand, Progress, Raw, Side,
 };
 
 use crate::books::REFUSAL;
@@ -115,7 +115,7 @@ pub(crate) fn options(plan: &Plan, random: &mut Seed) -> CallOptions {
         progress: random.below(3) != 0,
         timeout: (plan.has(Feature::ShortTimeouts) && random.below(2) == 0)
             .then(|| Duration::from_millis(timeout as u64)),
-        fresh: fresh == 0,
+        bypass_cache: fresh == 0,
         ..CallOptions::default()
     }
 }
@@ -126,9 +126,12 @@ pub(crate) fn ask(request: u64, random: &mut Seed) -> OwnedCommand {
     let question = |index: usize, random: &mut Seed| {
         let name = ["a", "b", "c"].get(index).copied().unwrap_or("d").into();
         let question = match random.below(4) {
-            0 => Question::raw("elicitation/create", params("elicitation/create", 0, None)),
-            1 => Question::raw("sampling/createMessage", params("sampling/createMessage", 0, None)),
-            _ => Question::Roots,
+            0 => NeededInput::raw("elicitation/create", params("elicitation/create", 0, None)),
+            1 => NeededInput::raw(
+                "sampling/createMessage",
+                params("sampling/createMessage", 0, None),
+            ),
+            _ => NeededInput::Roots,
         };
         (name, question)
     };
@@ -139,7 +142,7 @@ pub(crate) fn ask(request: u64, random: &mut Seed) -> OwnedCommand {
 
 /// Draws a change.
 pub(crate) fn changed(random: &mut Seed) -> OwnedCommand {
-    OwnedCommand::Changed {
+    OwnedCommand::NotifyChanged {
         change: match random.below(5) {
             0 => OwnedChange::Prompts,
             1 => OwnedChange::Resources,
@@ -164,7 +167,7 @@ pub(crate) fn listen(random: &mut Seed) -> OwnedCommand {
             };
         }
     }
-    OwnedCommand::Listen { filter, options: CallOptions::default() }
+    OwnedCommand::Subscribe { filter, options: CallOptions::default() }
 }
 
 /// Draws a log message, for a request or for none.
@@ -199,7 +202,7 @@ pub(crate) fn progress(request: u64, last: f64, random: &mut Seed) -> OwnedComma
     let step = random.below(5) as f64 - 0.5;
     let mut progress = Progress::new(last + step);
     if random.below(2) == 0 {
-        progress = progress.of(100.0).message("so far");
+        progress = progress.with_total(100.0).with_message("so far");
     }
     OwnedCommand::Progress { incoming: request.into(), progress }
 }

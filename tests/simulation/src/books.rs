@@ -155,13 +155,13 @@ impl Books {
                 let early = at.now.duration_since(call.started) < call.least;
                 if early { Err("it gave up too early".into()) } else { Ok(()) }
             }
-            Err(CallError::Unanswered(_)) if !call.is_unanswered => {
+            Err(CallError::InputRefused(_)) if !call.is_unanswered => {
                 Err("no question was refused".into())
             }
-            Err(CallError::Withdrawn) if !call.is_listening => {
+            Err(CallError::SubscriptionEnded) if !call.is_listening => {
                 Err("it is not a subscription".into())
             }
-            Err(CallError::Rounds) if call.questions == 0 && !at.is_limited => {
+            Err(CallError::TooManyRounds) if call.questions == 0 && !at.is_limited => {
                 Err("nothing was asked".into())
             }
             Err(_) => Ok(()),

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use bytes::Buf;
 use mcp_harness::Role;
 use mcp_proto::{
-    Applied, Endpoint, ErrorObject, Fault, Limits, Misuse, OwnedCommand, Side, ViolationKind,
+    CommandOutcome, Endpoint, ErrorObject, Fault, Limits, Misuse, OwnedCommand, Side, ViolationKind,
 };
 
 use crate::books::OpenCall;
@@ -90,8 +90,8 @@ impl<R: Role<Event: Tell>> Node<R> {
         let limits = self.machine.limits();
         let is_new = match command {
             OwnedCommand::Call { method, .. } => **method != *"ping",
-            OwnedCommand::Changed { .. }
-            | OwnedCommand::Listen { .. }
+            OwnedCommand::NotifyChanged { .. }
+            | OwnedCommand::Subscribe { .. }
             | OwnedCommand::Log { .. }
             | OwnedCommand::Notify { .. }
             | OwnedCommand::Progress { .. }
@@ -104,10 +104,10 @@ impl<R: Role<Event: Tell>> Node<R> {
                 before.bytes
             ));
         }
-        if let (OwnedCommand::Call { options, .. }, Ok(Applied::Call(_))) = (command, done)
+        if let (OwnedCommand::Call { options, .. }, Ok(CommandOutcome::Call(_))) = (command, done)
             && lines == before.lines
         {
-            if R::SIDE == Side::Server || limits.cache_bytes_max == 0 || options.fresh {
+            if R::SIDE == Side::Server || limits.cache_bytes_max == 0 || options.bypass_cache {
                 self.machine.breach(format!("a call was accepted and not sent: {command:?}"));
             }
             shared.coverage.mark("limit cache_hit");
@@ -164,7 +164,7 @@ impl<R: Role<Event: Tell>> Node<R> {
             }
             (
                 Misuse::Blocked,
-                OwnedCommand::Changed { .. }
+                OwnedCommand::NotifyChanged { .. }
                 | OwnedCommand::Log { .. }
                 | OwnedCommand::Notify { .. },
             ) if !is_full => {
@@ -172,9 +172,9 @@ impl<R: Role<Event: Tell>> Node<R> {
                     .breach(format!("`Blocked`, and only {outbox} bytes wait: {command:?}"));
             }
             (Misuse::Blocked, OwnedCommand::RequestInput { questions, .. })
-                if questions.len() > limits.questions_max =>
+                if questions.len() > limits.input_requests_max =>
             {
-                shared.coverage.mark("limit questions_max");
+                shared.coverage.mark("limit input_requests_max");
             }
             (Misuse::Blocked, OwnedCommand::Progress { .. }) => {
                 self.machine.breach("progress is never `Blocked`")
@@ -204,7 +204,8 @@ impl<R: Role<Event: Tell>> Node<R> {
     /// Records that a call ended on this side: the peer must be notified if it received the call,
     /// which kept its own id if no input was requested.
     pub(crate) fn owe_cancel(&mut self, shared: &Shared, call: u64, open: &OpenCall) {
-        let in_session = self.machine.peer().is_some_and(|peer| peer.revision.rules().servers_ask);
+        let in_session =
+            self.machine.peer().is_some_and(|peer| peer.revision.rules().server_requests);
         let is_plain =
             in_session || (shared.plan.mode == Mode::Honest && shared.books.is_plain(open));
         if is_plain && !open.is_listening && !open.is_early {

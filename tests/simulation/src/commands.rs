@@ -1,7 +1,7 @@
 //! Draws the commands of a node's application, and records them in the books.
 
 use mcp_harness::{Role, Seed};
-use mcp_proto::{Applied, CallOptions, Misuse, OwnedCommand, Side};
+use mcp_proto::{CallOptions, CommandOutcome, Misuse, OwnedCommand, Side};
 
 use crate::application as app;
 use crate::books::OpenCall;
@@ -64,7 +64,7 @@ impl<R: Role<Event: Tell>> Node<R> {
             OwnedCommand::Respond { incoming: request.into(), result: Some(result) },
         );
         match done {
-            Ok(Applied::Done) => {
+            Ok(CommandOutcome::Done) => {
                 shared.books.settle(open.tag, crate::books::Matter::answer);
                 self.end_request(request);
             }
@@ -103,7 +103,7 @@ impl<R: Role<Event: Tell>> Node<R> {
         }
         let done = self.perform(shared, app::refusal(request));
         match done {
-            Ok(Applied::Done) => {
+            Ok(CommandOutcome::Done) => {
                 shared.books.settle(open.tag, crate::books::Matter::refuse);
                 self.end_request(request);
             }
@@ -120,7 +120,7 @@ impl<R: Role<Event: Tell>> Node<R> {
         let tag = self.requests.get(&request).map_or(0, |open| open.tag);
         let done = self.perform(shared, command.clone());
         match done {
-            Ok(Applied::Done) => {
+            Ok(CommandOutcome::Done) => {
                 self.asks += 1;
                 shared.books.settle(tag, crate::books::Matter::ask);
                 self.end_request(request);
@@ -130,7 +130,7 @@ impl<R: Role<Event: Tell>> Node<R> {
                 if self.perform(
                     shared,
                     OwnedCommand::RefuseUndeclared { incoming: request.into(), questions },
-                ) == Ok(Applied::Done)
+                ) == Ok(CommandOutcome::Done)
                 {
                     shared.books.settle(tag, crate::books::Matter::refuse);
                     self.end_request(request);
@@ -149,7 +149,7 @@ impl<R: Role<Event: Tell>> Node<R> {
         let value = progress.progress;
         shared.books.settle(tag, |matter| matter.tell(value));
         let done = self.perform(shared, command);
-        if done == Ok(Applied::Done)
+        if done == Ok(CommandOutcome::Done)
             && let Some(open) = self.requests.get_mut(&request)
         {
             open.progress = open.progress.max(value);
@@ -169,7 +169,7 @@ impl<R: Role<Event: Tell>> Node<R> {
     pub(crate) fn cancel_call(&mut self, shared: &mut Shared, call: u64) -> Done {
         let done = self
             .perform(shared, OwnedCommand::Cancel { call: call.into(), reason: "no more".into() });
-        if done == Ok(Applied::Done)
+        if done == Ok(CommandOutcome::Done)
             && let Some(open) = self.calls.get_mut(&call)
         {
             open.is_cancelled = true;
@@ -219,7 +219,7 @@ impl<R: Role<Event: Tell>> Node<R> {
         tag: u64,
         options: &CallOptions,
     ) -> Done {
-        let filter = if let OwnedCommand::Listen { filter, .. } = &command {
+        let filter = if let OwnedCommand::Subscribe { filter, .. } = &command {
             Some(filter.clone())
         } else {
             None
@@ -227,7 +227,7 @@ impl<R: Role<Event: Tell>> Node<R> {
         let params =
             if let OwnedCommand::Call { params, .. } = &command { params.clone() } else { None };
         let done = self.perform(shared, command);
-        if let Ok(Applied::Call(call)) = done {
+        if let Ok(CommandOutcome::Call(call)) = done {
             let limits = self.machine.limits();
             let least =
                 options.timeout.unwrap_or_else(|| limits.call_timeout.min(limits.human_timeout));

@@ -79,21 +79,22 @@ fn of_streams() -> Vec<String> {
         names.extend(words.split_whitespace().map(|word| format!("{group} {word}")));
     };
     let common = "Cancelled Closed Completed Notification Progress Ready Request Violation";
-    add("event", &with("client.", &format!("{common} Listening")));
+    add("event", &with("client.", &format!("{common} Subscribed")));
     add("event", &with("server.", &format!("{common} Watched Unwatched")));
     let ends = "ok Cancelled Invalid Lost Refused TimedOut";
-    add("call", &with("client.", &format!("{ends} Rounds Unanswered Withdrawn")));
+    add("call", &with("client.", &format!("{ends} TooManyRounds InputRefused SubscriptionEnded")));
     add("call", &with("server.", ends));
     let misuses = "Blocked Closed NotReady Stale Undeclared Unencodable Unsupported";
     add("misuse", &with("client.", misuses));
     add("misuse", &with("server.", misuses));
-    let violations = "BadNotification Batch DuplicateId Early Invalid NotJson TooLong Truncated \
-        UnknownResponse StaleProgress";
+    let violations = "BadNotification BeforeInitialize DuplicateId Invalid InvalidBatch NotJson \
+        StaleProgress TooLong Truncated UnknownResponse";
     add(
         "violation",
         &with(
             "client.",
-            &format!("{violations} UnexpectedRequest UnknownSubscription").replace("Early", ""),
+            &format!("{violations} UnexpectedRequest UnknownSubscription")
+                .replace("BeforeInitialize", ""),
         ),
     );
     add("violation", &with("server.", violations));
@@ -121,7 +122,7 @@ fn of_streams() -> Vec<String> {
         "limit",
         "batch_members_max calls_max calls_bytes_max depth_max error_replies_max events_max \
          events_bytes_max id_bytes_max input_rounds_max message_bytes_max outbox_bytes_max \
-         pings_missed_max questions_max replies_bytes_max requests_max subscriptions_max \
+         pings_missed_max input_requests_max replies_bytes_max requests_max subscriptions_max \
          subscription_uris_max violations_max cache_hit drain_timeout handshake_timeout \
          probe_timeout call_timeout stall_timeout",
     );
@@ -130,7 +131,7 @@ fn of_streams() -> Vec<String> {
             add("newest", &format!("{client}/{server}"));
         }
         add("spoken", &with("client.", client.name()));
-        if client.rules().servers_ask {
+        if client.rules().server_requests {
             add("spoken", &with("server.", client.name()));
         }
     }

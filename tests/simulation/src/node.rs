@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use mcp_harness::{Checked, Pipe, Role, Seed, Step};
 use mcp_proto::{
-    Applied, CallError, Close, Endpoint, Instant, Misuse, OwnedCommand, Raw, Side, ViolationKind,
+    CallError, CloseReason, CommandOutcome, Endpoint, Instant, Misuse, OwnedCommand, Raw, Side,
+    ViolationKind,
 };
 
 use crate::books::{Moment, OpenCall, tag_of};
@@ -17,7 +18,7 @@ use crate::told::{Tell, Told, variant};
 use crate::wire::Lines;
 
 /// The outcome of a command.
-pub(crate) type Done = Result<Applied, Misuse>;
+pub(crate) type Done = Result<CommandOutcome, Misuse>;
 
 /// A machine and its application.
 pub(crate) struct Node<R: Role> {
@@ -214,7 +215,7 @@ impl<R: Role<Event: Tell>> Node<R> {
         let end = outcome.as_ref().map_or_else(variant, |_| "ok".to_owned());
         self.mark(shared, "call", &end);
         match &outcome {
-            Err(CallError::Rounds) => shared.coverage.mark("limit input_rounds_max"),
+            Err(CallError::TooManyRounds) => shared.coverage.mark("limit input_rounds_max"),
             Err(CallError::TimedOut) => shared.coverage.mark("limit call_timeout"),
             _ => {}
         }
@@ -233,9 +234,9 @@ impl<R: Role<Event: Tell>> Node<R> {
         }
     }
 
-    fn closed(&self, shared: &mut Shared, why: &Close) {
+    fn closed(&self, shared: &mut Shared, why: &CloseReason) {
         match why {
-            Close::Fault(fault) => {
+            CloseReason::Fault(fault) => {
                 self.mark(shared, "fault", &variant(fault));
                 bounds::mark_fault(shared, fault);
             }

@@ -136,8 +136,8 @@ impl Plan {
             }
         }
         match random.below(6) {
-            0 => client = client.expect(Era::Legacy),
-            1 => client = client.expect(Era::Modern),
+            0 => client = client.expect_era(Era::Legacy),
+            1 => client = client.expect_era(Era::Modern),
             _ => {}
         }
         if on.contains(&Feature::Policies) {
@@ -146,8 +146,8 @@ impl Plan {
             client = client.on_violation(policies[random.below(3)]);
             server = server.on_violation(policies[random.below(3)]);
         }
-        client = client.serve("x/known");
-        server = server.serve("x/known");
+        client = client.serve_method("x/known");
+        server = server.serve_method("x/known");
         Self { mode, on, weights, steps, client, server, revisions, limits }
     }
 
@@ -259,11 +259,11 @@ fn limits(random: &mut Seed, on: &BTreeSet<Feature>) -> Limits {
         }
     };
     below(calls, &mut limits.calls_max, 2, 6);
-    below(retired, &mut limits.retired_max, 0, 3);
+    below(retired, &mut limits.retired_calls_max, 0, 3);
     below(requests, &mut limits.requests_max, 1, 5);
     below(batch, &mut limits.batch_members_max, 1, 4);
     below(events, &mut limits.events_max, 1, 6);
-    below(questions, &mut limits.questions_max, 0, 3);
+    below(questions, &mut limits.input_requests_max, 0, 3);
     below(subscriptions, &mut limits.subscriptions_max, 0, 3);
     below(uris, &mut limits.subscription_uris_max, 0, 3);
     below(message, &mut limits.message_bytes_max, 400, 3000);

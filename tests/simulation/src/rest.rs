@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use mcp_harness::{Pipe, Role};
-use mcp_proto::{Applied, CallOptions, Endpoint, Era, Limits, Misuse, OwnedCommand, Raw, Side};
+use mcp_proto::{
+    CallOptions, CommandOutcome, Endpoint, Era, Limits, Misuse, OwnedCommand, Raw, Side,
+};
 
 use crate::case::Feature;
 use crate::node::{Done, Node};
@@ -74,7 +76,7 @@ impl<R: Role<Event: Tell>> Node<R> {
     fn form(&self, shared: &Shared) -> Option<Form> {
         let asks = |side: Side| match (side, R::SIDE) {
             (Side::Client, Side::Client) => {
-                self.machine.peer().map(|peer| peer.revision.rules().servers_ask)
+                self.machine.peer().map(|peer| peer.revision.rules().server_requests)
             }
             _ => self.machine.peer().map(|_| true),
         };
@@ -241,7 +243,7 @@ impl<R: Role<Event: Tell>> Node<R> {
             };
             if matches!(
                 self.try_call(shared, method, Some(params), "one large call"),
-                Ok(Applied::Call(_))
+                Ok(CommandOutcome::Call(_))
             ) {
                 return self.mark(shared, "rest", "calls_bytes_max");
             }
@@ -258,7 +260,7 @@ impl<R: Role<Event: Tell>> Node<R> {
         // A cached answer would not occupy room.
         let options = CallOptions {
             timeout: Some(Duration::from_secs(1)),
-            fresh: true,
+            bypass_cache: true,
             ..CallOptions::default()
         };
         let command =

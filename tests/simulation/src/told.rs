@@ -1,13 +1,13 @@
 //! The events of both roles in one form.
 
 use mcp_harness::Witness;
-use mcp_proto::{CallError, Close, Raw, Request, Revision, ViolationKind, client, server};
+use mcp_proto::{CallError, CloseReason, Raw, Request, Revision, ViolationKind, client, server};
 
 /// An event of either role.
 #[derive(Debug)]
 pub(crate) enum Told {
     Cancelled(u64),
-    Closed(Close),
+    Closed(CloseReason),
     Completed { call: u64, outcome: Result<Raw, CallError> },
     Listening,
     Notification,
@@ -63,7 +63,7 @@ impl Tell for server::Event {
                 incoming: incoming.into(),
                 call: None,
                 request,
-                is_answered: context.answers.is_some() || context.state.is_some(),
+                is_answered: context.input_responses.is_some() || context.state.is_some(),
             },
             Self::RequestCancelled { incoming, .. } => Told::Cancelled(incoming.into()),
             Self::Unwatched { .. } => Told::Unwatched,

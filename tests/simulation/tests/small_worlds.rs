@@ -113,7 +113,7 @@ fn request(revision: Revision, id: u64, params: &str) -> Step {
 /// otherwise input requests.
 fn server_steps(revision: Revision) -> Vec<Step> {
     let asks = if is_modern(revision) {
-        let questions = vec![("a".into(), mcp_proto::Question::Roots)];
+        let questions = vec![("a".into(), mcp_proto::NeededInput::Roots)];
         Step::Apply(OwnedCommand::RequestInput { incoming: 1.into(), questions, state: None })
     } else {
         call("roots/list")

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_lite::future::block_on;
-use mcp_adapter::http::{Dial, Duplex, Remote};
+use mcp_adapter::http::{ByteStream, Dial, Remote};
 use mcp_adapter::{BoxFuture, Client, Error, Spawn};
 
 use super::EventLoop;
 use crate::Connection;
 
 impl Dial for EventLoop {
-    fn dial(&self, host: &str, port: u16) -> BoxFuture<'static, io::Result<Box<dyn Duplex>>> {
+    fn dial(&self, host: &str, port: u16) -> BoxFuture<'static, io::Result<Box<dyn ByteStream>>> {
         mcp_smol::http::dial(host, port)
     }
 

@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use mcp_blocking::proto::schema::{
-    CreateMessageResult, Elicit, ElicitResult, Field, NumberKind, Open, Role, Root,
+    CreateMessageResult, Elicit, ElicitResult, Field, NumberKind, OrUnknown, Role, Root,
 };
-use mcp_blocking::proto::{CallError, ErrorObject, Limits, Question, Raw, Revision, code};
+use mcp_blocking::proto::{CallError, ErrorObject, Limits, NeededInput, Raw, Revision, code};
 use mcp_blocking::{Client, Cx, Error, Server, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -160,7 +160,7 @@ fn a_server_that_asks_endlessly_is_stopped() {
         // In the modern era the client counts the rounds.
         let (client, serving) = pair(patient().limits(limits.clone()), nagging());
         let outcome = client.call_tool("nag", &json!({})).wait();
-        assert!(matches!(outcome, Err(Error::Call(CallError::Rounds))), "{outcome:?}");
+        assert!(matches!(outcome, Err(Error::Call(CallError::TooManyRounds))), "{outcome:?}");
         part(client, serving);
     });
 }
@@ -169,16 +169,16 @@ fn a_server_that_asks_endlessly_is_stopped() {
 fn models_and_roots_can_be_asked_for_too() {
     story(|| {
         let server = server().tool_with(tool("survey"), |_: Value, cx| {
-            let roots: Raw = cx.ask_any("roots", Question::Roots)?;
+            let roots: Raw = cx.ask_any("roots", NeededInput::Roots)?;
             let params =
                 raw(json!({"messages": [], "maxTokens": 1, "seen": roots.parse::<Value>()?}));
             let sample: Raw =
-                cx.ask_any("sample", Question::raw("sampling/createMessage", params))?;
+                cx.ask_any("sample", NeededInput::raw("sampling/createMessage", params))?;
             Ok(sample.to_string())
         });
         let answering =
             client().on_roots(|| vec![Root::new("file:///home")]).on_sampling(|params| {
-                let seen: Value = params.extra.find("seen").unwrap().parse().unwrap();
+                let seen: Value = params.extra.get("seen").unwrap().parse().unwrap();
                 let uri = seen["roots"][0]["uri"].as_str().unwrap();
                 Ok(CreateMessageResult::new(Role::Assistant, uri, "m"))
             });
@@ -197,7 +197,7 @@ fn a_model_that_refuses_fails_the_call_that_asked_it() {
             server().tool_with(tool("survey"), |_: Value, cx| {
                 let params = raw(json!({"messages": [], "maxTokens": 1}));
                 let sample: Raw =
-                    cx.ask_any("sample", Question::raw("sampling/createMessage", params))?;
+                    cx.ask_any("sample", NeededInput::raw("sampling/createMessage", params))?;
                 Ok(sample.to_string())
             })
         };
@@ -213,7 +213,9 @@ fn a_model_that_refuses_fails_the_call_that_asked_it() {
         // In the modern era the server never learns of it.
         let (client, serving) = pair(answering(), surveying());
         let outcome = client.call_tool("survey", &json!({})).wait();
-        let Err(Error::Call(CallError::Unanswered(error))) = outcome else { panic!("{outcome:?}") };
+        let Err(Error::Call(CallError::InputRefused(error))) = outcome else {
+            panic!("{outcome:?}")
+        };
         assert_eq!((error.code, &*error.message), (-1, "the user said no"));
         part(client, serving);
     });
@@ -328,20 +330,20 @@ fn a_form_derived_from_a_type_reaches_the_client_as_known_fields() {
         for revisions in [&Revision::ALL[..], &Revision::LEGACY[..]] {
             let answering = client().revisions(revisions).on_elicitation(|asked| {
                 assert_eq!(asked.message, "Which seats?");
-                let Open::Known(form) = &asked.requested_schema else { panic!("{asked:?}") };
+                let OrUnknown::Known(form) = &asked.requested_schema else { panic!("{asked:?}") };
                 let required: Vec<&String> = form.required.iter().flatten().collect();
                 assert_eq!(required, ["name", "seats"]);
                 let fields: Vec<_> = form.properties.iter().collect();
                 for (name, field) in &fields {
                     match (*name, field) {
-                        ("name", Open::Known(Field::Text(text))) => {
+                        ("name", OrUnknown::Known(Field::Text(text))) => {
                             assert_eq!(text.description.as_deref(), Some("Who travels."));
                         }
-                        ("seats", Open::Known(Field::Number(number))) => {
+                        ("seats", OrUnknown::Known(Field::Number(number))) => {
                             assert_eq!(number.kind, NumberKind::Integer);
                             assert_eq!((number.minimum, number.maximum), (Some(1.0), Some(4.0)));
                         }
-                        ("seat", Open::Known(Field::Choice(_))) => {}
+                        ("seat", OrUnknown::Known(Field::Choice(_))) => {}
                         other => panic!("{other:?}"),
                     }
                 }

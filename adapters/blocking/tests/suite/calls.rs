@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use mcp_blocking::proto::schema::ListTools;
-use mcp_blocking::proto::{CallError, Close, ErrorObject, Misuse, Raw, Revision, code};
+use mcp_blocking::proto::{CallError, CloseReason, ErrorObject, Misuse, Raw, Revision, code};
 use mcp_blocking::{Connect, Error, Server, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -178,7 +178,7 @@ fn a_list_that_repeats_a_cursor_is_an_error() {
                     assert!(page < circle.len(), "requested a page again: {asked}");
                     hand.answer(&asked, &json!({"tools": [], "nextCursor": circle[page]}));
                 }
-                assert!(matches!(listing.join().unwrap(), Err(Error::Pages)));
+                assert!(matches!(listing.join().unwrap(), Err(Error::TooManyPages)));
             });
             assert_eq!(pages.into_inner(), circle.len());
         }
@@ -208,7 +208,7 @@ fn a_server_that_disconnects_loses_the_calls_in_flight_at_once() {
         drop(hand);
         assert!(matches!(open.wait(), Err(Error::Call(CallError::Lost))));
         common::eventually("the connection knows of its end", || {
-            client.closed() == Some(Close::Peer)
+            client.close_reason() == Some(CloseReason::Peer)
         });
         assert!(matches!(client.ping(), Err(Error::Misuse(Misuse::Closed))));
         assert_eq!(client.close().unwrap(), None);
@@ -225,7 +225,7 @@ fn operations_on_a_closed_connection_fail_at_once() {
         client.close().unwrap();
         assert_eq!(open.next_progress(), None);
         assert!(matches!(open.wait(), Err(Error::Call(CallError::Lost))));
-        assert_eq!(other.closed(), Some(Close::Local));
+        assert_eq!(other.close_reason(), Some(CloseReason::Local));
         assert!(matches!(other.ping(), Err(Error::Misuse(Misuse::Closed))));
         let call = other.call_tool("any", &json!({})).wait();
         assert!(matches!(call, Err(Error::Misuse(Misuse::Closed))), "{call:?}");
@@ -267,7 +267,7 @@ fn a_fault_of_the_peer_is_reported_on_both_sides() {
             "serverInfo": {"name": "old", "version": "1"}}),
         );
         let failed = connecting.join().unwrap();
-        let Err(Error::Start { why: Close::Fault(_), status: None, .. }) = &failed else {
+        let Err(Error::Start { why: CloseReason::Fault(_), status: None, .. }) = &failed else {
             panic!("{failed:?}")
         };
         assert!(failed.unwrap_err().to_string().contains("1999-01-01"));

@@ -4,7 +4,7 @@ use std::sync::mpsc::{Receiver, channel};
 
 use mcp_blocking::proto::schema::{Prompt, PromptMessage, Resource, ResourceContents, Role};
 use mcp_blocking::proto::{Misuse, Revision};
-use mcp_blocking::{Server, Watch};
+use mcp_blocking::{Server, SubscriptionChange};
 use serde_json::{Value, json};
 
 use crate::common::{server, story, tool};
@@ -133,9 +133,9 @@ fn tools_can_be_added_and_removed_while_serving() {
     });
 }
 
-fn watched() -> (Server, Receiver<Watch>) {
+fn watched() -> (Server, Receiver<SubscriptionChange>) {
     let (says, hears) = channel();
-    (changing().on_watch(move |watch| says.send(watch.clone()).unwrap()), hears)
+    (changing().on_subscription(move |watch| says.send(watch.clone()).unwrap()), hears)
 }
 
 #[test]
@@ -143,16 +143,16 @@ fn the_server_observes_subscriptions() {
     story(|| {
         for revision in ERAS {
             let (server, hears) = watched();
-            let mut visitor = Visitor::new(server.changing(), revision, json!({}));
+            let mut visitor = Visitor::new(server.declare_list_changed(), revision, json!({}));
             let listening = visitor.listen();
-            assert_eq!(hears.recv().unwrap(), Watch::Began(NOTE.into()));
+            assert_eq!(hears.recv().unwrap(), SubscriptionChange::Began(NOTE.into()));
             visitor.stop(&listening);
-            assert_eq!(hears.recv().unwrap(), Watch::Ended(NOTE.into()));
+            assert_eq!(hears.recv().unwrap(), SubscriptionChange::Ended(NOTE.into()));
             visitor.listen();
-            assert_eq!(hears.recv().unwrap(), Watch::Began(NOTE.into()));
+            assert_eq!(hears.recv().unwrap(), SubscriptionChange::Began(NOTE.into()));
             // Disconnecting ends the subscriptions.
             visitor.leave();
-            assert_eq!(hears.recv().unwrap(), Watch::Ended(NOTE.into()));
+            assert_eq!(hears.recv().unwrap(), SubscriptionChange::Ended(NOTE.into()));
             assert!(hears.recv().is_err());
         }
     });

@@ -192,10 +192,7 @@ fn a_client_drops_cancelled_questions() {
         let (all_said, all_heard) = channel();
         let answering = client()
             .on_sampling(move |params| {
-                says.lock()
-                    .unwrap()
-                    .send(params.extra.find("number").unwrap().to_string())
-                    .unwrap();
+                says.lock().unwrap().send(params.extra.get("number").unwrap().to_string()).unwrap();
                 slow.pass();
                 Ok(CreateMessageResult::new(Role::Assistant, "said", "m"))
             })

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use mcp_blocking::proto::schema::{Level, Ping};
-use mcp_blocking::proto::{CallError, Close, Limits, Misuse, Revision};
+use mcp_blocking::proto::{CallError, CloseReason, Limits, Misuse, Revision};
 use mcp_blocking::{Connect, Error, Serve};
 use serde_json::{Value, json};
 
@@ -342,7 +342,9 @@ fn output_of_a_server_that_stopped_reading_is_read_to_its_end() {
         hand.answer(&asked, &json!({"content": [{"type": "text", "text": "goodbye"}]}));
         drop(hand);
         assert_eq!(success(open.wait()), "goodbye");
-        common::eventually("the connection is over", || client.closed() == Some(Close::Peer));
+        common::eventually("the connection is over", || {
+            client.close_reason() == Some(CloseReason::Peer)
+        });
     });
 }
 

@@ -3,8 +3,8 @@
 use std::thread;
 use std::time::Duration;
 
-use mcp_blocking::proto::{CallError, Close, Era, Filter, Limits, Raw, code};
-use mcp_blocking::{Changed, Client, Connection, Error, Listening};
+use mcp_blocking::proto::{CallError, CloseReason, Era, Filter, Limits, Raw, code};
+use mcp_blocking::{Changed, Client, Connection, Error, Subscription};
 use serde_json::{Value, json};
 
 use crate::common::eras::meet;
@@ -45,11 +45,11 @@ impl Told {
 }
 
 /// Opens a subscription to the tools and the resource `note://one`.
-fn listen(era: Era, client: Client) -> (Connection, Listening, Told) {
+fn listen(era: Era, client: Client) -> (Connection, Subscription, Told) {
     let (connection, mut hand) = meet(era, client, &capabilities());
     let asking = connection.clone();
     let filter = Filter::new().tools().resource("note://one");
-    let listening = thread::spawn(move || asking.listen(&filter).unwrap());
+    let listening = thread::spawn(move || asking.subscribe(&filter).unwrap());
     let request = hand.hear();
     match era {
         Era::Legacy => {
@@ -83,7 +83,7 @@ fn changes_arrive_until_the_subscription_is_dropped_and_the_server_is_notified()
     story(|| {
         for era in ERAS {
             let (connection, mut listening, mut told) = listen(era, client());
-            assert_eq!(listening.hears(), Filter::new().tools().resource("note://one"));
+            assert_eq!(listening.acknowledged(), Filter::new().tools().resource("note://one"));
             told.tell(TOOLS, json!({}));
             told.tell_of("note://one");
             assert_eq!(listening.next(), Some(Changed::Tools));
@@ -126,16 +126,19 @@ fn a_server_may_acknowledge_less_than_requested() {
         let everything = Filter::new().tools().prompts().resources().resource("note://one");
         let (connection, mut hand) = meet(Era::Modern, client(), &capabilities());
         let (asking, filter) = (connection.clone(), everything.clone());
-        let listening = thread::spawn(move || asking.listen(&filter).unwrap());
+        let listening = thread::spawn(move || asking.subscribe(&filter).unwrap());
         let request = hand.hear();
         hand.acknowledge(&request, &json!({"promptsListChanged": true}));
-        assert_eq!(listening.join().unwrap().hears(), Filter::new().prompts());
+        assert_eq!(listening.join().unwrap().acknowledged(), Filter::new().prompts());
         connection.close().unwrap();
 
         // In the legacy era, this follows from the capabilities of the server.
         let (connection, _hand) =
             meet(Era::Legacy, client(), &json!({"prompts": {"listChanged": true}}));
-        assert_eq!(connection.listen(&everything).unwrap().hears(), Filter::new().prompts());
+        assert_eq!(
+            connection.subscribe(&everything).unwrap().acknowledged(),
+            Filter::new().prompts()
+        );
         connection.close().unwrap();
     });
 }
@@ -170,7 +173,7 @@ fn a_subscription_withdrawn_by_the_server_reports_it() {
         told.hand
             .notify("notifications/cancelled", &json!({"requestId": id, "reason": "too many"}));
         assert_eq!(listening.next(), None);
-        assert_eq!(listening.ended(), Some(Err(CallError::Withdrawn)));
+        assert_eq!(listening.ended(), Some(Err(CallError::SubscriptionEnded)));
         connection.close().unwrap();
     });
 }
@@ -192,7 +195,7 @@ fn the_end_of_the_connection_ends_waits_for_changes() {
             drop(told);
             assert_eq!((listening.next(), listening.next()), (Some(Changed::Tools), None));
             assert_eq!(listening.ended(), Some(Err(CallError::Lost)));
-            assert_eq!(connection.closed(), Some(Close::Peer));
+            assert_eq!(connection.close_reason(), Some(CloseReason::Peer));
             connection.close().unwrap();
 
             // Closed by dropping the last handle.
@@ -209,19 +212,19 @@ fn a_subscription_that_the_server_refuses_or_ignores_is_an_error() {
     story(|| {
         let limits = Limits { call_timeout: Duration::from_millis(50), ..Limits::default() };
         let (connection, mut hand) = meet(Era::Modern, client().limits(limits), &capabilities());
-        let outcome = connection.listen(&Filter::new().tools());
+        let outcome = connection.subscribe(&Filter::new().tools());
         assert!(matches!(outcome, Err(Error::Call(CallError::TimedOut))), "{outcome:?}");
         let ignored = hand.hear();
         assert_eq!(hand.hear_notification("notifications/cancelled")["requestId"], ignored["id"]);
 
         let asking = connection.clone();
-        let refused = thread::spawn(move || asking.listen(&Filter::new().tools()));
+        let refused = thread::spawn(move || asking.subscribe(&Filter::new().tools()));
         let request = hand.hear();
         hand.refuse(&request, code::METHOD_NOT_FOUND);
         assert_eq!(refusal(refused.join().unwrap()).code, code::METHOD_NOT_FOUND);
 
         let asking = connection.clone();
-        let lost = thread::spawn(move || asking.listen(&Filter::new().tools()));
+        let lost = thread::spawn(move || asking.subscribe(&Filter::new().tools()));
         hand.hear();
         drop(hand);
         let outcome = lost.join().unwrap();
@@ -277,7 +280,8 @@ fn subscriptions_are_independent() {
                 .on_notification(move |method, _| other.lock().unwrap().push(method.to_owned()));
             let (connection, mut notes, mut told) = listen(era, client);
             let asking = connection.clone();
-            let prompts = thread::spawn(move || asking.listen(&Filter::new().prompts()).unwrap());
+            let prompts =
+                thread::spawn(move || asking.subscribe(&Filter::new().prompts()).unwrap());
             if era == Era::Modern {
                 let request = told.hand.hear();
                 told.hand.acknowledge(&request, &json!({"promptsListChanged": true}));

@@ -30,12 +30,12 @@ fn library() -> Server {
         .resource_template(ResourceTemplate::new(FILES, "files"), |read, variables, cx| {
             match variables.text("name") {
                 Some("readme") => Ok(ResourceContents::text(read.uri, "read me")),
-                _ => Err(cx.no_resource(&read.uri)),
+                _ => Err(cx.resource_not_found(&read.uri)),
             }
         })
         .template_completion(FILES, "name", |_, _| Ok(vec!["readme".to_owned()]))
         .prompt(Prompt::new("greet").arguments([who]), |get: GetPrompt, _| {
-            let who = get.arguments.unwrap().find("who").unwrap().clone();
+            let who = get.arguments.unwrap().get("who").unwrap().clone();
             Ok(PromptMessage::new(Role::User, format!("Greet {who}")))
         })
         .prompt_completion("greet", "who", |complete: Complete, _| {
@@ -169,7 +169,7 @@ fn every_list_comes_in_pages() {
 }
 
 fn unread(read: ReadResource, cx: Cx) -> Result<ResourceContents, ToolError> {
-    Err(cx.no_resource(&read.uri))
+    Err(cx.resource_not_found(&read.uri))
 }
 
 #[test]
@@ -187,12 +187,18 @@ fn registered_entries_are_declared() {
             "completions": {}, "prompts": {"listChanged": true},
             "resources": {"listChanged": true, "subscribe": true},
         });
-        assert_eq!(declared(library().changing()), changing);
+        assert_eq!(declared(library().declare_list_changed()), changing);
         let mut server = library();
         let _changes = server.changes();
         assert_eq!(declared(server), changing);
-        assert_eq!(declared(library().on_watch(|_| {}))["resources"], json!({"subscribe": true}));
-        assert_eq!(declared(common::server().on_watch(|_| {}).logging()), json!({"logging": {}}));
+        assert_eq!(
+            declared(library().on_subscription(|_| {}))["resources"],
+            json!({"subscribe": true})
+        );
+        assert_eq!(
+            declared(common::server().on_subscription(|_| {}).logging()),
+            json!({"logging": {}})
+        );
     });
 }
 
@@ -200,11 +206,12 @@ fn registered_entries_are_declared() {
 fn arguments_are_checked_before_a_handler_sees_them() {
     in_every_revision(
         || {
-            let checked = server().checking(|tool, arguments| match arguments.member("seats") {
-                Some(seats) if seats.as_str() == "0" => panic!("the secret word"),
-                Some(_) => Ok(()),
-                None => Err(format!("{} needs seats", tool.name)),
-            });
+            let checked =
+                server().check_arguments(|tool, arguments| match arguments.member("seats") {
+                    Some(seats) if seats.as_str() == "0" => panic!("the secret word"),
+                    Some(_) => Ok(()),
+                    None => Err(format!("{} needs seats", tool.name)),
+                });
             checked.tool_with(tool("book"), |_: Value, _| Ok("booked"))
         },
         |visitor| {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use mcp_blocking::proto::schema::{
     CreateMessageResult, ElicitResult, Level, ListTools, Role, Root,
 };
-use mcp_blocking::proto::{Close, Era, Limits, Question, Raw, Revision};
+use mcp_blocking::proto::{CloseReason, Era, Limits, NeededInput, Raw, Revision};
 use mcp_blocking::{Client, Error};
 use serde_json::{Value, json};
 
@@ -32,7 +32,7 @@ fn a_client_probes_the_era_of_a_server_and_adopts_it() {
 #[test]
 fn a_known_legacy_server_is_not_probed() {
     story(|| {
-        let (connection, hello, _hand) = meet_by(client().expect(Era::Legacy), |hand| {
+        let (connection, hello, _hand) = meet_by(client().expect_era(Era::Legacy), |hand| {
             let hello = hand.hear();
             hand.answer(&hello, &welcomed(&json!({})));
             hello
@@ -46,7 +46,7 @@ fn a_known_legacy_server_is_not_probed() {
 #[test]
 fn a_modern_server_that_used_to_be_legacy_is_detected() {
     story(|| {
-        let (connection, (), mut hand) = meet_by(client().expect(Era::Legacy), |hand| {
+        let (connection, (), mut hand) = meet_by(client().expect_era(Era::Legacy), |hand| {
             let hello = hand.hear();
             hand.refuse(&hello, -32601);
             let question = hand.hear();
@@ -78,11 +78,11 @@ fn a_stream_that_ends_at_the_probe_is_reported() {
         });
         let failed = failed.map(drop).unwrap_err();
         assert!(
-            matches!(failed, Error::Start { why: Close::Peer, probed: true, .. }),
+            matches!(failed, Error::Start { why: CloseReason::Peer, probed: true, .. }),
             "{failed:?}"
         );
         assert!(
-            failed.to_string().contains("for a legacy server, use `Client::expect`"),
+            failed.to_string().contains("for a legacy server, use `Client::expect_era`"),
             "{failed}"
         );
     });
@@ -110,7 +110,7 @@ fn a_cached_result_is_reused_unless_fresh_is_set() {
         });
         let count = |fresh: bool| {
             let call = connection.call(ListTools::new());
-            let call = if fresh { call.fresh() } else { call };
+            let call = if fresh { call.bypass_cache() } else { call };
             call.wait().unwrap().tools.len()
         };
         assert_eq!([count(false), count(false), count(true), count(false)], [1, 1, 2, 2]);
@@ -222,7 +222,7 @@ fn one_server_and_one_client_work_in_every_revision() {
     story(|| {
         for revision in Revision::ALL {
             let server = server().tool_with(tool("survey"), |_: Value, cx| {
-                let roots: Raw = cx.ask_any("roots", Question::Roots)?;
+                let roots: Raw = cx.ask_any("roots", NeededInput::Roots)?;
                 Ok(roots.to_string())
             });
             let (connection, serving) = pair(answering().revisions(&[revision]), server);

@@ -6,7 +6,7 @@ use mcp_blocking::proto::schema::{
     ResourceContents, Role, SamplingMessage,
 };
 use mcp_blocking::proto::seal::Seal;
-use mcp_blocking::proto::{Question, Revision, code};
+use mcp_blocking::proto::{NeededInput, Revision, code};
 use mcp_blocking::{Cx, Server, ToolError};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -123,11 +123,11 @@ fn several_questions_are_asked_at_once() {
             server().tool_with(tool("survey"), |_: Value, cx| {
                 let who = name(&cx)?;
                 cx.ask_all([
-                    ("name", Question::from(form("never asked again"))),
-                    ("age", Question::from(form("How old?"))),
-                    ("roots", Question::Roots),
+                    ("name", NeededInput::from(form("never asked again"))),
+                    ("age", NeededInput::from(form("How old?"))),
+                    ("roots", NeededInput::Roots),
                 ])?;
-                let Name { name: age } = cx.filled_in("age")?;
+                let Name { name: age } = cx.form_answer("age")?;
                 let roots: ListRootsResult = cx.answer("roots")?;
                 assert!(cx.answer::<ListRootsResult>("unasked").is_err());
                 let keys: Vec<String> = cx.answers().into_iter().map(|(key, _)| key).collect();
@@ -192,7 +192,7 @@ fn a_handler_runs_again_without_a_question() {
                     if arguments.get("forgets").is_none() {
                         cx.set_state(&(runs + 1))?;
                     }
-                    return Err(cx.again());
+                    return Err(cx.repeat());
                 }
                 Ok("welcome back")
             })

@@ -21,7 +21,9 @@ fn counting() -> Server {
         let steps = wanted["steps"].as_u64().ok_or("how many?")? as u32;
         for step in 1..=steps {
             cx.progress(
-                Progress::new(step.into()).of(steps.into()).message(format!("step {step}")),
+                Progress::new(step.into())
+                    .with_total(steps.into())
+                    .with_message(format!("step {step}")),
             )?;
         }
         Ok("counted")

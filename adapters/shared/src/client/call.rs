@@ -75,8 +75,8 @@ impl<'c, T: Decode> Call<'c, T> {
     }
 
     /// Bypasses the cache of results.
-    pub fn fresh(mut self) -> Self {
-        self.options.fresh = true;
+    pub fn bypass_cache(mut self) -> Self {
+        self.options.bypass_cache = true;
         self
     }
 

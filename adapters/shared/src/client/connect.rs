@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::exec::workers::Spawn;
 use crate::process::child::Child;
 use crate::process::pipe_size;
-use crate::transport::shutdown::Driving;
+use crate::transport::shutdown::DriverHandle;
 
 impl Connector {
     /// Connects.
@@ -25,7 +25,7 @@ impl Connector {
         self: &Arc<Self>,
         connection: &Connection,
     ) -> Result<Connection, Error> {
-        self.connect_with(self.machine.clone().expect(connection.era())).await
+        self.connect_with(self.machine.clone().expect_era(connection.era())).await
     }
 
     async fn connect_with(self: &Arc<Self>, machine: Config) -> Result<Connection, Error> {
@@ -35,7 +35,7 @@ impl Connector {
             Target::Http(remote, runtime) => {
                 let (link, transport) =
                     crate::http::start(&self.connection, remote, runtime, machine)?;
-                let opening = Opening(Connection::new(link, None, Some(Arc::clone(self))));
+                let opening = Connecting(Connection::new(link, None, Some(Arc::clone(self))));
                 opening.wait().await.map_err(|error| transport.explain(error))
             }
         }
@@ -61,7 +61,7 @@ impl Connector {
         command: &Mutex<Command>,
         runtime: &Arc<dyn Runtime>,
         machine: Config,
-    ) -> io::Result<Opening> {
+    ) -> io::Result<Connecting> {
         let spawn = Arc::clone(runtime).as_spawn();
         let link = self.connection.link(machine, &spawn)?;
         let mut command = command.lock().unwrap_or_else(PoisonError::into_inner);
@@ -72,15 +72,15 @@ impl Connector {
             pipe_size::enlarge_child_pipes(&stdout, &stdin, bytes);
         }
         let limits = self.connection.limits.clone();
-        let driving = Driving::new(Arc::clone(&link), Some(Arc::clone(&child)), limits);
+        let driving = DriverHandle::new(Arc::clone(&link), Some(Arc::clone(&child)), limits);
         runtime.drive(driving, stdout, stdin)?;
-        Ok(Opening(Connection::new(link, Some(child), Some(Arc::clone(self)))))
+        Ok(Connecting(Connection::new(link, Some(child), Some(Arc::clone(self)))))
     }
 }
 
 /// A connection whose server has not answered yet. Dropping it closes the connection.
 #[derive(Debug)]
-pub struct Opening(Connection);
+pub struct Connecting(Connection);
 
 /// A connection that could not be opened.
 struct FailedStart {
@@ -89,7 +89,7 @@ struct FailedStart {
     fallback: Option<Box<Config>>,
 }
 
-impl Opening {
+impl Connecting {
     /// Waits until the server has identified itself.
     ///
     /// # Errors
@@ -123,10 +123,10 @@ impl ConnectionConfig {
         &self,
         machine: Config,
         runtime: &Arc<dyn Spawn>,
-    ) -> io::Result<(Opening, Driving<Machine>)> {
+    ) -> io::Result<(Connecting, DriverHandle<Machine>)> {
         let link = self.link(machine, runtime)?;
-        let driving = Driving::new(Arc::clone(&link), None, self.limits.clone());
-        Ok((Opening(Connection::new(link, None, None)), driving))
+        let driving = DriverHandle::new(Arc::clone(&link), None, self.limits.clone());
+        Ok((Connecting(Connection::new(link, None, None)), driving))
     }
 }
 
@@ -134,10 +134,10 @@ impl Connection {
     /// Restarts a dead server, or reconnects over HTTP: returns a new connection with an equal
     /// configuration.
     ///
-    /// Every [`Listening`](crate::Listening) of this connection that is still held and that ended
-    /// with the connection continues on the new one; changes in between are not reported. Calls in
-    /// flight stay lost, and the log level must be set again. A connection that is still open is
-    /// closed first. This handle keeps referring to the old connection.
+    /// Every [`Subscription`](crate::Subscription) of this connection that is still held and that
+    /// ended with the connection continues on the new one; changes in between are not reported.
+    /// Calls in flight stay lost, and the log level must be set again. A connection that is still
+    /// open is closed first. This handle keeps referring to the old connection.
     ///
     /// # Errors
     /// Like `Client::spawn` and connecting over HTTP; [`Error::Io`] of kind `Unsupported` for a
@@ -149,8 +149,8 @@ impl Connection {
                        or connect over HTTP";
             return Err(io::Error::new(io::ErrorKind::Unsupported, why).into());
         };
-        self.end();
-        self.wait_over().await;
+        self.start_close();
+        self.wait_ended().await;
         let connection = connector.reconnect(self).await?;
         let feeds = connector.feeds.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for feed in feeds.iter().filter_map(Weak::upgrade) {

@@ -10,12 +10,12 @@ use mcp_proto::client::{Client as Machine, Command};
 use mcp_proto::schema::{
     CallTool, CallToolResult, ClientRequest, Encode, Level, ListTools, Ping, Tool,
 };
-use mcp_proto::{CallOptions, Close, Era, Filter, Peer, Raw, Revision};
+use mcp_proto::{CallOptions, CloseReason, Era, Filter, Peer, Raw, Revision};
 use serde::Serialize;
 
 use crate::client::call::{Call, START_PATIENCE, start_call};
 use crate::client::connector::Connector;
-use crate::client::listening::{Feed, Listening};
+use crate::client::subscription::{Feed, Subscription};
 use crate::error::Error;
 use crate::process::child::Child;
 use crate::transport::link::{Link, State};
@@ -75,8 +75,8 @@ impl Connection {
         self.peer().revision
     }
 
-    /// Returns the era of the server. Pass it to [`Client::expect`](crate::Client::expect) to save
-    /// a round trip the next time.
+    /// Returns the era of the server. Pass it to [`Client::expect_era`](crate::Client::expect_era)
+    /// to save a round trip the next time.
     #[must_use]
     pub fn era(&self) -> Era {
         self.revision().era()
@@ -101,7 +101,7 @@ impl Connection {
             }
             cursor = page.next_cursor;
         }
-        Err(Error::Pages)
+        Err(Error::TooManyPages)
     }
 
     /// Calls a tool. The arguments must serialize to a JSON object.
@@ -163,14 +163,14 @@ impl Connection {
     }
 
     /// Subscribes to changes. Waits for the server's acknowledgment, which may cover less than
-    /// requested; see [`Listening::hears`].
+    /// requested; see [`Subscription::acknowledged`].
     ///
     /// # Errors
     /// If the server does not support the subscription, or does not acknowledge it in time.
-    pub async fn listen(&self, filter: &Filter) -> Result<Listening, Error> {
+    pub async fn subscribe(&self, filter: &Filter) -> Result<Subscription, Error> {
         let feed = Feed::new(filter);
         // From here on, dropping this future ends the subscription.
-        let listening = Listening::new(Arc::clone(&feed));
+        let listening = Subscription::new(Arc::clone(&feed));
         feed.start(&self.inner.link).await?;
         if let Some(connector) = &self.inner.connector {
             let mut feeds = connector.feeds.lock().unwrap_or_else(PoisonError::into_inner);
@@ -199,29 +199,29 @@ impl Connection {
     /// # Errors
     /// If the connection ended with a protocol fault of the server.
     pub async fn close(self) -> Result<Option<ExitStatus>, Error> {
-        self.end();
-        self.wait_over().await;
-        match self.closed() {
-            Some(why @ Close::Fault(_)) => Err(Error::Closed(why)),
+        self.start_close();
+        self.wait_ended().await;
+        match self.close_reason() {
+            Some(why @ CloseReason::Fault(_)) => Err(Error::Closed(why)),
             _ => Ok(self.inner.child.as_ref().and_then(|child| child.status())),
         }
     }
 
     /// Starts to close the connection, like [`close`](Self::close), without waiting.
-    pub fn end(&self) {
+    pub fn start_close(&self) {
         self.inner.end();
     }
 
     /// Waits until the connection has ended, its server was shut down, and the last events were
     /// dispatched.
-    pub async fn wait_over(&self) {
-        self.inner.link.wait_over().await;
+    pub async fn wait_ended(&self) {
+        self.inner.link.wait_ended().await;
     }
 
     /// Returns how the connection ended, if it has.
     #[must_use]
-    pub fn closed(&self) -> Option<Close> {
-        self.inner.link.inspect(|state| state.connection.closed().cloned())
+    pub fn close_reason(&self) -> Option<CloseReason> {
+        self.inner.link.inspect(|state| state.connection.close_reason().cloned())
     }
 
     /// Returns the latest lines that the server wrote to stderr.
@@ -230,9 +230,9 @@ impl Connection {
         self.inner.child.as_ref().map(|child| child.stderr()).unwrap_or_default()
     }
 
-    pub(crate) async fn failed_start(self, why: Close, probed: bool) -> Error {
+    pub(crate) async fn failed_start(self, why: CloseReason, probed: bool) -> Error {
         self.inner.end();
-        self.wait_over().await;
+        self.wait_ended().await;
         let status = self.inner.child.as_ref().and_then(|child| child.status());
         Error::Start { why, status, stderr: self.stderr(), probed, http: None }
     }

@@ -12,13 +12,13 @@ use mcp_proto::stdio::Stdio;
 use crate::client::events::{
     ClientShared, Handlers, NotificationHandler, ViolationHandler, dispatch_notifications,
 };
-use crate::client::listening::Feed;
+use crate::client::subscription::Feed;
 use crate::exec::clock::Clock;
 use crate::exec::workers::{HandlerThreads, Spawn, Workers};
 use crate::recorder::Recorder;
 use crate::trace::Trace;
 use crate::transport::link::{Link, Transport};
-use crate::transport::shutdown::Driving;
+use crate::transport::shutdown::DriverHandle;
 
 /// The part of a runtime that clients use.
 pub trait Runtime: Spawn {
@@ -28,7 +28,7 @@ pub trait Runtime: Spawn {
     /// If the pipes cannot be used, or the driver cannot be started.
     fn drive(
         &self,
-        driving: Driving<Machine>,
+        driving: DriverHandle<Machine>,
         stdout: ChildStdout,
         stdin: ChildStdin,
     ) -> io::Result<()>;

@@ -8,17 +8,19 @@ use std::time::Duration;
 
 use mcp_proto::client::{Client as Machine, Command, Event};
 use mcp_proto::schema::Encode;
-use mcp_proto::{CallError, CallId, Close, ErrorObject, IncomingId, Misuse, Peer, Raw, Request};
+use mcp_proto::{
+    CallError, CallId, CloseReason, ErrorObject, IncomingId, Misuse, Peer, Raw, Request,
+};
 
 use crate::BoxFuture;
 use crate::client::call::CallSlot;
-use crate::client::listening::Feed;
 use crate::client::notification_queue::NotificationQueue;
+use crate::client::subscription::Feed;
 use crate::exec::cancellation::Cancellation;
 use crate::exec::workers::{Workers, catch_panic};
 use crate::trace::{EventSummary, close_reason};
 use crate::transport::http_types::ClientHttp;
-use crate::transport::link::{Link, OnTransport, Role, State};
+use crate::transport::link::{Link, LinkRole, OnTransport, State};
 
 pub(crate) type Answer = Result<Box<dyn Encode + Send>, ErrorObject>;
 pub(crate) type AnswerFuture = BoxFuture<'static, Answer>;
@@ -76,7 +78,7 @@ pub struct ClientState {
     waiting: Vec<Arc<Feed>>,
     notifications: NotificationQueue,
     pub(crate) peer: Option<Arc<Peer>>,
-    pub(crate) closed: Option<Close>,
+    pub(crate) closed: Option<CloseReason>,
 }
 
 impl ClientState {
@@ -93,7 +95,7 @@ impl OnTransport for Machine {
     type Http = ClientHttp;
 }
 
-impl Role for Machine {
+impl LinkRole for Machine {
     type Open = ClientState;
     type Shared = ClientShared;
 
@@ -135,7 +137,7 @@ impl Role for Machine {
                     cancelled.set();
                 }
             }
-            Event::Listening { call, filter } => {
+            Event::Subscribed { call, filter } => {
                 if let Some(feed) = link.inspect(|state| state.role.feeds.get(&call).cloned()) {
                     feed.acknowledge(filter);
                 }
@@ -183,7 +185,7 @@ impl Role for Machine {
             Event::Request { request, .. } => ("request", &*request.method),
             Event::RequestCancelled { .. } => ("request cancelled", ""),
             Event::Notification { method, .. } => ("notification", &**method),
-            Event::Listening { .. } => ("listening", ""),
+            Event::Subscribed { .. } => ("listening", ""),
             Event::Violation(_) => ("violation", "the server broke a rule"),
             Event::Closed(why) => ("closed", close_reason(why)),
             _ => ("event", ""),

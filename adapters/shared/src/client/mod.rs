@@ -5,8 +5,8 @@ pub(crate) mod connect;
 pub(crate) mod connection;
 pub(crate) mod connector;
 pub(crate) mod events;
-pub(crate) mod listening;
 mod notification_queue;
+pub(crate) mod subscription;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -24,7 +24,7 @@ use mcp_proto::stdio::Stdio;
 use mcp_proto::{Capability, Era, ErrorObject, Instant, Limits, Raw, Request, Revision};
 
 use crate::BoxFuture;
-use crate::client::connect::Opening;
+use crate::client::connect::Connecting;
 use crate::client::connection::Connection;
 use crate::client::connector::{ConnectionConfig, Connector, Runtime};
 use crate::client::events::{
@@ -33,7 +33,7 @@ use crate::client::events::{
 use crate::error::Error;
 use crate::exec::workers::{Spawn, handler_threads};
 use crate::recorder::Recorder;
-use crate::transport::shutdown::Driving;
+use crate::transport::shutdown::DriverHandle;
 
 /// A [client](https://modelcontextprotocol.io/specification/2025-11-25/client): the builder of its
 /// configuration, which an adapter then connects.
@@ -185,7 +185,7 @@ impl Client {
 
     /// Passes the method and params of each notification of the server to `callback`, in order and
     /// one at a time. Log messages are included; changes reported by a
-    /// [`Listening`](crate::Listening) are not.
+    /// [`Subscription`](crate::Subscription) are not.
     ///
     /// Up to 1,024 notifications are queued while `callback` runs. Then the connection stops
     /// reading, so `callback` must not wait for a call.
@@ -216,16 +216,16 @@ impl Client {
     /// Expects a server of this era, for example the era of the previous connection. A legacy
     /// server is then not probed first, which saves a round trip. A wrong expectation is detected.
     // LIF-31: the cached era is a hint only.
-    pub fn expect(mut self, era: Era) -> Self {
-        self.config = self.config.expect(era);
+    pub fn expect_era(mut self, era: Era) -> Self {
+        self.config = self.config.expect_era(era);
         self
     }
 
     /// Accepts a response to `initialize` that names a modern revision, and continues in that
     /// revision. By default, connecting to such a server fails.
     // T-31: a deviation from the specification, so it is opt-in.
-    pub fn take_modern_welcome(mut self) -> Self {
-        self.config = self.config.take_modern_welcome();
+    pub fn accept_modern_initialize(mut self) -> Self {
+        self.config = self.config.accept_modern_initialize();
         self
     }
 
@@ -315,14 +315,17 @@ impl Client {
     ///
     /// # Errors
     /// If the runtime cannot run futures.
-    pub fn open_on(self, runtime: &Arc<dyn Spawn>) -> io::Result<(Opening, Driving<Machine>)> {
+    pub fn open_on(
+        self,
+        runtime: &Arc<dyn Spawn>,
+    ) -> io::Result<(Connecting, DriverHandle<Machine>)> {
         let (connection, machine) = self.into_config();
         connection.open(machine, runtime)
     }
 
     /// Creates the protocol machine of the first connection over a byte stream, with `began` as its
     /// start time, to replay a recording or to be driven by hand. The machines of later connections
-    /// differ: they expect an era, see [`expect`](Self::expect).
+    /// differ: they expect an era, see [`expect_era`](Self::expect_era).
     #[must_use]
     pub fn machine(&self, began: Instant) -> Stdio<Machine> {
         Stdio::new(Machine::new(began, self.config.clone()))

@@ -16,7 +16,7 @@ impl<T> Watched<T> {
         Self { value: Mutex::new(value), changed: Event::new() }
     }
 
-    /// Locks the value. A change that somebody waits for is made with [`change`](Self::change).
+    /// Locks the value. A change that a task may wait for is made with [`change`](Self::change).
     pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
         self.value.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use futures_lite::future::yield_now;
 use http_body::{Frame, SizeHint};
-use mcp_proto::http::{ExchangeId, Frame as StreamFrame};
+use mcp_proto::http::{BodyChunk as StreamFrame, ServerExchangeId};
 use mcp_proto::server::Server as Machine;
 
 use super::runtime::HttpRuntime;
@@ -19,7 +19,7 @@ use crate::server::events::Serving;
 use crate::transport::link::{Link, State};
 
 /// The body of a response. Dropping it early tells the server that the client is gone.
-pub struct Body(BodyKind);
+pub struct ResponseBody(BodyKind);
 
 enum BodyKind {
     Whole(Option<Bytes>),
@@ -36,7 +36,7 @@ struct Events {
 /// An HTTP request whose response is in progress. Dropping it early means that the client is gone.
 pub(super) struct Exchange {
     pub(super) link: Arc<Link<Machine>>,
-    pub(super) id: ExchangeId,
+    pub(super) id: ServerExchangeId,
     /// The connection exists for this exchange only and ends with it.
     pub(super) is_modern: bool,
     pub(super) is_over: bool,
@@ -61,7 +61,7 @@ impl Drop for Exchange {
     }
 }
 
-impl Body {
+impl ResponseBody {
     pub(super) const fn whole(bytes: Bytes) -> Self {
         Self(BodyKind::Whole(Some(bytes)))
     }
@@ -111,7 +111,7 @@ impl Events {
                     state
                         .connection
                         .http()
-                        .map_or(Some(StreamFrame::End), |http| http.poll_frame(id))
+                        .map_or(Some(StreamFrame::End), |http| http.poll_chunk(id))
                 };
                 link.take_sent(poll).await
             })
@@ -124,7 +124,7 @@ impl Events {
     }
 }
 
-impl http_body::Body for Body {
+impl http_body::Body for ResponseBody {
     type Data = Bytes;
     type Error = Infallible;
 
@@ -157,7 +157,7 @@ impl http_body::Body for Body {
     }
 }
 
-impl fmt::Debug for Body {
+impl fmt::Debug for ResponseBody {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = match &self.0 {
             BodyKind::Whole(_) => "Whole",

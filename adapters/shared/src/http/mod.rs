@@ -10,8 +10,8 @@ mod stop;
 mod transport;
 
 pub use crate::error::HttpFailure;
-pub use body::Body;
-pub use client::{Challenged, Dial, Duplex, Remote};
+pub use body::ResponseBody;
+pub use client::{AuthChallenge, ByteStream, Dial, Remote};
 pub(crate) use client::{ClientTransport, start};
 pub use options::Http;
 pub use runtime::HttpRuntime;

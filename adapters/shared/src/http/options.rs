@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::request::Parts;
-use mcp_proto::http::{Policy, Refusal, Settings};
+use mcp_proto::http::{Policy, Refusal, StreamSettings};
 
 type Check = Arc<dyn Fn(&Parts) -> Result<(), Refusal> + Send + Sync>;
 
@@ -36,7 +36,7 @@ pub struct Http {
     pub(super) listeners_max: usize,
     pub(super) idle_max: Duration,
     pub(super) body_timeout: Duration,
-    pub(super) settings: Arc<Settings>,
+    pub(super) settings: Arc<StreamSettings>,
     pub(super) check: Option<Check>,
 }
 
@@ -118,14 +118,14 @@ impl Http {
     }
 
     /// Sets how event streams are kept alive and resumed.
-    pub fn settings(mut self, settings: Settings) -> Self {
+    pub fn settings(mut self, settings: StreamSettings) -> Self {
         self.settings = Arc::new(settings);
         self
     }
 
     /// Calls `check` with the head of each request, after the validation of host and origin and
     /// before anything else. For authorization: a refusal with status 401 must carry a challenge,
-    /// added with `Refusal::field("www-authenticate", …)`.
+    /// added with `Refusal::header("www-authenticate", …)`.
     pub fn checking(
         mut self,
         check: impl Fn(&Parts) -> Result<(), Refusal> + Send + Sync + 'static,
@@ -135,7 +135,7 @@ impl Http {
     }
 
     pub(super) fn policy(&self, config: &mcp_proto::server::Config) -> Policy {
-        let mut policy = Policy::of(config);
+        let mut policy = Policy::from_config(config);
         for host in &self.hosts {
             policy = policy.host(host);
         }

@@ -13,13 +13,13 @@ use futures_lite::future::{or, yield_now};
 use http::request::Parts;
 use http::{HeaderName, HeaderValue, Request, Response, StatusCode};
 use mcp_proto::http::{
-    Admitted, Body as ReplyBody, Get, Head, Policy, Post, PostedMessage, Refusal, Reply, Session,
-    SessionTable, admit, screen,
+    Admitted, Body as ReplyBody, GetRequest, HttpServer, Policy, Post, PostHead, PostedMessage,
+    Refusal, Reply, SessionTable, admit, check_origin,
 };
 use mcp_proto::server::{Config, Server as Machine};
-use mcp_proto::{Decoded, MessageEndpoint as _, Revision};
+use mcp_proto::{DecodedMessage, MessageEndpoint as _, Revision};
 
-use super::body::{Body, Exchange};
+use super::body::{Exchange, ResponseBody};
 use super::options::Http;
 use super::runtime::HttpRuntime;
 use super::sessions::{SessionTimers, Sessions};
@@ -80,7 +80,7 @@ impl HttpService {
     }
 
     /// Answers a request.
-    pub async fn respond<B>(&self, request: Request<B>) -> Response<Body>
+    pub async fn respond<B>(&self, request: Request<B>) -> Response<ResponseBody>
     where
         B: http_body::Body,
         B::Error: Into<Box<dyn StdError + Send + Sync>>,
@@ -95,7 +95,11 @@ impl HttpService {
 }
 
 impl ServiceShared {
-    async fn answer<B>(self: &Arc<Self>, parts: &Parts, body: B) -> Result<Response<Body>, Refusal>
+    async fn answer<B>(
+        self: &Arc<Self>,
+        parts: &Parts,
+        body: B,
+    ) -> Result<Response<ResponseBody>, Refusal>
     where
         B: http_body::Body,
         B::Error: Into<Box<dyn StdError + Send + Sync>>,
@@ -106,7 +110,7 @@ impl ServiceShared {
         // `admit` screens the request as well, so it is screened here only if something comes
         // first.
         if is_elsewhere || self.options.check.is_some() {
-            screen(&self.policy, fields)?;
+            check_origin(&self.policy, fields)?;
         }
         if is_elsewhere {
             return Err(Refusal::new(404, "not found"));
@@ -122,7 +126,7 @@ impl ServiceShared {
             Admitted::Get(get) => self.get(&get).await,
             Admitted::Delete(id) => {
                 if self.sessions.remove(&id) {
-                    Ok(response(204, &[], Body::whole(Bytes::new())))
+                    Ok(response(204, &[], ResponseBody::whole(Bytes::new())))
                 } else {
                     Err(Refusal::unknown_session(None))
                 }
@@ -166,17 +170,17 @@ impl ServiceShared {
     async fn post(
         self: &Arc<Self>,
         parts: &Parts,
-        head: &Head,
+        head: &PostHead,
         body: Bytes,
-    ) -> Result<Response<Body>, Refusal> {
+    ) -> Result<Response<ResponseBody>, Refusal> {
         let schema_of = |name: &str| self.server.schema_of(name);
-        let (post, decoded) = head.read_once(&self.policy, &parts.headers, &body, &schema_of)?;
+        let (post, decoded) = head.read_decoded(&self.policy, &parts.headers, &body, &schema_of)?;
         let exchange = match post {
-            Post::Alone { revision, message } => {
+            Post::Modern { revision, message } => {
                 self.open_modern(revision, &message, &body, decoded)?
             }
-            Post::Opening { .. } => self.open_session(&body, decoded)?,
-            Post::Within { session, message, .. } => {
+            Post::Initialize { .. } => self.open_session(&body, decoded)?,
+            Post::Session { session, message, .. } => {
                 let id = match &message {
                     PostedMessage::Request { id, .. } => Some(id),
                     _ => None,
@@ -212,11 +216,11 @@ impl ServiceShared {
         revision: Revision,
         message: &PostedMessage,
         body: &Bytes,
-        decoded: Decoded<'_>,
+        decoded: DecodedMessage<'_>,
     ) -> Result<Exchange, Refusal> {
         let clock = Clock::new();
         let machine = Machine::new(clock.now(), self.config.clone());
-        let session = Session::alone(machine, revision, Arc::clone(&self.options.settings));
+        let session = HttpServer::modern(machine, revision, Arc::clone(&self.options.settings));
         let link = self.link(clock, session);
         // Only a subscription needs change notifications.
         let is_subscription = matches!(
@@ -224,7 +228,7 @@ impl ServiceShared {
             PostedMessage::Request { method, .. } if **method == *"subscriptions/listen"
         );
         let listening = if is_subscription {
-            let full = || Refusal::new(503, "too many subscriptions").field("retry-after", "10");
+            let full = || Refusal::new(503, "too many subscriptions").header("retry-after", "10");
             Some((
                 Serving::new(Arc::clone(&link), false),
                 self.sessions.listen(&link).ok_or_else(full)?,
@@ -242,9 +246,9 @@ impl ServiceShared {
     fn open_session(
         self: &Arc<Self>,
         body: &Bytes,
-        decoded: Decoded<'_>,
+        decoded: DecodedMessage<'_>,
     ) -> Result<Exchange, Refusal> {
-        let full = || Refusal::new(503, "too many sessions").field("retry-after", "10");
+        let full = || Refusal::new(503, "too many sessions").header("retry-after", "10");
         if !self.sessions.has_room() {
             return Err(full());
         }
@@ -252,7 +256,7 @@ impl ServiceShared {
             session_id().map_err(|_| Refusal::new(500, "no source of randomness is available"))?;
         let clock = Clock::new();
         let machine = Machine::new(clock.now(), self.config.clone());
-        let session = Session::new(machine, &id, Arc::clone(&self.options.settings));
+        let session = HttpServer::legacy(machine, &id, Arc::clone(&self.options.settings));
         let link = self.link(clock, session);
         let serving = Serving::new(Arc::clone(&link), false);
         let exchange = self.exchange(&link, false, true, body, Some(decoded))?;
@@ -266,7 +270,7 @@ impl ServiceShared {
         Ok(exchange)
     }
 
-    async fn get(self: &Arc<Self>, get: &Get) -> Result<Response<Body>, Refusal> {
+    async fn get(self: &Arc<Self>, get: &GetRequest) -> Result<Response<ResponseBody>, Refusal> {
         let link = self.sessions.get(&get.session).ok_or_else(|| Refusal::unknown_session(None))?;
         let last = get.last_event_id.as_deref();
         let opened =
@@ -277,7 +281,7 @@ impl ServiceShared {
             .await)
     }
 
-    fn link(&self, clock: Clock, session: Session) -> Arc<Link<Machine>> {
+    fn link(&self, clock: Clock, session: HttpServer) -> Arc<Link<Machine>> {
         let link = self.server.link(clock, Transport::Http(Box::new(session)), self.spawn());
         link.has_no_writer();
         link
@@ -294,7 +298,7 @@ impl ServiceShared {
         is_modern: bool,
         is_answered: bool,
         body: &Bytes,
-        decoded: Option<Decoded<'_>>,
+        decoded: Option<DecodedMessage<'_>>,
     ) -> Result<Exchange, Refusal> {
         link.trace.input(body);
         let posted = link.with_request(|state, now| {
@@ -310,7 +314,7 @@ impl ServiceShared {
     }
 
     /// Waits for the reply of an exchange and returns it as a response.
-    async fn respond(self: &Arc<Self>, exchange: Exchange) -> Response<Body> {
+    async fn respond(self: &Arc<Self>, exchange: Exchange) -> Response<ResponseBody> {
         let (link, id) = (&exchange.link, exchange.id);
         let reply = link.when(|state| state.connection.http().and_then(|http| http.poll_reply(id)));
         let reply = if exchange.is_modern {
@@ -327,18 +331,18 @@ impl ServiceShared {
         self.reply(reply, Some(exchange))
     }
 
-    fn reply(&self, reply: Reply, exchange: Option<Exchange>) -> Response<Body> {
-        let Reply { status, fields, body } = reply;
+    fn reply(&self, reply: Reply, exchange: Option<Exchange>) -> Response<ResponseBody> {
+        let Reply { status, headers: fields, body } = reply;
         let body = match (body, exchange) {
             (ReplyBody::Whole(bytes), exchange) => {
                 if let Some(mut exchange) = exchange {
                     exchange.link.trace.output(&bytes);
                     exchange.is_over = true;
                 }
-                Body::whole(bytes)
+                ResponseBody::whole(bytes)
             }
-            (ReplyBody::Events, Some(exchange)) => Body::events(exchange, &self.runtime),
-            (ReplyBody::Events, None) => Body::whole(Bytes::new()),
+            (ReplyBody::Events, Some(exchange)) => ResponseBody::events(exchange, &self.runtime),
+            (ReplyBody::Events, None) => ResponseBody::whole(Bytes::new()),
         };
         response(status, &fields, body)
     }
@@ -410,7 +414,11 @@ fn session_id() -> Result<String, getrandom::Error> {
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-fn response(status: u16, fields: &[(&'static str, String)], body: Body) -> Response<Body> {
+fn response(
+    status: u16,
+    fields: &[(&'static str, String)],
+    body: ResponseBody,
+) -> Response<ResponseBody> {
     let mut response = Response::new(body);
     *response.status_mut() =
         StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);

@@ -1,12 +1,12 @@
 //! A server's session over HTTP as the transport of a connection.
 
 use mcp_proto::Instant;
-use mcp_proto::http::Session;
+use mcp_proto::http::HttpServer;
 use mcp_proto::server::{Event, Server};
 
 use crate::transport::link::HttpTransport;
 
-impl HttpTransport<Server> for Session {
+impl HttpTransport<Server> for HttpServer {
     fn handle_timeout(&mut self, now: Instant) {
         Self::handle_timeout(self, now);
     }
@@ -24,6 +24,6 @@ impl HttpTransport<Server> for Session {
     }
 
     fn rest(&mut self) {
-        Self::rest(self);
+        Self::shrink(self);
     }
 }

@@ -44,9 +44,9 @@ pub fn input() -> io::Result<Pollable> {
 ///
 /// # Errors
 /// Like [`input`].
-pub fn output() -> io::Result<(Pollable, Arrived)> {
+pub fn output() -> io::Result<(Pollable, StdoutFlush)> {
     match pollable(io::stdout().as_fd().try_clone_to_owned()?, Direction::Out)? {
-        Ok(pollable) => Ok((pollable, Arrived(None))),
+        Ok(pollable) => Ok((pollable, StdoutFlush(None))),
         Err(file) => {
             let (reader, writer) = io::pipe()?;
             let arrived = Arc::new((AtomicBool::new(false), Event::new()));
@@ -57,16 +57,16 @@ pub fn output() -> io::Result<(Pollable, Arrived)> {
                 signal.1.notify(usize::MAX);
             };
             thread::Builder::new().name("mcp-stdout".into()).spawn(copy)?;
-            Ok((Pollable::Pipe(writer.into()), Arrived(Some(arrived))))
+            Ok((Pollable::Pipe(writer.into()), StdoutFlush(Some(arrived))))
         }
     }
 }
 
 /// Tracks whether the output has arrived at stdout.
 #[derive(Debug)]
-pub struct Arrived(Option<Arc<(AtomicBool, Event)>>);
+pub struct StdoutFlush(Option<Arc<(AtomicBool, Event)>>);
 
-impl Arrived {
+impl StdoutFlush {
     /// Waits until all output has arrived, or until `give_up` completes: a terminal can be stopped.
     /// The writer must be dropped before.
     pub async fn wait(&self, give_up: impl Future) {
@@ -86,7 +86,7 @@ impl Arrived {
 }
 
 /// How long the output may take to arrive.
-pub const ARRIVAL: Duration = Duration::from_millis(500);
+pub const FLUSH_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Returns a descriptor that can be polled, or else the file.
 fn pollable(descriptor: OwnedFd, direction: Direction) -> io::Result<Result<Pollable, File>> {

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 
 use mcp_proto::stdio::Stdio;
-use mcp_proto::{Applied, Apply, Endpoint, Instant, Misuse, Outbox};
+use mcp_proto::{Apply, CommandOutcome, Endpoint, Instant, Misuse, Outbox};
 
 /// A recorded connection; uninhabited without the feature.
 #[derive(Debug)]
@@ -58,7 +58,7 @@ impl<R: Apply> Endpoint for RecordedStream<R> {
         match self.0 {}
     }
 
-    fn apply(&mut self, _: Instant, _: R::Command<'_>) -> Result<Applied, Misuse> {
+    fn apply(&mut self, _: Instant, _: R::Command<'_>) -> Result<CommandOutcome, Misuse> {
         match self.0 {}
     }
 

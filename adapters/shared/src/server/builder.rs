@@ -4,7 +4,7 @@ use std::io;
 use std::mem;
 
 use mcp_proto::Capability;
-use mcp_proto::catalog::{Catalog, Refused};
+use mcp_proto::catalog::{Catalog, CatalogError};
 use mcp_proto::server::Config;
 
 use crate::server::changes::Changes;
@@ -44,7 +44,7 @@ impl Builder {
     pub(crate) fn add<T>(
         &mut self,
         what: &str,
-        add: impl FnOnce(&mut Catalog<Handler>) -> Result<T, Refused>,
+        add: impl FnOnce(&mut Catalog<Handler>) -> Result<T, CatalogError>,
     ) {
         let added = add(&mut self.changes.catalog_mut());
         if let Err(refused) = added {

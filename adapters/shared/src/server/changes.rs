@@ -4,7 +4,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
 
-use mcp_proto::catalog::{Catalog, ChangedList, Refused};
+use mcp_proto::catalog::{Catalog, CatalogError, ChangedList};
 use mcp_proto::schema::{CallToolResult, Tool};
 use mcp_proto::{Change, Misuse};
 use serde::de::DeserializeOwned;
@@ -19,7 +19,7 @@ use crate::server::handler::tool_error::ToolError;
 /// method waits: a client that does not read is notified later, once for each thing that changed.
 ///
 /// A server sends only the notifications that it declares; see
-/// [`Server::changing`](crate::Server::changing).
+/// [`Server::declare_list_changed`](crate::Server::declare_list_changed).
 #[derive(Clone)]
 pub struct Changes {
     hub: Arc<Hub>,
@@ -72,12 +72,12 @@ impl Changes {
     /// [`Server::capability`](crate::Server::capability) with `Capability::ToolsListChanged`.
     ///
     /// # Errors
-    /// [`Refused`] if the tool's description is invalid.
+    /// [`CatalogError`] if the tool's description is invalid.
     pub fn add_tool<A, R>(
         &self,
         tool: Tool,
         handler: impl Fn(A, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
-    ) -> Result<(), Refused>
+    ) -> Result<(), CatalogError>
     where
         A: DeserializeOwned,
         R: Into<CallToolResult>,
@@ -90,15 +90,15 @@ impl Changes {
     /// Removes a tool and notifies clients. Running calls complete normally.
     ///
     /// # Errors
-    /// [`Refused::Unknown`] if no tool has this name.
-    pub fn remove_tool(&self, name: &str) -> Result<(), Refused> {
+    /// [`CatalogError::Unknown`] if no tool has this name.
+    pub fn remove_tool(&self, name: &str) -> Result<(), CatalogError> {
         let (changed, _handler) = self.catalog_mut().remove_tool(name)?;
         self.send_list_changed(changed);
         Ok(())
     }
 
     pub(crate) fn new() -> Self {
-        let catalog = RwLock::new(Catalog::new().replacing());
+        let catalog = RwLock::new(Catalog::new().replace_duplicates());
         Self { hub: Arc::new(Hub { catalog, connections: Mutex::default() }) }
     }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures_lite::future::block_on;
 use mcp_proto::server::{Command, Event, Server as Machine};
 use mcp_proto::{
-    Change, Close, Context, ErrorObject, IncomingId, Instant, Misuse, OwnedCommand, Request,
+    Change, CloseReason, Context, ErrorObject, IncomingId, Instant, Misuse, OwnedCommand, Request,
     Violation,
 };
 
@@ -27,7 +27,7 @@ use crate::server::id_hasher::IncomingMap;
 use crate::server::pending_changes::PendingChanges;
 use crate::trace::{EventSummary, close_reason};
 use crate::transport::http_types::ServerHttp;
-use crate::transport::link::{Link, OnTransport, Role, State, Transport};
+use crate::transport::link::{Link, LinkRole, OnTransport, State, Transport};
 use crate::validation::ToolChecks;
 
 /// A callback of the application.
@@ -36,7 +36,7 @@ pub(crate) type Callback<T> = Arc<dyn Fn(&T) + Send + Sync>;
 /// The start or end of the subscriptions to a resource over one connection.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
-pub enum Watch {
+pub enum SubscriptionChange {
     /// The first subscription to the resource with this URI began.
     Began(String),
     /// The last subscription to the resource with this URI ended.
@@ -55,7 +55,7 @@ pub struct ServerShared {
     pub(crate) checks: ToolChecks,
     pub(crate) workers: Workers,
     pub(crate) on_violation: Option<Callback<Violation>>,
-    pub(crate) on_watch: Option<Callback<Watch>>,
+    pub(crate) on_watch: Option<Callback<SubscriptionChange>>,
 }
 
 /// The requests and notifications in progress.
@@ -111,9 +111,9 @@ impl Serving {
     /// # Errors
     /// If the client caused a protocol fault.
     pub fn outcome(self) -> io::Result<()> {
-        match self.link.inspect(|state| state.connection.closed().cloned()) {
-            Some(Close::Fault(fault)) => Err(io::Error::other(fault)),
-            Some(Close::Local | Close::Peer) | None => Ok(()),
+        match self.link.inspect(|state| state.connection.close_reason().cloned()) {
+            Some(CloseReason::Fault(fault)) => Err(io::Error::other(fault)),
+            Some(CloseReason::Local | CloseReason::Peer) | None => Ok(()),
         }
     }
 }
@@ -162,7 +162,7 @@ impl OnTransport for Machine {
     type Http = ServerHttp;
 }
 
-impl Role for Machine {
+impl LinkRole for Machine {
     type Open = ServerState;
     type Shared = ServerShared;
 
@@ -187,10 +187,10 @@ impl Role for Machine {
             }
             Event::Violation(violation) => notify(link.shared.on_violation.as_ref(), &violation),
             Event::Watched { uri } => {
-                notify(link.shared.on_watch.as_ref(), &Watch::Began(uri.into()));
+                notify(link.shared.on_watch.as_ref(), &SubscriptionChange::Began(uri.into()));
             }
             Event::Unwatched { uri } => {
-                notify(link.shared.on_watch.as_ref(), &Watch::Ended(uri.into()));
+                notify(link.shared.on_watch.as_ref(), &SubscriptionChange::Ended(uri.into()));
             }
             _ => {}
         }
@@ -236,7 +236,7 @@ fn notify<T>(callback: Option<&Callback<T>>, event: &T) {
 fn serve(link: &Arc<Link<Machine>>, incoming: IncomingId, request: Request, context: Context) {
     let find = || {
         let catalog = link.shared.changes.catalog();
-        let found = catalog.find(&request, context.peer.revision)?;
+        let found = catalog.lookup(&request, context.peer.revision)?;
         Ok(Resolution::new(found, &link.shared.checks))
     };
     // The check of the arguments belongs to the application and may panic.
@@ -268,7 +268,7 @@ fn read_rounds(
         Some(state) => Some(sealing.open(state, request, unix_seconds())?),
         None => None,
     };
-    RoundState::read(text.as_deref(), context.answers.as_ref())
+    RoundState::read(text.as_deref(), context.input_responses.as_ref())
 }
 
 fn start(

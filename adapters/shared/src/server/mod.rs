@@ -27,11 +27,11 @@ use crate::exec::workers::{HandlerThreads, Spawn, Workers, handler_threads};
 use crate::recorder::Recorder;
 use crate::server::builder::Builder;
 use crate::server::changes::Changes;
-use crate::server::events::{Callback, ServerShared, Serving, Watch};
+use crate::server::events::{Callback, ServerShared, Serving, SubscriptionChange};
 use crate::server::handler::{Handler, HandlerFn};
 use crate::trace::Trace;
 use crate::transport::link::{Link, Transport};
-use crate::transport::shutdown::Driving;
+use crate::transport::shutdown::DriverHandle;
 
 /// A [server](https://modelcontextprotocol.io/specification/2025-11-25/server): the builder of its
 /// offer, which an adapter then serves.
@@ -64,7 +64,7 @@ pub struct Server {
     exit_with_parent: bool,
     pipe_bytes: Option<usize>,
     on_violation: Option<Callback<Violation>>,
-    on_watch: Option<Callback<Watch>>,
+    on_watch: Option<Callback<SubscriptionChange>>,
 }
 
 impl Server {
@@ -88,11 +88,11 @@ impl Server {
     ///
     /// `check` runs on the thread that reads requests: it must neither wait for the connection nor
     /// change the catalog.
-    pub fn checking(
+    pub fn check_arguments(
         self,
         check: impl Fn(&Tool, &Raw) -> Result<(), String> + Send + Sync + 'static,
     ) -> Self {
-        self.builder.configure(|catalog| catalog.checking(check));
+        self.builder.configure(|catalog| catalog.check_arguments(check));
         self
     }
 
@@ -101,26 +101,26 @@ impl Server {
     /// Schemas are compiled when the server starts to serve; an invalid one is an error then.
     /// Arguments that do not match produce a tool error that the model can correct; a structured
     /// result that does not match becomes the error `-32603`. External references are never
-    /// fetched. Replaces [`checking`](Self::checking).
+    /// fetched. Replaces [`check_arguments`](Self::check_arguments).
     #[cfg(feature = "jsonschema")]
     pub fn checked(mut self) -> Self {
         let schemas = self.builder.checks.enable();
-        self.checking(move |tool, arguments| schemas.check(&tool.input_schema, arguments))
+        self.check_arguments(move |tool, arguments| schemas.check(&tool.input_schema, arguments))
     }
 
     /// Declares change notifications for every list that is not empty, and resource subscriptions
     /// if there are resources. [`Changes`] sends them.
-    pub fn changing(mut self) -> Self {
-        self.builder.configure(mcp_proto::catalog::Catalog::changing);
+    pub fn declare_list_changed(mut self) -> Self {
+        self.builder.configure(mcp_proto::catalog::Catalog::declare_list_changed);
         self.builder.has_subscriptions = true;
         self
     }
 
     /// Returns the handle that notifies clients of changes, for use outside of handlers; declares
-    /// the notifications like [`changing`](Self::changing). Handlers use
+    /// the notifications like [`declare_list_changed`](Self::declare_list_changed). Handlers use
     /// [`Cx::changes`](crate::Cx::changes).
     pub fn changes(&mut self) -> Changes {
-        self.builder.configure(mcp_proto::catalog::Catalog::changing);
+        self.builder.configure(mcp_proto::catalog::Catalog::declare_list_changed);
         self.builder.has_subscriptions = true;
         self.builder.changes.clone()
     }
@@ -128,7 +128,10 @@ impl Server {
     /// Calls `callback` when the first subscription to a resource over a connection begins and when
     /// the last one ends; declares resource subscriptions. `callback` must not wait for the
     /// connection.
-    pub fn on_watch(mut self, callback: impl Fn(&Watch) + Send + Sync + 'static) -> Self {
+    pub fn on_subscription(
+        mut self,
+        callback: impl Fn(&SubscriptionChange) + Send + Sync + 'static,
+    ) -> Self {
         self.builder.has_subscriptions = true;
         self.on_watch = Some(Arc::new(callback));
         self
@@ -219,7 +222,7 @@ impl Server {
     /// // Later, in a program with an equal offer:
     /// let tape = fs::read("weather.tape").unwrap();
     /// let recording = Recording::read(&tape).unwrap();
-    /// recording.replay(&mut server.machine(recording.began()).unwrap()).unwrap();
+    /// recording.replay(&mut server.machine(recording.created_at()).unwrap()).unwrap();
     /// # }
     /// ```
     #[cfg(feature = "record")]
@@ -262,7 +265,7 @@ impl Server {
     ///
     /// # Errors
     /// If an entry cannot be offered.
-    pub fn open_on(&self, runtime: Arc<dyn Spawn>) -> io::Result<(Serving, Driving<Machine>)> {
+    pub fn open_on(&self, runtime: Arc<dyn Spawn>) -> io::Result<(Serving, DriverHandle<Machine>)> {
         let clock = Clock::new();
         let began = clock.now();
         let transport = match self.recorder.start(self.machine(began)?, began) {
@@ -270,8 +273,8 @@ impl Server {
             Err(machine) => Transport::Bytes(Box::new(machine)),
         };
         let link = self.link(clock, transport, runtime);
-        let driving =
-            Driving::new(Arc::clone(&link), None, Limits::default()).pipe_bytes(self.pipe_bytes);
+        let driving = DriverHandle::new(Arc::clone(&link), None, Limits::default())
+            .pipe_bytes(self.pipe_bytes);
         Ok((Serving::new(link, self.exit_with_parent), driving))
     }
 

@@ -32,7 +32,7 @@ impl PendingChanges {
         now: Instant,
         change: Change<'_>,
     ) -> Result<(), Misuse> {
-        match connection.run(now, Command::Changed { change }) {
+        match connection.run(now, Command::NotifyChanged { change }) {
             Err(Misuse::Blocked) => self.queue(change),
             sent => sent,
         }
@@ -70,12 +70,12 @@ impl PendingChanges {
             (&mut self.tools, Change::Tools),
         ];
         for (waits, change) in lists {
-            *waits =
-                *waits && connection.run(now, Command::Changed { change }) == Err(Misuse::Blocked);
+            *waits = *waits
+                && connection.run(now, Command::NotifyChanged { change }) == Err(Misuse::Blocked);
         }
         while let Some(uri) = self.uris.first() {
             let change = Change::Resource(uri);
-            if connection.run(now, Command::Changed { change }) == Err(Misuse::Blocked) {
+            if connection.run(now, Command::NotifyChanged { change }) == Err(Misuse::Blocked) {
                 break;
             }
             self.bytes -= uri.len();

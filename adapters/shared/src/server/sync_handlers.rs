@@ -80,7 +80,7 @@ impl Server {
     ///
     /// The handler receives the values of the template's variables. The client chooses them, so
     /// validate them before use in a path. For a resource that does not exist, return
-    /// [`Cx::no_resource`].
+    /// [`Cx::resource_not_found`].
     pub fn resource_template<R, F>(self, template: ResourceTemplate, handler: F) -> Self
     where
         R: Into<ReadResourceResult>,

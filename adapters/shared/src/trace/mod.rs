@@ -8,7 +8,7 @@ mod disabled;
 #[cfg(feature = "tracing")]
 mod enabled;
 
-use mcp_proto::Close;
+use mcp_proto::CloseReason;
 
 #[cfg(not(feature = "tracing"))]
 pub(crate) use disabled::Trace;
@@ -26,10 +26,10 @@ pub struct EventSummary<'a> {
 }
 
 /// Describes how a connection ended.
-pub(crate) const fn close_reason(why: &Close) -> &'static str {
+pub(crate) const fn close_reason(why: &CloseReason) -> &'static str {
     match why {
-        Close::Local => "by us",
-        Close::Peer => "by the peer",
-        Close::Fault(_) => "by a fault",
+        CloseReason::Local => "by us",
+        CloseReason::Peer => "by the peer",
+        CloseReason::Fault(_) => "by a fault",
     }
 }

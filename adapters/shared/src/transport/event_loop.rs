@@ -12,17 +12,17 @@ use futures_lite::io::{AsyncRead, AsyncWrite};
 
 use crate::exec::budget::{Budget, PIECE_BYTES_MAX};
 use crate::exec::poll_on_wake::poll_on_wake;
-use crate::transport::link::{Link, Role};
+use crate::transport::link::{Link, LinkRole};
 use crate::transport::read_buffer::ReadBuffer;
-use crate::transport::shutdown::Driving;
+use crate::transport::shutdown::DriverHandle;
 
 /// Drives a connection to its end. `sleep` is the runtime's timer, and `turn` yields to its other
 /// tasks.
 ///
 /// Reading continues while a write waits. The reading side also writes the responses, as far as the
 /// stream accepts them immediately, so that no other task is woken for them.
-pub async fn drive<R: Role, S: Future, T: Future<Output = ()>>(
-    driving: Driving<R>,
+pub async fn drive<R: LinkRole, S: Future, T: Future<Output = ()>>(
+    driving: DriverHandle<R>,
     reader: impl AsyncRead + Unpin,
     writer: impl AsyncWrite + Unpin,
     sleep: impl Fn(Duration) -> S,
@@ -35,8 +35,8 @@ pub async fn drive<R: Role, S: Future, T: Future<Output = ()>>(
     or(poll_on_wake(rarely_woken), read(&driving, reader, &output, &turn)).await;
 }
 
-async fn read<R: Role, W: AsyncWrite + Unpin, T: Future<Output = ()>>(
-    driving: &Driving<R>,
+async fn read<R: LinkRole, W: AsyncWrite + Unpin, T: Future<Output = ()>>(
+    driving: &DriverHandle<R>,
     mut reader: impl AsyncRead + Unpin,
     output: &SharedOutput<W>,
     turn: &impl Fn() -> T,
@@ -83,7 +83,7 @@ async fn read<R: Role, W: AsyncWrite + Unpin, T: Future<Output = ()>>(
     pending::<()>().await;
 }
 
-async fn write<R: Role, W: AsyncWrite + Unpin, T: Future<Output = ()>>(
+async fn write<R: LinkRole, W: AsyncWrite + Unpin, T: Future<Output = ()>>(
     link: &Arc<Link<R>>,
     output: &SharedOutput<W>,
     turn: &impl Fn() -> T,
@@ -133,7 +133,7 @@ impl<W: AsyncWrite + Unpin> SharedOutput<W> {
 
     /// Writes output as far as the stream accepts it immediately, and leaves the rest to the
     /// writing side.
-    async fn flush<R: Role>(&self, link: &Link<R>) {
+    async fn flush<R: LinkRole>(&self, link: &Link<R>) {
         poll_fn(|context| {
             let mut output = self.lock();
             // A pending chunk belongs to the writing side: polling the stream here would replace
@@ -164,7 +164,7 @@ const CHUNKS_MAX: usize = 2;
 impl<W: AsyncWrite + Unpin> Output<W> {
     /// Writes the rest of the current chunk, or the next chunk. Returns the chunk's length; zero if
     /// there is no output.
-    fn poll_chunk<R: Role>(
+    fn poll_chunk<R: LinkRole>(
         &mut self,
         link: &Link<R>,
         context: &mut Context<'_>,
@@ -182,7 +182,7 @@ impl<W: AsyncWrite + Unpin> Output<W> {
         Poll::Ready(written.map(|()| count))
     }
 
-    fn poll_rest<R: Role>(
+    fn poll_rest<R: LinkRole>(
         &mut self,
         link: &Link<R>,
         context: &mut Context<'_>,

@@ -6,23 +6,23 @@ use std::time::Duration;
 
 use futures_lite::future::{or, race};
 use mcp_proto::Limits;
-use mcp_proto::stdio::{Ending, Shutdown};
+use mcp_proto::stdio::{Shutdown, ShutdownStep};
 
 use crate::process::child::Child;
 use crate::process::pipe_size;
-use crate::transport::link::{Link, Role};
+use crate::transport::link::{Link, LinkRole};
 
 /// The driver's handle to a connection. Dropping it, as a runtime does that shuts down, ends the
 /// connection immediately and kills its child process.
 #[derive(Debug)]
-pub struct Driving<R: Role> {
+pub struct DriverHandle<R: LinkRole> {
     link: Arc<Link<R>>,
     child: Option<Arc<Child>>,
     limits: Limits,
     pipe_bytes: Option<usize>,
 }
 
-impl<R: Role> Driving<R> {
+impl<R: LinkRole> DriverHandle<R> {
     pub(crate) fn new(link: Arc<Link<R>>, child: Option<Arc<Child>>, limits: Limits) -> Self {
         Self { link, child, limits, pipe_bytes: None }
     }
@@ -89,9 +89,9 @@ impl<R: Role> Driving<R> {
         loop {
             match shutdown.poll_step() {
                 // The writer closes the child's stdin once all output was sent.
-                Some(Ending::CloseInput) | None => {}
-                Some(Ending::Terminate) => child.terminate(),
-                Some(Ending::Kill) => child.kill(),
+                Some(ShutdownStep::CloseInput) | None => {}
+                Some(ShutdownStep::Terminate) => child.terminate(),
+                Some(ShutdownStep::Kill) => child.kill(),
             }
             let step = shutdown.poll_timeout();
             let give_up = step.unwrap_or_else(|| self.link.clock.now() + AFTER_KILL);
@@ -111,7 +111,7 @@ impl<R: Role> Driving<R> {
     }
 }
 
-impl<R: Role> Drop for Driving<R> {
+impl<R: LinkRole> Drop for DriverHandle<R> {
     fn drop(&mut self) {
         if let Some(child) = &self.child {
             child.kill();

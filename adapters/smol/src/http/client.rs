@@ -6,14 +6,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_io::Timer;
-use mcp_adapter::http::{Dial, Duplex, Remote};
+use mcp_adapter::http::{ByteStream, Dial, Remote};
 use mcp_adapter::{BoxFuture, Client, Connection, Error, Spawn};
 use smol::net::TcpStream;
 
 use crate::runtime::Smol;
 
 impl Dial for Smol {
-    fn dial(&self, host: &str, port: u16) -> BoxFuture<'static, io::Result<Box<dyn Duplex>>> {
+    fn dial(&self, host: &str, port: u16) -> BoxFuture<'static, io::Result<Box<dyn ByteStream>>> {
         dial(host, port)
     }
 
@@ -30,12 +30,12 @@ impl Dial for Smol {
 
 /// Connects to a port of a host.
 #[doc(hidden)]
-pub fn dial(host: &str, port: u16) -> BoxFuture<'static, io::Result<Box<dyn Duplex>>> {
+pub fn dial(host: &str, port: u16) -> BoxFuture<'static, io::Result<Box<dyn ByteStream>>> {
     let host = host.to_owned();
     Box::pin(async move {
         let stream = TcpStream::connect((&*host, port)).await?;
         stream.set_nodelay(true)?;
-        Ok(Box::new(stream) as Box<dyn Duplex>)
+        Ok(Box::new(stream) as Box<dyn ByteStream>)
     })
 }
 

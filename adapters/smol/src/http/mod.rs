@@ -28,7 +28,7 @@ mod server;
 pub use client::ConnectHttp;
 #[doc(hidden)]
 pub use client::dial;
-pub use mcp_adapter::http::{Challenged, Http, HttpFailure, Remote, Stop};
+pub use mcp_adapter::http::{AuthChallenge, Http, HttpFailure, Remote, Stop};
 pub use server::{CONNECTIONS_MAX, DRAIN, ServeHttp};
 #[doc(hidden)]
 pub use server::{block_on, serve, sleep, spawn};

@@ -5,7 +5,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_adapter::http::{Dial, Duplex, Remote};
+use mcp_adapter::http::{ByteStream, Dial, Remote};
 use mcp_adapter::{BoxFuture, Client, Connection, Error, Spawn};
 use tokio::net::TcpStream;
 use tokio_util::compat::TokioAsyncReadCompatExt;
@@ -14,12 +14,12 @@ use super::socket::Socket;
 use crate::runtime::Tokio;
 
 impl Dial for Tokio {
-    fn dial(&self, host: &str, port: u16) -> BoxFuture<'static, io::Result<Box<dyn Duplex>>> {
+    fn dial(&self, host: &str, port: u16) -> BoxFuture<'static, io::Result<Box<dyn ByteStream>>> {
         let host = host.to_owned();
         Box::pin(async move {
             let stream = TcpStream::connect((&*host, port)).await?;
             stream.set_nodelay(true)?;
-            Ok(Box::new(Socket::new(stream).compat()) as Box<dyn Duplex>)
+            Ok(Box::new(Socket::new(stream).compat()) as Box<dyn ByteStream>)
         })
     }
 

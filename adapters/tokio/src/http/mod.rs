@@ -24,5 +24,5 @@ mod server;
 mod socket;
 
 pub use client::ConnectHttp;
-pub use mcp_adapter::http::{Body, Challenged, Http, HttpFailure, Remote, Stop};
+pub use mcp_adapter::http::{AuthChallenge, Http, HttpFailure, Remote, ResponseBody, Stop};
 pub use server::{CONNECTIONS_MAX, DRAIN, ServeHttp, Service};

@@ -13,7 +13,7 @@ use http::{Request, Response};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use mcp_adapter::http::{Body, Http, HttpRuntime, HttpService, Stop};
+use mcp_adapter::http::{Http, HttpRuntime, HttpService, ResponseBody, Stop};
 use mcp_adapter::{BoxFuture, Server, Spawn};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
@@ -149,7 +149,7 @@ pub struct Service(HttpService);
 
 impl Service {
     /// Answers a request.
-    pub async fn respond<B>(&self, request: Request<B>) -> Response<Body>
+    pub async fn respond<B>(&self, request: Request<B>) -> Response<ResponseBody>
     where
         B: http_body::Body,
         B::Error: Into<Box<dyn StdError + Send + Sync>>,
@@ -175,9 +175,9 @@ where
     B::Data: Send,
     B::Error: Into<Box<dyn StdError + Send + Sync>>,
 {
-    type Response = Response<Body>;
+    type Response = Response<ResponseBody>;
     type Error = Infallible;
-    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
+    type Future = Pin<Box<dyn Future<Output = Result<Response<ResponseBody>, Infallible>> + Send>>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
         Poll::Ready(Ok(()))

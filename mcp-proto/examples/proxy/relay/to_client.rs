@@ -3,7 +3,7 @@
 use mcp_proto::client::Event;
 use mcp_proto::schema::{Decode, Level, LogMessage};
 use mcp_proto::{
-    CallError, CallId, Change, IncomingId, Instant, Misuse, Progress, Question, Raw, Request,
+    CallError, CallId, Change, IncomingId, Instant, Misuse, NeededInput, Progress, Raw, Request,
 };
 
 use super::{Relay, call_error, misuse_error, note_failure, relay_options};
@@ -106,9 +106,9 @@ impl Relay {
             let keys: Vec<String> =
                 (0..relayed.unsent_questions.len()).map(|index| index.to_string()).collect();
             let put = |(_, request): &(IncomingId, Request)| {
-                Question::Raw(Box::from(&*request.method), request.params.clone())
+                NeededInput::Raw(Box::from(&*request.method), request.params.clone())
             };
-            let questions: Vec<(&str, Question)> = keys
+            let questions: Vec<(&str, NeededInput)> = keys
                 .iter()
                 .map(String::as_str)
                 .zip(relayed.unsent_questions.iter().map(put))
@@ -149,11 +149,15 @@ impl Relay {
                 let level = message.level.known().copied().unwrap_or(Level::Info);
                 self.client.log(now, incoming, level, message.logger.as_deref(), &message.data)
             }
-            "notifications/tools/list_changed" => self.client.changed(now, Change::Tools),
-            "notifications/prompts/list_changed" => self.client.changed(now, Change::Prompts),
-            "notifications/resources/list_changed" => self.client.changed(now, Change::Resources),
+            "notifications/tools/list_changed" => self.client.notify_changed(now, Change::Tools),
+            "notifications/prompts/list_changed" => {
+                self.client.notify_changed(now, Change::Prompts)
+            }
+            "notifications/resources/list_changed" => {
+                self.client.notify_changed(now, Change::Resources)
+            }
             "notifications/resources/updated" => match text("uri") {
-                Some(uri) => self.client.changed(now, Change::Resource(&uri)),
+                Some(uri) => self.client.notify_changed(now, Change::Resource(&uri)),
                 None => Ok(()),
             },
             _ => self.client.notify_raw(now, method, params.as_ref().map(|params| params as _)),

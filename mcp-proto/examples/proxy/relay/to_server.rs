@@ -39,7 +39,7 @@ impl Relay {
             }
             Event::Watched { uri } => {
                 let filter = Filter::new().resource(uri.clone());
-                self.server.listen(now, &filter, CallOptions::default()).map(|call| {
+                self.server.subscribe(now, &filter, CallOptions::default()).map(|call| {
                     self.watches.insert(uri, call);
                 })
             }
@@ -113,8 +113,10 @@ impl Relay {
         };
         relayed.incoming = Some(incoming);
         for (index, question) in relayed.sent_questions.drain(..).enumerate() {
-            let answer =
-                context.answers.as_ref().and_then(|answers| answers.find(&index.to_string()));
+            let answer = context
+                .input_responses
+                .as_ref()
+                .and_then(|answers| answers.get(&index.to_string()));
             let _ignored = match answer {
                 Some(answer) => self.server.respond(now, question, answer),
                 None => {

@@ -36,10 +36,10 @@ fn a_request_resolves_to_its_handler() {
 fn find_resolves_a_request_like_find_raw() {
     let catalog = catalog();
     let request = |params| Request { method: Method::from("tools/list"), params };
-    let answer = describe(catalog.find(&request(None), R4).unwrap(), R4);
+    let answer = describe(catalog.lookup(&request(None), R4).unwrap(), R4);
     assert_eq!(answer, r#"answer {"tools":[{"name":"today","inputSchema":{"type":"object"}}]}"#);
     let params = raw(&json!({"_meta": {"x": 1}}));
-    assert_eq!(describe(catalog.find(&request(Some(params)), R4).unwrap(), R4), answer);
+    assert_eq!(describe(catalog.lookup(&request(Some(params)), R4).unwrap(), R4), answer);
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn malformed_params_are_invalid_params() {
     }
     let null = json!({"name": "hello", "arguments": null});
     assert_eq!(lookup(&catalog, "prompts/get", null, R4), "prompt hello hello");
-    assert_eq!(catalog.find_raw("tools/call", None, R4).unwrap_err().code, code::INVALID_PARAMS);
+    assert_eq!(catalog.lookup_raw("tools/call", None, R4).unwrap_err().code, code::INVALID_PARAMS);
 }
 
 #[test]
@@ -123,12 +123,12 @@ fn the_error_for_an_unknown_resource_has_its_uri_and_the_revisions_code_stl_46()
     let catalog = catalog();
     for revision in Revision::ALL {
         let params = raw(&json!({"uri": "x:\"a\n"}));
-        let error = catalog.find_raw("resources/read", Some(&params), revision).unwrap_err();
+        let error = catalog.lookup_raw("resources/read", Some(&params), revision).unwrap_err();
         assert_eq!(error.code, revision.rules().resource_not_found);
         assert_eq!(error.data.unwrap().as_str(), r#"{"uri":"x:\"a\n"}"#);
         assert_eq!(&*error.message, "no resource `x:\"a`");
     }
-    let modern = catalog.find_raw(
+    let modern = catalog.lookup_raw(
         "resources/read",
         Some(&raw(&json!({"uri": "x:"}))),
         Revision::V2026_07_28,
@@ -207,9 +207,9 @@ fn completions_are_truncated_to_100_values_sec_20() {
 
 #[test]
 fn arguments_that_fail_the_check_are_a_tool_error_t_117() {
-    let mut catalog = catalog().checking(|tool, arguments| {
+    let mut catalog = catalog().check_arguments(|tool, arguments| {
         let cities: Map<String> = Map::decode(arguments).map_err(|error| error.to_string())?;
-        cities.find("city").map(drop).ok_or_else(|| alloc::format!("`{}` needs a city", tool.name))
+        cities.get("city").map(drop).ok_or_else(|| alloc::format!("`{}` needs a city", tool.name))
     });
     catalog.add_tool(tool("other"), "other").unwrap();
     let call = |arguments| json!({"name": "today", "arguments": arguments});

@@ -52,7 +52,7 @@ fn lookup(
     params: Value,
     revision: Revision,
 ) -> String {
-    match catalog.find_raw(method, Some(&raw(&params)), revision) {
+    match catalog.lookup_raw(method, Some(&raw(&params)), revision) {
         Ok(found) => describe(found, revision),
         Err(error) => alloc::format!("error {error}"),
     }
@@ -86,5 +86,5 @@ fn encoded(value: &dyn Encode, revision: Revision) -> String {
 }
 
 fn lookup_error(catalog: &Catalog<&'static str>, method: &str, params: Value) -> ErrorObject {
-    catalog.find_raw(method, Some(&raw(&params)), R4).unwrap_err()
+    catalog.lookup_raw(method, Some(&raw(&params)), R4).unwrap_err()
 }

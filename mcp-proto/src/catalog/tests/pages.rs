@@ -18,8 +18,8 @@ fn tools_page(
     cursor: Option<&str>,
 ) -> Result<ListToolsResult, ErrorObject> {
     let params = cursor.map(|cursor| raw(&json!({"cursor": cursor})));
-    match catalog.find_raw("tools/list", params.as_ref(), R4)? {
-        Resolved::Answer(Answer::Tools(page)) => Ok(page),
+    match catalog.lookup_raw("tools/list", params.as_ref(), R4)? {
+        Resolved::Answer(CatalogResult::Tools(page)) => Ok(page),
         other => panic!("{other:?}"),
     }
 }
@@ -59,7 +59,7 @@ fn lists_keep_insertion_order_stl_12() {
 
 #[test]
 fn every_list_is_paged_and_encoded_for_the_peers_revision_pag_06() {
-    let mut catalog = with_pages(1, 1 << 20).ttl_ms(7).public();
+    let mut catalog = with_pages(1, 1 << 20).ttl_ms(7).cache_publicly();
     let schema = raw(&json!({"type": "object"}));
     catalog.add_tool(Tool::new("t", schema).title("T"), "").unwrap();
     catalog.add_tool(tool("u"), "").unwrap();
@@ -153,7 +153,7 @@ fn a_cursor_stays_valid_when_its_entry_is_removed() {
 
 #[test]
 fn entries_max_bounds_a_page() {
-    let mut catalog = Catalog::new().replacing().entries_max(2);
+    let mut catalog = Catalog::new().replace_duplicates().entries_max(2);
     for name in ["a", "b", "c", "a"] {
         catalog.add_tool(tool(name), "").unwrap();
     }
@@ -174,9 +174,9 @@ fn an_entry_larger_than_a_page_is_rejected() {
     let sized = |bytes: usize| tool("x").description("d".repeat(bytes));
     let frame = encoded(&sized(0), R4).len();
     let fits = 1000 - 256 - frame - 1;
-    assert_eq!(catalog.add_tool(sized(fits + 1), ""), Err(Refused::TooLong));
+    assert_eq!(catalog.add_tool(sized(fits + 1), ""), Err(CatalogError::TooLong));
     assert_eq!(catalog.add_tool(sized(fits), ""), Ok(ChangedList::Tools));
-    assert_eq!(with_pages(10, 0).add_prompt(Prompt::new("x"), ""), Err(Refused::TooLong));
+    assert_eq!(with_pages(10, 0).add_prompt(Prompt::new("x"), ""), Err(CatalogError::TooLong));
 }
 
 type Model = BTreeMap<u8, String>;

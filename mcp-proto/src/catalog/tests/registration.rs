@@ -7,15 +7,18 @@ use super::*;
 #[test]
 fn duplicates_are_rejected_without_changes() {
     let mut catalog = catalog();
-    assert_eq!(catalog.add_tool(tool("today"), "again"), Err(Refused::Duplicate));
+    assert_eq!(catalog.add_tool(tool("today"), "again"), Err(CatalogError::Duplicate));
     let readme = Resource::new("file:///readme", "other name");
-    assert_eq!(catalog.add_resource(readme, "again"), Err(Refused::Duplicate));
+    assert_eq!(catalog.add_resource(readme, "again"), Err(CatalogError::Duplicate));
     let files = ResourceTemplate::new("file:///{name}", "other name");
-    assert_eq!(catalog.add_template(files, "again"), Err(Refused::Duplicate));
-    assert_eq!(catalog.add_prompt(Prompt::new("greet"), "again"), Err(Refused::Duplicate));
-    assert_eq!(catalog.add_prompt_completion("greet", "who", "again"), Err(Refused::Duplicate));
+    assert_eq!(catalog.add_template(files, "again"), Err(CatalogError::Duplicate));
+    assert_eq!(catalog.add_prompt(Prompt::new("greet"), "again"), Err(CatalogError::Duplicate));
+    assert_eq!(
+        catalog.add_prompt_completion("greet", "who", "again"),
+        Err(CatalogError::Duplicate)
+    );
     let again = catalog.add_template_completion("file:///{name}", "name", "again");
-    assert_eq!(again, Err(Refused::Duplicate));
+    assert_eq!(again, Err(CatalogError::Duplicate));
     assert!(catalog.tools().all(|(_, handler)| *handler == "today"));
     assert_eq!(lookup(&catalog, "tools/call", json!({"name": "today"}), R4), "tool today today {}");
 }
@@ -44,7 +47,7 @@ fn a_tool_is_found_by_name_until_it_is_removed() {
 
 #[test]
 fn a_replacement_keeps_the_position_and_drops_completions() {
-    let mut catalog = catalog().replacing();
+    let mut catalog = catalog().replace_duplicates();
     catalog.add_tool(tool("later"), "later").unwrap();
     assert_eq!(catalog.add_tool(tool("today"), "again"), Ok(ChangedList::Tools));
     assert_eq!(
@@ -65,24 +68,24 @@ fn a_replacement_keeps_the_position_and_drops_completions() {
 #[test]
 fn malformed_entries_are_rejected() {
     let mut catalog = Catalog::new();
-    assert!(matches!(catalog.add_tool(tool(""), ""), Err(Refused::Invalid(_))));
+    assert!(matches!(catalog.add_tool(tool(""), ""), Err(CatalogError::Invalid(_))));
     for schema in
         [json!([]), json!({}), json!({"type": "string"}), json!({"type": ["object"]}), json!(true)]
     {
         let added = catalog.add_tool(Tool::new("x", raw(&schema)), "");
-        assert!(matches!(added, Err(Refused::Invalid(_))), "{schema}");
+        assert!(matches!(added, Err(CatalogError::Invalid(_))), "{schema}");
     }
     let mistyped = tool("x").output_schema(raw(&json!([])));
-    assert!(matches!(catalog.add_tool(mistyped, ""), Err(Refused::Invalid(_))));
+    assert!(matches!(catalog.add_tool(mistyped, ""), Err(CatalogError::Invalid(_))));
     for uri in ["", "readme", "/readme", ":x", "1a:x", "a b:x"] {
         let added = catalog.add_resource(Resource::new(uri, "x"), "");
-        assert!(matches!(added, Err(Refused::Invalid(_))), "{uri}");
+        assert!(matches!(added, Err(CatalogError::Invalid(_))), "{uri}");
     }
     let bad = ResourceTemplate::new("file:///{name", "x");
-    assert!(matches!(catalog.add_template(bad, ""), Err(Refused::Template(_))));
-    assert!(matches!(catalog.add_prompt(Prompt::new(""), ""), Err(Refused::Invalid(_))));
+    assert!(matches!(catalog.add_template(bad, ""), Err(CatalogError::Template(_))));
+    assert!(matches!(catalog.add_prompt(Prompt::new(""), ""), Err(CatalogError::Invalid(_))));
     let twice = prompt("x", &[("a", true), ("a", false)]);
-    assert!(matches!(catalog.add_prompt(twice, ""), Err(Refused::Invalid(_))));
+    assert!(matches!(catalog.add_prompt(twice, ""), Err(CatalogError::Invalid(_))));
     assert_eq!(catalog.capabilities(), Capabilities::none());
 }
 
@@ -90,12 +93,15 @@ fn malformed_entries_are_rejected() {
 fn completions_require_an_existing_argument() {
     let mut catalog = catalog();
     for (prompt, argument) in [("greet", "when"), ("part", "who")] {
-        assert_eq!(catalog.add_prompt_completion(prompt, argument, ""), Err(Refused::Unknown));
+        assert_eq!(catalog.add_prompt_completion(prompt, argument, ""), Err(CatalogError::Unknown));
     }
     for (template, variable) in
         [("file:///{name}", "path"), ("file:///{x}", "x"), ("file:///readme", "x")]
     {
-        assert_eq!(catalog.add_template_completion(template, variable, ""), Err(Refused::Unknown));
+        assert_eq!(
+            catalog.add_template_completion(template, variable, ""),
+            Err(CatalogError::Unknown)
+        );
     }
 }
 
@@ -103,19 +109,19 @@ fn completions_require_an_existing_argument() {
 fn removal_drops_completions() {
     let mut catalog = catalog();
     assert_eq!(catalog.remove_tool("today"), Ok((ChangedList::Tools, "today")));
-    assert_eq!(catalog.remove_tool("today"), Err(Refused::Unknown));
+    assert_eq!(catalog.remove_tool("today"), Err(CatalogError::Unknown));
     assert_eq!(catalog.remove_template("file:///{name}"), Ok((ChangedList::Resources, "files")));
-    assert_eq!(catalog.remove_template("file:///{name}"), Err(Refused::Unknown));
+    assert_eq!(catalog.remove_template("file:///{name}"), Err(CatalogError::Unknown));
     assert_eq!(catalog.patterns.len(), catalog.templates.len());
     assert_eq!(
         lookup(&catalog, "resources/read", json!({"uri": "file:///a"}), R4),
         "template tree tree path=Text(\"a\")"
     );
     assert_eq!(catalog.remove_resource("file:///readme"), Ok((ChangedList::Resources, "readme")));
-    assert_eq!(catalog.remove_resource("file:///readme"), Err(Refused::Unknown));
+    assert_eq!(catalog.remove_resource("file:///readme"), Err(CatalogError::Unknown));
     assert!(catalog.capabilities().has(Capability::Completions));
     assert_eq!(catalog.remove_prompt("greet"), Ok((ChangedList::Prompts, "greet")));
-    assert_eq!(catalog.remove_prompt("greet"), Err(Refused::Unknown));
+    assert_eq!(catalog.remove_prompt("greet"), Err(CatalogError::Unknown));
     assert_eq!(catalog.capabilities(), Capabilities::none().with(Capability::Resources));
     // An entry added again under an old name does not inherit its completions.
     catalog.add_prompt(prompt("greet", &[("who", true)]), "greet").unwrap();
@@ -126,11 +132,11 @@ fn removal_drops_completions() {
 fn capabilities_follow_from_the_entries_cap_01_cap_12() {
     let declares = |catalog: &Catalog<&str>| encoded(&catalog.capabilities(), R4);
     assert_eq!(declares(&Catalog::new()), "{}");
-    assert_eq!(declares(&Catalog::new().changing()), "{}");
+    assert_eq!(declares(&Catalog::new().declare_list_changed()), "{}");
     let mut tools = Catalog::new();
     assert_eq!(tools.add_tool(tool("x"), ""), Ok(ChangedList::Tools));
     assert_eq!(declares(&tools), r#"{"tools":{}}"#);
-    assert_eq!(declares(&tools.changing()), r#"{"tools":{"listChanged":true}}"#);
+    assert_eq!(declares(&tools.declare_list_changed()), r#"{"tools":{"listChanged":true}}"#);
     let mut templates = Catalog::new();
     assert_eq!(
         templates.add_template(ResourceTemplate::new("a:{x}", "x"), ""),
@@ -145,7 +151,7 @@ fn capabilities_follow_from_the_entries_cap_01_cap_12() {
         r#"{"completions":{},"prompts":{"listChanged":true},"#,
         r#""resources":{"listChanged":true},"tools":{"listChanged":true}}"#,
     );
-    assert_eq!(declares(&catalog().changing()), all);
+    assert_eq!(declares(&catalog().declare_list_changed()), all);
 }
 
 #[test]

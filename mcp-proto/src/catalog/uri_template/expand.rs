@@ -14,7 +14,7 @@ pub(super) fn expand(parts: &[Part], variables: &Variables) -> String {
             Part::Expression(expression) => {
                 let mut prefix = expression.operator.prefix;
                 for variable in &expression.variables {
-                    let Some(value) = variables.find(&variable.name) else { continue };
+                    let Some(value) = variables.get(&variable.name) else { continue };
                     if matches!(value, Variable::List(list) if list.is_empty()) {
                         continue;
                     }

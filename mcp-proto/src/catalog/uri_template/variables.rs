@@ -39,7 +39,7 @@ impl From<Vec<String>> for Variable {
 /// let variables = Variables::new().with("city", "Oslo").with("tags", vec!["a".to_owned()]);
 /// assert_eq!(variables.text("city"), Some("Oslo"));
 /// assert_eq!(variables.list("tags").unwrap().len(), 1);
-/// assert!(variables.find("country").is_none());
+/// assert!(variables.get("country").is_none());
 /// ```
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Variables(Vec<(Box<str>, Variable)>);
@@ -61,14 +61,14 @@ impl Variables {
 
     /// Returns the value of `name`; `None` if it is absent.
     #[must_use]
-    pub fn find(&self, name: &str) -> Option<&Variable> {
+    pub fn get(&self, name: &str) -> Option<&Variable> {
         self.0.iter().find(|(known, _)| **known == *name).map(|(_, value)| value)
     }
 
     /// Returns the text of `name`; `None` if it is absent or a list.
     #[must_use]
     pub fn text(&self, name: &str) -> Option<&str> {
-        match self.find(name)? {
+        match self.get(name)? {
             Variable::Text(text) => Some(text),
             Variable::List(_) => None,
         }
@@ -77,7 +77,7 @@ impl Variables {
     /// Returns the list of `name`; `None` if it is absent or a text.
     #[must_use]
     pub fn list(&self, name: &str) -> Option<&[String]> {
-        match self.find(name)? {
+        match self.get(name)? {
             Variable::List(list) => Some(list),
             Variable::Text(_) => None,
         }

@@ -10,7 +10,7 @@ const NOW: Instant = Instant::ZERO;
 
 fn client() -> Client {
     let config =
-        client::Config::new("c", "1").capability(Capability::Roots).expect(crate::Era::Legacy);
+        client::Config::new("c", "1").capability(Capability::Roots).expect_era(crate::Era::Legacy);
     let mut client = Client::new(NOW, config);
     let mut send = |message: &str| client.handle_message(NOW, StreamId::ONLY, message.as_bytes());
     send(
@@ -68,36 +68,39 @@ fn client_methods_apply_their_commands() {
     let call = one.call_raw(NOW, "tools/call", Some(&x), options()).unwrap();
     let made =
         Command::Call { method: "tools/call", params: Payload::Value(&x), options: options() };
-    assert_eq!(apply(made), Ok(Applied::Call(call)));
+    assert_eq!(apply(made), Ok(CommandOutcome::Call(call)));
     assert_eq!(one.cancel(NOW, call, "no"), Ok(()));
-    assert_eq!(apply(Command::Cancel { call, reason: "no" }), Ok(Applied::Done));
-    let call = one.listen(NOW, &filter, options()).unwrap();
+    assert_eq!(apply(Command::Cancel { call, reason: "no" }), Ok(CommandOutcome::Done));
+    let call = one.subscribe(NOW, &filter, options()).unwrap();
     assert_eq!(
-        apply(Command::Listen { filter: &filter, options: options() }),
-        Ok(Applied::Call(call))
+        apply(Command::Subscribe { filter: &filter, options: options() }),
+        Ok(CommandOutcome::Call(call))
     );
     let call = one.set_log_level(NOW, Level::Error, options()).unwrap();
     let set = Command::SetLogLevel { level: Level::Error, options: options() };
-    assert_eq!(apply(set), Ok(Applied::Call(call)));
+    assert_eq!(apply(set), Ok(CommandOutcome::Call(call)));
     assert_eq!(one.notify_raw(NOW, "x/y", None), Ok(()));
-    assert_eq!(apply(Command::Notify { method: "x/y", params: Payload::Empty }), Ok(Applied::Done));
+    assert_eq!(
+        apply(Command::Notify { method: "x/y", params: Payload::Empty }),
+        Ok(CommandOutcome::Done)
+    );
     assert_eq!(one.progress(NOW, first, &progress), Ok(()));
     assert_eq!(
         apply(Command::Progress { incoming: first, progress: &progress }),
-        Ok(Applied::Done)
+        Ok(CommandOutcome::Done)
     );
     assert_eq!(one.respond(NOW, first, &x), Ok(()));
     assert_eq!(
         apply(Command::Respond { incoming: first, result: x.clone().into() }),
-        Ok(Applied::Done)
+        Ok(CommandOutcome::Done)
     );
     assert_eq!(one.respond_error(NOW, second, &error), Ok(()));
     let fail = Command::RespondError { incoming: second, error: &error };
-    assert_eq!(apply(fail.clone()), Ok(Applied::Done));
+    assert_eq!(apply(fail.clone()), Ok(CommandOutcome::Done));
     assert_eq!(one.respond_error(NOW, second, &error), Err(Misuse::Stale));
     assert_eq!(apply(fail), Err(Misuse::Stale));
     one.close(NOW);
-    assert_eq!(apply(Command::Close), Ok(Applied::Done));
+    assert_eq!(apply(Command::Close), Ok(CommandOutcome::Done));
     assert_eq!(one.respond(NOW, third, &x), Err(Misuse::Stale));
     assert_eq!(
         apply(Command::Respond { incoming: third, result: x.clone().into() }),
@@ -115,54 +118,57 @@ fn server_methods_apply_their_commands() {
     let (mut one, mut other) = (server(), server());
     let (x, options) = (raw(r#"{"content":[]}"#), CallOptions::default);
     let (progress, error) = (Progress::new(1.0), ErrorObject::internal("no"));
-    let declared = [("k", Question::Roots)];
-    let undeclared = [("k", Question::raw("sampling/createMessage", raw("{}")))];
+    let declared = [("k", NeededInput::Roots)];
+    let undeclared = [("k", NeededInput::raw("sampling/createMessage", raw("{}")))];
     let ids: Vec<_> = (1..7).map(IncomingId).collect();
     let mut apply = |command| other.apply(NOW, command);
     let call = one.call_raw(NOW, "roots/list", None, options()).unwrap();
     let made = Command::Call { method: "roots/list", params: Payload::Empty, options: options() };
-    assert_eq!(apply(made), Ok(Applied::Call(call)));
+    assert_eq!(apply(made), Ok(CommandOutcome::Call(call)));
     assert_eq!(one.cancel(NOW, call, ""), Ok(()));
-    assert_eq!(apply(Command::Cancel { call, reason: "" }), Ok(Applied::Done));
-    assert_eq!(one.changed(NOW, Change::Tools), Ok(()));
-    assert_eq!(apply(Command::Changed { change: Change::Tools }), Ok(Applied::Done));
-    assert_eq!(one.hang_up(NOW, ids[0]), Ok(()));
-    assert_eq!(apply(Command::EndStream { incoming: ids[0] }), Ok(Applied::Done));
+    assert_eq!(apply(Command::Cancel { call, reason: "" }), Ok(CommandOutcome::Done));
+    assert_eq!(one.notify_changed(NOW, Change::Tools), Ok(()));
+    assert_eq!(apply(Command::NotifyChanged { change: Change::Tools }), Ok(CommandOutcome::Done));
+    assert_eq!(one.end_stream(NOW, ids[0]), Ok(()));
+    assert_eq!(apply(Command::EndStream { incoming: ids[0] }), Ok(CommandOutcome::Done));
     assert_eq!(one.log(NOW, Some(ids[0]), Level::Error, Some("l"), &x), Ok(()));
     let (level, logger) = (Level::Error, Some("l"));
     let log = Command::Log { incoming: Some(ids[0]), level, logger, data: &x };
-    assert_eq!(apply(log), Ok(Applied::Done));
+    assert_eq!(apply(log), Ok(CommandOutcome::Done));
     assert_eq!(one.notify_raw(NOW, "x/y", Some(&x)), Ok(()));
     assert_eq!(
         apply(Command::Notify { method: "x/y", params: Payload::Value(&x) }),
-        Ok(Applied::Done)
+        Ok(CommandOutcome::Done)
     );
     assert_eq!(one.progress(NOW, ids[0], &progress), Ok(()));
     assert_eq!(
         apply(Command::Progress { incoming: ids[0], progress: &progress }),
-        Ok(Applied::Done)
+        Ok(CommandOutcome::Done)
     );
     assert_eq!(one.respond(NOW, ids[0], &x), Ok(()));
     assert_eq!(
         apply(Command::Respond { incoming: ids[0], result: x.clone().into() }),
-        Ok(Applied::Done)
+        Ok(CommandOutcome::Done)
     );
     assert_eq!(one.respond_error(NOW, ids[1], &error), Ok(()));
     let fail = Command::RespondError { incoming: ids[1], error: &error };
-    assert_eq!(apply(fail), Ok(Applied::Done));
+    assert_eq!(apply(fail), Ok(CommandOutcome::Done));
     assert_eq!(one.request_input(NOW, ids[2], &undeclared, None), Err(Misuse::Undeclared));
     let questions = (&undeclared[..]).into();
     let ask = Command::RequestInput { incoming: ids[2], questions, state: None };
     assert_eq!(apply(ask), Err(Misuse::Undeclared));
     assert_eq!(one.refuse_undeclared(NOW, ids[2], &undeclared), Ok(()));
     let questions = (&undeclared[..]).into();
-    assert_eq!(apply(Command::RefuseUndeclared { incoming: ids[2], questions }), Ok(Applied::Done));
+    assert_eq!(
+        apply(Command::RefuseUndeclared { incoming: ids[2], questions }),
+        Ok(CommandOutcome::Done)
+    );
     assert_eq!(one.request_input(NOW, ids[3], &declared, Some("s")), Ok(()));
     let questions = (&declared[..]).into();
     let ask = Command::RequestInput { incoming: ids[3], questions, state: Some("s") };
-    assert_eq!(apply(ask), Ok(Applied::Done));
+    assert_eq!(apply(ask), Ok(CommandOutcome::Done));
     one.close(NOW);
-    assert_eq!(apply(Command::Close), Ok(Applied::Done));
+    assert_eq!(apply(Command::Close), Ok(CommandOutcome::Done));
     let sent = [sent(&mut one), sent(&mut other)];
     assert_eq!(sent[0], sent[1]);
     assert!(sent[0].len() > 9, "{}", sent[0].len());

@@ -13,7 +13,7 @@ use crate::error::Misuse;
 use crate::method::MethodId;
 use crate::permissions;
 use crate::schema::Level;
-use crate::vocabulary::{CallId, CallOptions, Filter, IncomingId, Question, Route};
+use crate::vocabulary::{CallId, CallOptions, Filter, IncomingId, NeededInput, Route};
 
 /// Subscribes with one `resources/subscribe` per new URI, a bounded number at a time.
 pub(super) fn listen(
@@ -58,7 +58,7 @@ pub(super) fn ask(
     calls: &PendingCalls,
     inbound: &mut Inbound,
     incoming: IncomingId,
-    questions: &[(&str, Question)],
+    questions: &[(&str, NeededInput)],
     state: Option<&str>,
 ) -> Result<Delivery, Misuse> {
     let open = inbound.get(incoming).ok_or(Misuse::Stale)?;

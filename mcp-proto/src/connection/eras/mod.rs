@@ -16,7 +16,7 @@ use crate::method::MethodId;
 use crate::revision::{Era, Side};
 use crate::rpc::Params;
 use crate::schema::Level;
-use crate::vocabulary::{CallId, CallOptions, Event, Filter, IncomingId, Question, Route};
+use crate::vocabulary::{CallId, CallOptions, Event, Filter, IncomingId, NeededInput, Route};
 
 use rules::{Delivery, LogTarget};
 
@@ -129,20 +129,20 @@ pub(super) fn ask(
     calls: &PendingCalls,
     inbound: &mut Inbound,
     incoming: IncomingId,
-    questions: &[(&str, Question)],
+    questions: &[(&str, NeededInput)],
     state: Option<&str>,
 ) -> Result<Delivery, Misuse> {
     let open = inbound.get(incoming).filter(|open| open.asking().is_none()).ok_or(Misuse::Stale)?;
     if !open.rule.is_some_and(|rule| rule.may_ask) {
         return Err(Misuse::Unsupported);
     }
-    let is_repeated = |(index, (key, _)): (usize, &(&str, Question))| {
+    let is_repeated = |(index, (key, _)): (usize, &(&str, NeededInput))| {
         questions.iter().take(index).any(|(earlier, _)| earlier == key)
     };
     if (questions.is_empty() && state.is_none()) || questions.iter().enumerate().any(is_repeated) {
         return Err(Misuse::Unencodable);
     }
-    if questions.len() > env.limits().questions_max {
+    if questions.len() > env.limits().input_requests_max {
         return Err(Misuse::Blocked);
     }
     match open.peer.revision.era() {

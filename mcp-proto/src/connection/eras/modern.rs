@@ -18,7 +18,7 @@ use crate::revision::{Capability, MethodRule, Revision, Side};
 use crate::rpc::{self, Params, RequestId};
 use crate::schema::{Capabilities, Level, key};
 use crate::vocabulary::{
-    CallId, CallOptions, Event, Filter, IncomingId, Peer, Question, Route, ViolationKind,
+    CallId, CallOptions, Event, Filter, IncomingId, NeededInput, Peer, Route, ViolationKind,
 };
 
 /// Sets the log level that all further requests carry.
@@ -125,7 +125,7 @@ fn acknowledged(
     match subscriptions.acknowledge(call, filter, limits) {
         Ok(filter) => {
             calls.remove_deadline(call);
-            env.emit(Event::Listening { call, filter });
+            env.emit(Event::Subscribed { call, filter });
         }
         Err(why) => env.bad_notification(MethodId::Acknowledged.name(), why),
     }
@@ -172,7 +172,7 @@ pub(super) fn ask(
     env: &mut Env,
     inbound: &mut Inbound,
     incoming: IncomingId,
-    questions: &[(&str, Question)],
+    questions: &[(&str, NeededInput)],
     state: Option<&str>,
 ) -> Result<(), Misuse> {
     let open = inbound.get(incoming).ok_or(Misuse::Stale)?;
@@ -201,7 +201,7 @@ pub(super) fn ask(
 }
 
 // CAP-16: writes one question; fails unless the client declared the capability for it.
-fn write_question(out: &mut Vec<u8>, question: &Question, peer: &Peer) -> Result<(), Misuse> {
+fn write_question(out: &mut Vec<u8>, question: &NeededInput, peer: &Peer) -> Result<(), Misuse> {
     let mut params = Vec::new();
     question.write(peer.revision, &mut params)?;
     if params.first().is_some_and(|first| *first != b'{') {

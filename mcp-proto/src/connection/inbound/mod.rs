@@ -21,8 +21,8 @@ use crate::queues::Draft;
 use crate::revision::{MethodRule, Revision};
 use crate::rpc::{self, ErrorObject, Params, RequestId};
 use crate::vocabulary::{
-    Answers, CallError, CallId, Context, Event, IncomingId, OutgoingKind, Progress, Question,
-    Request, Route, StreamId, identity_cost,
+    CallError, CallId, Context, Event, IncomingId, InputResponses, NeededInput, OutgoingKind,
+    Progress, Request, Route, StreamId, identity_cost,
 };
 
 pub(crate) use crate::meta::RequestContext;
@@ -129,7 +129,7 @@ impl Inbound {
             peer: Arc::clone(&sender.peer),
             log_level: sender.log_level,
             wants_progress: sender.progress_token.is_some(),
-            answers: sender.answers,
+            input_responses: sender.answers,
             state: sender.state,
             meta: sender.meta,
         };
@@ -450,7 +450,7 @@ impl Inbound {
         &mut self,
         env: &mut Env,
         incoming: IncomingId,
-        questions: &[(&str, Question)],
+        questions: &[(&str, NeededInput)],
         state: Option<&str>,
     ) {
         let deferred = self.requests.take_deferred(incoming);
@@ -521,7 +521,7 @@ impl Inbound {
             log_level: env.terms.log_level,
             wants_progress: open.progress_token().is_some(),
             // Without questions there are no answers, as in the modern era.
-            answers: (!is_idle).then(|| Answers::new(answers)),
+            input_responses: (!is_idle).then(|| InputResponses::new(answers)),
             state: asking.state,
             meta: request.params.as_ref().and_then(|params| params.member("_meta")),
         };

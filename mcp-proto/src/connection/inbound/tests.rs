@@ -223,7 +223,7 @@ fn closing_a_request_ends_its_stream() {
 }
 
 fn ask(env: &mut Env, inbound: &mut Inbound, incoming: IncomingId) {
-    let questions = [("q", Question::Roots), ("r", Question::Roots)];
+    let questions = [("q", NeededInput::Roots), ("r", NeededInput::Roots)];
     inbound.begin_asking(env, incoming, &questions, Some("s"));
 }
 
@@ -245,7 +245,7 @@ fn a_request_is_delivered_again_with_the_answers() {
     let (again, request, context) = delivered(&mut env);
     assert_ne!(again, first);
     assert_eq!(request.params.unwrap().to_string(), r#"{"name":"t"}"#);
-    let answers = context.answers.unwrap();
+    let answers = context.input_responses.unwrap();
     let answers: Vec<_> =
         answers.iter().map(|(key, answer)| (key.to_string(), answer.to_string())).collect();
     assert_eq!(answers, [("q".into(), "[1]".into()), ("r".into(), "[2]".to_string())]);

@@ -182,7 +182,7 @@ impl Reader<'_> {
             return Err(invalid("`input_required` without `inputRequests` or `requestState`"));
         }
         if rounds >= self.limits.input_rounds_max {
-            return Err(CallError::Rounds);
+            return Err(CallError::TooManyRounds);
         }
         Ok(Round { questions, state })
     }
@@ -195,8 +195,8 @@ impl Reader<'_> {
         let mut questions: Vec<Question> = Vec::new();
         for (key, request) in members(requests.as_bytes()) {
             let key = unescape_key(key);
-            if questions.len() == self.limits.questions_max {
-                return Err(invalid("too many input requests (`Limits::questions_max`)"));
+            if questions.len() == self.limits.input_requests_max {
+                return Err(invalid("too many input requests (`Limits::input_requests_max`)"));
             }
             if questions.iter().any(|question| *question.key == *key) {
                 return Err(CallError::Invalid(

@@ -46,7 +46,7 @@ pub(crate) fn read_welcome(result: &Raw, identity: &Identity) -> OpenAction {
     OpenAction::Agreed(Peer {
         revision,
         info: welcome.server_info,
-        capabilities: welcome.capabilities.seen_from(Side::Server, revision),
+        capabilities: welcome.capabilities.reinterpret(Side::Server, revision),
         instructions: welcome.instructions.map(Into::into),
     })
 }

@@ -15,7 +15,7 @@ use crate::json::Raw;
 use crate::revision::{Era, Revision};
 use crate::rpc::ErrorObject;
 use crate::time::Instant;
-use crate::vocabulary::{CallError, Close, Fault, Identity};
+use crate::vocabulary::{CallError, CloseReason, Fault, Identity};
 
 pub(crate) use open_action::OpenAction;
 use phase::Phase;
@@ -28,7 +28,7 @@ type Outcome = Result<Raw, CallError>;
 pub(crate) struct Lifecycle {
     probing: Probing,
     /// Why the connection is closing or closed.
-    end: Option<Box<Close>>,
+    end: Option<Box<CloseReason>>,
     /// Server: when draining ends, even if requests are still open.
     drain_due: Option<Instant>,
 }
@@ -45,7 +45,7 @@ impl Lifecycle {
                 OpenAction::Probe(revision, limits.probe_timeout)
             }
             (_, Some(revision)) => OpenAction::Initialize(revision),
-            (None, None) => OpenAction::Fault(Fault::NothingToOffer),
+            (None, None) => OpenAction::Fault(Fault::NoRevisionConfigured),
         }
     }
 
@@ -74,7 +74,7 @@ impl Lifecycle {
             Err(CallError::Refused(error)) => self.on_initialize_refused(&env.identity, error),
             Err(CallError::TimedOut) => OpenAction::Fault(Fault::HandshakeTimedOut),
             Err(error @ (CallError::Http { .. } | CallError::Lost | CallError::Unsent)) => {
-                OpenAction::Fault(Fault::Unopened(error))
+                OpenAction::Fault(Fault::Unreachable(error))
             }
             Err(other) => OpenAction::Fault(Fault::BadHandshake(other.to_string().into())),
         }
@@ -106,7 +106,8 @@ impl Lifecycle {
     /// Client: returns the configuration for reconnecting after the server exited on the probe.
     // T-36: some legacy servers exit on an unknown first request.
     pub(crate) fn legacy_fallback(&self, env: &Env) -> Option<Identity> {
-        let went_away = self.closed(env.phase()) == Some(&Close::Peer) && env.terms.peer.is_none();
+        let went_away =
+            self.closed(env.phase()) == Some(&CloseReason::Peer) && env.terms.peer.is_none();
         let at_the_probe = env.terms.trying.is_modern() && !self.probing.is_certain();
         if !(went_away && at_the_probe && env.identity.newest(Era::Legacy).is_some()) {
             return None;
@@ -117,7 +118,7 @@ impl Lifecycle {
     }
 
     /// Sets the reason for closing, unless one is set.
-    pub(crate) fn begin_end(&mut self, why: Close) {
+    pub(crate) fn begin_end(&mut self, why: CloseReason) {
         if self.end.is_none() {
             self.end = Some(Box::new(why));
         }
@@ -125,17 +126,17 @@ impl Lifecycle {
 
     /// Sets a fault as the reason for closing.
     pub(crate) fn fault(&mut self, fault: Fault) {
-        self.end = Some(Box::new(Close::Fault(fault)));
+        self.end = Some(Box::new(CloseReason::Fault(fault)));
     }
 
     /// Returns why the connection closed; `None` before `Phase::Closed`.
-    pub(crate) fn closed(&self, phase: Phase) -> Option<&Close> {
+    pub(crate) fn closed(&self, phase: Phase) -> Option<&CloseReason> {
         self.end.as_deref().filter(|_| phase == Phase::Closed)
     }
 
     /// Returns the reason for closing.
-    pub(crate) fn reason(&self) -> Close {
-        self.end.as_deref().cloned().unwrap_or(Close::Local)
+    pub(crate) fn reason(&self) -> CloseReason {
+        self.end.as_deref().cloned().unwrap_or(CloseReason::Local)
     }
 
     pub(crate) fn set_drain(&mut self, due: Option<Instant>) {

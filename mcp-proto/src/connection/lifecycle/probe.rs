@@ -96,10 +96,10 @@ impl Answer {
             },
             // Without access, another request would fail as well.
             Err(error @ (CallError::Http { status: 401 | 403 } | CallError::Unsent)) => {
-                Self::Refused(Fault::Unopened(error))
+                Self::Refused(Fault::Unreachable(error))
             }
             Err(error @ (CallError::Http { .. } | CallError::Lost)) => {
-                Self::Unknown(Fault::Unopened(error))
+                Self::Unknown(Fault::Unreachable(error))
             }
             // TMO-15, T-35: no cancellation; a legacy server must receive `initialize` first.
             Err(CallError::TimedOut) => Self::Unknown(Fault::HandshakeTimedOut),
@@ -214,7 +214,7 @@ impl Discovered {
         Peer {
             revision,
             info: self.info.unwrap_or_else(|| Implementation::new("", "")),
-            capabilities: self.capabilities.seen_from(Side::Server, revision),
+            capabilities: self.capabilities.reinterpret(Side::Server, revision),
             instructions: self.instructions.map(Into::into),
         }
     }

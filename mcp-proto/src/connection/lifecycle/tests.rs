@@ -8,14 +8,14 @@ use crate::client::{Client, Config, Event};
 use crate::connection::context::Env;
 use crate::message_endpoint::MessageEndpoint as _;
 use crate::revision::Side;
-use crate::vocabulary::{CallError, Close, Fault, Identity, StreamId};
+use crate::vocabulary::{CallError, CloseReason, Fault, Identity, StreamId};
 use crate::{CallOptions, Era, ErrorObject, Instant, Limits, Revision};
 
 const WELCOME: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2026-07-28",
     "capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}}"#;
 
 fn answered(config: Config) -> (Client, Option<Event>) {
-    let mut client = Client::new(Instant::ZERO, config.expect(Era::Legacy));
+    let mut client = Client::new(Instant::ZERO, config.expect_era(Era::Legacy));
     client.poll_outgoing().unwrap();
     client.handle_message(Instant::ZERO, StreamId::ONLY, WELCOME.as_bytes());
     let event = client.poll_event();
@@ -26,11 +26,11 @@ fn answered(config: Config) -> (Client, Option<Event>) {
 fn a_modern_initialize_result_is_accepted_only_if_configured_t_31() {
     let (_, event) = answered(Config::new("c", "1"));
     assert!(
-        matches!(event, Some(Event::Closed(Close::Fault(Fault::NoCommonRevision(_))))),
+        matches!(event, Some(Event::Closed(CloseReason::Fault(Fault::NoCommonRevision(_))))),
         "{event:?}"
     );
 
-    let (mut client, event) = answered(Config::new("c", "1").take_modern_welcome());
+    let (mut client, event) = answered(Config::new("c", "1").accept_modern_initialize());
     assert!(matches!(event, Some(Event::Ready(_))), "{event:?}");
     client.call_raw(Instant::ZERO, "tools/list", None, CallOptions::default()).unwrap();
     let lines: [String; 2] = core::array::from_fn(|_| {
@@ -67,7 +67,7 @@ fn the_first_message_is_a_probe_unless_the_server_is_known_to_be_legacy_lif_26()
         // With a single era there is no fallback, so the long timeout applies.
         assert!(matches!(open(&[MODERN], expected), OpenAction::Probe(MODERN, it) if it == long));
         assert!(matches!(open(&[LEGACY], expected), OpenAction::Initialize(LEGACY)));
-        assert!(matches!(open(&[], expected), OpenAction::Fault(Fault::NothingToOffer)));
+        assert!(matches!(open(&[], expected), OpenAction::Fault(Fault::NoRevisionConfigured)));
     }
 }
 
@@ -98,8 +98,8 @@ fn a_refused_initialize_is_followed_by_one_probe_unless_one_was_answered_lif_31(
 fn each_failure_of_initialize_maps_to_a_fault() {
     for (error, wanted) in [
         (CallError::TimedOut, Fault::HandshakeTimedOut),
-        (CallError::Lost, Fault::Unopened(CallError::Lost)),
-        (CallError::Unsent, Fault::Unopened(CallError::Unsent)),
+        (CallError::Lost, Fault::Unreachable(CallError::Lost)),
+        (CallError::Unsent, Fault::Unreachable(CallError::Unsent)),
         (CallError::Invalid("x".into()), Fault::BadHandshake("invalid response: x".into())),
     ] {
         let next = Lifecycle::default().on_initialized(&both(), Err(error));
@@ -111,7 +111,7 @@ fn each_failure_of_initialize_maps_to_a_fault() {
 fn a_server_that_exits_on_the_probe_is_reconnected_as_legacy_t_36() {
     let mut lifecycle = Lifecycle::default();
     lifecycle.on_probe_sent(MODERN);
-    lifecycle.begin_end(Close::Peer);
+    lifecycle.begin_end(CloseReason::Peer);
     let mut env = both();
     assert!(lifecycle.legacy_fallback(&env).is_none(), "the connection is not closed yet");
     env.terms.phase = Phase::Closed;
@@ -127,11 +127,11 @@ fn a_server_that_exits_on_the_probe_is_reconnected_as_legacy_t_36() {
 #[test]
 fn the_first_reason_is_kept_unless_a_fault_follows() {
     let mut lifecycle = Lifecycle::default();
-    lifecycle.begin_end(Close::Peer);
-    lifecycle.begin_end(Close::Local);
-    assert_eq!((lifecycle.reason(), lifecycle.closed(Phase::Draining)), (Close::Peer, None));
+    lifecycle.begin_end(CloseReason::Peer);
+    lifecycle.begin_end(CloseReason::Local);
+    assert_eq!((lifecycle.reason(), lifecycle.closed(Phase::Draining)), (CloseReason::Peer, None));
     lifecycle.fault(Fault::Stalled);
-    assert_eq!(lifecycle.closed(Phase::Closed), Some(&Close::Fault(Fault::Stalled)));
+    assert_eq!(lifecycle.closed(Phase::Closed), Some(&CloseReason::Fault(Fault::Stalled)));
 }
 
 #[test]

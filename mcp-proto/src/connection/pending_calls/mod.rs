@@ -313,7 +313,7 @@ impl PendingCalls {
                     self.repeat(env, id);
                 }
             }
-            Err(error) => self.fail(env, id, CallError::Unanswered(error)),
+            Err(error) => self.fail(env, id, CallError::InputRefused(error)),
         }
     }
 

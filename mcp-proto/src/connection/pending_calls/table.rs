@@ -248,7 +248,7 @@ impl CallTable {
     /// Expects late messages for an ended call; evicts the oldest entry beyond the limit.
     pub(crate) fn expect_late(&mut self, id: u64, is_subscription: bool, limits: &Limits) {
         self.retired.insert(id, is_subscription);
-        while self.retired.len() > limits.retired_max {
+        while self.retired.len() > limits.retired_calls_max {
             self.retired.pop_first();
         }
     }

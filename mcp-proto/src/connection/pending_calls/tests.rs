@@ -212,7 +212,7 @@ fn a_cancel_and_a_timeout_end_a_call_in_every_state_can_01_tmo_02() {
 #[test]
 fn one_late_response_is_expected_per_call_up_to_the_limit_can_05() {
     let (mut env, mut calls) = client(LEGACY);
-    env = Env::for_test(Side::Client, Limits { retired_max: 2, ..limits() }, env.revision());
+    env = Env::for_test(Side::Client, Limits { retired_calls_max: 2, ..limits() }, env.revision());
     let ids: Vec<u64> = (0..3).map(|_| send(&mut env, &mut calls)).collect();
     for id in &ids {
         calls.cancel(&mut env, CallId(*id), "");
@@ -313,7 +313,7 @@ fn a_refused_question_fails_the_call_and_withdraws_the_others_t_99() {
     answer(&mut env, &mut calls, id, QUESTION);
     calls.on_input(&mut env, CallId(id), 0, Err(ErrorObject::internal("no")));
     let ends = ends(&mut env);
-    assert!(ends.len() == 1 && ends[0].starts_with("call#1 Unanswered"), "{ends:?}");
+    assert!(ends.len() == 1 && ends[0].starts_with("call#1 InputRefused"), "{ends:?}");
     assert!(ends[0].ends_with("questions: [request#7]"), "{ends:?}");
     assert_eq!((env.sent().len(), calls.bytes()), (0, 0));
 }

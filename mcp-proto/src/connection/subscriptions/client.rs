@@ -267,7 +267,7 @@ impl Subscriptions {
         }
         let filter = open.asked.clone();
         open.acknowledged = Some(filter.clone());
-        env.emit(Event::Listening { call, filter });
+        env.emit(Event::Subscribed { call, filter });
     }
 
     /// Removes a subscription that has ended. Returns its requested filter.

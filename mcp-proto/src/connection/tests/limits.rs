@@ -8,10 +8,11 @@ use alloc::{format, vec};
 use super::*;
 use crate::schema::Elicit;
 use crate::vocabulary::Filter;
-use crate::{CallError, Close, ErrorObject, Fault, Misuse, Question};
+use crate::{CallError, CloseReason, ErrorObject, Fault, Misuse, NeededInput};
 
-fn is_too_long(close: Option<&Close>) -> bool {
-    matches!(close, Some(Close::Fault(Fault::BadHandshake(why))) if why.contains("peer_bytes_max"))
+fn is_too_long(close: Option<&CloseReason>) -> bool {
+    let Some(CloseReason::Fault(Fault::BadHandshake(why))) = close else { return false };
+    why.contains("peer_bytes_max")
 }
 
 /// Returns params of `tools/call` with a length of `length` bytes.
@@ -30,7 +31,7 @@ fn a_server_description_is_accepted_up_to_peer_bytes_max() {
             let mut client = Client::new(NOW, client_config(revision, limits));
             receive(&mut client, &answer);
             assert_eq!(
-                (client.peer().is_some(), is_too_long(client.closed())),
+                (client.peer().is_some(), is_too_long(client.close_reason())),
                 (fits, !fits),
                 "{limit}"
             );
@@ -96,16 +97,16 @@ fn the_sender_identity_counts_towards_requests_bytes_max() {
     }
 }
 
-fn form() -> Question {
-    Question::from(Elicit::form("Who?", Raw::empty_object()))
+fn form() -> NeededInput {
+    NeededInput::from(Elicit::form("Who?", Raw::empty_object()))
 }
 
 const CALL: &str = r#"{"jsonrpc":"2.0","id":"q","method":"tools/call","params":{"name":"t"}}"#;
 
 #[test]
-fn questions_are_sent_up_to_questions_max() {
+fn questions_are_sent_up_to_input_requests_max() {
     for (count, fits) in [(3, true), (4, false)] {
-        let mut server = server(R4, Limits { questions_max: 3, ..Limits::default() });
+        let mut server = server(R4, Limits { input_requests_max: 3, ..Limits::default() });
         receive(&mut server, CALL);
         let [(incoming, ..)] = requests(&mut server)[..] else { panic!("one request") };
         let questions = [("a", form()), ("b", form()), ("c", form()), ("d", form())];
@@ -170,17 +171,20 @@ fn queued_subscriptions_count_towards_calls_max() {
     for (count, fits) in [(64, true), (65, false)] {
         let mut client = client(R4, limits());
         let many = (0..70).fold(Filter::new(), |filter, name| filter.resource(format!("a:{name}")));
-        client.listen(NOW, &many, CallOptions::default()).unwrap();
+        client.subscribe(NOW, &many, CallOptions::default()).unwrap();
         assert_eq!(sent(&mut client).len(), 64, "the maximum number in flight");
         let others = (100..100 + count)
             .fold(Filter::new(), |filter, name| filter.resource(format!("a:{name}")));
-        let done = client.listen(NOW, &others, CallOptions::default());
+        let done = client.subscribe(NOW, &others, CallOptions::default());
         assert_eq!(done.is_ok(), fits, "six are queued, and {count} more");
     }
     // While the queue is empty, a subscription may name any number of resources.
     let mut client = client(R4, Limits { calls_max: 2, ..Limits::default() });
-    client.listen(NOW, &resources(0..9), CallOptions::default()).unwrap();
-    assert_eq!(client.listen(NOW, &resources(0..1), CallOptions::default()), Err(Misuse::Blocked));
+    client.subscribe(NOW, &resources(0..9), CallOptions::default()).unwrap();
+    assert_eq!(
+        client.subscribe(NOW, &resources(0..1), CallOptions::default()),
+        Err(Misuse::Blocked)
+    );
 }
 
 fn acknowledged(id: u64, uris: &[&str]) -> String {
@@ -195,7 +199,7 @@ fn acknowledged(id: u64, uris: &[&str]) -> String {
 /// Takes the numbers of resources in the reported filters.
 fn listening(client: &mut Client) -> Vec<usize> {
     let count = |event| match event {
-        client::Event::Listening { filter, .. } => Some(filter.uris.len()),
+        client::Event::Subscribed { filter, .. } => Some(filter.uris.len()),
         _ => None,
     };
     events(client).into_iter().filter_map(count).collect()
@@ -213,14 +217,14 @@ fn an_acknowledged_filter_is_accepted_up_to_the_subscription_limits_stl_30() {
         (Limits { subscriptions_bytes_max: 8, ..Limits::default() }, false),
     ] {
         let mut client = client(R5, Limits { violations_max: None, ..limits.clone() });
-        client.listen(NOW, &filter(), CallOptions::default()).unwrap();
+        client.subscribe(NOW, &filter(), CallOptions::default()).unwrap();
         receive(&mut client, acknowledged(2, &uris));
         assert_eq!(listening(&mut client), if fits { vec![3] } else { vec![] }, "{limits:?}");
     }
     for (bytes, accepted) in [(15, 2), (14, 1)] {
         let mut client = client(R5, Limits { subscriptions_bytes_max: bytes, ..Limits::default() });
         for (id, uris) in [(2, &uris[..]), (3, &uris[..2])] {
-            client.listen(NOW, &filter(), CallOptions::default()).unwrap();
+            client.subscribe(NOW, &filter(), CallOptions::default()).unwrap();
             receive(&mut client, acknowledged(id, uris));
         }
         assert_eq!(listening(&mut client).len(), accepted, "{bytes}");
@@ -302,7 +306,7 @@ fn retry_data_is_released_when_the_call_ends() {
         receive(&mut client, format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#));
         let [(incoming, ..)] = asked(&mut client)[..] else { panic!("one question") };
         client.respond_error(NOW, incoming, &ErrorObject::internal("no")).unwrap();
-        assert!(matches!(outcomes(&mut client)[..], [Err(CallError::Unanswered(_))]));
+        assert!(matches!(outcomes(&mut client)[..], [Err(CallError::InputRefused(_))]));
         sent(&mut client);
     }
 }

@@ -178,8 +178,9 @@ fn an_unencodable_response_leaves_other_messages_queued() {
 #[test]
 fn a_modern_initialize_result_opens_no_session_t_31() {
     for revision in [R4, R5] {
-        let config = client::Config::new("c", "1").revisions(&[R4, R5]).expect(crate::Era::Legacy);
-        let mut client = Client::new(NOW, config.take_modern_welcome());
+        let config =
+            client::Config::new("c", "1").revisions(&[R4, R5]).expect_era(crate::Era::Legacy);
+        let mut client = Client::new(NOW, config.accept_modern_initialize());
         assert!(sent(&mut client)[0].contains(r#""initialize""#));
         receive(&mut client, welcome(revision.name(), r#"{"tools":{}}"#));
         sent(&mut client);
@@ -192,7 +193,7 @@ fn a_modern_initialize_result_opens_no_session_t_31() {
 
 #[test]
 fn a_client_does_not_probe_after_a_lost_session_lif_31() {
-    let config = client::Config::new("c", "1").revisions(&[R4, R5]).expect(crate::Era::Legacy);
+    let config = client::Config::new("c", "1").revisions(&[R4, R5]).expect_era(crate::Era::Legacy);
     let refusal = |id: u64| {
         format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32601,"message":"no"}}}}"#)
     };
@@ -200,12 +201,15 @@ fn a_client_does_not_probe_after_a_lost_session_lif_31() {
     let mut client = Client::new(NOW, config.clone());
     sent(&mut client);
     receive(&mut client, refusal(1));
-    assert!(sent(&mut client)[0].contains("server/discover") && client.closed().is_none());
+    assert!(sent(&mut client)[0].contains("server/discover") && client.close_reason().is_none());
     // After a session it is known to be legacy.
     let mut client = Client::new(NOW, config);
     receive(&mut client, welcome(R4.name(), "{}"));
     client.handle_session_lost(NOW);
     assert!(sent(&mut client)[0].contains(r#""initialize""#));
     receive(&mut client, refusal(2));
-    assert!(matches!(client.closed(), Some(crate::Close::Fault(crate::Fault::Refused(_)))));
+    assert!(matches!(
+        client.close_reason(),
+        Some(crate::CloseReason::Fault(crate::Fault::Refused(_)))
+    ));
 }

@@ -1,4 +1,4 @@
-//! Checks the type sizes that `Limits::memory_bytes_max` assumes.
+//! Checks the type sizes that `Limits::memory_max` assumes.
 
 use crate::connection::inbound::{InboundRequest, RareRequest};
 use crate::connection::pending_calls::{Call, RareCall};

@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use super::*;
 use crate::stdio::Stdio;
-use crate::{CallError, Close, Endpoint, Fault};
+use crate::{CallError, CloseReason, Endpoint, Fault};
 
 fn at(seconds: u64) -> Instant {
     NOW + Duration::from_secs(seconds)
@@ -124,7 +124,11 @@ fn the_stall_timeout_runs_from_the_first_blocked_message() {
     ping(&mut server, NOW + stall / 2);
     assert_eq!(server.poll_timeout(), first);
     server.handle_timeout(NOW + stall);
-    assert!(matches!(server.closed(), Some(Close::Fault(Fault::Stalled))), "{:?}", server.closed());
+    assert!(
+        matches!(server.close_reason(), Some(CloseReason::Fault(Fault::Stalled))),
+        "{:?}",
+        server.close_reason()
+    );
 }
 
 #[test]
@@ -155,8 +159,8 @@ fn bytes_taken_but_not_written_count_as_stalled() {
         let mut chunk = Vec::new();
         server.outbox().take_all(&mut chunk);
         assert!(chunk.len() > 2000);
-        server.outbox().written(written);
+        server.outbox().mark_written(written);
         Endpoint::handle_timeout(&mut server, NOW + stall);
-        assert_eq!(server.closed().is_some(), is_given_up, "{written}");
+        assert_eq!(server.close_reason().is_some(), is_given_up, "{written}");
     }
 }

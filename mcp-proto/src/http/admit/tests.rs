@@ -116,7 +116,7 @@ fn unsupported_http_methods_are_rejected_with_allow_http_52() {
         let refusal = admit(&Policy::default(), verb, &post_fields()).unwrap_err();
         checked(&refusal);
         assert_eq!(
-            (refusal.status, &refusal.fields[0]),
+            (refusal.status, &refusal.headers[0]),
             (405, &("allow", "POST, GET, DELETE".into())),
             "{verb}"
         );
@@ -126,7 +126,7 @@ fn unsupported_http_methods_are_rejected_with_allow_http_52() {
         let refusal = admit(&modern, verb, &get_fields()).unwrap_err();
         checked(&refusal);
         assert_eq!(
-            (refusal.status, &refusal.fields[0]),
+            (refusal.status, &refusal.headers[0]),
             (405, &("allow", "POST".into())),
             "{verb}"
         );
@@ -219,7 +219,7 @@ fn a_content_length_above_the_limit_is_rejected_sec_18() {
 #[test]
 fn get_and_delete_require_a_session_id_http_32_http_33() {
     let got = |last: Option<&str>| {
-        Ok(Admitted::Get(Get { session: "s-1".into(), last_event_id: last.map(Into::into) }))
+        Ok(Admitted::Get(GetRequest { session: "s-1".into(), last_event_id: last.map(Into::into) }))
     };
     assert_eq!(try_admit("GET", &get_fields()), got(None));
     assert_eq!(
@@ -280,12 +280,15 @@ fn version_and_session_of_a_post_are_checked_with_its_body_http_52() {
         Ok(Admitted::Post(head)) => head,
         other => panic!("{other:?}"),
     };
-    assert_eq!(head(&[]), Head { version: VersionHeader::Absent, session: SessionHeader::Absent });
+    assert_eq!(
+        head(&[]),
+        PostHead { version: VersionHeader::Absent, session: SessionHeader::Absent }
+    );
     let both =
         head(&[("mcp-protocol-version", Some("2027-01-01")), ("mcp-session-id", Some("a b"))]);
     assert_eq!(
         both,
-        Head {
+        PostHead {
             version: VersionHeader::Unknown("2027-01-01".into()),
             session: SessionHeader::Foreign
         }
@@ -333,7 +336,7 @@ proptest! {
                 checked(&refusal);
             }
             Ok(admitted) => {
-                prop_assert!(fields.one("host").is_ok_and(|host| host.is_some()));
+                prop_assert!(fields.single("host").is_ok_and(|host| host.is_some()));
                 let name = match admitted {
                     Admitted::Post(_) => "POST",
                     Admitted::Get(_) => "GET",

@@ -27,40 +27,40 @@ impl fmt::Display for ExchangeId {
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Action {
     /// Send a request.
-    Send(Send),
+    Send(HttpRequest),
     /// Abort an exchange in any state. Report nothing about it afterwards.
     Abort(ExchangeId),
 }
 
 /// An HTTP request to send to the server's MCP endpoint.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Send {
+pub struct HttpRequest {
     /// The id to report the response with.
     pub exchange: ExchangeId,
     /// The HTTP method.
-    pub verb: HttpMethod,
+    pub method: HttpMethod,
     /// The headers that the protocol needs. The driver adds `Host`, `Content-Length`,
     /// `Authorization` and the like. Values are ASCII, except for `Last-Event-ID`, which is UTF-8.
-    pub fields: Vec<(Cow<'static, str>, String)>,
+    pub headers: Vec<(Cow<'static, str>, String)>,
     /// The body; empty unless this is a POST.
     pub body: Bytes,
 }
 
-impl Send {
+impl HttpRequest {
     /// Returns the value of a header. Names are case-insensitive.
     ///
     /// ```
     /// use mcp_proto::client::{Client, Config};
-    /// use mcp_proto::http::client::{self, Action, Http};
+    /// use mcp_proto::http::client::{Action, HttpClient, HttpConfig};
     ///
     /// let session = Client::new(mcp_proto::Instant::ZERO, Config::new("demo", "1.0.0"));
-    /// let mut http = Http::new(session, client::Config::new(0));
+    /// let mut http = HttpClient::new(session, HttpConfig::new(0));
     /// let Some(Action::Send(send)) = http.poll_action() else { panic!() };
-    /// assert_eq!(send.field("mcp-protocol-version"), Some("2026-07-28"));
+    /// assert_eq!(send.header("mcp-protocol-version"), Some("2026-07-28"));
     /// ```
     #[must_use]
-    pub fn field(&self, name: &str) -> Option<&str> {
-        self.fields
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers
             .iter()
             .find(|(key, _)| key.eq_ignore_ascii_case(name))
             .map(|(_, value)| &**value)
@@ -98,7 +98,7 @@ impl fmt::Display for HttpMethod {
 
 /// The reason why an exchange ended before its response was complete.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub enum Failure {
+pub enum ExchangeFailure {
     /// No connection was established and nothing was sent, so the server has not acted on it.
     Unreached,
     /// The connection broke later, or the response is not HTTP. Whether the server has acted on the

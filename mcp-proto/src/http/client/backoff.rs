@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use super::config::Config;
+use super::config::HttpConfig;
 
 /// A backoff that doubles with each attempt and adds jitter.
 // T-86: reconnections are spread.
@@ -22,7 +22,7 @@ const DELAY_MIN: Duration = Duration::from_millis(50);
 const JITTER_MAX: Duration = Duration::from_millis(100);
 
 impl Backoff {
-    pub(super) fn new(config: &Config) -> Self {
+    pub(super) fn new(config: &HttpConfig) -> Self {
         let min = config.reconnect_min.max(DELAY_MIN);
         Self { min, max: config.reconnect_max.max(min), state: config.seed }
     }
@@ -72,7 +72,7 @@ mod tests {
     #[test]
     fn the_retry_time_of_the_server_is_respected_with_little_jitter_http_17_t_86() {
         for seed in 0..1000 {
-            let mut backoff = Backoff::new(&Config::new(seed));
+            let mut backoff = Backoff::new(&HttpConfig::new(seed));
             let delay = backoff.delay(0, Some(Duration::from_millis(500)), true);
             assert!((500..=650).contains(&delay.as_millis()), "{delay:?}");
             assert!(backoff.delay(3, Some(Duration::MAX), true) >= Duration::from_secs(1));
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn without_a_retry_time_the_delay_doubles_t_86() {
-        let mut backoff = Backoff::new(&Config::new(7));
+        let mut backoff = Backoff::new(&HttpConfig::new(7));
         let delays: [_; 9] =
             core::array::from_fn(|attempts| backoff.delay(attempts as u32, None, false));
         for (attempts, delay) in delays.into_iter().enumerate() {

@@ -3,12 +3,12 @@
 use super::action::ExchangeId;
 use super::exchanges::Purpose;
 use super::outbound_post::SendGate;
-use super::{CloseState, Http};
+use super::{CloseState, HttpClient};
 use crate::message_endpoint::MessageEndpoint;
 use crate::time::Instant;
 use crate::vocabulary::Fault;
 
-impl Http {
+impl HttpClient {
     /// Aborts the exchanges of completed calls; once the connection is closed, aborts all except
     /// those of one-way messages.
     // CAN-12, T-76: aborting the exchange cancels a modern request. HTTP-35: DELETE follows later.

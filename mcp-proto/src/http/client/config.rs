@@ -7,21 +7,21 @@ use core::time::Duration;
 ///
 /// ```
 /// use core::time::Duration;
-/// use mcp_proto::http::client::Config;
+/// use mcp_proto::http::client::HttpConfig;
 ///
-/// let config = Config::new(0x5eed)
+/// let config = HttpConfig::new(0x5eed)
 ///     .reconnect(Duration::from_millis(200), Duration::from_secs(10))
 ///     .without_stream();
 /// ```
 #[derive(Clone, Debug)]
-pub struct Config {
+pub struct HttpConfig {
     pub(super) seed: u64,
     pub(super) reconnect_min: Duration,
     pub(super) reconnect_max: Duration,
     pub(super) has_stream: bool,
 }
 
-impl Config {
+impl HttpConfig {
     /// Creates the default configuration: the client opens a stream for unsolicited messages in
     /// legacy sessions, and reconnects after 1 s to 30 s unless the server sets the time.
     ///

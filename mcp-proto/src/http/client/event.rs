@@ -4,13 +4,13 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::client;
-use crate::http::{Fields, header};
+use crate::http::{Headers, header};
 use crate::vocabulary::CallId;
 
 /// An event of a client over HTTP.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum Event {
+pub enum HttpEvent {
     /// The server requires other credentials. The message has failed; the connection stays open.
     // AUT-11: the client obtains authorization from a challenge.
     Challenged {
@@ -22,10 +22,10 @@ pub enum Event {
         challenges: Vec<Challenge>,
     },
     /// An event of the connection.
-    Session(client::Event),
+    Client(client::Event),
 }
 
-/// An authentication challenge; the owned form of [`header::Challenge`].
+/// An authentication challenge; the owned form of [`header::ChallengeRef`].
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Challenge {
     /// The scheme, in its original case.
@@ -47,8 +47,8 @@ impl Challenge {
     }
 }
 
-impl From<header::Challenge<'_>> for Challenge {
-    fn from(challenge: header::Challenge<'_>) -> Self {
+impl From<header::ChallengeRef<'_>> for Challenge {
+    fn from(challenge: header::ChallengeRef<'_>) -> Self {
         let params =
             challenge.params.into_iter().map(|(name, value)| (name.into(), value.into_owned()));
         Self {
@@ -66,7 +66,7 @@ const VALUES_MAX: usize = 8;
 const VALUE_BYTES_MAX: usize = 8 * 1024;
 
 /// Returns the challenges of a response.
-pub(super) fn challenges(fields: &dyn Fields) -> Vec<Challenge> {
+pub(super) fn challenges(fields: &dyn Headers) -> Vec<Challenge> {
     (0..VALUES_MAX)
         .map_while(|nth| fields.value("www-authenticate", nth))
         .filter(|value| value.len() <= VALUE_BYTES_MAX)

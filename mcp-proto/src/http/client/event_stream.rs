@@ -6,7 +6,7 @@ use alloc::collections::VecDeque;
 use core::time::Duration;
 
 use crate::http::header::is_event_id;
-use crate::http::sse::Reader;
+use crate::http::sse::EventReader;
 use crate::limits::Limits;
 
 /// The maximum length of the id, type and retry of an event in bytes.
@@ -18,7 +18,7 @@ const SEEN_MAX: usize = 32;
 /// A logical event stream.
 #[derive(Debug)]
 pub(super) struct EventStream {
-    pub(super) reader: Reader,
+    pub(super) reader: EventReader,
     pub(super) seen: SeenEvents,
     /// Consecutive connections without a message.
     pub(super) attempts: u32,
@@ -49,7 +49,7 @@ impl CarrierState {
 impl EventStream {
     pub(super) fn new(limits: &Limits) -> Self {
         Self {
-            reader: Reader::new(limits.message_bytes_max, FIELD_BYTES_MAX),
+            reader: EventReader::new(limits.message_bytes_max, FIELD_BYTES_MAX),
             seen: SeenEvents::default(),
             attempts: 0,
             carrier: CarrierState::NeverOpen,

@@ -25,9 +25,9 @@ use alloc::collections::{BTreeSet, VecDeque};
 use alloc::vec::Vec;
 use core::ops::{Deref, DerefMut};
 
-pub use action::{Action, ExchangeId, Failure, HttpMethod, Send};
-pub use config::Config;
-pub use event::{Challenge, Event};
+pub use action::{Action, ExchangeFailure, ExchangeId, HttpMethod, HttpRequest};
+pub use config::HttpConfig;
+pub use event::{Challenge, HttpEvent};
 
 use self::backoff::Backoff;
 use self::exchanges::Exchanges;
@@ -35,7 +35,7 @@ use self::legacy_session::LegacySession;
 use self::outbound_post::SendGate;
 use self::tool_cache::ToolCache;
 use crate::client::{self, Client};
-use crate::http::Fields;
+use crate::http::Headers;
 use crate::message_endpoint::MessageEndpoint;
 use crate::time::Instant;
 
@@ -57,12 +57,12 @@ use crate::time::Instant;
 ///
 /// ```
 /// use mcp_proto::client::{self, Client};
-/// use mcp_proto::http::client::{Action, Config, Event, Http, HttpMethod};
-/// use mcp_proto::http::Fields;
+/// use mcp_proto::http::client::{Action, HttpClient, HttpConfig, HttpEvent, HttpMethod};
+/// use mcp_proto::http::Headers;
 /// use mcp_proto::{CallOptions, Instant};
 ///
 /// struct Json;
-/// impl Fields for Json {
+/// impl Headers for Json {
 ///     fn value(&self, name: &str, nth: usize) -> Option<&[u8]> {
 ///         (name == "content-type" && nth == 0).then_some(b"application/json")
 ///     }
@@ -70,10 +70,10 @@ use crate::time::Instant;
 ///
 /// let now = Instant::ZERO;
 /// let client = Client::new(now, client::Config::new("demo", "1.0.0"));
-/// let mut http = Http::new(client, Config::new(7));
-/// let mut answer = |http: &mut Http, body: &str| {
+/// let mut http = HttpClient::new(client, HttpConfig::new(7));
+/// let mut answer = |http: &mut HttpClient, body: &str| {
 ///     let Some(Action::Send(send)) = http.poll_action() else { panic!() };
-///     assert_eq!(send.verb, HttpMethod::Post);
+///     assert_eq!(send.method, HttpMethod::Post);
 ///     http.handle_head(now, send.exchange, 200, &Json);
 ///     http.handle_body(now, send.exchange, body.as_bytes());
 ///     http.handle_end(now, send.exchange);
@@ -81,22 +81,22 @@ use crate::time::Instant;
 /// };
 /// let ready = answer(&mut http, r#"{"jsonrpc":"2.0","id":1,"result":{
 ///     "supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}}"#);
-/// assert!(matches!(ready, Some(Event::Session(client::Event::Ready(_)))));
+/// assert!(matches!(ready, Some(HttpEvent::Client(client::Event::Ready(_)))));
 ///
 /// let call = http.call_raw(now, "tools/list", None, CallOptions::default()).unwrap();
 /// let done = answer(&mut http, r#"{"jsonrpc":"2.0","id":2,"result":{"tools":[]}}"#);
-/// let Some(Event::Session(client::Event::Completed { call: completed, outcome })) = done else {
+/// let Some(HttpEvent::Client(client::Event::Completed { call: completed, outcome })) = done else {
 ///     panic!("not completed")
 /// };
 /// assert_eq!((completed, outcome.unwrap().as_str()), (call, r#"{"tools":[]}"#));
 /// ```
 #[derive(Debug)]
-pub struct Http {
+pub struct HttpClient {
     client: Client,
-    config: Config,
+    config: HttpConfig,
     backoff: Backoff,
     exchanges: Exchanges,
-    events: VecDeque<Event>,
+    events: VecDeque<HttpEvent>,
     legacy: LegacySession,
     gate: SendGate,
     /// The wire ids of requests that ended before they were sent.
@@ -117,10 +117,10 @@ enum CloseState {
     Reported,
 }
 
-impl Http {
+impl HttpClient {
     /// Creates a client over HTTP from a newly created `client`.
     #[must_use]
-    pub fn new(mut client: Client, config: Config) -> Self {
+    pub fn new(mut client: Client, config: HttpConfig) -> Self {
         client.use_exchanges();
         Self {
             client,
@@ -157,7 +157,7 @@ impl Http {
         now: Instant,
         exchange: ExchangeId,
         status: u16,
-        fields: &dyn Fields,
+        fields: &dyn Headers,
     ) {
         self.on_head(now, exchange, status, fields);
         self.settle();
@@ -176,7 +176,7 @@ impl Http {
     }
 
     /// Handles a failed exchange: no connection, or an incomplete response.
-    pub fn handle_failure(&mut self, now: Instant, exchange: ExchangeId, reason: Failure) {
+    pub fn handle_failure(&mut self, now: Instant, exchange: ExchangeId, reason: ExchangeFailure) {
         self.on_failure(now, exchange, reason);
         self.settle();
     }
@@ -198,13 +198,13 @@ impl Http {
     }
 
     /// Returns the next event, if any.
-    pub fn poll_event(&mut self) -> Option<Event> {
+    pub fn poll_event(&mut self) -> Option<HttpEvent> {
         if self.close_state == CloseState::Reported {
             return None;
         }
         let event =
-            self.events.pop_front().or_else(|| self.client.poll_event().map(Event::Session));
-        if matches!(event, Some(Event::Session(client::Event::Closed(_)))) {
+            self.events.pop_front().or_else(|| self.client.poll_event().map(HttpEvent::Client));
+        if matches!(event, Some(HttpEvent::Client(client::Event::Closed(_)))) {
             self.settle();
             self.close_state = CloseState::Reported;
         }
@@ -248,7 +248,7 @@ impl Http {
     }
 }
 
-impl Deref for Http {
+impl Deref for HttpClient {
     type Target = Client;
 
     fn deref(&self) -> &Client {
@@ -256,7 +256,7 @@ impl Deref for Http {
     }
 }
 
-impl DerefMut for Http {
+impl DerefMut for HttpClient {
     fn deref_mut(&mut self) -> &mut Client {
         &mut self.client
     }

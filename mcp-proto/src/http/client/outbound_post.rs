@@ -81,7 +81,7 @@ fn mirror_headers(
         let tool = find(params, "name").and_then(unescape);
         if let Some(mirror) = tool.and_then(|tool| tools.mirror(&tool)) {
             let arguments = find(params, "arguments").map(|it| Frame::Borrowed(it).keep(it, false));
-            let repeated = mirror.fields(arguments.as_ref());
+            let repeated = mirror.headers(arguments.as_ref());
             fields.extend(repeated.into_iter().map(|(name, value)| (Cow::Owned(name), value)));
         }
     }

@@ -5,15 +5,15 @@ use alloc::vec::Vec;
 
 use bytes::Bytes;
 
-use super::Http;
-use super::action::{ExchangeId, Failure};
-use super::event::{Event, challenges};
+use super::HttpClient;
+use super::action::{ExchangeFailure, ExchangeId};
+use super::event::{HttpEvent, challenges};
 use super::event_stream::EventStream;
 use super::exchanges::{CallInfo, CallKind, Exchange, ExchangeState, Purpose};
-use crate::http::Fields;
+use crate::http::Headers;
 use crate::http::header::{is_media_type, visible};
 use crate::message_endpoint::MessageEndpoint;
-use crate::rpc::{self, Decoded, Incoming, Message};
+use crate::rpc::{self, DecodedMessage, IncomingMessage, Message};
 use crate::time::Instant;
 use crate::vocabulary::{CallError, StreamId};
 
@@ -29,14 +29,14 @@ const CHALLENGED_MAX: usize = 64;
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
 
-impl Http {
+impl HttpClient {
     /// Handles the head of a response.
     pub(super) fn on_head(
         &mut self,
         now: Instant,
         id: ExchangeId,
         status: u16,
-        fields: &dyn Fields,
+        fields: &dyn Headers,
     ) {
         let now = self.client.now().max(now);
         let Some(exchange) = self.exchanges.get(id) else { return };
@@ -61,7 +61,7 @@ impl Http {
             if self.events.len() == CHALLENGED_MAX {
                 self.events.pop_front();
             }
-            self.events.push_back(Event::Challenged {
+            self.events.push_back(HttpEvent::Challenged {
                 call,
                 status,
                 challenges: challenges(fields),
@@ -82,7 +82,7 @@ impl Http {
             Purpose::OneWay => {
                 if !is_success {
                     let detail = format!("server rejected a one-way message with status {status}");
-                    self.client.report(now, detail);
+                    self.client.report_violation(now, detail);
                 }
                 self.exchanges.discard(id, now);
                 self.open_gate(id);
@@ -100,7 +100,7 @@ impl Http {
         id: ExchangeId,
         call: CallInfo,
         status: u16,
-        fields: &dyn Fields,
+        fields: &dyn Headers,
     ) {
         let why = match fields.value("content-type", 0) {
             _ if matches!(status, 202 | 204 | 205) => {
@@ -118,7 +118,7 @@ impl Http {
 
     /// Handles the head of a response to a GET.
     // HTTP-24: an event stream, or 405 if the server offers none.
-    fn on_stream_head(&mut self, now: Instant, id: ExchangeId, status: u16, fields: &dyn Fields) {
+    fn on_stream_head(&mut self, now: Instant, id: ExchangeId, status: u16, fields: &dyn Headers) {
         let is_events =
             fields.value("content-type", 0).is_some_and(|kind| is_media_type(kind, EVENTS));
         let call = self.exchanges.get(id).and_then(Exchange::call_info);
@@ -155,7 +155,7 @@ impl Http {
         now: Instant,
         purpose: Purpose,
         is_success: bool,
-        fields: &dyn Fields,
+        fields: &dyn Headers,
     ) {
         let Some(value) = fields.value("mcp-session-id", 0).filter(|_| self.is_legacy()) else {
             return;
@@ -165,11 +165,11 @@ impl Http {
             self.legacy.on_offered(named.filter(|_| is_success));
             if named.is_none() {
                 let detail = "`Mcp-Session-Id` is not visible ASCII, or longer than 1024 bytes";
-                self.client.report(now, detail);
+                self.client.report_violation(now, detail);
             }
         } else if self.legacy.on_named(named) {
             let detail = "response has a different `Mcp-Session-Id`";
-            self.client.report(now, detail);
+            self.client.report_violation(now, detail);
         }
     }
 
@@ -212,13 +212,13 @@ impl Http {
             return self.on_stream_end(now, id, false);
         }
         if matches!(exchange.state, ExchangeState::Sent) {
-            return self.on_failure(now, id, Failure::Cut);
+            return self.on_failure(now, id, ExchangeFailure::Cut);
         }
         let Some(exchange) = self.exchanges.remove(id) else { return };
         let Some(call) = exchange.call_info() else { return };
         match exchange.state {
             ExchangeState::Json(body) => {
-                self.on_response(now, call, &Incoming::Owned(Bytes::from(body)), true);
+                self.on_response(now, call, &IncomingMessage::Owned(Bytes::from(body)), true);
                 let why = "body is not a response to the request";
                 self.client.handle_unanswered(now, call.wire, CallError::Invalid(why.into()));
             }
@@ -233,7 +233,7 @@ impl Http {
     }
 
     /// Handles an exchange that failed before its response was complete.
-    pub(super) fn on_failure(&mut self, now: Instant, id: ExchangeId, reason: Failure) {
+    pub(super) fn on_failure(&mut self, now: Instant, id: ExchangeId, reason: ExchangeFailure) {
         let now = self.client.now().max(now);
         let Some(exchange) = self.exchanges.get(id).filter(|exchange| !exchange.is_waiting())
         else {
@@ -248,7 +248,7 @@ impl Http {
         self.open_gate(id);
         let why = match (exchange.state, reason) {
             (ExchangeState::ErrorBody { status, .. }, _) => CallError::Http { status },
-            (ExchangeState::Sent, Failure::Unreached) => CallError::Unsent,
+            (ExchangeState::Sent, ExchangeFailure::Unreached) => CallError::Unsent,
             _ => CallError::Lost,
         };
         if let Purpose::Call(call) = exchange.purpose {
@@ -259,8 +259,8 @@ impl Http {
     /// Handles the complete body of an error status, which may be a JSON-RPC error.
     // HTTP-61, LIF-30, T-73: a JSON-RPC error takes precedence over the status.
     fn on_error_body(&mut self, now: Instant, call: CallInfo, status: u16, body: Bytes) {
-        let body = Incoming::Owned(body);
-        let decoded = Decoded::read(&body, self.client.limits());
+        let body = IncomingMessage::Owned(body);
+        let decoded = DecodedMessage::parse(&body, self.client.limits());
         match &decoded.message {
             Ok(Message::Response { outcome: Err(_), .. } | Message::OrphanError(_)) => {
                 self.on_decoded(now, call, decoded, true);
@@ -276,10 +276,10 @@ impl Http {
         &mut self,
         now: Instant,
         call: CallInfo,
-        message: &Incoming<'_>,
+        message: &IncomingMessage<'_>,
         is_whole_body: bool,
     ) {
-        let decoded = Decoded::read(message, self.client.limits());
+        let decoded = DecodedMessage::parse(message, self.client.limits());
         self.on_decoded(now, call, decoded, is_whole_body);
     }
 
@@ -287,7 +287,7 @@ impl Http {
         &mut self,
         now: Instant,
         call: CallInfo,
-        decoded: Decoded<'_>,
+        decoded: DecodedMessage<'_>,
         is_whole_body: bool,
     ) {
         let wire = call.wire;
@@ -315,7 +315,7 @@ impl Http {
             let names = dropped.names.join(", ");
             let detail =
                 format!("dropped {} tools with invalid `x-mcp-header`: {names}", dropped.count);
-            self.client.report(now, detail);
+            self.client.report_violation(now, detail);
             let mut answer = Vec::with_capacity(result.len() + 64);
             let id = rpc::RequestId::from(wire);
             let _infallible = rpc::response(&mut answer, &id, |out| {

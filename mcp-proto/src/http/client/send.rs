@@ -4,10 +4,10 @@ use alloc::string::String;
 
 use bytes::Bytes;
 
-use super::action::{Action, ExchangeId, HttpMethod, Send};
+use super::action::{Action, ExchangeId, HttpMethod, HttpRequest};
 use super::exchanges::{CallInfo, CallKind, Exchange, ExchangeState, Purpose, QueuedAction};
 use super::outbound_post::{Headers, OutboundPost, SendGate};
-use super::{CloseState, Http};
+use super::{CloseState, HttpClient};
 use crate::message_endpoint::MessageEndpoint;
 use crate::method::MethodId;
 use crate::revision::Revision;
@@ -16,7 +16,7 @@ use crate::vocabulary::OutgoingKind;
 /// The maximum number of one-way messages in flight; further ones wait.
 const ONE_WAY_MAX: usize = 64;
 
-impl Http {
+impl HttpClient {
     /// Returns the next action, if any.
     pub(super) fn next_action(&mut self) -> Option<Action> {
         while let Some(action) = self.exchanges.next_queued() {
@@ -61,7 +61,7 @@ impl Http {
 
     /// Creates the exchange of a message. Returns `None` if the message is obsolete or must wait.
     // HTTP-03: each message is a POST of its own.
-    fn post(&mut self, message: OutboundPost) -> Option<Send> {
+    fn post(&mut self, message: OutboundPost) -> Option<HttpRequest> {
         let purpose = match &message.kind {
             OutgoingKind::Request { id, .. } if !self.client.is_in_flight(*id) => {
                 // The call ended before it was sent, so its cancellation is not sent, either.
@@ -99,7 +99,7 @@ impl Http {
         if is_initialized {
             self.gate = SendGate::Initialized(exchange);
         }
-        Some(Send { exchange, verb: HttpMethod::Post, fields, body })
+        Some(HttpRequest { exchange, method: HttpMethod::Post, headers: fields, body })
     }
 
     fn call_info(&self, wire: u64, method: Option<MethodId>) -> CallInfo {
@@ -135,7 +135,7 @@ impl Http {
 
     /// Creates the GET that opens or resumes a stream.
     // HTTP-05: `Accept`. SSE-16, SSE-19: `Last-Event-ID` resumes any stream.
-    fn get(&mut self, id: ExchangeId) -> Option<Send> {
+    fn get(&mut self, id: ExchangeId) -> Option<HttpRequest> {
         let mut fields = Headers::new();
         fields.push(("Accept".into(), "text/event-stream".into()));
         let in_session = self.session_fields(&mut fields, self.client.revision());
@@ -144,13 +144,18 @@ impl Http {
         fields.extend(after.map(|after| ("Last-Event-ID".into(), String::from(after))));
         exchange.state = ExchangeState::Sent;
         exchange.in_session = in_session;
-        Some(Send { exchange: id, verb: HttpMethod::Get, fields, body: Bytes::new() })
+        Some(HttpRequest {
+            exchange: id,
+            method: HttpMethod::Get,
+            headers: fields,
+            body: Bytes::new(),
+        })
     }
 
     /// Creates the DELETE that ends the session, once the connection is closed and all one-way
     /// messages have been delivered.
     // HTTP-35: the client terminates a session that it does not need.
-    fn end_session(&mut self) -> Option<Send> {
+    fn end_session(&mut self) -> Option<HttpRequest> {
         if self.close_state == CloseState::Open
             || self.legacy.id().is_none()
             || self.exchanges.one_way() > 0
@@ -167,6 +172,11 @@ impl Http {
         ));
         let timeout = self.client.limits().exit_timeout;
         self.exchanges.set_due(exchange, Some(self.now() + timeout));
-        Some(Send { exchange, verb: HttpMethod::Delete, fields, body: Bytes::new() })
+        Some(HttpRequest {
+            exchange,
+            method: HttpMethod::Delete,
+            headers: fields,
+            body: Bytes::new(),
+        })
     }
 }

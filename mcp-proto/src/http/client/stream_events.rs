@@ -4,18 +4,18 @@ use alloc::borrow::Cow;
 
 use bytes::Bytes;
 
-use super::Http;
+use super::HttpClient;
 use super::action::ExchangeId;
 use super::event_stream::EventStream;
 use super::exchanges::{CallInfo, CallKind, Exchange, ExchangeState, Purpose};
 use super::reply::too_long;
-use crate::http::sse::Found;
+use crate::http::sse::Item;
 use crate::message_endpoint::MessageEndpoint;
-use crate::rpc::Incoming;
+use crate::rpc::IncomingMessage;
 use crate::time::Instant;
 use crate::vocabulary::{CallError, StreamId, ViolationKind};
 
-impl Http {
+impl HttpClient {
     /// Handles bytes of an event stream.
     // SSE-09, SSE-12: only non-empty `message` events matter. SSE-23: limits. SSE-25: redelivery.
     pub(super) fn on_event_bytes(&mut self, now: Instant, id: ExchangeId, mut input: &[u8]) {
@@ -27,8 +27,8 @@ impl Http {
         let EventStream { reader, seen, carrier, .. } = &mut *stream;
         while let Some(found) = reader.next(&mut input) {
             let event = match found {
-                Found::Event(event) => event,
-                Found::TooLong => match purpose {
+                Item::Event(event) => event,
+                Item::TooLong => match purpose {
                     Purpose::Call(call) => {
                         let why = too_long(self.client.limits().message_bytes_max);
                         self.exchanges.abort(id);
@@ -46,8 +46,8 @@ impl Http {
             }
             carrier.on_message();
             let message = match event.data {
-                Some(Cow::Owned(data)) => Incoming::Owned(Bytes::from(data)),
-                Some(Cow::Borrowed(data)) => Incoming::Borrowed(data),
+                Some(Cow::Owned(data)) => IncomingMessage::Owned(Bytes::from(data)),
+                Some(Cow::Borrowed(data)) => IncomingMessage::Borrowed(data),
                 None => continue,
             };
             self.on_event_message(now, id, purpose, message);
@@ -70,7 +70,7 @@ impl Http {
         now: Instant,
         id: ExchangeId,
         purpose: Purpose,
-        message: Incoming<'_>,
+        message: IncomingMessage<'_>,
     ) {
         let Purpose::Call(call) = purpose else {
             return self.client.handle_message(now, StreamId::ONLY, message);
@@ -99,7 +99,7 @@ impl Http {
                 let is_resumable = call.is_legacy && stream.resume_after().is_some();
                 if !is_resumable {
                     let is_end = call.kind == CallKind::Subscription && !was_cut;
-                    let why = if is_end { CallError::Withdrawn } else { CallError::Lost };
+                    let why = if is_end { CallError::SubscriptionEnded } else { CallError::Lost };
                     return self.client.handle_unanswered(now, call.wire, why);
                 }
                 Purpose::Call(CallInfo { is_resumed: true, ..call })

@@ -97,7 +97,7 @@ impl ToolCache {
         };
         let Some(schema) = schema.filter(may_have_annotation) else { return true };
         let raw: Raw = Frame::Borrowed(schema).keep(schema, true);
-        let Ok(mirror) = ParamHeaders::of(&raw) else { return false };
+        let Ok(mirror) = ParamHeaders::from_schema(&raw) else { return false };
         if mirror.is_empty() {
             return true;
         }

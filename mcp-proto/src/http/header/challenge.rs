@@ -14,7 +14,7 @@ pub const PARAMS_MAX: usize = 32;
 
 /// An authentication challenge, borrowed from the header value.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Challenge<'a> {
+pub struct ChallengeRef<'a> {
     /// The scheme, in its original case.
     pub scheme: &'a str,
     /// The token68 that some schemes use instead of parameters.
@@ -23,7 +23,7 @@ pub struct Challenge<'a> {
     pub params: Vec<(&'a str, Cow<'a, str>)>,
 }
 
-impl Challenge<'_> {
+impl ChallengeRef<'_> {
     /// Returns the value of a parameter. Names are case-insensitive.
     #[must_use]
     pub fn param(&self, name: &str) -> Option<&str> {
@@ -51,9 +51,9 @@ impl Challenge<'_> {
 /// Returns [`Malformed`] on any other syntax error, on a repeated parameter, and above
 /// [`CHALLENGES_MAX`] or [`PARAMS_MAX`].
 // AUT-11: a client learns from a challenge how to authorize.
-pub fn challenges(value: &[u8]) -> Result<Vec<Challenge<'_>>, Malformed> {
+pub fn challenges(value: &[u8]) -> Result<Vec<ChallengeRef<'_>>, Malformed> {
     let mut rest = core::str::from_utf8(value).map_err(|_| Malformed)?;
-    let mut challenges: Vec<Challenge<'_>> = Vec::new();
+    let mut challenges: Vec<ChallengeRef<'_>> = Vec::new();
     // A scheme may follow at the start and after a comma only.
     let mut scheme_may_follow = true;
     loop {
@@ -79,7 +79,7 @@ pub fn challenges(value: &[u8]) -> Result<Vec<Challenge<'_>>, Malformed> {
             }
             (None, _) if scheme_may_follow && !full => {
                 let token = token(&mut rest)?;
-                challenges.push(Challenge { scheme: name, token, params: Vec::new() });
+                challenges.push(ChallengeRef { scheme: name, token, params: Vec::new() });
             }
             _ => return Err(Malformed),
         }

@@ -13,7 +13,7 @@ use core::fmt;
 use base64ct::{Base64, Encoding};
 
 pub use authority::{Authority, Host, Origin};
-pub use challenge::{CHALLENGES_MAX, Challenge, PARAMS_MAX, challenges};
+pub use challenge::{CHALLENGES_MAX, ChallengeRef, PARAMS_MAX, challenges};
 pub use media::{accepts, is_media_type};
 
 /// A malformed header value.

@@ -406,7 +406,7 @@ fn an_origin_is_a_scheme_a_host_and_a_port_http_55_t_90() {
 
 /// Formats scheme, token and parameters of each challenge.
 fn formatted(value: &str) -> Result<Vec<String>, Malformed> {
-    let text = |challenge: &Challenge<'_>| {
+    let text = |challenge: &ChallengeRef<'_>| {
         let params: Vec<_> =
             challenge.params.iter().map(|(name, value)| format!("{name}={value}")).collect();
         format!(

@@ -16,7 +16,7 @@ fn raw(value: &Json) -> Raw {
 
 /// Creates the mirror of a schema with these properties.
 fn of(properties: Json) -> Result<ParamHeaders, InvalidParamHeader> {
-    ParamHeaders::of(&raw(&json!({"type": "object", "properties": properties})))
+    ParamHeaders::from_schema(&raw(&json!({"type": "object", "properties": properties})))
 }
 
 fn mirror() -> ParamHeaders {
@@ -37,7 +37,7 @@ fn annotated_arguments_are_mirrored_http_47_http_49() {
     let arguments = json!({
         "region": "Hello, 世界", "count": 42.0, "dry": false, "deep": {"er": " x"}, "plain": "p",
     });
-    let mut fields = mirror().fields(Some(&raw(&arguments)));
+    let mut fields = mirror().headers(Some(&raw(&arguments)));
     fields.sort();
     let expected = list(&[
         ("Mcp-Param-Count", "42"),
@@ -56,12 +56,12 @@ fn absent_and_null_arguments_are_not_mirrored_http_47() {
         json!({"deep": {}}),
         json!(null),
     ] {
-        assert_eq!(mirror().fields(Some(&raw(&arguments))), [], "{arguments}");
+        assert_eq!(mirror().headers(Some(&raw(&arguments))), [], "{arguments}");
         assert!(mirror().check(Some(&raw(&arguments)), &List::new()).is_ok(), "{arguments}");
     }
-    assert_eq!(mirror().fields(None), []);
+    assert_eq!(mirror().headers(None), []);
     assert_eq!(
-        mirror().fields(Some(&raw(&json!({"region": ""})))),
+        mirror().headers(Some(&raw(&json!({"region": ""})))),
         list(&[("Mcp-Param-Region", "")]),
         "T-46"
     );
@@ -77,14 +77,14 @@ fn values_that_no_header_can_represent_are_omitted_and_rejected_http_49() {
         json!({}),
     ] {
         let arguments = raw(&json!({"count": value}));
-        assert_eq!(mirror().fields(Some(&arguments)), [], "{value}");
+        assert_eq!(mirror().headers(Some(&arguments)), [], "{value}");
         assert!(mirror().check(Some(&arguments), &List::new()).is_err(), "{value}");
         let sent = list(&[("Mcp-Param-Count", &format!("{value}"))]);
         assert!(mirror().check(Some(&arguments), &sent).is_err(), "{value}");
     }
     for safe in ["9007199254740991", "-9007199254740991"] {
         let arguments = Raw::from_text(&format!("{{\"count\":{safe}}}")).unwrap();
-        assert_eq!(mirror().fields(Some(&arguments)), list(&[("Mcp-Param-Count", safe)]));
+        assert_eq!(mirror().headers(Some(&arguments)), list(&[("Mcp-Param-Count", safe)]));
     }
 }
 
@@ -178,7 +178,7 @@ fn invalid_annotations_make_the_tool_invalid_http_48() {
         "`x-mcp-header` of property `b` duplicates another header name"
     );
     let escaped = r#"{"properties":{"a":{"type":"string","x-mcp-h\u0065ader":""}}}"#;
-    assert!(ParamHeaders::of(&Raw::from_text(escaped).unwrap()).is_err());
+    assert!(ParamHeaders::from_schema(&Raw::from_text(escaped).unwrap()).is_err());
 }
 
 #[test]
@@ -201,23 +201,26 @@ fn unreachable_annotations_make_the_tool_invalid_t_108() {
     ] {
         assert!(of(json!({"a": {keyword: annotated}})).is_err(), "{keyword}");
         assert!(of(json!({"a": {keyword: object}})).is_err(), "{keyword}");
-        assert!(ParamHeaders::of(&raw(&json!({keyword: object}))).is_err(), "{keyword}");
+        assert!(ParamHeaders::from_schema(&raw(&json!({keyword: object}))).is_err(), "{keyword}");
     }
     for keyword in ["allOf", "anyOf", "oneOf", "prefixItems", "items"] {
         assert!(of(json!({"a": {keyword: [true, annotated]}})).is_err(), "{keyword}");
-        assert!(ParamHeaders::of(&raw(&json!({keyword: [object]}))).is_err(), "{keyword}");
+        assert!(ParamHeaders::from_schema(&raw(&json!({keyword: [object]}))).is_err(), "{keyword}");
     }
     for keyword in ["$defs", "definitions", "patternProperties", "dependentSchemas", "dependencies"]
     {
         assert!(
-            ParamHeaders::of(&raw(
+            ParamHeaders::from_schema(&raw(
                 &json!({keyword: {"x": annotated}, "properties": {"a": {"$ref": "#/$defs/x"}}})
             ))
             .is_err()
         );
-        assert!(ParamHeaders::of(&raw(&json!({keyword: {"x": object}}))).is_err(), "{keyword}");
+        assert!(
+            ParamHeaders::from_schema(&raw(&json!({keyword: {"x": object}}))).is_err(),
+            "{keyword}"
+        );
     }
-    assert!(ParamHeaders::of(&raw(&annotated)).is_err(), "the root schema");
+    assert!(ParamHeaders::from_schema(&raw(&annotated)).is_err(), "the root schema");
 }
 
 #[test]
@@ -238,7 +241,7 @@ fn data_that_looks_like_an_annotation_is_ignored() {
     for schema in
         [json!(true), json!([looks]), json!("x-mcp-header"), json!({"properties": 1, "x": looks})]
     {
-        assert!(ParamHeaders::of(&raw(&schema)).unwrap().is_empty(), "{schema}");
+        assert!(ParamHeaders::from_schema(&raw(&schema)).unwrap().is_empty(), "{schema}");
     }
 }
 
@@ -253,9 +256,9 @@ fn annotations_are_limited() {
         let inner = json!({"type": "string", "x-mcp-header": "A"});
         (0..levels).fold(inner, |inner, _| json!({"type": "object", "properties": {"a": inner}}))
     };
-    assert!(ParamHeaders::of(&raw(&deep(31))).is_ok());
-    assert!(ParamHeaders::of(&raw(&deep(32))).is_err());
-    assert!(ParamHeaders::of(&raw(&deep(60))).is_err());
+    assert!(ParamHeaders::from_schema(&raw(&deep(31))).is_ok());
+    assert!(ParamHeaders::from_schema(&raw(&deep(32))).is_err());
+    assert!(ParamHeaders::from_schema(&raw(&deep(60))).is_err());
 }
 
 #[test]
@@ -272,10 +275,10 @@ fn requests_with_a_name_have_mcp_name_http_44() {
         ("resources/subscribe", None),
         ("completion/complete", None),
     ] {
-        assert_eq!(standard(method, Some(&params)), (method.into(), name.map(Into::into)));
+        assert_eq!(standard_headers(method, Some(&params)), (method.into(), name.map(Into::into)));
     }
-    assert_eq!(standard("tools/call", Some(&raw(&json!({"name": 1})))).1, None);
-    assert!(standard("x\r\ny: z", None).0.starts_with("=?base64?"));
+    assert_eq!(standard_headers("tools/call", Some(&raw(&json!({"name": 1})))).1, None);
+    assert!(standard_headers("x\r\ny: z", None).0.starts_with("=?base64?"));
 }
 
 proptest! {
@@ -289,7 +292,7 @@ proptest! {
         let arguments =
             raw(&json!({"region": region, "count": count, "dry": dry, "deep": {"er": deeper}}));
         let mirror = mirror();
-        let fields = mirror.fields(Some(&arguments));
+        let fields = mirror.headers(Some(&arguments));
         let bytes: Vec<(&String, &[u8])> =
             fields.iter().map(|(name, value)| (name, value.as_bytes())).collect();
         for (_, value) in &bytes {
@@ -312,8 +315,8 @@ proptest! {
     ) {
         let mut schema = json!({"properties": {"a": {"x-mcp-header": "A", "type": "string"}}});
         schema[keyword] = value;
-        if let Ok(mirror) = ParamHeaders::of(&raw(&schema)) {
-            let _any = mirror.fields(Some(&raw(&schema)));
+        if let Ok(mirror) = ParamHeaders::from_schema(&raw(&schema)) {
+            let _any = mirror.headers(Some(&raw(&schema)));
         }
     }
 }

@@ -86,11 +86,11 @@ fn scheme_host_and_port_of_an_origin_must_match_t_90() {
 fn a_policy_adopts_the_configuration_of_its_server() {
     let limits = Limits { message_bytes_max: 9, ..Limits::default() };
     let revisions = [Revision::V2026_07_28, Revision::V2025_06_18];
-    let policy = Policy::of(
-        &server::Config::new("s", "1").revisions(&revisions).serve("x/y").limits(limits),
+    let policy = Policy::from_config(
+        &server::Config::new("s", "1").revisions(&revisions).serve_method("x/y").limits(limits),
     );
     assert_eq!(policy.body_bytes_max(), 9);
-    assert!(policy.speaks(Revision::V2025_06_18) && !policy.speaks(Revision::V2025_03_26));
+    assert!(policy.supports(Revision::V2025_06_18) && !policy.supports(Revision::V2025_03_26));
     assert!(policy.serves("x/y") && !policy.serves("x/z"));
     assert!(policy.offers_sessions() && !policy.revisions(&revisions[..1]).offers_sessions());
 }

@@ -11,7 +11,7 @@
 //!              │     └──────────────────► Streaming ◄──────────────┘
 //!              │                              │  poll_frame: everything was sent, and the stream
 //!              ▼                              ▼  is done, cut, or has another reader
-//!        over: one JSON value             over: `Frame::End`
+//!        over: one JSON value             over: `BodyChunk::End`
 //! ```
 //!
 //! | state        | `on_due` with bytes | `on_cut`       | `on_head`                | client gone |
@@ -28,7 +28,7 @@ use crate::vocabulary::StreamId;
 
 /// The id of an HTTP request and its response; never reused within a session.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub struct ExchangeId(pub(crate) u64);
+pub struct ServerExchangeId(pub(crate) u64);
 
 /// The state of a response.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -151,7 +151,7 @@ impl Exchange {
 /// The open exchanges.
 #[derive(Debug)]
 pub(super) struct Exchanges {
-    open: SmallMap<ExchangeId, Exchange, 1>,
+    open: SmallMap<ServerExchangeId, Exchange, 1>,
     next: u64,
 }
 
@@ -161,28 +161,28 @@ impl Exchanges {
     }
 
     /// Returns an unused id.
-    pub(super) fn next_id(&mut self) -> ExchangeId {
+    pub(super) fn next_id(&mut self) -> ServerExchangeId {
         self.next += 1;
-        ExchangeId(self.next - 1)
+        ServerExchangeId(self.next - 1)
     }
 
-    pub(super) fn insert(&mut self, id: ExchangeId, exchange: Exchange) {
+    pub(super) fn insert(&mut self, id: ServerExchangeId, exchange: Exchange) {
         self.open.insert(id, exchange);
     }
 
-    pub(super) fn get(&self, id: ExchangeId) -> Option<&Exchange> {
+    pub(super) fn get(&self, id: ServerExchangeId) -> Option<&Exchange> {
         self.open.get(&id)
     }
 
-    pub(super) fn get_mut(&mut self, id: ExchangeId) -> Option<&mut Exchange> {
+    pub(super) fn get_mut(&mut self, id: ServerExchangeId) -> Option<&mut Exchange> {
         self.open.get_mut(&id)
     }
 
-    pub(super) fn remove(&mut self, id: ExchangeId) -> Option<Exchange> {
+    pub(super) fn remove(&mut self, id: ServerExchangeId) -> Option<Exchange> {
         self.open.remove(&id)
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = (ExchangeId, &Exchange)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (ServerExchangeId, &Exchange)> {
         self.open.iter().map(|(id, exchange)| (*id, exchange))
     }
 
@@ -196,7 +196,7 @@ impl Exchanges {
     }
 
     /// Returns the exchanges that are due.
-    pub(super) fn due(&self, now: Instant) -> Vec<ExchangeId> {
+    pub(super) fn due(&self, now: Instant) -> Vec<ServerExchangeId> {
         self.iter().filter(|(_, exchange)| exchange.due <= now).map(|(id, _)| id).collect()
     }
 }

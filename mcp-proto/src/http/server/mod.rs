@@ -4,8 +4,8 @@
 //! no request use the stream that a GET opens. The first message decides the kind of response: a
 //! single response is sent as JSON, anything else as an event stream.
 //!
-//! [`Session`] combines the server, its [`Streams`] and its [`Exchanges`], which are independent of
-//! each other.
+//! [`HttpServer`] combines the server, its [`Streams`] and its [`Exchanges`], which are independent
+//! of each other.
 // HTTP-08…HTTP-29: responses and streams. SSE-13…SSE-19, SSE-24: event ids and resumption.
 
 mod event_id;
@@ -21,18 +21,18 @@ use core::ops::{Deref, DerefMut};
 
 use bytes::Bytes;
 
-pub use exchange::ExchangeId;
-pub use settings::Settings;
+pub use exchange::ServerExchangeId;
+pub use settings::StreamSettings;
 pub use streams::Unresumable;
 
 use self::event_id::read_event_id;
 use self::exchange::{Exchange, Exchanges, ResponseState};
 use self::scope::Scope;
 use self::streams::{Streams, UNSOLICITED, comment};
-use super::reply::{Frame, Reply};
+use super::reply::{BodyChunk, Reply};
 use crate::message_endpoint::MessageEndpoint as _;
 use crate::revision::Revision;
-use crate::rpc::{Decoded, Incoming};
+use crate::rpc::{DecodedMessage, IncomingMessage};
 use crate::server::{Event, Server};
 use crate::time::Instant;
 use crate::vocabulary::{OutgoingKind, Route, StreamId};
@@ -42,17 +42,17 @@ use crate::vocabulary::{OutgoingKind, Route, StreamId};
 /// Dereferences to the server for application commands. A driver passes in each
 /// [admitted](super::admit) request, polls the head of its response with
 /// [`poll_reply`](Self::poll_reply) and the chunks of its body with
-/// [`poll_frame`](Self::poll_frame), and reports [disconnections](Self::handle_gone).
+/// [`poll_chunk`](Self::poll_chunk), and reports [disconnections](Self::handle_gone).
 ///
 /// ```
-/// use mcp_proto::http::{Body, Session, Settings};
+/// use mcp_proto::http::{Body, HttpServer, StreamSettings};
 /// use mcp_proto::server::{Config, Event, Server};
 /// use mcp_proto::schema::CallToolResult;
 /// use mcp_proto::{Capability, Instant};
 ///
 /// let now = Instant::ZERO;
 /// let server = Server::new(now, Config::new("weather", "1.0.0").capability(Capability::Tools));
-/// let mut session = Session::new(server, "7c1e", Settings::default());
+/// let mut session = HttpServer::legacy(server, "7c1e", StreamSettings::default());
 /// let initialize = br#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{
 ///     "protocolVersion":"2025-11-25","capabilities":{},
 ///     "clientInfo":{"name":"c","version":"1"}}}"#;
@@ -73,21 +73,21 @@ use crate::vocabulary::{OutgoingKind, Route, StreamId};
 /// assert!(matches!(session.poll_reply(call).unwrap().body, Body::Whole(_)));
 /// ```
 #[derive(Debug)]
-pub struct Session {
+pub struct HttpServer {
     server: Server,
-    settings: Arc<Settings>,
+    settings: Arc<StreamSettings>,
     scope: Scope,
     streams: Streams,
     exchanges: Exchanges,
     now: Instant,
 }
 
-impl Session {
+impl HttpServer {
     /// Creates a legacy session. The driver generates its id, which must be unpredictable and
     /// consist of visible ASCII. Sessions can share their settings.
     // HTTP-29: the id is sent with the first response. HTTP-30: it is visible ASCII.
     #[must_use]
-    pub fn new(server: Server, id: &str, settings: impl Into<Arc<Settings>>) -> Self {
+    pub fn legacy(server: Server, id: &str, settings: impl Into<Arc<StreamSettings>>) -> Self {
         let mut session = Self::with_scope(server, Scope::session(id), settings.into());
         session.streams.open(UNSOLICITED, None);
         session
@@ -96,11 +96,15 @@ impl Session {
     /// Creates the server of a single modern exchange, which is independent of all others. It is
     /// cancelled when its client disconnects.
     #[must_use]
-    pub fn alone(server: Server, revision: Revision, settings: impl Into<Arc<Settings>>) -> Self {
+    pub fn modern(
+        server: Server,
+        revision: Revision,
+        settings: impl Into<Arc<StreamSettings>>,
+    ) -> Self {
         Self::with_scope(server, Scope::Single(revision), settings.into())
     }
 
-    fn with_scope(mut server: Server, scope: Scope, settings: Arc<Settings>) -> Self {
+    fn with_scope(mut server: Server, scope: Scope, settings: Arc<StreamSettings>) -> Self {
         server.use_streams();
         let streams = Streams::new(settings.replay_bytes_max);
         Self { server, settings, scope, streams, exchanges: Exchanges::new(), now: Instant::ZERO }
@@ -123,21 +127,21 @@ impl Session {
         &mut self,
         now: Instant,
         is_request: bool,
-        message: impl Into<Incoming<'a>>,
-    ) -> ExchangeId {
+        message: impl Into<IncomingMessage<'a>>,
+    ) -> ServerExchangeId {
         self.post(now, is_request, |server, now, stream| {
             server.handle_message(now, stream, message);
         })
     }
 
     /// Like [`handle_post`](Self::handle_post), for a body parsed by
-    /// [`Head::read_once`](super::Head::read_once).
+    /// [`PostHead::read_decoded`](super::PostHead::read_decoded).
     pub fn handle_decoded(
         &mut self,
         now: Instant,
         is_request: bool,
-        decoded: Decoded<'_>,
-    ) -> ExchangeId {
+        decoded: DecodedMessage<'_>,
+    ) -> ServerExchangeId {
         self.post(now, is_request, |server, now, stream| {
             server.handle_decoded(now, stream, decoded);
         })
@@ -148,7 +152,7 @@ impl Session {
         now: Instant,
         is_request: bool,
         hand_over: impl FnOnce(&mut Server, Instant, StreamId),
-    ) -> ExchangeId {
+    ) -> ServerExchangeId {
         self.now = self.now.max(now);
         let id = self.exchanges.next_id();
         let stream = StreamId(id.0);
@@ -179,7 +183,7 @@ impl Session {
         &mut self,
         now: Instant,
         last_event_id: Option<&str>,
-    ) -> Result<ExchangeId, Unresumable> {
+    ) -> Result<ServerExchangeId, Unresumable> {
         self.now = self.now.max(now);
         self.route();
         // SSE-24, HTTP-53: modern streams cannot be resumed.
@@ -203,7 +207,7 @@ impl Session {
     /// Handles a client that disconnected or stopped reading a response. A session keeps the
     /// messages for a resumption; a modern request is cancelled.
     // T-76, T-77: disconnection cancels a modern request and no legacy one.
-    pub fn handle_gone(&mut self, now: Instant, id: ExchangeId) {
+    pub fn handle_gone(&mut self, now: Instant, id: ServerExchangeId) {
         self.now = self.now.max(now);
         let Some(exchange) = self.exchanges.remove(id) else { return };
         let stream = exchange.stream();
@@ -238,7 +242,7 @@ impl Session {
     }
 
     /// Returns whether an exchange has a message to send or ends.
-    fn has_next(&self, id: ExchangeId, exchange: &Exchange) -> bool {
+    fn has_next(&self, id: ServerExchangeId, exchange: &Exchange) -> bool {
         let Some(stream) = self.streams.read_by(exchange.stream(), id) else { return true };
         exchange.is_cut() || stream.is_done() || !stream.is_read() || self.server.is_closed()
     }
@@ -258,14 +262,14 @@ impl Session {
     /// Returns whether any exchange has something to send: a head or a chunk of a body.
     pub fn has_output(&mut self) -> bool {
         self.route();
-        let has_output = |(id, exchange): (ExchangeId, &Exchange)| {
+        let has_output = |(id, exchange): (ServerExchangeId, &Exchange)| {
             exchange.has_prefix() || self.has_next(id, exchange)
         };
         self.exchanges.iter().any(has_output) || self.server.is_closed()
     }
 
     /// Returns the head of a response, once, as soon as its kind is decided.
-    pub fn poll_reply(&mut self, id: ExchangeId) -> Option<Reply> {
+    pub fn poll_reply(&mut self, id: ServerExchangeId) -> Option<Reply> {
         self.route();
         let exchange = self.exchanges.get(id)?;
         let stream = self.streams.read_by(exchange.stream(), id);
@@ -295,7 +299,7 @@ impl Session {
     }
 
     /// Ends an exchange with one JSON value or an empty body, and removes its stream.
-    fn finish_with_json(&mut self, id: ExchangeId, is_request: bool) -> Reply {
+    fn finish_with_json(&mut self, id: ServerExchangeId, is_request: bool) -> Reply {
         let Some(exchange) = self.exchanges.remove(id) else { return Reply::empty(503) };
         let head = match self.streams.take_single(&mut self.server, exchange.stream()) {
             (Some(answer), error) if is_request => Reply::json(self.scope.status(error), answer),
@@ -311,15 +315,15 @@ impl Session {
     // HTTP-29: the response to `initialize` carries `Mcp-Session-Id`.
     fn with_session_id(&mut self, mut head: Reply) -> Reply {
         if self.server.peer().is_some() {
-            head.fields.extend(self.scope.take_session_id().map(|id| ("mcp-session-id", id)));
+            head.headers.extend(self.scope.take_session_id().map(|id| ("mcp-session-id", id)));
         }
         head
     }
 
-    /// Returns the next chunk of an event stream, if any. [`Frame::End`] ends the exchange.
-    pub fn poll_frame(&mut self, id: ExchangeId) -> Option<Frame> {
+    /// Returns the next chunk of an event stream, if any. [`BodyChunk::End`] ends the exchange.
+    pub fn poll_chunk(&mut self, id: ServerExchangeId) -> Option<BodyChunk> {
         self.route();
-        let Some(exchange) = self.exchanges.get_mut(id) else { return Some(Frame::End) };
+        let Some(exchange) = self.exchanges.get_mut(id) else { return Some(BodyChunk::End) };
         if !matches!(exchange.state(), ResponseState::Streaming(_)) {
             return None;
         }
@@ -327,13 +331,13 @@ impl Session {
         let stream = exchange.stream();
         if self.streams.reader(stream) != Some(id) {
             self.exchanges.remove(id);
-            return Some(Frame::End);
+            return Some(BodyChunk::End);
         }
         let tag = self.scope.tag();
         let is_over = self.streams.write_events(&mut self.server, stream, tag, &mut frame);
         if !frame.is_empty() {
             exchange.on_sent(self.now + self.settings.keep_alive);
-            return Some(Frame::Bytes(frame.into()));
+            return Some(BodyChunk::Bytes(frame.into()));
         }
         if !is_over && !exchange.is_cut() && !self.server.is_closed() {
             return None;
@@ -343,11 +347,11 @@ impl Session {
             Scope::Session { .. } => self.streams.detach(&mut self.server, stream),
             Scope::Single(_) => self.streams.remove(&mut self.server, stream),
         }
-        Some(Frame::End)
+        Some(BodyChunk::End)
     }
 
     /// Releases unused capacity if no exchange is open. Call it on idle sessions if there are many.
-    pub fn rest(&mut self) {
+    pub fn shrink(&mut self) {
         if self.exchanges.is_empty() {
             self.server.shrink();
             self.streams.shrink();
@@ -401,7 +405,7 @@ impl Session {
     /// Returns the prefix of event ids, if event streams begin with a priming event.
     fn priming_tag(&self) -> Option<u32> {
         let is_primed =
-            self.server.peer().is_some_and(|peer| peer.revision.rules().streams_are_primed);
+            self.server.peer().is_some_and(|peer| peer.revision.rules().primes_event_streams);
         self.scope.tag().filter(|_| is_primed)
     }
 
@@ -414,7 +418,7 @@ impl Session {
     }
 }
 
-impl Deref for Session {
+impl Deref for HttpServer {
     type Target = Server;
 
     fn deref(&self) -> &Server {
@@ -422,7 +426,7 @@ impl Deref for Session {
     }
 }
 
-impl DerefMut for Session {
+impl DerefMut for HttpServer {
     fn deref_mut(&mut self) -> &mut Server {
         &mut self.server
     }

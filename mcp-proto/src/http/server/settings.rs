@@ -6,13 +6,13 @@ use core::time::Duration;
 ///
 /// ```
 /// use core::time::Duration;
-/// use mcp_proto::http::Settings;
+/// use mcp_proto::http::StreamSettings;
 ///
-/// let patient = Settings { retry: Duration::from_secs(5), ..Settings::default() };
+/// let patient = StreamSettings { retry: Duration::from_secs(5), ..StreamSettings::default() };
 /// assert_eq!(patient.replay_bytes_max, 256 << 10);
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Settings {
+pub struct StreamSettings {
     /// The maximum size in bytes of a session's replay buffer; defaults to 256 KiB. Each message
     /// costs 128 bytes more than its length. The oldest messages are evicted first.
     pub replay_bytes_max: usize,
@@ -28,7 +28,7 @@ pub struct Settings {
     pub keep_alive: Duration,
 }
 
-impl Default for Settings {
+impl Default for StreamSettings {
     fn default() -> Self {
         Self {
             replay_bytes_max: 256 << 10,

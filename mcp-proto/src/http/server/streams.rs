@@ -12,7 +12,7 @@ use core::time::Duration;
 use bytes::Bytes;
 
 use super::event_id::event_id;
-use super::exchange::ExchangeId;
+use super::exchange::ServerExchangeId;
 use super::replay::{Replay, ReplayBudget};
 use crate::collections::SmallMap;
 use crate::http::refusal::Refusal;
@@ -49,7 +49,7 @@ impl From<Unresumable> for Refusal {
 #[derive(Debug)]
 pub(super) struct MessageStream {
     replay: Replay,
-    reader: Option<ExchangeId>,
+    reader: Option<ServerExchangeId>,
     /// The JSON-RPC error code of the response, if it is an error.
     error: Option<i64>,
     /// Messages from this number on wait for the reader and count as unsent; earlier ones count
@@ -92,18 +92,18 @@ impl Streams {
     }
 
     /// Opens a stream.
-    pub(super) fn open(&mut self, id: StreamId, reader: Option<ExchangeId>) {
+    pub(super) fn open(&mut self, id: StreamId, reader: Option<ServerExchangeId>) {
         self.streams
             .insert(id, MessageStream { replay: Replay::new(), reader, error: None, held_from: 1 });
     }
 
     /// Returns a stream if `reader` is its reader.
-    pub(super) fn read_by(&self, id: StreamId, reader: ExchangeId) -> Option<&MessageStream> {
+    pub(super) fn read_by(&self, id: StreamId, reader: ServerExchangeId) -> Option<&MessageStream> {
         self.streams.get(&id).filter(|stream| stream.reader == Some(reader))
     }
 
     /// Returns the exchange that reads a stream.
-    pub(super) fn reader(&self, id: StreamId) -> Option<ExchangeId> {
+    pub(super) fn reader(&self, id: StreamId) -> Option<ServerExchangeId> {
         self.streams.get(&id)?.reader
     }
 
@@ -198,7 +198,11 @@ impl Streams {
         let read = self.streams.get(&id).map_or(0, |stream| stream.replay.read());
         let mut out = Vec::new();
         let id = event_id(tag, id, read);
-        let event = sse::Frame { id: Some(&id), retry: Some(retry), ..sse::Frame::default() };
+        let event = sse::OutgoingEvent {
+            id: Some(&id),
+            retry: Some(retry),
+            ..sse::OutgoingEvent::default()
+        };
         let _always_fits = event.write(&mut out);
         out
     }
@@ -225,7 +229,7 @@ impl Streams {
     }
 
     /// Sets the reader of a stream.
-    pub(super) fn attach(&mut self, id: StreamId, reader: ExchangeId) {
+    pub(super) fn attach(&mut self, id: StreamId, reader: ServerExchangeId) {
         if let Some(stream) = self.streams.get_mut(&id) {
             stream.reader = Some(reader);
             stream.held_from = stream.replay.end();
@@ -244,7 +248,7 @@ impl Streams {
         &mut self,
         server: &mut Server,
         id: StreamId,
-        reader: ExchangeId,
+        reader: ServerExchangeId,
     ) {
         if self.reader(id) == Some(reader) {
             self.detach(server, id);
@@ -310,7 +314,8 @@ pub(super) fn comment() -> Vec<u8> {
 }
 
 fn write_event(frame: &mut Vec<u8>, id: Option<String>, message: &[u8]) {
-    let event = sse::Frame { id: id.as_deref(), data: message, ..sse::Frame::default() };
+    let event =
+        sse::OutgoingEvent { id: id.as_deref(), data: message, ..sse::OutgoingEvent::default() };
     // Infallible: the data is single-line JSON and the id is generated here.
     let _always_fits = event.write(frame);
 }

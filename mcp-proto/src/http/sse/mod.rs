@@ -4,15 +4,16 @@
 //! A stream consists of blocks of `field: value` lines, each ended by a blank line.
 //!
 //! ```
-//! use mcp_proto::http::sse::{Event, Found, Frame, Reader};
+//! use mcp_proto::http::sse::{IncomingEvent, Item, OutgoingEvent, EventReader};
 //!
 //! let mut stream = Vec::new();
-//! Frame { id: Some("7"), data: b"{}", ..Frame::default() }.write(&mut stream).unwrap();
+//! let event = OutgoingEvent { id: Some("7"), data: b"{}", ..OutgoingEvent::default() };
+//! event.write(&mut stream).unwrap();
 //! assert_eq!(stream, b"id: 7\ndata: {}\n\n");
 //!
-//! let mut reader = Reader::new(1 << 20, 256);
+//! let mut reader = EventReader::new(1 << 20, 256);
 //! let mut input = &stream[..];
-//! let Some(Found::Event(event)) = reader.next(&mut input) else { panic!("no event") };
+//! let Some(Item::Event(event)) = reader.next(&mut input) else { panic!("no event") };
 //! assert_eq!(event.message(), Some(&b"{}"[..]));
 //! assert_eq!(reader.next(&mut input), None);
 //! assert_eq!(reader.last_id(), Some("7"));
@@ -21,8 +22,8 @@
 mod read;
 mod write;
 
-pub use read::{Event, Found, Reader};
-pub use write::{Frame, Unwritable, comment};
+pub use read::{EventReader, IncomingEvent, Item};
+pub use write::{OutgoingEvent, Unwritable, comment};
 
 #[cfg(test)]
 mod tests;

@@ -11,11 +11,11 @@ use alloc::vec::Vec;
 use core::mem;
 use core::time::Duration;
 
-/// A result of [`Reader::next`].
+/// A result of [`EventReader::next`].
 #[derive(Debug, Eq, PartialEq)]
-pub enum Found<'a> {
+pub enum Item<'a> {
     /// An event, or a block that only sets the id or the reconnection time.
-    Event(Event<'a>),
+    Event(IncomingEvent<'a>),
     /// An event exceeded a limit. The rest of it is skipped and its id does not take effect.
     /// Returned once per event.
     // SSE-23: one oversized event does not end the stream.
@@ -24,7 +24,7 @@ pub enum Found<'a> {
 
 /// One block of an event stream.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Event<'a> {
+pub struct IncomingEvent<'a> {
     /// The type; `message` by default. Invalid UTF-8 is replaced.
     // SSE-12: the type selects the handler.
     pub kind: &'a str,
@@ -42,7 +42,7 @@ pub struct Event<'a> {
     pub retry: Option<Duration>,
 }
 
-impl Event<'_> {
+impl IncomingEvent<'_> {
     /// Returns the data of a `message` event. Returns `None` for other types and for empty data,
     /// which only sets the last event id.
     // SSE-09, T-82: an event with empty data primes the id. SSE-12: other types are ignored.
@@ -72,13 +72,13 @@ const BOM: &[u8] = b"\xEF\xBB\xBF";
 /// its limits in memory.
 ///
 /// ```
-/// use mcp_proto::http::sse::{Found, Reader};
+/// use mcp_proto::http::sse::{Item, EventReader};
 /// use std::time::Duration;
 ///
-/// let mut reader = Reader::new(1 << 20, 256);
+/// let mut reader = EventReader::new(1 << 20, 256);
 /// for mut chunk in [&b"id: a1\nretry: 500\nda"[..], b"ta:\r", b"\n\r\ndata: cut of"] {
 ///     while let Some(found) = reader.next(&mut chunk) {
-///         let Found::Event(event) = found else { panic!("no event") };
+///         let Item::Event(event) = found else { panic!("no event") };
 ///         assert_eq!((event.data.as_deref(), event.message()), (Some(&b""[..]), None));
 ///     }
 /// }
@@ -86,7 +86,7 @@ const BOM: &[u8] = b"\xEF\xBB\xBF";
 /// assert_eq!((reader.last_id(), reader.retry()), (Some("a1"), Some(Duration::from_millis(500))));
 /// ```
 #[derive(Debug)]
-pub struct Reader {
+pub struct EventReader {
     data_bytes_max: usize,
     field_bytes_max: usize,
     state: ParseState,
@@ -150,7 +150,7 @@ enum Progress {
     TooLong,
 }
 
-impl Reader {
+impl EventReader {
     /// Creates a reader that limits the data of an event to `data_bytes_max` bytes and its id, type
     /// and retry to `field_bytes_max` bytes each.
     #[must_use]
@@ -172,7 +172,7 @@ impl Reader {
     ///
     /// An event is returned as soon as the first byte of its terminating blank line is read.
     // SSE-07: a blank line dispatches an event.
-    pub fn next<'s>(&'s mut self, input: &mut &[u8]) -> Option<Found<'s>> {
+    pub fn next<'s>(&'s mut self, input: &mut &[u8]) -> Option<Item<'s>> {
         if mem::take(&mut self.is_dispatched) {
             self.block.clear();
         }
@@ -184,13 +184,13 @@ impl Reader {
             match self.step(input) {
                 Progress::Continue => {}
                 Progress::BlankLine if self.block.has_effect() => {
-                    return Some(Found::Event(self.dispatch()));
+                    return Some(Item::Event(self.dispatch()));
                 }
                 Progress::BlankLine => self.block.clear(),
                 Progress::TooLong => {
                     self.block.clear();
                     self.state = ParseState::Discarding { blank: false };
-                    return Some(Found::TooLong);
+                    return Some(Item::TooLong);
                 }
             }
         }
@@ -369,7 +369,7 @@ impl Reader {
         self.state = ParseState::Name;
     }
 
-    fn dispatch(&mut self) -> Event<'_> {
+    fn dispatch(&mut self) -> IncomingEvent<'_> {
         self.is_dispatched = true;
         let block = &mut self.block;
         if let Some(id) = &block.id {
@@ -378,7 +378,7 @@ impl Reader {
         let long = block.data.len() >= OWNED_BYTES_MIN;
         let owned = if long { mem::take(&mut block.data) } else { Vec::new() };
         let data = if long { Cow::Owned(owned) } else { Cow::Borrowed(&*block.data) };
-        Event {
+        IncomingEvent {
             kind: if block.kind.is_empty() { MESSAGE } else { &block.kind },
             data: block.has_data.then_some(data),
             id: block.id.as_deref(),

@@ -100,19 +100,22 @@ fn model(stream: &[u8], data_max: usize, field_max: usize) -> Read {
     read
 }
 
-fn parsed(found: Found<'_>) -> Parsed {
+fn parsed(found: Item<'_>) -> Parsed {
     match found {
-        Found::Event(Event { kind, data, id, retry }) => Some(Block {
+        Item::Event(IncomingEvent { kind, data, id, retry }) => Some(Block {
             kind: kind.into(),
             data: data.map(Cow::into_owned),
             id: id.map(String::from),
             retry,
         }),
-        Found::TooLong => None,
+        Item::TooLong => None,
     }
 }
 
-fn read_more<'a>(reader: &mut Reader, chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<Parsed> {
+fn read_more<'a>(
+    reader: &mut EventReader,
+    chunks: impl IntoIterator<Item = &'a [u8]>,
+) -> Vec<Parsed> {
     let mut all = Vec::new();
     for mut chunk in chunks {
         while let Some(found) = reader.next(&mut chunk) {
@@ -128,7 +131,7 @@ fn read_with<'a>(
     field_max: usize,
     chunks: impl IntoIterator<Item = &'a [u8]>,
 ) -> Read {
-    let mut reader = Reader::new(data_max, field_max);
+    let mut reader = EventReader::new(data_max, field_max);
     let events = read_more(&mut reader, chunks);
     reader.finish();
     Read { events, last_id: reader.last_id().unwrap_or_default().into(), retry: reader.retry() }
@@ -237,7 +240,7 @@ proptest! {
     ) {
         let stream: Vec<u8> =
             scraps.iter().flat_map(|(scrap, times)| scrap.repeat(*times)).collect();
-        let mut reader = Reader::new(data_max, field_max);
+        let mut reader = EventReader::new(data_max, field_max);
         let mut all = Vec::new();
         for chunk in stream.chunks(size) {
             all.extend(read_more(&mut reader, [chunk]));
@@ -269,7 +272,8 @@ proptest! {
             comment(&mut stream, note).unwrap();
             let retry = retry.map(Duration::from_millis);
             let (id_text, kind_text) = (id.as_deref(), kind.as_deref());
-            let frame = Frame { id: id_text, kind: kind_text, retry, data: data.as_bytes() };
+            let bytes = data.as_bytes();
+            let frame = OutgoingEvent { id: id_text, kind: kind_text, retry, data: bytes };
             let before = stream.len();
             let written = frame.write(&mut stream);
             if id.as_ref().is_some_and(|id| id.contains('\0')) {
@@ -296,7 +300,8 @@ proptest! {
     ) {
         let mut stream = Vec::new();
         for length in lengths {
-            Frame { data: &vec![b'x'; length], ..Frame::default() }.write(&mut stream).unwrap();
+            let event = OutgoingEvent { data: &vec![b'x'; length], ..OutgoingEvent::default() };
+            event.write(&mut stream).unwrap();
         }
         prop_assert_eq!(read_with(max, 9, stream.chunks(size)), model(&stream, max, 9));
     }
@@ -314,7 +319,7 @@ fn lines_end_at_lf_cr_and_crlf_sse_01() {
 
 #[test]
 fn a_crlf_split_between_chunks_ends_one_line_t_81() {
-    let mut reader = Reader::new(99, 99);
+    let mut reader = EventReader::new(99, 99);
     assert_eq!(read_more(&mut reader, [&b"data: 1\r"[..]]), []);
     assert_eq!(read_more(&mut reader, [&b"\n"[..]]), [], "the LF of a CRLF is not a blank line");
     let event = read_more(&mut reader, [&b"data: 2\r\n\r"[..]]);
@@ -406,7 +411,7 @@ fn an_incomplete_event_is_dropped_with_its_id_sse_08_t_83_t_87() {
         ("id: 1\ndata: x\n\n", false),
         ("id: 1\ndata: x\n\r", false),
     ] {
-        let mut reader = Reader::new(99, 99);
+        let mut reader = EventReader::new(99, 99);
         assert_eq!(read_more(&mut reader, [stream.as_bytes()]).len(), 1);
         assert_eq!(reader.finish(), open, "{stream:?}");
         assert!(!reader.finish());
@@ -418,9 +423,9 @@ fn an_incomplete_event_is_dropped_with_its_id_sse_08_t_83_t_87() {
         assert_eq!(resumed, [Some(wanted)]);
         assert_eq!(reader.last_id(), Some("1"), "kept until the next id (SSE-20)");
     }
-    assert_eq!(Reader::new(9, 9).last_id(), None);
+    assert_eq!(EventReader::new(9, 9).last_id(), None);
     // A final CR does not combine with an LF at the start of the next connection.
-    let mut reader = Reader::new(99, 99);
+    let mut reader = EventReader::new(99, 99);
     assert_eq!(read_more(&mut reader, [&b"data\r\r"[..]]).len(), 1);
     assert!(!reader.finish());
     assert_eq!(read_more(&mut reader, [&b"\n\xEF\xBB\xBFdata\n\n"[..]]), []);
@@ -429,9 +434,9 @@ fn an_incomplete_event_is_dropped_with_its_id_sse_08_t_83_t_87() {
 #[test]
 fn a_priming_event_has_no_message_sse_09_t_82() {
     for stream in ["id: 1\ndata\n\n", "id: 1\ndata:\n\n", "id: 1\ndata: \n\n"] {
-        let mut reader = Reader::new(99, 99);
+        let mut reader = EventReader::new(99, 99);
         let mut input = stream.as_bytes();
-        let Some(Found::Event(event)) = reader.next(&mut input) else { panic!("no event") };
+        let Some(Item::Event(event)) = reader.next(&mut input) else { panic!("no event") };
         assert_eq!((event.data.as_deref(), event.message()), (Some(&b""[..]), None));
         assert_eq!(reader.last_id(), Some("1"));
     }
@@ -468,9 +473,9 @@ fn a_retry_is_digits_only_sse_11() {
 #[test]
 fn only_events_of_type_message_carry_messages_sse_12() {
     let messages = |stream: &str| {
-        let mut reader = Reader::new(99, 99);
+        let mut reader = EventReader::new(99, 99);
         let mut input = stream.as_bytes();
-        let Some(Found::Event(event)) = reader.next(&mut input) else { panic!("no event") };
+        let Some(Item::Event(event)) = reader.next(&mut input) else { panic!("no event") };
         (event.kind.to_string(), event.message().is_some())
     };
     assert_eq!(messages("data: x\n\n"), ("message".into(), true));
@@ -490,11 +495,11 @@ fn invalid_utf_8_in_data_is_passed_on_unchanged_json_20() {
 #[test]
 fn each_field_is_written_as_one_line_sse_13_sse_24() {
     let mut stream = Vec::new();
-    Frame { data: b"{\"a\":1}", ..Frame::default() }.write(&mut stream).unwrap();
+    OutgoingEvent { data: b"{\"a\":1}", ..OutgoingEvent::default() }.write(&mut stream).unwrap();
     assert_eq!(stream, b"data: {\"a\":1}\n\n", "no id by default");
     stream.clear();
     let retry = Some(Duration::from_micros(1_500_999));
-    Frame { id: Some("s/1"), kind: Some("endpoint"), retry, data: "é".as_bytes() }
+    OutgoingEvent { id: Some("s/1"), kind: Some("endpoint"), retry, data: "é".as_bytes() }
         .write(&mut stream)
         .unwrap();
     assert_eq!(stream, "id: s/1\nevent: endpoint\nretry: 1500\ndata: é\n\n".as_bytes());
@@ -504,7 +509,7 @@ fn each_field_is_written_as_one_line_sse_13_sse_24() {
 fn writing_an_event_reserves_little_more_than_its_length_sec_19() {
     let text = "x".repeat(100);
     let mut stream = Vec::new();
-    Frame { id: Some(&text), kind: Some(&text), retry: None, data: text.as_bytes() }
+    OutgoingEvent { id: Some(&text), kind: Some(&text), retry: None, data: text.as_bytes() }
         .write(&mut stream)
         .unwrap();
     assert!(stream.len() > 300 && stream.capacity() <= stream.len() + 64, "{}", stream.capacity());
@@ -512,12 +517,12 @@ fn writing_an_event_reserves_little_more_than_its_length_sec_19() {
 
 #[test]
 fn line_breaks_cannot_inject_fields_sse_13() {
-    let plain = Frame::default();
+    let plain = OutgoingEvent::default();
     for bad in ["a\nb", "a\rb", "\r\n", "x\n\ndata: y", "\n"] {
         let frames = [
-            Frame { id: Some(bad), ..plain },
-            Frame { kind: Some(bad), ..plain },
-            Frame { data: bad.as_bytes(), ..plain },
+            OutgoingEvent { id: Some(bad), ..plain },
+            OutgoingEvent { kind: Some(bad), ..plain },
+            OutgoingEvent { data: bad.as_bytes(), ..plain },
         ];
         let mut stream = b"before".to_vec();
         for frame in frames {
@@ -527,8 +532,14 @@ fn line_breaks_cannot_inject_fields_sse_13() {
         assert_eq!(stream, b"before", "nothing is appended");
     }
     let mut stream = Vec::new();
-    assert_eq!(Frame { id: Some("a\0"), ..plain }.write(&mut stream), Err(Unwritable::Character));
-    assert_eq!(Frame { data: b"\xFF", ..plain }.write(&mut stream), Err(Unwritable::NotUtf8));
+    assert_eq!(
+        OutgoingEvent { id: Some("a\0"), ..plain }.write(&mut stream),
+        Err(Unwritable::Character)
+    );
+    assert_eq!(
+        OutgoingEvent { data: b"\xFF", ..plain }.write(&mut stream),
+        Err(Unwritable::NotUtf8)
+    );
     assert!(stream.is_empty());
 }
 
@@ -559,7 +570,7 @@ fn an_oversized_event_is_reported_once_and_the_next_is_read_sse_23() {
 
 #[test]
 fn comments_and_unknown_fields_have_no_limit_sse_06_sse_23() {
-    let mut reader = Reader::new(4, 4);
+    let mut reader = EventReader::new(4, 4);
     for _ in 0..10_000 {
         let events = read_more(&mut reader, [&b":xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"[..]]);
         assert_eq!(events, []);
@@ -570,7 +581,7 @@ fn comments_and_unknown_fields_have_no_limit_sse_06_sse_23() {
 
 #[test]
 fn discarding_uses_no_memory_sse_23() {
-    let mut reader = Reader::new(1000, 10);
+    let mut reader = EventReader::new(1000, 10);
     assert_eq!(read_more(&mut reader, [&b"data:"[..]]), []);
     let chunk = b"xxxxxxxxxxxxxxxx\ndata: more".repeat(20);
     let events: Vec<Parsed> =
@@ -582,20 +593,21 @@ fn discarding_uses_no_memory_sse_23() {
 
 #[test]
 fn long_data_is_returned_without_a_copy() {
-    let mut reader = Reader::new(usize::MAX, 9);
+    let mut reader = EventReader::new(usize::MAX, 9);
     let stream = [&b"data: "[..], &vec![b'x'; 1 << 20], b"\n\n"].concat();
     let mut input = &stream[..];
-    let Some(Found::Event(Event { data: Some(Cow::Owned(data)), .. })) = reader.next(&mut input)
+    let Some(Item::Event(IncomingEvent { data: Some(Cow::Owned(data)), .. })) =
+        reader.next(&mut input)
     else {
         panic!("the data is not owned")
     };
     assert_eq!(data.len(), 1 << 20);
     assert!(reader.block_is_small());
-    let mut short = Reader::new(1 << 20, 9);
+    let mut short = EventReader::new(1 << 20, 9);
     assert_eq!(read_more(&mut short, [&stream[..stream.len() - 2], b"y"]), [None]);
     assert!(short.block_is_small(), "an oversized event leaves no large buffer");
     let mut input = &b"data: abc\n\n"[..];
-    let Some(Found::Event(event)) = reader.next(&mut input) else { panic!("no event") };
+    let Some(Item::Event(event)) = reader.next(&mut input) else { panic!("no event") };
     assert_eq!(event.data, Some(Cow::Borrowed(&b"abc"[..])), "short data is borrowed");
 }
 
@@ -603,7 +615,9 @@ fn long_data_is_returned_without_a_copy() {
 fn reading_byte_by_byte_is_linear() {
     // Quadratic parsing would take hours here.
     let mut stream = Vec::new();
-    Frame { data: &vec![b'x'; 1 << 20], ..Frame::default() }.write(&mut stream).unwrap();
+    OutgoingEvent { data: &vec![b'x'; 1 << 20], ..OutgoingEvent::default() }
+        .write(&mut stream)
+        .unwrap();
     stream.extend([&b"id: "[..], &vec![b'y'; 1 << 19], b"\n"].concat());
     stream.extend(b"data\n".repeat(1 << 17));
     stream.extend(b"\n");

@@ -7,18 +7,18 @@ use core::time::Duration;
 /// An event to write. With empty data it only sets the reader's last event id.
 ///
 /// ```
-/// use mcp_proto::http::sse::Frame;
+/// use mcp_proto::http::sse::OutgoingEvent;
 /// use std::time::Duration;
 ///
 /// let mut stream = Vec::new();
 /// let retry = Some(Duration::from_millis(500));
-/// let priming = Frame { id: Some("a-0"), retry, ..Frame::default() };
+/// let priming = OutgoingEvent { id: Some("a-0"), retry, ..OutgoingEvent::default() };
 /// priming.write(&mut stream).unwrap();
 /// assert_eq!(stream, b"id: a-0\nretry: 500\ndata: \n\n");
 /// ```
 // HTTP-16, SSE-09: an event with empty data primes the client to reconnect.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Frame<'a> {
+pub struct OutgoingEvent<'a> {
     /// The event's id, which becomes the reader's last event id. An empty id clears it; `None`
     /// leaves it unchanged.
     pub id: Option<&'a str>,
@@ -51,7 +51,7 @@ impl fmt::Display for Unwritable {
 
 impl core::error::Error for Unwritable {}
 
-impl Frame<'_> {
+impl OutgoingEvent<'_> {
     /// Appends the event to `out`, including its final blank line.
     ///
     /// # Errors

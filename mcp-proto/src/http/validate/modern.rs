@@ -4,9 +4,9 @@ use alloc::borrow::Cow;
 use alloc::format;
 
 use crate::error::code;
-use crate::http::admit::{Head, VersionHeader};
-use crate::http::fields::Fields;
+use crate::http::admit::{PostHead, VersionHeader};
 use crate::http::header::{decode, text};
+use crate::http::headers::Headers;
 use crate::http::param_headers::ParamHeaders;
 use crate::http::policy::Policy;
 use crate::json::{Frame, Raw, unescape};
@@ -22,8 +22,8 @@ pub(super) type Rejection = (u16, ErrorObject);
 /// The head of a modern message, and the context to check it in.
 pub(super) struct ModernChecks<'a> {
     pub(super) policy: &'a Policy,
-    pub(super) fields: &'a dyn Fields,
-    pub(super) head: &'a Head,
+    pub(super) fields: &'a dyn Headers,
+    pub(super) head: &'a PostHead,
     pub(super) schema_of: &'a dyn Fn(&str) -> Option<Raw>,
 }
 
@@ -130,7 +130,7 @@ impl ModernChecks<'_> {
         version: &str,
     ) -> Result<Revision, Rejection> {
         let is_supported =
-            |revision: &Revision| revision.era() == Era::Modern && self.policy.speaks(*revision);
+            |revision: &Revision| revision.era() == Era::Modern && self.policy.supports(*revision);
         revision.filter(is_supported).ok_or_else(|| {
             let error = ErrorObject::new(
                 code::UNSUPPORTED_PROTOCOL_VERSION,
@@ -143,7 +143,7 @@ impl ModernChecks<'_> {
     /// Returns the value of `Mcp-Method`.
     // HTTP-44, HTTP-45: the header is well-formed.
     fn method(&self) -> Result<Option<&str>, Rejection> {
-        let Ok(value) = self.fields.one("mcp-method") else {
+        let Ok(value) = self.fields.single("mcp-method") else {
             return Err(mismatch("`Mcp-Method` is repeated"));
         };
         value
@@ -156,7 +156,7 @@ impl ModernChecks<'_> {
     // that is reported when they are parsed.
     fn check_name(&self, method: &MethodName<'_>, params: &Params<'_>) -> Result<(), Rejection> {
         let Some(member) = named_by(&method.text) else { return Ok(()) };
-        let Ok(value) = self.fields.one("mcp-name") else {
+        let Ok(value) = self.fields.single("mcp-name") else {
             return Err(mismatch("`Mcp-Name` is repeated"));
         };
         let sent = match value.map(decode) {
@@ -178,7 +178,7 @@ impl ModernChecks<'_> {
     fn check_param_headers(&self, params: &Params<'_>) -> Result<(), Rejection> {
         let tool = params.member("name").and_then(unescape);
         let Some(schema) = tool.and_then(|tool| (self.schema_of)(&tool)) else { return Ok(()) };
-        let Ok(mirror) = ParamHeaders::of(&schema) else { return Ok(()) };
+        let Ok(mirror) = ParamHeaders::from_schema(&schema) else { return Ok(()) };
         if mirror.is_empty() {
             return Ok(());
         }

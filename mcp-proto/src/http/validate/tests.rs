@@ -87,7 +87,7 @@ fn classify(
 
 fn modern(method: &str) -> Result<Post, (u16, i64)> {
     let message = PostedMessage::Request { id: "q".into(), method: method.into() };
-    Ok(Post::Alone { revision: Revision::V2026_07_28, message })
+    Ok(Post::Modern { revision: Revision::V2026_07_28, message })
 }
 
 fn call(changes: &[Change<'_>]) -> Result<Post, (u16, i64)> {
@@ -270,7 +270,7 @@ fn an_unknown_method_is_not_found_http_42() {
             "{method}"
         );
     }
-    let policy = Policy::default().serve("x/y");
+    let policy = Policy::default().serve_method("x/y");
     assert!(
         read(&policy, &head("x/y", None), request("x/y", json!({})).to_string().as_bytes()).is_ok()
     );
@@ -346,7 +346,7 @@ fn modern_notifications_are_accepted_http_08() {
         json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}).to_string()
     };
     let message = PostedMessage::Notification { method: "notifications/cancelled".into() };
-    let post = Post::Alone { revision: Revision::V2026_07_28, message };
+    let post = Post::Modern { revision: Revision::V2026_07_28, message };
     let policy = Policy::default();
     let good = head("notifications/cancelled", None);
     let try_read = |fields: &List, body: &str| read(&policy, fields, body.as_bytes());
@@ -381,7 +381,7 @@ fn initialize_opens_a_session_lif_20() {
         &[("mcp-session-id", Some("gone"))],
     ] {
         let post = read(&policy, &with(post_fields(), changes), INITIALIZE.as_bytes()).unwrap();
-        assert_eq!(post, Post::Opening { id: 0.into() }, "{changes:?}");
+        assert_eq!(post, Post::Initialize { id: 0.into() }, "{changes:?}");
     }
     assert_eq!(
         rejection(&policy, &head("initialize", None), INITIALIZE),
@@ -411,7 +411,7 @@ fn legacy_messages_require_a_session_http_32_http_33_http_37_http_38() {
     let policy = Policy::default();
     let list = r#"{"jsonrpc":"2.0","id":3,"method":"tools/list"}"#;
     let fields = with(post_fields(), &[("MCP-Session-Id", Some("s"))]);
-    let within = |version, message| Post::Within { session: "s".into(), version, message };
+    let within = |version, message| Post::Session { session: "s".into(), version, message };
     let list_request = || PostedMessage::Request { id: 3.into(), method: "tools/list".into() };
     assert_eq!(read(&policy, &fields, list.as_bytes()).unwrap(), within(None, list_request()));
     let versioned = |version| with(fields.clone(), &[("mcp-protocol-version", Some(version))]);
@@ -464,7 +464,7 @@ fn batches_are_accepted_only_where_the_revision_may_have_them_http_06_bat_12() {
     let policy = Policy::default();
     let fields = with(post_fields(), &[("mcp-session-id", Some("s"))]);
     let message = PostedMessage::Batch { requests: vec![1.into(), "c".into()] };
-    let post = Post::Within { session: "s".into(), version: None, message };
+    let post = Post::Session { session: "s".into(), version: None, message };
     assert_eq!(read(&policy, &fields, array.as_bytes()).unwrap(), post);
     let versioned = |version| with(fields.clone(), &[("mcp-protocol-version", Some(version))]);
     assert!(read(&policy, &versioned("2025-03-26"), array.as_bytes()).is_ok());
@@ -569,17 +569,17 @@ proptest! {
             Err(refusal) => {
                 checked(&refusal);
             }
-            Ok(Post::Alone { revision, message }) => {
-                prop_assert!(policy.speaks(revision) && revision.era() == Era::Modern);
-                prop_assert_eq!(head.one("mcp-protocol-version"), Ok(Some(R5.as_bytes())));
+            Ok(Post::Modern { revision, message }) => {
+                prop_assert!(policy.supports(revision) && revision.era() == Era::Modern);
+                prop_assert_eq!(head.single("mcp-protocol-version"), Ok(Some(R5.as_bytes())));
                 use PostedMessage::{Notification, Request};
                 let is_expected = matches!(message, Request { .. } | Notification { .. });
                 prop_assert!(is_expected);
             }
-            Ok(Post::Opening { .. }) => prop_assert!(policy.offers_sessions()),
-            Ok(Post::Within { version, .. }) => {
-                prop_assert!(version.is_none_or(|version| policy.speaks(version)));
-                prop_assert!(head.one("mcp-session-id").is_ok_and(|id| id.is_some()));
+            Ok(Post::Initialize { .. }) => prop_assert!(policy.offers_sessions()),
+            Ok(Post::Session { version, .. }) => {
+                prop_assert!(version.is_none_or(|version| policy.supports(version)));
+                prop_assert!(head.single("mcp-session-id").is_ok_and(|id| id.is_some()));
             }
         }
     }

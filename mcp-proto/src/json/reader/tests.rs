@@ -19,7 +19,7 @@ fn kind_does_not_consume_the_value() {
         (r#""a""#, Kind::Text),
     ] {
         let raw = raw(text);
-        let mut reader = Reader::new(&raw);
+        let mut reader = JsonReader::new(&raw);
         assert_eq!(reader.kind(), Some(kind), "{text}");
         assert_eq!(reader.raw(), raw);
         assert_eq!(reader.kind(), None, "{text} was not consumed");
@@ -48,7 +48,7 @@ fn an_integer_may_have_a_zero_fraction_below_2_to_the_53() {
         ("\"3\"", None),
     ] {
         let raw = raw(text);
-        let mut reader = Reader::new(&raw);
+        let mut reader = JsonReader::new(&raw);
         assert_eq!(reader.integer(), number, "{text}");
         assert_eq!(
             reader.kind().is_none(),
@@ -61,7 +61,7 @@ fn an_integer_may_have_a_zero_fraction_below_2_to_the_53() {
 #[test]
 fn peeking_does_not_consume_the_object() {
     let object = raw(r#" {"type":"t\u0065xt","size":[1],"type":"other"}"#);
-    let mut reader = Reader::new(&object);
+    let mut reader = JsonReader::new(&object);
     assert_eq!(
         reader.peek_text("type").as_deref(),
         Some(&b"text"[..]),
@@ -87,7 +87,7 @@ fn peek_text_finds_a_string_member_at_any_position() {
         ("{}", None),
     ] {
         assert_eq!(
-            Reader::new(&raw(object)).peek_text("type").as_deref(),
+            JsonReader::new(&raw(object)).peek_text("type").as_deref(),
             text.map(str::as_bytes),
             "{object}"
         );
@@ -104,7 +104,7 @@ fn take_word_accepts_any_spelling() {
         ("1", false),
     ] {
         let raw = raw(value);
-        let mut reader = Reader::new(&raw);
+        let mut reader = JsonReader::new(&raw);
         assert_eq!(reader.take_word("text"), is_taken, "{value}");
         assert_eq!(
             reader.kind().is_none(),

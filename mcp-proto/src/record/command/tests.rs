@@ -23,9 +23,9 @@ fn all() -> Vec<OwnedCommand> {
         timeout: Some(Duration::MAX),
         timeout_max: None,
         parent: Some(incoming),
-        fresh: true,
+        bypass_cache: true,
     };
-    let question = |params| ("k".into(), Question::Raw("roots/list".into(), params));
+    let question = |params| ("k".into(), NeededInput::Raw("roots/list".into(), params));
     let questions = vec![question(None), question(Some(raw("null"))), question(Some(raw("{}")))];
     vec![
         OwnedCommand::Call {
@@ -35,13 +35,16 @@ fn all() -> Vec<OwnedCommand> {
         },
         OwnedCommand::Call { method: "".into(), params: None, options: CallOptions::default() },
         OwnedCommand::Cancel { call: CallId(u64::MAX), reason: "é".into() },
-        OwnedCommand::Changed { change: OwnedChange::Prompts },
-        OwnedCommand::Changed { change: OwnedChange::Resource("file:///a".into()) },
-        OwnedCommand::Changed { change: OwnedChange::Resources },
-        OwnedCommand::Changed { change: OwnedChange::Tools },
+        OwnedCommand::NotifyChanged { change: OwnedChange::Prompts },
+        OwnedCommand::NotifyChanged { change: OwnedChange::Resource("file:///a".into()) },
+        OwnedCommand::NotifyChanged { change: OwnedChange::Resources },
+        OwnedCommand::NotifyChanged { change: OwnedChange::Tools },
         OwnedCommand::Close,
         OwnedCommand::EndStream { incoming },
-        OwnedCommand::Listen { filter: Filter::new().tools().resource("a").resource("b"), options },
+        OwnedCommand::Subscribe {
+            filter: Filter::new().tools().resource("a").resource("b"),
+            options,
+        },
         OwnedCommand::Log {
             incoming: None,
             level: Level::Emergency,
@@ -51,7 +54,7 @@ fn all() -> Vec<OwnedCommand> {
         OwnedCommand::Notify { method: "n".into(), params: Some(raw("null")) },
         OwnedCommand::Progress {
             incoming,
-            progress: Progress::new(-0.5).of(1e300).message("half"),
+            progress: Progress::new(-0.5).with_total(1e300).with_message("half"),
         },
         OwnedCommand::RefuseUndeclared { incoming, questions: questions.clone() },
         OwnedCommand::RequestInput { incoming, questions, state: Some("s".into()) },
@@ -83,7 +86,9 @@ fn commands_survive_a_round_trip() {
 
 #[test]
 fn outcomes_survive_a_round_trip() {
-    for outcome in [Ok(Applied::Done), Ok(Applied::Call(CallId(300))), Err(Misuse::Stale)] {
+    for outcome in
+        [Ok(CommandOutcome::Done), Ok(CommandOutcome::Call(CallId(300))), Err(Misuse::Stale)]
+    {
         let mut out = Vec::new();
         outcome.write(&mut out);
         assert_eq!(Codec::read(&mut out.as_slice()), Some(outcome));

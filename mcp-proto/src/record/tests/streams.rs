@@ -35,7 +35,7 @@ fn commands() -> impl Strategy<Value = Vec<OwnedCommand>> {
     let questions = || {
         let method = prop::sample::select(&["roots/list", "elicitation/create", "x/y"]);
         let question = (method, params())
-            .prop_map(|(method, params)| (method.into(), Question::Raw(method.into(), params)));
+            .prop_map(|(method, params)| (method.into(), NeededInput::Raw(method.into(), params)));
         proptest::collection::vec(question, 0..3)
     };
     let level = prop::sample::select(&Level::ALL[..]);
@@ -46,11 +46,11 @@ fn commands() -> impl Strategy<Value = Vec<OwnedCommand>> {
             options
         }),
         call.prop_map(|call| OwnedCommand::Cancel { call, reason: "no".into() }),
-        Just(OwnedCommand::Changed { change: OwnedChange::Tools }),
-        Just(OwnedCommand::Changed { change: OwnedChange::Resource("file:///a".into()) }),
+        Just(OwnedCommand::NotifyChanged { change: OwnedChange::Tools }),
+        Just(OwnedCommand::NotifyChanged { change: OwnedChange::Resource("file:///a".into()) }),
         incoming().prop_map(|incoming| OwnedCommand::EndStream { incoming }),
         options()
-            .prop_map(|options| OwnedCommand::Listen { filter: Filter::new().tools(), options }),
+            .prop_map(|options| OwnedCommand::Subscribe { filter: Filter::new().tools(), options }),
         (proptest::option::of(incoming()), level.clone(), json()).prop_map(
             |(incoming, level, data)| { OwnedCommand::Log { incoming, level, logger: None, data } }
         ),

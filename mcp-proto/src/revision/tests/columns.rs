@@ -24,7 +24,7 @@ fn three_input_requests_exist_in_both_eras_stl_16_stl_17() {
             let Some(rule) = rule else { continue };
             // The method is a request exactly where servers send requests.
             let request = MethodRule::find(name, true, revision).is_some();
-            assert_eq!(request, revision.rules().servers_ask, "{name} in {revision}");
+            assert_eq!(request, revision.rules().server_requests, "{name} in {revision}");
             assert!(rule.is_sent_by(Server) && !rule.is_sent_by(Client), "{name} in {revision}");
         }
     }
@@ -182,7 +182,7 @@ fn only_completion_of_the_first_revision_is_served_without_a_declared_capability
 fn legacy_servers_send_requests_and_error_codes_depend_on_the_era_stl_13_cap_15() {
     for revision in Revision::ALL {
         let rules = revision.rules();
-        assert_eq!(rules.servers_ask, rules.era == Era::Legacy, "{revision}");
+        assert_eq!(rules.server_requests, rules.era == Era::Legacy, "{revision}");
         let wanted = if rules.era == Era::Legacy { -32603 } else { -32021 };
         assert_eq!(rules.missing_capability, wanted, "{revision}");
     }

@@ -164,7 +164,7 @@ object! {
         /// Maximum number of values.
         optional max_items: i64 = "maxItems",
         /// The values to choose from.
-        required items: Choices = "items",
+        required items: ChoiceItems = "items",
         /// Default value.
         optional default: List<String> = "default",
     }
@@ -172,7 +172,7 @@ object! {
 
 object! {
     /// The values of a [`ChoicesField`]. (since 2025-11-25)
-    pub struct Choices {
+    pub struct ChoiceItems {
         /// `string`, if the values have no display names.
         optional kind: String = "type",
         /// The text.
@@ -186,13 +186,13 @@ impl ChoicesField {
     /// Creates a field that lets the user choose among `values`.
     pub fn of<S: Into<String>>(values: impl IntoIterator<Item = S>) -> Self {
         let values: List<String> = values.into_iter().map(Into::into).collect();
-        Self::new(Choices::new().kind("string").values(values))
+        Self::new(ChoiceItems::new().kind("string").values(values))
     }
 
     /// Creates a field with these values and display names.
     pub fn titled<S: Into<String>>(options: impl IntoIterator<Item = (S, S)>) -> Self {
         let options = options.into_iter().map(|(value, title)| ChoiceOption::new(value, title));
-        Self::new(Choices::new().options(options.collect::<List<ChoiceOption>>()))
+        Self::new(ChoiceItems::new().options(options.collect::<List<ChoiceOption>>()))
     }
 
     pub(super) fn contains(&self, value: &str) -> bool {

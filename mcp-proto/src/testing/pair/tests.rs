@@ -23,7 +23,7 @@ fn refuse(server: &mut Stdio<Server>, now: Instant, event: server::Event) {
 #[test]
 fn finish_closes_both_sides() {
     let mut pair = pair();
-    pair.serve(refuse);
+    pair.on_server_event(refuse);
     pair.drive();
     let call = call(&mut pair);
     pair.outcome(call).unwrap_err();
@@ -35,9 +35,9 @@ fn finish_closes_both_sides() {
 #[test]
 fn an_inserted_line_does_not_disturb_the_connection() {
     let mut pair = pair();
-    pair.serve(refuse);
+    pair.on_server_event(refuse);
     pair.shuffle(3);
-    pair.insert(Side::Client, b"hello?");
+    pair.insert_line(Side::Client, b"hello?");
     pair.drive();
     let call = call(&mut pair);
     assert!(matches!(pair.outcome(call), Err(CallError::Refused(_))), "{pair}");
@@ -48,7 +48,7 @@ fn an_inserted_line_does_not_disturb_the_connection() {
 fn a_link_breaks_after_its_configured_number_of_bytes() {
     for bytes_max in [0, 1, 50, 200] {
         let mut pair = pair();
-        pair.serve(refuse);
+        pair.on_server_event(refuse);
         pair.to_client.bytes_max = Some(bytes_max);
         pair.drive_until_quiet();
         let Some(client::Event::Closed(_)) = pair.client_events.pop_back() else {

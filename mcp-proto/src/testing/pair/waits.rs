@@ -24,7 +24,7 @@ impl<C: Endpoint<Event = client::Event>, S: Endpoint> Pair<C, S> {
                 _ => {}
             }
         }
-        self.breach(format!("{call} did not complete"))
+        self.fail(format!("{call} did not complete"))
     }
 
     /// Drives until the client receives a request. Drops all earlier events of the client.
@@ -35,7 +35,7 @@ impl<C: Endpoint<Event = client::Event>, S: Endpoint> Pair<C, S> {
                 return (incoming, request);
             }
         }
-        self.breach("the client received no request")
+        self.fail("the client received no request")
     }
 }
 
@@ -48,6 +48,6 @@ impl<C: Endpoint, S: Endpoint<Event = server::Event>> Pair<C, S> {
                 return (incoming, request, context);
             }
         }
-        self.breach("the server received no request")
+        self.fail("the server received no request")
     }
 }

@@ -13,12 +13,12 @@ fn check(lines: &[&str]) -> (WireChecker, Vec<String>) {
         let (sender, text) = line.split_once(' ').unwrap();
         let side = if sender.ends_with('>') { Side::Client } else { Side::Server };
         if sender.starts_with('~') {
-            watch.stray(side, text.as_bytes());
+            watch.insert_line(side, text.as_bytes());
             continue;
         }
         // Split at every byte.
         for byte in text.bytes().chain([b'\n']) {
-            if let Err(breach) = watch.sent(side, &[byte]) {
+            if let Err(breach) = watch.check(side, &[byte]) {
                 breaches.push(breach.to_string());
             }
         }

@@ -180,7 +180,7 @@ fn taken_bytes_count_until_written() {
     outbox.take_all(&mut chunk);
     assert!(outbox.is_empty() && outbox.sent_total() == 10);
     assert_eq!(outbox.waiting(), 10);
-    outbox.written(4);
+    outbox.mark_written(4);
     assert_eq!(outbox.waiting(), 6);
     outbox.take_all(&mut chunk);
     assert!(chunk.is_empty() && outbox.waiting() == 0, "the earlier chunk counts as written");

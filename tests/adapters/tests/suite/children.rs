@@ -4,7 +4,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use mcp_adapter::proto::schema::CallToolResult;
-use mcp_adapter::proto::{CallError, Close, Filter, Limits, Revision};
+use mcp_adapter::proto::{CallError, CloseReason, Filter, Limits, Revision};
 use mcp_adapter::{Changed, Client, Error};
 use mcp_adapter_tests::{Runtime, adapter_server, client, eventually, is_alive, rows, success};
 use nix::unistd::{Pid, getpgid, getpgrp};
@@ -83,7 +83,7 @@ async fn a_missing_program_is_reported<R: Runtime>() {
 async fn the_stderr_of_a_failed_start_is_reported<R: Runtime>() {
     let script = "i=0; while [ $i -lt 100 ]; do i=$((i+1)); echo \"line $i\" >&2; done; exit 7";
     let failed = R::spawn(client(), sh(script)).await.map(|_| ()).unwrap_err();
-    let Error::Start { why: Close::Peer, status: Some(status), stderr, .. } = &failed else {
+    let Error::Start { why: CloseReason::Peer, status: Some(status), stderr, .. } = &failed else {
         panic!("{failed:?}")
     };
     assert_eq!(status.code(), Some(7));
@@ -100,8 +100,8 @@ async fn a_child_that_exits_fails_its_calls_at_once_and_says_how<R: Runtime>() {
     };
     assert!(lost(connection.call_tool("exit", &json!({})).await));
     assert!(lost(open.await));
-    connection.wait_over().await;
-    assert_eq!(connection.closed(), Some(Close::Peer));
+    connection.wait_ended().await;
+    assert_eq!(connection.close_reason(), Some(CloseReason::Peer));
     connection.call_tool("echo", &json!({})).await.unwrap_err();
     assert_eq!(connection.clone().close().await.unwrap().unwrap().code(), Some(7));
     assert!(!is_alive(child), "the child is reaped");
@@ -181,7 +181,8 @@ async fn a_reconnect_keeps_subscriptions<R: Runtime>() {
         let connection =
             R::spawn(client().revisions(revisions), adapter_server::<R>(SERVER)).await.unwrap();
         let first = child_id(&connection).await;
-        let mut listening = connection.listen(&Filter::new().resource("note://one")).await.unwrap();
+        let mut listening =
+            connection.subscribe(&Filter::new().resource("note://one")).await.unwrap();
         connection.call_tool("exit", &json!({})).await.unwrap_err();
         let again = connection.reconnect().await.unwrap();
         assert!(!is_alive(first), "the first is reaped");

@@ -1,7 +1,7 @@
 //! Subscriptions to changes in both eras, including by clients that read slowly.
 
 use mcp_adapter::proto::{CallError, Era, Filter, Revision};
-use mcp_adapter::{Changed, Watch};
+use mcp_adapter::{Changed, SubscriptionChange};
 use mcp_adapter_tests::{Runtime, client, pair, rows, serve_by_hand, shop};
 use serde_json::json;
 use smol::channel::unbounded;
@@ -25,20 +25,20 @@ fn note() -> Changed {
 async fn changes_arrive_in_both_eras_until_the_subscription_ends<R: Runtime>() {
     for (revisions, era) in ERAS {
         let (says, watched) = unbounded();
-        let mut server = shop().on_watch(move |watch| says.try_send(watch.clone()).unwrap());
+        let mut server = shop().on_subscription(move |watch| says.try_send(watch.clone()).unwrap());
         let changes = server.changes();
         let (connection, serving) = pair::<R>(client().revisions(revisions), server).await;
         assert_eq!(connection.era(), era);
         let filter = Filter::new().tools().resource("note://one");
-        let mut listening = connection.listen(&filter).await.unwrap();
-        assert_eq!(listening.hears(), filter);
-        assert_eq!(watched.recv().await.unwrap(), Watch::Began("note://one".into()));
+        let mut listening = connection.subscribe(&filter).await.unwrap();
+        assert_eq!(listening.acknowledged(), filter);
+        assert_eq!(watched.recv().await.unwrap(), SubscriptionChange::Began("note://one".into()));
         changes.tools_list_changed().unwrap();
         assert_eq!(listening.next().await, Some(Changed::Tools));
         changes.resource_updated("note://one").unwrap();
         assert_eq!(listening.next().await, Some(note()));
         drop(listening);
-        assert_eq!(watched.recv().await.unwrap(), Watch::Ended("note://one".into()));
+        assert_eq!(watched.recv().await.unwrap(), SubscriptionChange::Ended("note://one".into()));
         connection.clone().close().await.unwrap();
         serving.ends_well().await;
     }
@@ -48,7 +48,7 @@ async fn dropping_a_wait_for_a_change_loses_no_change<R: Runtime>() {
     let mut server = shop();
     let changes = server.changes();
     let (connection, _serving) = pair::<R>(client(), server).await;
-    let mut listening = connection.listen(&Filter::new().resource("note://one")).await.unwrap();
+    let mut listening = connection.subscribe(&Filter::new().resource("note://one")).await.unwrap();
     for _ in 0..10 {
         assert_eq!(poll_once(listening.next()).await, None);
         changes.resource_updated("note://one").unwrap();
@@ -59,7 +59,8 @@ async fn dropping_a_wait_for_a_change_loses_no_change<R: Runtime>() {
 async fn a_subscription_ends_with_its_connection<R: Runtime>() {
     for (revisions, _) in ERAS {
         let (connection, serving) = pair::<R>(client().revisions(revisions), shop()).await;
-        let mut listening = connection.listen(&Filter::new().resource("note://one")).await.unwrap();
+        let mut listening =
+            connection.subscribe(&Filter::new().resource("note://one")).await.unwrap();
         drop(connection);
         assert_eq!(listening.next().await, None);
         assert_eq!(listening.ended(), Some(Err(CallError::Lost)));
@@ -73,7 +74,7 @@ async fn announcing_changes_never_waits_for_a_slow_client<R: Runtime>() {
     // This client never reads.
     let (_deaf, _deaf_serving) = serve_by_hand::<R>(server.clone()).await;
     let (connection, _serving) = pair::<R>(client(), server).await;
-    let mut listening = connection.listen(&Filter::new().tools()).await.unwrap();
+    let mut listening = connection.subscribe(&Filter::new().tools()).await.unwrap();
     for _ in 0..20_000 {
         changes.tools_list_changed().unwrap();
     }
@@ -85,7 +86,7 @@ async fn tools_come_and_go_while_serving<R: Runtime>() {
     let mut server = shop();
     let changes = server.changes();
     let (connection, _serving) = pair::<R>(client(), server).await;
-    let mut listening = connection.listen(&Filter::new().tools()).await.unwrap();
+    let mut listening = connection.subscribe(&Filter::new().tools()).await.unwrap();
     changes.add_tool(mcp_adapter_tests::tool("new"), |_: serde_json::Value, _| Ok("new")).unwrap();
     assert_eq!(listening.next().await, Some(Changed::Tools));
     let outcome = connection.call_tool("new", &json!({})).await;

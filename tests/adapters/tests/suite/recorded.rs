@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
 use mcp_adapter::Connection;
-use mcp_adapter::proto::record::{Recording, Replayed};
+use mcp_adapter::proto::record::{Recording, ReplayTotals};
 use mcp_adapter::proto::schema::Level;
 use mcp_adapter::proto::{Endpoint, Filter, Instant, Revision};
 use mcp_adapter_tests::{
@@ -60,18 +60,18 @@ impl Shelf {
 }
 
 /// Replays a recording on a machine from `machine`.
-fn replay<M: Endpoint>(tape: &[u8], machine: impl FnOnce(Instant) -> M) -> Replayed {
+fn replay<M: Endpoint>(tape: &[u8], machine: impl FnOnce(Instant) -> M) -> ReplayTotals {
     let recording = Recording::read(tape).unwrap();
-    assert!(recording.is_whole());
+    assert!(recording.is_complete());
     recording
-        .replay(&mut machine(recording.began()))
+        .replay(&mut machine(recording.created_at()))
         .unwrap_or_else(|diverged| panic!("{diverged}\n{}", recording.show(true)))
 }
 
 /// Uses every feature: results, failures, progress, a question, log messages, changes, and a
 /// cancelled call.
 async fn talk(connection: &Connection) {
-    let mut listening = connection.listen(&Filter::new().resource("note://one")).await.unwrap();
+    let mut listening = connection.subscribe(&Filter::new().resource("note://one")).await.unwrap();
     connection.set_log_level(Level::Debug).await.unwrap();
     for kind in ["", "_plain"] {
         let call =
@@ -101,7 +101,7 @@ async fn recordings_of_both_sides_replay_identically<R: Runtime>() {
             tool("hang_up"),
             |_: Value, cx| {
                 // This has no effect over a byte stream, but it is recorded.
-                cx.hang_up()?;
+                cx.end_stream()?;
                 Ok("here again")
             },
         );
@@ -167,7 +167,7 @@ async fn a_reconnect_starts_a_new_recording<R: Runtime>() {
     assert_eq!(tapes.len(), 2);
     replay(&tapes[0], |began| client().machine(began));
     // The second connection already knew the server's era.
-    replay(&tapes[1], |began| client().expect(era).machine(began));
+    replay(&tapes[1], |began| client().expect_era(era).machine(began));
 }
 
 /// A writer that fails or panics.

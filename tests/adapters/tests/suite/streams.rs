@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
 
 use mcp_adapter::Error;
-use mcp_adapter::proto::{CallError, Close};
+use mcp_adapter::proto::{CallError, CloseReason};
 use mcp_adapter_tests::{
     Runtime, call_by_hand, client, pair, rows, serve, serve_by_hand, shop, success,
 };
@@ -80,8 +80,8 @@ async fn dropping_a_server_closes_its_connection<R: Runtime>() {
     stop.send(()).await.unwrap();
     let outcome = open.await;
     assert!(matches!(outcome, Err(Error::Call(CallError::Lost))), "{outcome:?}");
-    connection.wait_over().await;
-    assert_eq!(connection.closed(), Some(Close::Peer));
+    connection.wait_ended().await;
+    assert_eq!(connection.close_reason(), Some(CloseReason::Peer));
     connection.call_tool("echo", &json!({})).await.unwrap_err();
 }
 
@@ -89,7 +89,7 @@ async fn a_closed_peer_is_an_error<R: Runtime>() {
     let (ours, theirs) = UnixStream::pair().unwrap();
     drop(theirs);
     let outcome = R::connect(client(), ours.into()).await.map(|_| ());
-    assert!(matches!(outcome, Err(Error::Start { why: Close::Peer, .. })), "{outcome:?}");
+    assert!(matches!(outcome, Err(Error::Start { why: CloseReason::Peer, .. })), "{outcome:?}");
 }
 
 async fn garbage_is_a_fault_or_the_end<R: Runtime>() {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp_adapter::proto::{CallError, Close};
+use mcp_adapter::proto::{CallError, CloseReason};
 use mcp_adapter::{Error, Server};
 use mcp_adapter_tests::{
     Runtime, Tokio, adapter_server, client, eventually, is_alive, pair, server, shop, story,
@@ -56,7 +56,7 @@ fn a_runtime_ends_at_once_while_it_serves_and_connects() {
                 (connection, serving)
             });
             runtime.shutdown_timeout(Duration::from_secs(3600));
-            assert_eq!(connection.closed(), Some(Close::Local));
+            assert_eq!(connection.close_reason(), Some(CloseReason::Local));
             drop((connection, serving));
         }
     });

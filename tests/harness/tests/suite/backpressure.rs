@@ -6,8 +6,8 @@ use std::time::Duration;
 use bytes::Buf;
 use mcp_harness::{ClientSolo, Pair, Role, ServerSolo};
 use mcp_proto::{
-    CallOptions, Capability, Endpoint, ErrorObject, Limits, Misuse, Progress, Question, Revision,
-    client, server,
+    CallOptions, Capability, Endpoint, ErrorObject, Limits, Misuse, NeededInput, Progress,
+    Revision, client, server,
 };
 
 const R3: Revision = Revision::V2025_06_18;
@@ -49,7 +49,7 @@ fn new_traffic_is_blocked_and_responses_are_not() {
     assert_eq!(solo.call("roots/list", ""), Err(Misuse::Blocked));
     assert_eq!(solo.notify("notifications/x", ""), Err(Misuse::Blocked));
     assert_eq!(
-        solo.machine.request_input(solo.now, requests[0], &[("a", Question::Roots)], None),
+        solo.machine.request_input(solo.now, requests[0], &[("a", NeededInput::Roots)], None),
         Err(Misuse::Blocked)
     );
     solo.cancel(open, "").unwrap();
@@ -141,7 +141,7 @@ fn deferred_progress_of_an_asking_request_is_in_order_prg_05() {
     let waiting = outbox.len();
     outbox.advance(waiting);
     let incoming = solo.request(1);
-    solo.machine.request_input(solo.now, incoming, &[("a", Question::Roots)], None).unwrap();
+    solo.machine.request_input(solo.now, incoming, &[("a", NeededInput::Roots)], None).unwrap();
     solo.is_deaf = false;
     solo.poll();
     solo.say(r#"{"jsonrpc":"2.0","id":1,"result":{"roots":[]}}"#);
@@ -209,7 +209,7 @@ fn a_peer_that_never_reads_is_stalled_then_disconnected() {
     assert!(
         matches!(
             closed,
-            Some(server::Event::Closed(mcp_proto::Close::Fault(mcp_proto::Fault::Stalled)))
+            Some(server::Event::Closed(mcp_proto::CloseReason::Fault(mcp_proto::Fault::Stalled)))
         ),
         "{closed:?}"
     );

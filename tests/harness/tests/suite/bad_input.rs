@@ -192,8 +192,8 @@ fn two_peers_that_reply_to_everything_come_to_rest() {
             let mut line = line;
             line.push(b'\n');
             let now = pair.now;
-            pair.watch.stray(Side::Client, &line);
-            pair.watch.stray(Side::Server, &line);
+            pair.watch.insert_line(Side::Client, &line);
+            pair.watch.insert_line(Side::Server, &line);
             pair.server.handle_input(now, &line);
             pair.client.handle_input(now, &line);
             let before = pair.client.lines_sent() + pair.server.lines_sent();

@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test helper may panic")]
 
 use mcp_harness::{ClientSolo, ServerSolo, initialize};
-use mcp_proto::{Capability, Limits, Question, Revision, client, server};
+use mcp_proto::{Capability, Limits, NeededInput, Revision, client, server};
 use serde_json::{Value, json};
 
 const R2: Revision = Revision::V2025_03_26;
@@ -79,7 +79,7 @@ fn an_empty_batch_is_one_error_bat_03_t_62() {
         let mut solo = server();
         solo.say(empty);
         solo.expect_error("null", -32600);
-        solo.expect_events(&["violation Batch"]);
+        solo.expect_events(&["violation InvalidBatch"]);
         solo.expect_lines(&[]);
     }
 }
@@ -172,7 +172,7 @@ fn other_revisions_refuse_an_array_as_a_whole_bat_12() {
         let mut solo = ServerSolo::ready(config, revision, "{}");
         solo.say(format!("[{},{PING},{NOTE}]", list(1)));
         solo.expect_error(if revision == Revision::V2025_11_25 { "" } else { "null" }, -32600);
-        solo.expect_events(&["violation Batch"]);
+        solo.expect_events(&["violation InvalidBatch"]);
         solo.expect_lines(&[]);
     }
 }
@@ -261,7 +261,7 @@ fn a_batch_of_too_many_is_one_error_bat_17() {
     assert_eq!(answers(&solo.hear()).len(), 3);
     solo.say(format!("[{PING},{PING},{},{PING}]", list(1)));
     solo.expect_error("null", -32600);
-    solo.expect_events(&["violation Batch"]);
+    solo.expect_events(&["violation InvalidBatch"]);
     solo.expect_lines(&[]);
 }
 
@@ -306,7 +306,7 @@ fn replies_waiting_for_their_batch_are_bounded_sec_19() {
     solo.respond(1, &format!(r#"{{"x":"{}"}}"#, "x".repeat(2000))).unwrap();
     solo.say(format!("[{}]", list(3)));
     solo.expect_error("null", -32600);
-    solo.expect_events(&["violation Batch"]);
+    solo.expect_events(&["violation InvalidBatch"]);
     solo.respond(2, "{}").unwrap();
     assert_eq!(answers(&solo.hear()).len(), 2);
     solo.say(format!("[{}]", list(3)));
@@ -320,7 +320,7 @@ fn a_member_that_asks_back_does_not_wait_for_the_reply_t_66() {
         r#"[{},{{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{{"name":"a"}}}}]"#,
         list(1)
     ));
-    solo.ask(2, &[("where", Question::Roots)], None).unwrap();
+    solo.ask(2, &[("where", NeededInput::Roots)], None).unwrap();
     assert_eq!(solo.hear()["method"], "roots/list");
     solo.say(r#"[{"jsonrpc":"2.0","id":1,"result":{"roots":[]}}]"#);
     solo.respond(3, "{}").unwrap();

@@ -6,7 +6,7 @@ use std::time::Duration;
 use mcp_harness::{ClientSolo, Pair, ServerSolo};
 use mcp_proto::schema::Elicit;
 use mcp_proto::{
-    CallError, CallOptions, Capability, ErrorObject, Misuse, Progress, Question, Raw, Revision,
+    CallError, CallOptions, Capability, ErrorObject, Misuse, NeededInput, Progress, Raw, Revision,
     client, server,
 };
 
@@ -80,7 +80,7 @@ fn a_cancelled_call_swallows_one_late_answer_t_44_can_05() {
 
 #[test]
 fn the_memory_of_cancelled_calls_is_bounded_t_44_sec_19() {
-    let limits = mcp_proto::Limits { retired_max: 3, ..mcp_proto::Limits::default() };
+    let limits = mcp_proto::Limits { retired_calls_max: 3, ..mcp_proto::Limits::default() };
     let config = client::Config::new("c", "1").revisions(&Revision::LEGACY).limits(limits);
     let mut solo = ClientSolo::ready(config, R3, r#"{"tools":{}}"#);
     for _ in 0..5 {
@@ -133,7 +133,7 @@ fn a_cancelled_request_gets_no_answer_and_no_progress_can_03_t_49_t_52() {
     assert_eq!(solo.progress(1, &Progress::new(1.0)), Err(Misuse::Stale));
     assert_eq!(solo.respond(1, "{}"), Err(Misuse::Stale));
     assert_eq!(solo.respond_error(1, &ErrorObject::internal("x")), Err(Misuse::Stale));
-    assert_eq!(solo.ask(1, &[("a", Question::Roots)], None), Err(Misuse::Stale));
+    assert_eq!(solo.ask(1, &[("a", NeededInput::Roots)], None), Err(Misuse::Stale));
     solo.expect_silence();
 }
 
@@ -258,8 +258,8 @@ fn cancelling_a_request_leaves_its_nested_calls_open_can_20() {
 fn questions_are_cancelled_with_their_request_can_20_t_51() {
     let mut solo = server();
     solo.say(r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}"#);
-    let form = Question::from(Elicit::form("m", Raw::empty_object()));
-    solo.ask(1, &[("a", Question::Roots), ("b", form)], None).unwrap();
+    let form = NeededInput::from(Elicit::form("m", Raw::empty_object()));
+    solo.ask(1, &[("a", NeededInput::Roots), ("b", form)], None).unwrap();
     solo.say(r#"{"jsonrpc":"2.0","id":1,"result":{"roots":[]}}"#);
     solo.take_lines();
     solo.take_events();

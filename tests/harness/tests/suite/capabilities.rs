@@ -5,7 +5,7 @@
 
 use mcp_harness::{ClientSolo, ServerSolo, initialize};
 use mcp_proto::schema::{Capabilities, Elicit};
-use mcp_proto::{Capability, Misuse, Question, Raw, Revision, client, server};
+use mcp_proto::{Capability, Misuse, NeededInput, Raw, Revision, client, server};
 use serde_json::json;
 
 use Revision::{V2024_11_05 as R1, V2025_03_26 as R2, V2025_06_18 as R3, V2025_11_25 as R4};
@@ -226,7 +226,7 @@ fn a_mode_of_elicitation_that_the_client_lacks_is_not_sent_cap_06_cap_08_t_43() 
     }
     let mut solo = bare_server(r#"{"elicitation":{"url":{}}}"#, R4);
     solo.say(r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}"#);
-    let question = Question::from(Elicit::form("m", Raw::empty_object()));
+    let question = NeededInput::from(Elicit::form("m", Raw::empty_object()));
     assert_eq!(solo.ask(1, &[("a", question)], None), Err(Misuse::Undeclared));
 }
 

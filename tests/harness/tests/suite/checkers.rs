@@ -7,7 +7,7 @@ use mcp_harness::{
 };
 use mcp_proto::server::Server;
 use mcp_proto::stdio::Stdio;
-use mcp_proto::{Capability, Close, Endpoint, Instant, Limits, Raw, Revision, Side, server};
+use mcp_proto::{Capability, CloseReason, Endpoint, Instant, Limits, Raw, Revision, Side, server};
 
 /// Creates rules for a server in a session of 2025-06-18 with a client that has roots.
 fn wire() -> WireRules {
@@ -239,12 +239,12 @@ fn the_ledger_finds_calls_that_end_twice_or_never() {
     ledger.called(call).unwrap_err();
     let mut ledger = Ledger::default();
     ledger.called(call).unwrap();
-    ledger.clone().event(Seen::Closed(&Close::Peer)).unwrap_err();
+    ledger.clone().event(Seen::Closed(&CloseReason::Peer)).unwrap_err();
     ledger.event(Seen::Completed(call)).unwrap();
     ledger.clone().event(Seen::Completed(call)).unwrap_err();
     ledger.clone().event(Seen::Progress(call)).unwrap_err();
     ledger.cancelled(call).unwrap_err();
-    ledger.event(Seen::Closed(&Close::Peer)).unwrap();
+    ledger.event(Seen::Closed(&CloseReason::Peer)).unwrap();
     ledger.event(Seen::Other).unwrap_err();
 }
 
@@ -263,11 +263,11 @@ fn the_ledger_finds_requests_that_are_answered_twice_or_never() {
     ledger.event(Seen::Request(incoming)).unwrap();
     assert_eq!(ledger.open_requests().collect::<Vec<_>>(), [incoming]);
     ledger.clone().event(Seen::Request(incoming)).unwrap_err();
-    ledger.clone().event(Seen::Closed(&Close::Local)).unwrap_err();
+    ledger.clone().event(Seen::Closed(&CloseReason::Local)).unwrap_err();
     ledger.answered(incoming).unwrap();
     ledger.clone().answered(incoming).unwrap_err();
     ledger.clone().event(Seen::RequestCancelled(incoming)).unwrap_err();
-    ledger.event(Seen::Closed(&Close::Local)).unwrap();
+    ledger.event(Seen::Closed(&CloseReason::Local)).unwrap();
 }
 
 #[test]
@@ -399,7 +399,8 @@ fn separate_lines_attribute_responses_to_requests() {
     let opening = initialize("0", "2025-06-18", "{}");
     let settled = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
     let lines = [&opening, settled, &request("x/none"), cancel, &request("x/known"), ""].join("\n");
-    let config = server::Config::new("s", "1").revisions(&[Revision::V2025_06_18]).serve("x/known");
+    let config =
+        server::Config::new("s", "1").revisions(&[Revision::V2025_06_18]).serve_method("x/known");
     let machine = Stdio::new(Server::new(Instant::ZERO, config));
     let mut server = Checked::new(machine).legacy_only().by_line();
     server.handle_input(Instant::ZERO, lines.as_bytes());

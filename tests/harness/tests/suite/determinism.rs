@@ -13,8 +13,8 @@ use mcp_proto::client::{self, Client};
 use mcp_proto::server::{self, Server};
 use mcp_proto::stdio::Stdio;
 use mcp_proto::{
-    CallOptions, Capability, ErrorObject, Instant, Limits, OwnedCommand, Progress, Question, Raw,
-    ViolationPolicy,
+    CallOptions, Capability, ErrorObject, Instant, Limits, NeededInput, OwnedCommand, Progress,
+    Raw, ViolationPolicy,
 };
 
 fn input(line: impl Into<String>) -> Step {
@@ -29,7 +29,7 @@ fn limits() -> Limits {
     Limits {
         ping_every: Some(Duration::from_secs(45)),
         calls_max: 3,
-        retired_max: 1,
+        retired_calls_max: 1,
         requests_max: 2,
         ..Limits::default()
     }
@@ -99,7 +99,7 @@ fn server_steps() -> Vec<Step> {
         Step::Apply(OwnedCommand::Respond { incoming: 1.into(), result: Some(raw("{}")) }),
         Step::Apply(OwnedCommand::RequestInput {
             incoming: 1.into(),
-            questions: vec![("a".into(), Question::Roots), ("b".into(), Question::Roots)],
+            questions: vec![("a".into(), NeededInput::Roots), ("b".into(), NeededInput::Roots)],
             state: None,
         }),
         Step::Apply(OwnedCommand::Progress { incoming: 1.into(), progress: Progress::new(1.0) }),

@@ -138,7 +138,7 @@ fn a_result_type_that_encodes_nothing_is_refused_json_07_json_08() {
     );
     let Some(Event::Request { incoming, .. }) = server.poll_event() else { panic!() };
     assert_eq!(server.respond(now, incoming, &Nothing), Err(Misuse::Unencodable));
-    server.respond(now, incoming, &mcp_proto::schema::Empty::new()).unwrap();
+    server.respond(now, incoming, &mcp_proto::schema::EmptyResult::new()).unwrap();
 }
 
 #[test]
@@ -250,7 +250,7 @@ fn unknown_and_misplaced_methods_are_not_found_json_15() {
 
 #[test]
 fn an_additional_method_is_delivered_json_15() {
-    let config = server::Config::new("s", "1").serve("x/y");
+    let config = server::Config::new("s", "1").serve_method("x/y");
     let mut solo = ServerSolo::ready(config, R3, "{}");
     solo.say(r#"{"jsonrpc":"2.0","id":1,"method":"x/y","params":{"a":1}}"#);
     solo.expect_events(&[r#"request#1 x/y {"a":1}"#]);

@@ -8,7 +8,7 @@ use mcp_harness::{
 };
 use mcp_proto::schema::Level;
 use mcp_proto::server::{Config, Server};
-use mcp_proto::stdio::{Ending, Shutdown, Stdio};
+use mcp_proto::stdio::{Shutdown, ShutdownStep, Stdio};
 use mcp_proto::{Capability, Endpoint, Instant, Limits, Raw, Revision, client};
 
 const R3: Revision = Revision::V2025_06_18;
@@ -280,17 +280,17 @@ fn a_child_is_ended_step_by_step_frm_19() {
     };
     let start = Instant::from_millis(10_000);
     let mut shutdown = Shutdown::new(start, &limits);
-    assert_eq!(shutdown.poll_step(), Some(Ending::CloseInput));
+    assert_eq!(shutdown.poll_step(), Some(ShutdownStep::CloseInput));
     assert_eq!(shutdown.poll_timeout(), Some(start + Duration::from_secs(2)));
     shutdown.handle_timeout(start + Duration::from_millis(1999));
     assert_eq!(shutdown.poll_step(), None, "an early timeout is harmless (T-58)");
     shutdown.handle_timeout(start + Duration::from_secs(2));
-    assert_eq!(shutdown.poll_step(), Some(Ending::Terminate));
+    assert_eq!(shutdown.poll_step(), Some(ShutdownStep::Terminate));
     shutdown.handle_timeout(start + Duration::from_secs(2));
     assert_eq!(shutdown.poll_step(), None, "a repeated one too");
     assert_eq!(shutdown.poll_timeout(), Some(start + Duration::from_secs(5)));
     shutdown.handle_timeout(Instant::MAX);
-    assert_eq!(shutdown.poll_step(), Some(Ending::Kill));
+    assert_eq!(shutdown.poll_step(), Some(ShutdownStep::Kill));
     assert_eq!((shutdown.poll_step(), shutdown.poll_timeout()), (None, None));
     shutdown.handle_timeout(Instant::MAX);
     assert_eq!(shutdown.poll_step(), None);
@@ -307,7 +307,7 @@ fn a_late_driver_never_skips_the_last_step_frm_19() {
         now += Duration::from_secs(3600);
         shutdown.handle_timeout(now);
     }
-    assert_eq!(steps, [Ending::CloseInput, Ending::Terminate, Ending::Kill]);
+    assert_eq!(steps, [ShutdownStep::CloseInput, ShutdownStep::Terminate, ShutdownStep::Kill]);
 }
 
 #[test]

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use mcp_harness::{Pair, Role, ServerSolo};
 use mcp_proto::schema::{Elicit, ElicitAction, ElicitResult};
-use mcp_proto::{Capability, ErrorObject, Limits, Misuse, Question, Raw, Revision, client, server};
+use mcp_proto::{
+    Capability, ErrorObject, Limits, Misuse, NeededInput, Raw, Revision, client, server,
+};
 
 const R3: Revision = Revision::V2025_06_18;
 
@@ -22,8 +24,8 @@ fn server(capabilities: &str) -> ServerSolo {
     solo
 }
 
-fn form() -> Question {
-    Question::from(Elicit::form("Who are you?", Raw::empty_object()))
+fn form() -> NeededInput {
+    NeededInput::from(Elicit::form("Who are you?", Raw::empty_object()))
 }
 
 const ALL: &str = r#"{"roots":{},"sampling":{},"elicitation":{}}"#;
@@ -31,7 +33,7 @@ const ALL: &str = r#"{"roots":{},"sampling":{},"elicitation":{}}"#;
 #[test]
 fn a_request_is_delivered_again_with_answers_and_state() {
     let mut solo = server(ALL);
-    solo.ask(1, &[("who", form()), ("where", Question::Roots)], Some("step 1")).unwrap();
+    solo.ask(1, &[("who", form()), ("where", NeededInput::Roots)], Some("step 1")).unwrap();
     assert_eq!(solo.take_lines().len(), 2);
     solo.say(r#"{"jsonrpc":"2.0","id":2,"result":{"roots":[]}}"#);
     solo.expect_events(&[]);
@@ -44,13 +46,13 @@ fn a_request_is_delivered_again_with_answers_and_state() {
     assert_eq!(request.params.as_ref().unwrap().member("name").unwrap().as_str(), "\"t\"");
     assert_eq!(context.state.as_deref(), Some("step 1"));
     assert!(context.wants_progress && context.meta.is_some());
-    let answers = context.answers.as_ref().unwrap();
+    let answers = context.input_responses.as_ref().unwrap();
     assert_eq!(answers.iter().map(|(key, _)| key).collect::<Vec<_>>(), ["who", "where"]);
     assert_eq!(
         answers.decode::<ElicitResult>("who").unwrap().unwrap().action,
         ElicitAction::Accept
     );
-    assert!(answers.find("unknown").is_none());
+    assert!(answers.get("unknown").is_none());
     let incoming = *incoming;
     let now = solo.now;
     solo.machine.respond(now, incoming, &Raw::empty_object()).unwrap();
@@ -61,12 +63,12 @@ fn a_request_is_delivered_again_with_answers_and_state() {
 #[test]
 fn an_asking_request_accepts_no_commands() {
     let mut solo = server(ALL);
-    solo.ask(1, &[("where", Question::Roots)], None).unwrap();
+    solo.ask(1, &[("where", NeededInput::Roots)], None).unwrap();
     solo.take_lines();
     assert_eq!(solo.respond(1, "{}"), Err(Misuse::Stale));
     assert_eq!(solo.respond_error(1, &ErrorObject::internal("x")), Err(Misuse::Stale));
     assert_eq!(solo.progress(1, &mcp_proto::Progress::new(1.0)), Err(Misuse::Stale));
-    assert_eq!(solo.ask(1, &[("where", Question::Roots)], None), Err(Misuse::Stale));
+    assert_eq!(solo.ask(1, &[("where", NeededInput::Roots)], None), Err(Misuse::Stale));
     solo.expect_silence();
 }
 
@@ -82,7 +84,7 @@ fn exactly_three_methods_can_ask() {
         let mut solo = ServerSolo::ready(config(), R3, ALL);
         solo.say(format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}}"#));
         assert_eq!(
-            solo.ask(1, &[("a", Question::Roots)], None),
+            solo.ask(1, &[("a", NeededInput::Roots)], None),
             if may { Ok(()) } else { Err(Misuse::Unsupported) }
         );
     }
@@ -92,13 +94,13 @@ fn exactly_three_methods_can_ask() {
 fn a_question_that_cannot_be_asked_asks_none_of_them() {
     let mut solo = server(r#"{"roots":{}}"#);
     assert_eq!(
-        solo.ask(1, &[("a", Question::Roots), ("b", form())], None),
+        solo.ask(1, &[("a", NeededInput::Roots), ("b", form())], None),
         Err(Misuse::Undeclared)
     );
-    let sample = Question::raw("sampling/createMessage", Raw::from_text("[]").unwrap());
+    let sample = NeededInput::raw("sampling/createMessage", Raw::from_text("[]").unwrap());
     let mut with_sampling = server(r#"{"roots":{},"sampling":{}}"#);
     assert_eq!(
-        with_sampling.ask(1, &[("a", Question::Roots), ("b", sample)], None),
+        with_sampling.ask(1, &[("a", NeededInput::Roots), ("b", sample)], None),
         Err(Misuse::Unencodable)
     );
     solo.expect_silence();
@@ -127,7 +129,7 @@ fn elicitation_works_if_declared_in_an_older_revision() {
 fn a_refused_or_broken_answer_fails_the_request_and_cancels_the_others_t_99() {
     for answer in [r#""error":{"code":-1,"message":"no"}"#, r#""result":7"#] {
         let mut solo = server(ALL);
-        solo.ask(1, &[("a", Question::Roots), ("b", form())], None).unwrap();
+        solo.ask(1, &[("a", NeededInput::Roots), ("b", form())], None).unwrap();
         solo.take_lines();
         solo.say(format!(r#"{{"jsonrpc":"2.0","id":1,{answer}}}"#));
         assert_eq!(solo.hear()["params"]["requestId"], 2);
@@ -140,7 +142,7 @@ fn a_refused_or_broken_answer_fails_the_request_and_cancels_the_others_t_99() {
 #[test]
 fn a_question_that_times_out_fails_the_request() {
     let mut solo = server(ALL);
-    solo.ask(1, &[("a", Question::Roots), ("b", form())], None).unwrap();
+    solo.ask(1, &[("a", NeededInput::Roots), ("b", form())], None).unwrap();
     solo.take_lines();
     solo.wait(Duration::from_secs(60));
     let mut cancelled =
@@ -153,11 +155,11 @@ fn a_question_that_times_out_fails_the_request() {
 
 #[test]
 fn rounds_and_questions_are_bounded() {
-    let limits = Limits { input_rounds_max: 3, questions_max: 2, ..Limits::default() };
+    let limits = Limits { input_rounds_max: 3, input_requests_max: 2, ..Limits::default() };
     let mut solo = ServerSolo::ready(config().limits(limits), R3, ALL);
     solo.say(r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}"#);
-    let roots = || ("a", Question::Roots);
-    let three = [roots(), ("b", Question::Roots), ("c", Question::Roots)];
+    let roots = || ("a", NeededInput::Roots);
+    let three = [roots(), ("b", NeededInput::Roots), ("c", NeededInput::Roots)];
     assert_eq!(solo.ask(1, &three, None), Err(Misuse::Blocked));
     assert_eq!(
         solo.ask(1, &[roots(), roots()], None),
@@ -200,11 +202,11 @@ fn questions_count_as_calls_in_flight() {
     solo.call("roots/list", "").unwrap();
     solo.take_lines();
     assert_eq!(
-        solo.ask(1, &[("a", Question::Roots), ("b", Question::Roots)], None),
+        solo.ask(1, &[("a", NeededInput::Roots), ("b", NeededInput::Roots)], None),
         Err(Misuse::Blocked)
     );
     solo.expect_lines(&[]);
-    solo.ask(1, &[("a", Question::Roots)], None).unwrap();
+    solo.ask(1, &[("a", NeededInput::Roots)], None).unwrap();
 }
 
 #[test]
@@ -212,16 +214,16 @@ fn before_initialized_nothing_is_asked_lif_10() {
     let mut solo = ServerSolo::server(config());
     solo.say(mcp_harness::initialize("0", "2025-06-18", ALL));
     solo.say(r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}"#);
-    assert_eq!(solo.ask(1, &[("a", Question::Roots)], None), Err(Misuse::NotReady));
+    assert_eq!(solo.ask(1, &[("a", NeededInput::Roots)], None), Err(Misuse::NotReady));
     solo.say(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
-    solo.ask(1, &[("a", Question::Roots)], None).unwrap();
+    solo.ask(1, &[("a", NeededInput::Roots)], None).unwrap();
 }
 
 #[test]
 fn progress_increases_across_rounds_prg_05() {
     let mut solo = server(ALL);
     solo.progress(1, &mcp_proto::Progress::new(5.0)).unwrap();
-    solo.ask(1, &[("a", Question::Roots)], None).unwrap();
+    solo.ask(1, &[("a", NeededInput::Roots)], None).unwrap();
     solo.say(r#"{"jsonrpc":"2.0","id":1,"result":{"roots":[]}}"#);
     assert_eq!(solo.progress(2, &mcp_proto::Progress::new(5.0)), Err(Misuse::Unencodable));
     solo.progress(2, &mcp_proto::Progress::new(6.0)).unwrap();
@@ -230,7 +232,7 @@ fn progress_increases_across_rounds_prg_05() {
 #[test]
 fn the_end_of_the_connection_ends_questions_and_their_request_in_silence() {
     let mut solo = server(ALL);
-    solo.ask(1, &[("a", Question::Roots), ("b", form())], None).unwrap();
+    solo.ask(1, &[("a", NeededInput::Roots), ("b", form())], None).unwrap();
     solo.take_lines();
     solo.say_eof();
     solo.expect_events(&["closed Peer"]);
@@ -240,7 +242,8 @@ fn the_end_of_the_connection_ends_questions_and_their_request_in_silence() {
 #[test]
 fn a_closing_server_cancels_all_its_questions_or_none() {
     let mut solo = server(ALL);
-    solo.ask(1, &[("a", Question::Roots), ("b", form()), ("c", Question::Roots)], None).unwrap();
+    solo.ask(1, &[("a", NeededInput::Roots), ("b", form()), ("c", NeededInput::Roots)], None)
+        .unwrap();
     solo.take_lines();
     solo.close();
     let cancels =
@@ -260,14 +263,14 @@ fn a_whole_conversation_between_two_peers_of_every_revision() {
         let mut pair = Pair::ready(client, config());
         let call = pair.call("tools/call", r#"{"name":"greet"}"#).unwrap();
         let (incoming, _, context) = pair.next_request();
-        assert!(context.answers.is_none());
-        let sample = Question::raw(
+        assert!(context.input_responses.is_none());
+        let sample = NeededInput::raw(
             "sampling/createMessage",
             Raw::from_text(r#"{"messages":[],"maxTokens":5}"#).unwrap(),
         );
         let now = pair.now;
         pair.server
-            .request_input(now, incoming, &[("a", Question::Roots), ("b", sample)], Some("s"))
+            .request_input(now, incoming, &[("a", NeededInput::Roots), ("b", sample)], Some("s"))
             .unwrap();
         for _ in 0..2 {
             let (incoming, request) = pair.next_client_request();
@@ -280,7 +283,7 @@ fn a_whole_conversation_between_two_peers_of_every_revision() {
             pair.client.respond(now, incoming, &Raw::from_text(result).unwrap()).unwrap();
         }
         let (incoming, _, context) = pair.next_request();
-        assert_eq!(context.answers.unwrap().find("a").unwrap().as_str(), r#"{"roots":[]}"#);
+        assert_eq!(context.input_responses.unwrap().get("a").unwrap().as_str(), r#"{"roots":[]}"#);
         pair.respond(incoming, r#"{"content":[]}"#).unwrap();
         assert_eq!(pair.outcome(call).unwrap().as_str(), r#"{"content":[]}"#);
     }
@@ -292,7 +295,7 @@ fn waiting_answers_count_like_params_sec_19() {
     let mut solo = ServerSolo::ready(config().limits(limits), R3, ALL);
     solo.say(r#"{"jsonrpc":"2.0","id":"q","method":"tools/call","params":{"name":"t"}}"#);
     solo.take_events();
-    solo.ask(1, &[("who", form()), ("where", Question::Roots)], None).unwrap();
+    solo.ask(1, &[("who", form()), ("where", NeededInput::Roots)], None).unwrap();
     solo.take_lines();
     let name = "x".repeat(5000);
     solo.say(format!(

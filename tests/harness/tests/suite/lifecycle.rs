@@ -2,7 +2,7 @@
 // LIF-01…19, LIF-35
 
 use mcp_harness::{ClientSolo, Pair, ServerSolo, initialize};
-use mcp_proto::{Capability, Close, Fault, Misuse, Revision, client, server};
+use mcp_proto::{Capability, CloseReason, Fault, Misuse, Revision, client, server};
 use serde_json::json;
 
 fn client() -> client::Config {
@@ -82,10 +82,10 @@ fn any_two_sets_of_revisions_agree_or_part_without_initialized_lif_06_lif_08() {
                 assert_eq!(pair.client_told(), [format!("ready {answered} weather 1.0.0")]);
                 assert_eq!(pair.server_told(), [format!("ready {answered} demo 1.0.0")]);
             } else {
-                let Some(client::Event::Closed(Close::Fault(Fault::NoCommonRevision(name)))) =
+                let Some(client::Event::Closed(CloseReason::Fault(Fault::NoCommonRevision(name)))) =
                     pair.client_events.pop_front()
                 else {
-                    pair.breach("the client did not close")
+                    pair.fail("the client did not close")
                 };
                 assert_eq!(name, answered.name());
                 assert_eq!(pair.server_told(), ["closed Peer"], "no `initialized` came");
@@ -177,7 +177,7 @@ fn a_refusal_reports_the_supported_versions_lif_14_lif_15() {
     let mut solo = ClientSolo::client(client());
     solo.say(r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"no","data":{"supported":["2023-01-01"],"requested":"2025-11-25"}}}"#);
     let events = solo.take_events();
-    let [client::Event::Closed(Close::Fault(Fault::Refused(error)))] = &events[..] else {
+    let [client::Event::Closed(CloseReason::Fault(Fault::Refused(error)))] = &events[..] else {
         panic!("{events:?}")
     };
     assert_eq!(
@@ -291,7 +291,7 @@ fn a_version_of_this_client_that_it_did_not_offer_is_fine_t_30() {
 #[test]
 fn a_modern_version_in_an_initialize_result_is_refused_lif_19_t_31() {
     let mut solo =
-        ClientSolo::client(client().revisions(&Revision::ALL).expect(mcp_proto::Era::Legacy));
+        ClientSolo::client(client().revisions(&Revision::ALL).expect_era(mcp_proto::Era::Legacy));
     assert_eq!(solo.hear()["params"]["protocolVersion"], "2025-11-25");
     solo.say(r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2026-07-28","capabilities":{},"serverInfo":{"name":"s","version":"1"}}}"#);
     solo.expect_lines(&[]);
@@ -347,7 +347,10 @@ fn a_client_with_nothing_to_offer_is_closed_from_the_start_lif_19() {
     let mut client = client::Client::new(mcp_proto::Instant::ZERO, config);
     let event = mcp_proto::MessageEndpoint::poll_event(&mut client);
     assert!(
-        matches!(event, Some(client::Event::Closed(Close::Fault(Fault::NothingToOffer)))),
+        matches!(
+            event,
+            Some(client::Event::Closed(CloseReason::Fault(Fault::NoRevisionConfigured)))
+        ),
         "{event:?}"
     );
 }

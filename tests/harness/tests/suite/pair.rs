@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use mcp_harness::{Chunking, Pair, Role, Seed};
 use mcp_proto::{
-    CallError, CallOptions, Capability, Endpoint, Misuse, Progress, Question, Raw, Revision,
+    CallError, CallOptions, Capability, Endpoint, Misuse, NeededInput, Progress, Raw, Revision,
     client, server,
 };
 
@@ -147,7 +147,7 @@ fn a_thousand_random_moments_of_two_random_peers() {
                 }
                 6 if !to_answer.is_empty() => {
                     let choice = random.below(to_answer.len());
-                    let questions = [("a", Question::Roots), ("b", Question::Roots)];
+                    let questions = [("a", NeededInput::Roots), ("b", NeededInput::Roots)];
                     if pair
                         .server
                         .request_input(now, to_answer[choice], &questions[..random.below(3)], None)
@@ -178,7 +178,7 @@ fn a_thousand_random_moments_of_two_random_peers() {
                     client::Event::Completed { call, .. } => *open.get_mut(&call).unwrap() += 1,
                     client::Event::Request { incoming, .. } => to_answer_as_client.push(incoming),
                     client::Event::Violation(violation) => {
-                        pair.breach(format!("an honest server: {violation}"))
+                        pair.fail(format!("an honest server: {violation}"))
                     }
                     _ => {}
                 }
@@ -190,7 +190,7 @@ fn a_thousand_random_moments_of_two_random_peers() {
                         to_answer.retain(|open| *open != incoming);
                     }
                     server::Event::Violation(violation) => {
-                        pair.breach(format!("an honest client: {violation}"))
+                        pair.fail(format!("an honest client: {violation}"))
                     }
                     _ => {}
                 }

@@ -124,14 +124,14 @@ fn numbers_are_written_so_that_they_read_back_prg_06() {
     let growing =
         [-1e300, -0.1, 0.0, 5e-324, 0.2, 0.3, 1.0, 9_007_199_254_740_993.0, 1e21, 1.797e308];
     for number in growing {
-        solo.progress(1, &Progress::new(number).of(f64::INFINITY)).unwrap();
+        solo.progress(1, &Progress::new(number).with_total(f64::INFINITY)).unwrap();
         let heard = solo.hear();
         assert_eq!(heard["params"]["progress"].as_f64(), Some(number), "{heard}");
         assert!(heard["params"].get("total").is_none());
     }
     let mut solo = server(R3);
     call_with_token(&mut solo, 1, "0");
-    solo.progress(1, &Progress::new(0.2).of(1.0).message("a \"b\"\n")).unwrap();
+    solo.progress(1, &Progress::new(0.2).with_total(1.0).with_message("a \"b\"\n")).unwrap();
     solo.expect_lines(&[r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":0,"progress":0.2,"total":1,"message":"a \"b\"\n"}}"#]);
 }
 
@@ -140,7 +140,7 @@ fn messages_are_sent_in_revisions_that_have_them_prg_07() {
     for revision in Revision::LEGACY {
         let mut solo = server(revision);
         call_with_token(&mut solo, 1, "0");
-        solo.progress(1, &Progress::new(1.0).message("words")).unwrap();
+        solo.progress(1, &Progress::new(1.0).with_message("words")).unwrap();
         let has = solo.hear()["params"].get("message").is_some();
         assert_eq!(has, revision != Revision::V2024_11_05);
     }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use mcp_harness::{ClientSolo, Pair, Role, ServerSolo, initialize};
 use mcp_proto::{
-    Capability, Close, Endpoint, ErrorObject, Fault, Instant, Limits, Misuse, Progress, Question,
-    Raw, Revision, ViolationPolicy, client, server,
+    Capability, CloseReason, Endpoint, ErrorObject, Fault, Instant, Limits, Misuse, NeededInput,
+    Progress, Raw, Revision, ViolationPolicy, client, server,
 };
 
 const R3: Revision = Revision::V2025_06_18;
@@ -101,7 +101,7 @@ fn a_closing_server_drains_open_requests_frm_20() {
     solo.expect_events(&["call#1 Lost"]);
     assert!(!solo.machine.wants_input());
     assert_eq!(solo.call("roots/list", ""), Err(Misuse::Closed));
-    assert_eq!(solo.ask(1, &[("a", Question::Roots)], None), Err(Misuse::Closed));
+    assert_eq!(solo.ask(1, &[("a", NeededInput::Roots)], None), Err(Misuse::Closed));
     solo.progress(1, &Progress::new(1.0)).unwrap();
     solo.log(mcp_proto::schema::Level::Info, "1").unwrap();
     solo.respond(1, "{}").unwrap();
@@ -244,8 +244,10 @@ fn a_handshake_that_fails_loses_the_pings_that_were_out() {
     solo.call("ping", "").unwrap();
     solo.say(r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"no"}}"#);
     let events = solo.take_events();
-    let [client::Event::Completed { .. }, client::Event::Closed(Close::Fault(Fault::Refused(_)))] =
-        &events[..]
+    let [
+        client::Event::Completed { .. },
+        client::Event::Closed(CloseReason::Fault(Fault::Refused(_))),
+    ] = &events[..]
     else {
         panic!("{events:?}")
     };

@@ -68,8 +68,8 @@ async fn changes_arrive_until_the_subscription_ends<R: OverHttp>() {
     for (client, _) in clients() {
         let connection = R::connect_http(client, served.remote()).await.unwrap();
         let filter = Filter::new().tools().resource("note://one");
-        let mut listening = connection.listen(&filter).await.unwrap();
-        assert_eq!(listening.hears(), filter);
+        let mut listening = connection.subscribe(&filter).await.unwrap();
+        assert_eq!(listening.acknowledged(), filter);
         success(connection.call_tool("change", &json!({})).await);
         assert_eq!(listening.next().await, Some(Changed::Resource("note://one".into())));
         // In the legacy era, changes arrive on a stream that may not be open yet.
@@ -88,12 +88,12 @@ async fn a_modern_subscription_reports_a_cut_stream_and_can_be_reopened_stl_37<R
     let proxy = Proxy::new(served.address());
     let connection = R::connect_http(modern_client(), proxy.remote()).await.unwrap();
     let filter = Filter::new().resource("note://one");
-    let mut listening = connection.listen(&filter).await.unwrap();
+    let mut listening = connection.subscribe(&filter).await.unwrap();
     proxy.cut_after(1);
     changes.resource_updated("note://one").unwrap();
     assert_eq!(listening.next().await, None);
     assert_eq!(listening.ended(), Some(Err(CallError::Lost)));
-    let mut listening = connection.listen(&filter).await.unwrap();
+    let mut listening = connection.subscribe(&filter).await.unwrap();
     changes.resource_updated("note://one").unwrap();
     assert_eq!(listening.next().await, Some(Changed::Resource("note://one".into())));
 }
@@ -129,10 +129,11 @@ async fn a_reconnect_keeps_subscriptions_frm_22<R: OverHttp>() {
         let remote =
             proxy.remote().reconnect(Duration::from_millis(50), Duration::from_millis(100));
         let connection = R::connect_http(client, remote).await.unwrap();
-        let mut listening = connection.listen(&Filter::new().resource("note://one")).await.unwrap();
+        let mut listening =
+            connection.subscribe(&Filter::new().resource("note://one")).await.unwrap();
         let again = connection.reconnect().await.unwrap();
         assert_eq!((again.era(), listening.ended()), (era, None));
-        eventually("the old one is over", || connection.closed().is_some()).await;
+        eventually("the old one is over", || connection.close_reason().is_some()).await;
         changes.resource_updated("note://one").unwrap();
         assert_eq!(listening.next().await, Some(Changed::Resource("note://one".into())));
         assert_eq!(success(again.call_tool("echo", &json!({"text": "on"})).await), "on");

@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::time::Instant;
 
 use mcp_adapter::http::Remote;
-use mcp_adapter::proto::{CallError, Close, Era, Fault};
+use mcp_adapter::proto::{CallError, CloseReason, Era, Fault};
 use mcp_adapter::{Error, proto::Revision};
 use mcp_adapter_tests::{client, eventually, rows, success};
 use mcp_http_client_tests::{Answer, OverHttp, Request, Site, legacy, modern};
@@ -76,7 +76,7 @@ async fn an_unauthorized_probe_is_not_repeated_aut_11<R: OverHttp>() {
     let site = Site::new(|_, answer| answer.status(401, &[], ""));
     let error = R::connect_http(client(), site.remote()).await.unwrap_err();
     let Error::Start { why, .. } = &error else { panic!("{error:?}") };
-    assert_eq!(*why, Close::Fault(Fault::Unopened(CallError::Http { status: 401 })));
+    assert_eq!(*why, CloseReason::Fault(Fault::Unreachable(CallError::Http { status: 401 })));
     assert_eq!(site.words(), ["server/discover"]);
     let text = error.to_string();
     assert!(text.contains(&site.url()) && text.contains("401"), "{text}");
@@ -108,7 +108,7 @@ async fn a_peer_without_http_is_an_error<R: OverHttp>() {
         });
         let error = R::connect_http(client().limits(quick()), site.remote()).await.unwrap_err();
         let Error::Start { why, .. } = &error else { panic!("{error:?}") };
-        assert_eq!(*why, Close::Fault(Fault::Unopened(CallError::Lost)), "{garbage:?}");
+        assert_eq!(*why, CloseReason::Fault(Fault::Unreachable(CallError::Lost)), "{garbage:?}");
         eventually("no connection is left", || site.open() == 0).await;
     }
 }
@@ -125,7 +125,7 @@ async fn a_silent_server_times_out_tmo_06_tmo_15<R: OverHttp>() {
         "{waited:?}"
     );
     let Error::Start { why, .. } = &error else { panic!("{error:?}") };
-    assert_eq!(*why, Close::Fault(Fault::HandshakeTimedOut));
+    assert_eq!(*why, CloseReason::Fault(Fault::HandshakeTimedOut));
     assert_eq!(site.words(), ["server/discover", "initialize"]);
     eventually("no connection is left", || site.open() == 0).await;
 }

@@ -15,7 +15,7 @@ rows! {
 async fn custom_fields_are_sent_with_each_request<R: OverHttp>() {
     let site = Site::new(legacy);
     let remote =
-        site.remote().field("x-tenant", "one").unwrap().field("user-agent", "row").unwrap();
+        site.remote().header("x-tenant", "one").unwrap().header("user-agent", "row").unwrap();
     let connection = R::connect_http(legacy_client(), remote).await.unwrap();
     success(connection.call_tool("echo", &json!({})).await);
     eventually("a stream is asked for", || site.of("GET").len() == 1).await;

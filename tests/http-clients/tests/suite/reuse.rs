@@ -107,5 +107,5 @@ async fn a_server_that_comes_back_is_used_again<R: OverHttp>() {
         outcome = connection.call_tool("echo", &json!({})).await;
     }
     assert_eq!(failed(outcome), CallError::Unsent);
-    assert_eq!(connection.closed(), None);
+    assert_eq!(connection.close_reason(), None);
 }

@@ -5,7 +5,7 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use mcp_adapter::proto::{CallError, Close, Fault, Filter};
+use mcp_adapter::proto::{CallError, CloseReason, Fault, Filter};
 use mcp_adapter::{Changed, Error};
 use mcp_adapter_tests::{eventually, rows, success, timer};
 use mcp_http_client_tests::{Answer, OverHttp, Request, SESSION, Site, legacy, result};
@@ -104,9 +104,9 @@ async fn a_refused_new_session_is_fatal_t_72<R: OverHttp>() {
     let connection = R::connect_http(legacy_client(), site.remote()).await.unwrap();
     gone.store(true, Ordering::SeqCst);
     assert_eq!(failed(connection.call_tool("echo", &json!({})).await), CallError::Lost);
-    connection.wait_over().await;
-    let why = Close::Fault(Fault::Unopened(CallError::Http { status: 404 }));
-    assert_eq!(connection.closed(), Some(why));
+    connection.wait_ended().await;
+    let why = CloseReason::Fault(Fault::Unreachable(CallError::Http { status: 404 }));
+    assert_eq!(connection.close_reason(), Some(why));
     assert_eq!(site.of("initialize").len(), 2);
     connection.call_tool("echo", &json!({})).await.unwrap_err();
 }
@@ -118,7 +118,7 @@ async fn a_server_that_forgets_every_session_is_fatal_t_72<R: OverHttp>() {
     });
     let connection = R::connect_http(legacy_client(), site.remote()).await.unwrap();
     let mut calls = 0;
-    while connection.closed().is_none() {
+    while connection.close_reason().is_none() {
         let outcome = connection.call_tool("echo", &json!({})).await;
         assert!(
             matches!(outcome, Err(Error::Call(CallError::Lost) | Error::Misuse(_))),
@@ -127,7 +127,7 @@ async fn a_server_that_forgets_every_session_is_fatal_t_72<R: OverHttp>() {
         calls += 1;
         assert!(calls < 10);
     }
-    assert_eq!(connection.closed(), Some(Close::Fault(Fault::SessionLost)));
+    assert_eq!(connection.close_reason(), Some(CloseReason::Fault(Fault::SessionLost)));
 }
 
 async fn subscriptions_continue_in_the_next_session<R: OverHttp>() {
@@ -149,7 +149,7 @@ async fn subscriptions_continue_in_the_next_session<R: OverHttp>() {
     });
     let connection = R::connect_http(legacy_client(), site.remote()).await.unwrap();
     let filter = Filter::new().resource("note://one");
-    let mut listening = connection.listen(&filter).await.unwrap();
+    let mut listening = connection.subscribe(&filter).await.unwrap();
     eventually("the first stream is refused", || site.of("GET").len() == 1).await;
     forgets.store(true, Ordering::SeqCst);
     assert_eq!(failed(connection.call_tool("echo", &json!({})).await), CallError::Lost);
@@ -165,7 +165,7 @@ async fn subscriptions_continue_in_the_next_session<R: OverHttp>() {
     };
     let change = or(listening.next(), tells).await;
     assert_eq!(change, Some(Changed::Resource("note://one".into())));
-    assert_eq!((listening.ended(), listening.hears()), (None, filter));
+    assert_eq!((listening.ended(), listening.acknowledged()), (None, filter));
     drop(listening);
     eventually("the subscription ends", || site.of("resources/unsubscribe").len() == 1).await;
     drop(tell);

@@ -27,7 +27,7 @@ fn stairs() -> (Server, Sender<()>) {
     let goes = Mutex::new(goes);
     let server = server().tool_with(tool("steps"), move |told: Value, cx| {
         if told["hangs_up"] == true {
-            cx.hang_up()?;
+            cx.end_stream()?;
         }
         for number in 1..=3 {
             goes.lock().unwrap().recv_timeout(PATIENCE)?;

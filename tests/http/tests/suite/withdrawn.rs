@@ -127,8 +127,8 @@ fn a_closed_subscription_is_dropped<R: Runtime>() {
         .resource(mcp_adapter::proto::schema::Resource::new("note://one", "one"), |_, _| {
             Err::<mcp_adapter::proto::schema::ReadResourceResult, _>("no".into())
         })
-        .on_watch(move |watch| {
-            let is_end = matches!(watch, mcp_adapter::Watch::Ended(_));
+        .on_subscription(move |watch| {
+            let is_end = matches!(watch, mcp_adapter::SubscriptionChange::Ended(_));
             let _row_is_over = says.lock().unwrap().send(if is_end { "over" } else { "begun" });
         });
     let served = Served::on::<R>(server, Http::new());

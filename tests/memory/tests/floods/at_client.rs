@@ -58,7 +58,7 @@ fn listening(mut client: Stdio<Client>) -> Stdio<Client> {
     for id in 2..60 {
         let answer = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"content\":[]}}}}\n");
         client.handle_input(NOW, answer.as_bytes());
-        let _full = client.listen(NOW, &filter, CallOptions::default());
+        let _full = client.subscribe(NOW, &filter, CallOptions::default());
         bytes::Buf::advance(client.outbox(), usize::MAX);
     }
     while client.poll_event().is_some() {}

@@ -3,8 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use mcp_proto::client::{Client as Machine, Event};
-use mcp_proto::http::client::{Action as Todo, Event as Heard, ExchangeId, Http, HttpMethod};
-use mcp_proto::http::sse::Reader;
+use mcp_proto::http::client::{
+    Action as Todo, ExchangeId, HttpClient, HttpEvent as Heard, HttpMethod,
+};
+use mcp_proto::http::sse::EventReader;
 use mcp_proto::{CallError, CallId, CallOptions, IncomingId, Instant, MessageEndpoint as _, Raw};
 
 use super::books::Shared;
@@ -20,7 +22,7 @@ const OTHERS_MAX: usize = 64 + 32 + 2;
 #[derive(Debug)]
 pub(super) struct Client {
     pub(super) index: usize,
-    pub(super) http: Http,
+    pub(super) http: HttpClient,
     pub(super) calls: BTreeMap<CallId, OpenCall>,
     /// The server's requests, each with the call it belongs to and its method.
     pub(super) requests: BTreeMap<IncomingId, (Option<CallId>, String)>,
@@ -38,7 +40,7 @@ impl Client {
         let machine = Machine::new(Instant::ZERO, shared.plan.client.clone());
         Self {
             index,
-            http: Http::new(machine, shared.plan.http.clone()),
+            http: HttpClient::new(machine, shared.plan.http.clone()),
             calls: BTreeMap::new(),
             requests: BTreeMap::new(),
             exchanges: BTreeMap::new(),
@@ -82,18 +84,18 @@ impl Client {
                         Raw::from_text(std::str::from_utf8(&send.body).unwrap_or_default()).ok();
                     let asks = body.as_ref().filter(|body| body.member("method").is_some());
                     let tag = tag_of(asks.and_then(|body| body.member("params")).as_ref());
-                    let is_right = (send.verb == HttpMethod::Post) == body.is_some();
+                    let is_right = (send.method == HttpMethod::Post) == body.is_some();
                     if !is_right {
                         shared.breach(format!("not one message: {send:?}"));
                     }
                     if let Err(why) = shared.books.sent(tag) {
                         shared.breach(why);
                     }
-                    if send.field("last-event-id").is_some() {
+                    if send.header("last-event-id").is_some() {
                         shared.mark("http.reached last-event-id");
                     }
                     let exchange = send.exchange;
-                    shared.mark(&format!("http.verb {}", send.verb));
+                    shared.mark(&format!("http.verb {}", send.method));
                     let id = net.begin(
                         shared.now,
                         &shared.plan,
@@ -105,8 +107,8 @@ impl Client {
                     shared.tell(|| {
                         let conn = &net.conns[&id];
                         let body = String::from_utf8_lossy(&conn.send.body);
-                        let after = conn.send.field("last-event-id");
-                        let (client, verb) = (self.index, conn.send.verb);
+                        let after = conn.send.header("last-event-id");
+                        let (client, verb) = (self.index, conn.send.method);
                         format!(
                             "client {client}: {verb} {id:?} {exchange} {after:?} {:?} {body}",
                             conn.session
@@ -162,7 +164,7 @@ impl Client {
                     let fields: Vec<(&str, &str)> =
                         fields.iter().map(|(name, value)| (&**name, &**value)).collect();
                     if fields.contains(&("content-type", "text/event-stream")) {
-                        conn.reader = Some(Box::new(Reader::new(usize::MAX, 1024)));
+                        conn.reader = Some(Box::new(EventReader::new(usize::MAX, 1024)));
                     }
                     if status == 404 && conn.session.is_some() {
                         shared.mark("http.reached session-lost");
@@ -209,7 +211,7 @@ impl Client {
             if self.is_closed {
                 shared.breach(format!("the client has an event after the end: {event:?}"));
             }
-            let Heard::Session(event) = event else {
+            let Heard::Client(event) = event else {
                 shared.breach("unexpected request for the client's identity");
             };
             shared.mark(&format!("http.event client.{}", variant(&event)));

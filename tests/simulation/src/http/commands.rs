@@ -60,10 +60,10 @@ impl Client {
                 true
             }
             (Action::Listen, _) => {
-                let OwnedCommand::Listen { filter, options } = app::listen(random) else {
+                let OwnedCommand::Subscribe { filter, options } = app::listen(random) else {
                     return false;
                 };
-                let done = self.http.listen(now, &filter, options);
+                let done = self.http.subscribe(now, &filter, options);
                 if let Ok(call) = done {
                     let open = OpenCall { is_listening: true, ..OpenCall::new(0, now) };
                     self.calls.insert(call, open);

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use mcp_harness::Seed;
 use mcp_proto::Instant;
-use mcp_proto::http::client::{Failure, Send};
+use mcp_proto::http::client::{ExchangeFailure, HttpRequest};
 use mcp_proto::http::{self, sse};
 
 /// An exchange, unique in its world.
@@ -17,7 +17,7 @@ pub(super) enum Piece {
     Head(u16, Vec<(String, String)>),
     Body(Vec<u8>),
     End,
-    Failure(Failure),
+    Failure(ExchangeFailure),
 }
 
 /// The server's progress with the exchange.
@@ -37,14 +37,14 @@ pub(super) enum Stage {
 pub(super) struct Conn {
     /// The client's index.
     pub(super) client: usize,
-    pub(super) send: Send,
+    pub(super) send: HttpRequest,
     /// The tag of the request; zero for none.
     pub(super) tag: u64,
     /// Whether the request names a session.
     pub(super) session: Option<String>,
     pub(super) stage: Stage,
     /// The session or host that responds.
-    pub(super) host: Option<(u64, http::ExchangeId)>,
+    pub(super) host: Option<(u64, http::ServerExchangeId)>,
     /// Whether the client stopped reading, or saw the end.
     pub(super) is_left: bool,
     /// Whether the path to the client is broken.
@@ -66,12 +66,12 @@ pub(super) struct Conn {
     pub(super) patience: Option<Instant>,
     pub(super) random: Seed,
     /// The client's reader of an event stream.
-    pub(super) reader: Option<Box<sse::Reader>>,
+    pub(super) reader: Option<Box<sse::EventReader>>,
 }
 
 impl Conn {
-    pub(super) fn new(client: usize, send: Send, tag: u64, random: Seed) -> Self {
-        let session = send.field("mcp-session-id").map(str::to_owned);
+    pub(super) fn new(client: usize, send: HttpRequest, tag: u64, random: Seed) -> Self {
+        let session = send.header("mcp-session-id").map(str::to_owned);
         Self {
             client,
             send,

@@ -23,11 +23,11 @@ pub(crate) fn expected() -> Vec<String> {
          server-full full expired \
          deleted session-lost initialized-again stalled",
     );
-    add("call", "ok Cancelled Http Lost Refused Rounds TimedOut Unanswered Unsent");
+    add("call", "ok Cancelled Http Lost Refused TooManyRounds TimedOut InputRefused Unsent");
     add("close", "Fault Local");
     add(
         "event",
-        "client.Ready client.Closed client.Completed client.Listening client.Notification \
+        "client.Ready client.Closed client.Completed client.Subscribed client.Notification \
          client.Progress",
     );
     add("event", "client.Request client.RequestCancelled");

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use mcp_proto::http::{Body, Frame, Reply};
+use mcp_proto::http::{Body, BodyChunk, Reply};
 use mcp_proto::{Instant, MessageEndpoint as _};
 
 use super::books::Shared;
@@ -112,7 +112,7 @@ impl Server {
         shared: &mut Shared,
         net: &mut Net,
         key: u64,
-        exchange: mcp_proto::http::ExchangeId,
+        exchange: mcp_proto::http::ServerExchangeId,
         id: ConnId,
     ) -> bool {
         let now = shared.now;
@@ -128,10 +128,10 @@ impl Server {
                 shared.mark("http.reached slow-reader");
                 return moved;
             }
-            let Some(frame) = host.session.poll_frame(exchange) else { return moved };
+            let Some(frame) = host.session.poll_chunk(exchange) else { return moved };
             moved = true;
             match frame {
-                Frame::Bytes(bytes) => {
+                BodyChunk::Bytes(bytes) => {
                     let is_alone = host.is_alone();
                     shared.tell(|| format!("   {id:?} says {:?}", String::from_utf8_lossy(&bytes)));
                     if let Err(why) = host.said.frame(id.0, &bytes, is_alone) {
@@ -148,7 +148,7 @@ impl Server {
                         Piece::Body(bytes.to_vec()),
                     );
                 }
-                Frame::End => {
+                BodyChunk::End => {
                     shared.tell(|| format!("   {id:?} ends"));
                     host.exchanges.remove(&exchange);
                     host.said.forget(id.0);
@@ -174,7 +174,7 @@ impl Server {
 pub(super) fn respond(shared: &mut Shared, net: &mut Net, id: ConnId, reply: Reply) {
     let now = shared.now;
     let Some(conn) = net.conns.get_mut(&id) else { return };
-    let Reply { status, fields, body } = reply;
+    let Reply { status, headers: fields, body } = reply;
     let fields = fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     shared.mark(&format!("http.status {status}"));
     shared.tell(|| format!("   {id:?} gets {status} {fields:?} {body:?}"));

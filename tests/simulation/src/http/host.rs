@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use mcp_harness::{Said, Seed};
-use mcp_proto::http::{self, Session};
+use mcp_proto::http::{self, HttpServer};
 use mcp_proto::server::Event;
 use mcp_proto::{
-    Applied, CallId, CallOptions, ErrorObject, IncomingId, Misuse, OwnedCommand, Progress, Raw,
+    CallId, CallOptions, CommandOutcome, ErrorObject, IncomingId, Misuse, OwnedCommand, Progress,
+    Raw,
 };
 
 use super::books::Shared;
@@ -26,7 +27,7 @@ pub(super) struct Open {
 
 #[derive(Debug)]
 pub(super) struct Host {
-    pub(super) session: Session,
+    pub(super) session: HttpServer,
     /// The session id; `None` for a modern exchange.
     pub(super) key: Option<String>,
     pub(super) client: usize,
@@ -35,7 +36,7 @@ pub(super) struct Host {
     pub(super) requests: BTreeMap<IncomingId, Open>,
     over: Vec<IncomingId>,
     pub(super) calls: BTreeSet<CallId>,
-    pub(super) exchanges: BTreeMap<http::ExchangeId, ConnId>,
+    pub(super) exchanges: BTreeMap<http::ServerExchangeId, ConnId>,
     pub(super) said: Said,
     /// Whether it has an open request to its client.
     pub(super) has_asked: bool,
@@ -44,7 +45,7 @@ pub(super) struct Host {
 
 impl Host {
     pub(super) fn new(
-        session: Session,
+        session: HttpServer,
         key: Option<String>,
         client: usize,
         is_listening: bool,
@@ -175,7 +176,7 @@ impl Host {
         &mut self,
         shared: &Shared,
         command: &OwnedCommand,
-    ) -> Result<Applied, Misuse> {
+    ) -> Result<CommandOutcome, Misuse> {
         self.session.apply(shared.now, command.try_into()?)
     }
 
@@ -226,8 +227,11 @@ impl Host {
         let value = open.progress + random.below(5) as f64 - 0.5;
         let tag = open.tag;
         shared.books.with(tag, |matter| _ = matter.progress.insert(value.to_bits()));
-        let done =
-            self.session.progress(shared.now, incoming, &Progress::new(value).message("so far"));
+        let done = self.session.progress(
+            shared.now,
+            incoming,
+            &Progress::new(value).with_message("so far"),
+        );
         shared.tell(|| format!("   server tells of {incoming}: {value}: {done:?}"));
         if done.is_ok() {
             open.progress = open.progress.max(value);
@@ -237,7 +241,7 @@ impl Host {
     }
 
     pub(super) fn hang_up(&mut self, shared: &mut Shared, incoming: IncomingId) -> bool {
-        let done = self.session.hang_up(shared.now, incoming);
+        let done = self.session.end_stream(shared.now, incoming);
         shared.tell(|| format!("   server hangs up on {incoming}: {done:?}"));
         done.is_ok()
     }
@@ -302,11 +306,11 @@ impl Host {
                     continue;
                 };
                 let _head = self.session.poll_reply(id);
-                let mut reader = http::sse::Reader::new(usize::MAX, 256);
-                while let Some(http::Frame::Bytes(frame)) = self.session.poll_frame(id) {
+                let mut reader = http::sse::EventReader::new(usize::MAX, 256);
+                while let Some(http::BodyChunk::Bytes(frame)) = self.session.poll_chunk(id) {
                     let mut rest = &frame[..];
                     while let Some(found) = reader.next(&mut rest) {
-                        let http::sse::Found::Event(event) = found else { continue };
+                        let http::sse::Item::Event(event) = found else { continue };
                         bytes += event.message().map_or(0, |data| data.len() + 128);
                     }
                 }

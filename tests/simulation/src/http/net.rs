@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use mcp_proto::Instant;
-use mcp_proto::http::client::{Failure, Send};
+use mcp_proto::http::client::{ExchangeFailure, HttpRequest};
 
 use super::conn::{Conn, ConnId, Piece, Stage};
 use super::plan::Plan;
@@ -75,7 +75,7 @@ impl Net {
         plan: &Plan,
         coverage: &mut Coverage,
         client: usize,
-        send: Send,
+        send: HttpRequest,
         tag: u64,
     ) -> ConnId {
         self.next += 1;
@@ -93,12 +93,15 @@ impl Net {
             0 if drops => {
                 coverage.mark("http.net unreached");
                 (arrives, conn.is_cut) = (false, true);
-                self.put(now + latency, Packet::Down(id, Piece::Failure(Failure::Unreached)));
+                self.put(
+                    now + latency,
+                    Packet::Down(id, Piece::Failure(ExchangeFailure::Unreached)),
+                );
             }
             1 if drops => {
                 coverage.mark("http.net request-lost");
                 (arrives, conn.is_cut) = (false, true);
-                self.put(now + 2 * latency, Packet::Down(id, Piece::Failure(Failure::Cut)));
+                self.put(now + 2 * latency, Packet::Down(id, Piece::Failure(ExchangeFailure::Cut)));
             }
             2 if drops => {
                 coverage.mark("http.net response-lost");
@@ -183,7 +186,7 @@ impl Net {
         let Some(conn) = self.conns.get_mut(&id) else { return };
         conn.is_cut = true;
         let at = conn.last_down.max(now + plan.latency(&mut conn.random));
-        self.put(at, Packet::Down(id, Piece::Failure(Failure::Cut)));
+        self.put(at, Packet::Down(id, Piece::Failure(ExchangeFailure::Cut)));
         self.gone(now, plan, coverage, id);
     }
 

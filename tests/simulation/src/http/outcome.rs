@@ -86,8 +86,10 @@ pub(super) fn check(
             }
         }
         Err(CallError::Cancelled) => Err("it was not cancelled".into()),
-        Err(CallError::Withdrawn) if !call.is_listening => Err("it is not a subscription".into()),
-        Err(CallError::Unanswered(_)) if !call.is_unanswered => {
+        Err(CallError::SubscriptionEnded) if !call.is_listening => {
+            Err("it is not a subscription".into())
+        }
+        Err(CallError::InputRefused(_)) if !call.is_unanswered => {
             Err("no question was refused".into())
         }
         Err(error) if is_lost(error) => {

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use mcp_harness::Seed;
-use mcp_proto::http::client::Config as HttpConfig;
-use mcp_proto::http::{Policy, Settings};
+use mcp_proto::http::client::HttpConfig;
+use mcp_proto::http::{Policy, StreamSettings};
 use mcp_proto::{Capability, Era, Limits, Revision, client, server};
 
 use crate::case::{Case, Feature};
@@ -106,7 +106,7 @@ pub(crate) struct Plan {
     pub(super) http: HttpConfig,
     pub(super) server: server::Config,
     pub(super) policy: Policy,
-    pub(super) settings: Settings,
+    pub(super) settings: StreamSettings,
     pub(super) clients: usize,
     pub(super) sessions_max: usize,
     pub(super) idle_max: Duration,
@@ -147,14 +147,14 @@ impl Plan {
             server = server.capability(*capability);
         }
         match random.below(6) {
-            0 => client = client.expect(Era::Legacy),
-            1 => client = client.expect(Era::Modern),
+            0 => client = client.expect_era(Era::Legacy),
+            1 => client = client.expect_era(Era::Modern),
             _ => {}
         }
         let has = |feature| on.contains(&feature);
-        client = client.serve("x/known");
-        server = server.serve("x/known");
-        let mut settings = Settings::default();
+        client = client.serve_method("x/known");
+        server = server.serve_method("x/known");
+        let mut settings = StreamSettings::default();
         let (replay, retry, prime, quiet) =
             (random.below(3000), random.below(2000), random.below(200), random.below(20_000));
         if has(Feature::SmallReplays) {
@@ -174,7 +174,7 @@ impl Plan {
             weights,
             steps,
             http,
-            policy: Policy::of(&server),
+            policy: Policy::from_config(&server),
             client,
             server,
             settings,

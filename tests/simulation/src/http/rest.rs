@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp_proto::http::{self, Body, Frame};
+use mcp_proto::http::{self, Body, BodyChunk};
 use mcp_proto::schema::Level;
 use mcp_proto::{CallOptions, ErrorObject, IncomingId, MessageEndpoint as _, Misuse, Raw};
 
@@ -56,7 +56,8 @@ impl Client {
 
     fn try_call(&mut self, shared: &mut Shared, method: &str, params: Option<&Raw>, what: &str) {
         let least = Duration::from_secs(1);
-        let options = CallOptions { timeout: Some(least), fresh: true, ..CallOptions::default() };
+        let options =
+            CallOptions { timeout: Some(least), bypass_cache: true, ..CallOptions::default() };
         match self.http.call_raw(shared.now, method, params.map(|params| params as _), options) {
             Ok(call) => {
                 self.calls.insert(call, OpenCall { least, ..OpenCall::new(0, shared.now) });
@@ -105,7 +106,12 @@ impl Host {
         self.speak_again(shared);
     }
 
-    fn ask_again(&mut self, shared: &mut Shared, number: usize, params: &str) -> http::ExchangeId {
+    fn ask_again(
+        &mut self,
+        shared: &mut Shared,
+        number: usize,
+        params: &str,
+    ) -> http::ServerExchangeId {
         let request = format!(
             r#"{{"jsonrpc":"2.0","id":"rest{number}","method":"x/known","params":{params}}}"#
         );
@@ -119,7 +125,7 @@ impl Host {
         exchange
     }
 
-    fn answer_again_and_end(&mut self, shared: &Shared, exchanges: &[http::ExchangeId]) {
+    fn answer_again_and_end(&mut self, shared: &Shared, exchanges: &[http::ServerExchangeId]) {
         let open: Vec<IncomingId> = self.requests.keys().copied().collect();
         for incoming in open {
             let done =
@@ -134,7 +140,7 @@ impl Host {
                 shared.breach("a request is answered and its exchange has no head");
             };
             while reply.body == Body::Events
-                && !matches!(self.session.poll_frame(*exchange), Some(Frame::End) | None)
+                && !matches!(self.session.poll_chunk(*exchange), Some(BodyChunk::End) | None)
             {
             }
             self.session.handle_gone(shared.now, *exchange);

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use mcp_proto::MessageEndpoint as _;
 use mcp_proto::http::{
-    Admitted, Body, Get, Post, PostedMessage, Refusal, Reply, Session, SessionTable, admit,
+    Admitted, Body, GetRequest, HttpServer, Post, PostedMessage, Refusal, Reply, SessionTable,
+    admit,
 };
 use mcp_proto::server::Server as Machine;
 
@@ -38,10 +39,10 @@ impl Server {
             return;
         };
         let mut fields: Vec<(&str, &str)> =
-            conn.send.fields.iter().map(|(name, value)| (&**name, &**value)).collect();
+            conn.send.headers.iter().map(|(name, value)| (&**name, &**value)).collect();
         fields.push(("Host", "localhost"));
         let (verb, body, tag, client) =
-            (conn.send.verb.name(), conn.send.body.clone(), conn.tag, conn.client);
+            (conn.send.method.name(), conn.send.body.clone(), conn.tag, conn.client);
         let outcome = match admit(&shared.plan.policy, verb, &fields) {
             Err(refusal) => Err(refusal),
             Ok(Admitted::Post(head)) => {
@@ -61,7 +62,7 @@ impl Server {
                         id,
                         Reply {
                             status: 204,
-                            fields: Vec::new(),
+                            headers: Vec::new(),
                             body: Body::Whole(Vec::new().into()),
                         },
                     );
@@ -90,8 +91,8 @@ impl Server {
         let machine = || Machine::new(now, shared.plan.server.clone());
         let settings = shared.plan.settings.clone();
         match post {
-            Post::Alone { revision, message } => {
-                let session = Session::alone(machine(), revision, settings);
+            Post::Modern { revision, message } => {
+                let session = HttpServer::modern(machine(), revision, settings);
                 let listens = matches!(
                     &message,
                     PostedMessage::Request { method, .. } if **method == *"subscriptions/listen"
@@ -100,13 +101,13 @@ impl Server {
                 let host = self.add(Host::new(session, None, client, listens));
                 self.hand_over(shared, net, id, host, is_answered(&message), body, tag);
             }
-            Post::Opening { .. } => {
+            Post::Initialize { .. } => {
                 if self.table.has_room().is_err() {
                     shared.mark("http.reached full");
                     return Err(Refusal::new(503, "there are too many sessions"));
                 }
                 let key = format!("s{}-{}", self.next, now.as_nanos() % 1000);
-                let session = Session::new(machine(), &key, settings);
+                let session = HttpServer::legacy(machine(), &key, settings);
                 shared.mark("http.era legacy");
                 let host = self.add(Host::new(session, Some(key.clone()), client, true));
                 self.hand_over(shared, net, id, host, true, body, tag);
@@ -116,7 +117,7 @@ impl Server {
                     shared.breach("the table had room and refused a session");
                 }
             }
-            Post::Within { session, message, .. } => {
+            Post::Session { session, message, .. } => {
                 let echo =
                     if let PostedMessage::Request { id, .. } = &message { Some(id) } else { None };
                 let host = self.table.get(now, &session).copied();
@@ -147,7 +148,7 @@ impl Server {
         shared: &mut Shared,
         net: &mut Net,
         id: ConnId,
-        get: &Get,
+        get: &GetRequest,
     ) -> Result<(), Refusal> {
         let host = self.table.get(shared.now, &get.session).copied();
         let opened = host.and_then(|host| Some((host, self.hosts.get_mut(&host)?)));

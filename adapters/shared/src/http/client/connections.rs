@@ -12,8 +12,8 @@ use bytes::Bytes;
 use futures_lite::future::or;
 use http_body::{Frame, SizeHint};
 use hyper::client::conn::http1::{self, SendRequest};
-use mcp_proto::http::client::{Config, ExchangeId};
-use mcp_proto::{CallError, Close, Fault};
+use mcp_proto::http::client::{ExchangeId, HttpConfig};
+use mcp_proto::{CallError, CloseReason, Fault};
 use smol_hyper::rt::FuturesIo;
 
 use super::dial::Dial;
@@ -62,10 +62,10 @@ impl HttpConnections {
     }
 
     /// Returns the configuration of the session, with a random seed.
-    pub(super) fn settings(&self) -> Result<Config, getrandom::Error> {
+    pub(super) fn settings(&self) -> Result<HttpConfig, getrandom::Error> {
         let mut seed = [0; 8];
         getrandom::fill(&mut seed)?;
-        let mut config = Config::new(u64::from_ne_bytes(seed));
+        let mut config = HttpConfig::new(u64::from_ne_bytes(seed));
         if let Some((min, max)) = self.remote.reconnect {
             config = config.reconnect(min, max);
         }
@@ -82,8 +82,10 @@ impl HttpConnections {
         if let Error::Start { why, http, .. } = &mut error {
             // Other failures mean that the server was reached and answered.
             let unreached = [CallError::Unsent, CallError::Lost];
-            let is_unreached =
-                matches!(why, Close::Fault(Fault::Unopened(why)) if unreached.contains(why));
+            let is_unreached = match &why {
+                CloseReason::Fault(Fault::Unreachable(why)) => unreached.contains(why),
+                _ => false,
+            };
             let cause = self.cause.lock().unwrap_or_else(PoisonError::into_inner).take();
             let cause = cause.filter(|_| is_unreached);
             *http = Some(Box::new(HttpFailure { url: self.remote.url.clone(), cause }));

@@ -10,9 +10,9 @@ use crate::BoxFuture;
 use crate::exec::workers::Spawn;
 
 /// A bidirectional byte stream.
-pub trait Duplex: AsyncRead + AsyncWrite + Send + Unpin {}
+pub trait ByteStream: AsyncRead + AsyncWrite + Send + Unpin {}
 
-impl<T: AsyncRead + AsyncWrite + Send + Unpin> Duplex for T {}
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> ByteStream for T {}
 
 /// The part of a runtime that HTTP clients use.
 pub trait Dial: Spawn {
@@ -20,7 +20,7 @@ pub trait Dial: Spawn {
     ///
     /// A read that would wait must query the operating system first, so that a connection that the
     /// server closed while idle is detected before a request is sent over it.
-    fn dial(&self, host: &str, port: u16) -> BoxFuture<'static, io::Result<Box<dyn Duplex>>>;
+    fn dial(&self, host: &str, port: u16) -> BoxFuture<'static, io::Result<Box<dyn ByteStream>>>;
 
     /// Waits for `duration`.
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()>;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures_lite::future::or;
 use mcp_proto::client::Client as Machine;
-use mcp_proto::http::client::{Action, Send};
+use mcp_proto::http::client::{Action, HttpRequest};
 
 use super::connections::HttpConnections;
 use super::exchange;
@@ -63,7 +63,7 @@ async fn perform(
     }
 }
 
-fn start(link: &Arc<Link<Machine>>, connections: &Arc<HttpConnections>, send: Send) {
+fn start(link: &Arc<Link<Machine>>, connections: &Arc<HttpConnections>, send: HttpRequest) {
     let id = send.exchange;
     let aborted = connections.begin(id);
     // Reserved in the order of the exchanges: the stream for server messages must come before the

@@ -12,7 +12,7 @@ use hyper::body::Incoming;
 use hyper::client::conn::TrySendError;
 use hyper::client::conn::http1::SendRequest;
 use mcp_proto::client::Client as Machine;
-use mcp_proto::http::client::{ExchangeId, Failure, Send};
+use mcp_proto::http::client::{ExchangeFailure, ExchangeId, HttpRequest};
 
 use super::connections::{Borrowed, FullBody, HttpConnections};
 use crate::transport::link::Link;
@@ -21,7 +21,7 @@ use crate::transport::link::Link;
 pub(super) async fn run(
     link: &Arc<Link<Machine>>,
     connections: &HttpConnections,
-    send: Send,
+    send: HttpRequest,
     reserved: Option<SendRequest<FullBody>>,
 ) {
     let id = send.exchange;
@@ -33,7 +33,7 @@ pub(super) async fn run(
 
 fn with_http(
     link: &Arc<Link<Machine>>,
-    act: impl FnOnce(&mut mcp_proto::http::client::Http, mcp_proto::Instant),
+    act: impl FnOnce(&mut mcp_proto::http::client::HttpClient, mcp_proto::Instant),
 ) {
     link.with(|state, now| {
         if let Some(transport) = state.connection.http() {
@@ -45,14 +45,14 @@ fn with_http(
 async fn send_and_read(
     link: &Arc<Link<Machine>>,
     connections: &HttpConnections,
-    send: Send,
+    send: HttpRequest,
     reserved: Option<SendRequest<FullBody>>,
-) -> Result<(), Failure> {
+) -> Result<(), ExchangeFailure> {
     let id = send.exchange;
     link.trace.output(&send.body);
     let unreached = |cause| {
         connections.failed(cause);
-        Failure::Unreached
+        ExchangeFailure::Unreached
     };
     let Borrowed { mut sender, is_reused } =
         connections.borrow(reserved).await.map_err(unreached)?;
@@ -61,7 +61,7 @@ async fn send_and_read(
         Ok(response) => response,
         // Nothing was sent: the server closed the idle connection.
         Err(mut error) if is_reused && error.message().is_some() => {
-            let Some(unsent) = error.take_message() else { return Err(Failure::Unreached) };
+            let Some(unsent) = error.take_message() else { return Err(ExchangeFailure::Unreached) };
             sender = connections.connect().await.map_err(unreached)?;
             sender.try_send_request(unsent).await.map_err(|error| failure(connections, error))?
         }
@@ -74,19 +74,24 @@ async fn send_and_read(
     Ok(())
 }
 
-fn failure<T>(connections: &HttpConnections, error: TrySendError<T>) -> Failure {
-    let failure = if error.message().is_some() { Failure::Unreached } else { Failure::Cut };
+fn failure<T>(connections: &HttpConnections, error: TrySendError<T>) -> ExchangeFailure {
+    let failure =
+        if error.message().is_some() { ExchangeFailure::Unreached } else { ExchangeFailure::Cut };
     connections.failed(io::Error::other(error.into_error()));
     failure
 }
 
-async fn read(link: &Arc<Link<Machine>>, id: ExchangeId, body: Incoming) -> Result<(), Failure> {
+async fn read(
+    link: &Arc<Link<Machine>>,
+    id: ExchangeId,
+    body: Incoming,
+) -> Result<(), ExchangeFailure> {
     let mut body = pin!(body);
     loop {
         link.when(|state| state.connection.http()?.http().wants_input(id).then_some(())).await;
         match poll_fn(|context| body.as_mut().poll_frame(context)).await {
             None => return Ok(()),
-            Some(Err(_)) => return Err(Failure::Cut),
+            Some(Err(_)) => return Err(ExchangeFailure::Cut),
             Some(Ok(frame)) => {
                 let Ok(data) = frame.into_data() else { continue };
                 link.trace.input(&data);
@@ -96,11 +101,11 @@ async fn read(link: &Arc<Link<Machine>>, id: ExchangeId, body: Incoming) -> Resu
     }
 }
 
-fn request(connections: &HttpConnections, send: &Send) -> io::Result<Request<FullBody>> {
+fn request(connections: &HttpConnections, send: &HttpRequest) -> io::Result<Request<FullBody>> {
     let remote = &connections.remote;
     let mut request = Request::new(FullBody::new(send.body.clone()));
     *request.method_mut() =
-        http::Method::from_bytes(send.verb.name().as_bytes()).unwrap_or(http::Method::POST);
+        http::Method::from_bytes(send.method.name().as_bytes()).unwrap_or(http::Method::POST);
     *request.uri_mut() = remote.target.clone();
     let fields = request.headers_mut();
     fields.insert("host", remote.authority.clone());
@@ -120,7 +125,7 @@ fn request(connections: &HttpConnections, send: &Send) -> io::Result<Request<Ful
             fields.insert("authorization", value);
         }
     }
-    for (name, value) in &send.fields {
+    for (name, value) in &send.headers {
         let name = HeaderName::from_bytes(name.as_bytes());
         if let (Ok(name), Ok(value)) = (name, HeaderValue::from_bytes(value.as_bytes())) {
             fields.insert(name, value);

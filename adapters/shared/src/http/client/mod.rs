@@ -12,11 +12,11 @@ use std::io;
 use std::sync::Arc;
 
 use mcp_proto::client::{Client as Machine, Config};
-use mcp_proto::http::client::Http;
+use mcp_proto::http::client::HttpClient;
 
-pub use dial::{Dial, Duplex};
+pub use dial::{ByteStream, Dial};
 pub use remote::Remote;
-pub use transport::Challenged;
+pub use transport::AuthChallenge;
 pub(crate) use transport::ClientTransport;
 
 use self::connections::HttpConnections;
@@ -35,7 +35,8 @@ pub(crate) fn start(
     let settings = connections.settings().map_err(|error| io::Error::other(error.to_string()))?;
     let clock = Clock::new();
     let machine = Machine::new(clock.now(), machine);
-    let transport = Transport::Http(Box::new(ClientTransport::new(Http::new(machine, settings))));
+    let transport =
+        Transport::Http(Box::new(ClientTransport::new(HttpClient::new(machine, settings))));
     let spawn = Arc::clone(runtime).as_spawn();
     let link = connection.link_over(clock, transport, &spawn)?;
     let guard = driver::AbandonOnDrop(Arc::clone(&link));

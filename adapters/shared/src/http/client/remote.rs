@@ -9,10 +9,10 @@ use http::uri::Scheme;
 use http::{HeaderName, HeaderValue, Uri};
 
 use super::tls::TlsConfig;
-use super::transport::Challenged;
+use super::transport::AuthChallenge;
 
 type AuthorizeCallback = Arc<dyn Fn() -> Option<String> + Send + Sync>;
-type ChallengeCallback = Arc<dyn Fn(&Challenged) + Send + Sync>;
+type ChallengeCallback = Arc<dyn Fn(&AuthChallenge) + Send + Sync>;
 
 /// A server to reach over HTTP: its URL, and the header fields to send besides those of the
 /// protocol.
@@ -96,7 +96,7 @@ impl Remote {
     /// # Errors
     /// [`io::ErrorKind::InvalidInput`] if the name or value is invalid, or the field belongs to the
     /// protocol.
-    pub fn field(mut self, name: &str, value: &str) -> io::Result<Self> {
+    pub fn header(mut self, name: &str, value: &str) -> io::Result<Self> {
         let bad = || {
             let message = format!("invalid or reserved header field `{name}`");
             io::Error::new(io::ErrorKind::InvalidInput, message)
@@ -131,7 +131,10 @@ impl Remote {
     }
 
     /// Calls `callback` when the server demands authorization.
-    pub fn on_challenge(mut self, callback: impl Fn(&Challenged) + Send + Sync + 'static) -> Self {
+    pub fn on_challenge(
+        mut self,
+        callback: impl Fn(&AuthChallenge) + Send + Sync + 'static,
+    ) -> Self {
         self.on_challenge = Some(Arc::new(callback));
         self
     }
@@ -198,9 +201,9 @@ mod tests {
         let remote = || Remote::new("http://example.com").unwrap();
         for name in ["Host", "Mcp-Session-Id", "mcp-protocol-version", "content-length", "a b", ""]
         {
-            assert!(remote().field(name, "x").is_err(), "{name}");
+            assert!(remote().header(name, "x").is_err(), "{name}");
         }
-        assert!(remote().field("x-a", "a\r\nb").is_err());
-        assert!(remote().field("x-a", "b").is_ok());
+        assert!(remote().header("x-a", "a\r\nb").is_err());
+        assert!(remote().header("x-a", "b").is_ok());
     }
 }

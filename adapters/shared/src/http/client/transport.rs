@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::ops::{Deref, DerefMut};
 
 use mcp_proto::client::{Client, Event};
-use mcp_proto::http::client::{Action, Challenge, Event as HttpEvent, Http};
+use mcp_proto::http::client::{Action, Challenge, HttpClient, HttpEvent};
 use mcp_proto::{CallId, Instant};
 
 use crate::transport::link::HttpTransport;
@@ -15,7 +15,7 @@ use crate::transport::link::HttpTransport;
 // AUT-11: the challenges of the response are passed on.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Challenged {
+pub struct AuthChallenge {
     /// The refused call; `None` if another message was refused.
     pub call: Option<CallId>,
     /// The status code, 401 or 403.
@@ -30,7 +30,7 @@ pub(super) enum DriverAction {
     /// Start or abort an exchange.
     Exchange(Action),
     /// Report a challenge to the application.
-    Report(Challenged),
+    Report(AuthChallenge),
     /// Stop: the connection is closed and nothing is left to do.
     Stop,
 }
@@ -39,20 +39,20 @@ pub(super) enum DriverAction {
 #[derive(Debug)]
 #[expect(unnameable_types, reason = "the transport of a connection is internal")]
 pub struct ClientTransport {
-    http: Http,
+    http: HttpClient,
     next: Option<Action>,
     /// Challenges to report; beyond [`CHALLENGED_MAX`] the oldest are dropped.
-    challenged: VecDeque<Challenged>,
+    challenged: VecDeque<AuthChallenge>,
 }
 
 const CHALLENGED_MAX: usize = 16;
 
 impl ClientTransport {
-    pub(super) const fn new(http: Http) -> Self {
+    pub(super) const fn new(http: HttpClient) -> Self {
         Self { http, next: None, challenged: VecDeque::new() }
     }
 
-    pub(super) const fn http(&mut self) -> &mut Http {
+    pub(super) const fn http(&mut self) -> &mut HttpClient {
         &mut self.http
     }
 
@@ -75,12 +75,12 @@ impl HttpTransport<Client> for ClientTransport {
     fn poll_event(&mut self) -> Option<Event> {
         loop {
             match self.http.poll_event()? {
-                HttpEvent::Session(event) => return Some(event),
+                HttpEvent::Client(event) => return Some(event),
                 HttpEvent::Challenged { call, status, challenges } => {
                     if self.challenged.len() == CHALLENGED_MAX {
                         self.challenged.pop_front();
                     }
-                    self.challenged.push_back(Challenged { call, status, challenges });
+                    self.challenged.push_back(AuthChallenge { call, status, challenges });
                 }
                 _ => {}
             }

@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_lite::future::block_on;
-use mcp_proto::catalog::no_resource;
+use mcp_proto::catalog::resource_not_found;
 #[cfg(feature = "schemars")]
-use mcp_proto::schema::Open;
+use mcp_proto::schema::OrUnknown;
 use mcp_proto::schema::{Decode, Elicit, ElicitAction, ElicitResult, Level};
 use mcp_proto::server::{Command, Server as Machine};
 use mcp_proto::{
-    Change, Context, ErrorObject, IncomingId, Misuse, OwnedCommand, Peer, Progress, Question, Raw,
-    Request,
+    Change, Context, ErrorObject, IncomingId, Misuse, NeededInput, OwnedCommand, Peer, Progress,
+    Raw, Request,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -127,7 +127,7 @@ impl Cx {
     ///
     /// # Errors
     /// [`Misuse::Stale`] if the request was cancelled.
-    pub fn hang_up(&self) -> Result<(), Misuse> {
+    pub fn end_stream(&self) -> Result<(), Misuse> {
         let incoming = self.request.incoming;
         self.request.link.apply(Command::EndStream { incoming })
     }
@@ -136,8 +136,8 @@ impl Cx {
     /// revision. For handlers of resource templates, whose pattern matches more than the existing
     /// resources.
     #[must_use]
-    pub fn no_resource(&self, uri: &str) -> ToolError {
-        ToolError::refused(no_resource(uri, self.peer().revision))
+    pub fn resource_not_found(&self, uri: &str) -> ToolError {
+        ToolError::refused(resource_not_found(uri, self.peer().revision))
     }
 
     /// Asks the client's user to fill in a form, and deserializes the answer as `T`.
@@ -155,7 +155,7 @@ impl Cx {
     /// The question itself, to be passed on with `?`; [`ToolError::failed`] if the user declined,
     /// or if the answer is not a `T`.
     pub fn ask<T: DeserializeOwned>(&self, key: &str, form: Elicit) -> Result<T, ToolError> {
-        let result = self.ask_any(key, Question::from(form))?;
+        let result = self.ask_any(key, NeededInput::from(form))?;
         accepted(key, result)
     }
 
@@ -178,8 +178,8 @@ impl Cx {
         message: &str,
     ) -> Result<T, ToolError> {
         let form = form_of::<T>()?;
-        let question = Elicit::form(message, Open::Known(form.clone()));
-        let result: ElicitResult = self.ask_any(key, Question::from(question))?;
+        let question = Elicit::form(message, OrUnknown::Known(form.clone()));
+        let result: ElicitResult = self.ask_any(key, NeededInput::from(question))?;
         if let (ElicitAction::Accept, Some(content)) = (&result.action, &result.content) {
             form.check(content).map_err(|error| {
                 ToolError::failed(format!("invalid answer to `{key}`: {error}"))
@@ -193,7 +193,7 @@ impl Cx {
     /// # Errors
     /// The question itself, to be passed on with `?`; `-32602` if the client's answer does not fit
     /// the question.
-    pub fn ask_any<T: Decode>(&self, key: &str, question: Question) -> Result<T, ToolError> {
+    pub fn ask_any<T: Decode>(&self, key: &str, question: NeededInput) -> Result<T, ToolError> {
         self.ask_all([(key, question)])?;
         self.answer(key)
     }
@@ -207,11 +207,11 @@ impl Cx {
     /// The unanswered questions, to be passed on with `?`.
     pub fn ask_all<'a>(
         &self,
-        questions: impl IntoIterator<Item = (&'a str, Question)>,
+        questions: impl IntoIterator<Item = (&'a str, NeededInput)>,
     ) -> Result<(), ToolError> {
         // Collected before locking: the iterator may call methods that lock.
         let questions = questions.into_iter().map(|(key, question)| (key.to_owned(), question));
-        let mut open: Vec<(String, Question)> = questions.collect();
+        let mut open: Vec<(String, NeededInput)> = questions.collect();
         let rounds = self.rounds();
         open.retain(|(key, _)| rounds.find(key).is_none());
         if open.is_empty() { Ok(()) } else { Err(ToolError(HandlerError::InputRequired(open))) }
@@ -220,7 +220,7 @@ impl Cx {
     /// Returns the error that makes the client repeat the request without a question. The handler
     /// then runs again with its state, which it must have set; see [`set_state`](Self::set_state).
     #[must_use]
-    pub fn again(&self) -> ToolError {
+    pub fn repeat(&self) -> ToolError {
         ToolError(HandlerError::InputRequired(Vec::new()))
     }
 
@@ -242,7 +242,7 @@ impl Cx {
     ///
     /// # Errors
     /// Like [`ask`](Self::ask) and [`answer`](Self::answer).
-    pub fn filled_in<T: DeserializeOwned>(&self, key: &str) -> Result<T, ToolError> {
+    pub fn form_answer<T: DeserializeOwned>(&self, key: &str) -> Result<T, ToolError> {
         accepted(key, self.answer(key)?)
     }
 

@@ -2,7 +2,7 @@
 
 use mcp_proto::schema::{CallTool, ClientRequest, Encode};
 use mcp_proto::server::{Command, Server as Machine};
-use mcp_proto::{ErrorObject, IncomingId, Instant, Misuse, Question, Request};
+use mcp_proto::{ErrorObject, IncomingId, Instant, Misuse, NeededInput, Request};
 
 use crate::server::handler::round_state::{RoundState, StateSealing};
 use crate::server::handler::tool_error::{HandlerError, ToolError};
@@ -14,7 +14,7 @@ pub(crate) type BoxedResult = Box<dyn Encode + Send>;
 /// The reply to a request.
 pub(crate) enum HandlerReply {
     /// Questions by their keys, and the request state.
-    InputRequired(Vec<(String, Question)>, Option<String>),
+    InputRequired(Vec<(String, NeededInput)>, Option<String>),
     /// An error.
     Error(ErrorObject),
     /// A result.
@@ -70,7 +70,7 @@ impl HandlerReply {
                 "the handler failed",
             ),
             Self::InputRequired(questions, state) => {
-                let questions: Vec<(&str, Question)> =
+                let questions: Vec<(&str, NeededInput)> =
                     questions.iter().map(|(key, question)| (&**key, question.clone())).collect();
                 let questions = &questions[..];
                 let (state, refused) = (state.as_deref(), questions.into());

@@ -1,6 +1,6 @@
 //! The state that a handler keeps between rounds of input requests, plain or sealed.
 
-use mcp_proto::{Answers, ErrorObject, Raw};
+use mcp_proto::{ErrorObject, InputResponses, Raw};
 
 /// The answers of all rounds so far, and the handler's own state.
 ///
@@ -14,7 +14,10 @@ pub(crate) struct RoundState {
 
 impl RoundState {
     /// Parses the output of [`to_text`](Self::to_text) and adds the latest answers.
-    pub(crate) fn read(text: Option<&str>, latest: Option<&Answers>) -> Result<Self, ErrorObject> {
+    pub(crate) fn read(
+        text: Option<&str>,
+        latest: Option<&InputResponses>,
+    ) -> Result<Self, ErrorObject> {
         let mut rounds = Self::default();
         if let Some(text) = text {
             let invalid =
@@ -22,7 +25,7 @@ impl RoundState {
             let text = Raw::from_text(text).map_err(|_| invalid())?;
             (rounds.answers, rounds.state) = text.parse().map_err(|_| invalid())?;
         }
-        for (key, answer) in latest.into_iter().flat_map(Answers::iter) {
+        for (key, answer) in latest.into_iter().flat_map(InputResponses::iter) {
             rounds.answers.retain(|(earlier, _)| earlier != key);
             rounds.answers.push((key.to_owned(), answer.clone()));
         }
@@ -54,7 +57,7 @@ pub(crate) use sealed::StateSealing;
 // STL-23, STL-24: protects the state from changes by the client.
 #[cfg(feature = "seal")]
 mod sealed {
-    use mcp_proto::seal::{Bound, Seal};
+    use mcp_proto::seal::{Binding, Seal};
     use mcp_proto::{ErrorObject, Request};
 
     /// How long a user may take to answer one round of questions, in seconds.
@@ -75,7 +78,7 @@ mod sealed {
             now: u64,
         ) -> Result<String, ErrorObject> {
             let Some(seal) = &self.seal else { return Ok(text) };
-            let bound = Bound { principal: "", request };
+            let bound = Binding { principal: "", request };
             let sealed = seal.seal(&text, &bound, now.saturating_add(STATE_SECONDS));
             sealed.map_err(|error| ErrorObject::internal(error.to_string()))
         }
@@ -88,7 +91,7 @@ mod sealed {
             now: u64,
         ) -> Result<String, ErrorObject> {
             let Some(seal) = &self.seal else { return Ok(sealed.to_owned()) };
-            let bound = Bound { principal: "", request };
+            let bound = Binding { principal: "", request };
             Ok(seal.open(sealed, &bound, now)?)
         }
     }

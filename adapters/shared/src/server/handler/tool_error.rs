@@ -3,7 +3,7 @@
 use std::fmt;
 
 use mcp_proto::schema::CallToolResult;
-use mcp_proto::{ErrorObject, Question};
+use mcp_proto::{ErrorObject, NeededInput};
 
 /// The error of a handler, whether of a tool, a resource, a prompt or a completion.
 ///
@@ -14,7 +14,7 @@ pub struct ToolError(pub(crate) HandlerError);
 
 pub(crate) enum HandlerError {
     /// The handler needs input first: the questions by their keys.
-    InputRequired(Vec<(String, Question)>),
+    InputRequired(Vec<(String, NeededInput)>),
     /// The handler failed: a result with `isError`.
     Failed(Box<CallToolResult>),
     /// The request itself fails.

@@ -8,4 +8,4 @@ pub(crate) use crate::http::ClientTransport as ClientHttp;
 #[cfg(not(feature = "http"))]
 pub(crate) use disabled::{ClientHttp, ServerHttp};
 #[cfg(feature = "http")]
-pub(crate) use mcp_proto::http::Session as ServerHttp;
+pub(crate) use mcp_proto::http::HttpServer as ServerHttp;

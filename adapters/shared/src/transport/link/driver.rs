@@ -7,9 +7,9 @@ use std::time::Duration;
 use bytes::Buf;
 use mcp_proto::Outbox;
 
-use super::{Link, Phase, Role, State};
+use super::{Link, LinkRole, Phase, State};
 
-impl<R: Role> Link<R> {
+impl<R: LinkRole> Link<R> {
     /// Waits until more input is wanted; returns false once the connection is closed.
     pub async fn wants_input(&self) -> bool {
         self.when(|state| {
@@ -112,7 +112,7 @@ impl<R: Role> Link<R> {
             let mut state = self.lock();
             state.writing_since = Some(self.clock.now());
             if let Some(outbox) = state.connection.outbox() {
-                outbox.written(count);
+                outbox.mark_written(count);
             }
         }
         self.room.notify(usize::MAX);
@@ -254,7 +254,7 @@ impl<R: Role> Link<R> {
     }
 
     /// Waits until the driver is gone.
-    pub(crate) async fn wait_over(&self) {
+    pub(crate) async fn wait_ended(&self) {
         self.when(|state| state.is_over().then_some(())).await;
     }
 }
@@ -266,7 +266,7 @@ fn take_output(outbox: Option<&mut Outbox>, chunk: &mut Vec<u8>) {
         return outbox.take_all(chunk);
     }
     chunk.clear();
-    outbox.written(usize::MAX);
+    outbox.mark_written(usize::MAX);
     while chunk.len() < WRITE_BYTES_MAX && outbox.has_remaining() {
         let count = outbox.chunk().len().min(WRITE_BYTES_MAX - chunk.len());
         chunk.extend_from_slice(outbox.chunk().get(..count).unwrap_or_default());

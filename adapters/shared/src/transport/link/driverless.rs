@@ -9,9 +9,9 @@ use mcp_proto::Instant;
 
 use super::timer_task::SpawnTimer;
 use super::transport::{HttpTransport, OnTransport, Transport};
-use super::{Link, Phase, Role, State};
+use super::{Link, LinkRole, Phase, State};
 
-impl<R: Role> Link<R> {
+impl<R: LinkRole> Link<R> {
     /// Has `spawner` run a timer task whenever there is a deadline, or the connection has closed.
     /// The task must call [`run_timers_until_idle`](Self::run_timers_until_idle).
     pub(crate) fn spawn_timers_with(self: &Arc<Self>, spawner: Arc<dyn SpawnTimer<Self>>) {

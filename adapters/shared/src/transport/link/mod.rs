@@ -33,7 +33,7 @@ pub(crate) use transport::{HttpTransport, OnTransport, Transport};
 
 /// A role as the adapters drive it: the state that it keeps beside the connection, and its event
 /// handling.
-pub trait Role: OnTransport {
+pub trait LinkRole: OnTransport {
     /// The role's state, under the lock of the connection.
     type Open: Default + Send;
     /// The role's configuration, which never changes while connected.
@@ -68,7 +68,7 @@ pub trait Role: OnTransport {
 }
 
 /// One connection, shared by its driver and its handles.
-pub struct Link<R: Role> {
+pub struct Link<R: LinkRole> {
     state: Mutex<State<R>>,
     pub(crate) shared: R::Shared,
     pub(crate) clock: Clock,
@@ -86,7 +86,7 @@ pub struct Link<R: Role> {
 }
 
 /// The state of a connection, under the lock.
-pub(crate) struct State<R: Role> {
+pub(crate) struct State<R: LinkRole> {
     pub(crate) connection: Transport<R>,
     pub(crate) role: R::Open,
     timers: TimerQueue,
@@ -120,7 +120,7 @@ enum Phase {
     Over,
 }
 
-impl<R: Role> Link<R> {
+impl<R: LinkRole> Link<R> {
     pub(crate) fn over_transport(
         clock: Clock,
         connection: Transport<R>,
@@ -231,7 +231,7 @@ impl<R: Role> Link<R> {
     }
 }
 
-impl<R: Role> State<R> {
+impl<R: LinkRole> State<R> {
     fn next_deadline(&self) -> Option<Instant> {
         let connection =
             if self.connection.is_closed() { None } else { self.connection.poll_timeout() };
@@ -273,7 +273,7 @@ impl Phase {
     }
 }
 
-impl<R: Role> std::fmt::Debug for Link<R> {
+impl<R: LinkRole> std::fmt::Debug for Link<R> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Link").finish_non_exhaustive()
     }

@@ -11,10 +11,10 @@ use futures_lite::future::or;
 use mcp_proto::Instant;
 use parking::Parker;
 
-use super::{Link, Role};
+use super::{Link, LinkRole};
 use crate::exec::timer_queue::TimerKey;
 
-impl<R: Role> Link<R> {
+impl<R: LinkRole> Link<R> {
     /// Waits until `at` or until the driver is gone; returns to the executor at least once.
     pub(crate) async fn sleep_until(&self, at: Instant) {
         Sleep { link: self, at, key: None, yielded: false }.await;
@@ -125,7 +125,7 @@ const LINGER: Duration = Duration::from_millis(100);
 ///
 /// The first poll always returns `Pending`: otherwise a task that sleeps in a loop would spin in a
 /// single poll once every sleep is ready immediately.
-struct Sleep<'l, R: Role> {
+struct Sleep<'l, R: LinkRole> {
     link: &'l Link<R>,
     at: Instant,
     key: Option<TimerKey>,
@@ -133,7 +133,7 @@ struct Sleep<'l, R: Role> {
     yielded: bool,
 }
 
-impl<R: Role> Future for Sleep<'_, R> {
+impl<R: LinkRole> Future for Sleep<'_, R> {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
@@ -158,7 +158,7 @@ impl<R: Role> Future for Sleep<'_, R> {
     }
 }
 
-impl<R: Role> Drop for Sleep<'_, R> {
+impl<R: LinkRole> Drop for Sleep<'_, R> {
     fn drop(&mut self) {
         if let Some(key) = self.key {
             self.link.lock().timers.remove(key);

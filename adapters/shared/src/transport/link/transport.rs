@@ -4,7 +4,7 @@ use std::io;
 use std::ops::{Deref, DerefMut};
 
 use mcp_proto::stdio::Stdio;
-use mcp_proto::{Applied, Apply, CallId, Endpoint, Instant, Misuse, Outbox, OwnedCommand};
+use mcp_proto::{Apply, CallId, CommandOutcome, Endpoint, Instant, Misuse, Outbox, OwnedCommand};
 
 use crate::recorder::{self, RecordedStream};
 
@@ -59,7 +59,7 @@ impl<R: OnTransport> Transport<R> {
         &mut self,
         now: Instant,
         command: R::Command<'_>,
-    ) -> Result<Applied, Misuse> {
+    ) -> Result<CommandOutcome, Misuse> {
         match self {
             Self::Bytes(stream) => Endpoint::apply(&mut **stream, now, command),
             Self::Http(http) => Apply::apply(&mut ***http, now, command),

@@ -6,9 +6,9 @@ use std::time::Duration;
 use futures_lite::future::yield_now;
 use mcp_proto::{Instant, Misuse};
 
-use super::{Link, Role, State};
+use super::{Link, LinkRole, State};
 
-impl<R: Role> Link<R> {
+impl<R: LinkRole> Link<R> {
     /// Like [`with`](Self::with), but retries for at most `patience` while the failure may pass,
     /// such as a lack of room.
     ///

@@ -21,11 +21,11 @@ const TWO: &str = r#"{"requestState":"s","inputRequests":{
 fn rounds_and_questions_are_accepted_up_to_the_limits_stl_22() {
     let limits = |rounds, questions| Limits {
         input_rounds_max: rounds,
-        questions_max: questions,
+        input_requests_max: questions,
         ..Limits::default()
     };
     assert!(read(TWO, 2, &limits(3, 2)).is_ok());
-    assert!(matches!(read(TWO, 3, &limits(3, 2)), Err(CallError::Rounds)));
+    assert!(matches!(read(TWO, 3, &limits(3, 2)), Err(CallError::TooManyRounds)));
     assert!(matches!(read(TWO, 0, &limits(3, 1)), Err(CallError::Invalid(_))));
     for (bytes_max, is_read) in [(5, true), (4, false)] {
         let limits = Limits { calls_bytes_max: bytes_max, ..Limits::default() };

@@ -29,7 +29,7 @@ fn ask(subscriptions: &mut Subscriptions, id: u64) -> Option<alloc::string::Stri
 /// Takes the reported subscriptions with their number of resources.
 fn reported(env: &mut Env) -> Vec<(CallId, usize)> {
     let counted = |event| match event {
-        Event::Listening { call, filter } => (call, filter.uris.len()),
+        Event::Subscribed { call, filter } => (call, filter.uris.len()),
         other => panic!("{other:?}"),
     };
     env.take_events().into_iter().map(counted).collect()

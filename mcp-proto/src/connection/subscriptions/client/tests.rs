@@ -31,7 +31,7 @@ fn sent(client: &mut Client) -> Vec<String> {
 fn listening_events(client: &mut Client) -> Vec<(CallId, usize)> {
     let mut reported = Vec::new();
     while let Some(event) = client.poll_event() {
-        if let Event::Listening { call, filter } = event {
+        if let Event::Subscribed { call, filter } = event {
             reported.push((call, filter.uris.len()));
         }
     }
@@ -57,7 +57,7 @@ fn client_with(limits: Limits) -> Client {
 }
 
 fn listen(client: &mut Client) -> CallId {
-    client.listen(NOW, &Filter::new().resource("a:b"), CallOptions::default()).unwrap()
+    client.subscribe(NOW, &Filter::new().resource("a:b"), CallOptions::default()).unwrap()
 }
 
 /// Delivers a response. Each `listen` uses one id, and the request it sends another.
@@ -124,7 +124,7 @@ fn modern() -> (Client, CallId) {
         "capabilities":{"resources":{"subscribe":true},"tools":{"listChanged":true}}}}"#,
     );
     let options = CallOptions { progress: true, ..CallOptions::default() };
-    let call = client.listen(NOW, &Filter::new().resource("a:b").tools(), options).unwrap();
+    let call = client.subscribe(NOW, &Filter::new().resource("a:b").tools(), options).unwrap();
     sent(&mut client);
     listening_events(&mut client);
     (client, call)
@@ -147,7 +147,7 @@ fn subscribe_requests_use_the_timeouts_of_the_options() {
     let mut client = client();
     let (timeout, timeout_max) = (Some(Duration::from_secs(5)), Some(Duration::from_secs(7)));
     let options = CallOptions { timeout, timeout_max, ..CallOptions::default() };
-    client.listen(NOW, &Filter::new().resource("a:b"), options).unwrap();
+    client.subscribe(NOW, &Filter::new().resource("a:b"), options).unwrap();
     assert_eq!(client.poll_timeout(), Some(NOW + Duration::from_secs(5)));
     let capped = CallOptions {
         timeout: None,
@@ -155,7 +155,7 @@ fn subscribe_requests_use_the_timeouts_of_the_options() {
         ..CallOptions::default()
     };
     let mut client = self::client();
-    client.listen(NOW, &Filter::new().resource("a:b"), capped).unwrap();
+    client.subscribe(NOW, &Filter::new().resource("a:b"), capped).unwrap();
     assert_eq!(
         client.poll_timeout(),
         Some(NOW + Duration::from_secs(7)),
@@ -175,7 +175,7 @@ fn progress_sets_no_deadline_on_an_open_subscription_tmo_11() {
     );
     assert_eq!(client.poll_timeout(), None, "an open subscription has no deadline");
     client.handle_timeout(Instant::MAX);
-    assert_eq!(client.listening().map(|(call, _)| call).collect::<Vec<_>>(), [call]);
+    assert_eq!(client.subscriptions().map(|(call, _)| call).collect::<Vec<_>>(), [call]);
 }
 
 #[test]
@@ -185,11 +185,11 @@ fn an_acknowledgement_is_limited_to_the_requested_filter_stl_35() {
         "resourceSubscriptions":["a:b","c:d","","",""]}"#;
     acknowledged(&mut client, more);
     let expected = Filter::new().resource("a:b").tools();
-    assert_eq!(client.listening().collect::<Vec<_>>(), [(call, &expected)]);
+    assert_eq!(client.subscriptions().collect::<Vec<_>>(), [(call, &expected)]);
     let events = core::iter::from_fn(|| client.poll_event());
     let reported: Vec<Filter> = events
         .filter_map(|event| match event {
-            Event::Listening { filter, .. } => Some(filter),
+            Event::Subscribed { filter, .. } => Some(filter),
             _ => None,
         })
         .collect();
@@ -238,7 +238,7 @@ fn methods(served: &[(String, String)]) -> (usize, usize) {
 fn a_filter_may_name_more_resources_than_calls_max() {
     for calls_max in 1..12 {
         let mut client = client_with(Limits { calls_max, ..Limits::default() });
-        let call = client.listen(NOW, &many(10), CallOptions::default()).unwrap();
+        let call = client.subscribe(NOW, &many(10), CallOptions::default()).unwrap();
         let served = serve(&mut client, (calls_max - 1).max(1));
         assert_eq!(methods(&served), (10, 0), "{calls_max}");
         assert_eq!(listening_events(&mut client), [(call, 10)]);
@@ -252,8 +252,8 @@ fn a_filter_may_name_more_resources_than_calls_max() {
 fn application_calls_do_not_starve_subscriptions() {
     let mut client = client_with(Limits { calls_max: 2, ping_every: None, ..Limits::default() });
     let call = client.call_raw(NOW, "ping", None, CallOptions::default()).unwrap();
-    let subscription = client.listen(NOW, &many(5), CallOptions::default()).unwrap();
-    assert_eq!(client.listen(NOW, &many(5), CallOptions::default()), Err(Misuse::Blocked));
+    let subscription = client.subscribe(NOW, &many(5), CallOptions::default()).unwrap();
+    assert_eq!(client.subscribe(NOW, &many(5), CallOptions::default()), Err(Misuse::Blocked));
     let (ping, subscribes): (Vec<_>, Vec<_>) =
         sent_requests(&mut client).into_iter().partition(|(_, method, _)| method == "ping");
     assert_eq!((ping.len(), subscribes.len()), (1, 1));
@@ -267,7 +267,7 @@ fn application_calls_do_not_starve_subscriptions() {
 #[test]
 fn queued_resources_are_not_unsubscribed() {
     let mut client = client_with(Limits { calls_max: 3, ..Limits::default() });
-    let call = client.listen(NOW, &many(10), CallOptions::default()).unwrap();
+    let call = client.subscribe(NOW, &many(10), CallOptions::default()).unwrap();
     let open = sent_requests(&mut client);
     assert_eq!(open.len(), 2);
     client.cancel(NOW, call, "").unwrap();
@@ -338,7 +338,7 @@ proptest! {
                     let filter = uris.fold(Filter::new(), |filter, bit| {
                         filter.resource(format!("r:{bit}"))
                     });
-                    open.extend(client.listen(NOW, &filter, CallOptions::default()));
+                    open.extend(client.subscribe(NOW, &filter, CallOptions::default()));
                 }
                 Operation::Cancel(which) if !open.is_empty() => {
                     client.cancel(NOW, open.remove(which % open.len()), "").unwrap();
@@ -358,7 +358,7 @@ proptest! {
         }
         reported.extend(listening_events(&mut client).into_iter().map(|(call, _)| call));
         prop_assert!(open.iter().all(|call| reported.contains(call)), "{open:?} {reported:?}");
-        let filters = client.listening().map(|(_, filter)| filter);
+        let filters = client.subscriptions().map(|(_, filter)| filter);
         let uris = filters.flat_map(|filter| filter.uris.iter());
         let wanted: BTreeSet<String> = uris.map(|uri| String::from(&**uri)).collect();
         prop_assert_eq!(&server.subscribed, &wanted);
@@ -374,7 +374,7 @@ proptest! {
 #[test]
 fn a_silent_server_is_handled_by_timeouts() {
     let mut client = client_with(Limits { calls_max: 3, ..Limits::default() });
-    let call = client.listen(NOW, &many(10), CallOptions::default()).unwrap();
+    let call = client.subscribe(NOW, &many(10), CallOptions::default()).unwrap();
     let mut rounds = 0;
     while let Some(at) = client.poll_timeout() {
         client.handle_timeout(at);
@@ -389,7 +389,7 @@ fn a_silent_server_is_handled_by_timeouts() {
 #[test]
 fn resources_are_released_even_at_calls_max() {
     let mut client = client_with(Limits { calls_max: 6, ..Limits::default() });
-    let call = client.listen(NOW, &many(5), CallOptions::default()).unwrap();
+    let call = client.subscribe(NOW, &many(5), CallOptions::default()).unwrap();
     serve(&mut client, 5);
     while client.call_raw(NOW, "ping", None, CallOptions::default()).is_ok() {}
     assert_eq!(sent_requests(&mut client).len(), 5);
@@ -400,18 +400,21 @@ fn resources_are_released_even_at_calls_max() {
 #[test]
 fn a_closed_connection_lists_the_subscriptions_to_renew_stl_38() {
     let (mut client, call) = modern();
-    let ended = client.listen(NOW, &Filter::new().tools(), CallOptions::default()).unwrap();
+    let ended = client.subscribe(NOW, &Filter::new().tools(), CallOptions::default()).unwrap();
     acknowledged(&mut client, r#"{"toolsListChanged":true}"#);
     client.cancel(NOW, ended, "").unwrap();
     client.handle_eof(NOW);
     assert!(client.is_closed());
-    assert_eq!(client.listening().collect::<Vec<_>>(), [(call, &Filter::new().tools())]);
+    assert_eq!(client.subscriptions().collect::<Vec<_>>(), [(call, &Filter::new().tools())]);
 
     let mut client = self::client();
     let call = listen(&mut client);
     answer(&mut client, 3, true);
     client.handle_eof(NOW);
-    assert_eq!(client.listening().collect::<Vec<_>>(), [(call, &Filter::new().resource("a:b"))]);
+    assert_eq!(
+        client.subscriptions().collect::<Vec<_>>(),
+        [(call, &Filter::new().resource("a:b"))]
+    );
 }
 
 #[test]
@@ -433,7 +436,7 @@ fn late_messages_after_any_final_response_are_no_violation_t_101() {
         while let Some(event) = client.poll_event() {
             match event {
                 Event::Completed { call: ended, .. } if ended == call => ends += 1,
-                Event::Listening { .. } => {}
+                Event::Subscribed { .. } => {}
                 other => panic!("{kind}: {other:?}"),
             }
         }

@@ -83,7 +83,7 @@ fn one_way_messages_in_flight_are_limited() {
     for _ in 0..100 {
         it.http.notify_raw(it.now, "x/y", None).unwrap();
     }
-    let sent: Vec<Send> = core::iter::from_fn(|| match it.http.poll_action() {
+    let sent: Vec<HttpRequest> = core::iter::from_fn(|| match it.http.poll_action() {
         Some(Action::Send(send)) => Some(send),
         _ => None,
     })

@@ -29,7 +29,7 @@ const PLAIN: Head<'static> = &[];
 
 /// A client with virtual time and helpers that act as its server and application.
 struct Fixture {
-    http: Http,
+    http: HttpClient,
     now: Instant,
     /// The chunk size of response bodies in bytes.
     chunk: usize,
@@ -41,11 +41,11 @@ fn config() -> client::Config {
 
 impl Fixture {
     fn new(config: client::Config) -> Self {
-        Self::with_http(config, Config::new(1))
+        Self::with_http(config, HttpConfig::new(1))
     }
 
-    fn with_http(config: client::Config, http: Config) -> Self {
-        let http = Http::new(Client::new(Instant::ZERO, config), http);
+    fn with_http(config: client::Config, http: HttpConfig) -> Self {
+        let http = HttpClient::new(Client::new(Instant::ZERO, config), http);
         Self { http, now: Instant::ZERO, chunk: 1 }
     }
 
@@ -82,7 +82,7 @@ impl Fixture {
         assert!(self.http.poll_action().is_none());
     }
 
-    fn welcome(&mut self, initialize: &Send, revision: Revision, head: Head<'_>) {
+    fn welcome(&mut self, initialize: &HttpRequest, revision: Revision, head: Head<'_>) {
         let result = format!(
             r#"{{"protocolVersion":"{revision}",
             "capabilities":{{"tools":{{}},"resources":{{"subscribe":true}}}},
@@ -93,30 +93,33 @@ impl Fixture {
     }
 
     /// Takes the next action, which must be a request.
-    fn send(&mut self) -> Send {
+    fn send(&mut self) -> HttpRequest {
         match self.http.poll_action() {
             Some(Action::Send(send)) => send,
             other => panic!("{other:?}"),
         }
     }
 
-    fn post(&mut self, method: &str) -> Send {
+    fn post(&mut self, method: &str) -> HttpRequest {
         let send = self.send();
         let body = Raw::from_text(core::str::from_utf8(&send.body).unwrap()).unwrap();
         assert_eq!(body.member("method").unwrap().to_text().unwrap(), method);
-        assert_eq!(send.verb, HttpMethod::Post);
-        assert_eq!(send.field("accept"), Some("application/json, text/event-stream"));
-        assert_eq!(send.field("content-type"), Some("application/json"));
+        assert_eq!(send.method, HttpMethod::Post);
+        assert_eq!(send.header("accept"), Some("application/json, text/event-stream"));
+        assert_eq!(send.header("content-type"), Some("application/json"));
         send
     }
 
-    fn get(&mut self) -> Send {
+    fn get(&mut self) -> HttpRequest {
         let send = self.send();
-        assert_eq!((send.verb, send.field("accept")), (HttpMethod::Get, Some("text/event-stream")));
+        assert_eq!(
+            (send.method, send.header("accept")),
+            (HttpMethod::Get, Some("text/event-stream"))
+        );
         send
     }
 
-    fn aborts(&mut self, send: &Send) {
+    fn aborts(&mut self, send: &HttpRequest) {
         assert_eq!(self.http.poll_action(), Some(Action::Abort(send.exchange)));
     }
 
@@ -124,25 +127,25 @@ impl Fixture {
         assert_eq!(self.http.poll_action(), None);
     }
 
-    fn head(&mut self, send: &Send, status: u16, head: Head<'_>) {
+    fn head(&mut self, send: &HttpRequest, status: u16, head: Head<'_>) {
         self.http.handle_head(self.now, send.exchange, status, &head);
     }
 
-    fn feed(&mut self, send: &Send, body: &str) {
+    fn feed(&mut self, send: &HttpRequest, body: &str) {
         for chunk in body.as_bytes().chunks(self.chunk) {
             self.http.handle_body(self.now, send.exchange, chunk);
         }
     }
 
-    fn end(&mut self, send: &Send) {
+    fn end(&mut self, send: &HttpRequest) {
         self.http.handle_end(self.now, send.exchange);
     }
 
-    fn cut(&mut self, send: &Send) {
-        self.http.handle_failure(self.now, send.exchange, Failure::Cut);
+    fn cut(&mut self, send: &HttpRequest) {
+        self.http.handle_failure(self.now, send.exchange, ExchangeFailure::Cut);
     }
 
-    fn reply(&mut self, send: &Send, status: u16, head: Head<'_>, body: &str) {
+    fn reply(&mut self, send: &HttpRequest, status: u16, head: Head<'_>, body: &str) {
         self.head(send, status, head);
         self.feed(send, body);
         self.end(send);
@@ -188,16 +191,16 @@ const DISCOVERED: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"resultType":"comp
     "capabilities":{"tools":{"listChanged":true},"resources":{},"prompts":{}}}}"#;
 
 /// Returns the id of the request in the body.
-fn id_of(send: &Send) -> u64 {
+fn id_of(send: &HttpRequest) -> u64 {
     let body = Raw::from_text(core::str::from_utf8(&send.body).unwrap()).unwrap();
     body.member("id").unwrap().parse().unwrap()
 }
 
-fn result_of(send: &Send, result: &str) -> String {
+fn result_of(send: &HttpRequest, result: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{},"result":{result}}}"#, id_of(send))
 }
 
-fn error_of(send: &Send, code: i64) -> String {
+fn error_of(send: &HttpRequest, code: i64) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{},"error":{{"code":{code},"message":"no"}}}}"#, id_of(send))
 }
 
@@ -206,27 +209,33 @@ fn event(text: &str) -> String {
     text.lines().fold(String::new(), |event, line| event + "data: " + line + "\n") + "\n"
 }
 
-fn formatted(event: &Event) -> String {
+fn formatted(event: &HttpEvent) -> String {
     use client::Event as E;
     match event {
-        Event::Challenged { call, status, challenges } => {
+        HttpEvent::Challenged { call, status, challenges } => {
             let challenges: Vec<_> = challenges
                 .iter()
                 .map(|it| format!("{} {}", it.scheme, it.param("scope").unwrap_or_default()))
                 .collect();
             format!("challenged {call:?} {status} {challenges:?}")
         }
-        Event::Session(E::Closed(why)) => format!("closed: {why}"),
-        Event::Session(E::Completed { call, outcome: Ok(result) }) => {
+        HttpEvent::Client(E::Closed(why)) => format!("closed: {why}"),
+        HttpEvent::Client(E::Completed { call, outcome: Ok(result) }) => {
             format!("{call}: {}", result.as_str())
         }
-        Event::Session(E::Completed { call, outcome: Err(error) }) => format!("{call}: {error:?}"),
-        Event::Session(E::Listening { call, .. }) => format!("{call}: listening"),
-        Event::Session(E::Notification { call, method, .. }) => format!("{call:?} {}", &**method),
-        Event::Session(E::Progress { call, progress }) => format!("{call}: {}", progress.progress),
-        Event::Session(E::Ready(peer)) => format!("ready {}", peer.revision),
-        Event::Session(E::Request { request, .. }) => format!("request {}", &*request.method),
-        Event::Session(E::RequestCancelled { .. }) => "request cancelled".to_string(),
-        Event::Session(E::Violation(violation)) => violation.to_string(),
+        HttpEvent::Client(E::Completed { call, outcome: Err(error) }) => {
+            format!("{call}: {error:?}")
+        }
+        HttpEvent::Client(E::Subscribed { call, .. }) => format!("{call}: listening"),
+        HttpEvent::Client(E::Notification { call, method, .. }) => {
+            format!("{call:?} {}", &**method)
+        }
+        HttpEvent::Client(E::Progress { call, progress }) => {
+            format!("{call}: {}", progress.progress)
+        }
+        HttpEvent::Client(E::Ready(peer)) => format!("ready {}", peer.revision),
+        HttpEvent::Client(E::Request { request, .. }) => format!("request {}", &*request.method),
+        HttpEvent::Client(E::RequestCancelled { .. }) => "request cancelled".to_string(),
+        HttpEvent::Client(E::Violation(violation)) => violation.to_string(),
     }
 }

@@ -17,10 +17,10 @@ fn headers_mirror_the_body_http_39_http_44() {
     for (method, params, name) in cases {
         it.call_with(method, params);
         let send = it.post(method);
-        assert_eq!(send.field("mcp-method"), Some(method));
-        assert_eq!(send.field("mcp-name"), name);
-        assert_eq!(send.field("mcp-protocol-version"), Some("2026-07-28"));
-        assert_eq!((send.field("mcp-session-id"), send.field("last-event-id")), (None, None));
+        assert_eq!(send.header("mcp-method"), Some(method));
+        assert_eq!(send.header("mcp-name"), name);
+        assert_eq!(send.header("mcp-protocol-version"), Some("2026-07-28"));
+        assert_eq!((send.header("mcp-session-id"), send.header("last-event-id")), (None, None));
     }
 }
 
@@ -32,7 +32,7 @@ fn a_session_id_of_a_modern_server_is_ignored_http_52() {
     assert_eq!(it.events(), ["ready 2026-07-28"]);
     assert_eq!(it.http.session_id(), None);
     it.call("tools/list");
-    assert_eq!(it.post("tools/list").field("mcp-session-id"), None);
+    assert_eq!(it.post("tools/list").header("mcp-session-id"), None);
     it.idle();
     it.http.close(it.now);
     assert!(matches!(it.http.poll_action(), Some(Action::Abort(_))));
@@ -51,7 +51,7 @@ fn discovery_is_retried_with_a_supported_revision_lif_25() {
         "error":{"code":-32022,"message":"no","data":{"supported":["2026-07-28"]}}}"#,
     );
     let again = it.post("server/discover");
-    assert_eq!((id_of(&again), again.field("mcp-protocol-version")), (2, Some("2026-07-28")));
+    assert_eq!((id_of(&again), again.header("mcp-protocol-version")), (2, Some("2026-07-28")));
     let answer = DISCOVERED.replace("\"id\":1", "\"id\":2");
     it.reply(&again, 200, JSON, &answer);
     assert_eq!(it.events(), ["ready 2026-07-28"]);
@@ -59,7 +59,7 @@ fn discovery_is_retried_with_a_supported_revision_lif_25() {
 
 #[test]
 fn discovery_is_retried_at_most_once_t_32_t_33() {
-    let refusal = |send: &Send, supported: &str| {
+    let refusal = |send: &HttpRequest, supported: &str| {
         let error =
             format!(r#"{{"code":-32022,"message":"no","data":{{"supported":{supported}}}}}"#);
         format!(r#"{{"jsonrpc":"2.0","id":{},"error":{error}}}"#, id_of(send))
@@ -163,9 +163,9 @@ fn a_request_from_the_server_is_not_answered_t_93() {
 }
 
 /// Creates an acknowledged subscription and its exchange.
-fn listening() -> (Fixture, CallId, Send) {
+fn listening() -> (Fixture, CallId, HttpRequest) {
     let mut it = Fixture::modern();
-    let call = it.http.listen(it.now, &Filter::new().tools(), CallOptions::default()).unwrap();
+    let call = it.http.subscribe(it.now, &Filter::new().tools(), CallOptions::default()).unwrap();
     let send = it.post("subscriptions/listen");
     it.head(&send, 200, EVENTS);
     let tag = format!(r#""_meta":{{"io.modelcontextprotocol/subscriptionId":{}}}"#, id_of(&send));
@@ -204,7 +204,7 @@ fn a_subscription_stays_open_until_its_result_stl_36_t_101() {
 fn a_subscription_that_ends_without_a_result_is_withdrawn_stl_37_t_101() {
     let (mut it, call, send) = listening();
     it.end(&send);
-    assert_eq!(it.events(), [format!("{call}: Withdrawn")]);
+    assert_eq!(it.events(), [format!("{call}: SubscriptionEnded")]);
     let (mut it, call, send) = listening();
     it.cut(&send);
     assert_eq!(it.events(), [format!("{call}: Lost")]);
@@ -227,7 +227,7 @@ fn each_input_required_round_is_a_new_exchange_stl_21() {
     let call = it.call_with("tools/call", Some(r#"{"name":"t"}"#));
     for as_events in [false, true] {
         let send = it.post("tools/call");
-        assert_eq!(send.field("mcp-name"), Some("t"));
+        assert_eq!(send.header("mcp-name"), Some("t"));
         let input_required =
             r#"{"resultType":"input_required","inputRequests":{"r":{"method":"roots/list"}}}"#;
         let input_required = result_of(&send, input_required);
@@ -236,7 +236,7 @@ fn each_input_required_round_is_a_new_exchange_stl_21() {
         } else {
             it.reply(&send, 200, JSON, &input_required);
         }
-        let Some(Event::Session(client::Event::Request { incoming, .. })) = it.http.poll_event()
+        let Some(HttpEvent::Client(client::Event::Request { incoming, .. })) = it.http.poll_event()
         else {
             panic!()
         };
@@ -305,7 +305,7 @@ fn annotated_arguments_are_mirrored_http_47_http_49() {
     let mirrored = |it: &mut Fixture, params: &str| {
         it.call_with("tools/call", Some(params));
         let send = it.post("tools/call");
-        let mirrored = send.fields.into_iter().filter(|(name, _)| name.starts_with("Mcp-Param-"));
+        let mirrored = send.headers.into_iter().filter(|(name, _)| name.starts_with("Mcp-Param-"));
         mirrored.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>()
     };
     let arguments =
@@ -339,5 +339,5 @@ fn in_a_session_no_argument_is_mirrored_and_no_tool_dropped_http_44_http_48() {
     assert!(events.len() == 1 && events[0].contains("spaced"));
     it.call_with("tools/call", Some(r#"{"name":"good","arguments":{"region":"x"}}"#));
     let send = it.post("tools/call");
-    assert_eq!((send.field("mcp-param-region"), send.field("mcp-name")), (None, Some("good")));
+    assert_eq!((send.header("mcp-param-region"), send.header("mcp-name")), (None, Some("good")));
 }

@@ -48,8 +48,8 @@ fn a_server_that_fails_the_probe_without_a_modern_error_is_legacy_lif_28_lif_30_
         let probe = it.post("server/discover");
         it.reply(&probe, *status, head, body);
         let initialize = it.post("initialize");
-        assert_eq!(initialize.field("mcp-protocol-version"), None, "{status} {body}");
-        assert_eq!(initialize.field("mcp-method"), Some("initialize"), "{status} {body}");
+        assert_eq!(initialize.header("mcp-protocol-version"), None, "{status} {body}");
+        assert_eq!(initialize.header("mcp-method"), Some("initialize"), "{status} {body}");
         it.idle();
         assert_eq!(it.events(), [""; 0], "{status} {body}");
         assert!(it.exchanges() <= 1, "{status} {body}");
@@ -83,9 +83,9 @@ fn a_modern_error_is_respected_with_any_status_lif_25_lif_27_t_73() {
 fn the_probe_has_the_headers_of_its_body_http_39_http_44() {
     let mut it = Fixture::new(config());
     let probe = it.post("server/discover");
-    assert_eq!(probe.field("MCP-Protocol-Version"), Some("2026-07-28"));
-    assert_eq!(probe.field("Mcp-Method"), Some("server/discover"));
-    assert_eq!((probe.field("mcp-name"), probe.field("mcp-session-id")), (None, None));
+    assert_eq!(probe.header("MCP-Protocol-Version"), Some("2026-07-28"));
+    assert_eq!(probe.header("Mcp-Method"), Some("server/discover"));
+    assert_eq!((probe.header("mcp-name"), probe.header("mcp-session-id")), (None, None));
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn a_missing_endpoint_closes_the_client_with_its_status_t_72() {
 fn an_unreachable_server_closes_the_client() {
     let mut it = Fixture::new(config());
     let probe = it.post("server/discover");
-    it.http.handle_failure(it.now, probe.exchange, Failure::Unreached);
+    it.http.handle_failure(it.now, probe.exchange, ExchangeFailure::Unreached);
     assert_eq!(
         it.events(),
         ["closed: could not connect to the server: the server could not be reached, \
@@ -153,13 +153,13 @@ fn a_probe_that_times_out_is_aborted_and_the_server_is_legacy_tmo_15_t_35() {
 
 #[test]
 fn a_server_known_to_be_legacy_is_not_probed_lif_31() {
-    let mut it = Fixture::new(config().expect(Era::Legacy));
+    let mut it = Fixture::new(config().expect_era(Era::Legacy));
     it.post("initialize");
 }
 
 #[test]
 fn no_message_overtakes_initialized_lif_19() {
-    let mut it = Fixture::new(config().expect(Era::Legacy));
+    let mut it = Fixture::new(config().expect_era(Era::Legacy));
     let initialize = it.post("initialize");
     it.welcome(&initialize, Revision::V2025_11_25, SESSION);
     it.call("tools/list");
@@ -169,15 +169,15 @@ fn no_message_overtakes_initialized_lif_19() {
     let stream = it.get();
     let list = it.post("tools/list");
     for send in [&initialized, &stream, &list] {
-        assert_eq!(send.field("mcp-session-id"), Some("s-1"));
-        assert_eq!(send.field("mcp-protocol-version"), Some("2025-11-25"));
+        assert_eq!(send.header("mcp-session-id"), Some("s-1"));
+        assert_eq!(send.header("mcp-protocol-version"), Some("2025-11-25"));
     }
     it.idle();
 }
 
 #[test]
 fn an_unanswered_initialized_notification_times_out() {
-    let mut it = Fixture::new(config().expect(Era::Legacy));
+    let mut it = Fixture::new(config().expect_era(Era::Legacy));
     let initialize = it.post("initialize");
     it.welcome(&initialize, Revision::V2025_11_25, SESSION);
     let initialized = it.post("notifications/initialized");

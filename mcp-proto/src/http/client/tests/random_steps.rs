@@ -65,7 +65,7 @@ fn step() -> impl Strategy<Value = Step> {
 /// The bookkeeping of the driver and the application.
 struct Bookkeeping {
     it: Fixture,
-    open: BTreeMap<ExchangeId, Send>,
+    open: BTreeMap<ExchangeId, HttpRequest>,
     used: BTreeSet<ExchangeId>,
     calls: BTreeSet<CallId>,
     made: usize,
@@ -82,8 +82,8 @@ impl Bookkeeping {
     fn new(expects_legacy: bool, seed: u64) -> Self {
         let limits = Limits { message_bytes_max: 400, calls_max: CALLS_MAX, ..Limits::default() };
         let config = config().limits(limits).capability(crate::revision::Capability::Roots);
-        let config = if expects_legacy { config.expect(Era::Legacy) } else { config };
-        let it = Fixture::with_http(config, Config::new(seed));
+        let config = if expects_legacy { config.expect_era(Era::Legacy) } else { config };
+        let it = Fixture::with_http(config, HttpConfig::new(seed));
         let mut state = Self {
             it,
             open: BTreeMap::new(),
@@ -102,9 +102,9 @@ impl Bookkeeping {
             match action {
                 Action::Send(send) => {
                     assert!(self.used.insert(send.exchange), "exchange id is reused");
-                    assert_eq!(send.body.is_empty(), send.verb != HttpMethod::Post);
+                    assert_eq!(send.body.is_empty(), send.method != HttpMethod::Post);
                     assert!(
-                        send.fields.iter().all(|(_, value)| !value.contains(['\r', '\n', '\0']))
+                        send.headers.iter().all(|(_, value)| !value.contains(['\r', '\n', '\0']))
                     );
                     self.open.insert(send.exchange, send);
                 }
@@ -115,14 +115,14 @@ impl Bookkeeping {
         }
         assert!(self.open.len() <= CALLS_MAX + OTHERS_MAX, "{}", self.open.len());
         while let Some(event) = self.it.http.poll_event() {
-            if let Event::Session(client::Event::Completed { call, .. }) = event {
+            if let HttpEvent::Client(client::Event::Completed { call, .. }) = event {
                 assert!(self.calls.remove(&call), "{call} completed twice");
                 self.ended += 1;
             }
         }
     }
 
-    fn pick(&self, index: usize) -> Option<Send> {
+    fn pick(&self, index: usize) -> Option<HttpRequest> {
         let count = self.open.len().max(1);
         self.open.values().nth(index % count).cloned()
     }
@@ -135,7 +135,8 @@ impl Bookkeeping {
                 self.note(made.ok());
             }
             Step::Listen => {
-                let made = self.it.http.listen(now, &Filter::new().tools(), CallOptions::default());
+                let made =
+                    self.it.http.subscribe(now, &Filter::new().tools(), CallOptions::default());
                 self.note(made.ok());
             }
             Step::Cancel(index) => {
@@ -168,7 +169,8 @@ impl Bookkeeping {
             Step::Fail(index, was_reached) => {
                 if let Some(send) = self.pick(index) {
                     self.open.remove(&send.exchange);
-                    let why = if was_reached { Failure::Cut } else { Failure::Unreached };
+                    let why =
+                        if was_reached { ExchangeFailure::Cut } else { ExchangeFailure::Unreached };
                     self.it.http.handle_failure(now, send.exchange, why);
                 }
             }
@@ -196,7 +198,7 @@ impl Bookkeeping {
             self.drive();
         }
         // Open subscriptions have no timeout.
-        let listening: BTreeSet<_> = self.it.http.listening().map(|(call, _)| call).collect();
+        let listening: BTreeSet<_> = self.it.http.subscriptions().map(|(call, _)| call).collect();
         assert!(self.calls.is_subset(&listening), "{:?} did not complete", self.calls);
         self.it.http.close(self.it.now);
         self.drive();
@@ -205,7 +207,7 @@ impl Bookkeeping {
         }
         self.drive();
         for send in core::mem::take(&mut self.open).into_values() {
-            assert_eq!(send.verb, HttpMethod::Delete);
+            assert_eq!(send.method, HttpMethod::Delete);
             self.it.end(&send);
         }
         self.drive();
@@ -216,7 +218,7 @@ impl Bookkeeping {
 }
 
 /// Creates a valid response to the request.
-fn valid_response(send: &Send) -> String {
+fn valid_response(send: &HttpRequest) -> String {
     let body = String::from_utf8_lossy(&send.body).into_owned();
     let Ok(body) = Raw::from_text(&body) else { return String::new() };
     let (Some(id), Some(method)) = (body.member("id"), body.member("method")) else {

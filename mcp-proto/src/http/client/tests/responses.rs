@@ -3,7 +3,7 @@
 use super::*;
 
 /// Calls `tools/list` and returns the call with its request.
-fn list_tools(it: &mut Fixture) -> (CallId, Send) {
+fn list_tools(it: &mut Fixture) -> (CallId, HttpRequest) {
     let call = it.call("tools/list");
     let send = it.post("tools/list");
     (call, send)
@@ -118,7 +118,7 @@ fn a_failed_exchange_fails_only_its_call() {
     for revision in REVISIONS {
         let mut it = ready(revision);
         let (first, send) = list_tools(&mut it);
-        it.http.handle_failure(it.now, send.exchange, Failure::Unreached);
+        it.http.handle_failure(it.now, send.exchange, ExchangeFailure::Unreached);
         let (second, send) = list_tools(&mut it);
         it.cut(&send);
         let (third, send) = list_tools(&mut it);

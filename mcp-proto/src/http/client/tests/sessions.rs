@@ -14,18 +14,18 @@ fn later_requests_carry_session_id_and_version_http_31_http_36() {
         assert_eq!(it.http.session_id(), Some("s-1"));
         it.call("tools/list");
         let list = it.post("tools/list");
-        assert_eq!(list.field("mcp-session-id"), Some("s-1"));
-        assert_eq!(list.field("mcp-protocol-version"), version);
-        assert_eq!(list.field("mcp-method"), Some("tools/list"));
+        assert_eq!(list.header("mcp-session-id"), Some("s-1"));
+        assert_eq!(list.header("mcp-protocol-version"), version);
+        assert_eq!(list.header("mcp-method"), Some("tools/list"));
         let body = result_of(&list, r#"{"tools":[]}"#);
         it.reply(&list, 200, JSON, &body);
         it.http.close(it.now);
         let Some(Action::Send(delete)) = it.http.poll_action() else { panic!() };
         assert_eq!(
-            (delete.verb, delete.field("mcp-session-id")),
+            (delete.method, delete.header("mcp-session-id")),
             (HttpMethod::Delete, Some("s-1"))
         );
-        assert_eq!(delete.field("mcp-protocol-version"), version);
+        assert_eq!(delete.header("mcp-protocol-version"), version);
         it.idle();
     }
 }
@@ -36,7 +36,7 @@ fn without_a_session_id_a_404_fails_only_its_call_t_80() {
     it.open(Revision::V2025_06_18, JSON);
     let call = it.call("tools/list");
     let list = it.post("tools/list");
-    assert_eq!(list.field("mcp-session-id"), None);
+    assert_eq!(list.header("mcp-session-id"), None);
     it.reply(&list, 404, PLAIN, "");
     assert_eq!(it.events(), [format!("{call}: Http {{ status: 404 }}")]);
     it.http.close(it.now);
@@ -54,7 +54,7 @@ fn an_invalid_session_id_is_reported_and_ignored_http_30() {
     assert_eq!(it.http.session_id(), None);
     let events = it.events();
     assert!(events[0].starts_with("invalid HTTP exchange: `Mcp-Session-Id`"), "{events:?}");
-    assert_eq!(it.post("notifications/initialized").field("mcp-session-id"), None);
+    assert_eq!(it.post("notifications/initialized").header("mcp-session-id"), None);
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn only_a_successful_initialize_assigns_the_session_id_http_60_t_79() {
     for _ in 0..3 {
         it.call("tools/list");
         let list = it.post("tools/list");
-        assert_eq!(list.field("mcp-session-id"), Some("s-1"));
+        assert_eq!(list.header("mcp-session-id"), Some("s-1"));
         let body = result_of(&list, "{}");
         it.reply(&list, 200, &[JSON[0], ("mcp-session-id", "s-2")], &body);
     }
@@ -92,7 +92,7 @@ fn a_lost_session_is_replaced_once_and_no_call_is_retried_http_34_t_70_t_71() {
     sends.iter().for_each(|send| it.aborts(send));
     let initialize = it.post("initialize");
     assert_eq!(
-        (initialize.field("mcp-session-id"), initialize.field("mcp-protocol-version")),
+        (initialize.header("mcp-session-id"), initialize.header("mcp-protocol-version")),
         (None, None)
     );
     // Late 404s of the other exchanges have no effect.
@@ -102,12 +102,12 @@ fn a_lost_session_is_replaced_once_and_no_call_is_retried_http_34_t_70_t_71() {
     it.welcome(&initialize, Revision::V2025_06_18, &[JSON[0], ("mcp-session-id", "s-2")]);
     assert_eq!(it.events(), ["ready 2025-06-18"]);
     let initialized = it.post("notifications/initialized");
-    assert_eq!(initialized.field("mcp-session-id"), Some("s-2"));
+    assert_eq!(initialized.header("mcp-session-id"), Some("s-2"));
     it.reply(&initialized, 202, PLAIN, "");
     it.get();
     it.idle();
     it.call("tools/list");
-    assert_eq!(it.post("tools/list").field("mcp-protocol-version"), Some("2025-06-18"));
+    assert_eq!(it.post("tools/list").header("mcp-protocol-version"), Some("2025-06-18"));
 }
 
 #[test]
@@ -208,7 +208,7 @@ fn a_session_is_deleted_after_pending_one_way_messages_http_35() {
         it.idle();
         it.reply(&cancelled, 202, PLAIN, "");
         let delete = it.send();
-        assert_eq!((delete.verb, delete.body.len()), (HttpMethod::Delete, 0));
+        assert_eq!((delete.method, delete.body.len()), (HttpMethod::Delete, 0));
         it.idle();
         it.reply(&delete, status, PLAIN, "");
         it.idle();

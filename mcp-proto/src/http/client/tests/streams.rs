@@ -4,7 +4,7 @@ use super::*;
 
 const PRIMING: &str = "id: 0\nretry: 500\ndata:\n\n";
 
-fn ready_with_stream() -> (Fixture, Send) {
+fn ready_with_stream() -> (Fixture, HttpRequest) {
     let mut it = Fixture::new(config());
     let probe = it.post("server/discover");
     it.reply(&probe, 400, PLAIN, "");
@@ -19,7 +19,7 @@ fn ready_with_stream() -> (Fixture, Send) {
 }
 
 /// Advances to the next request and returns it with the time that has passed.
-fn until_next(it: &mut Fixture) -> (Duration, Send) {
+fn until_next(it: &mut Fixture) -> (Duration, HttpRequest) {
     let start = it.now;
     loop {
         match it.http.poll_action() {
@@ -37,7 +37,7 @@ fn until_next(it: &mut Fixture) -> (Duration, Send) {
 fn a_primed_stream_is_resumed_after_its_retry_time_http_16_http_17_http_18_sse_16_sse_19_t_82() {
     for seed in 0..200 {
         for revision in [Revision::V2025_03_26, Revision::V2025_11_25] {
-            let mut it = Fixture::with_http(config(), Config::new(seed));
+            let mut it = Fixture::with_http(config(), HttpConfig::new(seed));
             it.open(revision, SESSION);
             let call = it.call("tools/call");
             let send = it.post("tools/call");
@@ -49,10 +49,10 @@ fn a_primed_stream_is_resumed_after_its_retry_time_http_16_http_17_http_18_sse_1
             // The conformance suite's window, less a margin for slow machines.
             assert!((500..=560).contains(&waited.as_millis()), "{waited:?}");
             assert_eq!(
-                (resumed.verb, resumed.field("last-event-id")),
+                (resumed.method, resumed.header("last-event-id")),
                 (HttpMethod::Get, Some("0"))
             );
-            assert_eq!(resumed.field("mcp-session-id"), Some("s-1"));
+            assert_eq!(resumed.header("mcp-session-id"), Some("s-1"));
             assert!(resumed.body.is_empty());
             it.head(&resumed, 200, EVENTS);
             it.feed(&resumed, &event(&result_of(&send, r#"{"content":[]}"#)));
@@ -73,20 +73,20 @@ fn a_stream_is_resumed_after_its_last_complete_event_sse_08_sse_20_t_83() {
     it.feed(&send, "id: a\ndata:\n\nid: b\ndata: {\"jsonrpc\"");
     it.cut(&send);
     let (_, second) = until_next(&mut it);
-    assert_eq!(second.field("last-event-id"), Some("a"));
-    it.http.handle_failure(it.now, second.exchange, Failure::Unreached);
+    assert_eq!(second.header("last-event-id"), Some("a"));
+    it.http.handle_failure(it.now, second.exchange, ExchangeFailure::Unreached);
     let (_, third) = until_next(&mut it);
-    assert_eq!(third.field("last-event-id"), Some("a"));
+    assert_eq!(third.header("last-event-id"), Some("a"));
     it.reply(&third, 503, PLAIN, "busy");
     let (_, fourth) = until_next(&mut it);
-    assert_eq!(fourth.field("last-event-id"), Some("a"));
+    assert_eq!(fourth.header("last-event-id"), Some("a"));
     it.head(&fourth, 200, EVENTS);
     let log = r#"{"jsonrpc":"2.0","method":"notifications/message",
         "params":{"level":"info","data":1}}"#;
     it.feed(&fourth, &("id: c\n".to_string() + &event(log)));
     it.end(&fourth);
     let (_, fifth) = until_next(&mut it);
-    assert_eq!(fifth.field("last-event-id"), Some("c"));
+    assert_eq!(fifth.header("last-event-id"), Some("c"));
     it.head(&fifth, 200, EVENTS);
     let answer = event(&result_of(&send, "{}"));
     it.feed(&fifth, &answer);
@@ -108,7 +108,7 @@ fn two_streams_are_resumed_each_after_its_own_event_sse_20_t_84() {
     it.end(&call);
     it.end(&stream);
     let mut after: Vec<_> =
-        (0..2).map(|_| until_next(&mut it).1.field("last-event-id").map(String::from)).collect();
+        (0..2).map(|_| until_next(&mut it).1.header("last-event-id").map(String::from)).collect();
     after.sort();
     assert_eq!(after, [Some("c3".to_string()), Some("s9".to_string())]);
 }
@@ -171,7 +171,7 @@ fn redelivered_events_are_handled_once_sse_25() {
     it.feed(&stream, &(changed(1) + &changed(2) + &changed(3)));
     it.end(&stream);
     let (_, resumed) = until_next(&mut it);
-    assert_eq!(resumed.field("last-event-id"), Some("3"));
+    assert_eq!(resumed.header("last-event-id"), Some("3"));
     it.head(&resumed, 200, EVENTS);
     it.feed(&resumed, &(changed(2) + &changed(3) + &changed(4)));
     let events: Vec<_> =
@@ -231,7 +231,7 @@ fn a_response_to_the_server_is_a_post_of_its_own_http_03() {
     it.feed(&stream, &event(r#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#));
     let pong = it.send();
     assert_eq!(
-        (pong.verb, &pong.body[..]),
+        (pong.method, &pong.body[..]),
         (HttpMethod::Post, &br#"{"jsonrpc":"2.0","id":7,"result":{}}"#[..])
     );
     it.reply(&pong, 202, PLAIN, "");
@@ -262,7 +262,7 @@ fn a_server_may_offer_no_get_stream_http_24() {
 
 #[test]
 fn without_stream_opens_no_get_stream_http_22() {
-    let mut it = Fixture::with_http(config(), Config::new(1).without_stream());
+    let mut it = Fixture::with_http(config(), HttpConfig::new(1).without_stream());
     let probe = it.post("server/discover");
     it.reply(&probe, 400, PLAIN, "");
     let initialize = it.post("initialize");
@@ -281,7 +281,7 @@ fn reconnections_of_the_get_stream_back_off_http_28_t_86() {
         let (waited, again) = until_next(&mut it);
         waits.push(waited);
         match round % 4 {
-            0 => it.http.handle_failure(it.now, again.exchange, Failure::Unreached),
+            0 => it.http.handle_failure(it.now, again.exchange, ExchangeFailure::Unreached),
             1 => it.reply(&again, 502, PLAIN, ""),
             2 => it.reply(&again, 200, EVENTS, ": hi\n\n"),
             _ => it.cut(&again),

@@ -3,7 +3,10 @@
 use super::*;
 
 fn tight(replay_bytes_max: usize) -> Fixture {
-    Fixture::in_revision("2025-11-25", Settings { replay_bytes_max, ..Settings::default() })
+    Fixture::in_revision(
+        "2025-11-25",
+        StreamSettings { replay_bytes_max, ..StreamSettings::default() },
+    )
 }
 
 /// Checks that the replay budget matches the kept messages and is not exceeded.
@@ -63,7 +66,7 @@ fn a_reader_that_falls_behind_eviction_is_cut_off_without_a_gap() {
     (0..4).for_each(|_| log(&mut it));
     let get = it.get(last.as_deref());
     it.session.poll_reply(get);
-    let Some(Frame::Bytes(first)) = it.session.poll_frame(get) else { panic!("no chunk") };
+    let Some(BodyChunk::Bytes(first)) = it.session.poll_chunk(get) else { panic!("no chunk") };
     let stream = ReadStream::parse(&first);
     assert_eq!(stream.messages.len(), 1);
     // Another stream evicts the messages that the reader has not received.
@@ -141,7 +144,7 @@ fn a_message_above_the_replay_limit_is_sent_but_not_kept() {
 fn one_slow_stream_never_blocks_another() {
     for is_routed in [true, false] {
         let limits = Limits { outbox_bytes_max: 64 * 1024, ..Limits::default() };
-        let mut it = Fixture::of(config().limits(limits), "2025-11-25", Settings::default());
+        let mut it = Fixture::of(config().limits(limits), "2025-11-25", StreamSettings::default());
         let (slow, first) = it.call();
         let (quick, second) = it.call();
         let long = crate::Raw::new(&"x".repeat(1000)).unwrap();
@@ -183,11 +186,11 @@ fn one_slow_stream_never_blocks_another() {
 fn an_unread_unsolicited_stream_never_blocks_another() {
     for is_routed in [true, false] {
         let limits = Limits { outbox_bytes_max: 64 * 1024, ..Limits::default() };
-        let mut it = Fixture::of(config().limits(limits), "2025-11-25", Settings::default());
+        let mut it = Fixture::of(config().limits(limits), "2025-11-25", StreamSettings::default());
         let slow = it.get(None);
         let (quick, incoming) = it.call();
         let mut count = 0;
-        while it.session.changed(it.now, crate::Change::Tools).is_ok() {
+        while it.session.notify_changed(it.now, crate::Change::Tools).is_ok() {
             count += 1;
             assert!(count < 1000, "the queue is bounded");
             if is_routed {

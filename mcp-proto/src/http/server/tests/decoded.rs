@@ -1,7 +1,7 @@
 //! Tests of messages that were parsed before they reach a session, and of `rest`.
 
 use super::*;
-use crate::rpc::Decoded;
+use crate::rpc::DecodedMessage;
 
 /// Posts a body and returns the status and body of the response, and the events.
 fn outcome(
@@ -9,10 +9,11 @@ fn outcome(
     body: &Bytes,
     is_decoded: bool,
 ) -> (Option<(u16, String)>, Vec<String>) {
-    let mut it = Fixture::of(config().limits(limits.clone()), "2025-11-25", Settings::default());
+    let mut it =
+        Fixture::of(config().limits(limits.clone()), "2025-11-25", StreamSettings::default());
     let exchange = if is_decoded {
-        let message = Incoming::Owned(body.clone());
-        it.session.handle_decoded(it.now, true, Decoded::read(&message, &Limits::default()))
+        let message = IncomingMessage::Owned(body.clone());
+        it.session.handle_decoded(it.now, true, DecodedMessage::parse(&message, &Limits::default()))
     } else {
         it.session.handle_post(it.now, true, body.clone())
     };
@@ -54,18 +55,18 @@ fn decoded_and_raw_bodies_have_equal_outcomes() {
 fn rest_does_not_change_behaviour() {
     let mut it = Fixture::new();
     let (call, incoming) = it.call();
-    it.session.rest();
+    it.session.shrink();
     it.progress(incoming, 1);
     it.answer(incoming);
     let first = it.read(call);
     assert_eq!(first.summaries(), ["progress 1", "result 1"], "open exchanges are unaffected");
     it.change();
     it.session.handle_gone(it.now, call);
-    it.session.rest();
+    it.session.shrink();
     let get = it.get(None);
     assert_eq!(it.read(get).summaries(), ["tools/list_changed"], "waiting messages are not lost");
     it.session.handle_gone(it.now, get);
-    it.session.rest();
+    it.session.shrink();
     let (call, incoming) = it.call();
     it.answer(incoming);
     assert_eq!(it.json(call).0, 200);

@@ -16,7 +16,7 @@ use core::time::Duration;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::http::sse::{Found, Reader};
+use crate::http::sse::{EventReader, Item};
 use crate::http::{Body, Refusal};
 use crate::schema::CallToolResult;
 use crate::server::Config;
@@ -25,7 +25,7 @@ use crate::{Capability, Limits};
 
 /// A session, with virtual time and helpers that act as its client and application.
 struct Fixture {
-    session: Session,
+    session: HttpServer,
     now: Instant,
     next_id: u64,
 }
@@ -44,11 +44,11 @@ struct ReadStream {
 impl ReadStream {
     /// Parses a body, which may be incomplete.
     fn parse(body: &[u8]) -> Self {
-        let mut reader = Reader::new(1 << 20, 256);
+        let mut reader = EventReader::new(1 << 20, 256);
         let mut stream = Self::default();
         let mut input = body;
         while let Some(found) = reader.next(&mut input) {
-            let Found::Event(event) = found else { panic!("{found:?}") };
+            let Item::Event(event) = found else { panic!("{found:?}") };
             if let Some(message) = event.message() {
                 let message = serde_json::from_slice(message).unwrap();
                 stream.messages.push((event.id.map(Into::into), message));
@@ -82,15 +82,15 @@ fn config() -> Config {
 
 impl Fixture {
     /// Creates an initialized session in `revision`.
-    fn in_revision(revision: &str, settings: Settings) -> Self {
+    fn in_revision(revision: &str, settings: StreamSettings) -> Self {
         Self::of(config(), revision, settings)
     }
 
-    fn of(config: Config, revision: &str, settings: Settings) -> Self {
+    fn of(config: Config, revision: &str, settings: StreamSettings) -> Self {
         Self::named("7c1e", config, revision, settings)
     }
 
-    fn named(name: &str, config: Config, revision: &str, settings: Settings) -> Self {
+    fn named(name: &str, config: Config, revision: &str, settings: StreamSettings) -> Self {
         Self::declaring(&json!({}), name, config, revision, settings)
     }
 
@@ -100,9 +100,9 @@ impl Fixture {
         name: &str,
         config: Config,
         revision: &str,
-        settings: Settings,
+        settings: StreamSettings,
     ) -> Self {
-        let session = Session::new(Server::new(Instant::ZERO, config), name, settings);
+        let session = HttpServer::legacy(Server::new(Instant::ZERO, config), name, settings);
         let mut it = Self { session, now: Instant::ZERO, next_id: 0 };
         let client = json!({"name": "c", "version": "1"});
         let params = json!({
@@ -111,7 +111,7 @@ impl Fixture {
         let initialize = it.request("initialize", params);
         let head = it.session.poll_reply(initialize).unwrap();
         assert_eq!(head.status, 200);
-        assert!(head.fields.contains(&("mcp-session-id", name.into())), "{head:?}");
+        assert!(head.headers.contains(&("mcp-session-id", name.into())), "{head:?}");
         it.notify("notifications/initialized", json!({}));
         assert!(matches!(it.session.poll_event(), Some(Event::Ready(_))));
         it
@@ -119,15 +119,15 @@ impl Fixture {
 
     /// Creates an initialized session in the newest legacy revision.
     fn new() -> Self {
-        Self::in_revision("2025-11-25", Settings::default())
+        Self::in_revision("2025-11-25", StreamSettings::default())
     }
 
-    fn post(&mut self, is_request: bool, message: &Value) -> ExchangeId {
+    fn post(&mut self, is_request: bool, message: &Value) -> ServerExchangeId {
         self.session.handle_post(self.now, is_request, message.to_string().as_bytes())
     }
 
     /// Posts a request with the next id.
-    fn request(&mut self, method: &str, params: Value) -> ExchangeId {
+    fn request(&mut self, method: &str, params: Value) -> ServerExchangeId {
         let id = self.next_id;
         self.next_id += 1;
         self.post(true, &json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
@@ -141,7 +141,7 @@ impl Fixture {
     }
 
     /// Posts a call with a progress token and takes its event.
-    fn call(&mut self) -> (ExchangeId, IncomingId) {
+    fn call(&mut self) -> (ServerExchangeId, IncomingId) {
         let token = self.next_id;
         let meta = json!({"progressToken": token});
         let exchange = self.request("tools/call", json!({"name": "x", "_meta": meta}));
@@ -164,10 +164,10 @@ impl Fixture {
     }
 
     fn change(&mut self) {
-        self.session.changed(self.now, crate::Change::Tools).unwrap();
+        self.session.notify_changed(self.now, crate::Change::Tools).unwrap();
     }
 
-    fn get(&mut self, last: Option<&str>) -> ExchangeId {
+    fn get(&mut self, last: Option<&str>) -> ServerExchangeId {
         self.session.handle_get(self.now, last).unwrap()
     }
 
@@ -182,11 +182,11 @@ impl Fixture {
     }
 
     /// Takes a response with one JSON value, or an empty one.
-    fn json(&mut self, id: ExchangeId) -> (u16, Value) {
+    fn json(&mut self, id: ServerExchangeId) -> (u16, Value) {
         let reply = self.session.poll_reply(id).expect("no response");
         let Body::Whole(body) = reply.body else { panic!("{reply:?}") };
         let kind = ("content-type", "application/json".into());
-        assert_eq!(reply.fields.contains(&kind), !body.is_empty());
+        assert_eq!(reply.headers.contains(&kind), !body.is_empty());
         let body =
             if body.is_empty() { Value::Null } else { serde_json::from_slice(&body).unwrap() };
         (reply.status, body)
@@ -194,33 +194,33 @@ impl Fixture {
 
     /// Polls a response, which must be an event stream, and returns its bytes so far and whether it
     /// has ended.
-    fn bytes(&mut self, id: ExchangeId) -> (Vec<u8>, bool) {
+    fn bytes(&mut self, id: ServerExchangeId) -> (Vec<u8>, bool) {
         if let Some(head) = self.session.poll_reply(id) {
             assert_eq!((head.status, &head.body), (200, &Body::Events));
-            assert!(head.fields.contains(&("content-type", "text/event-stream".into())));
-            assert!(head.fields.contains(&("x-accel-buffering", "no".into())));
+            assert!(head.headers.contains(&("content-type", "text/event-stream".into())));
+            assert!(head.headers.contains(&("x-accel-buffering", "no".into())));
         }
         let mut bytes = Vec::new();
         loop {
-            match self.session.poll_frame(id) {
-                Some(Frame::Bytes(frame)) => bytes.extend_from_slice(&frame),
-                Some(Frame::End) => return (bytes, true),
+            match self.session.poll_chunk(id) {
+                Some(BodyChunk::Bytes(frame)) => bytes.extend_from_slice(&frame),
+                Some(BodyChunk::End) => return (bytes, true),
                 None => return (bytes, false),
             }
         }
     }
 
     /// Like `bytes`, but parsed.
-    fn read(&mut self, id: ExchangeId) -> ReadStream {
+    fn read(&mut self, id: ServerExchangeId) -> ReadStream {
         let (bytes, is_over) = self.bytes(id);
         ReadStream { is_over, ..ReadStream::parse(&bytes) }
     }
 }
 
 /// Posts a message to a modern server.
-fn post_modern(message: &Value) -> (Session, ExchangeId) {
+fn post_modern(message: &Value) -> (HttpServer, ServerExchangeId) {
     let server = Server::new(Instant::ZERO, config());
-    let mut session = Session::alone(server, Revision::V2026_07_28, Settings::default());
+    let mut session = HttpServer::modern(server, Revision::V2026_07_28, StreamSettings::default());
     let id = session.handle_post(Instant::ZERO, true, message.to_string().as_bytes());
     (session, id)
 }

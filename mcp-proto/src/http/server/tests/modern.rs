@@ -10,7 +10,7 @@ fn a_single_response_has_the_status_of_its_error_code_http_42() {
     session.respond(Instant::ZERO, incoming, &CallToolResult::text("done")).unwrap();
     let reply = session.poll_reply(call).unwrap();
     assert_eq!(reply.status, 200);
-    assert!(reply.fields.iter().all(|(name, _)| *name != "mcp-session-id"));
+    assert!(reply.headers.iter().all(|(name, _)| *name != "mcp-session-id"));
     let (mut session, call) = post_modern(&modern_request("no/such", json!({})));
     assert_eq!(session.poll_reply(call).unwrap().status, 404);
 }
@@ -23,7 +23,7 @@ fn events_have_no_ids_and_streams_are_not_primed_sse_24_http_52() {
     it.wait(Duration::from_secs(1));
     assert_eq!(it.session.poll_reply(call), None, "modern streams are not primed");
     it.progress(incoming, 1);
-    it.session.hang_up(it.now, incoming).unwrap();
+    it.session.end_stream(it.now, incoming).unwrap();
     let first = it.read(call);
     assert!(!first.is_over, "`hang_up` has no effect");
     it.answer(incoming);
@@ -57,7 +57,7 @@ fn a_disconnection_cancels_the_request_t_76_t_77() {
         assert_eq!(cancelled, incoming);
         assert!(it.session.respond(it.now, incoming, &CallToolResult::text("late")).is_err());
         assert!(!it.session.is_busy() && !it.session.has_output());
-        assert_eq!(it.session.poll_frame(call), Some(Frame::End));
+        assert_eq!(it.session.poll_chunk(call), Some(BodyChunk::End));
     }
 }
 

@@ -44,7 +44,7 @@ fn action() -> impl Strategy<Value = Action> {
 #[derive(Debug, Default)]
 struct ClientStream {
     /// The exchange that reads the stream.
-    exchange: Option<ExchangeId>,
+    exchange: Option<ServerExchangeId>,
     last_id: Option<String>,
     received: Vec<String>,
     /// The stream was cut and cannot be resumed.
@@ -66,9 +66,9 @@ struct World {
 
 impl World {
     fn new(replay_bytes_max: usize) -> Self {
-        let settings = Settings { replay_bytes_max, ..Settings::default() };
+        let settings = StreamSettings { replay_bytes_max, ..StreamSettings::default() };
         let it = Fixture::in_revision("2025-11-25", settings);
-        let is_tight = replay_bytes_max < Settings::default().replay_bytes_max;
+        let is_tight = replay_bytes_max < StreamSettings::default().replay_bytes_max;
         let streams = BTreeMap::from([(0, ClientStream::default())]);
         Self { it, is_tight, streams, open: Vec::new(), changes: 0, answered: BTreeMap::new() }
     }
@@ -98,7 +98,7 @@ impl World {
             }
             Action::HangUp(which) if !self.open.is_empty() => {
                 let (_, incoming, _) = self.open[which % self.open.len()];
-                self.it.session.hang_up(self.it.now, incoming).unwrap();
+                self.it.session.end_stream(self.it.now, incoming).unwrap();
             }
             Action::Change => {
                 self.changes += 1;
@@ -221,7 +221,7 @@ proptest! {
     fn a_client_that_resumes_receives_each_response_once_sse_18(
         actions in prop::collection::vec(action(), 0..120),
     ) {
-        run(World::new(Settings::default().replay_bytes_max), actions);
+        run(World::new(StreamSettings::default().replay_bytes_max), actions);
     }
 
     #[test]

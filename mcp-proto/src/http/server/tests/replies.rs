@@ -11,7 +11,7 @@ fn a_single_response_is_json_http_10() {
     assert!(it.session.has_output());
     let (status, body) = it.json(call);
     assert_eq!((status, summary(&body)), (200, "result 1".into()));
-    assert_eq!(it.session.poll_frame(call), Some(Frame::End), "the exchange is over");
+    assert_eq!(it.session.poll_chunk(call), Some(BodyChunk::End), "the exchange is over");
     assert!(!it.session.has_output() && !it.session.is_busy());
 }
 
@@ -100,7 +100,7 @@ fn a_ready_response_is_json_even_if_polled_late() {
 #[test]
 fn revisions_without_priming_stay_silent_until_the_keep_alive_http_16_http_54() {
     for revision in ["2025-03-26", "2025-06-18"] {
-        let mut it = Fixture::in_revision(revision, Settings::default());
+        let mut it = Fixture::in_revision(revision, StreamSettings::default());
         let (call, incoming) = it.call();
         it.wait(Duration::from_millis(14_999));
         assert_eq!(it.session.poll_reply(call), None);

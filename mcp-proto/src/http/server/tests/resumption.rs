@@ -13,7 +13,7 @@ fn a_response_ended_early_is_fetched_by_get_http_15_sse_19() {
             it.progress(incoming, 1);
             it.read(call);
         }
-        it.session.hang_up(it.now, incoming).unwrap();
+        it.session.end_stream(it.now, incoming).unwrap();
         let cut = it.read(call);
         assert!(cut.is_over && cut.messages.is_empty());
         let last = if is_begun { "of the progress".into() } else { cut.last_id.clone().unwrap() };
@@ -32,16 +32,16 @@ fn a_response_ended_early_is_fetched_by_get_http_15_sse_19() {
 
 #[test]
 fn without_priming_a_response_is_not_ended_early_http_14() {
-    let mut it = Fixture::in_revision("2025-06-18", Settings::default());
+    let mut it = Fixture::in_revision("2025-06-18", StreamSettings::default());
     let (call, incoming) = it.call();
-    it.session.hang_up(it.now, incoming).unwrap();
+    it.session.end_stream(it.now, incoming).unwrap();
     assert_eq!(it.session.poll_reply(call), None);
     it.answer(incoming);
     assert_eq!(it.json(call).0, 200);
 }
 
 /// Starts a call, performs its first `steps` steps, and returns the bytes of its response so far.
-fn started(steps: usize) -> (Fixture, ExchangeId, IncomingId, Vec<u8>) {
+fn started(steps: usize) -> (Fixture, ServerExchangeId, IncomingId, Vec<u8>) {
     let mut it = Fixture::new();
     let (call, incoming) = it.call();
     for number in 1..=steps {
@@ -105,7 +105,7 @@ fn a_stream_can_be_resumed_repeatedly() {
 #[test]
 fn a_finished_response_can_be_replayed_from_any_event() {
     let (mut it, call, _, bytes) = started(4);
-    assert_eq!(it.session.poll_frame(call), Some(Frame::End));
+    assert_eq!(it.session.poll_chunk(call), Some(BodyChunk::End));
     let all = ReadStream::parse(&bytes);
     let ids: Vec<String> = all.messages.iter().filter_map(|(id, _)| id.clone()).collect();
     assert_eq!(ids.len(), 4);
@@ -163,7 +163,7 @@ fn event_ids_are_unique_in_a_session_sse_14() {
 #[test]
 fn an_event_id_of_another_session_is_invalid() {
     let stream = |id: &str| {
-        let mut it = Fixture::named(id, config(), "2025-11-25", Settings::default());
+        let mut it = Fixture::named(id, config(), "2025-11-25", StreamSettings::default());
         let (call, incoming) = it.call();
         it.progress(incoming, 1);
         let last = it.read(call).last_id.unwrap();

@@ -24,7 +24,7 @@ fn it_starts_with_a_priming_event_http_16() {
     it.change();
     let again = it.get(stream.last_id.as_deref());
     assert_eq!(it.read(again).summaries(), ["tools/list_changed"]);
-    let mut old = Fixture::in_revision("2025-06-18", Settings::default());
+    let mut old = Fixture::in_revision("2025-06-18", StreamSettings::default());
     let get = old.get(None);
     assert_eq!(old.bytes(get), (b":\n\n".to_vec(), false));
 }
@@ -78,11 +78,12 @@ fn requests_with_a_parent_use_its_stream_http_19_http_27() {
 #[test]
 fn input_requests_use_the_stream_of_their_request_http_19_http_27() {
     let roots = json!({"roots": {}});
-    let mut it = Fixture::declaring(&roots, "7c1e", config(), "2025-11-25", Settings::default());
+    let mut it =
+        Fixture::declaring(&roots, "7c1e", config(), "2025-11-25", StreamSettings::default());
     let get = it.get(None);
     it.read(get);
     let (call, incoming) = it.call();
-    let questions = [("where", crate::Question::Roots)];
+    let questions = [("where", crate::NeededInput::Roots)];
     it.session.request_input(it.now, incoming, &questions, None).unwrap();
     assert_eq!(
         (it.read(call).summaries(), it.read(get).summaries()),

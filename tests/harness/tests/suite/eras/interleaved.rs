@@ -4,7 +4,7 @@
 
 use mcp_proto::server::{self, Event};
 use mcp_proto::{
-    CallOptions, Capability, Context, IncomingId, Misuse, Progress, Question, Raw, Revision,
+    CallOptions, Capability, Context, IncomingId, Misuse, NeededInput, Progress, Raw, Revision,
 };
 use serde_json::{Value, json};
 
@@ -176,8 +176,8 @@ fn capabilities_are_not_shared_between_eras_t_39_cap_14() {
     open(&mut server);
     let form = r#"{"message":"m","requestedSchema":{"type":"object","properties":{}}}"#;
     let asks = [
-        ("roots", Question::Roots, false),
-        ("form", Question::raw("elicitation/create", raw(form)), true),
+        ("roots", NeededInput::Roots, false),
+        ("form", NeededInput::raw("elicitation/create", raw(form)), true),
     ];
     for (key, question, for_alone) in asks {
         for is_modern in [false, true] {

@@ -5,7 +5,9 @@ use bytes::Buf;
 use mcp_proto::client::{self, Client};
 use mcp_proto::server::{self, Server};
 use mcp_proto::stdio::Stdio;
-use mcp_proto::{CallOptions, Capability, Close, Endpoint, Era, Fault, Instant, Revision, code};
+use mcp_proto::{
+    CallOptions, Capability, CloseReason, Endpoint, Era, Fault, Instant, Revision, code,
+};
 
 /// The outcome of connecting: the revision or the fault, and the messages in each direction.
 #[derive(Debug, Eq, PartialEq)]
@@ -39,9 +41,9 @@ fn connect(ours: &[Revision], theirs: &[Revision]) -> Connected {
         from_server += back;
         assert!(from_client < 10, "a loop");
     }
-    let outcome = match (client.peer(), client.closed()) {
+    let outcome = match (client.peer(), client.close_reason()) {
         (Some(peer), None) => Ok(peer.revision),
-        (None, Some(Close::Fault(fault))) => Err(fault.clone()),
+        (None, Some(CloseReason::Fault(fault))) => Err(fault.clone()),
         other => panic!("neither connected nor refused: {other:?}"),
     };
     // The negotiated revision works, without violations.
@@ -151,5 +153,5 @@ fn a_configuration_without_revisions_is_a_fault() {
     let mut client =
         Stdio::new(Client::new(Instant::ZERO, client::Config::new("c", "1").revisions(&[])));
     assert!(client.outbox().is_empty());
-    assert!(matches!(client.closed(), Some(Close::Fault(Fault::NothingToOffer))));
+    assert!(matches!(client.close_reason(), Some(CloseReason::Fault(Fault::NoRevisionConfigured))));
 }

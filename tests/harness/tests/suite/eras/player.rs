@@ -5,7 +5,7 @@ use std::time::Duration;
 use mcp_proto::client::{self, Client};
 use mcp_proto::server::{self, Server};
 use mcp_proto::stdio::Stdio;
-use mcp_proto::{Close, Endpoint, Instant};
+use mcp_proto::{CloseReason, Endpoint, Instant};
 use serde_json::Value;
 
 /// A machine, the time, and its output so far.
@@ -116,7 +116,7 @@ impl PlayedClient {
         for line in &lines {
             assert_ne!(line["method"], "notifications/cancelled", "{lines:#?}");
         }
-        if let Some(Close::Fault(fault)) = self.machine.closed() {
+        if let Some(CloseReason::Fault(fault)) = self.machine.close_reason() {
             assert_eq!(lines.len(), 0, "{lines:#?}");
             let shown = format!("{fault:?}");
             return Next::Fault(shown.split(['(', ' ']).next().unwrap().to_owned());

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp_proto::{Close, Era, Limits, Revision, client};
+use mcp_proto::{CloseReason, Era, Limits, Revision, client};
 
 use super::player::{
     Next, R4, R5, client, discovered, error, fault, initialize, probe, ready, welcome,
@@ -28,7 +28,7 @@ fn probe_timeout() -> Duration {
 fn the_first_message_to_an_unknown_server_is_a_probe_lif_26_lif_32() {
     assert_eq!(client(config()).next(), probe(R5));
     assert_eq!(client(modern_only()).next(), probe(R5));
-    assert_eq!(client(config().expect(Era::Modern)).next(), probe(R5));
+    assert_eq!(client(config().expect_era(Era::Modern)).next(), probe(R5));
     assert_eq!(client(legacy_only()).next(), initialize(R4));
 }
 
@@ -273,7 +273,7 @@ fn a_server_that_refuses_probe_and_initialize_is_not_probed_again_lif_31() {
 
 #[test]
 fn a_server_expected_to_be_legacy_is_probed_only_if_it_is_not_lif_31() {
-    let mut right = client(config().expect(Era::Legacy));
+    let mut right = client(config().expect_era(Era::Legacy));
     assert_eq!(right.next(), initialize(R4));
     right.answer(&welcome("2025-06-18"));
     assert_eq!(right.next(), ready("2025-06-18"));
@@ -284,7 +284,7 @@ fn a_server_expected_to_be_legacy_is_probed_only_if_it_is_not_lif_31() {
         (-32601, ""),
         (-32602, ""),
     ] {
-        let mut wrong = client(config().expect(Era::Legacy));
+        let mut wrong = client(config().expect_era(Era::Legacy));
         wrong.hear_all();
         wrong.refuse(code, data);
         assert_eq!(wrong.next(), probe(R5), "{code}");
@@ -293,7 +293,7 @@ fn a_server_expected_to_be_legacy_is_probed_only_if_it_is_not_lif_31() {
         assert_eq!(wrong.requests(), 2);
     }
 
-    let mut neither = client(legacy_only().expect(Era::Legacy));
+    let mut neither = client(legacy_only().expect_era(Era::Legacy));
     neither.hear_all();
     neither.refuse(-32022, r#"{"supported":["2026-07-28"]}"#);
     assert_eq!(neither.next(), fault("Refused"));
@@ -316,8 +316,8 @@ fn a_server_that_exits_on_the_probe_can_be_connected_without_one_t_36() {
     let mut gone = client(config());
     gone.hear_all();
     gone.hang_up();
-    assert_eq!(gone.machine.closed(), Some(&Close::Peer));
-    assert!(matches!(&gone.told()[..], [client::Event::Closed(Close::Peer)]));
+    assert_eq!(gone.machine.close_reason(), Some(&CloseReason::Peer));
+    assert!(matches!(&gone.told()[..], [client::Event::Closed(CloseReason::Peer)]));
     let mut again = client(gone.machine.fallback().unwrap());
     assert_eq!(again.next(), initialize(R4));
     again.answer(&welcome(R4));
@@ -343,7 +343,7 @@ fn no_fallback_exists_after_any_other_end_t_36() {
     modern.hang_up();
     assert!(modern.machine.fallback().is_none(), "it speaks nothing else");
 
-    for expected in [legacy_only(), config().expect(Era::Legacy)] {
+    for expected in [legacy_only(), config().expect_era(Era::Legacy)] {
         let mut legacy = client(expected);
         legacy.hang_up();
         assert!(legacy.machine.fallback().is_none(), "there was no probe");

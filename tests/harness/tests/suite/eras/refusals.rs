@@ -51,10 +51,10 @@ fn configs() -> Vec<client::Config> {
     let config = || client::Config::new("c", "1");
     vec![
         config(),
-        config().expect(Era::Legacy),
-        config().expect(Era::Modern),
+        config().expect_era(Era::Legacy),
+        config().expect_era(Era::Modern),
         config().revisions(&[Revision::V2026_07_28]),
-        config().revisions(&[Revision::V2026_07_28]).expect(Era::Legacy),
+        config().revisions(&[Revision::V2026_07_28]).expect_era(Era::Legacy),
         config().revisions(&Revision::LEGACY),
         config().revisions(&[Revision::V2024_11_05, Revision::V2026_07_28]),
     ]
@@ -98,7 +98,7 @@ fn a_server_that_answers_everything_alike_causes_no_loop_t_32_t_33_lif_31() {
                 assert!(client.requests() <= REQUESTS_MAX, "a loop: {}", what());
                 let is_ready = client.machine.peer().is_some();
                 assert!(
-                    is_ready != client.machine.closed().is_some(),
+                    is_ready != client.machine.close_reason().is_some(),
                     "neither ready nor closed: {}",
                     what()
                 );

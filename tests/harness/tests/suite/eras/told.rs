@@ -18,7 +18,7 @@ fn changes_reach_the_session_untagged_and_subscriptions_tagged_stl_31_stl_32() {
     let filter =
         r#""notifications":{"toolsListChanged":true,"resourceSubscriptions":["file:///a"]}"#;
     let changed = |server: &mut PlayedServer, change| {
-        server.machine.changed(server.now, change).unwrap();
+        server.machine.notify_changed(server.now, change).unwrap();
         server.poll();
         let tag = |line: Value| {
             line["params"]["_meta"].get("io.modelcontextprotocol/subscriptionId").cloned()
@@ -125,5 +125,7 @@ fn everything_open_in_either_era_ends_with_the_connection_stl_36_can_15() {
     assert_eq!(lines[1]["params"]["requestId"], 1);
     assert!(answer(&mut server, alone));
     assert!(!answer(&mut server, in_session));
-    assert!(server.machine.closed().is_some() && matches!(server.told()[..], [Event::Closed(_)]));
+    assert!(
+        server.machine.close_reason().is_some() && matches!(server.told()[..], [Event::Closed(_)])
+    );
 }

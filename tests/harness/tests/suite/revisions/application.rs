@@ -11,8 +11,8 @@ use mcp_proto::schema::{
 };
 use mcp_proto::server::{self, Server};
 use mcp_proto::{
-    CallError, CallId, CallOptions, Capability, Change, Close, Context, ErrorObject, IncomingId,
-    Instant, Misuse, Progress, Question, Raw, Request, code,
+    CallError, CallId, CallOptions, Capability, Change, CloseReason, Context, ErrorObject,
+    IncomingId, Instant, Misuse, NeededInput, Progress, Raw, Request, code,
 };
 
 pub(crate) fn raw(text: &str) -> Raw {
@@ -85,7 +85,7 @@ impl ClientApplication {
                 let name = self.calls.remove(&call).expect("a call that ends is open");
                 self.log.note(format_args!("{name}: {}", told(&outcome)));
             }
-            client::Event::Listening { call, filter } => {
+            client::Event::Subscribed { call, filter } => {
                 let name = self.name(Some(call));
                 self.log.note(format_args!(
                     "listening{name}: tools {} prompts {} resources {} {:?}",
@@ -286,8 +286,9 @@ impl ServerApplication {
             }
             "count" => {
                 for step in 1..=3 {
-                    let progress =
-                        Progress::new(f64::from(step)).of(3.0).message(format!("step {step}"));
+                    let progress = Progress::new(f64::from(step))
+                        .with_total(3.0)
+                        .with_message(format!("step {step}"));
                     let done = server.progress(now, incoming, &progress);
                     self.log.note(format_args!("progress {step}: {done:?}"));
                 }
@@ -298,8 +299,8 @@ impl ServerApplication {
             "sleep" => {}
             "late" => self.later.push((now + Duration::from_secs(8), incoming)),
             "form" => self.fill_in(now, server, incoming, context),
-            "roots" => match &context.answers {
-                None => self.ask(now, server, incoming, &[("where", Question::Roots)], None),
+            "roots" => match &context.input_responses {
+                None => self.ask(now, server, incoming, &[("where", NeededInput::Roots)], None),
                 Some(_) => self.say(now, server, incoming, "thanks"),
             },
             "nothing" => match context.state.as_deref() {
@@ -312,7 +313,7 @@ impl ServerApplication {
                     now,
                     server,
                     incoming,
-                    &[("what", Question::raw("sampling/createMessage", params))],
+                    &[("what", NeededInput::raw("sampling/createMessage", params))],
                     None,
                 );
             }
@@ -325,7 +326,7 @@ impl ServerApplication {
                     "resources" => Change::Resources,
                     uri => Change::Resource(uri),
                 };
-                let done = server.changed(now, change);
+                let done = server.notify_changed(now, change);
                 self.log.note(format_args!("changed {what}: {done:?}"));
                 self.say(now, server, incoming, "told");
             }
@@ -362,16 +363,16 @@ impl ServerApplication {
     ) {
         let form = |message: &str| {
             let schema = raw(r#"{"type":"object","properties":{"word":{"type":"string"}}}"#);
-            Question::from(Elicit::form(message, schema))
+            NeededInput::from(Elicit::form(message, schema))
         };
         let word = |key: &str| {
-            let answers = context.answers.as_ref().unwrap();
+            let answers = context.input_responses.as_ref().unwrap();
             let answer: ElicitResult = answers.decode(key).unwrap().unwrap();
             format!("{:?}", answer.content)
         };
         match context.state.as_deref() {
             None => {
-                let questions = [("who", form("Who?")), ("where", Question::Roots)];
+                let questions = [("who", form("Who?")), ("where", NeededInput::Roots)];
                 self.ask(now, server, incoming, &questions, Some("first"));
             }
             Some("first") => {
@@ -390,7 +391,7 @@ impl ServerApplication {
         now: Instant,
         server: &mut Server,
         incoming: IncomingId,
-        questions: &[(&str, Question)],
+        questions: &[(&str, NeededInput)],
         state: Option<&str>,
     ) {
         self.open.remove(&incoming);
@@ -426,7 +427,7 @@ fn surroundings(context: &Context) -> String {
     if let Some(level) = context.log_level {
         words.push_str(&format!(", log from {level}"));
     }
-    for (key, answer) in context.answers.iter().flat_map(|answers| answers.iter()) {
+    for (key, answer) in context.input_responses.iter().flat_map(|answers| answers.iter()) {
         words.push_str(&format!(", {key} is {answer}"));
     }
     if let Some(state) = &context.state {
@@ -457,11 +458,11 @@ fn told(outcome: &Result<Raw, CallError>) -> String {
             let data = error.data.as_ref().map_or_else(String::new, |data| format!(" {data}"));
             format!("refused {error}{data}")
         }
-        Err(CallError::Unanswered(error)) => format!("unanswered {error}"),
+        Err(CallError::InputRefused(error)) => format!("unanswered {error}"),
         Err(other) => format!("{other:?}"),
     }
 }
 
-fn closed(why: &Close) -> String {
+fn closed(why: &CloseReason) -> String {
     format!("closed {why:?}")
 }

@@ -134,7 +134,7 @@ fn two_at_a_time(wire: &mut Wire) {
 
 fn listen(wire: &mut Wire) {
     let filter = Filter::new().tools().resources().resource("file:///a");
-    let call = wire.client.listen(wire.now, &filter, CallOptions::default());
+    let call = wire.client.subscribe(wire.now, &filter, CallOptions::default());
     wire.at_client.began("changes", call);
 }
 

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::http::client::dial::Duplex;
+use crate::http::client::dial::ByteStream;
 
 /// Replaces the TLS configuration of a remote server.
 #[derive(Clone, Default)]
@@ -20,8 +20,8 @@ impl Tls {
     #[expect(clippy::unused_async, clippy::unused_self, reason = "shared signature")]
     pub(in crate::http::client) async fn secure(
         &self,
-        stream: Box<dyn Duplex>,
-    ) -> io::Result<Box<dyn Duplex>> {
+        stream: Box<dyn ByteStream>,
+    ) -> io::Result<Box<dyn ByteStream>> {
         Ok(stream)
     }
 }

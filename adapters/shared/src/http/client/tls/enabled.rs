@@ -8,7 +8,7 @@ use futures_rustls::rustls::crypto::ring;
 use futures_rustls::rustls::pki_types::ServerName;
 use futures_rustls::rustls::{ClientConfig, RootCertStore};
 
-use crate::http::client::dial::Duplex;
+use crate::http::client::dial::ByteStream;
 
 /// The TLS configuration of a remote server; by default one that trusts the web's roots.
 #[derive(Clone, Default)]
@@ -43,8 +43,8 @@ impl Tls {
     /// Performs the TLS handshake if the URL is `https`.
     pub(in crate::http::client) async fn secure(
         &self,
-        stream: Box<dyn Duplex>,
-    ) -> io::Result<Box<dyn Duplex>> {
+        stream: Box<dyn ByteStream>,
+    ) -> io::Result<Box<dyn ByteStream>> {
         match &self.0 {
             Some((connector, name)) => Ok(Box::new(connector.connect(name.clone(), stream).await?)),
             None => Ok(stream),

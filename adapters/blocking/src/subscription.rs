@@ -18,13 +18,13 @@ use crate::wait::block_on_within;
 /// Dropping this value ends the subscription and notifies the server. The end of the connection
 /// ends it as well; [`Connection::reconnect`](crate::Connection::reconnect) resumes it.
 #[must_use = "dropping it ends the subscription"]
-pub struct Listening(pub(crate) mcp_adapter::Listening);
+pub struct Subscription(pub(crate) mcp_adapter::Subscription);
 
-impl Listening {
+impl Subscription {
     /// Returns what the server acknowledged, which may be less than requested.
     #[must_use]
-    pub fn hears(&self) -> Filter {
-        self.0.hears()
+    pub fn acknowledged(&self) -> Filter {
+        self.0.acknowledged()
     }
 
     /// Waits for the next change for at most `patience`; returns `None` on timeout, or once the
@@ -43,7 +43,7 @@ impl Listening {
 }
 
 /// Blocks until the next change; ends once the subscription has ended and its queue is empty.
-impl Iterator for Listening {
+impl Iterator for Subscription {
     type Item = Changed;
 
     fn next(&mut self) -> Option<Changed> {
@@ -51,7 +51,7 @@ impl Iterator for Listening {
     }
 }
 
-impl fmt::Debug for Listening {
+impl fmt::Debug for Subscription {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }

@@ -9,11 +9,11 @@ use core::fmt;
 /// other HTTP stack, implement one lookup:
 ///
 /// ```
-/// use mcp_proto::http::Fields;
+/// use mcp_proto::http::Headers;
 ///
 /// struct Head(Vec<(String, Vec<u8>)>);
 ///
-/// impl Fields for Head {
+/// impl Headers for Head {
 ///     fn value(&self, name: &str, nth: usize) -> Option<&[u8]> {
 ///         let mut values = self.0.iter().filter(|(key, _)| key.eq_ignore_ascii_case(name));
 ///         values.nth(nth).map(|(_, value)| &value[..])
@@ -22,9 +22,9 @@ use core::fmt;
 ///
 /// let head = Head(vec![("Accept".into(), b"text/html".into()), ("accept".into(), b"*/*".into())]);
 /// assert_eq!(head.value("accept", 1), Some(&b"*/*"[..]));
-/// assert!(head.one("accept").is_err());
+/// assert!(head.single("accept").is_err());
 /// ```
-pub trait Fields {
+pub trait Headers {
     /// Returns the `nth` value, counted from 0, of the header `name`. `name` is in lower case; the
     /// comparison ignores case.
     // HTTP-46: header names are case-insensitive.
@@ -35,7 +35,7 @@ pub trait Fields {
     /// # Errors
     /// Returns [`RepeatedHeader`] if the header appears twice, even with equal values. An
     /// intermediary may check one value and this side use the other, so neither is trusted.
-    fn one(&self, name: &str) -> Result<Option<&[u8]>, RepeatedHeader> {
+    fn single(&self, name: &str) -> Result<Option<&[u8]>, RepeatedHeader> {
         match self.value(name, 1) {
             None => Ok(self.value(name, 0)),
             Some(_) => Err(RepeatedHeader),
@@ -57,44 +57,44 @@ impl core::error::Error for RepeatedHeader {}
 
 /// Returns all values of a header.
 pub(super) fn all_values<'a>(
-    fields: &'a dyn Fields,
+    fields: &'a dyn Headers,
     name: &'a str,
 ) -> impl Iterator<Item = &'a [u8]> {
     (0..).map_while(move |nth| fields.value(name, nth))
 }
 
-impl<N: AsRef<str>, V: AsRef<[u8]>> Fields for [(N, V)] {
+impl<N: AsRef<str>, V: AsRef<[u8]>> Headers for [(N, V)] {
     fn value(&self, name: &str, nth: usize) -> Option<&[u8]> {
         let mut values = self.iter().filter(|(key, _)| key.as_ref().eq_ignore_ascii_case(name));
         values.nth(nth).map(|(_, value)| value.as_ref())
     }
 }
 
-impl<N: AsRef<str>, V: AsRef<[u8]>, const LEN: usize> Fields for [(N, V); LEN] {
+impl<N: AsRef<str>, V: AsRef<[u8]>, const LEN: usize> Headers for [(N, V); LEN] {
     fn value(&self, name: &str, nth: usize) -> Option<&[u8]> {
         self.as_slice().value(name, nth)
     }
 }
 
-impl<N: AsRef<str>, V: AsRef<[u8]>> Fields for Vec<(N, V)> {
+impl<N: AsRef<str>, V: AsRef<[u8]>> Headers for Vec<(N, V)> {
     fn value(&self, name: &str, nth: usize) -> Option<&[u8]> {
         self.as_slice().value(name, nth)
     }
 }
 
-impl<T: Fields + ?Sized> Fields for &T {
+impl<T: Headers + ?Sized> Headers for &T {
     fn value(&self, name: &str, nth: usize) -> Option<&[u8]> {
         (**self).value(name, nth)
     }
 }
 
 #[cfg(feature = "http-types")]
-impl Fields for ::http::HeaderMap {
+impl Headers for ::http::HeaderMap {
     fn value(&self, name: &str, nth: usize) -> Option<&[u8]> {
         values_of(self, name).nth(nth)
     }
 
-    fn one(&self, name: &str) -> Result<Option<&[u8]>, RepeatedHeader> {
+    fn single(&self, name: &str) -> Result<Option<&[u8]>, RepeatedHeader> {
         let mut values = values_of(self, name);
         match (values.next(), values.next()) {
             (value, None) => Ok(value),
@@ -117,15 +117,15 @@ mod tests {
     #[test]
     fn names_are_case_insensitive_and_values_are_ordered_http_46() {
         let fields = [("Accept", "a"), ("X", "b"), ("ACCEPT", "c")];
-        let dynamic: &dyn Fields = &fields;
+        let dynamic: &dyn Headers = &fields;
         assert_eq!(all_values(dynamic, "accept").collect::<Vec<_>>(), [b"a", b"c"]);
         assert_eq!((dynamic.value("x", 0), dynamic.value("x", 1)), (Some(&b"b"[..]), None));
-        assert_eq!((dynamic.one("x"), dynamic.one("y")), (Ok(Some(&b"b"[..])), Ok(None)));
+        assert_eq!((dynamic.single("x"), dynamic.single("y")), (Ok(Some(&b"b"[..])), Ok(None)));
     }
 
     #[test]
     fn a_repeated_header_is_an_error_even_with_equal_values() {
-        assert_eq!([("host", "a"), ("Host", "a")].one("host"), Err(RepeatedHeader));
+        assert_eq!([("host", "a"), ("Host", "a")].single("host"), Err(RepeatedHeader));
     }
 
     #[cfg(feature = "http-types")]
@@ -135,9 +135,12 @@ mod tests {
         map.append("Mcp-Method", ::http::HeaderValue::from_static("tools/call"));
         map.append("accept", ::http::HeaderValue::from_static("a"));
         map.append("accept", ::http::HeaderValue::from_static("b"));
-        let fields: &dyn Fields = &map;
-        assert_eq!(fields.one("mcp-method"), Ok(Some(&b"tools/call"[..])));
+        let fields: &dyn Headers = &map;
+        assert_eq!(fields.single("mcp-method"), Ok(Some(&b"tools/call"[..])));
         assert_eq!(all_values(fields, "accept").collect::<Vec<_>>(), [b"a", b"b"]);
-        assert_eq!((fields.one("accept"), fields.one("host")), (Err(RepeatedHeader), Ok(None)));
+        assert_eq!(
+            (fields.single("accept"), fields.single("host")),
+            (Err(RepeatedHeader), Ok(None))
+        );
     }
 }

@@ -14,22 +14,22 @@ use crate::schema::{Decode, DecodeError, Encode};
 ///
 /// [`Server::request_input`](crate::server::Server::request_input) sends one or more of them under
 /// keys of the server's choice. The client's responses arrive in
-/// [`Context::answers`](crate::Context::answers) under equal keys. A legacy client receives a
-/// request, a modern one an `input_required` result; the server need not distinguish the two. See
-/// the specification on [multi round-trip requests][spec].
+/// [`Context::input_responses`](crate::Context::input_responses) under equal keys. A legacy client
+/// receives a request, a modern one an `input_required` result; the server need not distinguish the
+/// two. See the specification on [multi round-trip requests][spec].
 ///
 /// ```
-/// use mcp_proto::{Question, Raw};
+/// use mcp_proto::{NeededInput, Raw};
 ///
 /// let params = Raw::from_text(r#"{"message":"Which city?"}"#).unwrap();
-/// let city = Question::raw("elicitation/create", params);
-/// let questions = [("city", city), ("roots", Question::Roots)];
+/// let city = NeededInput::raw("elicitation/create", params);
+/// let questions = [("city", city), ("roots", NeededInput::Roots)];
 /// ```
 ///
 /// [spec]: https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Question {
+pub enum NeededInput {
     /// Asks the user, by a form or a URL: [`elicitation/create`][spec].
     ///
     /// [spec]: https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation
@@ -49,20 +49,20 @@ pub enum Question {
 }
 
 #[cfg(feature = "schema")]
-impl From<Elicit> for Question {
+impl From<Elicit> for NeededInput {
     fn from(form: Elicit) -> Self {
         Self::Elicit(Box::new(form))
     }
 }
 
 #[cfg(feature = "schema")]
-impl From<CreateMessage> for Question {
+impl From<CreateMessage> for NeededInput {
     fn from(sampling: CreateMessage) -> Self {
         Self::Sample(Box::new(sampling))
     }
 }
 
-impl Question {
+impl NeededInput {
     /// Creates an input request from a method name and `params`, which must be an object.
     pub fn raw(method: impl Into<Box<str>>, params: Raw) -> Self {
         Self::Raw(method.into(), Some(params))
@@ -96,13 +96,13 @@ impl Question {
 /// A client's responses to input requests, by the keys of the requests.
 ///
 /// The results are the client's and unverified; see
-/// [`Context::answers`](crate::Context::answers).
+/// [`Context::input_responses`](crate::Context::input_responses).
 ///
 /// ```
 /// use mcp_proto::schema::ElicitResult;
-/// use mcp_proto::{Answers, ErrorObject};
+/// use mcp_proto::{InputResponses, ErrorObject};
 ///
-/// fn city(answers: &Answers) -> Result<ElicitResult, ErrorObject> {
+/// fn city(answers: &InputResponses) -> Result<ElicitResult, ErrorObject> {
 ///     match answers.decode("city") {
 ///         Some(Ok(result)) => Ok(result),
 ///         Some(Err(error)) => Err(ErrorObject::invalid_params(error.to_string())),
@@ -111,16 +111,16 @@ impl Question {
 /// }
 /// ```
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Answers(Vec<(Box<str>, Raw)>);
+pub struct InputResponses(Vec<(Box<str>, Raw)>);
 
-impl Answers {
+impl InputResponses {
     pub(crate) fn new(answers: Vec<(Box<str>, Raw)>) -> Self {
         Self(answers)
     }
 
     /// Returns the response to the input request `key`, unchanged.
     #[must_use]
-    pub fn find(&self, key: &str) -> Option<&Raw> {
+    pub fn get(&self, key: &str) -> Option<&Raw> {
         self.0.iter().find(|(name, _)| **name == *key).map(|(_, answer)| answer)
     }
 
@@ -131,7 +131,7 @@ impl Answers {
     ///
     /// Fails if a member is missing or has the wrong type.
     pub fn decode<T: Decode>(&self, key: &str) -> Option<Result<T, DecodeError>> {
-        self.find(key).map(T::decode)
+        self.get(key).map(T::decode)
     }
 
     /// Returns the responses with their keys, in the order in which the client sent them, or, for

@@ -71,18 +71,18 @@ impl Changed {
 /// Dropping this value ends the subscription and notifies the server. The end of the connection
 /// ends it as well; [`Connection::reconnect`](crate::Connection::reconnect) resumes it.
 #[must_use = "dropping it ends the subscription"]
-pub struct Listening {
+pub struct Subscription {
     feed: Arc<Feed>,
 }
 
-impl Listening {
+impl Subscription {
     pub(crate) const fn new(feed: Arc<Feed>) -> Self {
         Self { feed }
     }
 
     /// Returns what the server acknowledged, which may be less than requested.
     #[must_use]
-    pub fn hears(&self) -> Filter {
+    pub fn acknowledged(&self) -> Filter {
         self.feed.state.lock().filter.clone()
     }
 
@@ -102,15 +102,15 @@ impl Listening {
     }
 }
 
-impl Drop for Listening {
+impl Drop for Subscription {
     fn drop(&mut self) {
         self.feed.cancel();
     }
 }
 
-impl fmt::Debug for Listening {
+impl fmt::Debug for Subscription {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Listening").field("hears", &self.hears()).finish_non_exhaustive()
+        f.debug_struct("Listening").field("hears", &self.acknowledged()).finish_non_exhaustive()
     }
 }
 
@@ -165,7 +165,7 @@ impl Feed {
         }
         let call = state.connection.call(
             now,
-            Command::Listen { filter: &self.requested, options: CallOptions::default() },
+            Command::Subscribe { filter: &self.requested, options: CallOptions::default() },
         )?;
         own.call = Some((Arc::clone(link), call));
         own.acknowledged = false;
@@ -222,7 +222,7 @@ impl Feed {
             .when(|state| match &state.ended {
                 _ if state.acknowledged => Some(Ok(())),
                 Some(Err(error)) => Some(Err(error.clone().into())),
-                Some(Ok(())) => Some(Err(CallError::Withdrawn.into())),
+                Some(Ok(())) => Some(Err(CallError::SubscriptionEnded.into())),
                 None => None,
             })
             .await
@@ -319,14 +319,14 @@ mod tests {
     use futures_lite::future::{block_on, poll_once};
     use mcp_proto::Filter;
 
-    use super::{Feed, Listening};
+    use super::{Feed, Subscription};
 
     /// Like all futures of an abandoned connection.
     #[test]
     fn a_task_that_ignores_the_end_of_a_subscription_yields() {
         let feed = Feed::new(&Filter::new());
         feed.lost();
-        let mut listening = Listening::new(feed);
+        let mut listening = Subscription::new(feed);
         let many = async {
             for _ in 0..100 {
                 assert_eq!(listening.next().await, None);
