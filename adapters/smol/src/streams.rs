@@ -88,10 +88,10 @@ pub(crate) fn standard() -> io::Result<(Reader, Writer, StdoutFlush)> {
 }
 
 #[cfg(not(unix))]
-pub(crate) const ARRIVAL: std::time::Duration = std::time::Duration::ZERO;
+pub(crate) const FLUSH_TIMEOUT: std::time::Duration = std::time::Duration::ZERO;
 
 #[cfg(not(unix))]
-pub(crate) struct Arrived;
+pub(crate) struct StdoutFlush;
 
 #[cfg(not(unix))]
 impl StdoutFlush {

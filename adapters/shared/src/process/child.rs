@@ -3,12 +3,11 @@
 use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Read};
 use std::process::{Child as Process, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread;
 
-use event_listener::Event;
-
 use super::group;
+use crate::exec::watched::Watched;
 
 /// The number of stderr lines kept.
 const STDERR_LINES_MAX: usize = 32;
@@ -20,9 +19,7 @@ const STDERR_LINE_BYTES_MAX: usize = 1024;
 #[derive(Debug)]
 pub(crate) struct Child {
     id: u32,
-    state: Mutex<ChildState>,
-    /// Notified when the child has exited or its stderr has ended.
-    changed: Event,
+    state: Watched<ChildState>,
 }
 
 #[derive(Debug)]
@@ -45,13 +42,12 @@ impl Child {
         let pipes = (process.stdin.take(), process.stdout.take(), process.stderr.take());
         let child = Arc::new(Self {
             id: process.id(),
-            state: Mutex::new(ChildState {
+            state: Watched::new(ChildState {
                 process: Some(process),
                 status: None,
                 stderr: VecDeque::new(),
                 stderr_done: false,
             }),
-            changed: Event::new(),
         });
         let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
             child.kill_and_reap();
@@ -80,37 +76,27 @@ impl Child {
 
     /// Returns how the child exited, if it has.
     pub(crate) fn status(&self) -> Option<ExitStatus> {
-        self.lock().status
+        self.state.lock().status
     }
 
     /// Returns the latest lines of stderr.
     pub(crate) fn stderr(&self) -> Vec<String> {
-        self.lock().stderr.iter().cloned().collect()
+        self.state.lock().stderr.iter().cloned().collect()
     }
 
     /// Waits until the child has exited.
     pub(crate) async fn exited(&self) {
-        self.wait(|state| state.process.is_none()).await;
+        self.state.when(|state| state.process.is_none().then_some(())).await;
     }
 
     /// Waits until stderr has ended.
     pub(crate) async fn stderr_ended(&self) {
-        self.wait(|state| state.stderr_done).await;
-    }
-
-    async fn wait(&self, done: impl Fn(&ChildState) -> bool) {
-        loop {
-            let changed = self.changed.listen();
-            if done(&self.lock()) {
-                return;
-            }
-            changed.await;
-        }
+        self.state.when(|state| state.stderr_done.then_some(())).await;
     }
 
     /// Asks the process group of the child to terminate.
     pub(crate) fn terminate(&self) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if let Some(process) = &mut state.process {
             group::terminate(self.id, process);
         }
@@ -118,7 +104,7 @@ impl Child {
 
     /// Kills the process group of the child.
     pub(crate) fn kill(&self) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if let Some(process) = &mut state.process {
             group::kill(self.id, process);
         }
@@ -133,17 +119,20 @@ impl Child {
     /// Waits for the child to exit, kills the rest of its process group, and reaps it.
     fn reap(&self) {
         group::wait_without_reaping(self.id, || self.has_exited());
-        let mut state = self.lock();
-        if let Some(mut process) = state.process.take() {
-            group::kill(self.id, &mut process);
-            state.status = process.wait().ok();
-        }
-        drop(state);
-        self.changed.notify(usize::MAX);
+        self.state.change(|state| {
+            if let Some(mut process) = state.process.take() {
+                group::kill(self.id, &mut process);
+                state.status = process.wait().ok();
+            }
+        });
     }
 
     fn has_exited(&self) -> bool {
-        self.lock().process.as_mut().is_none_or(|process| !matches!(process.try_wait(), Ok(None)))
+        self.state
+            .lock()
+            .process
+            .as_mut()
+            .is_none_or(|process| !matches!(process.try_wait(), Ok(None)))
     }
 
     fn read_stderr(&self, stderr: impl Read) {
@@ -156,7 +145,7 @@ impl Child {
             match piece.read_until(b'\n', &mut line) {
                 Ok(count) if count > 0 => {
                     let text = String::from_utf8_lossy(&line);
-                    let mut state = self.lock();
+                    let mut state = self.state.lock();
                     if state.stderr.len() >= STDERR_LINES_MAX {
                         state.stderr.pop_front();
                     }
@@ -165,11 +154,6 @@ impl Child {
                 Ok(_) | Err(_) => break,
             }
         }
-        self.lock().stderr_done = true;
-        self.changed.notify(usize::MAX);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, ChildState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.change(|state| state.stderr_done = true);
     }
 }

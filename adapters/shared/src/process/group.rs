@@ -11,7 +11,6 @@ mod unix {
     use std::process::{Child, Command};
 
     use nix::sys::signal::{Signal, killpg};
-    use nix::sys::wait::{Id, WaitPidFlag, waitid};
     use nix::unistd::Pid;
 
     /// Puts the child into a process group of its own, so that a signal to this process's group
@@ -31,13 +30,29 @@ mod unix {
     /// Waits until the child exits. It stays a zombie until it is reaped, so that its process and
     /// group ids are not reused.
     pub(crate) fn wait_without_reaping(id: u32, has_exited: impl Fn() -> bool) {
-        let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT;
         loop {
-            match waitid(Id::Pid(pid(id)), flags) {
+            match wait_for_exit(pid(id)) {
                 Err(nix::Error::EINTR) => {}
-                Ok(_) => return,
+                Ok(()) => return,
                 Err(_) => return while !has_exited() {},
             }
+        }
+    }
+
+    #[cfg(not(target_vendor = "apple"))]
+    fn wait_for_exit(pid: Pid) -> nix::Result<()> {
+        use nix::sys::wait::{Id, WaitPidFlag, waitid};
+        waitid(Id::Pid(pid), WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT).map(drop)
+    }
+
+    // `nix` has no `waitid` for these systems.
+    #[cfg(target_vendor = "apple")]
+    fn wait_for_exit(pid: Pid) -> nix::Result<()> {
+        use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+        let pid = Pid::from_raw(pid.as_raw()).ok_or(nix::Error::ESRCH)?;
+        match waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(nix::Error::from_raw(error.raw_os_error())),
         }
     }
 
