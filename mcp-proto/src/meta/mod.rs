@@ -1,10 +1,13 @@
-//! The `_meta` of modern messages: parsing the context of requests, and writing it.
+//! What modern messages carry besides their params: the `_meta` of both sides, and the input that a
+//! repeated request brings.
 
+mod input_responses;
 mod request_context;
 mod writer;
 
+pub(crate) use input_responses::read_input;
 pub(crate) use request_context::{
     LastContext, RequestContext, has_progress_token, keep_meta, missing_capabilities,
-    missing_context, read_input, supported, write_revisions,
+    missing_context, supported, write_revisions,
 };
 pub(crate) use writer::{MetaWriter, asks_for_logs};

@@ -10,9 +10,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use crate::error::code;
-use crate::json::{
-    Array, Frame, Object, Raw, find_each, find_rare, members, unescape, unescape_key, write_str,
-};
+use crate::json::{Array, Frame, Object, Raw, find_each, find_rare, unescape, write_str};
 use crate::revision::{Revision, Side};
 use crate::rpc::{ErrorObject, Params, RequestId};
 use crate::schema::{Capabilities, Decode, Implementation, Level, key};
@@ -159,47 +157,6 @@ fn read_context(
         instructions: None,
     };
     Ok((Arc::new(peer), log_level))
-}
-
-/// Parses the input responses and the state of a repeated request.
-///
-/// # Errors
-///
-/// Returns the error to respond with if a member has the wrong type, or if there are more than
-/// `responses_max` responses.
-// STL-25, STL-26: `inputResponses` and `requestState`.
-pub(crate) fn read_input(
-    responses_max: usize,
-    frame: Frame<'_>,
-    params: &Params<'_>,
-) -> Result<(Option<InputResponses>, Option<Box<str>>), ErrorObject> {
-    let bad = |why: &str| Err(ErrorObject::invalid_params(why));
-    let object = params.object.map_or(&[][..], |object| object.text);
-    let [state, responses] = find_each(object, ["requestState", "inputResponses"]);
-    let state = match state {
-        None | Some(b"null") => None,
-        Some(state) => match unescape(state) {
-            Some(state) => Some(state.into()),
-            None => return bad("`requestState` must be a string"),
-        },
-    };
-    let responses = match responses {
-        None | Some(b"null") => return Ok((None, state)),
-        Some(responses) if responses.starts_with(b"{") => responses,
-        Some(_) => return bad("`inputResponses` must be an object"),
-    };
-    let mut answers = Vec::new();
-    for (name, answer) in members(responses) {
-        if !answer.starts_with(b"{") {
-            return bad("each member of `inputResponses` must be an object");
-        }
-        if answers.len() == responses_max {
-            return bad(&format!("`inputResponses` has more than {responses_max} members"));
-        }
-        let name = unescape_key(name);
-        answers.push((name.into(), frame.keep(answer, params.line_breaks())));
-    }
-    Ok((Some(InputResponses::new(answers)), state))
 }
 
 /// Returns the error for a request without a context outside a session, from a server that supports

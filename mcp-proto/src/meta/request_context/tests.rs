@@ -148,30 +148,3 @@ fn a_progress_token_over_the_id_limit_is_ignored() {
         assert_eq!(sender.unwrap().progress_token.is_some(), is_kept, "{token}");
     }
 }
-
-#[test]
-fn input_responses_are_an_object_of_objects_stl_25_stl_26() {
-    let read = |params: &str| {
-        let text = message(params);
-        let input = read_input(2, Frame::Borrowed(text.as_bytes()), &params_in(&text));
-        input.map(|(answers, state)| (answers.map(|answers| answers.iter().count()), state))
-    };
-    let rows: &[(&str, Option<usize>, Option<&str>)] = &[
-        ("{}", None, None),
-        (r#"{"requestState":null,"inputResponses":null}"#, None, None),
-        (r#"{"requestState":"s\n"}"#, None, Some("s\n")),
-        (r#"{"inputResponses":{}}"#, Some(0), None),
-        (r#"{"inputResponses":{"a":{},"b":{}},"requestState":""}"#, Some(2), Some("")),
-    ];
-    for (params, answers, state) in rows {
-        assert_eq!(read(params), Ok((*answers, state.map(Into::into))), "{params}");
-    }
-    for params in [
-        r#"{"requestState":5}"#,
-        r#"{"inputResponses":[]}"#,
-        r#"{"inputResponses":{"a":1}}"#,
-        r#"{"inputResponses":{"a":{},"b":{},"c":{}}}"#,
-    ] {
-        assert_eq!(read(params).unwrap_err().code, code::INVALID_PARAMS, "{params}");
-    }
-}
