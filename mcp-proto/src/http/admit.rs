@@ -19,30 +19,32 @@ pub(super) const EVENT_STREAM: &str = "text/event-stream";
 /// The maximum length of `MCP-Protocol-Version` in bytes.
 const VERSION_BYTES_MAX: usize = 64;
 
-/// A request whose head is acceptable.
+/// A request whose method and headers were accepted by [`admit`].
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Admitted {
-    /// A message, classified once its body is known: see [`PostHead::read`].
+    /// A POST with a message. Pass its body to [`PostHead::read`].
     Post(PostHead),
-    /// A client listens to a session, or resumes a stream.
+    /// A GET: the client listens for server messages in a session, or resumes a stream.
     // HTTP-22: GET opens a stream for messages that belong to no request.
     Get(GetRequest),
-    /// A client ends the session with this id.
+    /// A DELETE: the client ends the session with this id.
     // HTTP-35: DELETE terminates a session.
     Delete(Box<str>),
 }
 
-/// A GET request: the client listens to a session.
+/// A GET request, which listens for server messages in a session or resumes a stream.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct GetRequest {
     /// The session id, in visible ASCII.
     pub session: Box<str>,
-    /// The event to resume after, in the stream it belongs to.
+    /// The `Last-Event-ID`: the event after which its stream resumes.
+    ///
+    /// `None` if the client listens for messages that belong to no request.
     pub last_event_id: Option<Box<str>>,
 }
 
-/// The parts of a POST's head that are needed with its body.
+/// The head of an admitted POST. Call [`read`](Self::read) with the body.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct PostHead {
     pub(super) version: VersionHeader,
@@ -53,7 +55,7 @@ pub struct PostHead {
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) enum VersionHeader {
     Absent,
-    /// RepeatedHeader, empty, too long, or not visible ASCII.
+    /// Repeated, empty, too long, or not visible ASCII.
     Malformed,
     Known(Revision),
     Unknown(Box<str>),
@@ -116,9 +118,14 @@ impl SessionHeader {
 
 /// Admits or rejects a request by its HTTP method and headers, before its body is read.
 ///
-/// Checks, in this order: host and origin ([`check_origin`]), HTTP method, `Content-Length`,
-/// `Content-Encoding`, `Content-Type` and `Accept`. Checks that need the body, such as the era of a
-/// POST, are left to [`PostHead::read`]. Over HTTP/2 and later, pass `:authority` as `host`.
+/// Checks, in this order, host and origin ([`check_origin`]), the HTTP method, and then
+///
+/// - for POST: `Content-Length`, `Content-Encoding`, `Content-Type` and `Accept`;
+/// - for GET: `MCP-Protocol-Version`, `Accept`, `Mcp-Session-Id` and `Last-Event-ID`;
+/// - for DELETE: `MCP-Protocol-Version` and `Mcp-Session-Id`.
+///
+/// Checks that need the body of a POST are left to [`PostHead::read`]. Over HTTP/2 and later, pass
+/// `:authority` as `host`.
 ///
 /// ```
 /// use mcp_proto::http::{Admitted, Policy, admit};
@@ -135,7 +142,7 @@ impl SessionHeader {
 /// ```
 ///
 /// # Errors
-/// Returns the refusal to send.
+/// Returns the [`Refusal`] to send, for the first check that fails.
 pub fn admit(policy: &Policy, verb: &str, fields: &dyn Headers) -> Result<Admitted, Refusal> {
     check_origin(policy, fields)?;
     let sessions = policy.offers_sessions();
@@ -153,10 +160,11 @@ pub fn admit(policy: &Policy, verb: &str, fields: &dyn Headers) -> Result<Admitt
 
 /// Checks `Host` and `Origin`; the first step of [`admit`].
 ///
-/// A server that authenticates clients does so after this check and before all others.
+/// A server that authenticates clients does so after this check and before all other checks.
 ///
 /// # Errors
-/// Returns the refusal to send.
+/// Returns the [`Refusal`] to send: with status 400 if `Host` is missing, repeated or malformed,
+/// and 403 if the policy does not allow the host or the origin.
 // HTTP-55: an invalid origin is rejected with 403. T-90: so is `null`, unless configured.
 pub fn check_origin(policy: &Policy, fields: &dyn Headers) -> Result<(), Refusal> {
     let Ok(Some(host)) = fields.single("host") else {
@@ -246,7 +254,7 @@ fn get(policy: &Policy, fields: &dyn Headers) -> Result<GetRequest, Refusal> {
     Ok(GetRequest { session, last_event_id: last_event_id.map(Into::into) })
 }
 
-/// Checks the version of a GET or DELETE: absent, or a supported revision with sessions.
+/// Checks that the version of a GET or DELETE is absent or a supported legacy revision.
 // HTTP-37: an absent version is the session's. HTTP-38: 400 for an unsupported one. HTTP-52: 405
 // for a modern one.
 fn check_session_version(policy: &Policy, fields: &dyn Headers) -> Result<(), Refusal> {
@@ -259,7 +267,7 @@ fn check_session_version(policy: &Policy, fields: &dyn Headers) -> Result<(), Re
     }
 }
 
-/// Returns the revision of a legacy request, if it names one, or the refusal of an unsupported one.
+/// Returns the revision that a legacy request names, or refuses an unsupported one.
 // HTTP-38: an invalid or unsupported version is rejected with 400.
 pub(super) fn require_supported(
     policy: &Policy,

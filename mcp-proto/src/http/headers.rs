@@ -43,7 +43,7 @@ pub trait Headers {
     }
 }
 
-/// A header that may appear at most once is repeated.
+/// A repeated header that may appear at most once.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct RepeatedHeader;
 

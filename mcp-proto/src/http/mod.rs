@@ -1,10 +1,17 @@
-//! Streamable HTTP without IO, for servers and clients: which requests to accept, which message
-//! goes into which response, and the formats below JSON (event streams and header values).
+//! Streamable HTTP without IO, for servers and clients.
 //!
-//! A server calls [`admit`] with the head of each request and [`PostHead::read`] with its body.
-//! Each returns a [`Refusal`] that converts to a complete [`Reply`]. An accepted request goes to a
-//! [`HttpServer`], which assigns messages to responses; a [`SessionTable`] stores the open
-//! sessions. A client is a [`client::HttpClient`]. [`sse`] and [`header`] are independent of MCP.
+//! Validates requests, assigns messages to HTTP responses, and parses and writes event streams and
+//! header values. The *driver* around this code, such as an adapter for an HTTP library, owns the
+//! connections.
+//!
+//! A server calls [`admit`] with the head of each request and [`PostHead::read`] with the body of
+//! each POST. Both reject a request with a [`Refusal`], which converts to a complete [`Reply`]. An
+//! accepted request goes to an [`HttpServer`], which assigns messages to responses; a
+//! [`SessionTable`] stores the open sessions. A client is a [`client::HttpClient`]. [`sse`] and
+//! [`header`] are independent of MCP.
+//!
+//! In *legacy* protocol revisions, up to 2025-11-25, a client opens a session. In *modern* ones,
+//! from 2026-07-28, each request is independent. See [`Era`](crate::Era).
 //!
 //! [Specification][spec]
 //!

@@ -31,8 +31,8 @@ const DEPTH_MAX: usize = 32;
 ///
 /// [standard headers]: https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#standard-request-headers
 ///
-/// Both are valid header values. A method that is not valid as such is encoded, and servers reject
-/// it.
+/// Values that are not plain are [encoded](super::header::encode). Servers reject a method that
+/// needs encoding. The name is `None` if requests for `method` have none.
 ///
 /// ```
 /// use mcp_proto::Raw;
@@ -52,7 +52,7 @@ pub fn standard_headers<'a>(
     standard_of(method, params.map(Raw::as_bytes))
 }
 
-/// Like [`standard`], for params that are known to be a JSON object.
+/// Like [`standard_headers`], for params that are known to be a JSON object.
 pub(super) fn standard_of<'a>(
     method: &'a str,
     params: Option<&[u8]>,
@@ -67,8 +67,8 @@ pub(super) fn standard_of<'a>(
 ///
 /// [custom]: https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#custom-headers-from-tool-parameters
 ///
-/// A client creates one for each listed tool and drops tools for which that fails. A server creates
-/// one for the called tool.
+/// A client creates a value for each listed tool and drops tools with invalid annotations. A server
+/// creates a value for the called tool.
 ///
 /// ```
 /// use mcp_proto::Raw;
@@ -99,7 +99,7 @@ struct Param {
 }
 
 impl ParamHeaders {
-    /// Collects the annotations of a tool's input schema.
+    /// Collects the `x-mcp-header` annotations of a tool's input schema.
     ///
     /// # Errors
     /// Returns [`InvalidParamHeader`] if an annotation
@@ -128,10 +128,10 @@ impl ParamHeaders {
         self.params.is_empty()
     }
 
-    /// Returns the headers of a call with these arguments, as names and encoded values.
+    /// Returns the names and encoded values of the headers for a call with these arguments.
     ///
-    /// Arguments that are absent or `null` have no header. Neither have those that are not a
-    /// string, a boolean or an integer within ±(2^53 - 1); servers reject such calls.
+    /// Arguments that are absent or `null` have no header. Arguments of other types than string,
+    /// boolean or integer within ±(2^53 - 1) have none, either; servers reject such calls.
     // HTTP-47: `null` and absent arguments are omitted. HTTP-49: encoding of values.
     #[must_use]
     pub fn headers(&self, arguments: Option<&Raw>) -> Vec<(String, String)> {
@@ -184,7 +184,7 @@ impl ParamHeaders {
     }
 }
 
-/// An argument by the way it is mirrored.
+/// A mirrored argument, by the type of its value.
 enum Value<'a> {
     Text(Cow<'a, str>),
     Integer(i64),
@@ -261,7 +261,7 @@ impl KeywordKind {
 type WalkResult = Result<(), InvalidParamHeader>;
 
 impl SchemaWalk<'_> {
-    /// Visits one schema. `reachable`: only `properties` lead to it from the root.
+    /// Visits one schema. It is `reachable` if only `properties` lead to it from the root.
     fn schema(&mut self, reader: &mut JsonReader<'_>, reachable: bool) -> WalkResult {
         let mut annotation = None;
         let mut kind = None;
@@ -289,7 +289,8 @@ impl SchemaWalk<'_> {
             .map_or(Ok(()), |annotation| self.on_annotation(&annotation, kind.as_ref(), reachable))
     }
 
-    /// Visits the schemas of an object. `reachable`: they are properties of a reachable schema.
+    /// Visits the schemas of an object. They are `reachable` if they are properties of such a
+    /// schema.
     fn schema_map(&mut self, reader: &mut JsonReader<'_>, reachable: bool) -> WalkResult {
         let walked = reader.members(|name, reader| {
             self.path.push(name.into());

@@ -8,11 +8,11 @@ use crate::limits::Limits;
 use crate::revision::{Era, Revision};
 use crate::server;
 
-/// The requests that a server accepts over HTTP.
+/// The rules by which a server accepts or rejects HTTP requests.
 ///
 /// By default, `Host` must be a loopback host (`localhost`, 127.0.0.0/8 or `::1`, at any port), and
-/// `Origin`, if present, must be one too. This protects local servers against [DNS rebinding] and
-/// requests from web pages.
+/// `Origin`, if present, must be an HTTP or HTTPS origin on a loopback host. This protects local
+/// servers against [DNS rebinding] and requests from web pages.
 ///
 /// [DNS rebinding]: https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#security-warning
 ///
@@ -40,7 +40,7 @@ pub struct Policy {
     event_id_bytes_max: usize,
 }
 
-/// Every revision, the default limits, loopback only.
+/// Accepts all revisions from loopback hosts and origins only, with the default limits.
 impl Default for Policy {
     fn default() -> Self {
         Self {
@@ -69,8 +69,9 @@ impl Policy {
         }
     }
 
-    /// Also accepts this host: at any port, or at the given one (`example.com:8080`). An invalid
-    /// host matches nothing.
+    /// Accepts a host besides loopback hosts, such as `example.com` or `example.com:8080`.
+    ///
+    /// Without a port, the host is accepted at any port. An invalid host matches nothing.
     #[must_use]
     pub fn host(mut self, host: &str) -> Self {
         self.hosts.push(host.into());
@@ -79,16 +80,17 @@ impl Policy {
 
     /// Accepts every valid host.
     ///
-    /// Use this only for servers that authenticate clients or that run behind a proxy that checks
-    /// the host: it disables the protection against DNS rebinding.
+    /// This disables the protection against DNS rebinding. Use it only for servers that
+    /// authenticate clients or that run behind a proxy that checks the host.
     #[must_use]
     pub const fn any_host(mut self) -> Self {
         self.any_host = true;
         self
     }
 
-    /// Also accepts this origin, such as `https://app.example.com`. `null` accepts all opaque
-    /// origins. An invalid origin matches nothing.
+    /// Accepts an origin besides loopback origins, such as `https://app.example.com`.
+    ///
+    /// `null` accepts all opaque origins. An invalid origin matches nothing.
     // T-90: a `null` origin is rejected unless configured.
     #[must_use]
     pub fn origin(mut self, origin: &str) -> Self {
@@ -103,8 +105,9 @@ impl Policy {
         self
     }
 
-    /// Accepts these revisions only. Without a legacy revision there are no sessions, and GET and
-    /// DELETE are rejected.
+    /// Restricts the server to these protocol revisions. Default: all.
+    ///
+    /// Without a legacy revision there are no sessions, and GET and DELETE are rejected.
     // HTTP-02, HTTP-52: a modern-only endpoint supports POST only.
     #[must_use]
     pub fn revisions(mut self, revisions: &[Revision]) -> Self {
@@ -113,25 +116,31 @@ impl Policy {
         self
     }
 
-    /// Also accepts requests of this extension method, as [`server::Config::serve_method`] does.
+    /// Accepts requests for `method`, which no revision defines.
+    ///
+    /// Modern requests for other unknown methods are rejected with 404.
+    /// [`from_config`](Self::from_config) adds the methods of [`server::Config::serve_method`].
     #[must_use]
     pub fn serve_method(mut self, method: &str) -> Self {
         self.served.push(method.into());
         self
     }
 
-    /// Sets the maximum body size in bytes; defaults to [`Limits::message_bytes_max`], 16 MiB.
+    /// Sets the maximum body size in bytes. Default: 16 MiB.
     ///
-    /// A longer `Content-Length` is rejected. Without one, the driver must stop reading at this
-    /// limit. Costs up to this much memory per request being read.
+    /// [`from_config`](Self::from_config) sets it to [`Limits::message_bytes_max`].
+    ///
+    /// A longer `Content-Length` is rejected. Without that header, the driver must stop reading at
+    /// this limit. Each request costs up to this much memory while its body is read.
     #[must_use]
     pub const fn with_body_bytes_max(mut self, bytes: usize) -> Self {
         self.limits.message_bytes_max = bytes;
         self
     }
 
-    /// Sets the maximum length of a session id in bytes; defaults to 256. A longer id is treated as
-    /// an unknown session. Costs up to this much memory per request.
+    /// Sets the maximum length of a session id in bytes. Default: 256.
+    ///
+    /// A longer id is treated as an unknown session. Each request costs up to this much memory.
     // HTTP-30: session ids are visible ASCII.
     #[must_use]
     pub const fn with_session_id_bytes_max(mut self, bytes: usize) -> Self {
@@ -139,8 +148,9 @@ impl Policy {
         self
     }
 
-    /// Sets the maximum length of a `Last-Event-ID` in bytes; defaults to 256. A longer id is
-    /// rejected. Costs up to this much memory per request.
+    /// Sets the maximum length of a `Last-Event-ID` in bytes. Default: 256.
+    ///
+    /// A longer id is rejected. Each GET costs up to this much memory.
     // SSE-16: a stream is resumed with `Last-Event-ID`.
     #[must_use]
     pub const fn with_event_id_bytes_max(mut self, bytes: usize) -> Self {
@@ -172,7 +182,7 @@ impl Policy {
         self.revisions.contains(&revision)
     }
 
-    /// Returns whether the server supports a legacy revision, which has sessions.
+    /// Returns whether the server supports sessions, that is, any legacy revision.
     #[must_use]
     pub fn offers_sessions(&self) -> bool {
         self.speaks_era(Era::Legacy)
@@ -203,7 +213,8 @@ impl Policy {
             )
     }
 
-    /// Returns whether this `Origin` value is allowed. A malformed one is not, unless all are.
+    /// Returns whether this `Origin` value is allowed. A malformed one is allowed by `any_origin`
+    /// only.
     pub(super) fn allows_origin(&self, origin: &[u8]) -> bool {
         let matches = |one: &Origin<'_>, other: &Origin<'_>| match (one, other) {
             (Origin::Opaque, Origin::Opaque) => true,

@@ -37,7 +37,7 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// Creates a refusal with a JSON-RPC error that has no request id.
+    /// Creates a refusal with a JSON-RPC error whose message is `why` and that has no request id.
     // HTTP-09, HTTP-55: the body of a rejection is an error response without an id.
     pub fn new(status: u16, why: impl Into<Cow<'static, str>>) -> Self {
         let why = why.into();
@@ -45,7 +45,9 @@ impl Refusal {
         Self::with_error(status, None, None, &error)
     }
 
-    /// Creates a 404 refusal for an unknown or ended session. The client opens a new one.
+    /// Creates a 404 refusal for an unknown or ended session.
+    ///
+    /// The client then opens a new session. `id` is the id of the refused request, if it has one.
     // HTTP-33, HTTP-34: 404 tells the client to initialize again.
     #[must_use]
     pub fn unknown_session(id: Option<&RequestId>) -> Self {
@@ -53,7 +55,10 @@ impl Refusal {
         Self::with_error(404, None, id, &error)
     }
 
-    /// Creates a refusal with a JSON-RPC error, encoded for a client of `revision` if known.
+    /// Creates a refusal with a JSON-RPC error.
+    ///
+    /// `revision` is the revision of the client, if known. If the error has no `id`, the revision
+    /// decides whether the member is `null` or absent; it is absent if the revision is unknown.
     #[must_use]
     pub fn with_error(
         status: u16,
@@ -89,8 +94,10 @@ impl fmt::Display for Refusal {
 
 impl core::error::Error for Refusal {}
 
-/// Returns the HTTP status of a response in `revision`, given its JSON-RPC error code if it is an
-/// error. Applies only while no part of the response was sent.
+/// Returns the HTTP status of a JSON-RPC response in `revision`.
+///
+/// `error` is the JSON-RPC error code, or `None` for a result. Applies to responses sent as JSON;
+/// an event stream always has status 200.
 ///
 /// ```
 /// use mcp_proto::http::status_of;

@@ -7,12 +7,13 @@ use bytes::Bytes;
 
 use super::refusal::Refusal;
 
-/// An HTTP response.
+/// An HTTP response for the driver to send.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Reply {
     /// The status code.
     pub status: u16,
-    /// Headers, with names in lower case. The driver adds those that frame the body.
+    /// Headers, with names in lower case. The driver adds those that frame the body, such as
+    /// `content-length`.
     pub headers: Vec<(&'static str, String)>,
     /// The body.
     pub body: Body,

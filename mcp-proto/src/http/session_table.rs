@@ -10,8 +10,8 @@ use crate::time::Instant;
 
 /// Sessions by id, limited in number and idle time.
 ///
-/// The driver generates the ids, because randomness is IO. An entry costs the session, its id and
-/// about 100 bytes.
+/// The driver generates the ids, because randomness is IO. Each entry costs about 100 bytes besides
+/// the session and its id.
 ///
 /// ```
 /// use core::time::Duration;
@@ -55,7 +55,7 @@ impl fmt::Display for SessionTableFull {
 impl core::error::Error for SessionTableFull {}
 
 impl<T> SessionTable<T> {
-    /// Creates a table of at most `sessions_max` sessions that expire after `idle_max`.
+    /// Creates a table of at most `sessions_max` sessions, each of which expires after `idle_max`.
     #[must_use]
     pub const fn new(sessions_max: usize, idle_max: Duration) -> Self {
         Self { sessions: BTreeMap::new(), sessions_max, idle_max, next: None }
@@ -84,8 +84,8 @@ impl<T> SessionTable<T> {
     /// Inserts a session.
     ///
     /// # Errors
-    /// Returns [`SessionTableFull`], and drops the session, if the limit is reached or the id is
-    /// taken. Random ids do not collide in practice.
+    /// Returns [`SessionTableFull`] if the limit is reached or the id is taken. The session is
+    /// dropped then. Random ids do not collide in practice.
     pub fn insert(&mut self, now: Instant, id: &str, session: T) -> Result<(), SessionTableFull> {
         self.has_room()?;
         if self.sessions.contains_key(id) {
@@ -96,14 +96,14 @@ impl<T> SessionTable<T> {
         Ok(())
     }
 
-    /// Returns the session with this id and restarts its idle time.
+    /// Returns the session with this id and restarts its idle timer.
     pub fn get(&mut self, now: Instant, id: &str) -> Option<&T> {
         let entry = self.sessions.get_mut(id)?;
         entry.last_used = entry.last_used.max(now);
         Some(&entry.session)
     }
 
-    /// Removes a session.
+    /// Removes and returns a session; `None` if the id is unknown.
     pub fn remove(&mut self, id: &str) -> Option<T> {
         self.sessions.remove(id).map(|entry| entry.session)
     }
@@ -113,16 +113,21 @@ impl<T> SessionTable<T> {
         self.sessions.values().map(|entry| &entry.session)
     }
 
-    /// Returns when to call [`expire`](Self::expire), if at all. A call may turn out to be early.
+    /// Returns when to call [`expire`](Self::expire) next; `None` if no timer runs.
+    ///
+    /// No session may have expired yet at that time.
     #[must_use]
     pub const fn poll_timeout(&self) -> Option<Instant> {
         self.next
     }
 
-    /// Removes and returns the sessions that exceeded the idle time. `is_busy` tells which sessions
-    /// have a request in flight or a listening client; those are not idle.
+    /// Removes and returns the sessions that have been idle for the maximum time.
     ///
-    /// O(sessions), but does nothing more often than twice per idle time.
+    /// `is_busy` returns whether a session has a request in flight or a listening client; such a
+    /// session is not idle.
+    ///
+    /// Takes O(sessions) time, but scans the table at most twice per maximum idle time; other calls
+    /// return at once.
     pub fn expire(&mut self, now: Instant, is_busy: impl Fn(&T) -> bool) -> Vec<T> {
         if self.next.is_none_or(|next| now < next) {
             return Vec::new();

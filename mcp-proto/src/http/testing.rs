@@ -24,7 +24,7 @@ pub(super) fn list(fields: &[(&str, &str)]) -> List {
     fields.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect()
 }
 
-/// Replaces headers by other values, or removes those that are `None`.
+/// Replaces the values of headers; removes headers whose new value is `None`.
 pub(super) fn with(mut fields: List, changes: &[(&str, Option<&str>)]) -> List {
     for (name, value) in changes {
         fields.retain(|(known, _)| !known.eq_ignore_ascii_case(name));

@@ -19,7 +19,7 @@ use crate::revision::{Era, Revision};
 use crate::rpc::{DecodedMessage, ErrorObject, Malformed, Message, Params, RequestId};
 use crate::schema::key;
 
-/// The classification of a POST.
+/// A POST, classified by its head and body.
 ///
 /// ```
 /// use mcp_proto::Revision;
@@ -49,8 +49,9 @@ use crate::schema::key;
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Post {
-    /// A request or notification of the modern era, independent of all others. A client that
-    /// disconnects before the response cancels it.
+    /// A modern request or notification, which is independent of all others.
+    ///
+    /// A request is cancelled if the client disconnects before the response.
     // T-76: closing the response stream cancels a modern request.
     Modern {
         /// The modern revision of the message.
@@ -63,13 +64,14 @@ pub enum Post {
         /// The request id.
         id: RequestId,
     },
-    /// A message of a session, which may or may not exist. A client that disconnects does not
-    /// cancel anything.
+    /// A message in a legacy session. Whether the session exists is not checked here.
+    ///
+    /// Nothing is cancelled if the client disconnects.
     // T-76: disconnection is not cancellation in the legacy era.
     Session {
         /// The session id, in visible ASCII.
         session: Box<str>,
-        /// The revision named in the head; `None` means the session's.
+        /// The revision named in the head; `None` means the session's revision.
         // HTTP-37: without the header, the version is the negotiated one.
         version: Option<Revision>,
         /// The kind of message.
@@ -94,32 +96,34 @@ pub enum PostedMessage {
         /// The method.
         method: Box<str>,
     },
-    /// A response to a request of the server; answered with 202. It may be malformed.
+    /// A response to a server request; answered with 202. It may be malformed.
     Response,
-    /// A JSON-RPC batch; answered like a request if it contains one.
+    /// A JSON-RPC batch; answered like a request if it contains a request.
     // BAT-01: a batch holds requests, notifications and responses.
     Batch {
-        /// The ids of the requests, in order. The members are not validated otherwise.
+        /// The ids of the requests in the batch, in order. Nothing else in it is validated here.
         requests: Vec<RequestId>,
     },
 }
 
 impl PostHead {
-    /// Classifies the body of this head and checks that both agree.
+    /// Classifies a POST by its body and checks that head and body agree.
     ///
-    /// `fields` are the headers that the head was admitted with. `schema_of` returns the input
-    /// schema of a tool by name, so that `Mcp-Param-*` headers can be [checked] against the
-    /// arguments; unknown tools and tools with [invalid](super::InvalidParamHeader) annotations are
-    /// not checked.
+    /// `fields` are the headers that were passed to [`admit`](super::admit). `schema_of` returns
+    /// the input schema of a tool by name, so that `Mcp-Param-*` headers can be [checked] against
+    /// the arguments; unknown tools and tools with [invalid](super::InvalidParamHeader) annotations
+    /// are not checked.
     ///
     /// [checked]: https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#server-validation
     ///
     /// A message is modern if the policy allows only modern revisions, and legacy if it allows only
     /// legacy ones. Otherwise it is modern if the head names a modern or unknown revision, or if
-    /// its `_meta` names any.
+    /// `_meta` in the body names any revision.
     ///
     /// # Errors
-    /// Returns the refusal to send. It echoes the id of a request.
+    /// Returns the [`Refusal`] to send if the body is too long, is malformed or disagrees with the
+    /// head, if a required header is missing, or if the revision or the method is not supported.
+    /// The refusal contains the id of the request, if it was parsed.
     // HTTP-50: mirrored arguments must match.
     pub fn read(
         &self,
@@ -131,11 +135,12 @@ impl PostHead {
         self.read_frame(policy, fields, Frame::Borrowed(body), schema_of).map(|(post, _)| post)
     }
 
-    /// Like [`read`](Self::read), but also returns the parsed message for
-    /// [`HttpServer::handle_decoded`](super::HttpServer::handle_decoded).
+    /// Like [`read`](Self::read), but also returns the parsed message.
+    ///
+    /// Pass the message to [`HttpServer::handle_decoded`](super::HttpServer::handle_decoded).
     ///
     /// # Errors
-    /// Returns the refusal to send, like [`read`](Self::read).
+    /// Fails under the conditions given for [`read`](Self::read).
     pub fn read_decoded<'a>(
         &self,
         policy: &Policy,
@@ -269,8 +274,8 @@ impl PostHead {
         Ok(Post::Session { session, version, message })
     }
 
-    /// Classifies an array: a batch, if the session may be of a revision that has batches. The
-    /// session itself checks its revision.
+    /// Classifies an array as a batch, if the named revision or any supported one has batches. The
+    /// session later checks its own revision.
     // HTTP-06, BAT-12: later revisions have no batches. BAT-01: a batch may hold any messages.
     fn classify_batch(&self, policy: &Policy, body: &[u8]) -> Result<Post, Refusal> {
         let mut cursor = Cursor::over(body, policy.limits().depth_max);
@@ -298,12 +303,12 @@ impl PostHead {
         self.require_session(policy, None, PostedMessage::Batch { requests })
     }
 
-    /// Creates a refusal for a client of the revision that the head names.
+    /// Creates a refusal, encoded for the revision that the head names.
     fn refuse(&self, status: u16, id: Option<&RequestId>, error: &ErrorObject) -> Refusal {
         Refusal::with_error(status, self.version.revision(), id, error)
     }
 
-    /// Adds the id of the request to a refusal.
+    /// Adds a request id to a refusal.
     fn with_id(&self, refusal: Refusal, id: Option<&RequestId>) -> Refusal {
         if id.is_none() {
             return refusal;

@@ -1,4 +1,4 @@
-//! The interface to a driver: actions to perform, and failures to report.
+//! The interface to a driver: actions to perform and failures to report.
 
 use alloc::borrow::Cow;
 use alloc::string::String;
@@ -35,12 +35,14 @@ pub enum Action {
 /// An HTTP request to send to the server's MCP endpoint.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct HttpRequest {
-    /// The id to report the response with.
+    /// The id under which the driver reports the response.
     pub exchange: ExchangeId,
     /// The HTTP method.
     pub method: HttpMethod,
-    /// The headers that the protocol needs. The driver adds `Host`, `Content-Length`,
-    /// `Authorization` and the like. Values are ASCII, except for `Last-Event-ID`, which is UTF-8.
+    /// The headers that the protocol requires. Values are ASCII, except for `Last-Event-ID`, which
+    /// is UTF-8.
+    ///
+    /// The driver adds other headers, such as `Host`, `Content-Length` and `Authorization`.
     pub headers: Vec<(Cow<'static, str>, String)>,
     /// The body; empty unless this is a POST.
     pub body: Bytes,
@@ -70,11 +72,11 @@ impl HttpRequest {
 /// An HTTP method.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum HttpMethod {
-    /// Ends a session.
+    /// DELETE, which ends a session.
     Delete,
-    /// Opens a stream, or resumes one.
+    /// GET, which opens or resumes a stream.
     Get,
-    /// Sends a message.
+    /// POST, which sends a message.
     Post,
 }
 
@@ -99,9 +101,10 @@ impl fmt::Display for HttpMethod {
 /// The reason why an exchange ended before its response was complete.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum ExchangeFailure {
-    /// No connection was established and nothing was sent, so the server has not acted on it.
+    /// No connection was established, so the server has not received the request.
     Unreached,
-    /// The connection broke later, or the response is not HTTP. Whether the server has acted on the
-    /// request is unknown.
+    /// The connection broke later, or the response is not HTTP.
+    ///
+    /// The server may or may not have acted on the request.
     Cut,
 }

@@ -9,8 +9,9 @@ use crate::time::Instant;
 use crate::vocabulary::Fault;
 
 impl HttpClient {
-    /// Aborts the exchanges of completed calls; once the connection is closed, aborts all except
-    /// those of one-way messages.
+    /// Aborts the exchanges of completed calls.
+    ///
+    /// If the connection is closed, aborts all exchanges except those of one-way messages.
     // CAN-12, T-76: aborting the exchange cancels a modern request. HTTP-35: DELETE follows later.
     pub(super) fn settle(&mut self) {
         let mut ended = core::mem::take(&mut self.ended);
@@ -38,7 +39,7 @@ impl HttpClient {
         }
     }
 
-    /// Handles the timer of an exchange: sends it if it waits, else aborts it.
+    /// Handles the timer of an exchange: sends its GET if it is waiting, else aborts it.
     pub(super) fn on_due(&mut self, id: ExchangeId) {
         if self.exchanges.get(id).is_some_and(|exchange| exchange.is_waiting()) {
             self.exchanges.queue_get(id);

@@ -2,8 +2,9 @@
 
 use core::time::Duration;
 
-/// The configuration of a client over HTTP. Limits are set on the wrapped
-/// [`client::Config`](crate::client::Config).
+/// The configuration of an [`HttpClient`](super::HttpClient).
+///
+/// Limits are set on the [`client::Config`](crate::client::Config) of the wrapped client.
 ///
 /// ```
 /// use core::time::Duration;
@@ -22,11 +23,14 @@ pub struct HttpConfig {
 }
 
 impl HttpConfig {
-    /// Creates the default configuration: the client opens a stream for unsolicited messages in
-    /// legacy sessions, and reconnects after 1 s to 30 s unless the server sets the time.
+    /// Creates the default configuration.
     ///
-    /// `seed` adds jitter, so that clients of one server do not all reconnect at once. Choose it at
-    /// random; it need not be secret.
+    /// In legacy sessions, the client opens a stream for messages that belong to no call. An event
+    /// stream that has ended is resumed after 1 s, doubling to 30 s, unless the server sets the
+    /// time.
+    ///
+    /// `seed` initializes the jitter, which prevents the clients of one server from all
+    /// reconnecting at once. Choose it at random; it need not be secret.
     // T-86: reconnections are spread.
     #[must_use]
     pub const fn new(seed: u64) -> Self {
@@ -38,8 +42,12 @@ impl HttpConfig {
         }
     }
 
-    /// Sets the minimum and maximum delay before a stream reconnects. The delay starts at `min` and
-    /// doubles with each attempt. A longer time set by the server takes precedence.
+    /// Sets the minimum and maximum delay before a stream reconnects. Default: 1 s and 30 s.
+    ///
+    /// The delay starts at `min`, doubles with each attempt up to `max`, and is extended by jitter
+    /// of up to half of it. If the server has set a time, that time replaces the delay of the first
+    /// attempt after a stream has ended and is the minimum of later ones. Every delay is at least
+    /// 50 ms.
     // T-86: exponential backoff.
     #[must_use]
     pub const fn reconnect(mut self, min: Duration, max: Duration) -> Self {
@@ -48,8 +56,10 @@ impl HttpConfig {
         self
     }
 
-    /// Opens no stream for unsolicited messages; the client receives only those sent with a
-    /// response.
+    /// Disables the stream for messages that belong to no call.
+    ///
+    /// The client then receives only messages that are sent with a response. By default, it opens
+    /// such a stream in legacy sessions.
     // HTTP-22: opening a stream with GET is optional.
     #[must_use]
     pub const fn without_stream(mut self) -> Self {

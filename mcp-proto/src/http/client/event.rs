@@ -1,4 +1,4 @@
-//! Events of a client over HTTP: those of the connection, and authentication challenges.
+//! Events from a client over HTTP: connection events and authentication challenges.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -7,21 +7,23 @@ use crate::client;
 use crate::http::{Headers, header};
 use crate::vocabulary::CallId;
 
-/// An event of a client over HTTP.
+/// An event from an [`HttpClient`](super::HttpClient).
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum HttpEvent {
-    /// The server requires other credentials. The message has failed; the connection stays open.
+    /// The server rejected a message and requires other credentials.
+    ///
+    /// A rejected call fails. The connection stays open.
     // AUT-11: the client obtains authorization from a challenge.
     Challenged {
         /// The rejected call; `None` for other messages.
         call: Option<CallId>,
         /// The HTTP status: 401 or 403.
         status: u16,
-        /// The challenges of `WWW-Authenticate`, in order. Malformed values are skipped.
+        /// The challenges in `WWW-Authenticate`, in order. Malformed values are skipped.
         challenges: Vec<Challenge>,
     },
-    /// An event of the connection.
+    /// An event from the wrapped [`Client`](client::Client).
     Client(client::Event),
 }
 
@@ -32,7 +34,7 @@ pub struct Challenge {
     pub scheme: String,
     /// The token68 that some schemes use instead of parameters.
     pub token: Option<String>,
-    /// Parameter names, unique and in their original case, and unquoted values.
+    /// Pairs of parameter name and unquoted value. Names are unique and in their original case.
     pub params: Vec<(String, String)>,
 }
 

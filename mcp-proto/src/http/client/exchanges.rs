@@ -45,7 +45,7 @@ const LINGER: Duration = Duration::from_secs(1);
 /// The maximum number of ignored responses being read.
 const LINGERING_MAX: usize = 32;
 
-/// An action that precedes sending messages.
+/// An action to perform before any further message is sent.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum QueuedAction {
     Abort(ExchangeId),
@@ -173,7 +173,7 @@ impl Exchanges {
         self.open.get(&id)
     }
 
-    /// Returns an exchange for changes other than of its purpose and whether it is ignored.
+    /// Returns an exchange to modify, except for its purpose and whether it is ignored.
     pub(super) fn get_mut(&mut self, id: ExchangeId) -> Option<&mut Exchange> {
         self.open.get_mut(&id)
     }

@@ -1,10 +1,12 @@
-//! The client side of Streamable HTTP: starts and aborts exchanges, and passes their responses to
-//! the connection. The driver owns sockets and URLs.
+//! The client side of Streamable HTTP without IO. The driver owns sockets and URLs.
 //!
-//! Each message is an exchange of its own. In the legacy era, an event stream that ends before the
-//! response is resumed, another stream carries unsolicited messages, and a lost session is replaced
-//! by a new one. In the modern era, aborting an exchange cancels its request, and a request whose
-//! exchange is cut off is lost.
+//! Starts and aborts exchanges (HTTP requests with their responses) and passes the responses to the
+//! wrapped [`Client`](client::Client).
+//!
+//! Each message is sent in an exchange of its own. In the legacy era, an event stream that ends
+//! before the response is resumed, a separate stream carries messages that belong to no call, and a
+//! new session replaces one that the server has lost. In the modern era, aborting an exchange
+//! cancels its request, and a request is lost if its exchange is cut off.
 // HTTP-03…62: exchanges. SSE-16…26: event streams.
 
 mod action;
@@ -41,19 +43,23 @@ use crate::time::Instant;
 
 /// A [`Client`] over HTTP.
 ///
-/// Dereferences to the client for application commands. A driver
+/// Application commands are the methods of the [`Client`], to which this type dereferences. A
+/// driver
 ///
-/// - performs the actions of [`poll_action`](Self::poll_action) until it returns `None`, after each
-///   call of its own and of the application;
-/// - reports each exchange it has started: the head with [`handle_head`](Self::handle_head), bytes
-///   of the body with [`handle_body`](Self::handle_body) while [`wants_input`](Self::wants_input),
-///   and exactly one end with [`handle_end`](Self::handle_end) or
-///   [`handle_failure`](Self::handle_failure); after [`Action::Abort`] it reports nothing more;
+/// - performs the actions from [`poll_action`](Self::poll_action) until it returns `None`, after
+///   each call by the driver or the application;
+/// - reports for each request it has sent: the head of the response with
+/// [`handle_head`](Self::handle_head), bytes of the body with [`handle_body`](Self::handle_body)
+/// while
+/// [`wants_input`](Self::wants_input) returns true, and exactly one end with
+/// [`handle_end`](Self::handle_end) or [`handle_failure`](Self::handle_failure); after
+/// [`Action::Abort`] it reports nothing more;
 /// - calls [`handle_timeout`](Self::handle_timeout) at [`poll_timeout`](Self::poll_timeout).
 ///
-/// Calls for a finished exchange are ignored. About a hundred exchanges more than
-/// [`calls_max`](crate::Limits::calls_max) can be open at a time, each of which buffers at most
-/// about twice [`message_bytes_max`](crate::Limits::message_bytes_max).
+/// Reports about a finished exchange are ignored. At most about
+/// [`calls_max`](crate::Limits::calls_max) plus 100 exchanges are open at a time, each of which
+/// buffers at most about twice
+/// [`message_bytes_max`](crate::Limits::message_bytes_max).
 ///
 /// ```
 /// use mcp_proto::client::{self, Client};
@@ -139,7 +145,7 @@ impl HttpClient {
 
     /// Returns the next action for the driver; `None` if there is nothing to do for now.
     ///
-    /// Linear in the message that is sent. May start a timer: call
+    /// Takes time linear in the length of the message. May start a timer: call
     /// [`poll_timeout`](Self::poll_timeout) afterwards.
     pub fn poll_action(&mut self) -> Option<Action> {
         self.settle();
@@ -150,8 +156,9 @@ impl HttpClient {
         action
     }
 
-    /// Handles the head of a response: its status and headers. Interim responses (1xx) are ignored
-    /// and need not be reported.
+    /// Handles the status and headers of a response.
+    ///
+    /// Interim responses (1xx) are ignored and need not be reported.
     pub fn handle_head(
         &mut self,
         now: Instant,
@@ -163,7 +170,9 @@ impl HttpClient {
         self.settle();
     }
 
-    /// Handles bytes of a response body, split anywhere. Linear in their number.
+    /// Handles bytes of a response body, which may be split anywhere.
+    ///
+    /// Takes time linear in their number.
     pub fn handle_body(&mut self, now: Instant, exchange: ExchangeId, bytes: &[u8]) {
         self.on_body(now, exchange, bytes);
         self.settle();
@@ -175,13 +184,15 @@ impl HttpClient {
         self.settle();
     }
 
-    /// Handles a failed exchange: no connection, or an incomplete response.
+    /// Handles an exchange that failed: no connection, or an incomplete response.
     pub fn handle_failure(&mut self, now: Instant, exchange: ExchangeId, reason: ExchangeFailure) {
         self.on_failure(now, exchange, reason);
         self.settle();
     }
 
-    /// Advances the time. Early, late and repeated calls are harmless.
+    /// Advances the time to `now` and handles expired timeouts.
+    ///
+    /// Early, late and repeated calls are harmless.
     pub fn handle_timeout(&mut self, now: Instant) {
         self.client.handle_timeout(now);
         let now = self.now();
@@ -211,8 +222,9 @@ impl HttpClient {
         event
     }
 
-    /// Returns whether the driver should read the body of this exchange. If not, it applies
-    /// backpressure.
+    /// Returns whether the driver should read the body of this exchange.
+    ///
+    /// While this is false, leave the body unread, so that backpressure reaches the server.
     #[must_use]
     pub fn wants_input(&self, exchange: ExchangeId) -> bool {
         let exchange = self.exchanges.get(exchange).filter(|exchange| !exchange.is_waiting());
@@ -220,9 +232,11 @@ impl HttpClient {
         exchange.is_some_and(|exchange| exchange.is_ignored() || self.client.wants_input())
     }
 
-    /// Closes the connection: every open call completes with
-    /// [`CallError::Lost`](crate::CallError::Lost), followed by [`client::Event::Closed`]. Actions
-    /// after that, such as the DELETE of the session, are optional.
+    /// Closes the connection.
+    ///
+    /// Every open call completes with [`CallError::Lost`](crate::CallError::Lost), followed by
+    /// [`client::Event::Closed`]. Later actions, such as the DELETE that ends the session, are
+    /// optional.
     // HTTP-35: the client should terminate its session.
     pub fn close(&mut self, now: Instant) {
         self.client.close(now);
@@ -235,7 +249,9 @@ impl HttpClient {
         self.client.is_closed()
     }
 
-    /// Returns the id of the legacy session, once it is open.
+    /// Returns the id of the open legacy session.
+    ///
+    /// Returns `None` before a session is open, and if the server assigns no id.
     // HTTP-29: the server assigns the id.
     #[must_use]
     pub fn session_id(&self) -> Option<&str> {

@@ -30,7 +30,7 @@ pub(super) struct OutboundPost {
 /// The condition that must hold before the next message is sent.
 #[derive(Debug, Default)]
 pub(super) enum SendGate {
-    /// None.
+    /// No condition.
     #[default]
     Open,
     /// The held message waits until fewer one-way messages are in flight.

@@ -152,8 +152,9 @@ impl HttpClient {
         })
     }
 
-    /// Creates the DELETE that ends the session, once the connection is closed and all one-way
-    /// messages have been delivered.
+    /// Creates the DELETE that ends the session of a closed connection.
+    ///
+    /// Returns `None` while one-way messages are in flight.
     // HTTP-35: the client terminates a session that it does not need.
     fn end_session(&mut self) -> Option<HttpRequest> {
         if self.close_state == CloseState::Open

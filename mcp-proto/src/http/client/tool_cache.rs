@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use crate::http::ParamHeaders;
 use crate::json::{Array, Frame, Object, Raw, elements, find, members, unescape, unescape_key};
 
-/// A cache of the mirrored arguments of listed tools.
+/// A cache of the arguments that listed tools mirror into headers.
 #[derive(Debug, Default)]
 pub(super) struct ToolCache {
     tools: BTreeMap<Box<str>, CachedTool>,
@@ -52,7 +52,7 @@ impl ToolCache {
     }
 
     /// Caches the tools of a `tools/list` result. If some cannot be called, returns the result
-    /// without them.
+    /// without them, and what was dropped.
     // HTTP-48: tools with invalid annotations are excluded.
     pub(super) fn learn(&mut self, result: &[u8]) -> Option<(Vec<u8>, DroppedTools)> {
         let list = find(result, "tools")?;

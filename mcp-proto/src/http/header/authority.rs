@@ -24,7 +24,7 @@ pub struct Authority<'a> {
     pub port: Option<u16>,
 }
 
-/// A host.
+/// The host part of an [`Authority`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Host<'a> {
     /// A host name of letters, digits, `-`, `.` and `_`, in its original case.
@@ -36,8 +36,9 @@ pub enum Host<'a> {
 }
 
 impl<'a> Authority<'a> {
-    /// Parses a `Host` value: a host and an optional port. Anything else, such as user info, yields
-    /// `None`.
+    /// Parses a `Host` value: a host and an optional port.
+    ///
+    /// Returns `None` for anything else, such as a value with user info.
     // HTTP-55: protection against DNS rebinding.
     #[must_use]
     pub fn parse(value: &'a [u8]) -> Option<Self> {
@@ -68,8 +69,9 @@ impl<'a> Authority<'a> {
         Some(Self { host, port: Some(port) })
     }
 
-    /// Returns whether the host is a loopback host that no DNS server can redirect: `localhost`,
-    /// 127.0.0.0/8 or `::1`, at any port.
+    /// Returns whether the host is `localhost`, in 127.0.0.0/8, or `::1`; the port is ignored.
+    ///
+    /// No DNS server can redirect these hosts.
     // HTTP-55: only loopback hosts are trusted by default.
     #[must_use]
     pub fn is_loopback(&self) -> bool {
@@ -118,7 +120,9 @@ pub enum Origin<'a> {
 }
 
 impl<'a> Origin<'a> {
-    /// Parses an `Origin` value. Anything else, such as a URL with a path or a list, yields `None`.
+    /// Parses an `Origin` value: a scheme, a host and an optional port, or `null`.
+    ///
+    /// Returns `None` for anything else, such as a URL with a path, or a list.
     // HTTP-55: the origin is validated.
     #[must_use]
     pub fn parse(value: &'a [u8]) -> Option<Self> {
@@ -146,8 +150,10 @@ impl<'a> Origin<'a> {
         }
     }
 
-    /// Returns whether both origins are equal, ignoring case and treating a missing port as the
-    /// scheme's default. An opaque origin equals no other, not even itself.
+    /// Returns whether both origins are equal.
+    ///
+    /// Ignores case and treats a missing port as the default port of the scheme. An opaque origin
+    /// equals no other, not even itself.
     #[must_use]
     pub fn is(&self, other: &Origin<'_>) -> bool {
         let (

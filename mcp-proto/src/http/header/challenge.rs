@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::{Malformed, is_token_byte};
 
-/// The maximum number of challenges in one value.
+/// The maximum number of challenges in one `WWW-Authenticate` value.
 pub const CHALLENGES_MAX: usize = 16;
 
 /// The maximum number of parameters of one challenge.
@@ -19,7 +19,7 @@ pub struct ChallengeRef<'a> {
     pub scheme: &'a str,
     /// The token68 that some schemes use instead of parameters.
     pub token: Option<&'a str>,
-    /// Parameter names, unique and in their original case, and unquoted values.
+    /// Pairs of parameter name and unquoted value. Names are unique and in their original case.
     pub params: Vec<(&'a str, Cow<'a, str>)>,
 }
 
@@ -36,8 +36,8 @@ impl ChallengeRef<'_> {
 
 /// Parses the challenges of one `WWW-Authenticate` value, in order.
 ///
-/// Tolerates two common and unambiguous mistakes of servers: unquoted values that are not tokens,
-/// such as URLs, and missing commas between parameters.
+/// Tolerates two common, unambiguous server mistakes: unquoted values that are not tokens, such as
+/// URLs, and missing commas between parameters.
 ///
 /// ```
 /// let value = br#"Bearer error="expired", resource_metadata="https://a.example", Basic realm=b"#;
@@ -48,8 +48,9 @@ impl ChallengeRef<'_> {
 ///
 /// # Errors
 ///
-/// Returns [`Malformed`] on any other syntax error, on a repeated parameter, and above
-/// [`CHALLENGES_MAX`] or [`PARAMS_MAX`].
+/// Returns [`Malformed`] if there is any other syntax error, if a parameter is repeated, or if
+/// there are more than [`CHALLENGES_MAX`] challenges or more than [`PARAMS_MAX`] parameters in one
+/// challenge.
 // AUT-11: a client learns from a challenge how to authorize.
 pub fn challenges(value: &[u8]) -> Result<Vec<ChallengeRef<'_>>, Malformed> {
     let mut rest = core::str::from_utf8(value).map_err(|_| Malformed)?;

@@ -20,7 +20,7 @@ pub fn is_media_type(value: &[u8], wanted: &str) -> bool {
 /// Returns whether a request's `Accept` values accept the media type `wanted`.
 ///
 /// The most specific matching range decides; `q=0` rejects. Among equally specific ranges, one that
-/// accepts is enough. Invalid ranges are ignored. Returns false without any value: the caller
+/// accepts is enough. Invalid ranges are ignored. Without any value the result is false; the caller
 /// decides what a missing `Accept` means.
 ///
 /// ```

@@ -38,8 +38,9 @@ const SUFFIX: &str = "?=";
 // HTTP-49: only safe integers are mirrored into headers.
 const SAFE_INTEGER_MAX: u64 = (1 << 53) - 1;
 
-/// Returns the value without surrounding spaces and tabs, if it consists of visible ASCII, spaces
-/// and tabs only.
+/// Returns the value without surrounding spaces and tabs, if it is plain text.
+///
+/// Returns `None` if the value contains anything but visible ASCII, spaces and tabs.
 ///
 /// ```
 /// use mcp_proto::http::header::text;
@@ -55,8 +56,9 @@ pub fn text(value: &[u8]) -> Option<&str> {
     core::str::from_utf8(value).ok().filter(|_| plain)
 }
 
-/// Returns the value without surrounding spaces and tabs, if it is 1 to `bytes_max` characters of
-/// visible ASCII (0x21 to 0x7E), as session ids must be.
+/// Returns the value without surrounding spaces and tabs, if it is valid as a session id.
+///
+/// Returns `None` unless 1 to `bytes_max` characters of visible ASCII (0x21 to 0x7E) remain.
 ///
 /// ```
 /// use mcp_proto::http::header::visible;
@@ -88,9 +90,10 @@ pub fn is_token(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(is_token_byte)
 }
 
-/// Returns whether an event id survives a round trip through `Last-Event-ID`: 1 to `bytes_max`
-/// bytes, no control characters, and no space or tab at either end. Non-ASCII ids are sent as
-/// UTF-8.
+/// Returns whether an event id survives a round trip through `Last-Event-ID`.
+///
+/// Such an id has 1 to `bytes_max` bytes, no control characters, and no space or tab at either end.
+/// Non-ASCII ids are sent as UTF-8.
 // SSE-16: a stream is resumed with `Last-Event-ID`.
 #[must_use]
 pub fn is_event_id(id: &str, bytes_max: usize) -> bool {
@@ -130,8 +133,8 @@ pub fn encode(value: &str) -> Cow<'_, str> {
 ///
 /// # Errors
 ///
-/// Returns [`Malformed`] if the value holds anything but visible ASCII, spaces and tabs, or if its
-/// encoded part is not canonical padded Base64 in the standard alphabet, or does not decode to
+/// Returns [`Malformed`] if the value contains anything but visible ASCII, spaces and tabs, or if
+/// its encoded part is not canonical padded Base64 in the standard alphabet or does not decode to
 /// UTF-8.
 // HTTP-45, HTTP-50: headers are decoded before they are compared with the body.
 pub fn decode(value: &[u8]) -> Result<Cow<'_, str>, Malformed> {
@@ -144,8 +147,10 @@ pub fn decode(value: &[u8]) -> Result<Cow<'_, str>, Malformed> {
     String::from_utf8(bytes).map(Cow::Owned).map_err(|_| Malformed)
 }
 
-/// Parses a JSON number as an integer within ±(2^53 - 1), compared by value: `42.0` and `4.2e1` are
-/// both 42.
+/// Parses a JSON number whose value is an integer within ±(2^53 - 1).
+///
+/// Only the value counts, not the notation: `42.0` and `4.2e1` are both 42. Returns `None` for any
+/// other number and for invalid text.
 ///
 /// ```
 /// use mcp_proto::http::header::safe_integer;

@@ -1,6 +1,7 @@
 //! Event ids: each encodes its session, its stream, and the message number in the stream.
 //!
-//! Ids are therefore unique within a session, and an id of one session is invalid in every other.
+//! Ids are therefore unique within a session. An id of another session is rejected, unless the
+//! hashes of both session ids are equal.
 // SSE-14: ids are unique per session. SSE-15: they identify the stream.
 
 use alloc::format;

@@ -37,10 +37,13 @@ use crate::server::{Event, Server};
 use crate::time::Instant;
 use crate::vocabulary::{OutgoingKind, Route, StreamId};
 
-/// A [`Server`] over HTTP: a legacy session with many exchanges, or a single modern exchange.
+/// A [`Server`] over HTTP: a legacy session, or a single modern request.
 ///
-/// Dereferences to the server for application commands. A driver passes in each
-/// [admitted](super::admit) request, polls the head of its response with
+/// An *exchange* is an HTTP request and its response. A legacy session has many exchanges, also at
+/// one time; a modern server has exactly one.
+///
+/// Application commands are the methods of the [`Server`], to which this type dereferences. A
+/// driver passes in each [admitted](super::admit) request, polls the head of its response with
 /// [`poll_reply`](Self::poll_reply) and the chunks of its body with
 /// [`poll_chunk`](Self::poll_chunk), and reports [disconnections](Self::handle_gone).
 ///
@@ -83,8 +86,10 @@ pub struct HttpServer {
 }
 
 impl HttpServer {
-    /// Creates a legacy session. The driver generates its id, which must be unpredictable and
-    /// consist of visible ASCII. Sessions can share their settings.
+    /// Creates the server of a legacy session with this id.
+    ///
+    /// The driver generates the id, which must be unpredictable and consist of visible ASCII.
+    /// Sessions can share their settings.
     // HTTP-29: the id is sent with the first response. HTTP-30: it is visible ASCII.
     #[must_use]
     pub fn legacy(server: Server, id: &str, settings: impl Into<Arc<StreamSettings>>) -> Self {
@@ -93,8 +98,9 @@ impl HttpServer {
         session
     }
 
-    /// Creates the server of a single modern exchange, which is independent of all others. It is
-    /// cancelled when its client disconnects.
+    /// Creates the server of a single modern exchange, which is independent of all others.
+    ///
+    /// The request is cancelled if the client disconnects before the response is complete.
     #[must_use]
     pub fn modern(
         server: Server,
@@ -116,13 +122,18 @@ impl HttpServer {
         self.scope.id()
     }
 
-    /// Returns whether a request is in flight or a client listens. A busy session is not idle.
+    /// Returns whether an exchange is open or a request is unanswered.
+    ///
+    /// A busy session is not idle: see [`SessionTable::expire`](super::SessionTable::expire).
     pub fn is_busy(&mut self) -> bool {
         self.route();
         !self.exchanges.is_empty() || !self.server.is_closed() && self.streams.has_unanswered()
     }
 
-    /// Handles a POST with one message. `is_request` tells whether it requires a response.
+    /// Handles a POST with one message or batch.
+    ///
+    /// `is_request` is true if the body requires a response: a request, or a batch that contains
+    /// one.
     pub fn handle_post<'a>(
         &mut self,
         now: Instant,
@@ -134,8 +145,9 @@ impl HttpServer {
         })
     }
 
-    /// Like [`handle_post`](Self::handle_post), for a body parsed by
-    /// [`PostHead::read_decoded`](super::PostHead::read_decoded).
+    /// Like [`handle_post`](Self::handle_post), for a parsed body.
+    ///
+    /// The body was parsed by [`PostHead::read_decoded`](super::PostHead::read_decoded).
     pub fn handle_decoded(
         &mut self,
         now: Instant,
@@ -170,13 +182,17 @@ impl HttpServer {
         id
     }
 
-    /// Handles a GET: the client listens for messages that belong to no request, or [resumes] a
-    /// stream after the last event it received. The previous exchange of that stream ends.
+    /// Handles a GET: the client listens for server messages, or [resumes] a stream.
+    ///
+    /// Without `last_event_id`, the client listens for messages that belong to no request. With it,
+    /// the stream of that event is resumed after the event. The previous exchange of the stream
+    /// ends.
     ///
     /// [resumes]: https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
     ///
     /// # Errors
-    /// Returns [`Unresumable`] if the messages after that event were evicted or never existed.
+    /// Returns [`Unresumable`] if the messages after `last_event_id` were evicted or never existed,
+    /// or if this is a modern server, whose streams cannot be resumed.
     // SSE-17…SSE-19: messages of one stream are replayed. HTTP-27: a message is sent on one stream
     // only.
     pub fn handle_get(
@@ -204,8 +220,10 @@ impl HttpServer {
         Ok(id)
     }
 
-    /// Handles a client that disconnected or stopped reading a response. A session keeps the
-    /// messages for a resumption; a modern request is cancelled.
+    /// Handles a client that disconnected or stopped reading a response.
+    ///
+    /// A legacy session keeps the messages so that the client can resume the stream; a modern
+    /// request is cancelled.
     // T-76, T-77: disconnection cancels a modern request and no legacy one.
     pub fn handle_gone(&mut self, now: Instant, id: ServerExchangeId) {
         self.now = self.now.max(now);
@@ -221,7 +239,9 @@ impl HttpServer {
         }
     }
 
-    /// Advances the time. Early, late and repeated calls are harmless.
+    /// Advances the time to `now` and handles expired timeouts.
+    ///
+    /// Early, late and repeated calls are harmless.
     pub fn handle_timeout(&mut self, now: Instant) {
         self.now = self.now.max(now);
         self.server.handle_timeout(self.now);
@@ -259,7 +279,7 @@ impl HttpServer {
         self.server.poll_event()
     }
 
-    /// Returns whether any exchange has something to send: a head or a chunk of a body.
+    /// Returns whether any exchange has a head or a chunk of a body to send.
     pub fn has_output(&mut self) -> bool {
         self.route();
         let has_output = |(id, exchange): (ServerExchangeId, &Exchange)| {
@@ -268,7 +288,9 @@ impl HttpServer {
         self.exchanges.iter().any(has_output) || self.server.is_closed()
     }
 
-    /// Returns the head of a response, once, as soon as its kind is decided.
+    /// Returns the head of a response as soon as its kind, JSON or event stream, is decided.
+    ///
+    /// Returns `None` before that, and after the head was returned.
     pub fn poll_reply(&mut self, id: ServerExchangeId) -> Option<Reply> {
         self.route();
         let exchange = self.exchanges.get(id)?;
@@ -320,7 +342,9 @@ impl HttpServer {
         head
     }
 
-    /// Returns the next chunk of an event stream, if any. [`BodyChunk::End`] ends the exchange.
+    /// Returns the next chunk of an event stream; `None` if no bytes are ready.
+    ///
+    /// [`BodyChunk::End`] ends the exchange.
     pub fn poll_chunk(&mut self, id: ServerExchangeId) -> Option<BodyChunk> {
         self.route();
         let Some(exchange) = self.exchanges.get_mut(id) else { return Some(BodyChunk::End) };
@@ -350,7 +374,9 @@ impl HttpServer {
         Some(BodyChunk::End)
     }
 
-    /// Releases unused capacity if no exchange is open. Call it on idle sessions if there are many.
+    /// Releases unused capacity if no exchange is open.
+    ///
+    /// Call it on idle sessions if there are many.
     pub fn shrink(&mut self) {
         if self.exchanges.is_empty() {
             self.server.shrink();
@@ -364,7 +390,7 @@ impl HttpServer {
         self.server.close(now);
     }
 
-    /// Moves outgoing messages of the server to their streams.
+    /// Moves outgoing server messages to their streams.
     fn route(&mut self) {
         // Application commands pass the time to the server only.
         self.now = self.now.max(self.server.now());

@@ -83,8 +83,8 @@ impl Replay {
         last + 1 >= self.first && last < self.end()
     }
 
-    /// Continues reading after message `last`. Does nothing and returns false if
-    /// [`can_resume_after`](Self::can_resume_after) does.
+    /// Continues reading after message `last`. Returns false, and does nothing, if
+    /// [`can_resume_after`](Self::can_resume_after) returns false.
     pub(super) fn resume(&mut self, last: u64) -> bool {
         let can_resume_after = self.can_resume_after(last);
         if can_resume_after {
@@ -142,7 +142,7 @@ impl ReplayBudget {
         if self.bytes > self.bytes_max { self.messages.pop_front() } else { None }
     }
 
-    /// Subtracts a dropped message of `bytes`.
+    /// Subtracts the cost of a dropped message of `bytes` bytes.
     pub(super) fn subtract(&mut self, bytes: usize) {
         self.bytes -= bytes + MESSAGE_COST;
     }

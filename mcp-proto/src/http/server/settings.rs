@@ -13,17 +13,19 @@ use core::time::Duration;
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct StreamSettings {
-    /// The maximum size in bytes of a session's replay buffer; defaults to 256 KiB. Each message
-    /// costs 128 bytes more than its length. The oldest messages are evicted first.
+    /// The maximum size of the replay buffer of a session in bytes. Default: 256 KiB.
+    ///
+    /// Each message costs 128 bytes more than its length. The oldest messages are evicted first.
     pub replay_bytes_max: usize,
-    /// How long a client waits before it resumes a stream that ended early; defaults to 1 s.
+    /// How long a client waits before it resumes a stream that ended early. Default: 1 s.
     // HTTP-16: sent as `retry` with the priming event.
     pub retry: Duration,
-    /// How long a session's request may stay unanswered before its response starts as a resumable
-    /// event stream; defaults to 50 ms.
+    /// How long a request may stay unanswered before its response starts as an event stream.
+    ///
+    /// Such a stream can be resumed. Applies to revision 2025-11-25 only. Default: 50 ms.
     // HTTP-16: the stream starts with a priming event.
     pub prime_after: Duration,
-    /// How long an event stream may be idle before a comment is sent; defaults to 15 s.
+    /// How long an event stream may be idle before a comment is sent. Default: 15 s.
     // HTTP-54: comments keep idle connections open.
     pub keep_alive: Duration,
 }

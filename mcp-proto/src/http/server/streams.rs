@@ -27,7 +27,9 @@ pub(super) const UNSOLICITED: StreamId = StreamId(0);
 /// A chunk of an event stream gets no further event above this length.
 const FRAME_BYTES: usize = 16 * 1024;
 
-/// A stream cannot be resumed: the messages after the event were evicted or never existed.
+/// A stream that cannot be resumed after the given event id.
+///
+/// The messages after the event were evicted or never existed, or the stream is modern.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Unresumable;
 
@@ -130,7 +132,8 @@ impl Streams {
         }
     }
 
-    /// Appends a message: it waits for the reader, or is kept for replay without one.
+    /// Appends a message. Without a reader it is kept for replay, otherwise it waits for the
+    /// reader.
     pub(super) fn push(&mut self, server: &mut Server, id: StreamId, message: Bytes) {
         let Some(stream) = self.streams.get_mut(&id) else { return };
         let bytes = message.len();

@@ -1,5 +1,7 @@
-//! A reader and a writer for event streams (`text/event-stream`), as defined by WHATWG for
-//! [server-sent events](https://html.spec.whatwg.org/multipage/server-sent-events.html).
+//! A reader and a writer for event streams (`text/event-stream`).
+//!
+//! The format is that of [server-sent
+//! events](https://html.spec.whatwg.org/multipage/server-sent-events.html), as defined by WHATWG.
 //!
 //! A stream consists of blocks of `field: value` lines, each ended by a blank line.
 //!

@@ -1,8 +1,8 @@
 //! An incremental parser of event streams.
 //!
 //! Each byte is inspected once, and either stored as part of a relevant value or dropped. Lines are
-//! never buffered, so comments and unknown fields take no memory. Data, id and type of an event
-//! have limits of their own.
+//! never buffered, so comments and unknown fields take no memory. The data, id and type of an event
+//! have separate limits.
 // SSE-23: limits of an event.
 
 use alloc::borrow::Cow;
@@ -11,12 +11,14 @@ use alloc::vec::Vec;
 use core::mem;
 use core::time::Duration;
 
-/// A result of [`EventReader::next`].
+/// An item that [`EventReader::next`] returns: an event or an error.
 #[derive(Debug, Eq, PartialEq)]
 pub enum Item<'a> {
     /// An event, or a block that only sets the id or the reconnection time.
     Event(IncomingEvent<'a>),
-    /// An event exceeded a limit. The rest of it is skipped and its id does not take effect.
+    /// An event exceeded a limit. The rest of the event is skipped, and its id does not take
+    /// effect.
+    ///
     /// Returned once per event.
     // SSE-23: one oversized event does not end the stream.
     TooLong,
@@ -25,26 +27,28 @@ pub enum Item<'a> {
 /// One block of an event stream.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct IncomingEvent<'a> {
-    /// The type; `message` by default. Invalid UTF-8 is replaced.
+    /// The event type; `message` if the block has none. Invalid UTF-8 is replaced.
     // SSE-12: the type selects the handler.
     pub kind: &'a str,
-    /// The data lines joined by LF, as raw bytes that may not be UTF-8. `None` if the block has no
-    /// data: then it is not an event, and only `id` and `retry` apply.
+    /// The data lines joined by LF, as raw bytes that may not be UTF-8.
     ///
-    /// Data of at least 4 KiB is owned and not copied.
+    /// `None` if the block has no data: then it is not an event, and only `id` and `retry` apply.
+    ///
+    /// Data of at least 4 KiB is [`Cow::Owned`], without a copy; shorter data is borrowed.
     // SSE-03: lines are joined by LF. SSE-07: a block without data dispatches no event.
     pub data: Option<Cow<'a, [u8]>>,
-    /// The id in this block. An empty id clears the last event id.
+    /// The id in this block, if it has a valid one. An empty id clears the last event id.
     // SSE-10: NUL invalidates an id.
     pub id: Option<&'a str>,
-    /// The reconnection time in this block.
+    /// The reconnection time in this block, if it has a valid one.
     // SSE-11: milliseconds in decimal digits.
     pub retry: Option<Duration>,
 }
 
 impl IncomingEvent<'_> {
-    /// Returns the data of a `message` event. Returns `None` for other types and for empty data,
-    /// which only sets the last event id.
+    /// Returns the data of a `message` event.
+    ///
+    /// Returns `None` for other types and for empty data, which delivers no message.
     // SSE-09, T-82: an event with empty data primes the id. SSE-12: other types are ignored.
     #[must_use]
     pub fn message(&self) -> Option<&[u8]> {
@@ -68,8 +72,8 @@ const BOM: &[u8] = b"\xEF\xBB\xBF";
 
 /// A parser of one logical event stream, which may span several connections that resume it.
 ///
-/// Each byte is inspected once, and chunk boundaries do not affect the events. Holds at most twice
-/// its limits in memory.
+/// Each byte is inspected once, and chunk boundaries do not affect the events. The reader holds at
+/// most about twice its limits in memory.
 ///
 /// ```
 /// use mcp_proto::http::sse::{Item, EventReader};
@@ -151,8 +155,10 @@ enum Progress {
 }
 
 impl EventReader {
-    /// Creates a reader that limits the data of an event to `data_bytes_max` bytes and its id, type
-    /// and retry to `field_bytes_max` bytes each.
+    /// Creates a reader that limits the size of each event.
+    ///
+    /// The data may have `data_bytes_max` bytes; the id, the type and the retry value may have
+    /// `field_bytes_max` bytes each.
     #[must_use]
     pub fn new(data_bytes_max: usize, field_bytes_max: usize) -> Self {
         Self {
@@ -167,8 +173,9 @@ impl EventReader {
         }
     }
 
-    /// Consumes `input` up to the next event and returns it. Returns `None` once all of `input` is
-    /// consumed.
+    /// Consumes `input` up to the next event and returns that event.
+    ///
+    /// Returns `None` if all of `input` is consumed before an event is complete.
     ///
     /// An event is returned as soon as the first byte of its terminating blank line is read.
     // SSE-07: a blank line dispatches an event.
@@ -197,11 +204,12 @@ impl EventReader {
         None
     }
 
-    /// Handles the end of a connection: drops an incomplete event with its id, and returns whether
-    /// there was one.
+    /// Handles the end of a connection. Returns whether it cut off an incomplete event.
     ///
-    /// Later input belongs to a new connection that resumes the stream. The last event id and the
-    /// reconnection time are kept.
+    /// The incomplete event is dropped with its id.
+    ///
+    /// The last event id and the reconnection time are kept: later input belongs to a new
+    /// connection that resumes the stream.
     // SSE-08, T-83: an incomplete event is discarded. SSE-20: ids are per stream, not connection.
     pub fn finish(&mut self) -> bool {
         let is_open = !matches!(self.state, ParseState::Start(0) | ParseState::Name)
@@ -216,14 +224,20 @@ impl EventReader {
         is_open
     }
 
-    /// Returns the last event id, from which to resume: that of the last complete block with an id.
+    /// Returns the last event id, after which to resume the stream.
+    ///
+    /// This is the id of the last complete block with an id; `None` if there is none or if it is
+    /// empty.
     // SSE-08: incomplete blocks do not count. SSE-16: sent as `Last-Event-ID`.
     #[must_use]
     pub fn last_id(&self) -> Option<&str> {
         Some(&*self.last_id).filter(|id| !id.is_empty())
     }
 
-    /// Returns the latest reconnection time. Takes effect with its line, not its block.
+    /// Returns the latest reconnection time, if the stream has set one.
+    ///
+    /// A reconnection time takes effect as soon as its line is read, even if its block is
+    /// incomplete.
     // SSE-11, HTTP-17: the client respects `retry`.
     #[must_use]
     pub fn retry(&self) -> Option<Duration> {

@@ -4,7 +4,10 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
 
-/// An event to write. With empty data it only sets the reader's last event id.
+/// An event to write.
+///
+/// With empty data, the event delivers no message; it only sets the last event id and the
+/// reconnection time of the reader.
 ///
 /// ```
 /// use mcp_proto::http::sse::OutgoingEvent;
@@ -22,9 +25,9 @@ pub struct OutgoingEvent<'a> {
     /// The event's id, which becomes the reader's last event id. An empty id clears it; `None`
     /// leaves it unchanged.
     pub id: Option<&'a str>,
-    /// The type; `None` means `message`.
+    /// The event type; `None` means `message`.
     pub kind: Option<&'a str>,
-    /// The reconnection time, truncated to milliseconds.
+    /// The reconnection time, truncated to milliseconds; `None` leaves it unchanged.
     pub retry: Option<Duration>,
     /// The data: UTF-8 without line breaks.
     // SSE-13: a message is one `data` line.
@@ -56,8 +59,9 @@ impl OutgoingEvent<'_> {
     ///
     /// # Errors
     ///
-    /// Returns [`Unwritable`], and appends nothing, if a field contains a line break or does not
-    /// round-trip. Data is not split or escaped; remove line breaks from JSON first.
+    /// Returns [`Unwritable`] if a field contains a line break, if the id contains NUL, or if the
+    /// data is not UTF-8; nothing is appended then. Data is not split or escaped: remove line
+    /// breaks from JSON first.
     pub fn write(&self, out: &mut Vec<u8>) -> Result<(), Unwritable> {
         let id = self.id.unwrap_or_default().as_bytes();
         let kind = self.kind.unwrap_or_default().as_bytes();
@@ -95,7 +99,7 @@ const FIELDS_BYTES: usize = 64;
 ///
 /// # Errors
 ///
-/// Returns [`Unwritable`], and appends nothing, if `text` contains a line break.
+/// Returns [`Unwritable`] if `text` contains a line break; nothing is appended then.
 // HTTP-54: comments keep a connection alive.
 pub fn comment(out: &mut Vec<u8>, text: &str) -> Result<(), Unwritable> {
     if breaks_line(text.as_bytes()) {

@@ -122,7 +122,7 @@ impl ModernChecks<'_> {
         Ok(self.head.version.revision())
     }
 
-    /// Returns the revision if it is modern and supported, else an error that lists those that are.
+    /// Returns the revision if it is modern and supported, else an error that lists supported ones.
     // HTTP-41: an unsupported version is rejected with the supported ones.
     fn require_supported(
         &self,
