@@ -1,6 +1,6 @@
-//! A client's cache of results, by method and params, for as long as the server allows.
+//! Caches results on a client, by method and params, for as long as the server allows.
 //!
-//! Off unless `Limits::cache_bytes_max` is set. Each connection has a cache of its own.
+//! The cache is off unless `Limits::cache_bytes_max` is set. Each connection has its own cache.
 
 // STL-39…45, D-17: the rules of caching.
 
@@ -46,7 +46,7 @@ pub(crate) struct Cache {
     invalidated: BTreeMap<&'static str, u64>,
 }
 
-/// The place reserved for the result of a call, and the number of changes before the call.
+/// The place reserved for the result of a call, with the number of changes before the call.
 #[derive(Debug)]
 pub(crate) struct CacheSlot {
     key: CacheKey,
@@ -170,8 +170,10 @@ impl Cache {
 }
 
 impl Cache {
-    /// Handles the outcome of a call: caches a result, unless it is stale or `is_first_round` is
-    /// false because it required input.
+    /// Handles the outcome of a call and caches its result, if allowed.
+    ///
+    /// A result is not cached if it is stale or if `is_first_round` is false because the call
+    /// required input.
     // STL-41, STL-45: results that required input are not cached; an invalid cursor ends a list.
     pub(crate) fn on_completed(
         &mut self,

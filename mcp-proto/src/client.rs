@@ -75,8 +75,11 @@ pub struct Client {
 }
 
 impl Client {
-    /// Creates a client and queues its first request: `server/discover`, which finds out the
-    /// server's era, or `initialize` if the era is known. Its timeout starts at `now`.
+    /// Creates a client and queues its first request.
+    ///
+    /// The request is `server/discover`, which detects whether the server is legacy or modern, or
+    /// `initialize` if the configuration expects or allows only a legacy server. Its timeout starts
+    /// at `now`.
     ///
     /// See [Versioning](https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning)
     /// and [Lifecycle](https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle).
@@ -89,16 +92,19 @@ impl Client {
         Self { connection }
     }
 
-    /// Returns the server's description, once the handshake or discovery is complete.
+    /// Returns the server's description; `None` until the handshake or discovery is complete.
     #[must_use]
     pub fn peer(&self) -> Option<&Arc<Peer>> {
         self.connection.peer()
     }
 
-    /// Applies a command. The command methods of this type build a [`Command`] and call this.
+    /// Applies a command.
+    ///
+    /// The command methods of this type build a [`Command`] and call this method.
     ///
     /// # Errors
-    /// Fails with [`Misuse`] and has no effect.
+    /// Fails with [`Misuse`] under the conditions documented at the method that builds the command;
+    /// a failed command has no effect.
     #[expect(
         clippy::inline_always,
         reason = "each caller compiles to one arm of the match; saves 2 % per response"
@@ -141,10 +147,14 @@ impl Client {
         }
     }
 
-    /// Sends a request to the server. The call ends with exactly one [`Event::Completed`].
+    /// Sends a request to the server.
+    ///
+    /// The call ends with exactly one [`Event::Completed`].
     ///
     /// # Errors
-    /// Fails with [`Misuse`] and sends nothing.
+    /// Fails with [`Misuse`] if the connection is not ready or is closed, a limit is reached, the
+    /// server lacks the required capability, the negotiated revision or the client role does not
+    /// define the request, or the params do not encode as a JSON object. Nothing is sent then.
     pub fn call<R: ClientRequest>(
         &mut self,
         now: Instant,
@@ -154,10 +164,12 @@ impl Client {
         self.apply(now, Command::call(request, options)).and_then(CommandOutcome::into_call)
     }
 
-    /// Sends a request by method name. Methods that no revision defines are allowed.
+    /// Sends a request to the server by method name.
+    ///
+    /// Methods that no revision defines are allowed.
     ///
     /// # Errors
-    /// Fails with [`Misuse`] and sends nothing.
+    /// Fails under the conditions documented at [`call`](Self::call).
     pub fn call_raw(
         &mut self,
         now: Instant,
@@ -170,18 +182,21 @@ impl Client {
             .and_then(CommandOutcome::into_call)
     }
 
-    /// Subscribes to changes for as long as the call is open.
+    /// Subscribes to changes on the server until the call ends.
     ///
     /// [`Event::Subscribed`] lists the changes the server will report; each one arrives as an
     /// [`Event::Notification`] with this call. [Cancel](Self::cancel) the call to unsubscribe.
     ///
-    /// A modern client sends one `subscriptions/listen` request. In a legacy session resources are
-    /// subscribed to individually, a few at a time. See
-    /// [Subscriptions](
+    /// In the modern era, a subscription is one `subscriptions/listen` request. In a
+    /// legacy session, the client subscribes to each resource with a request of its
+    /// own, a few at a time. See [Subscriptions](
     /// https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions).
     ///
     /// # Errors
-    /// Fails with [`Misuse`] and sends nothing.
+    /// Fails with [`Misuse::NotReady`] before the handshake is complete, [`Misuse::Closed`] after
+    /// the connection has closed, [`Misuse::Blocked`] if a limit is reached, and
+    /// [`Misuse::Unsupported`] or [`Misuse::Undeclared`] if the server does not allow
+    /// subscriptions. Nothing is sent then.
     pub fn subscribe(
         &mut self,
         now: Instant,
@@ -192,14 +207,15 @@ impl Client {
     }
 
     // LOG-02: `logging/setLevel` in a session; LOG-05: modern requests carry the level in `_meta`.
-    /// Sets the least severe level of log messages that the server may send.
+    /// Sets the minimum severity of the log messages that the server may send.
     ///
     /// In the modern era each later request carries the level, and the call completes immediately.
     /// See [Logging](
     /// https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/logging).
     ///
     /// # Errors
-    /// Fails with [`Misuse::Undeclared`] if the server does not declare logging.
+    /// Fails with [`Misuse::Undeclared`] if the server does not declare logging, and under the
+    /// conditions documented at [`call`](Self::call).
     pub fn set_log_level(
         &mut self,
         now: Instant,
@@ -210,26 +226,29 @@ impl Client {
     }
 
     // T-36: a legacy server may end at the first request it does not know.
-    /// Returns a configuration to reconnect with after the server closed the connection in response
-    /// to the era probe.
+    /// Returns a legacy-only configuration for retrying a server that exited on the first request.
     ///
-    /// Some legacy servers exit at the first unknown request; this configuration speaks only legacy
-    /// revisions. Returns `None` in all other cases.
+    /// Some legacy servers exit when they receive the unknown request `server/discover`, with which
+    /// the client detects whether the server is legacy or modern. Returns `None` unless the server
+    /// closed the connection in response to that request and the configuration allows a legacy
+    /// revision.
     #[must_use]
     pub fn fallback(&self) -> Option<Config> {
         self.connection.fallback().map(Config)
     }
 
     // STL-38: a client subscribes again after it has reconnected.
-    /// Returns the open subscriptions and the changes each covers.
+    /// Returns the open subscriptions, each with the changes it covers.
     ///
-    /// After the connection has closed, returns those that were open at its end, to be renewed on
-    /// the next connection.
+    /// After the connection has closed, returns the subscriptions that were open at that time, so
+    /// that the application can renew them on the next connection.
     pub fn subscriptions(&self) -> impl Iterator<Item = (CallId, &Filter)> {
         self.connection.listening()
     }
 
-    /// Cancels a call: notifies the server and completes the call immediately with
+    /// Cancels a call.
+    ///
+    /// The server is notified, and the call completes immediately with
     /// [`CallError::Cancelled`](crate::CallError::Cancelled).
     ///
     /// See [Cancellation](
@@ -241,10 +260,13 @@ impl Client {
         self.apply(now, Command::Cancel { call, reason }).map(CommandOutcome::into_done)
     }
 
-    /// Sends a notification by method name.
+    /// Sends a notification to the server by method name.
     ///
     /// # Errors
-    /// Fails with [`Misuse`] and sends nothing.
+    /// Fails with [`Misuse`] if the connection is not ready or is closed, the outbound queue is
+    /// full, this side did not declare the required capability, the negotiated revision or this
+    /// role does not define the notification, or the params cannot be encoded. Nothing is sent
+    /// then.
     pub fn notify_raw(
         &mut self,
         now: Instant,
@@ -255,13 +277,15 @@ impl Client {
             .map(CommandOutcome::into_done)
     }
 
-    /// Returns the reason the connection closed. Available before [`Event::Closed`] is polled.
+    /// Returns why the connection closed; `None` while it is open.
+    ///
+    /// Available before [`Event::Closed`] is polled.
     #[must_use]
     pub fn close_reason(&self) -> Option<&CloseReason> {
         self.connection.closed()
     }
 
-    /// Responds to a request of the server with a result, which must encode as a JSON object.
+    /// Responds to a request from the server with a result, which must encode as a JSON object.
     ///
     /// # Errors
     /// Fails with [`Misuse::Stale`] if the request was answered or cancelled, and with
@@ -275,7 +299,7 @@ impl Client {
         self.apply(now, Command::respond(incoming, result)).map(CommandOutcome::into_done)
     }
 
-    /// Responds to a request of the server with an error.
+    /// Responds to a request from the server with an error.
     ///
     /// # Errors
     /// Fails with [`Misuse::Stale`] if the request was answered or cancelled.
@@ -288,14 +312,16 @@ impl Client {
         self.apply(now, Command::RespondError { incoming, error }).map(CommandOutcome::into_done)
     }
 
-    /// Sends a progress notification for a request of the server, if the server asked for progress.
+    /// Sends a progress notification for a request from the server.
+    ///
+    /// Does nothing if the server did not ask for progress.
     ///
     /// See [Progress](
     /// https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/progress).
     ///
     /// # Errors
     /// Fails with [`Misuse::Stale`] if the request was answered or cancelled, and with
-    /// [`Misuse::Unencodable`] if the value does not exceed the previous one.
+    /// [`Misuse::Unencodable`] if the value is not finite or does not exceed the previous one.
     pub fn progress(
         &mut self,
         now: Instant,
@@ -306,11 +332,13 @@ impl Client {
     }
 
     // LIF-35: the protocol has no message that ends a connection.
-    /// Closes the connection: every open call completes with
-    /// [`CallError::Lost`](crate::CallError::Lost), then [`Event::Closed`] follows.
+    /// Closes the connection immediately.
     ///
-    /// The protocol has no closing message. The driver may still send the queued output and then
-    /// closes the transport.
+    /// Every open call completes with [`CallError::Lost`](crate::CallError::Lost), then
+    /// [`Event::Closed`] follows.
+    ///
+    /// The protocol has no closing message. After this call, the driver may send the output that is
+    /// still queued, then it closes the transport.
     pub fn close(&mut self, now: Instant) {
         let _done = self.apply(now, Command::Close);
     }

@@ -7,17 +7,17 @@ use crate::error::Misuse;
 use crate::time::Instant;
 use crate::wire::Outbox;
 
-/// A connection over a byte stream, driven with bytes and time and controlled by commands.
+/// A client or server connection over a byte stream, as a driver uses it.
 ///
-/// A driver loops: it writes the bytes of the [`outbox`](Self::outbox), handles the events of
-/// [`poll_event`](Self::poll_event), waits for input or for [`poll_timeout`](Self::poll_timeout),
-/// and calls the matching `handle_*` method. It must keep reading while a write is blocked;
-/// otherwise two peers with full pipes deadlock.
+/// A driver repeats these steps: it sends the bytes in the [`outbox`](Self::outbox), handles the
+/// events from [`poll_event`](Self::poll_event), waits for input or for the deadline in
+/// [`poll_timeout`](Self::poll_timeout), and calls the matching `handle_*` method. It must keep
+/// reading while a write is blocked; otherwise two peers with full pipes deadlock.
 ///
-/// [`Stdio`](crate::stdio::Stdio) implements the trait, as do the wrappers that record or check
-/// another endpoint.
+/// [`Stdio`](crate::stdio::Stdio) implements the trait, as do wrappers that record or check another
+/// endpoint.
 pub trait Endpoint {
-    /// The events of the role.
+    /// The event type of the role.
     type Event: fmt::Debug + fmt::Display;
 
     /// The role: a [`Client`](crate::client::Client) or a [`Server`](crate::server::Server).
@@ -26,10 +26,11 @@ pub trait Endpoint {
     /// Returns the client or server for inspection.
     fn role(&self) -> &Self::Role;
 
-    /// Applies a command of the application.
+    /// Applies a command from the application.
     ///
     /// # Errors
-    /// Fails with [`Misuse`] and has no effect.
+    /// Fails with [`Misuse`] under the conditions documented at the method that builds the command;
+    /// a failed command has no effect.
     fn apply(
         &mut self,
         now: Instant,
@@ -39,8 +40,8 @@ pub trait Endpoint {
     /// Applies an owned command.
     ///
     /// # Errors
-    /// Fails with [`Misuse::Unsupported`] for a command of the other role, and in the cases of
-    /// [`apply`](Self::apply).
+    /// Fails with [`Misuse::Unsupported`] for a command of the other role, and under the conditions
+    /// documented at [`apply`](Self::apply).
     fn apply_owned(
         &mut self,
         now: Instant,
@@ -49,29 +50,37 @@ pub trait Endpoint {
         self.apply(now, command.try_into()?)
     }
 
-    /// Handles received bytes, split at any position. Never fails; takes time linear in the input.
+    /// Handles received bytes, which may be split at any position.
+    ///
+    /// Invalid input is reported as a violation, answered with an error, or both. Takes time linear
+    /// in the length of the input.
     fn handle_input(&mut self, now: Instant, input: &[u8]);
 
-    /// Handles the end of the input.
+    /// Handles the end of the input: the peer has closed its side.
     fn handle_eof(&mut self, now: Instant);
 
-    /// Handles the passage of time. Early, late and repeated calls are harmless.
+    /// Handles expired timeouts. Early, late and repeated calls are harmless.
     fn handle_timeout(&mut self, now: Instant);
 
-    /// Returns the next event. O(1).
+    /// Removes and returns the oldest event. O(1).
     fn poll_event(&mut self) -> Option<Self::Event>;
 
-    /// Returns when to call `handle_timeout`, or `None` if no timeout is pending. O(1).
+    /// Returns when to call [`handle_timeout`](Self::handle_timeout). O(1).
+    ///
+    /// Returns `None` if no timeout is pending.
     fn poll_timeout(&self) -> Option<Instant>;
 
-    /// Returns the bytes to send. O(1).
+    /// Returns the queue of bytes to send. O(1).
     fn outbox(&mut self) -> &mut Outbox;
 
-    /// Returns whether to read more input. While false, the transport's backpressure holds the peer
-    /// back.
+    /// Returns whether the driver should read more input.
+    ///
+    /// While this is false, do not read, so that the backpressure of the transport slows the peer
+    /// down.
     fn wants_input(&self) -> bool;
 
-    /// Returns whether the connection is closed and its last event queued. The outbox may still
-    /// hold bytes to send.
+    /// Returns whether the connection is closed.
+    ///
+    /// The last event may still have to be polled, and the outbox may still hold bytes to send.
     fn is_closed(&self) -> bool;
 }

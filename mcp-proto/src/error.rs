@@ -1,8 +1,8 @@
-//! [`Misuse`], the error of invalid commands, and the error codes of the wire.
+//! [`Misuse`], the error of commands that cannot be applied, and the error codes of the protocol.
 
 use core::fmt;
 
-/// A command that cannot be carried out now; nothing was changed or sent.
+/// The error of a command that cannot be applied; nothing was changed or sent.
 ///
 /// ```
 /// use mcp_proto::client::{Client, Config};
@@ -15,26 +15,30 @@ use core::fmt;
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum Misuse {
-    /// A bound of [`Limits`](crate::Limits) is reached: drain the outbox or let calls complete,
-    /// then retry.
+    /// A limit of [`Limits`](crate::Limits) is reached.
+    ///
+    /// Drain the outbox or let calls complete, then retry.
     Blocked,
     /// The connection is closing or closed.
     Closed,
     /// The handshake is not complete.
     // LIF-09: a client sends only pings before the handshake ends.
     NotReady,
-    /// The id refers to nothing pending: it was completed, answered or cancelled before. Ignore
-    /// this error for ids that the peer can cancel; the event that reports it may not have been
-    /// polled yet.
+    /// The id refers to no pending call or request: it was completed, answered or cancelled.
+    ///
+    /// Ignore this error for a request that the peer can cancel: it may have done so before the
+    /// event that reports the cancellation was polled.
     Stale,
-    /// The side that would offer the required capability did not declare it.
+    /// The side that provides the required capability did not declare it.
     // CAP-03: only declared capabilities are used.
     Undeclared,
-    /// The value cannot be encoded as the message requires: it is not JSON, or not a required
-    /// object.
+    /// The value cannot be encoded as the message requires.
+    ///
+    /// For example, it is not valid JSON or not an object.
     Unencodable,
-    /// The negotiated revision or this role does not define the message, or only the library sends
-    /// it.
+    /// The negotiated revision or this role does not define the message.
+    ///
+    /// Also returned for messages that only the library may send.
     Unsupported,
 }
 
@@ -79,13 +83,13 @@ impl From<Unencodable> for Misuse {
 pub mod code {
     /// The text is not JSON.
     pub const PARSE_ERROR: i64 = -32700;
-    /// The JSON is not a valid message, or not one that may be sent now.
+    /// The JSON is not a valid message, or the message is not allowed now.
     pub const INVALID_REQUEST: i64 = -32600;
-    /// The method does not exist, or its capability is not offered.
+    /// The method does not exist, or the receiver does not offer its capability.
     pub const METHOD_NOT_FOUND: i64 = -32601;
     /// The params of a known method are invalid.
     pub const INVALID_PARAMS: i64 = -32602;
-    /// The receiver failed.
+    /// An internal error of the receiver.
     pub const INTERNAL_ERROR: i64 = -32603;
     /// The resource does not exist. (up to 2025-11-25)
     pub const RESOURCE_NOT_FOUND: i64 = -32002;
@@ -95,7 +99,7 @@ pub mod code {
     pub const MISSING_CLIENT_CAPABILITY: i64 = -32021;
     /// The server does not support the request's revision. (since 2026-07-28)
     pub const UNSUPPORTED_PROTOCOL_VERSION: i64 = -32022;
-    /// The user must visit a URL first. (2025-11-25)
+    /// The user must first visit a URL. (2025-11-25)
     pub const URL_ELICITATION_REQUIRED: i64 = -32042;
     /// The user rejected a sampling request. (up to 2025-11-25)
     pub const USER_REJECTED: i64 = -1;

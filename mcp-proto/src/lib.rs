@@ -12,7 +12,8 @@
 //! # A server
 //!
 //! This server offers one tool over stdin and stdout. [`catalog::Catalog`] answers list requests
-//! and finds the handler of a call; a handler can be of any type, here it is the result.
+//! and looks up the handler of each call. A handler can be of any type; in this example it is
+//! simply the text of the result.
 //!
 //! ```no_run
 //! use std::io::{self, Read, Write};
@@ -126,13 +127,13 @@
 //!
 //! A connection is built in layers, each of which can be used alone:
 //!
-//! - **framing** cuts a byte stream into messages: module [`stdio`];
+//! - **framing** splits a byte stream into messages: module [`stdio`];
 //! - a **connection** interprets the messages: [`client::Client`] or [`server::Server`];
 //! - a **binding** joins the two: [`stdio::Stdio`] for byte streams, module `http` for Streamable
 //!   HTTP. Other transports use the trait [`MessageEndpoint`]: whole messages in, [`Outgoing`]
 //!   messages out.
 //!
-//! A driver of a byte stream repeats four steps, all of them methods of [`Endpoint`]:
+//! A driver of a byte stream repeats four steps, using methods of [`Endpoint`]:
 //!
 //! 1. Send the bytes in [`outbox`](Endpoint::outbox).
 //! 2. Handle the events from [`poll_event`](Endpoint::poll_event).
@@ -141,8 +142,8 @@
 //! 4. Call [`handle_input`](Endpoint::handle_input), [`handle_eof`](Endpoint::handle_eof) or
 //!    [`handle_timeout`](Endpoint::handle_timeout).
 //!
-//! The programs above block while reading and so never reach a deadline; a complete driver waits
-//! for both. In one process, a driver only moves bytes from one outbox to the other:
+//! The programs above block while reading and therefore never handle a deadline; a complete driver
+//! waits for both. Within one process, a driver only moves bytes between the two outboxes:
 //!
 //! ```
 //! use bytes::Buf;
@@ -205,8 +206,9 @@
 //!
 //! # Protocol revisions
 //!
-//! The client and the server agree on a [`Revision`] automatically. Applications use identical
-//! types and methods in both eras.
+//! The client and the server negotiate a [`Revision`] automatically. The revisions form two eras:
+//! in the *legacy* era a handshake opens a session, in the *modern* era every request is
+//! self-contained. Applications use identical types and methods in both.
 //!
 //! | revision | era | notable features |
 //! |---|---|---|

@@ -1,4 +1,4 @@
-//! [`Limits`]: every bound of a connection, with its default and its cost.
+//! [`Limits`]: every bound of a connection, with its default and its memory cost.
 
 use core::time::Duration;
 
@@ -8,11 +8,11 @@ mod memory;
 pub(crate) use memory::{CALL_BYTES, EVENT_BYTES, REQUEST_BYTES};
 pub(crate) use memory::{IDENTITY_BYTES_FREE, IDENTITY_FACTOR};
 
-/// Every bound of one connection: what a peer can make it hold, and how long anything can take.
+/// The memory and time limits of one connection.
 ///
-/// Sizes are bytes of JSON text. A connection's memory is the sum of the costs below, with
-/// [`memory_max`](Self::memory_max) as the upper bound. With the defaults, an idle connection costs
-/// well under 4 KiB; its buffers shrink after use.
+/// Byte limits count JSON text. The costs given below are memory per connection;
+/// [`memory_max`](Self::memory_max) is the upper bound of their sum. With the defaults, an idle
+/// connection costs well under 4 KiB, because buffers shrink after use.
 ///
 /// ```
 /// use core::time::Duration;
@@ -27,116 +27,152 @@ pub(crate) use memory::{IDENTITY_BYTES_FREE, IDENTITY_FACTOR};
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Limits {
-    /// Longest incoming message in bytes; 16 MiB. A longer one is discarded up to the end of its
-    /// line and reported; the connection continues. Costs up to twice this while a message is
-    /// incomplete.
+    /// Maximum length of an incoming message in bytes. Default: 16 MiB.
+    ///
+    /// The rest of a longer message is discarded up to the end of its line and a violation is
+    /// reported; the connection continues. An incomplete message costs up to twice this limit.
     // FRM-10: an overlong message does not end the connection.
     pub message_bytes_max: usize,
-    /// Deepest nesting of a message; 100, and at most 128. No cost.
+    /// Maximum nesting depth of a message, at most 128. Default: 100. Costs no memory.
     // T-12: deeper messages are rejected.
     pub depth_max: u8,
-    /// Longest id or progress token in bytes, with quotes; 256. Costs up to twice this per pending
-    /// request.
+    /// Maximum length of an id or progress token in bytes, including quotes. Default: 256.
+    ///
+    /// Costs up to twice this limit per pending request.
     pub id_bytes_max: usize,
-    /// Maximum number of our calls in flight; 4096. Further calls fail with
-    /// [`Misuse::Blocked`](crate::Misuse::Blocked), except those of the connection itself: a ping,
-    /// and one resource subscription at a time. Costs about 250 bytes each.
+    /// Maximum number of calls in flight that this side made. Default: 4096.
+    ///
+    /// Further calls fail with [`Misuse::Blocked`](crate::Misuse::Blocked). Exempt are those that
+    /// the connection makes itself: a ping, and one resource subscription at a time. Each call
+    /// costs about 250 bytes.
     pub calls_max: usize,
-    /// Bytes of params and states retained to repeat calls with input; 64 MiB. Further calls fail
-    /// with [`Misuse::Blocked`](crate::Misuse::Blocked). Applies only to calls that can be asked
-    /// for input.
+    /// Maximum bytes of data kept for retrying calls with input. Default: 64 MiB.
+    ///
+    /// The data consists of params and request states. Further calls fail with
+    /// [`Misuse::Blocked`](crate::Misuse::Blocked). Applies only to calls for which the server may
+    /// require input.
     pub calls_bytes_max: usize,
-    /// Number of ended calls whose late responses are silently ignored; 256. Costs about 16 bytes
-    /// each.
+    /// Number of ended calls whose late responses are silently ignored. Default: 256.
+    ///
+    /// Each costs about 16 bytes.
     // T-44: a response can cross a cancellation.
     pub retired_calls_max: usize,
-    /// Maximum number of the peer's requests in flight; 1024. Further requests are answered with
-    /// an error. Costs about 400 bytes each, plus params.
+    /// Maximum number of the peer's requests in flight. Default: 1024.
+    ///
+    /// Further requests are answered with an error. Each request costs about 400 bytes plus its
+    /// params.
     // SEC-18: bounds the work that a peer can start.
     pub requests_max: usize,
-    /// Bytes of params held by the peer's requests in flight; 64 MiB. Further requests are
-    /// answered with an error.
+    /// Maximum bytes of params of the peer's requests in flight. Default: 64 MiB.
+    ///
+    /// Further requests are answered with an error.
     pub requests_bytes_max: usize,
-    /// Maximum number of messages in a batch; 128. A larger batch is answered with a single error.
+    /// Maximum number of messages in a batch. Default: 128.
+    ///
+    /// A larger batch is answered with a single error.
     // BAT-17: bounds the work of a batch.
     pub batch_members_max: usize,
-    /// Number of queued events from which `wants_input` is false; 1024. One `handle_input` can
-    /// exceed it by the events in its bytes. Costs about 200 bytes each.
+    /// Number of queued events at which `wants_input` becomes false. Default: 1024.
+    ///
+    /// One call of `handle_input` can exceed it by the events that its bytes cause. Each event
+    /// costs about 200 bytes.
     pub events_max: usize,
-    /// Bytes of JSON in queued events from which `wants_input` is false; 32 MiB.
+    /// Bytes of JSON in queued events above which `wants_input` is false. Default: 32 MiB.
     pub events_bytes_max: usize,
-    /// Queued outgoing bytes from which new calls, notifications and log messages fail with
-    /// [`Misuse::Blocked`](crate::Misuse::Blocked) and progress notifications are dropped; 1 MiB.
+    /// Queued outgoing bytes above which this side sends no new traffic. Default: 1 MiB.
+    ///
+    /// Calls, notifications and log messages then fail with
+    /// [`Misuse::Blocked`](crate::Misuse::Blocked); of the progress notifications of each request,
+    /// only the latest is kept and sent later.
     pub outbox_bytes_max: usize,
-    /// Queued outgoing bytes from which no more input is read; 64 MiB. Responses are never
-    /// refused, so a peer that sends requests without reading must be slowed down.
+    /// Queued outgoing bytes above which `wants_input` is false. Default: 64 MiB.
+    ///
+    /// Responses are never refused, so this limit slows down a peer that sends requests without
+    /// reading the responses.
     pub replies_bytes_max: usize,
-    /// Error replies to invalid messages in a burst; 16.
+    /// Maximum burst of error replies to invalid messages. Default: 16.
     // T-18, T-20: replies to input that is not JSON are rate-limited.
     pub error_replies_max: u32,
-    /// Interval at which the burst regains one error reply; 1 s.
+    /// Interval after which one more error reply is allowed, up to the burst. Default: 1 s.
     pub error_reply_every: Duration,
-    /// Consecutive violations, without a valid message in between, that end the connection;
-    /// unlimited by default.
+    /// Maximum number of consecutive violations; one more ends the connection. Default: unlimited.
+    ///
+    /// A valid message resets the count.
     pub violations_max: Option<u32>,
-    /// How often one request may ask for input; 16.
+    /// Maximum number of times that one request may require input. Default: 16.
     pub input_rounds_max: u32,
-    /// Maximum number of input requests asked at a time; 16.
+    /// Maximum number of input requests sent together for one request. Default: 16.
     pub input_requests_max: usize,
-    /// Maximum number of subscriptions to changes; 256. A server refuses further ones; on a client
-    /// they fail with [`Misuse::Blocked`](crate::Misuse::Blocked). Costs about 200 bytes each.
+    /// Maximum number of subscriptions to changes. Default: 256.
+    ///
+    /// A server refuses further subscriptions; on a client, subscribing fails with
+    /// [`Misuse::Blocked`](crate::Misuse::Blocked). Each subscription costs about 200 bytes.
     pub subscriptions_max: usize,
-    /// Maximum number of resources in one subscription; 256. A server refuses larger
-    /// subscriptions, a client larger acknowledgements. Costs about 100 bytes each.
+    /// Maximum number of resources in one subscription. Default: 256.
+    ///
+    /// A server refuses larger subscriptions, a client refuses larger acknowledgements. Each
+    /// resource costs about 100 bytes.
     pub subscription_uris_max: usize,
-    /// Bytes of URIs in all subscriptions; 1 MiB. Further subscriptions are refused.
+    /// Maximum bytes of URIs in all subscriptions. Default: 1 MiB.
+    ///
+    /// Further subscriptions are refused.
     pub subscriptions_bytes_max: usize,
-    /// Bytes of the peer's identity and capabilities in a handshake; 1 MiB. A larger handshake
-    /// fails. Costs up to 24 times this.
+    /// Maximum bytes of the peer's identity and capabilities in a handshake. Default: 1 MiB.
+    ///
+    /// A larger handshake fails. Costs up to 24 times this limit.
     pub peer_bytes_max: usize,
-    /// Bytes of results that a client caches for as long as the server allows; 0, which disables
-    /// the cache.
+    /// Maximum bytes of results that a client caches. Default: 0, which disables the cache.
+    ///
+    /// Each result is cached for as long as the server allows.
     // STL-42: a result is fresh only for its `ttlMs`.
     pub cache_bytes_max: usize,
 
-    /// How long a call waits for a response or further progress; 60 s.
+    /// Maximum time a call waits for a response or further progress. Default: 60 s.
     // TMO-01: every call has a timeout.
     pub call_timeout: Duration,
-    /// How long a call waits in total, regardless of progress; 10 min.
+    /// Maximum total time a call waits, regardless of progress. Default: 10 min.
     // TMO-05: progress does not extend a call forever.
     pub call_timeout_max: Duration,
-    /// Like `call_timeout`, for calls answered by a human; 10 min.
+    /// Like `call_timeout`, for calls that a human answers. Default: 10 min.
     // T-60: a human needs longer than a program.
     pub human_timeout: Duration,
-    /// Like `call_timeout_max`, for calls answered by a human; 1 h.
+    /// Like `call_timeout_max`, for calls that a human answers. Default: 1 h.
     pub human_timeout_max: Duration,
-    /// How long a client waits for the response to `initialize`; 30 s.
+    /// Maximum time a client waits for the response to `initialize`. Default: 30 s.
     // TMO-06: a timeout of `initialize` closes and does not cancel.
     pub handshake_timeout: Duration,
-    /// How long a client waits for the response to the probe of the server's era; 5 s. Then it
-    /// falls back to `initialize`.
+    /// Maximum time a client waits for the response to its `server/discover` probe. Default: 5 s.
+    ///
+    /// After that, the client assumes a legacy server and sends `initialize`.
     // TMO-15: no answer to the probe means a legacy server.
     pub probe_timeout: Duration,
-    /// Interval between pings, at least 1 ms; `None`, the default, disables them. Ignored in
-    /// revisions without pings.
+    /// Interval between pings, at least 1 ms. Default: `None`, which disables them.
+    ///
+    /// Ignored in revisions without pings.
     // TMO-09: the ping frequency is configurable and not excessive.
     pub ping_every: Option<Duration>,
-    /// How long a ping waits for a response; 10 s.
+    /// Maximum time a ping waits for a response. Default: 10 s.
     pub ping_timeout: Duration,
-    /// Consecutive unanswered pings that end the connection; 3.
+    /// Number of consecutive unanswered pings that ends the connection. Default: 3.
     // TMO-08: unanswered pings are a connection failure.
     pub pings_missed_max: u32,
-    /// How long requests can still be answered after the peer closed its side or the server was
-    /// asked to close; 50 ms.
+    /// Maximum time for answering open requests while the connection closes. Default: 50 ms.
+    ///
+    /// It starts when the peer closes its side or when the server is closed.
     // FRM-20: exit promptly at the end of input.
     pub drain_timeout: Duration,
-    /// How long a peer may leave more than `replies_bytes_max` unread before the connection ends;
-    /// 60 s.
+    /// Time after which a peer that stopped reading loses the connection. Default: 60 s.
+    ///
+    /// The timer runs while more than `replies_bytes_max` bytes are queued.
     pub stall_timeout: Duration,
-    /// How long a child process may take to exit after its stdin is closed; 2 s.
+    /// Maximum time for a child process to exit after its stdin is closed. Default: 2 s.
+    ///
+    /// Then it is asked to terminate.
     // FRM-19: the first step of a shutdown.
     pub exit_timeout: Duration,
-    /// How long a child process may take to exit after it was asked to terminate; 2 s.
+    /// Maximum time for a child process to exit after it is asked to terminate. Default: 2 s.
+    ///
+    /// Then it is killed.
     // FRM-19: the second step.
     pub terminate_timeout: Duration,
 }

@@ -1,4 +1,4 @@
-//! The trait that transports drive: whole messages in, messages with their route out.
+//! [`MessageEndpoint`]: a connection as its transport drives it, message by message.
 
 use core::fmt;
 
@@ -7,30 +7,29 @@ use crate::rpc::{DecodedMessage, IncomingMessage};
 use crate::time::Instant;
 use crate::vocabulary::{Outgoing, Route, StreamId, ViolationKind};
 
-/// A connection as seen by its transport: whole messages and time in, messages and one deadline
-/// out.
+/// A connection as its transport sees it: messages and time in, messages and a deadline out.
 ///
-/// Implemented by [`Client`](crate::client::Client) and [`Server`](crate::server::Server) only; the
-/// trait is sealed. The name covers both eras, unlike the legacy era's term *session*.
+/// This trait is sealed: only [`Client`](crate::client::Client) and
+/// [`Server`](crate::server::Server) implement it.
 ///
-/// A byte stream drives it through [`Stdio`](crate::stdio::Stdio), HTTP through the module `http`.
-/// Any other message transport drives it directly, as the example `framed_socket` does:
+/// Byte streams drive it through [`Stdio`](crate::stdio::Stdio), and HTTP through the module
+/// `http`. Any other message transport drives it directly, as the example `framed_socket` does:
 ///
-/// - pass each message that arrives to [`handle_message`](Self::handle_message), with its stream;
-/// - send each message that [`poll_outgoing`](Self::poll_outgoing) returns by its
-///   [`route`](Outgoing::route);
+/// - pass each received message and its stream to [`handle_message`](Self::handle_message);
+/// - send each message from [`poll_outgoing`](Self::poll_outgoing) on the stream that its
+///   [`route`](Outgoing::route) names;
 /// - when the peer closes a stream, call [`handle_stream_closed`](Self::handle_stream_closed),
 ///   which cancels the requests that arrived on it;
 /// - call [`handle_timeout`](Self::handle_timeout) at the time that
 ///   [`poll_timeout`](Self::poll_timeout) returns.
 ///
-/// A transport with one stream uses [`StreamId::ONLY`]. A transport with several calls
-/// [`use_streams`](Self::use_streams) first: each stream may then fill an eighth of the outbound
+/// A transport with one stream uses [`StreamId::ONLY`]. A transport with several streams first
+/// calls [`use_streams`](Self::use_streams). Each stream may then fill an eighth of the outbound
 /// queue, and its end is reported as [`EndOfStream`](crate::OutgoingKind::EndOfStream).
 ///
-/// The `handle_*` methods complete all work before they return. The `poll_*` methods take O(1) and
-/// may be called in any order, any number of times. A time earlier than a previous one counts as
-/// no time passing.
+/// The `handle_*` methods complete all work before they return. The `poll_*` methods take O(1) time
+/// and may be called in any order, any number of times. A time earlier than a previous one is
+/// treated as if no time had passed.
 ///
 /// ```
 /// use mcp_proto::server::{Config, Server};
@@ -51,8 +50,8 @@ pub trait MessageEndpoint: sealed::Sealed {
 
     /// Handles one message: one JSON value, with optional surrounding whitespace.
     ///
-    /// Never fails: an invalid message is answered with an error, reported as a violation, or
-    /// both. The work is linear in the length of the message.
+    /// An invalid message is answered with an error, reported as a violation, or both. The work is
+    /// linear in the length of the message.
     fn handle_message<'a>(
         &mut self,
         now: Instant,
@@ -64,69 +63,80 @@ pub trait MessageEndpoint: sealed::Sealed {
         self.handle_decoded(now, stream, decoded);
     }
 
-    /// Handles a message that was already parsed with the [`limits`](Self::limits) of this
-    /// connection.
+    /// Handles a message that the transport has already parsed.
+    ///
+    /// It must have been parsed with the [`limits`](Self::limits) of this connection.
     fn handle_decoded(&mut self, now: Instant, stream: StreamId, message: DecodedMessage<'_>);
 
-    /// Reports input that is not a message: a line that is too long
-    /// ([`ViolationKind::TooLong`]) or truncated by the end of the stream
-    /// ([`ViolationKind::Truncated`]).
+    /// Handles input that is not a complete message.
+    ///
+    /// This is a line that is too long ([`ViolationKind::TooLong`]) or truncated by the end of the
+    /// stream ([`ViolationKind::Truncated`]).
     fn handle_violation(&mut self, now: Instant, kind: ViolationKind);
 
-    /// Handles the end of one stream: requests of the peer that arrived on it are cancelled, and
-    /// its subscriptions end.
+    /// Handles the end of one stream.
+    ///
+    /// Requests from the peer that arrived on the stream are cancelled, and its subscriptions end.
     fn handle_stream_closed(&mut self, now: Instant, stream: StreamId);
 
     /// Handles the end of all input: the peer has closed the connection.
     fn handle_eof(&mut self, now: Instant);
 
-    /// Advances the time to `now` and handles expired timeouts. Early, late and repeated calls are
-    /// harmless.
+    /// Advances the time to `now` and handles expired timeouts.
+    ///
+    /// Early, late and repeated calls are harmless.
     fn handle_timeout(&mut self, now: Instant);
 
     /// Removes and returns the oldest event.
     fn poll_event(&mut self) -> Option<Self::Event>;
 
-    /// Returns when to call [`handle_timeout`](Self::handle_timeout); `None` if no timeout is
-    /// pending. The time may change with every other call.
+    /// Returns when to call [`handle_timeout`](Self::handle_timeout).
+    ///
+    /// Returns `None` if no timeout is pending. Any other call may change the time.
     fn poll_timeout(&self) -> Option<Instant>;
 
-    /// Removes and returns the oldest outgoing message. It counts as sent unless the transport
-    /// [holds](Self::hold) it.
+    /// Removes and returns the oldest outgoing message.
+    ///
+    /// The message counts as sent unless the transport [holds](Self::hold) it.
     fn poll_outgoing(&mut self) -> Option<Outgoing<'_>>;
 
     /// Returns whether an outgoing message is queued.
     fn has_outgoing(&mut self) -> bool;
 
-    /// Declares that the transport has several streams. Call it before the first message is
-    /// handled.
+    /// Declares that the transport has several streams.
+    ///
+    /// Call this method before the first message is handled.
     fn use_streams(&mut self);
 
     /// Counts `bytes` of a polled message as unsent until they are [released](Self::release).
     ///
-    /// Transports that queue messages themselves call it, so that backpressure also covers their
-    /// queues.
+    /// Transports that queue messages themselves call this method, so that backpressure also covers
+    /// their queues.
     fn hold(&mut self, route: Route, bytes: usize);
 
-    /// Counts up to `bytes` of those held on `route` as sent.
+    /// Counts up to `bytes` of the bytes held on `route` as sent.
     fn release(&mut self, route: Route, bytes: usize);
 
     /// Returns whether the transport should read more input.
     ///
-    /// False while too many events are unpolled, while the peer leaves too much output unread, and
-    /// once the connection is closing.
+    /// This is false while too many events are unpolled, while the peer leaves too much output
+    /// unread, and when the connection is closing or closed.
     fn wants_input(&self) -> bool;
 
-    /// Returns whether the connection is closed: the last event is queued or was polled.
+    /// Returns whether the connection is closed.
+    ///
+    /// The last event may still have to be polled.
     fn is_closed(&self) -> bool;
 
     /// Returns the limits of the connection.
     fn limits(&self) -> &Limits;
 
-    /// Returns the latest time that was passed to the connection, by transport or application.
+    /// Returns the latest time that the transport or the application has passed to the connection.
     fn now(&self) -> Instant;
 
-    /// Releases unused capacity. Call it on idle connections where there are many of them.
+    /// Releases unused capacity.
+    ///
+    /// Call this method on idle connections if there are many of them.
     fn shrink(&mut self);
 }
 
@@ -144,8 +154,9 @@ pub(crate) mod sealed {
     }
 }
 
-/// Implements [`MessageEndpoint`] for a role with a field `connection`. `$make` converts an event
-/// of the connection to one of the role.
+/// Implements [`MessageEndpoint`] for a role with a field `connection`.
+///
+/// `$make` converts an event of the connection to an event of the role.
 macro_rules! message_endpoint_over_connection {
     ($role:ty, $event:ty, $make:path) => {
         impl $crate::message_endpoint::sealed::Sealed for $role {

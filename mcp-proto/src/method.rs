@@ -11,9 +11,9 @@ macro_rules! methods {
         requests { $($request:ident = $request_name:literal,)+ }
         notifications { $($notice:ident = $notice_name:literal,)+ }
     ) => {
-        /// A request or notification method defined by some revision of the protocol.
+        /// A request or notification method that at least one revision of the protocol defines.
         ///
-        /// Names are unique across requests and notifications. Extension methods have no
+        /// No request and notification share a name. Methods that only extensions define have no
         /// `MethodId`.
         ///
         /// ```
@@ -29,7 +29,7 @@ macro_rules! methods {
         pub enum MethodId { $($request,)+ $($notice,)+ }
 
         impl MethodId {
-            /// Returns the method with this wire name.
+            /// Returns the method with this wire name, or `None` if no revision defines it.
             #[must_use]
             pub fn from_name(name: &str) -> Option<Self> {
                 Self::from_bytes(name.as_bytes())
@@ -53,7 +53,7 @@ macro_rules! methods {
                 }
             }
 
-            /// Returns true for a request, false for a notification.
+            /// Returns whether the method is a request rather than a notification.
             #[must_use]
             pub const fn is_request(self) -> bool {
                 matches!(self, $(Self::$request)|+)

@@ -8,14 +8,15 @@ use crate::rpc::{ErrorObject, Params};
 use crate::schema::Capabilities;
 use crate::vocabulary::Peer;
 
-/// Checks a request that this side wants to send to a peer with the capabilities `theirs`. Returns
-/// the rule of its method, or `None` for a method that no revision defines.
+/// Checks a request that this side is about to send to a peer with the capabilities `theirs`.
 ///
-/// `is_automatic` says that the connection sends it, not the application.
+/// Returns the rule of its method, or `None` for a method that no revision defines.
+///
+/// `is_automatic` is true if the connection sends the request on its own.
 ///
 /// # Errors
 ///
-/// [`Misuse::Unsupported`] if this side cannot send the request in `revision`,
+/// Fails with [`Misuse::Unsupported`] if this side cannot send the request in `revision`, and with
 /// [`Misuse::Undeclared`] if the peer lacks a capability.
 // CAP-03, CAP-06, CAP-09: requests need the capabilities of the receiver.
 pub(crate) fn outgoing_request(
@@ -38,8 +39,9 @@ pub(crate) fn outgoing_request(
     if declared { Ok(Some(rule)) } else { Err(Misuse::Undeclared) }
 }
 
-/// Checks a call like [`outgoing_request`], and that its params are an object or empty. An unknown
-/// `peer` has no capabilities.
+/// Checks a call like [`outgoing_request`], and that its params are an object or empty.
+///
+/// An unknown `peer` has no capabilities.
 // JSON-17: params are an object.
 pub(crate) fn outgoing_call(
     side: Side,
@@ -57,8 +59,9 @@ pub(crate) fn outgoing_call(
     outgoing_request(side, revision, method, params, theirs, is_automatic)
 }
 
-/// Checks a notification that this side, with the capabilities `ours`, wants to send. Returns the
-/// rule of its method, or `None` for a method that no revision defines.
+/// Checks a notification that this side, with the capabilities `ours`, is about to send.
+///
+/// Returns the rule of its method, or `None` for a method that no revision defines.
 // CAP-12, LOG-01: notifications need the capabilities of the sender.
 pub(crate) fn outgoing_notification(
     side: Side,
@@ -76,8 +79,7 @@ pub(crate) fn outgoing_notification(
     Ok(Some(rule))
 }
 
-/// Returns the capabilities that a client needs for an input request with this rule and these
-/// params, added to `base`.
+/// Returns `base` plus the capabilities that a client needs for an input request.
 // CAP-06, CAP-09, CAP-16: conditions on params need capabilities of their own.
 pub(crate) fn input_request_needs(
     rule: &MethodRule,
@@ -91,7 +93,7 @@ pub(crate) fn input_request_needs(
     needs.fold(base, Capabilities::with)
 }
 
-/// Returns whether this side, with the capabilities `ours`, accepts an input request of the peer.
+/// Returns whether this side, with the capabilities `ours`, accepts an input request.
 // T-96: input requests need declared capabilities.
 pub(crate) fn accepts_input_request(
     rule: &MethodRule,
@@ -119,8 +121,8 @@ pub(crate) fn accepts_input_request(
 ///
 /// # Errors
 ///
-/// [`Misuse::Unsupported`] if only other revisions define the method, or if it is a notification
-/// where a request is expected, or the reverse.
+/// Fails with [`Misuse::Unsupported`] if only other revisions define the method, or if the method
+/// is a notification where a request is expected, or the reverse.
 fn rule_in(
     method: Option<MethodId>,
     is_request: bool,
@@ -131,14 +133,15 @@ fn rule_in(
     rule.map(Some).ok_or(Misuse::Unsupported)
 }
 
-/// Checks a request of the peer against this side's capabilities `ours`, as declared in the
-/// revision `declared_in`.
+/// Checks a request from the peer against the capabilities `ours` of this side.
 ///
-/// `is_served` says that the application serves a method which no revision defines.
+/// `declared_in` is the revision in which this side declared them.
+///
+/// `is_served` is true if the application serves a method that no revision defines.
 ///
 /// # Errors
 ///
-/// Returns the error to respond with.
+/// Fails with the error to respond with.
 // CAP-04, CAP-07, CAP-10, JSON-15, JSON-16, T-09: method, params and conditions in turn.
 pub(crate) fn incoming_request(
     rule: Option<&'static MethodRule>,

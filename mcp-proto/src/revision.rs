@@ -1,8 +1,8 @@
 //! The differences between the five protocol revisions, as tables.
 //!
-//! [`Rules`] has one row per revision, `CAPABILITIES` one per capability, and `METHODS` one per
-//! method and range of revisions. The rest of the crate looks rules up here and never compares
-//! revisions.
+//! [`Rules`] has one row per revision, `CAPABILITIES` has one per capability, and `METHODS` has one
+//! per method and range of revisions. The rest of the crate looks rules up here instead of
+//! comparing revisions.
 
 mod capabilities;
 mod methods;
@@ -15,9 +15,9 @@ pub(crate) use capabilities::{CAPABILITIES, CapabilityRule};
 pub(crate) use methods::QUESTIONS;
 pub(crate) use methods::{Condition, ConditionValue, METHODS, MethodRule, Patience};
 
-/// A revision of the protocol. Older revisions compare as less.
+/// A revision of the protocol. Revisions are ordered from oldest to newest.
 ///
-/// On the wire a revision is an opaque date, compared only for equality. See
+/// On the wire, a revision is named by a date. See
 /// [Versioning](https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning).
 ///
 /// ```
@@ -56,7 +56,7 @@ impl Revision {
     pub const LEGACY: [Self; 4] =
         [Self::V2024_11_05, Self::V2025_03_26, Self::V2025_06_18, Self::V2025_11_25];
 
-    /// Returns the revision with this wire name.
+    /// Returns the revision with this wire name, or `None` if the name is unknown.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|revision| revision.name() == name)
@@ -68,7 +68,7 @@ impl Revision {
         self.rules().name
     }
 
-    /// Returns the era the revision belongs to.
+    /// Returns the era that the revision belongs to.
     #[must_use]
     pub const fn era(self) -> Era {
         self.rules().era
@@ -103,7 +103,7 @@ impl fmt::Display for Revision {
     }
 }
 
-/// A family of revisions with a common connection model.
+/// A group of revisions with a common connection model.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Era {
     /// Up to 2025-11-25: a handshake opens a session, and both sides send requests.
@@ -112,7 +112,7 @@ pub enum Era {
     Modern,
 }
 
-/// Writes the term of the specification.
+/// Formats the era as `legacy` or `modern`, the terms of the specification.
 impl fmt::Display for Era {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -122,7 +122,7 @@ impl fmt::Display for Era {
     }
 }
 
-/// The rules of one revision: one row of the table.
+/// The rules of one revision, where it differs from other revisions.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Rules {
@@ -131,14 +131,15 @@ pub struct Rules {
     /// The era.
     pub era: Era,
     // BAT-01, BAT-12: only 2025-03-26 has batches.
-    /// Whether JSON-RPC batches are accepted.
+    /// Whether the revision allows JSON-RPC batches.
     pub batches: bool,
     // D-01: the schema allows an error without an `id` only since 2025-11-25.
-    /// Whether an error response to a message with an unreadable id carries `"id":null`. Otherwise
-    /// it has no `id` member.
+    /// Whether an error response to a message with an unreadable id carries `"id":null`.
+    ///
+    /// Otherwise, the error response has no `id` member.
     pub unknown_id_is_null: bool,
     // PRG-07: 2024-11-05 has no `message`.
-    /// Whether progress notifications have a `message`.
+    /// Whether progress notifications can have a `message`.
     pub progress_message: bool,
     // STL-46: the code changed with 2026-07-28.
     /// The error code for a resource that does not exist.
@@ -147,11 +148,12 @@ pub struct Rules {
     /// The error code for a request that requires a capability the client did not declare.
     pub missing_capability: i64,
     // STL-13, FRM-16, FRM-17: modern servers ask within results.
-    /// Whether servers can send requests. In other revisions, servers ask within results.
+    /// Whether servers can send requests. Otherwise, they request input from clients in results.
     pub server_requests: bool,
     // HTTP-15, HTTP-16: a stream that begins with an event id can be resumed.
-    /// Whether an HTTP event stream begins with an empty event that has an id, so that the server
-    /// can close the stream early and the client can resume it.
+    /// Whether an HTTP event stream begins with an empty event that has an id.
+    ///
+    /// The id allows the server to close the stream early and the client to resume it.
     pub primes_event_streams: bool,
     // HTTP-36, HTTP-39: the `MCP-Protocol-Version` header.
     /// Whether each HTTP request after the first carries the `MCP-Protocol-Version` header.
@@ -168,7 +170,7 @@ pub struct Rules {
     pub(crate) elicitation_modes: bool,
     /// Whether `requestId` is optional in a cancellation.
     pub(crate) cancelled_without_id: bool,
-    /// How URL elicitations are identified.
+    /// How the revision identifies URL elicitations.
     pub(crate) elicitation_urls: UrlElicitation,
     // HTTP-40…42, requirements §3.2: other errors are sent with status 200.
     /// Error codes that require an HTTP status other than 200, each with its status.
@@ -292,7 +294,7 @@ pub(crate) enum UrlElicitation {
 /// One side of a connection.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Side {
-    /// The side that opens the connection and calls tools.
+    /// The side that opens the connection, and for example calls tools.
     Client,
     /// The side that provides tools, resources and prompts.
     Server,

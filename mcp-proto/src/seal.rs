@@ -1,11 +1,11 @@
-//! Seals request state that travels through the client, so that it returns unchanged or not at all.
+//! Authenticates request state that a server stores at the client.
 //!
 //! Between an input request and the retry, a server's state is held by the client as
 //! [`requestState`](crate::Context::state). The state that comes back may be forged, modified,
 //! expired, or issued to another user or for another request. A [`Seal`] detects this.
 //!
-//! **What a seal guarantees.** A sealed text opens only unmodified, with the key that sealed it,
-//! for the principal and request it was sealed for, and before it expires.
+//! **What a seal guarantees.** A sealed text opens only if it is unmodified, was sealed with one of
+//! the configured keys for an equal principal and request, and has not expired.
 //!
 //! **What a seal does not do.** It does not encrypt: the client can read the state. It does not
 //! prevent replay: until it expires, a sealed text opens for every equal request of its principal.
@@ -26,20 +26,23 @@ use crate::json::{compact, key_is, members};
 use crate::rpc::ErrorObject;
 use crate::vocabulary::Request;
 
-/// Shortest key, in bytes: the length of the authentication code.
+/// Minimum length of a key, in bytes: 32, the length of the authentication code.
 pub const KEY_BYTES_MIN: usize = 32;
 
-/// Longest state that can be sealed, in bytes: 64 KiB. Keep larger state on the server, under an
-/// id.
+/// Maximum length of state that can be sealed, in bytes: 64 KiB.
 ///
-/// A sealed text is about a third longer; longer texts are rejected unread.
+/// Keep larger state on the server and seal an id for it.
+///
+/// A sealed text is about a third longer than its state. [`Seal::open`] rejects texts longer than
+/// that of the longest state without decoding them.
 pub const STATE_BYTES_MAX: usize = 64 << 10;
 
-/// Maximum number of members in the params of a sealed request: 64, not counting those that a retry
-/// adds.
+/// Maximum number of members in the params of a request that state is sealed for: 64.
 ///
-/// Requests that can ask for input have few members. Without a bound, tiny members would cost many
-/// times their size.
+/// The members that a retry adds do not count; see [`Binding`].
+///
+/// Requests for which a server can request input have few members. Without the limit, a request
+/// with many tiny members would occupy many times its size in memory.
 pub const MEMBERS_MAX: usize = 64;
 
 /// Prefix of every sealed text: the version of its format.
@@ -62,12 +65,13 @@ const SEALED_CHARS_MAX: usize =
 // STL-21: a retry repeats the request with these.
 const RETRY_MEMBERS: [&str; 3] = ["_meta", "inputResponses", "requestState"];
 
-/// Seals state with a secret key (HMAC-SHA-256), and opens sealed state.
+/// A secret key that seals state and opens sealed state (HMAC-SHA-256).
 ///
-/// Servers that answer each other's retries share the key. Use the key for nothing else.
+/// Servers that may receive retries of each other's requests must share the key. Use the key for no
+/// other purpose.
 ///
-/// Times are seconds since the Unix epoch, supplied by the caller: unlike an
-/// [`Instant`](crate::Instant), sealed state can outlive the process.
+/// The caller supplies times in seconds since the Unix epoch, because sealed state, unlike an
+/// [`Instant`](crate::Instant), can outlive the process.
 ///
 /// ```
 /// use mcp_proto::seal::{Binding, Seal};
@@ -125,31 +129,33 @@ pub struct Seal {
 }
 
 impl Seal {
-    /// Creates a seal with `key`, which must be random and secret.
+    /// Creates a seal with `key`, which must be random and kept secret.
     ///
     /// # Errors
-    /// Fails if the key is shorter than [`KEY_BYTES_MIN`].
+    /// Fails if the key is shorter than [`KEY_BYTES_MIN`] bytes.
     pub fn new(key: &[u8]) -> Result<Self, ShortKey> {
         Ok(Self { key: hmac_key(key)?, old_keys: Vec::new() })
     }
 
-    /// Adds a key that opens sealed state but does not seal. Can be called repeatedly.
+    /// Adds a key that opens sealed state but does not seal state.
+    ///
+    /// Use it to replace a key without invalidating state in flight. Can be called repeatedly.
     ///
     /// # Errors
-    /// Fails if the key is shorter than [`KEY_BYTES_MIN`].
+    /// Fails if the key is shorter than [`KEY_BYTES_MIN`] bytes.
     pub fn with_old_key(mut self, key: &[u8]) -> Result<Self, ShortKey> {
         self.old_keys.push(hmac_key(key)?);
         Ok(self)
     }
 
-    /// Seals `state`. The sealed text opens for an equal `bound` before `expires_at`.
+    /// Seals `state` for the principal and request in `bound`, until `expires_at`.
     ///
-    /// The text is ASCII without quotes, white space or escapes, and is determined by the
+    /// The sealed text is ASCII that needs no JSON escapes, and depends only on the key and the
     /// arguments.
     ///
     /// # Errors
-    /// Fails if the state is longer than [`STATE_BYTES_MAX`] or the request has more than
-    /// [`MEMBERS_MAX`] members.
+    /// Fails if the state is longer than [`STATE_BYTES_MAX`] bytes, or the params of the request
+    /// have more than [`MEMBERS_MAX`] members.
     pub fn seal(
         &self,
         state: &str,
@@ -168,14 +174,18 @@ impl Seal {
         Ok(sealed)
     }
 
-    /// Returns the state in `sealed` if one of the keys sealed it for an equal `bound` and it has
-    /// not expired at `now`.
+    /// Verifies `sealed` and returns the state in it.
     ///
-    /// Time is linear in the lengths of `sealed`, which is bounded, and of the request.
-    /// Authentication codes are compared in constant time.
+    /// The text opens if one of the keys sealed it for an equal `bound`, and `now` is before its
+    /// expiry time.
+    ///
+    /// The running time is linear in the length of the request and in the length of `sealed`, which
+    /// is bounded. Authentication codes are compared in constant time.
     ///
     /// # Errors
-    /// Returns why `sealed` does not open. Convert the error to an [`ErrorObject`] to answer with.
+    /// Fails with [`OpenError::Expired`] if the state is authentic but has expired, and with
+    /// [`OpenError::Invalid`] in all other cases. Convert the error to an [`ErrorObject`] to
+    /// respond with it.
     // STL-23: state is validated before use.
     pub fn open(&self, sealed: &str, bound: &Binding<'_>, now: u64) -> Result<String, OpenError> {
         if sealed.len() > SEALED_CHARS_MAX {
@@ -200,7 +210,7 @@ impl Seal {
     }
 }
 
-/// Omits the keys.
+/// Omits the keys from the output.
 impl fmt::Debug for Seal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Seal").finish_non_exhaustive()
@@ -217,10 +227,11 @@ fn hmac_key(key: &[u8]) -> Result<Hmac<Sha256>, ShortKey> {
 /// The principal and request that state is sealed for.
 ///
 /// Two requests are equal if their methods are equal and their params have equal members, in any
-/// order and with any white space between tokens. The members that a retry adds are ignored:
-/// `_meta`, `inputResponses` and `requestState`. Params with only these members equal absent
-/// params. Values are compared as written: `1.0` differs from `1`, `"\u0061"` from `"a"`, and the
-/// order inside a member matters. Every occurrence of a repeated member counts.
+/// order and with any white space between tokens. The members that a retry adds or changes are
+/// ignored: `_meta`, `inputResponses` and `requestState`. Params with only these members equal
+/// absent params. Values are compared as text: `1.0` differs from `1`, `"\u0061"` differs from
+/// `"a"`, and the order of members within a value matters. If a member is repeated, every
+/// occurrence is compared.
 ///
 /// ```
 /// use mcp_proto::seal::{Binding, Seal, OpenError};
@@ -262,16 +273,17 @@ fn hmac_key(key: &[u8]) -> Result<Hmac<Sha256>, ShortKey> {
 // STL-24: state is bound to its principal and request.
 #[derive(Clone, Copy, Debug)]
 pub struct Binding<'a> {
-    /// The authenticated identity of the client, never a name that it claims; empty if all clients
-    /// are one, as on stdio.
+    /// The authenticated identity of the client, never a name that the client merely claims.
+    ///
+    /// May be empty if the server has only one client, as over stdio.
     pub principal: &'a str,
-    /// The request answered with input requests or, when opening, its retry.
+    /// When sealing, the request for which the server requests input; when opening, its retry.
     pub request: &'a Request,
 }
 
 impl Binding<'_> {
-    /// Returns the authenticated bytes, an unambiguous encoding of everything bound. Returns `None`
-    /// if there are too many members.
+    /// Returns the bytes to authenticate, an unambiguous encoding of the principal, request, expiry
+    /// time and state. Returns `None` if the params have too many members.
     fn message(&self, expiry: &[u8; EXPIRY_BYTES], state: &[u8]) -> Option<Vec<u8>> {
         let params = self
             .request
@@ -308,9 +320,9 @@ fn write_part(out: &mut Vec<u8>, part: &[u8]) {
     out.extend_from_slice(part);
 }
 
-/// Why a sealed text does not open.
+/// The reason why a sealed text does not open.
 ///
-/// Converts to the error to answer with, which reveals no more than this.
+/// Converts to an [`ErrorObject`] to respond with, which reveals only the variant.
 ///
 /// ```
 /// use mcp_proto::seal::OpenError;
@@ -322,10 +334,12 @@ fn write_part(out: &mut Vec<u8>, part: &[u8]) {
 /// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum OpenError {
-    /// The state is authentic but expired; the client can retry without state.
+    /// The state is authentic but has expired. The client can retry without state.
     Expired,
-    /// The state was not sealed by this server, for this principal or for this request, or was
-    /// modified. The cause is not distinguished.
+    /// The text was not sealed with a configured key for this principal and request, or was
+    /// modified.
+    ///
+    /// The error deliberately does not tell these causes apart.
     Invalid,
 }
 
@@ -346,7 +360,7 @@ impl From<OpenError> for ErrorObject {
     }
 }
 
-/// The error for a key shorter than [`KEY_BYTES_MIN`].
+/// The error for a key shorter than [`KEY_BYTES_MIN`] bytes.
 ///
 /// ```
 /// use mcp_proto::seal::{Seal, ShortKey};
@@ -364,7 +378,9 @@ impl fmt::Display for ShortKey {
 
 impl core::error::Error for ShortKey {}
 
-/// The error for a state longer than [`STATE_BYTES_MAX`] or a request with more than
+/// The error for state or a request that is too large to seal.
+///
+/// The state is longer than [`STATE_BYTES_MAX`] bytes, or the params of the request have more than
 /// [`MEMBERS_MAX`] members.
 ///
 /// ```

@@ -29,10 +29,10 @@ use crate::vocabulary::{
 
 /// A server's connection to one client, without framing.
 ///
-/// The methods come in four groups, as those of [`Client`](crate::client::Client). The server
-/// answers `initialize`, `server/discover`, `ping` and `logging/setLevel` itself. It refuses
-/// requests that the negotiated revision does not define or whose capability is not declared. To
-/// run the server over a byte stream, wrap it in [`Stdio`](crate::stdio::Stdio).
+/// The methods come in four groups, like those of [`Client`](crate::client::Client). The server
+/// itself answers `initialize`, `server/discover`, `ping` and `logging/setLevel`. It refuses
+/// requests that the negotiated revision does not define or that need a capability it did not
+/// declare. To run the server over a byte stream, wrap it in [`Stdio`](crate::stdio::Stdio).
 ///
 /// ```
 /// use mcp_proto::server::{Config, Event, Server};
@@ -76,31 +76,36 @@ impl Server {
         Self { connection: Connection::new(Side::Server, now, config.identity, config.meta) }
     }
 
-    /// Returns the client's description, once a legacy session is established.
+    /// Returns the client's description; `None` until a legacy session is established.
     ///
-    /// Every request carries its own in its [`Context`](crate::Context), in both eras.
+    /// In both eras, the [`Context`](crate::Context) of a request also describes the client.
     #[must_use]
     pub fn peer(&self) -> Option<&Arc<Peer>> {
         self.connection.peer()
     }
 
-    /// Returns the reason the connection closed. Available before [`Event::Closed`] is polled.
+    /// Returns why the connection closed; `None` while it is open.
+    ///
+    /// Available before [`Event::Closed`] is polled.
     #[must_use]
     pub fn close_reason(&self) -> Option<&CloseReason> {
         self.connection.closed()
     }
 
     // LOG-02: `logging/setLevel` sets the threshold of a session.
-    /// Returns the least severe level of log messages the client of a legacy session has asked for.
+    /// Returns the minimum severity of log messages that the client of a legacy session has set.
     #[must_use]
     pub fn log_level(&self) -> Option<Level> {
         self.connection.log_level()
     }
 
-    /// Applies a command. The command methods of this type build a [`Command`] and call this.
+    /// Applies a command.
+    ///
+    /// The command methods of this type build a [`Command`] and call this method.
     ///
     /// # Errors
-    /// Fails with [`Misuse`] and has no effect.
+    /// Fails with [`Misuse`] under the conditions documented at the method that builds the command;
+    /// a failed command has no effect.
     #[expect(
         clippy::inline_always,
         reason = "each caller compiles to one arm of the match; saves 2 % per response"
@@ -181,13 +186,13 @@ impl Server {
 
     /// Responds to a request by asking the client for input.
     ///
-    /// The request ends for the application and is delivered again as a new [`Event::Request`],
-    /// with the answers and `state` in its [`Context`](crate::Context). It is not delivered again
-    /// if the client fails to answer.
+    /// For the application the request ends here. It is delivered again as a new
+    /// [`Event::Request`], with the responses and `state` in its [`Context`](crate::Context),
+    /// unless the client fails to provide the input.
     ///
-    /// Works in both eras: a modern client receives an `input_required` result, a legacy client one
-    /// request per question. Each question has a key, unique within the request. See
-    /// [Multi Round-Trip Requests](
+    /// Works in both eras: a modern client receives an `input_required`
+    /// result, a legacy client one request per question. Each question
+    /// needs a key that is unique within the request. See [Multi Round-Trip Requests](
     /// https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr).
     ///
     /// # Errors
@@ -195,12 +200,12 @@ impl Server {
     ///
     /// - [`Misuse::Unsupported`]: the method is not `tools/call`, `resources/read` or
     ///   `prompts/get`.
-    /// - [`Misuse::Undeclared`]: the client lacks a capability; see
+    /// - [`Misuse::Undeclared`]: the client lacks a required capability; see
     ///   [`refuse_undeclared`](Self::refuse_undeclared).
-    /// - [`Misuse::Blocked`]: more questions than [`Limits::input_requests_max`], more rounds than
-    ///   [`Limits::input_rounds_max`], or no room for further calls or messages.
-    /// - [`Misuse::Unencodable`]: neither questions nor state, a repeated key, or a question that
-    ///   cannot be encoded.
+    /// - [`Misuse::Blocked`]: there are more questions than [`Limits::input_requests_max`], more
+    ///   rounds than [`Limits::input_rounds_max`], or no room for further calls or messages.
+    /// - [`Misuse::Unencodable`]: there are neither questions nor state, a key is repeated, or a
+    ///   question cannot be encoded.
     /// - [`Misuse::Stale`]: the request was answered or cancelled.
     pub fn request_input(
         &mut self,
@@ -217,7 +222,7 @@ impl Server {
     // CAP-15: the error lists the capabilities that the client lacks.
     /// Responds with an error that lists the client capabilities these questions require.
     ///
-    /// For requests whose [`request_input`](Self::request_input) failed with
+    /// Use it for a request whose [`request_input`](Self::request_input) failed with
     /// [`Misuse::Undeclared`].
     ///
     /// # Errors
@@ -235,27 +240,33 @@ impl Server {
     }
 
     // CAP-12: changes are reported only if the server declares that it does.
-    /// Reports a change to every subscriber. Does nothing without subscribers.
+    /// Reports a change to every subscriber.
+    ///
+    /// In a legacy session, list changes are always reported to the client. Does nothing if there
+    /// is no subscriber.
     ///
     /// See [Subscriptions](
     /// https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions).
     ///
     /// # Errors
-    /// Fails with [`Misuse::Undeclared`] if the capability for such changes is not declared, and
-    /// with [`Misuse::Blocked`] if the outbound queue is full. Nothing is sent in either case.
+    /// Fails with [`Misuse::Undeclared`] if the capability for such changes is not declared,
+    /// [`Misuse::Blocked`] if the outbound queue is full, and [`Misuse::Closed`] if the connection
+    /// is closing or closed. Nothing is sent then.
     pub fn notify_changed(&mut self, now: Instant, change: Change<'_>) -> Result<(), Misuse> {
         self.apply(now, Command::NotifyChanged { change }).map(CommandOutcome::into_done)
     }
 
-    /// Sends a progress notification for a request, if the client asked for progress.
+    /// Sends a progress notification for a request from the client.
     ///
-    /// While the client does not read, only the latest progress of each request is queued. See
-    /// [Progress](
+    /// Does nothing if the client did not ask for progress.
+    ///
+    /// While the client does not read its input, only the latest progress of each request
+    /// is queued. See [Progress](
     /// https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/progress).
     ///
     /// # Errors
     /// Fails with [`Misuse::Stale`] if the request was answered or cancelled, and with
-    /// [`Misuse::Unencodable`] if the value does not exceed the previous one.
+    /// [`Misuse::Unencodable`] if the value is not finite or does not exceed the previous one.
     pub fn progress(
         &mut self,
         now: Instant,
@@ -266,15 +277,19 @@ impl Server {
     }
 
     // LOG-01…07: the capability, the thresholds of both eras, and the content of log messages.
-    /// Sends a log message, optionally tied to a request, unless its level is below the client's
-    /// threshold.
+    /// Sends a log message, unless its level is below the client's threshold.
     ///
-    /// A modern client receives log messages only for requests that ask for them. See
+    /// `incoming` is the request that the message belongs to, if any.
+    ///
+    /// A modern client receives log messages only for requests in which it set a level. See
     /// [Logging](
     /// https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/logging).
     ///
     /// # Errors
-    /// Fails with [`Misuse`] and sends nothing.
+    /// Fails with [`Misuse::Undeclared`] if this server did not declare logging, [`Misuse::Stale`]
+    /// if the request was answered or cancelled, [`Misuse::Blocked`] if the outbound queue is full,
+    /// and [`Misuse::NotReady`] or [`Misuse::Closed`] if the session does not accept log messages.
+    /// Nothing is sent then.
     pub fn log(
         &mut self,
         now: Instant,
@@ -287,13 +302,17 @@ impl Server {
             .map(CommandOutcome::into_done)
     }
 
-    /// Sends a request to the client. The call ends with exactly one [`Event::Completed`].
+    /// Sends a request to the client.
     ///
-    /// Only legacy sessions allow requests from the server;
-    /// [`request_input`](Self::request_input) works in both eras.
+    /// The call ends with exactly one [`Event::Completed`].
+    ///
+    /// Only legacy sessions allow requests from the server. To ask for input in both eras, use
+    /// [`request_input`](Self::request_input).
     ///
     /// # Errors
-    /// Fails with [`Misuse`] and sends nothing.
+    /// Fails with [`Misuse`] if the connection is not ready or is closed, a limit is reached, the
+    /// client lacks the required capability, the negotiated revision or the server role does not
+    /// define the request, or the params do not encode as a JSON object. Nothing is sent then.
     pub fn call<R: ServerRequest>(
         &mut self,
         now: Instant,
@@ -305,8 +324,10 @@ impl Server {
 
     /// Sends a request to the client by method name.
     ///
+    /// Methods that no revision defines are allowed.
+    ///
     /// # Errors
-    /// Fails with [`Misuse`] and sends nothing.
+    /// Fails under the conditions documented at [`call`](Self::call).
     pub fn call_raw(
         &mut self,
         now: Instant,
@@ -319,7 +340,9 @@ impl Server {
             .and_then(CommandOutcome::into_call)
     }
 
-    /// Cancels a call: notifies the client and completes the call immediately with
+    /// Cancels a call.
+    ///
+    /// The client is notified, and the call completes immediately with
     /// [`CallError::Cancelled`](crate::CallError::Cancelled).
     ///
     /// See [Cancellation](
@@ -331,10 +354,13 @@ impl Server {
         self.apply(now, Command::Cancel { call, reason }).map(CommandOutcome::into_done)
     }
 
-    /// Sends a notification by method name.
+    /// Sends a notification to the client by method name.
     ///
     /// # Errors
-    /// Fails with [`Misuse`] and sends nothing.
+    /// Fails with [`Misuse`] if the connection is not ready or is closed, the outbound queue is
+    /// full, this side did not declare the required capability, the negotiated revision or this
+    /// role does not define the notification, or the params cannot be encoded. Nothing is sent
+    /// then.
     pub fn notify_raw(
         &mut self,
         now: Instant,
@@ -348,8 +374,8 @@ impl Server {
     // HTTP-15: a server may disconnect an event stream before the response to the request.
     /// Closes the HTTP event stream of a request without answering the request.
     ///
-    /// The client reconnects after the retry delay it was given and receives the response there.
-    /// Does nothing if the stream cannot be resumed.
+    /// The client reconnects after the retry delay that the server gave it and receives the
+    /// response on the new stream. Does nothing if the stream cannot be resumed.
     ///
     /// # Errors
     /// Fails with [`Misuse::Stale`] if the request was answered or cancelled.
@@ -357,8 +383,9 @@ impl Server {
         self.apply(now, Command::EndStream { incoming }).map(CommandOutcome::into_done)
     }
 
-    /// Closes the connection once the open requests are answered, or after
-    /// [`Limits::drain_timeout`]. [`Event::Closed`] follows.
+    /// Closes the connection after all open requests are answered.
+    ///
+    /// [`Limits::drain_timeout`] limits the wait. [`Event::Closed`] follows.
     pub fn close(&mut self, now: Instant) {
         let _done = self.apply(now, Command::Close);
     }

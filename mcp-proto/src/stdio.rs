@@ -1,6 +1,6 @@
 //! Connections on a byte stream, one message per line, and the shutdown of child processes.
 //!
-//! The driver owns the pipes and the process. The framing also serves Unix sockets and TCP.
+//! The driver owns the pipes and the process. The framing also works for Unix sockets and TCP.
 
 // FRM-01: one message per line. FRM-18: over any byte stream.
 
@@ -18,8 +18,8 @@ use crate::wire::{Line, LineReader, Outbox};
 
 /// A [`Client`](crate::client::Client) or a [`Server`](crate::server::Server) on a byte stream.
 ///
-/// Dereferences to the client or server for the application; a driver uses the [`Endpoint`]
-/// implementation.
+/// The application uses the client or server, to which this type dereferences. The driver uses the
+/// [`Endpoint`] implementation.
 ///
 /// ```
 /// use mcp_proto::server::{Config, Server};
@@ -37,14 +37,15 @@ use crate::wire::{Line, LineReader, Outbox};
 pub struct Stdio<S> {
     session: S,
     lines: LineReader,
-    /// The latest time of any input. The session is not notified of incomplete lines, so their
-    /// time is kept here.
+    /// The latest time passed with any input.
+    ///
+    /// Incomplete lines do not reach the session, so their time is kept here.
     // T-61: time does not run backwards.
     now: Instant,
 }
 
 impl<S: MessageEndpoint> Stdio<S> {
-    /// Binds a client or server to its own byte stream.
+    /// Wraps a client or server that communicates over one byte stream.
     pub fn new(mut session: S) -> Self {
         session.use_lines();
         let line_bytes_max = session.limits().message_bytes_max;
@@ -84,7 +85,10 @@ impl<S: Apply> Endpoint for Stdio<S> {
         }
     }
 
-    /// Accepts an unterminated last line if it is a complete message.
+    /// Handles the end of the input.
+    ///
+    /// An unterminated last line is accepted if it is valid JSON; otherwise it is reported as
+    /// truncated.
     // FRM-12, T-22: otherwise the line was truncated.
     fn handle_eof(&mut self, now: Instant) {
         match self.lines.finish() {
@@ -144,18 +148,19 @@ fn is_complete_message(line: &[u8]) -> bool {
 // FRM-19: close stdin, then terminate, then kill.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum ShutdownStep {
-    /// Close the child's stdin once the outbox has been sent, or sending it has failed.
+    /// Close the stdin of the child when the outbox has been sent or sending has failed.
     CloseInput,
-    /// Ask it to terminate: SIGTERM to its process group.
+    /// Ask the child to terminate: SIGTERM to its process group.
     Terminate,
-    /// Kill it: SIGKILL to its process group. The last step.
+    /// Kill the child: SIGKILL to its process group. The last step.
     Kill,
 }
 
-/// The shutdown of a child process: close its stdin, wait, terminate, wait, kill.
+/// The timed shutdown of a child process: close its stdin, terminate it, kill it.
 ///
-/// Create it when the connection is closed, for whatever reason. Perform the steps returned by
-/// [`poll_step`](Self::poll_step) until the child exits.
+/// Create it when the connection has closed, for any reason. Perform each step that
+/// [`poll_step`](Self::poll_step) returns until the child exits. The delays are
+/// [`Limits::exit_timeout`] and [`Limits::terminate_timeout`].
 ///
 /// ```
 /// use mcp_proto::stdio::{ShutdownStep, Shutdown};
@@ -180,7 +185,7 @@ pub struct Shutdown {
 }
 
 impl Shutdown {
-    /// Starts the shutdown; the first step is due immediately.
+    /// Starts the shutdown. The first step is due immediately.
     #[must_use]
     pub fn new(now: Instant, limits: &Limits) -> Self {
         Self {
@@ -190,7 +195,7 @@ impl Shutdown {
         }
     }
 
-    /// Returns the step that is due, once.
+    /// Returns the step that is due now; `None` if no step is due or the step was already returned.
     pub fn poll_step(&mut self) -> Option<ShutdownStep> {
         self.due.take()
     }
@@ -201,7 +206,7 @@ impl Shutdown {
         self.next.map(|(_, at)| at)
     }
 
-    /// Advances the shutdown to `now`.
+    /// Advances the shutdown to `now`, which makes the next step due if its time has come.
     pub fn handle_timeout(&mut self, now: Instant) {
         let Some((step, _)) = self.next.filter(|(_, at)| *at <= now) else { return };
         self.due = Some(step);

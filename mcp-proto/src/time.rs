@@ -1,10 +1,10 @@
-//! [`Instant`]: time as supplied by the driver, with saturating arithmetic.
+//! [`Instant`]: the time that the driver passes in, with saturating arithmetic.
 
 use core::fmt;
 use core::ops::{Add, AddAssign};
 use core::time::Duration;
 
-/// Minimum period of repeating timers; keeps the driver from spinning.
+/// Minimum period of repeating timers, which keeps the driver from busy-looping.
 pub(crate) const PERIOD_MIN: Duration = Duration::from_millis(1);
 
 /// Returns the earlier of two deadlines.
@@ -17,8 +17,8 @@ pub(crate) fn sooner(one: Option<Instant>, other: Option<Instant>) -> Option<Ins
 
 /// A point in time, in nanoseconds since an epoch that the driver chooses.
 ///
-/// There is no `now()` and no conversion from `std::time::Instant`: the driver reads its clock and
-/// passes the time with every call. Arithmetic saturates at both ends.
+/// There is no `now()` and no conversion from `std::time::Instant`: the driver reads its own clock
+/// and passes the time with every call. Arithmetic saturates at both ends.
 ///
 /// ```
 /// use core::time::Duration;
@@ -34,7 +34,7 @@ pub(crate) fn sooner(one: Option<Instant>, other: Option<Instant>) -> Option<Ins
 pub struct Instant(u64);
 
 impl Instant {
-    /// The epoch.
+    /// The epoch that the driver chose.
     pub const ZERO: Self = Self(0);
     /// The latest instant, about 584 years after the epoch.
     pub const MAX: Self = Self(u64::MAX);
@@ -45,13 +45,13 @@ impl Instant {
         Self(nanos)
     }
 
-    /// Creates the instant `millis` milliseconds after the epoch; saturates.
+    /// Creates the instant `millis` milliseconds after the epoch; saturates at [`MAX`](Self::MAX).
     #[must_use]
     pub const fn from_millis(millis: u64) -> Self {
         Self(millis.saturating_mul(1_000_000))
     }
 
-    /// Creates the instant `elapsed` after the epoch; saturates.
+    /// Creates the instant `elapsed` after the epoch; saturates at [`MAX`](Self::MAX).
     #[must_use]
     pub fn from_elapsed(elapsed: Duration) -> Self {
         Self::ZERO + elapsed
@@ -63,7 +63,7 @@ impl Instant {
         self.0
     }
 
-    /// Returns the time elapsed since `earlier`; zero if `earlier` is later.
+    /// Returns the time elapsed since `earlier`, or zero if `earlier` is the later one.
     #[must_use]
     pub const fn duration_since(self, earlier: Self) -> Duration {
         Duration::from_nanos(self.0.saturating_sub(earlier.0))

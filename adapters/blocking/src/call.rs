@@ -8,29 +8,39 @@ use mcp_adapter::Error;
 use mcp_adapter::proto::Progress;
 use mcp_adapter::proto::schema::Decode;
 
-/// A call that was not sent yet: set its options, then [`wait`](Self::wait) for it or
-/// [`start`](Self::start) it.
+/// A call that has not been sent yet.
+///
+/// Set its options, then call [`wait`](Self::wait), or [`start`](Self::start) to wait later.
 #[must_use = "a call is sent by `wait` or `start`"]
 pub struct Call<'c, T>(pub(crate) mcp_adapter::Call<'c, T>);
 
 impl<'c, T: Decode> Call<'c, T> {
-    /// Requests progress notifications and passes them to `callback` while [`wait`](Self::wait)
-    /// blocks.
+    /// Requests progress notifications and passes them to `callback`.
+    ///
+    /// `callback` runs while [`wait`](Self::wait) blocks.
     pub fn progress(self, callback: impl FnMut(Progress) + Send + 'c) -> Self {
         Self(self.0.progress(callback))
     }
 
-    /// Sets how long to wait for the response or for further progress.
+    /// Sets the longest wait for the response, restarted by each progress notification.
+    ///
+    /// Default: [`Limits::call_timeout`](crate::proto::Limits::call_timeout), 60 s.
     pub fn timeout(self, timeout: Duration) -> Self {
         Self(self.0.timeout(timeout))
     }
 
-    /// Sets how long to wait in total, regardless of progress.
+    /// Sets the longest total wait for the response, regardless of progress.
+    ///
+    /// Default: [`Limits::call_timeout_max`](crate::proto::Limits::call_timeout_max), 10 min, but
+    /// never less than the [`timeout`](Self::timeout).
     pub fn timeout_max(self, timeout_max: Duration) -> Self {
         Self(self.0.timeout_max(timeout_max))
     }
 
-    /// Bypasses the cache of results.
+    /// Sends the call even if the client has a cached result. The new result is still cached.
+    ///
+    /// Has no effect while [`Limits::cache_bytes_max`](crate::proto::Limits::cache_bytes_max) is 0,
+    /// the default.
     pub fn bypass_cache(self) -> Self {
         Self(self.0.bypass_cache())
     }
@@ -38,15 +48,19 @@ impl<'c, T: Decode> Call<'c, T> {
     /// Sends the call and waits for its result.
     ///
     /// # Errors
-    /// If the call cannot be sent, fails or times out, or the result does not match the method.
+    /// Fails if the call cannot be sent, the server returns an error, the call times out, or the
+    /// result does not match the method.
     pub fn wait(self) -> Result<T, Error> {
         block_on(self.0.wait())
     }
 
-    /// Sends the call. Blocks for at most the call's timeout while too much output is queued.
+    /// Sends the call without waiting for its result.
+    ///
+    /// While the output queue is full, blocks for at most the [`timeout`](Self::timeout) if one was
+    /// set, otherwise for at most 60 s.
     ///
     /// # Errors
-    /// If the call cannot be sent.
+    /// Fails if the call cannot be sent.
     pub fn start(self) -> Result<Pending<T>, Error> {
         block_on(self.0.start()).map(Pending)
     }
@@ -58,7 +72,7 @@ impl<T> fmt::Debug for Call<'_, T> {
     }
 }
 
-/// A call that was sent and whose result is pending. Dropping it cancels the call.
+/// A call in flight. Dropping it cancels the call.
 #[must_use = "dropping a call cancels it"]
 pub struct Pending<T>(mcp_adapter::Pending<T>);
 
@@ -66,7 +80,8 @@ impl<T: Decode> Pending<T> {
     /// Waits for the result of the call.
     ///
     /// # Errors
-    /// If the call fails or times out, or the result does not match the method.
+    /// Fails if the server returns an error, the call times out, or the result does not match the
+    /// method.
     pub fn wait(self) -> Result<T, Error> {
         block_on(self.0.wait())
     }
@@ -78,7 +93,7 @@ impl<T> Pending<T> {
         block_on(self.0.next_progress())
     }
 
-    /// Cancels the call and notifies the server.
+    /// Cancels the call and sends the server a cancellation with this reason.
     pub fn cancel(self, reason: &str) {
         self.0.cancel(reason);
     }

@@ -11,30 +11,33 @@ use crate::connection::Connection;
 use crate::drive;
 use crate::runtime::Threads;
 
-/// Connects a [`Client`] on plain threads: three for each connection.
+/// Methods to connect a [`Client`]. Each connection uses three threads.
 pub trait Connect {
     /// Starts a server, connects to its stdin and stdout, and waits until it has identified itself.
     ///
-    /// The server runs in a process group of its own. It is shut down with the connection: its
-    /// stdin is closed, then the group gets SIGTERM, then SIGKILL.
+    /// The server runs in its own process group and is shut down when the connection closes: its
+    /// stdin is closed, then the group receives SIGTERM, then SIGKILL.
     ///
-    /// The first message probes the era of the server. A server that exits instead of answering is
-    /// restarted and receives `initialize` right away.
+    /// The client first sends `server/discover` to detect whether the server supports a modern
+    /// revision. If the server exits instead of answering, it is restarted and receives
+    /// `initialize` right away.
     ///
     /// # Errors
-    /// [`Error::Io`] if the server cannot be started; [`Error::Start`], with its latest stderr
-    /// lines, if the connection cannot be opened.
+    /// Fails with [`Error::Io`] if the server cannot be started, and with [`Error::Start`], which
+    /// has the last lines of its stderr, if the connection cannot be opened.
     // T-36: restarts a server that exits on the probe.
     fn spawn(self, command: Command) -> Result<Connection, Error>;
 
     /// Connects over a pair of byte streams and waits until the server has identified itself.
     ///
-    /// The writer is dropped at the end, which must close the stream. A bare `TcpStream` or
-    /// `UnixStream` is also shut down, so the reader may be a clone of it.
+    /// When the connection ends, the writer is dropped, which must close the stream. If the writer
+    /// is a bare `TcpStream` or `UnixStream`, it is also shut down, so the reader may be a clone of
+    /// it.
     ///
     /// # Errors
-    /// [`Error::Start`] if the connection cannot be opened. If the server closes the connection
-    /// when its era is probed, it may be a legacy server: [`Client::expect_era`] skips the probe.
+    /// Fails with [`Error::Start`] if the connection cannot be opened. If the server closes the
+    /// connection in response to the `server/discover` probe, it may be a legacy server;
+    /// [`Client::expect_era`] skips the probe.
     fn connect(
         self,
         reader: impl Read + Send + 'static,

@@ -14,10 +14,10 @@ use crate::call::Call;
 use crate::drive::is_driver;
 use crate::subscription::Subscription;
 
-/// An open connection to a server. Cheap to clone; clones share the connection.
+/// A client's connection to a server. Cheap to clone; clones share the connection.
 ///
-/// Dropping the last clone closes the connection, shuts down a server that was started for it, and
-/// blocks until that is done, like [`close`](Self::close).
+/// Dropping the last clone closes the connection like [`close`](Self::close): it shuts down a
+/// server started by `spawn` and blocks until that is done.
 #[derive(Clone)]
 pub struct Connection {
     inner: Arc<CloseOnDrop>,
@@ -30,11 +30,10 @@ impl Connection {
         Self { inner: Arc::new(CloseOnDrop(connection)) }
     }
 
-    /// Returns the connection with futures instead of blocking operations, for programs with an
-    /// executor of any kind.
+    /// Returns the asynchronous form of this connection, for use with any executor.
     ///
-    /// A clone of the returned value does not keep the connection open: it is closed when the last
-    /// blocking handle is dropped.
+    /// Clones of the returned value do not keep the connection open: it is closed when the last
+    /// blocking [`Connection`] is dropped.
     #[must_use]
     pub fn as_async(&self) -> &mcp_adapter::Connection {
         &self.inner.0
@@ -43,7 +42,7 @@ impl Connection {
     /// Returns the server's description of itself.
     ///
     /// # Panics
-    /// Never: a connection exists only once the server has identified itself.
+    /// Never panics: a connection exists only after the server has identified itself.
     #[must_use]
     pub fn peer(&self) -> Arc<Peer> {
         self.as_async().peer()
@@ -55,23 +54,25 @@ impl Connection {
         self.as_async().revision()
     }
 
-    /// Returns the era of the server. Pass it to [`Client::expect_era`](crate::Client::expect_era)
-    /// to save a round trip the next time.
+    /// Returns the server's era: legacy (up to revision 2025-11-25) or modern.
+    ///
+    /// Pass it to [`Client::expect_era`](crate::Client::expect_era) to save a round trip the next
+    /// time.
     #[must_use]
     pub fn era(&self) -> Era {
         self.as_async().era()
     }
 
-    /// Returns all tools of the server, from all pages.
+    /// Returns all tools of the server, fetching every page of the list.
     ///
     /// # Errors
-    /// Fails if a call fails, if the server repeats a cursor, or if it returns too many pages.
+    /// Fails if a call fails, if the server repeats a cursor, or after 10,000 pages.
     // PAG-07
     pub fn list_tools(&self) -> Result<Vec<Tool>, Error> {
         block_on(self.as_async().list_tools())
     }
 
-    /// Calls a tool. The arguments must serialize to a JSON object.
+    /// Calls a tool. `arguments` must serialize to a JSON object; otherwise the call fails.
     pub fn call_tool(
         &self,
         name: &str,
@@ -80,51 +81,58 @@ impl Connection {
         Call(self.as_async().call_tool(name, arguments))
     }
 
-    /// Checks the result of a tool against its output schema. Without a schema, every result
-    /// passes.
+    /// Checks the result of a tool against its output schema.
+    ///
+    /// If the tool has no output schema, or the result is an error, the check passes.
     ///
     /// The schema comes from the server and is not trusted: external references and schemas that
     /// would take too many steps to evaluate are refused.
     ///
     /// # Errors
-    /// A description of what is wrong with the result or the schema.
+    /// Returns a description of what is wrong with the result or the schema.
     #[cfg(feature = "jsonschema")]
     pub fn check_result(&self, tool: &Tool, result: &CallToolResult) -> Result<(), String> {
         self.as_async().check_result(tool, result)
     }
 
-    /// Calls any method that has a request type.
+    /// Calls the method of a typed request, such as
+    /// [`ReadResource`](crate::proto::schema::ReadResource).
     pub fn call<'c, R: ClientRequest + Send + 'c>(&'c self, request: R) -> Call<'c, R::Result> {
         Call(self.as_async().call(request))
     }
 
-    /// Calls any method by name.
+    /// Calls any method by name, with its params as raw JSON.
     pub fn call_raw<'c>(&'c self, method: &str, params: Raw) -> Call<'c, Raw> {
         Call(self.as_async().call_raw(method, params))
     }
 
     /// Sends a
     /// [ping](https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/ping) and
-    /// waits for the response. Legacy era only.
+    /// waits for the response. Legacy era (revisions up to 2025-11-25) only.
     ///
     /// # Errors
-    /// If the server does not respond;
+    /// Fails if the server does not respond, and with
     /// [`Misuse::Unsupported`](crate::proto::Misuse::Unsupported) in the modern era.
     pub fn ping(&self) -> Result<(), Error> {
         block_on(self.as_async().ping())
     }
 
-    /// Requests log messages of at least this level; they arrive as notifications. In the modern
-    /// era, this applies to the calls made from now on.
+    /// Requests log messages of at least this level.
+    ///
+    /// They arrive as notifications; see
+    /// [`Client::on_notification`](crate::Client::on_notification). In the modern era (from
+    /// revision 2026-07-28), the level applies to calls made after this one.
     ///
     /// # Errors
-    /// If the server does not offer log messages, or the call fails.
+    /// Fails if the server does not support logging, or the call fails.
     pub fn set_log_level(&self, level: Level) -> Result<(), Error> {
         block_on(self.as_async().set_log_level(level))
     }
 
-    /// Subscribes to changes. Waits for the server's acknowledgment, which may cover less than
-    /// requested; see [`Subscription::acknowledged`].
+    /// Subscribes to changes of lists and resources.
+    ///
+    /// Waits for the server's acknowledgment, which may cover less than requested; see
+    /// [`Subscription::acknowledged`].
     ///
     /// ```no_run
     /// # fn main() -> Result<(), mcp_blocking::Error> {
@@ -141,51 +149,58 @@ impl Connection {
     /// ```
     ///
     /// # Errors
-    /// If the server does not support the subscription, or does not acknowledge it in time.
+    /// Fails if the server does not support the subscription or does not acknowledge it in time.
     pub fn subscribe(&self, filter: &Filter) -> Result<Subscription, Error> {
         block_on(self.as_async().subscribe(filter)).map(Subscription)
     }
 
-    /// Restarts a dead server, or reconnects over HTTP: returns a new connection with an equal
-    /// configuration.
+    /// Restarts a dead server or reconnects over HTTP, and returns the new connection.
     ///
-    /// Every [`Subscription`] of this connection that is still held and that ended with the
-    /// connection continues on the new one; changes in between are not reported. Calls in flight
-    /// stay lost, and the log level must be set again. A connection that is still open is closed
-    /// first. This handle keeps referring to the old connection.
+    /// The new connection has an equal configuration.
+    ///
+    /// If this connection is still open, it is closed first, and this handle keeps referring to it.
+    /// Each [`Subscription`] that ended with the old connection and has not been dropped continues
+    /// on the new one; changes in between are not reported. Calls in flight are lost, and the log
+    /// level must be set again.
     ///
     /// # Errors
-    /// Like [`Connect::spawn`](crate::Connect::spawn) and connecting over HTTP; [`Error::Io`] of
-    /// kind `Unsupported` for a connection over a pair of byte streams.
+    /// Fails under the conditions of the method that opened this connection, such as
+    /// [`Connect::spawn`](crate::Connect::spawn). Fails with [`Error::Io`] of kind `Unsupported`
+    /// for a connection over a pair of byte streams.
     // FRM-22: a server that died can be restarted. STL-38: changes are not replayed.
     pub fn reconnect(&self) -> Result<Self, Error> {
         block_on(self.as_async().reconnect()).map(Self::new)
     }
 
-    /// Sends a notification.
+    /// Sends a notification by method name, blocking for up to 10 s while the output queue is full.
     ///
     /// # Errors
-    /// If it cannot be sent.
+    /// Fails if the notification cannot be sent.
     pub fn notify_raw(&self, method: &str, params: Option<&Raw>) -> Result<(), Error> {
         block_on(self.as_async().notify_raw(method, params))
     }
 
-    /// Closes the connection and shuts down a server that was started for it. Waits for that, and
-    /// returns the exit status of the process. Calls in flight end as lost.
+    /// Closes the connection, shuts down a server started by `spawn`, and waits for its exit.
+    ///
+    /// Returns the exit status of the server process; `None` for other connections, or if the
+    /// status is unknown. Calls in flight fail with
+    /// [`CallError::Lost`](crate::proto::CallError::Lost).
     ///
     /// # Errors
-    /// If the connection ended with a protocol fault of the server.
+    /// Fails with [`Error::Closed`] if the connection ended because of a protocol fault.
     pub fn close(self) -> Result<Option<ExitStatus>, Error> {
         block_on(self.as_async().clone().close())
     }
 
-    /// Returns how the connection ended, if it has.
+    /// Returns why the connection ended; `None` while it is open.
     #[must_use]
     pub fn close_reason(&self) -> Option<CloseReason> {
         self.as_async().close_reason()
     }
 
-    /// Returns the latest lines that the server wrote to stderr.
+    /// Returns the last lines, at most 32, that the server wrote to stderr.
+    ///
+    /// Empty unless the server was started by `spawn`.
     #[must_use]
     pub fn stderr(&self) -> Vec<String> {
         self.as_async().stderr()

@@ -1,8 +1,7 @@
 //! The Model Context Protocol on plain threads: no async runtime, no event loop.
 //!
-//! The protocol logic is in [`mcp_proto`](proto), and everything that does not wait is shared with
-//! the adapters for async runtimes. This crate adds threads that read, write and run timers, and
-//! handles that block.
+//! This crate runs MCP servers and clients on threads that read, write and run timers, and its
+//! methods block. The protocol logic is in [`mcp_proto`](proto).
 //!
 //! A server:
 //!
@@ -42,18 +41,18 @@
 //!
 //! # Guide
 //!
-//! The API is that of `mcp-tokio` but for `.await`: methods block, and calls end in
-//! [`wait`](Call::wait). Its [guide] therefore applies here, too, as does the
-//! [guide of the core](proto::_guide).
+//! The API is that of `mcp-tokio`, except that methods block and calls end in [`wait`](Call::wait)
+//! instead of `.await`. The [guide] of `mcp-tokio` therefore also applies to this crate. The [guide
+//! of the core](proto::_guide) covers limits and tests.
 //!
 //! [guide]: https://docs.rs/mcp-tokio/latest/mcp_tokio/_guide/
 //!
 //! # Features
 //!
 //! With the feature `schemars`, `Server::tool` derives the schema of a tool's arguments from their
-//! Rust type. With `seal`, `Server::seal` protects the state that requests keep between questions.
-//! With `record`, `Server::record` and `Client::record` record connections over byte streams,
-//! including secrets, for printing and replay.
+//! Rust type. With `seal`, `Server::seal` authenticates the state that a handler stores while the
+//! client gathers input. With `record`, `Server::record` and `Client::record` record connections
+//! over byte streams, including secrets, for printing and replay.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -8,28 +8,30 @@ use mcp_adapter::Server;
 use crate::drive;
 use crate::runtime::Threads;
 
-/// Serves a [`Server`] on plain threads: two for each connection, besides the calling one.
+/// Methods to serve a [`Server`] on the calling thread and two more threads for each connection.
 pub trait Serve {
     /// Serves on stdin and stdout until the client disconnects, or until SIGINT or SIGTERM.
     ///
-    /// Requests in progress may then still be answered for `Limits::drain_timeout`, and the rest of
-    /// the output is sent for at most 2 s while the client reads.
+    /// After that, requests in progress may still be answered for `Limits::drain_timeout` (50 ms by
+    /// default), and the remaining output is sent for at most 2 s while the client reads.
     ///
-    /// The server owns both streams: any other output to stdout corrupts the protocol. A thread
-    /// stays blocked on stdin if it is still open at the end, until the process exits.
+    /// The server owns both streams: any other output to stdout corrupts the protocol. If stdin is
+    /// still open when this method returns, a thread stays blocked on it until the process exits.
     ///
     /// # Errors
-    /// If an entry cannot be offered, the streams are unavailable, a thread cannot be started, or
-    /// the client causes a protocol fault.
+    /// Fails if a registered entry is invalid, the streams are unavailable, a thread cannot be
+    /// started, or the connection ends because of a protocol fault.
     fn serve_stdio(&self) -> io::Result<()>;
 
     /// Serves on a pair of byte streams until the client disconnects.
     ///
-    /// The writer is dropped at the end, which must close the stream. A bare `TcpStream` or
-    /// `UnixStream` is also shut down, so the reader may be a clone of it.
+    /// When the connection ends, the writer is dropped, which must close the stream. If the writer
+    /// is a bare `TcpStream` or `UnixStream`, it is also shut down, so the reader may be a clone of
+    /// it.
     ///
     /// # Errors
-    /// Like [`serve_stdio`](Self::serve_stdio).
+    /// Fails if a registered entry is invalid, a thread cannot be started, or the connection ends
+    /// because of a protocol fault.
     fn serve(
         &self,
         reader: impl Read + Send + 'static,

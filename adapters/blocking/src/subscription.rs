@@ -9,33 +9,36 @@ use mcp_adapter::proto::{CallError, Filter};
 
 use crate::wait::block_on_within;
 
-/// A subscription to changes, open or ended: an iterator that blocks until the next change.
+/// A subscription to changes of lists and resources, as a blocking iterator.
 ///
-/// A change that is still queued is not queued again. At most 1,024 distinct changes with 1 MiB of
-/// URIs are queued; beyond that, the resources among them are merged into
-/// [`Changed::ManyResources`], so that no change is lost.
+/// Changes are queued until they are read; a change that is still queued is not queued again. The
+/// queue holds at most 1,024 distinct changes and 1 MiB of URIs. Beyond that, all queued resource
+/// changes are merged into [`Changed::ManyResources`], so no change is lost.
 ///
-/// Dropping this value ends the subscription and notifies the server. The end of the connection
-/// ends it as well; [`Connection::reconnect`](crate::Connection::reconnect) resumes it.
+/// Dropping this value ends the subscription and notifies the server. A subscription also ends with
+/// its connection; [`Connection::reconnect`](crate::Connection::reconnect) resumes it.
 #[must_use = "dropping it ends the subscription"]
 pub struct Subscription(pub(crate) mcp_adapter::Subscription);
 
 impl Subscription {
-    /// Returns what the server acknowledged, which may be less than requested.
+    /// Returns the part of the requested filter that the server acknowledged.
     #[must_use]
     pub fn acknowledged(&self) -> Filter {
         self.0.acknowledged()
     }
 
-    /// Waits for the next change for at most `patience`; returns `None` on timeout, or once the
-    /// subscription has ended and its queue is empty.
+    /// Waits for the next change for at most `patience`.
+    ///
+    /// Returns `None` on timeout, or once the subscription has ended and its queue is empty.
     #[must_use]
     pub fn next_within(&mut self, patience: Duration) -> Option<Changed> {
         block_on_within(patience, self.0.next()).flatten()
     }
 
-    /// Returns how the subscription ended, if it has; changes may still be queued then. `Ok` means
-    /// that the server ended it with a final response.
+    /// Returns how the subscription ended; `None` while it is open.
+    ///
+    /// `Ok` means that the server ended it with a final response. Changes may still be queued after
+    /// the end.
     #[must_use]
     pub fn ended(&self) -> Option<Result<(), CallError>> {
         self.0.ended()

@@ -17,11 +17,11 @@ pub enum Error {
     Closed(CloseReason),
     /// The result does not match the method.
     Decode(DecodeError),
-    /// An error of the operating system.
+    /// An I/O error, for example while starting a server process.
     Io(io::Error),
-    /// The operation is not possible now, or not with this peer.
+    /// The operation is invalid in the connection's current state, or the peer does not support it.
     Misuse(Misuse),
-    /// A list has too many pages or repeats a cursor.
+    /// The server's list has more than 10,000 pages, or the server repeated a cursor.
     // PAG-07
     TooManyPages,
     /// The server could not be started or reached, or the connection could not be opened.
@@ -30,12 +30,15 @@ pub enum Error {
         why: CloseReason,
         /// The exit status of the server's process, if it exited.
         status: Option<ExitStatus>,
-        /// The latest lines that the server wrote to stderr.
+        /// The last lines, at most 32, that the server wrote to stderr.
         stderr: Vec<String>,
-        /// The server closed the connection when its era was probed, so it may be a legacy server.
-        /// [`Client::expect_era`](crate::Client::expect_era) skips the probe.
+        /// Whether the server closed the connection in response to the initial `server/discover`
+        /// probe.
+        ///
+        /// It may then be a legacy server; [`Client::expect_era`](crate::Client::expect_era) skips
+        /// the probe.
         probed: bool,
-        /// The failure over HTTP, if HTTP was used.
+        /// Details of the failure for a connection over HTTP; `None` for other transports.
         http: Option<Box<HttpFailure>>,
     },
 }
@@ -46,7 +49,7 @@ pub enum Error {
 pub struct HttpFailure {
     /// The URL of the server, without the query.
     pub url: String,
-    /// The error of the system, TLS or HTTP that prevented or broke the connection, if any.
+    /// The I/O, TLS or HTTP error that prevented or broke the connection, if there was one.
     pub cause: Option<io::Error>,
 }
 

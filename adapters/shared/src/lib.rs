@@ -1,10 +1,10 @@
 //! The runtime-independent part of the adapters of [`mcp_proto`].
 //!
-//! This crate holds the builders for servers and clients, runs handlers, supervises child
-//! processes, and offers every wait as a future that needs no runtime. An adapter supplies the
-//! runtime: it reads, writes, sleeps and spawns. Programs depend on an adapter (`mcp-tokio`,
-//! `mcp-smol`, `mcp-blocking`), which re-exports the names of this crate. The [guide] of
-//! `mcp-tokio` and the [guide of the core](proto::_guide) explain their use.
+//! This crate contains the server and client builders, runs handlers and supervises child
+//! processes. Every wait is a future that works on any executor. An adapter supplies the runtime:
+//! it reads, writes, sleeps and spawns. Programs depend on an adapter (`mcp-tokio`, `mcp-smol`,
+//! `mcp-blocking`), which re-exports the names of this crate. The [guide] of `mcp-tokio` and the
+//! [guide of the core](proto::_guide) explain how to use them.
 //!
 //! [guide]: https://docs.rs/mcp-tokio/latest/mcp_tokio/_guide/
 

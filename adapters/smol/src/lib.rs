@@ -1,9 +1,8 @@
 //! The Model Context Protocol on smol.
 //!
-//! The protocol logic is in [`mcp_proto`](proto), and everything that needs no runtime is shared
-//! with the other adapters. This crate adds the loops that read, write and sleep, on async-io.
-//! Handlers and connections are tasks of smol's global executor, whose number of threads
-//! `SMOL_THREADS` sets, one by default.
+//! This crate runs MCP servers and clients on smol and async-io. The protocol logic is in
+//! [`mcp_proto`](proto). Handlers and connections are tasks of smol's global executor. The
+//! environment variable `SMOL_THREADS` sets its number of threads; the default is one.
 //!
 //! A server:
 //!
@@ -44,33 +43,35 @@
 //!
 //! # Handlers
 //!
-//! A handler is a future (`tool_async` and similar methods), which becomes a task of the executor
-//! at its first wait, or a function (`tool`), which runs on the server's thread pool and may block.
-//! Both kinds can be mixed, and a [`Server`] works with any adapter.
+//! A handler is either a future (`tool_async` and similar methods) or a function (`tool`). A future
+//! becomes a task of the executor at its first `.await` that is not ready. A function runs on the
+//! server's thread pool and may block. Both kinds can be mixed, and a [`Server`] works with any
+//! adapter.
 //!
-//! Futures must be `Send`. One that is not can run on a `LocalExecutor`: the handler sends its
-//! arguments over a channel and awaits the answer.
+//! The futures of handlers must be `Send`. To use a future that is not, run it on a
+//! `LocalExecutor`; the handler sends its arguments there over a channel and awaits the answer.
 //!
 //! # Other streams
 //!
 //! [`Serve::serve`] and [`Connect::connect`] take any pair of `AsyncRead` and `AsyncWrite`, such as
-//! `smol::io::split(socket)` of a TCP or Unix socket. A server is cheap to clone and serves many
-//! connections at a time.
+//! `smol::io::split(socket)` of a TCP or Unix socket. One [`Server`] can serve many connections at
+//! a time.
 //!
 //! # Guide
 //!
-//! The API is that of `mcp-tokio`, and its [guide] applies here, too, as does the
-//! [guide of the core](proto::_guide). The API of `mcp-blocking` differs only in `.await`. The
-//! directory `examples` has whole programs.
+//! The API is identical to that of `mcp-tokio`, so its [guide] also applies to this crate. The
+//! [guide of the core](proto::_guide) covers limits and tests. The directory `examples` contains
+//! complete programs.
 //!
 //! [guide]: https://docs.rs/mcp-tokio/latest/mcp_tokio/_guide/
 //!
 //! # Features
 //!
 //! With the feature `schemars`, `Server::tool` and `Server::tool_async` derive the schema of a
-//! tool's arguments from their Rust type. With `seal`, `Server::seal` protects the state that
-//! requests keep between questions. With `record`, `Server::record` and `Client::record` record
-//! connections over byte streams, including secrets, for printing and replay.
+//! tool's arguments from their Rust type. With `seal`, `Server::seal` authenticates the state that
+//! a handler stores while the client gathers input. With `record`, `Server::record` and
+//! `Client::record` record connections over byte streams, including secrets, for printing and
+//! replay.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

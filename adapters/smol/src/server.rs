@@ -12,29 +12,32 @@ use crate::drive::drive;
 use crate::runtime::Smol;
 use crate::streams::{FLUSH_TIMEOUT, standard};
 
-/// Serves a [`Server`] on smol. Handlers that wait run on smol's global executor, regardless of the
-/// executor that awaits the future. Dropping the future ends the connection immediately.
+/// Methods to serve a [`Server`] on smol.
+///
+/// Asynchronous handlers run on smol's global executor, regardless of the executor that polls the
+/// returned future. Dropping that future ends the connection immediately.
 pub trait Serve {
     /// Serves on stdin and stdout until the client disconnects, or until SIGINT or SIGTERM.
     ///
-    /// Requests in progress may then still be answered for `Limits::drain_timeout`, and the rest of
-    /// the output is sent for at most 2 s while the client reads.
+    /// After that, requests in progress may still be answered for `Limits::drain_timeout` (50 ms by
+    /// default), and the remaining output is sent for at most 2 s while the client reads.
     ///
     /// The server owns both streams: any other output to stdout corrupts the protocol. No thread
     /// blocks on stdin, so stdin does not delay the end of the process.
     ///
     /// # Errors
-    /// If an entry cannot be offered, the streams are unavailable, or the client causes a protocol
-    /// fault.
+    /// Fails if a registered entry is invalid, the streams are unavailable, or the connection ends
+    /// because of a protocol fault.
     fn serve_stdio(&self) -> impl Future<Output = io::Result<()>> + Send;
 
-    /// Serves on a pair of byte streams, such as the halves of a socket, until the client
-    /// disconnects.
+    /// Serves on a pair of byte streams until the client disconnects.
     ///
-    /// The writer is closed and dropped at the end, which must close the stream.
+    /// The streams can be, for example, the halves of a socket.
+    ///
+    /// When the connection ends, the writer is closed and dropped. This must close the stream.
     ///
     /// # Errors
-    /// Like [`serve_stdio`](Self::serve_stdio).
+    /// Fails if a registered entry is invalid, or the connection ends because of a protocol fault.
     fn serve(
         &self,
         reader: impl AsyncRead + Send,

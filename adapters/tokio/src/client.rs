@@ -10,31 +10,37 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use crate::drive::drive;
 use crate::runtime::Tokio;
 
-/// Connects a [`Client`] on tokio. The runtime, of either flavor, must have IO and time enabled.
+/// Methods to connect a [`Client`] on tokio.
+///
+/// They work on both runtime flavors, with IO and time enabled.
 pub trait Connect {
     /// Starts a server, connects to its stdin and stdout, and waits until it has identified itself.
     ///
-    /// The server runs in a process group of its own. It is shut down with the connection, in the
-    /// background: its stdin is closed, then the group gets SIGTERM, then SIGKILL. A runtime
-    /// that shuts down kills it immediately.
+    /// The server runs in its own process group and is shut down in the background when the
+    /// connection closes: its stdin is closed, then the group receives SIGTERM, then SIGKILL. If
+    /// the runtime shuts down, the server is killed immediately.
     ///
-    /// The first message probes the era of the server. A server that exits instead of answering is
-    /// restarted and receives `initialize` right away.
+    /// The client first sends `server/discover` to detect whether the server supports a modern
+    /// revision. If the server exits instead of answering, it is restarted and receives
+    /// `initialize` right away.
     ///
     /// # Errors
-    /// [`Error::Io`] if the server cannot be started, or there is no runtime; [`Error::Start`],
-    /// with its latest stderr lines, if the connection cannot be opened.
+    /// Fails with [`Error::Io`] if the server cannot be started or there is no runtime, and with
+    /// [`Error::Start`], which has the last lines of its stderr, if the connection cannot be
+    /// opened.
     // T-36: restarts a server that exits on the probe.
     fn spawn(self, command: Command) -> impl Future<Output = Result<Connection, Error>> + Send;
 
-    /// Connects over a pair of byte streams, such as the halves of a socket, and waits until the
-    /// server has identified itself.
+    /// Connects over a pair of byte streams, such as the halves of a socket.
     ///
-    /// The writer is shut down and dropped at the end, which must close the stream.
+    /// Waits until the server has identified itself.
+    ///
+    /// When the connection ends, the writer is shut down and dropped. This must close the stream.
     ///
     /// # Errors
-    /// [`Error::Start`] if the connection cannot be opened. If the server closes the connection
-    /// when its era is probed, it may be a legacy server: [`Client::expect_era`] skips the probe.
+    /// Fails with [`Error::Start`] if the connection cannot be opened. If the server closes the
+    /// connection in response to the `server/discover` probe, it may be a legacy server;
+    /// [`Client::expect_era`] skips the probe.
     fn connect(
         self,
         reader: impl AsyncRead + Send + 'static,

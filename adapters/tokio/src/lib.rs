@@ -1,8 +1,7 @@
 //! The Model Context Protocol on tokio.
 //!
-//! The protocol logic is in [`mcp_proto`](proto), and everything that needs no runtime is shared
-//! with the other adapters. This crate adds the loops that read, write and sleep. It works on both
-//! flavors of the runtime, with IO and time enabled.
+//! This crate runs MCP servers and clients on a tokio runtime of either flavor, with IO and time
+//! enabled. The protocol logic is in [`mcp_proto`](proto).
 //!
 //! A server:
 //!
@@ -45,19 +44,19 @@
 //! ```
 //!
 //! The [guide](_guide) covers [servers](_guide::first_server), [clients](_guide::first_client),
-//! [errors and cancellation](_guide::errors_and_cancellation),
-//! [questions to the user](_guide::asking_the_user), [HTTP](_guide::http_and_deployment) and
-//! [migration from `rmcp`](_guide::migrating_from_rmcp). The directory `examples` has whole
-//! programs.
+//! [errors and cancellation](_guide::errors_and_cancellation), [asking the user for
+//! input](_guide::asking_the_user), [HTTP](_guide::http_and_deployment) and [migration from
+//! `rmcp`](_guide::migrating_from_rmcp). The directory `examples` contains complete programs.
 //!
 //! # Handlers
 //!
-//! A handler is a future (`tool_async` and similar methods), which becomes a task of the runtime at
-//! its first wait, or a function (`tool`), which runs on the server's thread pool and may block.
-//! Both kinds can be mixed, and a [`Server`] works with any adapter.
+//! A handler is either a future (`tool_async` and similar methods) or a function (`tool`). A future
+//! becomes a task of the runtime at its first `.await` that is not ready. A function runs on the
+//! server's thread pool and may block. Both kinds can be mixed, and a [`Server`] works with any
+//! adapter.
 //!
-//! Futures must be `Send`. One that is not can run on a thread with a `LocalSet`: the handler sends
-//! its arguments over a channel and awaits the answer.
+//! The futures of handlers must be `Send`. To use a future that is not, run it on a thread with a
+//! `LocalSet`; the handler sends its arguments there over a channel and awaits the answer.
 //!
 //! ```
 //! use mcp_tokio::proto::Raw;
@@ -86,15 +85,16 @@
 //! # Other streams
 //!
 //! [`Serve::serve`] and [`Connect::connect`] take any pair of `AsyncRead` and `AsyncWrite`, such as
-//! `tokio::io::split(socket)` of a TCP or Unix socket. A server is cheap to clone and serves many
-//! connections at a time.
+//! `tokio::io::split(socket)` of a TCP or Unix socket. One [`Server`] can serve many connections at
+//! a time.
 //!
 //! # Features
 //!
 //! With the feature `schemars`, `Server::tool` and `Server::tool_async` derive the schema of a
-//! tool's arguments from their Rust type. With `seal`, `Server::seal` protects the state that
-//! requests keep between questions. With `record`, `Server::record` and `Client::record` record
-//! connections over byte streams, including secrets, for printing and replay.
+//! tool's arguments from their Rust type. With `seal`, `Server::seal` authenticates the state that
+//! a handler stores while the client gathers input. With `record`, `Server::record` and
+//! `Client::record` record connections over byte streams, including secrets, for printing and
+//! replay.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -10,29 +10,33 @@ use crate::drive::drive;
 use crate::runtime::Tokio;
 use crate::streams::{FLUSH_TIMEOUT, standard};
 
-/// Serves a [`Server`] on tokio. The runtime, of either flavor, must have IO and time enabled.
-/// Dropping the future ends the connection immediately.
+/// Methods to serve a [`Server`] on tokio.
+///
+/// They work on both runtime flavors, with IO and time enabled. Dropping a returned future ends the
+/// connection immediately.
 pub trait Serve {
     /// Serves on stdin and stdout until the client disconnects, or until SIGINT or SIGTERM.
     ///
-    /// Requests in progress may then still be answered for `Limits::drain_timeout`, and the rest of
-    /// the output is sent for at most 2 s while the client reads.
+    /// After that, requests in progress may still be answered for `Limits::drain_timeout` (50 ms by
+    /// default), and the remaining output is sent for at most 2 s while the client reads.
     ///
     /// The server owns both streams: any other output to stdout corrupts the protocol. No thread of
     /// the runtime blocks on stdin, so stdin does not delay the runtime's shutdown.
     ///
     /// # Errors
-    /// If an entry cannot be offered, the streams are unavailable, there is no runtime, or the
-    /// client causes a protocol fault.
+    /// Fails if a registered entry is invalid, the streams are unavailable, there is no runtime, or
+    /// the connection ends because of a protocol fault.
     fn serve_stdio(&self) -> impl Future<Output = io::Result<()>> + Send;
 
-    /// Serves on a pair of byte streams, such as the halves of a socket, until the client
-    /// disconnects.
+    /// Serves on a pair of byte streams until the client disconnects.
     ///
-    /// The writer is shut down and dropped at the end, which must close the stream.
+    /// The streams can be, for example, the halves of a socket.
+    ///
+    /// When the connection ends, the writer is shut down and dropped. This must close the stream.
     ///
     /// # Errors
-    /// Like [`serve_stdio`](Self::serve_stdio).
+    /// Fails if a registered entry is invalid, there is no runtime, or the connection ends because
+    /// of a protocol fault.
     fn serve(
         &self,
         reader: impl AsyncRead + Send,

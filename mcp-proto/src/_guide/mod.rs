@@ -5,10 +5,10 @@
 //! | [`custom_event_loop`] | driving a connection with bytes and time |
 //! | [`limits`] | choosing limits, and what they cost |
 //! | [`testing_your_server`] | tests in virtual time, with faults |
-//! | [`revisions_and_eras`] | what differs between protocol revisions |
+//! | [`revisions_and_eras`] | the differences between protocol revisions |
 //!
-//! Programs on threads, tokio or smol use an adapter instead. The guide of `mcp-tokio` covers
-//! servers, clients, questions to the user, errors and HTTP.
+//! Programs on threads, tokio or smol should use an adapter instead. The guide of `mcp-tokio`
+//! covers servers, clients, asking the user for input, errors and HTTP.
 
 #[doc = include_str!("custom_event_loop.md")]
 pub mod custom_event_loop {}

@@ -1,14 +1,14 @@
-//! [`ChangedList`]: the list affected by a change of the catalog.
+//! [`ChangedList`]: the list affected by a change to the catalog.
 
 use crate::revision::Capability;
 use crate::schema::{
     PromptsListChanged, ResourcesListChanged, ServerNotification, ToolsListChanged,
 };
 
-/// The list affected by a change of the catalog.
+/// The list affected by a change to the catalog.
 ///
-/// A server that declared `listChanged` notifies its clients after each change, or once after
-/// several.
+/// A server that declared `listChanged` notifies its clients after each change, or sends one
+/// notification after several changes.
 ///
 /// ```
 /// use mcp_proto::catalog::{Catalog, ChangedList};
@@ -31,7 +31,7 @@ pub enum ChangedList {
 }
 
 impl ChangedList {
-    /// Returns the method of the notification for this list.
+    /// Returns the method of the notification that reports a change to this list.
     #[must_use]
     pub const fn method(self) -> &'static str {
         match self {

@@ -1,10 +1,10 @@
-//! Errors of changes to the catalog.
+//! The error type for changes to the catalog.
 
 use core::fmt;
 
 use super::uri_template::TemplateError;
 
-/// Why an entry was not added or removed.
+/// The reason why a change to a [`Catalog`](super::Catalog) failed.
 ///
 /// ```
 /// use mcp_proto::catalog::{Catalog, CatalogError};
@@ -18,15 +18,15 @@ use super::uri_template::TemplateError;
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum CatalogError {
-    /// An entry with this name, URI or URI template exists.
+    /// The entry, or the completion handler of the argument, already exists.
     Duplicate,
-    /// The entry is malformed, for the given reason.
+    /// The entry is malformed. The text states the reason.
     Invalid(&'static str),
     /// The URI template is invalid or not supported.
     Template(TemplateError),
-    /// The entry does not fit on a page: see [`Pages`](super::Pages).
+    /// The entry does not fit on a page; see [`Pages`](super::Pages).
     TooLong,
-    /// No entry has this name, URI or URI template, or it has no such argument.
+    /// No entry has this name, URI or URI template, or the entry has no such argument.
     Unknown,
 }
 

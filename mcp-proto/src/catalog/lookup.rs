@@ -1,4 +1,4 @@
-//! Resolves a request to its handler, or to the result or error to answer with.
+//! Resolves a request to a handler, or to the result or error to respond with.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -22,16 +22,18 @@ use crate::vocabulary::Request;
 const MESSAGE_CHARS_MAX: usize = 256;
 
 impl<H> Catalog<H> {
-    /// Resolves `request`: to an [`CatalogResult`] to send, or to the handler that produces one.
+    /// Resolves `request` to a handler, or to a [`CatalogResult`] to respond with.
     ///
-    /// `revision` is the peer's; see [`Context::peer`](crate::Context::peer). A list copies the
-    /// entries on its page. A read that matches no resource tries the templates in order until one
-    /// matches.
+    /// `revision` is the revision of the peer; see [`Context::peer`](crate::Context::peer). A list
+    /// request copies the entries on the requested page. A read request for a URI that no resource
+    /// has tries the templates, most specific first, until one matches.
     ///
     /// # Errors
-    /// Returns the error to answer with: `-32602` for malformed params, an unknown tool or prompt,
-    /// a missing required argument, or an invalid cursor; for an unknown resource, the revision's
-    /// code with the URI.
+    /// Fails with the error to respond with. The error is
+    /// [`resource_not_found`](super::resource_not_found) if no resource or template matches the URI
+    /// to read. Otherwise its code is `-32602`: the params are malformed, the tool, prompt,
+    /// resource template or argument is unknown, a required argument is missing, or the cursor is
+    /// invalid.
     // T-117: an unknown tool is a protocol error. PAG-05: so is an invalid cursor. STL-46: the code
     // for unknown resources depends on the revision.
     pub fn lookup(
@@ -42,11 +44,12 @@ impl<H> Catalog<H> {
         self.lookup_raw(&request.method, request.params.as_ref(), revision)
     }
 
-    /// Like [`lookup`](Self::lookup), from a method and params. Absent params are read as an empty
-    /// object.
+    /// Like [`lookup`](Self::lookup), for a request given as method and params.
+    ///
+    /// Absent params are treated as an empty object.
     ///
     /// # Errors
-    /// Fails like [`lookup`](Self::lookup).
+    /// Fails whenever [`lookup`](Self::lookup) fails.
     pub fn lookup_raw(
         &self,
         method: &str,

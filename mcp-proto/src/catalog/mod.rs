@@ -1,8 +1,8 @@
 //! A catalog of tools, resources and prompts, each with a handler.
 //!
 //! A [`Catalog`] answers list requests itself, rejects requests for unknown entries, and resolves
-//! all others to a handler with decoded and checked params. It never calls a handler: the
-//! application chooses the type, such as a function, a number or a name.
+//! all others to a handler with decoded and checked params. A catalog never calls a handler, so
+//! handlers can be of any type, such as a function, a number or a name.
 
 mod changed;
 mod error;
@@ -29,11 +29,11 @@ use crate::json::Raw;
 use crate::revision::Capability;
 use crate::schema::{CacheScope, Capabilities, Prompt, Resource, ResourceTemplate, Tool};
 
-/// The tools, resources, resource templates and prompts of a server, each with a handler of type
-/// `H`.
+/// The tools, resources, resource templates and prompts of a server, with handlers of type `H`.
 ///
-/// Lists are in insertion order, identical for every client and revision. Memory grows only with
-/// the entries added, never through peers.
+/// Lists are in insertion order, which does not depend on the client or the revision. Memory use
+/// depends only on the entries: requests from peers do not increase it. Methods that add or remove
+/// an entry return the [`ChangedList`], for notifications to clients.
 ///
 /// ```
 /// use mcp_proto::catalog::{Catalog, Resolved};
@@ -70,13 +70,13 @@ pub struct Catalog<H> {
 type Check = Box<dyn Fn(&Tool, &Raw) -> Result<(), String> + Send + Sync>;
 
 impl<H> Catalog<H> {
-    /// Creates an empty catalog with pages of the default size.
+    /// Creates an empty catalog with pages of the default size; see [`Pages`].
     #[must_use]
     pub fn new() -> Self {
         Self::with_pages(Pages::default())
     }
 
-    /// Creates an empty catalog.
+    /// Creates an empty catalog whose lists are split into pages of at most the given size.
     #[must_use]
     pub const fn with_pages(pages: Pages) -> Self {
         Self {
@@ -94,8 +94,10 @@ impl<H> Catalog<H> {
         }
     }
 
-    /// Declares `listChanged` in [`capabilities`](Self::capabilities): entries will be added or
-    /// removed while clients are connected.
+    /// Declares `listChanged` in [`capabilities`](Self::capabilities).
+    ///
+    /// Call it if entries will be added or removed while clients are connected. Not declared by
+    /// default.
     // CAP-12: changes are notified only if declared.
     #[must_use]
     pub const fn declare_list_changed(mut self) -> Self {
@@ -103,23 +105,26 @@ impl<H> Catalog<H> {
         self
     }
 
-    /// Lets an added entry replace an existing one with its name, URI or URI template; the new
-    /// entry takes its place in the list and drops its completions. By default such an entry is
-    /// rejected.
+    /// Lets a new entry replace an existing one with an equal name, URI or URI template.
+    ///
+    /// The new entry takes the list position of the old one; the completion handlers of the old
+    /// entry are dropped. By default, adding such an entry fails with [`CatalogError::Duplicate`].
     #[must_use]
     pub const fn replace_duplicates(mut self) -> Self {
         self.replacing = true;
         self
     }
 
-    /// Sets the maximum number of entries on a page, at least one; see [`Pages`] for the default.
+    /// Sets the maximum number of entries on a page. Default: 1,000.
+    ///
+    /// Zero is treated as one.
     #[must_use]
     pub const fn entries_max(mut self, entries_max: usize) -> Self {
         self.pages.entries_max = entries_max;
         self
     }
 
-    /// Sets how long lists may be cached, in milliseconds; 0 by default.
+    /// Sets how long clients may cache lists, in milliseconds. Default: 0.
     // STL-39: list results carry a lifetime.
     #[must_use]
     pub const fn ttl_ms(mut self, ttl_ms: u64) -> Self {
@@ -127,7 +132,7 @@ impl<H> Catalog<H> {
         self
     }
 
-    /// Allows caches to share lists between users; by default they must not.
+    /// Allows caches to share lists between users. Default: not allowed.
     // STL-44: every page of a list has an equal scope.
     #[must_use]
     pub const fn cache_publicly(mut self) -> Self {
@@ -135,11 +140,14 @@ impl<H> Catalog<H> {
         self
     }
 
-    /// Sets a check of the arguments of every tool call, always a JSON object, before the call is
-    /// resolved.
+    /// Sets a function that checks the arguments of every tool call. Default: no check.
     ///
-    /// Use it for a JSON Schema validator. The error text is sent as the tool's error for the model
-    /// to correct: it must not contain anything that the client should not see.
+    /// The arguments are always a JSON object. If the check fails, the call resolves to a tool
+    /// error with the returned text, and not to the tool's handler.
+    ///
+    /// Use the function to run a JSON Schema validator. The client receives the text so that the
+    /// model can correct the call; the text must not contain anything that the client should not
+    /// see.
     // T-117: invalid arguments are a tool error.
     #[must_use]
     pub fn check_arguments(
@@ -153,7 +161,7 @@ impl<H> Catalog<H> {
     /// Adds a tool at the end of the list.
     ///
     /// # Errors
-    /// Fails if a tool of this name exists, the name is empty, the input schema is not an object
+    /// Fails if a tool with this name exists, the name is empty, the input schema is not an object
     /// with `"type":"object"`, the output schema is not an object, or the tool does not fit on a
     /// page.
     pub fn add_tool(&mut self, tool: Tool, handler: H) -> Result<ChangedList, CatalogError> {
@@ -174,8 +182,8 @@ impl<H> Catalog<H> {
     /// Adds a resource at the end of the list.
     ///
     /// # Errors
-    /// Fails if a resource of this URI exists, the URI has no scheme, or the resource does not fit
-    /// on a page.
+    /// Fails if a resource with this URI exists, the URI has no scheme, or the resource does not
+    /// fit on a page.
     pub fn add_resource(
         &mut self,
         resource: Resource,
@@ -192,13 +200,14 @@ impl<H> Catalog<H> {
 
     /// Adds a resource template at the end of the list.
     ///
-    /// A read resolves to a resource of that URI if there is one, and otherwise to the most
-    /// specific matching template: the one with the most literal characters; then with the fewest
-    /// `{+x}` and `{#x}` expressions; then with the fewest variables; then the one added first.
+    /// A read request resolves to the resource with the requested URI if there is one, and
+    /// otherwise to the most specific template that matches the URI. A template is more specific if
+    /// it has more literal characters; if equal, fewer `{+x}` and `{#x}` expressions; if equal,
+    /// fewer variables. Among equally specific templates, the one added first takes precedence.
     ///
     /// # Errors
-    /// Fails if this template exists, is not supported (see [`UriTemplate`]) or does not fit on a
-    /// page.
+    /// Fails if an entry with this URI template exists, or the template is not supported (see
+    /// [`UriTemplate`]) or does not fit on a page.
     pub fn add_template(
         &mut self,
         template: ResourceTemplate,
@@ -214,7 +223,7 @@ impl<H> Catalog<H> {
     /// Adds a prompt at the end of the list.
     ///
     /// # Errors
-    /// Fails if a prompt of this name exists, the name is empty, its argument names are not unique,
+    /// Fails if a prompt with this name exists, the name is empty, argument names are not unique,
     /// or the prompt does not fit on a page.
     pub fn add_prompt(&mut self, prompt: Prompt, handler: H) -> Result<ChangedList, CatalogError> {
         if prompt.name.is_empty() {
@@ -230,13 +239,13 @@ impl<H> Catalog<H> {
             .map(|_| ChangedList::Prompts)
     }
 
-    /// Sets the handler that completes an argument of a prompt.
+    /// Adds a handler that completes an argument of a prompt.
     ///
-    /// It is removed with the prompt.
+    /// The handler is removed together with the prompt.
     ///
     /// # Errors
     /// Fails with [`CatalogError::Unknown`] if the prompt or its argument does not exist, and with
-    /// [`CatalogError::Duplicate`] if the argument has a handler.
+    /// [`CatalogError::Duplicate`] if the argument already has a completion handler.
     pub fn add_prompt_completion(
         &mut self,
         prompt: &str,
@@ -248,13 +257,13 @@ impl<H> Catalog<H> {
         entry.add_completion(argument, handler, is_known)
     }
 
-    /// Sets the handler that completes a variable of the resource template `uri_template`.
+    /// Adds a handler that completes a variable of the resource template `uri_template`.
     ///
-    /// It is removed with the template.
+    /// The handler is removed together with the template.
     ///
     /// # Errors
     /// Fails with [`CatalogError::Unknown`] if the template or its variable does not exist, and
-    /// with [`CatalogError::Duplicate`] if the variable has a handler.
+    /// with [`CatalogError::Duplicate`] if the variable already has a completion handler.
     pub fn add_template_completion(
         &mut self,
         uri_template: &str,
@@ -308,7 +317,7 @@ impl<H> Catalog<H> {
         self.tools.iter().map(Entry::pair)
     }
 
-    /// Returns the tool named `name`.
+    /// Returns the tool named `name`, or `None` if there is none.
     #[must_use]
     pub fn tool(&self, name: &str) -> Option<&Tool> {
         self.tools.find(name).map(|entry| entry.pair().0)
@@ -329,10 +338,13 @@ impl<H> Catalog<H> {
         self.prompts.iter().map(Entry::pair)
     }
 
-    /// Returns the capabilities that follow from the entries and from
-    /// [`declare_list_changed`](Self::declare_list_changed).
+    /// Returns the capabilities that a server with the current entries declares.
     ///
-    /// An empty list is not declared; add its capability separately if entries will follow later.
+    /// They include `listChanged` if [`declare_list_changed`](Self::declare_list_changed) was
+    /// called.
+    ///
+    /// Capabilities for an empty list are not included. If its entries will be added later, add the
+    /// capability with [`Capabilities::with`].
     // CAP-01: a server declares what it offers.
     #[must_use]
     pub fn capabilities(&self) -> Capabilities {

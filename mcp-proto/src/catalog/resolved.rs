@@ -16,9 +16,9 @@ use crate::schema::{
     ReadResource, Resource, ResourceTemplate, Tool,
 };
 
-/// What a request resolved to.
+/// The result of [`Catalog::lookup`](super::Catalog::lookup).
 ///
-/// The params are decoded and checked; they contain the URI or name.
+/// Params are decoded and checked. They contain the requested name or URI.
 ///
 /// ```
 /// use mcp_proto::catalog::{Catalog, Resolved};
@@ -54,46 +54,47 @@ use crate::schema::{
 /// ```
 #[non_exhaustive]
 pub enum Resolved<'a, H> {
-    /// The catalog's own answer, ready to send.
+    /// A result that the catalog produced itself, ready to be sent as the response.
     Answer(CatalogResult),
-    /// An argument completion: answer with the result of [`completion`].
+    /// An argument completion request. Respond with the result of [`completion`].
     Completion {
-        /// Handler of this argument's completions.
+        /// The handler that completes the argument.
         handler: &'a H,
         /// The decoded params.
         complete: Complete,
     },
-    /// A method that the catalog does not handle.
+    /// A request whose method the catalog does not handle.
     Other,
-    /// A prompt request; all required arguments are present.
+    /// A request for a prompt. All required arguments are present.
     Prompt {
         /// The prompt.
         prompt: &'a Prompt,
-        /// Its handler.
+        /// The prompt's handler.
         handler: &'a H,
         /// The decoded params.
         get: GetPrompt,
     },
-    /// A read of a resource.
+    /// A request to read a resource.
     Resource {
         /// The resource.
         resource: &'a Resource,
-        /// Its handler.
+        /// The resource's handler.
         handler: &'a H,
         /// The decoded params.
         read: ReadResource,
     },
-    /// A read of a URI that matches a resource template.
+    /// A request to read a URI that matches a resource template.
     ///
     /// The handler must check that the resource exists and that the values are safe.
     // SEC-02: the values come from the peer.
     Template {
-        /// The most specific matching template; see
-        /// [`add_template`](super::Catalog::add_template).
+        /// The most specific template that matches the URI.
+        ///
+        /// See [`Catalog::add_template`](super::Catalog::add_template).
         template: &'a ResourceTemplate,
-        /// Its handler.
+        /// The template's handler.
         handler: &'a H,
-        /// Values of the template's variables in the URI.
+        /// The values of the template's variables in the requested URI.
         variables: Variables,
         /// The decoded params.
         read: ReadResource,
@@ -102,14 +103,14 @@ pub enum Resolved<'a, H> {
     Tool {
         /// The tool.
         tool: &'a Tool,
-        /// Its handler.
+        /// The tool's handler.
         handler: &'a H,
-        /// The decoded params; `arguments` is always present, `{}` by default.
+        /// The decoded params. `arguments` is always `Some`; absent arguments become `{}`.
         call: CallTool,
     },
 }
 
-/// Omits the handler, whose type need not implement `Debug`.
+/// Omits handlers, because their type need not implement `Debug`.
 impl<H> fmt::Debug for Resolved<'_, H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -131,14 +132,16 @@ impl<H> fmt::Debug for Resolved<'_, H> {
     }
 }
 
-/// An answer that the catalog produces itself.
+/// A result that a catalog produces without a handler.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum CatalogResult {
-    /// A tool error: the arguments failed the check.
+    /// A tool error, because the arguments failed the check.
+    ///
+    /// See [`Catalog::check_arguments`](super::Catalog::check_arguments).
     // T-117: invalid arguments are a tool error.
     Call(CallToolResult),
-    /// An empty completion: the argument has no completion handler.
+    /// An empty completion, because the argument has no completion handler.
     Complete(CompleteResult),
     /// A page of the list of prompts.
     Prompts(ListPromptsResult),
@@ -165,7 +168,7 @@ impl Encode for CatalogResult {
 
 /// Creates a completion result from the first 100 of `values`, most relevant first.
 ///
-/// Pass `total` if there are more matches than `values`.
+/// `total` is the total number of matches, if greater than the number of `values`.
 ///
 /// ```
 /// use mcp_proto::catalog::completion;
@@ -185,10 +188,11 @@ pub fn completion(values: Vec<String>, total: Option<u64>) -> CompleteResult {
     CompleteResult::new(completion)
 }
 
-/// Creates the error for an unknown resource, with its URI, for a peer of `revision`.
+/// Creates the error for an unknown resource, with the code that `revision` defines.
 ///
-/// A catalog returns it if nothing matches the URI; a template's handler returns it if the matching
-/// resource does not exist.
+/// The error contains the URI. [`Catalog::lookup`](super::Catalog::lookup) fails with it if no
+/// entry matches the URI. The handler of a template should respond with it if the URI matches the
+/// template but the resource does not exist.
 ///
 /// ```
 /// use mcp_proto::Revision;

@@ -1,4 +1,4 @@
-//! One list of the catalog: entries in insertion order, looked up by key and split into pages.
+//! One list of the catalog: entries in insertion order, with lookup by key and pagination.
 //!
 //! Each entry has a unique, increasing number. A cursor contains the last number of the previous
 //! page, so it stays valid while entries are added and removed.
@@ -22,11 +22,12 @@ use crate::schema::Encode;
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Pages {
-    /// Maximum number of entries on a page; at least one. 1,000 by default.
+    /// Maximum number of entries on a page. Default: 1,000. Zero is treated as one.
     pub entries_max: usize,
-    /// Maximum size of a page (the result of one list request) in bytes of JSON; 1 MiB by default.
-    /// An entry that does not fit on a page by itself cannot be added. The enclosing message adds
-    /// a few hundred bytes: keep the sum below the message limit of clients.
+    /// Maximum size of a page (the result of one list request), in bytes of JSON. Default: 1 MiB.
+    ///
+    /// An entry that does not fit on a page by itself cannot be added. The message that contains a
+    /// page is a few hundred bytes larger and must not exceed the message limit of clients.
     pub bytes_max: usize,
 }
 
@@ -73,8 +74,8 @@ impl<T: Encode, H> Table<T, H> {
         Self { entries: BTreeMap::new(), numbers: BTreeMap::new(), cursor_prefix, last_number: 0 }
     }
 
-    /// Adds an entry at the end, or replaces the entry with this key if `replaces`. Returns its
-    /// number.
+    /// Adds an entry at the end, or replaces the entry with this key if `replaces` is set. Returns
+    /// the number of the entry.
     pub(super) fn add(
         &mut self,
         key: &str,
@@ -163,7 +164,7 @@ impl<T, H> Table<T, H> {
         Some((page, next))
     }
 
-    /// Parses a cursor; `None` unless this list could have issued it.
+    /// Parses a cursor. Returns `None` if this list cannot have issued it.
     fn parse_cursor(&self, cursor: &str) -> Option<u64> {
         let digits = cursor.strip_prefix(self.cursor_prefix)?;
         let number =

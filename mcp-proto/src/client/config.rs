@@ -21,8 +21,9 @@ use crate::vocabulary::{Identity, ViolationPolicy};
 pub struct Config(pub(super) Identity);
 
 impl Config {
-    /// Creates the configuration of a client that supports every revision and declares no
-    /// capabilities.
+    /// Creates a configuration with the name and version of the client.
+    ///
+    /// The client supports every revision and declares no capabilities.
     pub fn new(name: &str, version: &str) -> Self {
         Self(Identity {
             info: Implementation::new(name, version),
@@ -46,7 +47,9 @@ impl Config {
     }
 
     // CAP-02: a server may request only what the client declares.
-    /// Declares a capability, which allows servers to send the corresponding requests.
+    /// Declares a capability, which allows servers to send the requests that need it.
+    ///
+    /// Default: no capabilities.
     #[must_use]
     pub fn capability(mut self, capability: crate::Capability) -> Self {
         self.0.capabilities = self.0.capabilities.with(capability);
@@ -60,7 +63,10 @@ impl Config {
         self
     }
 
-    /// Restricts the client to these protocol revisions.
+    /// Sets the protocol revisions that the client may negotiate. Default: all.
+    ///
+    /// Without any revision, the connection fails with
+    /// [`Fault::NoRevisionConfigured`](crate::Fault::NoRevisionConfigured).
     #[must_use]
     pub fn revisions(mut self, revisions: &[Revision]) -> Self {
         self.0.revisions = revisions.to_vec();
@@ -69,10 +75,11 @@ impl Config {
     }
 
     // LIF-31: a client may remember the era of a server.
-    /// Sets the era the server is expected to speak, usually the one it spoke last time.
+    /// Sets the [`Era`] of the server, if it is known from an earlier connection. Default: unknown.
     ///
-    /// Expecting the legacy era skips the `server/discover` probe and saves a round trip. A wrong
-    /// expectation is corrected during the handshake.
+    /// [`Era::Legacy`] skips the `server/discover` request that detects the era, which saves a
+    /// round trip; a wrong expectation is corrected during the handshake. [`Era::Modern`] has no
+    /// effect.
     #[must_use]
     pub const fn expect_era(mut self, era: Era) -> Self {
         self.0.expected_era = Some(era);
@@ -82,8 +89,9 @@ impl Config {
     // T-31: an `initialize` result that names a revision without a handshake.
     /// Accepts an `initialize` result that names a modern revision.
     ///
-    /// Some servers answer every version they are offered this way. The client continues in the
-    /// named revision if it is configured to speak it. By default the connection fails with
+    /// Some servers name a modern revision regardless of the one that the client offers. With this
+    /// option, the client continues in the named revision if it is among the configured
+    /// [`revisions`](Self::revisions). Default: the connection fails with
     /// [`Fault::NoCommonRevision`](crate::Fault::NoCommonRevision).
     #[must_use]
     pub const fn accept_modern_initialize(mut self) -> Self {
@@ -94,29 +102,30 @@ impl Config {
     // STL-02: the client's name in the `_meta` of a request is optional.
     /// Omits the client's name and version from the `_meta` of modern requests.
     ///
-    /// The handshake of a legacy session requires them and always sends them.
+    /// Legacy handshakes require and always contain them. Default: both are sent.
     #[must_use]
     pub const fn without_info(mut self) -> Self {
         self.0.sends_info = false;
         self
     }
 
-    /// Delivers requests for `method`, which no revision defines, instead of refusing them.
+    /// Adds a method, defined by no revision, whose requests are delivered instead of refused.
     #[must_use]
     pub fn serve_method(mut self, method: &str) -> Self {
         self.0.served_methods.push(method.into());
         self
     }
 
-    /// Sets the limits of the connection.
+    /// Sets the limits of the connection. Default: [`Limits::default`].
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.0.limits = limits;
         self
     }
 
-    /// Sets the reaction to violations. The default, [`ViolationPolicy::Ignore`], only reports
-    /// them.
+    /// Sets the reaction to violations of the protocol by the server.
+    ///
+    /// Default: [`ViolationPolicy::Ignore`], which only reports them.
     #[must_use]
     pub const fn on_violation(mut self, policy: ViolationPolicy) -> Self {
         self.0.policy = policy;

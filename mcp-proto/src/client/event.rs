@@ -1,4 +1,4 @@
-//! The events of a client, and their one-line summaries.
+//! The events of a client and their one-line summaries.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -12,30 +12,33 @@ use crate::vocabulary::{
     CallError, CallId, CloseReason, Filter, IncomingId, Peer, Progress, Request, Violation,
 };
 
-/// An event of a client, in the order of its cause. Each event is delivered once.
+/// A client event for the application.
+///
+/// Events are delivered once each, in the order of their causes.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Event {
     /// The connection is closed. This is the last event.
     Closed(CloseReason),
-    /// A call has completed. No further event refers to it.
+    /// A call has completed. No later event refers to it.
     Completed {
         /// The completed call.
         call: CallId,
-        /// The result, or the reason there is none.
+        /// The result, or the error the call failed with.
         outcome: Result<Raw, CallError>,
     },
-    /// The server confirmed a subscription started with
-    /// [`Client::subscribe`](crate::client::Client::subscribe).
+    /// The server confirmed a subscription.
+    ///
+    /// [`Client::subscribe`](crate::client::Client::subscribe) started it.
     Subscribed {
-        /// The call of the subscription.
+        /// The call returned when subscribing.
         call: CallId,
         /// The changes the server will report, possibly fewer than requested.
         filter: Filter,
     },
     /// The server sent a notification.
     Notification {
-        /// The call it belongs to, if known.
+        /// The call that the notification belongs to, if known.
         call: Option<CallId>,
         /// The method.
         method: Method,
@@ -44,29 +47,31 @@ pub enum Event {
     },
     /// The server reported progress on a call.
     Progress {
-        /// The call.
+        /// The call that is making progress.
         call: CallId,
         /// The progress so far.
         progress: Progress,
     },
     /// The connection is established and calls can be made.
     ///
-    /// Over HTTP the event repeats when the server has dropped the session and a new one was
-    /// opened.
+    /// Over HTTP, the event occurs again when the server has dropped the session and a new session
+    /// is open.
     Ready(Arc<Peer>),
-    /// The server sent a request. Respond with
-    /// [`Client::respond`](crate::client::Client::respond) or
+    /// The server sent a request.
+    ///
+    /// Respond with [`Client::respond`](crate::client::Client::respond) or
     /// [`Client::respond_error`](crate::client::Client::respond_error).
     Request {
         /// The id to respond with.
         incoming: IncomingId,
-        /// The call it belongs to, if known.
+        /// The call that the request belongs to, if known.
         call: Option<CallId>,
         /// The method and its params.
         request: Request,
     },
-    /// The server cancelled its request. Responding to it fails with
-    /// [`Misuse::Stale`](crate::Misuse::Stale).
+    /// The server cancelled its request.
+    ///
+    /// Responding to it fails with [`Misuse::Stale`](crate::Misuse::Stale).
     RequestCancelled {
         /// The cancelled request.
         incoming: IncomingId,
@@ -78,7 +83,7 @@ pub enum Event {
 }
 
 impl Event {
-    /// Converts an event of the connection. Returns `None` for events that only servers have.
+    /// Converts an internal event. Returns `None` for events that only servers have.
     pub(super) fn from_connection(event: vocabulary::Event) -> Option<Self> {
         Some(match event {
             vocabulary::Event::Closed(why) => Self::Closed(why),
@@ -102,7 +107,7 @@ impl Event {
     }
 }
 
-/// Writes a summary of ids, methods and codes, without the values the event carries.
+/// Writes a one-line summary: ids, methods and codes, but no payloads.
 impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

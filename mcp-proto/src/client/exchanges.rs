@@ -1,4 +1,4 @@
-//! Methods of a client for transports that send each message in its own exchange.
+//! Client methods for transports that send each message in an exchange of its own.
 
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
@@ -8,23 +8,23 @@ use crate::revision::Revision;
 use crate::time::Instant;
 use crate::vocabulary::{CallError, CallId, Fault};
 
-/// Methods for transports that send each message in its own exchange, as HTTP does.
+/// Methods for transports that send each message in an exchange of its own, as HTTP does.
 ///
-/// A request is named by its JSON-RPC id, found in
-/// [`OutgoingKind::Request`](crate::OutgoingKind::Request). A call that is repeated with input is
-/// sent as a new request each time.
+/// A request is identified by its JSON-RPC id, which the transport takes from
+/// [`OutgoingKind::Request`](crate::OutgoingKind::Request). A call that is retried with input is
+/// sent as a new request with a new id.
 impl Client {
-    /// Declares that each message is sent independently, so that two requests may reach two
-    /// different servers.
+    /// Declares that messages are sent independently and may reach different servers.
     ///
-    /// Call it before handling the first message. From then on
-    /// [`drain_ended`](Self::drain_ended) reports requests that have ended.
+    /// Call this method before the first message is handled. Afterwards
+    /// [`drain_ended`](Self::drain_ended) reports the requests that have ended.
     pub fn use_exchanges(&mut self) {
         self.connection.use_exchanges();
     }
 
-    /// Appends to `ended` the ids of requests that have ended since the last call. Their exchanges
-    /// can be closed.
+    /// Appends to `ended` the ids of the requests that have ended since the last call.
+    ///
+    /// Their exchanges can be closed.
     pub fn drain_ended(&mut self, ended: &mut Vec<u64>) {
         self.connection.drain_ended(ended);
     }
@@ -35,42 +35,46 @@ impl Client {
         self.connection.is_in_flight(id)
     }
 
-    /// Returns the application's call that request `id` was sent for. Returns `None` for requests
-    /// the connection makes on its own, such as pings.
+    /// Returns the call of the application that request `id` belongs to.
+    ///
+    /// Returns `None` if the request has ended or if the connection sent it on its own, such as a
+    /// ping.
     #[must_use]
     pub fn call_of(&self, id: u64) -> Option<CallId> {
         self.connection.call_of(id)
     }
 
-    /// Returns the negotiated revision, or during the handshake the one being tried.
+    /// Returns the negotiated revision or, during the handshake, the revision being tried.
     #[must_use]
     pub fn revision(&self) -> Revision {
         self.connection.revision()
     }
 
-    /// Ends request `id` with an error because its exchange is over and no response can arrive.
+    /// Fails request `id` with `why`, because its exchange ended without a response.
+    ///
     /// Does nothing if the request has already ended.
     pub fn handle_unanswered(&mut self, now: Instant, id: u64, why: CallError) {
         self.connection.handle_unanswered(now, id, why);
     }
 
-    /// Reports that the server broke a rule of the transport, as
-    /// [`Event::Violation`](crate::client::Event::Violation).
+    /// Reports a violation of the transport rules by the server.
+    ///
+    /// The application receives it as [`Event::Violation`](crate::client::Event::Violation).
     pub fn report_violation(&mut self, now: Instant, detail: impl Into<Cow<'static, str>>) {
         self.connection.report(now, detail.into());
     }
 
-    /// Ends the connection with `fault` because the transport has failed.
+    /// Closes the connection with `fault`, because the transport has failed.
     pub fn fail(&mut self, now: Instant, fault: Fault) {
         self.connection.fail(now, fault);
     }
 
-    /// Replaces a session that the server has dropped by a new one.
+    /// Opens a new session after the server has dropped the current one.
     ///
-    /// Open calls complete with [`CallError::Lost`], requests of the server are cancelled, queued
-    /// messages are dropped, and another
-    /// [`Event::Ready`](crate::client::Event::Ready) follows. Nothing is retried automatically.
-    /// Does nothing without a session.
+    /// Open calls complete with [`CallError::Lost`], open requests from the server are cancelled,
+    /// and queued messages are dropped; nothing is retried automatically. When the new session is
+    /// open, [`Event::Ready`](crate::client::Event::Ready) follows again. Does nothing unless a
+    /// legacy session is open.
     pub fn handle_session_lost(&mut self, now: Instant) {
         self.connection.handle_session_lost(now);
     }

@@ -11,7 +11,7 @@
 use alloc::collections::BinaryHeap;
 use core::cmp::Reverse;
 
-/// Stale entries that are tolerated in addition to as many as there are valid ones.
+/// The number of stale entries that are tolerated beyond the number of valid ones.
 const STALE_MAX: usize = 16;
 
 /// A min-heap of deadlines of type `T`, each with the id of the item it belongs to.
@@ -43,8 +43,9 @@ impl<T: Copy + Ord> DeadlineHeap<T> {
         self.entries.peek().map(|Reverse(entry)| *entry)
     }
 
-    /// Removes stale entries so that the first entry is valid. `count` is the number of items that
-    /// may have a deadline.
+    /// Removes stale entries so that the first entry is valid.
+    ///
+    /// `count` is the number of items that may have a deadline.
     pub(crate) fn prune(&mut self, count: usize, is_valid: impl Fn(T, u64) -> bool) {
         while self.peek().is_some_and(|(deadline, id)| !is_valid(deadline, id)) {
             self.entries.pop();

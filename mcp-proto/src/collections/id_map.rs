@@ -10,7 +10,7 @@
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 
-/// Keys per chunk. One remaining entry keeps the memory of the whole chunk.
+/// The number of keys per chunk. A single remaining entry keeps the memory of its whole chunk.
 const CHUNK: u64 = 8;
 
 type Slots<V> = Box<[Option<V>; CHUNK as usize]>;
@@ -31,7 +31,7 @@ pub(crate) struct IdMap<V> {
 struct Chunk<V> {
     /// The first key of this chunk, a multiple of [`CHUNK`].
     start: u64,
-    /// `None` once every entry was removed.
+    /// `None` if every entry was removed.
     slots: Option<Slots<V>>,
 }
 
@@ -54,8 +54,9 @@ impl<V> IdMap<V> {
         self.len == 0
     }
 
-    /// Inserts a value. Returns it if the key is taken or its chunk was freed; never fails for a
-    /// new highest key.
+    /// Inserts a value.
+    ///
+    /// Returns it if the key is taken or its chunk was freed; never fails for a new highest key.
     pub(crate) fn insert(&mut self, key: u64, value: V) -> Result<(), V> {
         let start = chunk_start(key);
         let index = if self.chunks.back().is_none_or(|last| last.start < start) {

@@ -6,13 +6,13 @@
 use alloc::boxed::Box;
 use core::ops::{Deref, DerefMut};
 
-/// Reads as [`Empty::EMPTY`] until it is first mutated, which allocates.
+/// A value that reads as [`Empty::EMPTY`] until the first mutation allocates it.
 #[derive(Debug)]
 pub(crate) struct LazyBox<T>(Option<Box<T>>);
 
 /// A type with a constant default value.
 pub(crate) trait Empty: Default + 'static {
-    /// Equal to `Default::default()`.
+    /// The default value, equal to `Default::default()`.
     const EMPTY: &'static Self;
 }
 
@@ -23,7 +23,7 @@ impl<T> Default for LazyBox<T> {
 }
 
 impl<T> LazyBox<T> {
-    /// Returns the value if it was allocated, without allocating it.
+    /// Returns the value if it is allocated, without allocating it.
     pub(crate) fn allocated_mut(&mut self) -> Option<&mut T> {
         self.0.as_deref_mut()
     }

@@ -9,7 +9,7 @@ use crate::vocabulary::{CallId, CallOptions, Filter, IncomingId, Progress};
 
 /// A command to a client, applied with [`Client::apply`](crate::client::Client::apply).
 ///
-/// Each variant is documented at the method that builds it.
+/// Each variant corresponds to the method that it links to.
 ///
 /// ```
 /// use mcp_proto::client::{Client, Command, Config};
@@ -76,7 +76,7 @@ pub enum Command<'a> {
     },
     /// [`Client::set_log_level`](crate::client::Client::set_log_level).
     SetLogLevel {
-        /// The least severe level to receive.
+        /// The minimum severity to receive.
         level: Level,
         /// The options of the call.
         options: CallOptions,
@@ -94,7 +94,7 @@ impl<'a> Command<'a> {
         Self::Respond { incoming, result: Payload::Value(result) }
     }
 
-    /// Returns the incoming request this command refers to.
+    /// Returns the incoming request that the command refers to, if any.
     #[must_use]
     pub const fn incoming(&self) -> Option<IncomingId> {
         match self {
@@ -105,10 +105,10 @@ impl<'a> Command<'a> {
         }
     }
 
-    /// Converts the command to its owned form.
+    /// Converts the command to its owned form, encoding its values for `revision`.
     ///
-    /// Values are encoded for `revision`. A value that cannot be encoded becomes `null`; applying
-    /// the owned command then fails with [`Misuse::Unencodable`], just as applying this one does.
+    /// A value that cannot be encoded becomes `null`. Applying the owned command then fails with
+    /// [`Misuse::Unencodable`], like applying the original command.
     #[must_use]
     pub fn into_owned(self, revision: Revision) -> OwnedCommand {
         match self {
@@ -142,7 +142,7 @@ impl<'a> Command<'a> {
 impl<'a> TryFrom<&'a OwnedCommand> for Command<'a> {
     type Error = Misuse;
 
-    /// Fails with [`Misuse::Unsupported`] for commands that only servers have.
+    /// Fails with [`Misuse::Unsupported`] if only servers have the command.
     fn try_from(owned: &'a OwnedCommand) -> Result<Self, Misuse> {
         Ok(match owned {
             OwnedCommand::Call { method, params, options } => {

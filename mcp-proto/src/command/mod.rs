@@ -1,9 +1,9 @@
 //! Commands: everything an application can do to a client or a server, as data.
 //!
 //! [`client::Command`](crate::client::Command) and [`server::Command`](crate::server::Command)
-//! borrow their contents, so that the methods of [`Client`](crate::client::Client) and
+//! borrow their contents, so the methods of [`Client`](crate::client::Client) and
 //! [`Server`](crate::server::Server) build them without allocating. [`OwnedCommand`] is the owned
-//! form of both, to queue, send to another thread, record or replay.
+//! form of both, for commands that are queued, sent to another thread, recorded or replayed.
 
 pub(crate) mod client;
 mod owned;
@@ -30,11 +30,12 @@ use crate::vocabulary::{CallId, IncomingId, NeededInput, Peer};
 /// Input requests to a client, each with its key.
 pub(crate) type Questions<'a> = Cow<'a, [(&'a str, NeededInput)]>;
 
-/// The application's interface to a [`Client`](crate::client::Client) or a
-/// [`Server`](crate::server::Server).
+/// The interface of both roles, for code that is generic over the role.
 ///
-/// This trait is sealed. Transports use [`MessageEndpoint`] instead. Code generic over the role
-/// builds an [`OwnedCommand`] and converts it.
+/// Implemented by [`Client`](crate::client::Client) and [`Server`](crate::server::Server).
+///
+/// This trait is sealed. Generic code builds an [`OwnedCommand`] and converts it to the command
+/// type of the role. Transports use [`MessageEndpoint`] instead.
 ///
 /// ```
 /// use mcp_proto::server::{Config, Server};
@@ -49,39 +50,44 @@ pub(crate) type Questions<'a> = Cow<'a, [(&'a str, NeededInput)]>;
 /// assert_eq!(close(&mut server), Ok(CommandOutcome::Done));
 /// ```
 pub trait Apply: MessageEndpoint<Event: fmt::Display> {
-    /// Which side of the connection this is.
+    /// The side of the connection that the role represents.
     const SIDE: Side;
 
-    /// The commands of the role. Converting a command of the other role fails with
-    /// [`Misuse::Unsupported`].
+    /// The command type of the role.
+    ///
+    /// The conversion from a command of the other role fails with [`Misuse::Unsupported`].
     type Command<'a>: TryFrom<&'a OwnedCommand, Error = Misuse> + Clone + fmt::Debug;
 
     /// Applies a command.
     ///
     /// # Errors
-    /// Fails with [`Misuse`] and has no effect.
+    /// Fails with [`Misuse`] under the conditions documented at the method that builds the command;
+    /// a failed command has no effect.
     fn apply(&mut self, now: Instant, command: Self::Command<'_>)
     -> Result<CommandOutcome, Misuse>;
 
     /// Converts a command to its owned form, encoding its values for the negotiated revision.
     fn to_owned_command(&self, command: Self::Command<'_>) -> OwnedCommand;
 
-    /// Returns the peer, once known.
+    /// Returns the description of the peer.
+    ///
+    /// Returns `None` until the client has completed its handshake or discovery, or the server has
+    /// a legacy session.
     fn peer(&self) -> Option<&Arc<Peer>>;
 }
 
-/// The result of a command.
+/// The result of a command that was applied.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum CommandOutcome {
-    /// The command started a call; its outcome follows as an event.
+    /// The command started a call. An event reports the outcome of the call later.
     Call(CallId),
-    /// The command is complete.
+    /// The command is complete and has no further outcome.
     Done,
 }
 
 impl CommandOutcome {
-    /// Returns the call, if the command started one.
+    /// Returns the call that the command started, if any.
     #[must_use]
     pub const fn call(self) -> Option<CallId> {
         match self {
@@ -104,8 +110,9 @@ impl CommandOutcome {
     pub(crate) const fn into_done(self) {}
 }
 
-/// Converts handles to and from integers, for commands that cross a file or a foreign function
-/// interface. An unknown integer acts as the handle of a completed call or request.
+/// Converts handles to and from integers, for commands that cross a file or an FFI boundary.
+///
+/// An unknown integer acts as the handle of a completed call or request.
 macro_rules! numbers {
     ($($handle:ident)+) => {
         $(
@@ -126,7 +133,7 @@ macro_rules! numbers {
 
 numbers! { CallId IncomingId }
 
-/// The params or the result of a command.
+/// The params or the result that a command carries.
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub enum Payload<'a> {
@@ -140,8 +147,10 @@ pub enum Payload<'a> {
 }
 
 impl Payload<'_> {
-    /// Encodes the payload. A value that cannot be encoded becomes `null`, which every message
-    /// rejects as params or result.
+    /// Encodes the payload.
+    ///
+    /// A value that cannot be encoded becomes `null`, which every message rejects as params or
+    /// result.
     pub(crate) fn into_raw(self, revision: Revision) -> Option<Raw> {
         match self {
             Self::Empty => None,
@@ -189,8 +198,9 @@ impl<'a> From<&'a Option<Raw>> for Payload<'a> {
     }
 }
 
-/// Returns the JSON that `write` writes: `None` if it writes nothing, `null` if it fails or writes
-/// invalid JSON.
+/// Returns the JSON that `write` writes.
+///
+/// Returns `None` if it writes nothing, and `null` if it fails or writes invalid JSON.
 fn encoded(write: impl FnOnce(&mut Vec<u8>) -> Result<(), Unencodable>) -> Option<Raw> {
     let mut text = Vec::new();
     if write(&mut text).is_err() {

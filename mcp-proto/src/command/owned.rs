@@ -8,13 +8,13 @@ use crate::rpc::ErrorObject;
 use crate::schema::Level;
 use crate::vocabulary::{CallId, CallOptions, Change, Filter, IncomingId, NeededInput, Progress};
 
-/// An owned command of either role, to queue, send to another thread, record or replay.
+/// An owned command for a client or a server, to queue, send to another thread, record or replay.
 ///
 /// A reference converts to [`client::Command`](crate::client::Command) or
 /// [`server::Command`](crate::server::Command); the conversion fails with
 /// [`Misuse::Unsupported`](crate::Misuse::Unsupported) for a command of the other role. Params and
-/// results are JSON text encoded for one revision, so apply the command to a connection of that
-/// revision.
+/// results are JSON text encoded for one revision, so apply the command only to a connection of
+/// that revision.
 ///
 /// ```
 /// use mcp_proto::client::{Client, Command, Config};
@@ -43,7 +43,7 @@ pub enum OwnedCommand {
     NotifyChanged { change: OwnedChange },
     /// Closes the connection.
     Close,
-    /// Server: closes the stream of a request before the response.
+    /// Server: closes the event stream of a request without answering the request.
     EndStream { incoming: IncomingId },
     /// Client: subscribes to changes.
     Subscribe { filter: Filter, options: CallOptions },
@@ -51,7 +51,7 @@ pub enum OwnedCommand {
     Log { incoming: Option<IncomingId>, level: Level, logger: Option<Box<str>>, data: Raw },
     /// Sends a notification.
     Notify { method: Box<str>, params: Option<Raw> },
-    /// Reports the progress of a request.
+    /// Sends a progress notification for an incoming request.
     Progress { incoming: IncomingId, progress: Progress },
     /// Server: refuses a request because the client lacks a capability.
     RefuseUndeclared { incoming: IncomingId, questions: Vec<(Box<str>, NeededInput)> },
@@ -61,15 +61,15 @@ pub enum OwnedCommand {
         questions: Vec<(Box<str>, NeededInput)>,
         state: Option<Box<str>>,
     },
-    /// Responds with a result.
+    /// Responds to an incoming request with a result.
     Respond { incoming: IncomingId, result: Option<Raw> },
-    /// Responds with an error.
+    /// Responds to an incoming request with an error.
     RespondError { incoming: IncomingId, error: ErrorObject },
-    /// Client: sets the least severe level of log messages.
+    /// Client: sets the minimum severity of log messages.
     SetLogLevel { level: Level, options: CallOptions },
 }
 
-/// The owned form of [`Change`].
+/// The owned form of a [`Change`].
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum OwnedChange {

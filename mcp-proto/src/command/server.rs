@@ -14,7 +14,7 @@ use crate::vocabulary::{CallId, CallOptions, Change, IncomingId, NeededInput, Pr
 
 /// A command to a server, applied with [`Server::apply`](crate::server::Server::apply).
 ///
-/// Each variant is documented at the method that builds it.
+/// Each variant corresponds to the method that it links to.
 ///
 /// ```
 /// use mcp_proto::server::{Command, Config, Server};
@@ -62,9 +62,9 @@ pub enum Command<'a> {
         incoming: Option<IncomingId>,
         /// The severity.
         level: Level,
-        /// The name of the logger.
+        /// The name of the logger, if any.
         logger: Option<&'a str>,
-        /// The message.
+        /// The message as JSON.
         data: &'a Raw,
     },
     /// [`Server::notify_raw`](crate::server::Server::notify_raw).
@@ -85,7 +85,7 @@ pub enum Command<'a> {
     RefuseUndeclared {
         /// The client's request.
         incoming: IncomingId,
-        /// The questions the client cannot answer, each with its key.
+        /// The questions that the client cannot answer, each with its key.
         questions: Cow<'a, [(&'a str, NeededInput)]>,
     },
     /// [`Server::request_input`](crate::server::Server::request_input).
@@ -94,7 +94,7 @@ pub enum Command<'a> {
         incoming: IncomingId,
         /// The questions, each with its key.
         questions: Cow<'a, [(&'a str, NeededInput)]>,
-        /// Opaque state, returned with the answers.
+        /// Opaque state that is returned with the answers.
         state: Option<&'a str>,
     },
     /// [`Server::respond`](crate::server::Server::respond).
@@ -124,7 +124,7 @@ impl<'a> Command<'a> {
         Self::Respond { incoming, result: Payload::Value(result) }
     }
 
-    /// Returns the incoming request this command refers to.
+    /// Returns the incoming request that the command refers to, if any.
     #[must_use]
     pub const fn incoming(&self) -> Option<IncomingId> {
         match self {
@@ -139,11 +139,10 @@ impl<'a> Command<'a> {
         }
     }
 
-    /// Converts the command to its owned form.
+    /// Converts the command to its owned form, encoding its values for `revision`.
     ///
-    /// Values and questions are encoded for `revision`. A value that cannot be encoded becomes
-    /// `null`; applying the owned command then fails with [`Misuse::Unencodable`], just as applying
-    /// this one does.
+    /// A value that cannot be encoded becomes `null`. Applying the owned command then fails with
+    /// [`Misuse::Unencodable`], like applying the original command.
     #[must_use]
     pub fn into_owned(self, revision: Revision) -> OwnedCommand {
         match self {
@@ -189,7 +188,7 @@ impl<'a> Command<'a> {
 impl<'a> TryFrom<&'a OwnedCommand> for Command<'a> {
     type Error = Misuse;
 
-    /// Fails with [`Misuse::Unsupported`] for commands that only clients have.
+    /// Fails with [`Misuse::Unsupported`] if only clients have the command.
     fn try_from(owned: &'a OwnedCommand) -> Result<Self, Misuse> {
         Ok(match owned {
             OwnedCommand::Call { method, params, options } => {

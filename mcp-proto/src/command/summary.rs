@@ -8,7 +8,7 @@ use super::{OwnedChange, OwnedCommand};
 use crate::json::Raw;
 use crate::vocabulary::{CallError, CallId, CloseReason, Fault, IncomingId, NeededInput};
 
-/// Longer names are truncated.
+/// The maximum length of a displayed name, in characters.
 const NAME_CHARS_MAX: usize = 60;
 
 /// Displays bytes as one line of text, truncated after `chars_max` characters.
@@ -37,7 +37,7 @@ impl fmt::Display for OneLine<'_> {
     }
 }
 
-/// Displays a method name or an id. Either may be chosen by the peer, hence the length limit.
+/// Displays a method name or an id, truncated because the peer may have chosen it.
 pub(crate) const fn name(text: &str) -> OneLine<'_> {
     OneLine { bytes: text.as_bytes(), chars_max: NAME_CHARS_MAX }
 }

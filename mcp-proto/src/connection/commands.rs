@@ -1,4 +1,4 @@
-//! Commands of the application. A command that returns an error has no effect.
+//! Applies commands from the application. A command that fails has no effect.
 
 use alloc::vec::Vec;
 

@@ -1,4 +1,4 @@
-//! Opens a client's connection, and opens a new session after the server lost the first.
+//! Opens the connection of a client, and a new session after the server has lost one.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;

@@ -17,8 +17,9 @@ use crate::error::Unencodable;
 
 /// A JSON value as validated, unparsed text without line breaks.
 ///
-/// Usually a slice of the message it was received in. Cloning is cheap because clones share the
-/// bytes. Equality compares the text, so `1.0` and `1` differ.
+/// Cloning is cheap because clones share the bytes. A value received from a peer either shares the
+/// bytes of its message, if it is a large part of it, or is a copy. Equality compares the text, so
+/// `1.0` and `1` differ.
 ///
 /// ```
 /// use mcp_proto::Raw;
@@ -45,11 +46,13 @@ impl Raw {
         Ok(Self(out.into()))
     }
 
-    /// Validates `text` and removes line breaks.
+    /// Validates `text` as one JSON value.
+    ///
+    /// If `text` contains line breaks between tokens, all white space between tokens is removed.
     ///
     /// # Errors
-    /// Fails if the text is not exactly one JSON value, is nested deeper than 128 levels, or
-    /// contains an unpaired surrogate.
+    /// Fails if `text` is not exactly one JSON value, is nested deeper than 128 levels, or contains
+    /// an unpaired surrogate escape.
     pub fn from_text(text: &str) -> Result<Self, Unencodable> {
         let mut scanner = Cursor::new(text, DEPTH_CEILING);
         let value = scanner.value().map_err(|_| Unencodable)?;
@@ -68,7 +71,7 @@ impl Raw {
         Self(text.into())
     }
 
-    /// Deserializes the value.
+    /// Deserializes the value as a `T`.
     ///
     /// # Errors
     /// Fails if the value does not match `T`.
@@ -82,7 +85,7 @@ impl Raw {
         &self.0
     }
 
-    /// Returns the JSON text. Validates it as UTF-8, in linear time.
+    /// Returns the JSON text. Each call validates it as UTF-8, in linear time.
     #[must_use]
     pub fn as_str(&self) -> &str {
         core::str::from_utf8(&self.0).unwrap_or_default()
@@ -100,17 +103,19 @@ impl Raw {
         unescape(&self.0)
     }
 
-    /// Returns the last member called `name`, or `None` if the value is not an object or has no
-    /// such member.
+    /// Returns the value of the last member called `name`.
     ///
-    /// Scans the value once, in linear time. The result shares its bytes.
+    /// Returns `None` if this value is not an object or has no such member.
+    ///
+    /// Scans the value once, in linear time. The result shares the bytes of this value.
     #[must_use]
     pub fn member(&self, name: &str) -> Option<Self> {
         super::find(&self.0, name).map(|value| self.part(value))
     }
 
-    /// Iterates over the elements of an array; they share its bytes. Yields nothing for any other
-    /// value.
+    /// Iterates over the elements of an array. Yields nothing if the value is not an array.
+    ///
+    /// The elements share the bytes of this value.
     pub fn elements(&self) -> impl Iterator<Item = Self> + '_ {
         super::elements(&self.0).map(|value| self.part(value))
     }

@@ -1,4 +1,4 @@
-//! [`Reader`]: a pull parser that reads typed values from validated JSON in one pass.
+//! [`JsonReader`]: a pull parser that reads typed values from validated JSON in one pass.
 //!
 //! The input is a [`Raw`], which is valid JSON, so the reader only has to find where values end.
 //! Values it returns share the bytes of the input.
@@ -11,9 +11,10 @@ use super::escape::{unescape, unescape_some};
 use super::raw::Raw;
 use super::str::Str;
 
-/// A pull parser over one JSON value, from front to back.
+/// A pull parser that reads one JSON value from front to back.
 ///
-/// Each method consumes exactly one value. If it returns `None`, it consumes nothing.
+/// Each method that reads a value consumes exactly one. It returns `None`, and consumes nothing, if
+/// the next value does not have the requested type.
 ///
 /// ```
 /// use mcp_proto::Raw;
@@ -79,13 +80,13 @@ impl<'a> JsonReader<'a> {
         })
     }
 
-    /// Reads the next value as JSON text. Returns `null` at the end.
+    /// Reads the next value of any type as JSON text. Returns `null` at the end.
     pub fn raw(&mut self) -> Raw {
         let value = self.cursor.skip_value().unwrap_or(b"null");
         if value == b"null" { Raw::null() } else { Raw::part_of(self.source, value) }
     }
 
-    /// Skips the next value.
+    /// Skips the next value of any type.
     pub fn skip(&mut self) {
         self.cursor.skip_value();
     }
@@ -98,8 +99,9 @@ impl<'a> JsonReader<'a> {
         Some(self.string())
     }
 
-    /// Reads a string that shares the bytes of the input. Copies it if it contains escapes or is a
-    /// small part of a large input.
+    /// Reads a string, sharing the bytes of the input if possible.
+    ///
+    /// Copies the string if it contains escapes or is a small part of a large input.
     pub fn shared_text(&mut self) -> Option<Str> {
         if self.kind() != Some(Kind::Text) {
             return None;
@@ -117,8 +119,8 @@ impl<'a> JsonReader<'a> {
         source <= SHARED_BYTES_MAX || len >= source / SHARED_PART_MIN
     }
 
-    /// Converts a key passed by `members_by_bytes` to text, sharing the input if possible. For keys
-    /// that are kept together with their values, which share the input as well.
+    /// Converts a key passed by `members_by_bytes` to text, sharing the input if possible. Intended
+    /// for keys that are stored together with their values, which share the input too.
     pub(crate) fn keep_key(&self, key: &[u8]) -> Str {
         let (source, place) = (self.source.as_ptr_range(), key.as_ptr_range());
         // An unescaped key is not part of the input.
@@ -167,7 +169,7 @@ impl<'a> JsonReader<'a> {
         (inner, has_escapes)
     }
 
-    /// Reads a boolean.
+    /// Reads `true` or `false`.
     pub fn bool(&mut self) -> Option<bool> {
         let (value, len) = match self.cursor.peek() {
             Some(b't') => (true, 4),
@@ -178,7 +180,10 @@ impl<'a> JsonReader<'a> {
         Some(value)
     }
 
-    /// Reads an integer that fits an `i64`. Accepts `3.0` and `3e0` for integers below 2^53.
+    /// Reads an integer that fits in an `i64`.
+    ///
+    /// Accepts forms such as `3.0` and `3e0` for integers whose absolute value is below 2^53.
+    /// Returns `None` for any other number.
     pub fn integer(&mut self) -> Option<i64> {
         let before = self.cursor.clone();
         let number = self.number_text().and_then(|text| {
@@ -191,7 +196,7 @@ impl<'a> JsonReader<'a> {
         self.or_rewind(before, number)
     }
 
-    /// Reads a number that is finite as an `f64`.
+    /// Reads a number. Returns `None` for a number that is not finite as an `f64`.
     pub fn float(&mut self) -> Option<f64> {
         let before = self.cursor.clone();
         let number =
@@ -199,10 +204,10 @@ impl<'a> JsonReader<'a> {
         self.or_rewind(before, number)
     }
 
-    /// Reads an object. Calls `member` with each key; it must read the value.
+    /// Reads an object. Calls `member` with each key; `member` must read or skip the value.
     ///
-    /// Returns `None` and consumes nothing if the next value is not an object. An error of `member`
-    /// stops the iteration and is returned.
+    /// Returns `None` and consumes nothing if the next value is not an object. An error from
+    /// `member` stops the iteration and is returned.
     pub fn members<E>(
         &mut self,
         mut member: impl FnMut(&str, &mut Self) -> Result<(), E>,
@@ -240,10 +245,10 @@ impl<'a> JsonReader<'a> {
         }
     }
 
-    /// Reads an array. Calls `element` with each index; it must read the value.
+    /// Reads an array. Calls `element` with each index; `element` must read or skip the value.
     ///
-    /// Returns `None` and consumes nothing if the next value is not an array. An error of `element`
-    /// stops the iteration and is returned.
+    /// Returns `None` and consumes nothing if the next value is not an array. An error from
+    /// `element` stops the iteration and is returned.
     pub fn elements<E>(
         &mut self,
         mut element: impl FnMut(usize, &mut Self) -> Result<(), E>,
@@ -297,10 +302,11 @@ impl<'a> JsonReader<'a> {
         self.peek_value(name).and_then(unescape).map(into_bytes)
     }
 
-    /// Returns the first member called `name` of the next value, an object, without consuming
-    /// anything.
+    /// Returns the first member called `name` of the next value without consuming anything.
     ///
-    /// Scans only up to that member, so it is cheap if the member comes first.
+    /// Returns `None` if the next value is not an object or has no such member.
+    ///
+    /// Scans only up to the member, and is therefore cheap if the member comes first.
     pub fn peek_member(&mut self, name: &str) -> Option<Raw> {
         self.peek_value(name).map(|value| Raw::part_of(self.source, value))
     }

@@ -15,15 +15,15 @@ use serde::ser::{Serialize, Serializer};
 
 use super::raw::shared_part;
 
-/// Immutable text, either owned or a shared slice of the message it was read from.
+/// Immutable text that is either owned or shares the bytes of the JSON it was decoded from.
 ///
-/// It dereferences to `str` and converts from the types a `String` converts from. Shared text keeps
-/// the bytes of its message alive: at most 16 KiB or eight times its own length, whichever is more.
-/// Convert it to a `String` to store a short text from a large message for long.
+/// `Str` dereferences to `str` and converts from the types that `String` converts from. Shared text
+/// keeps the JSON it was decoded from alive: at most 16 KiB or about eight times its own length,
+/// whichever is more. To keep only the text itself in memory, convert it to a `String`.
 ///
-/// Each access to shared text as `&str` validates it as UTF-8, in time linear in its length. Access
-/// megabytes of text once and keep the `&str`. [`as_bytes`](Self::as_bytes) and
-/// [`len`](Self::len) are free.
+/// Each access to shared text as `&str` validates it as UTF-8, in time linear in its length. If the
+/// text is large, access it once and keep the `&str`. [`as_bytes`](Self::as_bytes) and
+/// [`len`](Self::len) do not validate.
 ///
 /// ```
 /// use mcp_proto::Raw;
@@ -57,7 +57,7 @@ impl Str {
         Self(Repr::Shared(Bytes::from_static(text.as_bytes())))
     }
 
-    /// Returns the text. Validates shared text as UTF-8, in linear time.
+    /// Returns the text. Each call validates shared text as UTF-8, in linear time.
     #[must_use]
     pub fn as_str(&self) -> &str {
         match &self.0 {

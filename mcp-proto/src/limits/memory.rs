@@ -2,10 +2,10 @@
 
 use super::Limits;
 
-/// Worst-case ratio of memory to text: a long list of small values, decoded to a type.
+/// Worst-case ratio of decoded size to text size, reached by a long list of small values.
 pub(crate) const IDENTITY_FACTOR: usize = 24;
 
-/// Identities up to this length, as nearly all are, are not counted.
+/// Length up to which an identity is not counted; nearly all identities are shorter.
 pub(crate) const IDENTITY_BYTES_FREE: usize = 256;
 
 /// An event in a queue that doubles its capacity, and the text of a violation.
@@ -15,10 +15,10 @@ pub(crate) const EVENT_BYTES: usize = 2 * 256 + 128;
 /// the chunk allocated, and the data to deliver it again. Ids are counted separately.
 pub(crate) const REQUEST_BYTES: usize = 2048;
 
-/// A pending call: its slot in such a table, its deadlines, and the data to repeat it.
+/// A pending call: its slot in a chunked table, its deadlines, and the data to retry it.
 pub(crate) const CALL_BYTES: usize = 1152;
 
-/// The identity in a request, in the era in which every request carries one.
+/// The identity that every modern request carries.
 const PEER_BYTES: usize = 1024 + IDENTITY_FACTOR * IDENTITY_BYTES_FREE;
 
 /// One resource of one subscription: a slot in its filter, and an entry in a tree.
@@ -27,30 +27,30 @@ const URI_BYTES: usize = 160;
 /// Everything that does not grow, including a small map and a retained buffer.
 const FIXED_BYTES: usize = 256 << 10;
 
-/// A part that is at least half of its message keeps the message alive, and the buffer of a
+/// A retained part of at least half its message keeps the whole message alive, and the buffer of a
 /// fragmented message is up to twice its length.
 const RETAINED_FACTOR: usize = 4;
 
-/// A queue's buffer is up to twice its content, of which up to half has been sent.
+/// The buffer of the queue is up to twice its content, of which up to half has been sent.
 const OUTBOX_FACTOR: usize = 4;
 
 impl Limits {
-    /// Largest input, in bytes, that [`memory_max`](Self::memory_max) assumes a driver passes at a
-    /// time: 64 KiB.
+    /// The maximum input size that [`memory_max`](Self::memory_max) assumes, in bytes: 64 KiB.
     pub const INPUT_BYTES_MAX: usize = 64 << 10;
 
-    /// Returns the upper bound of the bytes that a connection with these limits holds, regardless
-    /// of its peer: about 2 GiB with the defaults, of which 30 MiB are for events that one input
-    /// can cause under any limits.
+    /// Returns the maximum memory in bytes that a peer can make a connection hold.
+    ///
+    /// About 2 GiB with the defaults. Of this, 30 MiB are for events that one input can cause under
+    /// any limits.
     ///
     /// This is a bound, not an estimate: a peer would have to fill every table and buffer at once.
-    /// It counts bytes requested from the allocator. It holds on 64-bit machines, for drivers that
-    /// pass at most [`INPUT_BYTES_MAX`](Self::INPUT_BYTES_MAX) at a time and only while
+    /// It counts the bytes requested from the allocator on a 64-bit machine. The driver must pass
+    /// at most [`INPUT_BYTES_MAX`](Self::INPUT_BYTES_MAX) bytes at a time, and only while
     /// [`wants_input`](crate::Endpoint::wants_input) is true.
     ///
-    /// Only what the peer causes is counted. What the application supplies is extra: its
-    /// configuration, responses (which are never refused), the params of its calls and
-    /// subscriptions, and events that it has taken.
+    /// Memory that the application supplies is not counted: its configuration, its responses (which
+    /// are never refused), the params of its calls and subscriptions, and events that it has
+    /// polled.
     ///
     /// ```
     /// use mcp_proto::Limits;
@@ -116,8 +116,8 @@ impl Limits {
         plus(times(self.requests_max, each), bytes)
     }
 
-    /// Returns the memory of our pending calls and pings, of the input requests that each can have
-    /// received, and of the data to repeat them.
+    /// Returns the memory of our pending calls and pings, of the input requests received for each
+    /// call, and of the data to retry the calls.
     const fn calls_memory_max(&self) -> usize {
         let each = plus(CALL_BYTES, times(self.input_requests_max, 64));
         let bytes = times(plus(self.calls_bytes_max, self.message_bytes_max), 2);
@@ -137,17 +137,17 @@ impl Limits {
         }
     }
 
-    /// Returns the memory of unanswered batches, each with a pending request. Responses and ids are
-    /// counted before a batch begins, in buffers that double their capacity.
+    /// Returns the memory of unanswered batches, each with a pending request.
+    ///
+    /// Responses and ids are counted before a batch begins, in buffers that double their capacity.
     const fn batches_memory_max(&self) -> usize {
         let last = times(self.batch_members_max, plus(512, times(self.id_bytes_max, 8)));
         let bytes = times(plus(self.replies_bytes_max, last), 2);
         plus(times(self.requests_max, 512), bytes)
     }
 
-    /// Returns the memory of queued messages: everything that the limits admit, replies to one more
-    /// input, and unsolicited messages: repeated calls, cancellations, pings, ends of
-    /// subscriptions.
+    /// Returns the memory of queued messages: all that the limits admit, replies to one more input,
+    /// and unsolicited messages (retried calls, cancellations, pings, ends of subscriptions).
     const fn outbox_memory_max(&self) -> usize {
         let admitted = if self.outbox_bytes_max > self.replies_bytes_max {
             self.outbox_bytes_max
@@ -158,7 +158,7 @@ impl Limits {
         // quotes it.
         let mut bytes =
             plus(plus(admitted, self.message_bytes_max), times(Self::INPUT_BYTES_MAX, 16));
-        // All pending calls can be repeated at once, twice until input is needed.
+        // All pending calls can be retried at once, and twice before they require input again.
         bytes = plus(bytes, times(self.calls_bytes_max, 2));
         bytes = plus(bytes, times(plus(self.calls_max, self.pings_max()), 1024));
         bytes = plus(bytes, times(self.subscriptions_max, plus(512, times(self.id_bytes_max, 4))));

@@ -1,4 +1,4 @@
-//! Parses the input that a repeated modern request carries in its params.
+//! Parses the input responses and request state in the params of a retried modern request.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -8,11 +8,11 @@ use crate::json::{Frame, find_each, members, unescape, unescape_key};
 use crate::rpc::{ErrorObject, Params};
 use crate::vocabulary::InputResponses;
 
-/// Parses the input responses and the state of a repeated request.
+/// Parses the input responses and the request state of a retried request.
 ///
 /// # Errors
 ///
-/// Returns the error to respond with if a member has the wrong type, or if there are more than
+/// Fails with the error to respond with if a member has the wrong type, or if there are more than
 /// `responses_max` responses.
 // STL-25, STL-26: `inputResponses` and `requestState`.
 pub(crate) fn read_input(

@@ -1,5 +1,4 @@
-//! What modern messages carry besides their params: the `_meta` of both sides, and the input that a
-//! repeated request brings.
+//! Parses and writes the metadata of modern messages, and the input responses of a retried request.
 
 mod input_responses;
 mod request_context;

@@ -65,7 +65,7 @@ impl LastContext {
     ///
     /// # Errors
     ///
-    /// Returns the error to respond with if a required member is missing or invalid.
+    /// Fails with the error to respond with if a required member is missing or invalid.
     pub(crate) fn read(
         &mut self,
         identity: &Identity,
@@ -159,8 +159,8 @@ fn read_context(
     Ok((Arc::new(peer), log_level))
 }
 
-/// Returns the error for a request without a context outside a session, from a server that supports
-/// `revisions`.
+/// Returns the error for a request that is outside a session and has no context, from a server that
+/// supports `revisions`.
 // STL-03, T-40: the error lists what is required and what is supported.
 pub(crate) fn missing_context(revisions: &[Revision]) -> ErrorObject {
     let mut out = Vec::new();
@@ -176,8 +176,8 @@ pub(crate) fn missing_context(revisions: &[Revision]) -> ErrorObject {
     ErrorObject::invalid_params(why).with_data(Raw::from_written(out))
 }
 
-/// Returns the data of an error about an unsupported revision: the `requested` one, and those that
-/// `server/discover` lists.
+/// Returns the data of an error about an unsupported revision: the `requested` revision and the
+/// revisions that `server/discover` lists.
 // LIF-24, LIF-33: the client retries with a supported revision.
 pub(crate) fn supported(revisions: &[Revision], requested: Option<&str>) -> Raw {
     let mut out = Vec::new();
@@ -201,7 +201,7 @@ pub(crate) fn write_revisions(
     names.end();
 }
 
-/// Returns the error that lists the capabilities which an input request needs and the client lacks.
+/// Returns the error for an input request that needs capabilities which the client lacks.
 // CAP-15: the error names the missing capabilities.
 pub(crate) fn missing_capabilities(needs: &Capabilities, revision: Revision) -> ErrorObject {
     let mut out = Vec::new();
@@ -213,7 +213,7 @@ pub(crate) fn missing_capabilities(needs: &Capabilities, revision: Revision) -> 
         .with_data(Raw::from_written(out))
 }
 
-/// Returns whether params that are to be sent carry a progress token.
+/// Returns whether outgoing params carry a progress token.
 pub(crate) fn has_progress_token(params: &[u8]) -> bool {
     let meta = find_rare(params, "_meta");
     meta.is_some_and(|meta| find_rare(meta, key::PROGRESS_TOKEN).is_some())

@@ -13,7 +13,7 @@ use crate::revision::{Era, MethodRule, Revision, Side};
 use crate::schema::{Encode, Level, key};
 use crate::vocabulary::Identity;
 
-/// The protocol's own members, encoded once for this side and revision.
+/// The members that the protocol requires, encoded in advance for this side and revision.
 #[derive(Debug)]
 pub(crate) struct MetaWriter {
     version: &'static str,
@@ -41,7 +41,7 @@ impl MetaWriter {
         }
     }
 
-    /// Writes the params of a request with the protocol's `_meta`.
+    /// Writes the params of a request with the members of `_meta` that the protocol requires.
     // STL-01, STL-02: revision, capabilities and name of the client.
     pub(crate) fn write_params(
         &self,
@@ -124,7 +124,7 @@ impl MetaWriter {
 const RESERVED: &[&str] =
     &[key::PROGRESS_TOKEN, key::PROTOCOL_VERSION, key::CLIENT_CAPABILITIES, key::CLIENT_INFO];
 
-/// Returns whether the params themselves set a log level.
+/// Returns whether the application set a log level in the params.
 pub(crate) fn asks_for_logs(params: Option<&[u8]>) -> bool {
     params
         .and_then(|params| find_rare(params, "_meta"))

@@ -6,10 +6,10 @@ use core::ops::Deref;
 
 use super::MethodId;
 
-/// The name of a method.
+/// The name of a method, defined by the protocol or by an extension.
 ///
-/// Dereferences to the name on the wire. A method of the protocol is stored as its [`MethodId`],
-/// without allocation; the name of an extension's method is stored as text.
+/// Dereferences to the wire name. The name of a protocol method is stored as its [`MethodId`],
+/// without allocation; any other name is stored as text.
 ///
 /// ```
 /// use mcp_proto::{Method, MethodId};
@@ -34,7 +34,7 @@ impl Method {
         Self(Name::Other(name.into()))
     }
 
-    /// Returns the method's id; `None` if no revision defines the method.
+    /// Returns the method's id, or `None` if no revision defines the method.
     #[must_use]
     pub const fn id(&self) -> Option<MethodId> {
         match &self.0 {

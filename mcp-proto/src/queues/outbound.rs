@@ -47,10 +47,10 @@ impl Draft {
     }
 }
 
-/// How the transport takes messages.
+/// The form in which the transport takes messages.
 #[derive(Debug)]
 enum Framing {
-    /// As a byte stream with one message per line; routes and kinds are not kept.
+    /// A byte stream with one message per line; routes and kinds are not kept.
     Lines,
     /// One message at a time.
     Messages(Queue),
@@ -63,7 +63,7 @@ struct Queue {
     has_streams: bool,
     /// The bytes in the buffer, by route. Counted only with several streams.
     queued: SmallMap<Route, usize, 1>,
-    /// The bytes that the transport has taken and not sent yet, by route.
+    /// The bytes that the transport has taken but not yet sent, by route.
     held: SmallMap<Route, usize, 1>,
     held_total: usize,
 }
@@ -224,8 +224,9 @@ impl Outbound {
         }
     }
 
-    /// Appends the message that `write` writes: one JSON value on one line. On an error nothing is
-    /// appended.
+    /// Appends the message that `write` writes: one JSON value on one line.
+    ///
+    /// On an error nothing is appended.
     ///
     /// `write` returns the offset of the params in the buffer that it was passed.
     #[inline]

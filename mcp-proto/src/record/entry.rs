@@ -41,7 +41,9 @@ impl Tag {
         Self::Output,
     ];
 
-    /// Returns whether the entry has its own time. Other entries have that of the previous one.
+    /// Returns whether the entry has a time of its own.
+    ///
+    /// Other entries have the time of the previous entry.
     pub(super) const fn has_time(self) -> bool {
         matches!(self, Self::Input | Self::Eof | Self::Timeout | Self::Command)
     }
@@ -68,7 +70,7 @@ pub(super) enum EntryData<'a> {
     Timeout,
     /// A command was applied, with this result.
     Command(OwnedCommand, Result<CommandOutcome, Misuse>),
-    /// An event was polled: its summary and its fingerprint.
+    /// An event was polled, with its summary and its fingerprint.
     Event(&'a str, u64),
     /// This many bytes were taken from the outbox.
     Taken(u64),
@@ -100,8 +102,9 @@ pub(super) fn read_header(input: &mut &[u8]) -> Option<(Side, Instant)> {
     Some((side, Instant::from_nanos(u64::read(input)?)))
 }
 
-/// Reads the next entry, where `last` is the time of the previous one. Returns `None` if it is
-/// invalid or incomplete.
+/// Reads the next entry. Returns `None` if it is invalid or incomplete.
+///
+/// `last` is the time of the previous entry.
 pub(super) fn read_entry<'a>(input: &mut &'a [u8], last: Instant) -> Option<Entry<'a>> {
     let tag = Tag::read(input)?;
     let mut at = last;

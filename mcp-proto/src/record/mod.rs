@@ -8,10 +8,10 @@
 //!
 //! [`Recorded`] wraps an endpoint and writes its recording to a [`Sink`]; [`Recording`] reads one.
 //!
-//! A recording starts with its version, the role, and the time the connection was created. **It
-//! does not include the configuration**: to replay it, create an endpoint from an equal
-//! [`Config`](crate::client::Config). Commands are recorded as
-//! [`OwnedCommand`](crate::OwnedCommand)s, so a replay does not need the application's types.
+//! A recording starts with the version of its format, the role, and the time at which the
+//! connection was created. **It does not include the configuration**: to replay it, create an
+//! endpoint from an equal [`Config`](crate::client::Config). Commands are recorded as
+//! [`OwnedCommand`](crate::OwnedCommand)s, so a replay does not need the types of the application.
 //!
 //! ```
 //! use mcp_proto::record::{Recorded, Recording};

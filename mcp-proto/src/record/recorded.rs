@@ -17,11 +17,14 @@ use crate::wire::Outbox;
 
 /// A destination for the bytes of a recording.
 ///
-/// Implemented by `Vec<u8>` and by closures that take bytes, for example to write them to a file.
-/// Each piece consists of complete entries, so the recording of a crashed program is readable.
+/// `Vec<u8>` implements it, and so do closures that take bytes, for example to write them to a
+/// file. Each piece consists of complete entries, so the recording of a crashed program is
+/// readable.
 pub trait Sink {
-    /// Writes the next piece. Errors cannot be reported. If a piece is lost, the recording is
-    /// readable only up to that piece.
+    /// Writes the next piece of the recording.
+    ///
+    /// Errors cannot be reported. If a piece is lost, the recording is readable only up to that
+    /// piece.
     fn write(&mut self, piece: &[u8]);
 }
 
@@ -37,12 +40,12 @@ impl<F: FnMut(&[u8])> Sink for F {
     }
 }
 
-/// An endpoint that behaves like the wrapped one and records every call that changes it, with its
-/// time, arguments and result.
+/// An endpoint that wraps another one and records every call that changes it.
 ///
-/// Use it through [`Endpoint`], like the wrapped endpoint. It dereferences to that endpoint for
-/// inspection. The values of a command are encoded before they are recorded; an encoder that writes
-/// invalid JSON fails with [`Misuse::Unencodable`].
+/// Each call is recorded with its time, arguments and result. Use this type through [`Endpoint`],
+/// like the wrapped endpoint; it dereferences to that endpoint for inspection. The values of a
+/// command are encoded before they are recorded, so an encoder that writes invalid JSON fails with
+/// [`Misuse::Unencodable`].
 ///
 /// A recording has the size of the bytes in both directions plus a few bytes per entry. **It
 /// contains everything that was sent and received, including secrets**; protect it accordingly.
@@ -69,15 +72,15 @@ pub struct Recorded<M, K> {
     sink: K,
     /// The time of the last entry.
     at: Instant,
-    /// The number of bytes ever put into the outbox, as far as recorded.
+    /// The number of recorded bytes that the endpoint put into the outbox.
     produced: u64,
-    /// The number of bytes ever taken from the outbox, as far as recorded.
+    /// The number of recorded bytes that were taken from the outbox.
     taken: u64,
     entries: Vec<u8>,
 }
 
 impl<M: Endpoint, K: Sink> Recorded<M, K> {
-    /// Starts recording an endpoint that was created at `began` and not used since.
+    /// Starts recording an endpoint that was created at time `began` and has not been used since.
     pub fn new(machine: M, began: Instant, sink: K) -> Self {
         let mut recorded = Self {
             machine,
@@ -96,7 +99,7 @@ impl<M: Endpoint, K: Sink> Recorded<M, K> {
         self.sink
     }
 
-    /// Returns the sink, for example to flush it. Do not write to it.
+    /// Returns the sink, for example to flush it. The caller must not write to it.
     pub const fn sink(&mut self) -> &mut K {
         &mut self.sink
     }
@@ -125,8 +128,10 @@ impl<M: Endpoint, K: Sink> Recorded<M, K> {
         self.flush();
     }
 
-    /// Writes the buffered entries to the sink. Called before input is handled, so that the
-    /// recording of an endpoint that panics includes the cause.
+    /// Writes the buffered entries to the sink.
+    ///
+    /// Called before input is handled, so that the recording of an endpoint that panics includes
+    /// the cause.
     fn flush(&mut self) {
         if !self.entries.is_empty() {
             self.sink.write(&self.entries);

@@ -6,10 +6,10 @@ use super::entry::{Entry, read_entry, read_header};
 use crate::revision::Side;
 use crate::time::Instant;
 
-/// A recording in memory.
+/// A parsed recording, which borrows its bytes.
 ///
-/// It contains the role and the time the endpoint was created, but not the configuration: a replay
-/// needs an endpoint with an equal one.
+/// A recording contains the role and the time at which the endpoint was created, but not the
+/// configuration: a replay needs an endpoint with an equal configuration.
 ///
 /// ```
 /// use mcp_proto::client::{Client, Config};
@@ -32,7 +32,7 @@ pub struct Recording<'a> {
     is_complete: bool,
 }
 
-/// An error returned for bytes that are not a recording in a supported format.
+/// The error for bytes that are not a recording in a supported format.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct InvalidRecording;
 
@@ -63,20 +63,21 @@ impl<'a> Recording<'a> {
         Ok(Self { side, began, entries, is_complete: left.is_empty() })
     }
 
-    /// Returns the recorded role.
+    /// Returns the role of the recorded endpoint.
     #[must_use]
     pub const fn side(&self) -> Side {
         self.side
     }
 
-    /// Returns the time the endpoint was created.
+    /// Returns the time at which the endpoint was created.
     #[must_use]
     pub const fn created_at(&self) -> Instant {
         self.began
     }
 
-    /// Returns whether the recording was read completely; false if an invalid or truncated entry
-    /// ended it early.
+    /// Returns whether the recording was read to its end.
+    ///
+    /// False if an invalid or truncated entry ended it early.
     #[must_use]
     pub const fn is_complete(&self) -> bool {
         self.is_complete

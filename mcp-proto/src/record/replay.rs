@@ -1,4 +1,4 @@
-//! Replay of a recording, and comparison of the outputs with the recorded ones.
+//! Replays a recording and compares the outputs with the recorded ones.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -17,7 +17,7 @@ use crate::endpoint::Endpoint;
 use crate::revision::Side;
 use crate::time::Instant;
 
-/// Totals of a successful replay.
+/// The totals of a successful replay.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct ReplayTotals {
@@ -35,13 +35,13 @@ pub struct ReplayTotals {
 
 /// The first difference between a recording and its replay.
 ///
-/// Like [`Recording::show`], it contains no payloads.
+/// It contains no payloads, like the output of [`Recording::show`] without payloads.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Divergence {
-    /// The index of the entry, counted from 0.
+    /// The index of the differing entry, counted from 0.
     pub entry: u64,
-    /// The time of the entry.
+    /// The time of the differing entry.
     pub at: Instant,
     /// The recorded output.
     pub expected: Box<str>,
@@ -59,14 +59,15 @@ impl fmt::Display for Divergence {
 impl core::error::Error for Divergence {}
 
 impl Recording<'_> {
-    /// Repeats all recorded inputs on `machine` and compares every byte sent, every event and every
-    /// command result with the recording.
+    /// Repeats all recorded inputs on `machine` and compares the outputs with the recording.
     ///
-    /// `machine` must be unused, created at [`created_at`](Self::created_at) with a configuration
-    /// equal to the recorded one.
+    /// The comparison covers all bytes sent, all events and all command results.
+    ///
+    /// `machine` must not have been used before. Create it at the time
+    /// [`created_at`](Self::created_at) with a configuration equal to the recorded one.
     ///
     /// # Errors
-    /// Fails at the first difference and leaves the machine in that state.
+    /// Fails at the first output that differs and leaves `machine` in the state reached so far.
     pub fn replay<M: Endpoint>(&self, machine: &mut M) -> Result<ReplayTotals, Divergence> {
         let mut replay =
             Replay { machine, produced: 0, pending: Vec::new(), totals: ReplayTotals::default() };
@@ -87,7 +88,7 @@ impl Recording<'_> {
 
 struct Replay<'a, M> {
     machine: &'a mut M,
-    /// The number of bytes the machine ever put into its outbox.
+    /// The total number of bytes that the machine has put into its outbox.
     produced: u64,
     /// Output of the machine not yet compared with the recording.
     pending: Vec<u8>,

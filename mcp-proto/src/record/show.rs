@@ -1,4 +1,4 @@
-//! [`RecordingDisplay`]: a recording as text, one line per message, event and command.
+//! [`RecordingDisplay`]: prints a recording, one line per message, event and command.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -10,7 +10,7 @@ use crate::command::summary::OneLine;
 use crate::revision::Side;
 use crate::time::Instant;
 
-/// Displays a recording as text; created by [`Recording::show`].
+/// The printable form of a recording, created by [`Recording::show`].
 #[derive(Clone, Copy, Debug)]
 pub struct RecordingDisplay<'a> {
     recording: Recording<'a>,
@@ -18,8 +18,10 @@ pub struct RecordingDisplay<'a> {
 }
 
 impl<'a> Recording<'a> {
-    /// Returns a printable form of the recording: one line per message in either direction, event
-    /// and command, each with its time.
+    /// Returns a printable form of the recording.
+    ///
+    /// It has one line for each message in either direction, each event and each command, with its
+    /// time.
     ///
     /// Without `payloads`, a line contains only types, methods, ids, error codes and lengths, and
     /// no arguments, results, states, error messages or URIs. With `payloads`, it contains every

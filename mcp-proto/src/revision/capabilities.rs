@@ -1,4 +1,4 @@
-//! The capabilities of all revisions: one row per capability and side.
+//! The capabilities in all revisions: one row per capability and side.
 
 use Capability as C;
 
@@ -13,49 +13,49 @@ use super::Side::{self, Client, Server};
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]
 pub enum Capability {
-    /// Server: completes arguments.
+    /// Server: suggests values for prompt and template arguments. (since 2025-03-26)
     Completions,
-    /// Client: shows forms to its user.
+    /// Client: shows elicitation forms to its user. (since 2025-06-18)
     ElicitationForm,
-    /// Client: asks its user to visit a URL.
+    /// Client: directs its user to a URL for elicitation. (since 2025-11-25)
     ElicitationUrl,
     /// Server: sends log messages.
     Logging,
     /// Server: provides prompts.
     Prompts,
-    /// Server: reports changes of the list of prompts.
+    /// Server: reports changes to the list of prompts.
     PromptsListChanged,
     /// Server: provides resources.
     Resources,
-    /// Server: reports changes of the list of resources.
+    /// Server: reports changes to the list of resources.
     ResourcesListChanged,
-    /// Server: reports changes of a resource to its subscribers.
+    /// Server: reports changes to a resource to its subscribers.
     ResourcesSubscribe,
     /// Client: provides roots.
     Roots,
-    /// Client: reports changes of its roots.
+    /// Client: reports changes to its roots. (up to 2025-11-25)
     RootsListChanged,
-    /// Client: samples a model.
+    /// Client: samples a model for the server.
     Sampling,
-    /// Client: includes the context of servers in sampling.
+    /// Client: adds the context of servers to sampling prompts. (since 2025-11-25)
     SamplingContext,
-    /// Client: supports tools in sampling.
+    /// Client: supports tools in sampling requests. (since 2025-11-25)
     SamplingTools,
-    /// Both sides: run requests as tasks (2025-11-25 only).
+    /// Client or server: supports tasks. (2025-11-25)
     Tasks,
-    /// Both sides: cancel tasks.
+    /// Client or server: cancels tasks at the peer's request. (2025-11-25)
     TasksCancel,
-    /// Client: runs elicitations as tasks.
+    /// Client: runs elicitations as tasks. (2025-11-25)
     TasksElicitation,
-    /// Both sides: list tasks.
+    /// Client or server: lists tasks at the peer's request. (2025-11-25)
     TasksList,
-    /// Client: runs sampling requests as tasks.
+    /// Client: runs sampling requests as tasks. (2025-11-25)
     TasksSampling,
-    /// Server: runs tool calls as tasks.
+    /// Server: runs tool calls as tasks. (2025-11-25)
     TasksToolsCall,
     /// Server: provides tools.
     Tools,
-    /// Server: reports changes of the list of tools.
+    /// Server: reports changes to the list of tools.
     ToolsListChanged,
 }
 

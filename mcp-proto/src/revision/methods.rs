@@ -61,7 +61,7 @@ pub(crate) struct MethodRule {
     pub(crate) name: &'static str,
     /// Whether the message is a request rather than a notification.
     pub(crate) is_request: bool,
-    /// The side that sends it.
+    /// The side that sends the message.
     pub(crate) sender: Sender,
     /// The first revision of the range.
     pub(crate) since: Revision,
@@ -101,7 +101,7 @@ impl MethodId {
 }
 
 impl MethodRule {
-    /// Returns the row of the method called `name` in `revision`.
+    /// Returns the row of the method called `name` in `revision`, or `None` if there is none.
     #[cfg(any(test, feature = "testing"))]
     pub(crate) fn find(name: &str, is_request: bool, revision: Revision) -> Option<&'static Self> {
         MethodId::from_name(name).filter(|id| id.is_request() == is_request)?.rule(revision)
@@ -208,7 +208,7 @@ const fn sent_when(member: &'static str, value: ConditionValue, needs: Capabilit
 }
 
 // TSK-02, TSK-07: a receiver without the capability ignores `task` and runs an ordinary request.
-/// A tool call may be sent as a task only to a server that declares it.
+/// A tool call may be sent as a task only to a server that declares support for it.
 const AS_TASK: &[Condition] =
     &[sent_when("task", ConditionValue::Present, Capability::TasksToolsCall)];
 
@@ -236,7 +236,7 @@ pub(crate) const QUESTIONS: &[MethodRule] = &[
 // Requirements §2.1, §2.2.
 /// All methods of all revisions. Lookups are linear, so the most frequent come first.
 pub(crate) const METHODS: &[MethodRule] = &[
-    // Requests of clients.
+    // Requests from clients.
     request(M::CallTool, Client, R1, R3).needs(Capability::Tools).text(&["name"]).asking(),
     request(M::CallTool, Client, R4, R4)
         .needs(Capability::Tools)
@@ -275,7 +275,7 @@ pub(crate) const METHODS: &[MethodRule] = &[
     request(M::Ping, Client, R1, R4).both(),
     request(M::Discover, Client, R5, R5).cached_until(&[]),
     request(M::Listen, Client, R5, R5).internal(),
-    // Requests of servers.
+    // Requests from servers.
     request(M::CreateMessage, Server, R1, R3).needs(Capability::Sampling).human(),
     request(M::CreateMessage, Server, R4, R4).needs(Capability::Sampling).human().on(SAMPLING),
     request(M::ListRoots, Server, R1, R4).needs(Capability::Roots),

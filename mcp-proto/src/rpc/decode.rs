@@ -1,6 +1,7 @@
 //! Parses and classifies one JSON-RPC message in one pass, leaving params and results as text.
 //!
-//! MemberIndex may come in any order. Duplicate envelope members are refused, unknown ones skipped.
+//! Members may come in any order. A message with duplicate envelope members is rejected; unknown
+//! members are ignored.
 
 // T-10, JSON-18: duplicate and unknown members.
 
@@ -127,7 +128,7 @@ struct MemberIndex<'a, const N: usize> {
     count: usize,
 }
 
-/// Enough for the params of a typical request.
+/// The number of indexed members, enough for the params of a typical request.
 const MEMBERS_MAX: usize = 4;
 
 impl<const N: usize> Default for MemberIndex<'_, N> {
@@ -144,7 +145,9 @@ impl<'a, const N: usize> MemberIndex<'a, N> {
         self.count += 1;
     }
 
-    /// Returns the member `name` of `object`, the indexed object. The last of duplicates counts.
+    /// Returns the member `name` of the indexed `object`.
+    ///
+    /// If it occurs several times, the last one counts.
     // T-10: duplicates within params.
     fn find(&self, object: &'a [u8], name: &str) -> Option<&'a [u8]> {
         match self.first.get(..self.count) {
@@ -158,18 +161,19 @@ impl<'a, const N: usize> MemberIndex<'a, N> {
 #[derive(Debug)]
 pub(crate) enum Malformed {
     NotUtf8(Utf8Error),
-    /// Starts like an array, possibly a batch. The rest was not parsed.
+    /// Text that starts like an array, possibly a batch. The rest was not parsed.
     Array,
-    /// Not JSON.
+    /// Text that is not JSON.
     // JSON-13: a parse error.
     Parse(SyntaxError),
-    /// JSON, but not a message.
+    /// JSON that is not a message.
     // JSON-14: an invalid request.
     Invalid {
         /// The id, if it is valid, for an error response.
         id: Option<RequestId>,
-        /// Whether the text may be a request: with an id it has a method, without an id it has
-        /// neither a result nor an error.
+        /// Whether the text may be a request, so that it may be answered.
+        ///
+        /// With an id it has a method; without an id it has neither a result nor an error.
         // T-08: responses are never answered.
         answerable: bool,
         why: &'static str,

@@ -8,7 +8,7 @@ use crate::limits::Limits;
 
 /// The bytes of one incoming message.
 ///
-/// Pass [`Bytes`] where the transport has them: params and results are then shared with the
+/// Pass [`Bytes`] if the transport has them: params and results are then shared with the
 /// application instead of copied. Both forms convert with `into()`:
 ///
 /// ```
@@ -22,9 +22,9 @@ use crate::limits::Limits;
 /// ```
 #[derive(Clone, Debug)]
 pub enum IncomingMessage<'a> {
-    /// Bytes that the transport reuses. Retained parts are copied.
+    /// Bytes that the transport reuses. The connection copies the parts that it keeps.
     Borrowed(&'a [u8]),
-    /// Shared bytes. Retained parts refer to them.
+    /// Shared bytes. The parts that the connection keeps refer to them.
     Owned(Bytes),
 }
 
@@ -40,10 +40,10 @@ impl From<Bytes> for IncomingMessage<'_> {
     }
 }
 
-/// A parsed message, for transports that inspect messages before they pass them on.
+/// A parsed message, for transports that inspect messages before passing them on.
 ///
-/// A message that is invalid decodes too; the connection then responds to it or reports it, as if
-/// it had been passed to [`handle_message`](crate::MessageEndpoint::handle_message).
+/// Invalid messages can be decoded as well. The connection then responds to the message or reports
+/// it, just as [`handle_message`](crate::MessageEndpoint::handle_message) does.
 ///
 /// ```
 /// use mcp_proto::server::{Config, Server};
@@ -65,8 +65,10 @@ pub struct DecodedMessage<'a> {
 }
 
 impl<'a> DecodedMessage<'a> {
-    /// Parses a message with the [limits](crate::MessageEndpoint::limits) of the connection that
-    /// will handle it. The work is linear in its length.
+    /// Parses a message. Never fails: an invalid message is kept as such.
+    ///
+    /// `limits` must be the [limits](crate::MessageEndpoint::limits) of the connection that will
+    /// handle the message. The work is linear in the length of the message.
     #[must_use]
     #[inline]
     pub fn parse(message: &'a IncomingMessage<'_>, limits: &Limits) -> Self {
@@ -94,7 +96,7 @@ impl<'a> DecodedMessage<'a> {
         self.depth_max == limits.depth_max && self.id_bytes_max == limits.id_bytes_max
     }
 
-    /// Returns the method of a request or notification.
+    /// Returns the method of a request or notification; `None` for any other message.
     #[must_use]
     pub fn method(&self) -> Option<&str> {
         match &self.message {
@@ -105,8 +107,9 @@ impl<'a> DecodedMessage<'a> {
         }
     }
 
-    /// Returns the id of a response, equal to that of [`OutgoingKind::Request`] for the request
-    /// that it answers.
+    /// Returns the id of a response; `None` for any other message or if the id is not a number.
+    ///
+    /// The id equals that of [`OutgoingKind::Request`] for the request that the response answers.
     ///
     /// [`OutgoingKind::Request`]: crate::OutgoingKind::Request
     #[must_use]

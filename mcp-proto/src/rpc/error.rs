@@ -18,11 +18,13 @@ use crate::json::{Object, Raw};
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct ErrorObject {
-    /// The error code; see [`code`] for predefined ones. Applications choose their own outside
-    /// -32768 to -32000.
+    /// The error code.
+    ///
+    /// [`code`] defines the standard codes; applications choose their own outside the range -32768
+    /// to -32000.
     pub code: i64,
     // JSON-19.
-    /// A short description, one sentence.
+    /// A short description in one sentence.
     pub message: Box<str>,
     // JSON-10.
     /// Additional information of any JSON type.
@@ -40,7 +42,7 @@ impl ErrorObject {
         Self::new(code::INVALID_PARAMS, message)
     }
 
-    /// Creates an error for a method that is not served.
+    /// Creates an error for a method that this side does not serve.
     #[must_use]
     pub fn method_not_found(method: &str) -> Self {
         // JSON-19: the peer chose the name, so keep the message short and on one line.
@@ -50,8 +52,9 @@ impl ErrorObject {
     }
 
     // LOG-08: error texts must not contain secrets.
-    /// Creates an error for a failure of the receiver. The peer reads the message, so it must not
-    /// contain secrets.
+    /// Creates an error for an internal failure of the receiver.
+    ///
+    /// The peer receives the message, so it must not contain secrets.
     pub fn internal(message: impl Into<Box<str>>) -> Self {
         Self::new(code::INTERNAL_ERROR, message)
     }
@@ -74,7 +77,7 @@ impl ErrorObject {
     }
 }
 
-/// The longest quoted part of a method name.
+/// The maximum length of a quoted method name, in characters.
 const METHOD_CHARS_MAX: usize = 64;
 
 impl fmt::Display for ErrorObject {

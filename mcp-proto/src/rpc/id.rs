@@ -47,13 +47,13 @@ impl RequestId {
         }
     }
 
-    /// Returns the value of a non-negative integer.
+    /// Returns the value if the id is a non-negative integer.
     #[must_use]
     pub fn as_u64(&self) -> Option<u64> {
         if let Repr::Unsigned(number) = self.0 { Some(number) } else { None }
     }
 
-    /// Returns the value of a string.
+    /// Returns the value if the id is a string.
     #[must_use]
     pub fn as_text(&self) -> Option<&str> {
         match &self.0 {

@@ -1,4 +1,4 @@
-//! The capabilities of one side: the known ones as a bit set, and the declaration as JSON.
+//! Capabilities of a client or server: a bit set of the known ones, and the declaration as JSON.
 
 use alloc::vec::Vec;
 
@@ -9,7 +9,7 @@ use crate::error::Unencodable;
 use crate::json::{JsonReader, Kind, Object, Raw, find, members};
 use crate::revision::{CAPABILITIES, Capability, CapabilityRule, Revision, Side};
 
-/// The capabilities of one side.
+/// The capabilities of a client or a server.
 ///
 /// A capability is declared by any value other than `false` and `null`, such as `{}` or `true`.
 /// Members that no revision defines are kept and can be read from [`Capabilities::raw`].
@@ -38,7 +38,10 @@ impl Capabilities {
         Self::default()
     }
 
-    /// Adds `capability` and the capabilities it is part of.
+    /// Adds `capability` and every capability that contains it.
+    ///
+    /// For example, [`ToolsListChanged`](Capability::ToolsListChanged) also adds
+    /// [`Tools`](Capability::Tools).
     #[must_use]
     pub fn with(mut self, capability: Capability) -> Self {
         for whole in CAPABILITIES.iter().filter(|rule| rule.capability == capability) {
@@ -49,17 +52,17 @@ impl Capabilities {
         self
     }
 
-    /// Adds an `experimental` member, which must be an object.
+    /// Sets the `experimental` member. A value that is not an object removes the member.
     #[must_use]
     pub fn with_experimental(mut self, experimental: Raw) -> Self {
         self.experimental = experimental.is_object().then_some(experimental);
         self
     }
 
-    /// Adds the extension `id` with `settings`, a JSON object. (since 2026-07-28)
+    /// Adds the extension named `id` with its `settings`, a JSON object. (since 2026-07-28)
     ///
-    /// An id without a prefix, or settings that are not an object, are ignored. The extension is
-    /// declared only to peers whose revision has extensions.
+    /// The call has no effect if `id` lacks a prefix (as in `com.example/name`) or `settings` is
+    /// not an object. The extension is declared only to peers whose revision supports extensions.
     // CAP-17: extension ids have a prefix.
     #[must_use]
     pub fn with_extension(mut self, id: &str, settings: Raw) -> Self {
@@ -69,7 +72,7 @@ impl Capabilities {
         self
     }
 
-    /// Returns the settings of the extension `id`, if it is declared. (since 2026-07-28)
+    /// Returns the settings of the extension `id`, or `None` if not declared. (since 2026-07-28)
     #[must_use]
     pub fn extension(&self, id: &str) -> Option<Raw> {
         match &self.raw {
@@ -98,13 +101,15 @@ impl Capabilities {
         self.known & bit(capability) != 0
     }
 
-    /// Returns the peer's declaration, verbatim; `None` for our own capabilities.
+    /// Returns the declaration as received from the peer; `None` for capabilities built locally.
     #[must_use]
     pub const fn raw(&self) -> Option<&Raw> {
         self.raw.as_ref()
     }
 
-    /// Reads what `side` declared under `revision`. A value that is not an object declares nothing.
+    /// Parses the capabilities that `side` declared under `revision`.
+    ///
+    /// A value that is not an object declares nothing.
     #[must_use]
     pub fn declared(raw: &Raw, side: Side, revision: Revision) -> Self {
         let mut known = 0;
@@ -130,8 +135,9 @@ impl Capabilities {
         Self { known, raw: Some(raw.clone()), ..Self::default() }
     }
 
-    /// Reinterprets a peer's declaration as made by `side` under `revision`; our own capabilities
-    /// are returned unchanged.
+    /// Parses a received declaration again, as made by `side` under `revision`.
+    ///
+    /// Capabilities built locally are returned unchanged.
     #[must_use]
     pub fn reinterpret(&self, side: Side, revision: Revision) -> Self {
         self.raw.as_ref().map_or_else(|| self.clone(), |raw| Self::declared(raw, side, revision))
@@ -232,7 +238,9 @@ fn is_declaring(value: &[u8]) -> bool {
     !matches!(value, b"false" | b"null")
 }
 
-/// Keeps the object as text: which capabilities it declares depends on the side and the revision.
+/// Keeps the object as text, because its meaning depends on the side and the revision.
+///
+/// [`Capabilities::has`] returns `false` until [`Capabilities::reinterpret`] is called.
 impl Decode for Capabilities {
     fn read(reader: &mut JsonReader<'_>) -> Result<Self, DecodeError> {
         if reader.kind() == Some(Kind::Object) {
@@ -243,7 +251,7 @@ impl Decode for Capabilities {
     }
 }
 
-/// Writes a peer's declaration verbatim, and our own for a peer of `revision`.
+/// Writes a received declaration verbatim, and other capabilities as `revision` defines them.
 impl Encode for Capabilities {
     fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
         match &self.raw {

@@ -25,15 +25,15 @@ object! {
         required src: String = "src",
         /// Media type.
         optional mime_type: String = "mimeType",
-        /// Sizes the image suits, each as `48x48` or `any`.
+        /// Sizes at which the image can be used, each such as `48x48`, or `any`.
         optional sizes: List<String> = "sizes",
-        /// Background theme the image is designed for.
+        /// Background theme that the image is designed for.
         optional theme: Theme = "theme",
     }
 }
 
 impl Icon {
-    /// Returns whether the source has a safe scheme: `https:` or `data:`.
+    /// Returns whether the scheme of the source is safe to display: `https:` or `data:`.
     // SEC-11: other schemes could run scripts or read local files.
     #[must_use]
     pub fn is_safe(&self) -> bool {
@@ -53,13 +53,13 @@ string_enum! {
 }
 
 object! {
-    /// Hints about how a client should use a piece of content.
+    /// Hints about how a client should use or display content.
     pub struct Annotations {
         /// Intended audience.
         optional audience: List<Role> = "audience",
-        /// Importance, from 0 to 1.
+        /// Importance, from 0 (least) to 1 (most).
         optional priority: f64 = "priority",
-        /// Time of the last change, in ISO 8601.
+        /// Time of the last change, in ISO 8601. (since 2025-06-18)
         optional last_modified: String = "lastModified" in R3..=R5,
     }
 }
@@ -69,9 +69,9 @@ string_enum! {
     pub enum ResultType {
         /// The final result.
         Complete = "complete",
-        /// The server needs input before it can answer.
+        /// The server needs input from the client before it can produce the final result.
         InputRequired = "input_required",
-        /// The result will be delivered as a task. (extension)
+        /// The request runs as a task, which will hold the final result. (extension)
         Task = "task",
     }
 }
@@ -85,7 +85,7 @@ impl Default for ResultType {
 }
 
 string_enum! {
-    /// Which clients may share a cached result. (since 2026-07-28)
+    /// Which users may share a cached result. (since 2026-07-28)
     ///
     /// See <https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching>.
     pub enum CacheScope {

@@ -1,4 +1,4 @@
-//! Argument completion.
+//! Argument completion for prompts and resource templates.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -14,15 +14,15 @@ use crate::json::{JsonReader, Raw};
 use crate::revision::{R3, R5, Revision};
 
 object! {
-    /// Requests completions for an argument.
+    /// The params of a `completion/complete` request for values of an argument.
     ///
     /// See <https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/completion>.
     pub struct Complete {
         /// The prompt or resource template that has the argument.
         required reference: Reference = "ref",
-        /// The argument and its partial value.
+        /// The argument to complete, with its partial value.
         required argument: CompletionArgument = "argument",
-        /// Arguments already resolved. (since 2025-06-18)
+        /// Values already chosen for other arguments. (since 2025-06-18)
         optional context: CompletionContext = "context" in R3..=R5,
         /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
@@ -32,7 +32,7 @@ object! {
 message!(ClientRequest "completion/complete": Complete => CompleteResult);
 
 object! {
-    /// An argument with its partial value.
+    /// The argument to complete, with its partial value.
     pub struct CompletionArgument {
         /// The argument's name.
         required name: String = "name",
@@ -42,7 +42,7 @@ object! {
 }
 
 object! {
-    /// Context for a completion: arguments already resolved. (since 2025-06-18)
+    /// Context for a completion: values of other arguments. (since 2025-06-18)
     pub struct CompletionContext {
         /// Values already chosen for other arguments of the prompt or URI template, by name.
         optional arguments: Map<String> = "arguments",
@@ -67,7 +67,7 @@ object! {
     }
 }
 
-/// What a completion request refers to.
+/// The prompt or resource template that a completion request refers to.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Reference {
@@ -112,7 +112,7 @@ impl Decode for Reference {
 }
 
 object! {
-    /// The result of a completion request.
+    /// The result of a `completion/complete` request.
     pub struct CompleteResult {
         /// The completions.
         required completion: Completion = "completion",
@@ -130,20 +130,22 @@ impl From<Vec<String>> for CompleteResult {
 }
 
 object! {
-    /// Completions of an argument.
+    /// The values suggested for an argument.
     pub struct Completion {
         /// Suggested values, most relevant first; at most 100.
         // SEC-20: longer lists are truncated.
         required values: List<String> = "values",
-        /// Total number of matches.
+        /// Total number of matches, if known.
         optional total: i64 = "total",
-        /// Whether there are more matches than `values`.
+        /// Whether more values match than `values` contains.
         optional has_more: bool = "hasMore",
     }
 }
 
 impl Completion {
-    /// Creates a completion from the first 100 of `values`, with their total count.
+    /// Creates a completion from the first 100 of `values`.
+    ///
+    /// `total` is set to the number of `values`.
     // SEC-20: at most 100 values are sent.
     #[must_use]
     pub fn from_values(mut values: Vec<String>) -> Self {

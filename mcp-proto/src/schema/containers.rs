@@ -1,4 +1,4 @@
-//! Lenient containers: one malformed part does not make the whole unreadable.
+//! Lenient containers: a malformed element does not invalidate the others.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -11,13 +11,13 @@ use crate::error::Unencodable;
 use crate::json::{JsonReader, Kind, Object, Raw};
 use crate::revision::Revision;
 
-/// Errors kept per list or map. Bounds what a peer can make it hold.
+/// Maximum number of errors kept per list or map. Bounds the memory that a peer can occupy.
 const BROKEN_MAX: usize = 64;
 
-/// A list in which a malformed element does not invalidate the rest.
+/// A list in which a malformed element does not invalidate the others.
 ///
-/// Dereferences to the well-formed elements. The malformed ones are in [`broken`](Self::broken)
-/// with their place and text; they are not written back.
+/// Dereferences to the well-formed elements. [`broken`](Self::broken) contains the malformed
+/// elements, each with its location and text; they are not encoded again.
 ///
 /// ```
 /// use mcp_proto::Raw;
@@ -130,10 +130,10 @@ impl<T: Decode> Decode for List<T> {
     }
 }
 
-/// Values of one type by name, in order; a malformed value does not invalidate the rest.
+/// A map from names to values of one type, in order of appearance.
 ///
-/// The malformed ones are in [`broken`](Self::broken) with their place and text; they are not
-/// written back.
+/// A malformed value does not invalidate the others. [`broken`](Self::broken) contains the
+/// malformed values, each with its location and text; they are not encoded again.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Map<T> {
     /// The well-formed values with their names, in order.
@@ -149,13 +149,15 @@ impl<T> Map<T> {
         Self { items: Vec::new(), broken: Vec::new() }
     }
 
-    /// Returns the value named `name`; the last one if the name repeats.
+    /// Returns the value named `name`, or `None` if it is absent.
+    ///
+    /// If the name occurs more than once, the last value is returned.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&T> {
         self.items.iter().rev().find(|(key, _)| **key == *name).map(|(_, value)| value)
     }
 
-    /// Returns the map with one more value, which replaces any value of that name.
+    /// Adds a value, replacing any existing value named `name`.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<T>) -> Self {
         self.items.retain(|(key, _)| **key != *name);
@@ -217,8 +219,9 @@ impl<T: Decode> Decode for Map<T> {
     }
 }
 
-/// A JSON object as text. It can be constructed from any [`Raw`]; encoding fails if the text is not
-/// an object.
+/// A JSON object as unparsed text.
+///
+/// Can be created from any [`Raw`], but encoding fails if the value is not an object.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct AnyObject(pub Raw);
 
@@ -252,7 +255,7 @@ impl Decode for AnyObject {
     }
 }
 
-/// A value of a known type, or any other JSON.
+/// A value that matches `T`, or any other JSON value as unparsed text.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum OrUnknown<T> {
     /// A value that matches the type.
@@ -262,7 +265,7 @@ pub enum OrUnknown<T> {
 }
 
 impl<T> OrUnknown<T> {
-    /// Returns the value if it matches the type.
+    /// Returns the value if it matches the type, or `None` for any other JSON value.
     pub const fn known(&self) -> Option<&T> {
         if let Self::Known(value) = self { Some(value) } else { None }
     }

@@ -15,7 +15,7 @@ use crate::json::{JsonReader, Kind, Raw, Str};
 use crate::revision::{R3, R4, R5, Revision};
 
 object! {
-    /// Text.
+    /// A text block.
     pub struct Text tagged "type" = "text" {
         /// The text.
         required text: Str = "text",
@@ -27,9 +27,9 @@ object! {
 }
 
 object! {
-    /// An image.
+    /// An image block.
     pub struct Image tagged "type" = "image" {
-        /// The bytes, base64-encoded.
+        /// The content, base64-encoded.
         required data: Str = "data",
         /// Media type.
         required mime_type: String = "mimeType",
@@ -41,9 +41,9 @@ object! {
 }
 
 object! {
-    /// Audio. (since 2025-03-26)
+    /// An audio block. (since 2025-03-26)
     pub struct Audio tagged "type" = "audio" {
-        /// The bytes, base64-encoded.
+        /// The content, base64-encoded.
         required data: Str = "data",
         /// Media type.
         required mime_type: String = "mimeType",
@@ -90,10 +90,10 @@ object! {
     }
 }
 
-/// One content block.
+/// One content block of a tool result or prompt message.
 ///
-/// A block of an unknown type is kept verbatim. A block of a type that the peer's revision does not
-/// define is replaced by a text block that describes it.
+/// A block of an unknown type is kept verbatim. When encoding, a known block that the peer's
+/// revision does not define is replaced by a text block that describes it.
 ///
 /// ```
 /// use mcp_proto::schema::Content;
@@ -105,22 +105,22 @@ object! {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Content {
-    /// Audio. (since 2025-03-26)
+    /// An audio block. (since 2025-03-26)
     Audio(Audio),
-    /// An image.
+    /// An image block.
     Image(Image),
     /// An embedded resource with its contents.
     Resource(EmbeddedResource),
     /// A link to a resource. (since 2025-06-18)
     ResourceLink(ResourceLink),
-    /// Text.
+    /// A text block.
     Text(Text),
     /// A block of an unknown type, verbatim.
     Other(Raw),
 }
 
 impl Content {
-    /// Returns the text of a text block.
+    /// Returns the text of a text block, or `None` for any other block.
     #[must_use]
     pub fn as_text(&self) -> Option<&str> {
         if let Self::Text(text) = self { Some(&text.text) } else { None }

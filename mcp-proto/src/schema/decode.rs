@@ -13,40 +13,45 @@ use crate::json::{
 };
 use crate::revision::Revision;
 
-/// A value that can be written as JSON for a peer of a given revision.
+/// A value that can be encoded as JSON for a peer of a given revision.
 pub trait Encode {
-    /// Writes exactly one JSON value, on one line, in a form that `revision` defines.
+    /// Appends exactly one JSON value to `out`, on one line, in a form that `revision` defines.
     ///
     /// # Errors
-    /// Fails if `revision` has no form for the value. The caller discards any partial output.
+    /// Fails if `revision` cannot represent the value. The caller must then discard any partial
+    /// output.
     fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable>;
 
-    /// Returns whether this value, as an optional member, is sent to a peer of `revision`.
+    /// Returns whether an optional member with this value is sent to a peer of `revision`.
+    ///
+    /// The default implementation returns `true`.
     fn is_for(&self, revision: Revision) -> bool {
         let _ = revision;
         true
     }
 }
 
-/// A value that can be read from JSON.
+/// A value that can be decoded from JSON.
 pub trait Decode: Sized {
-    /// Reads one value. On error the reader's position is unspecified; clone the reader first to
-    /// resume.
+    /// Reads one value.
+    ///
+    /// After an error, the position of `reader` is unspecified. To continue after an error, clone
+    /// the reader first.
     ///
     /// # Errors
     /// Fails if a required member is missing or malformed. Unknown members are never an error.
     fn read(reader: &mut JsonReader<'_>) -> Result<Self, DecodeError>;
 
-    /// Decodes all of `raw`. Parts kept as text share its bytes.
+    /// Decodes `raw`. Parts that are kept as text can share its bytes.
     ///
     /// # Errors
-    /// Fails like [`read`](Self::read).
+    /// Fails whenever [`read`](Self::read) fails.
     fn decode(raw: &Raw) -> Result<Self, DecodeError> {
         Self::read(&mut JsonReader::new(raw))
     }
 }
 
-/// A decoding error: where, what was expected, and what was found.
+/// A decoding error: the location, the expected type of value, and the value found.
 ///
 /// ```
 /// use mcp_proto::Raw;
@@ -58,22 +63,22 @@ pub trait Decode: Sized {
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct DecodeError {
-    /// The place, as a JSON pointer (RFC 6901).
+    /// The location of the error, as a JSON pointer (RFC 6901).
     pub pointer: String,
-    /// What was expected.
+    /// The expected type of value, such as `an array`.
     pub expected: &'static str,
     /// The value found instead; `None` if the value is missing.
     pub found: Option<Raw>,
 }
 
 impl DecodeError {
-    /// Creates an error: the next value of `reader` is not what was `expected`.
+    /// Creates the error for an unexpected value, which is the next value of `reader`.
     #[must_use]
     pub fn expected(expected: &'static str, reader: &JsonReader<'_>) -> Self {
         Self { pointer: String::new(), expected, found: Some(reader.clone().raw()) }
     }
 
-    /// Creates an error: the member `name` is missing.
+    /// Creates the error for a missing member called `name`.
     #[must_use]
     pub fn missing(name: &str) -> Self {
         Self { pointer: String::new(), expected: "a value", found: None }.within(name)
@@ -116,7 +121,7 @@ impl Decode for Raw {
     }
 }
 
-/// Any `serde` value as JSON, encoded identically for every revision.
+/// A value of any `Serialize` type, encoded identically for every revision.
 ///
 /// ```
 /// use mcp_proto::Revision;
@@ -193,7 +198,7 @@ impl<T: Encode> Encode for [T] {
     }
 }
 
-/// Fails on the first malformed element.
+/// Fails at the first malformed element; use [`List`](super::List) to skip malformed elements.
 impl<T: Decode> Decode for Vec<T> {
     fn read(reader: &mut JsonReader<'_>) -> Result<Self, DecodeError> {
         let mut all = Self::new();

@@ -10,7 +10,7 @@ use super::meta::Meta;
 use crate::revision::R5;
 
 object! {
-    /// Requests the server's revisions and capabilities. (since 2026-07-28)
+    /// The params of a `server/discover` request. (since 2026-07-28)
     ///
     /// See <https://modelcontextprotocol.io/specification/2026-07-28/server/discover>.
     pub struct Discover {
@@ -20,20 +20,22 @@ object! {
 }
 
 object! {
-    /// The server's revisions and capabilities. (since 2026-07-28)
+    /// The result of a `server/discover` request. (since 2026-07-28)
     // LIF-22: what `server/discover` returns.
     pub struct DiscoverResult {
-        /// Names of the supported revisions.
+        /// Names of the revisions that the server supports.
         required supported_versions: List<String> = "supportedVersions",
         /// The server's capabilities.
+        ///
+        /// Call [`Capabilities::reinterpret`] on them before [`Capabilities::has`].
         required capabilities: Capabilities = "capabilities",
         /// Instructions for the model on using the server.
         optional instructions: String = "instructions",
         /// Kind of result. (since 2026-07-28)
         stamped result_type: ResultType = "resultType" in R5..=R5,
-        /// How long the result may be cached, in milliseconds. (since 2026-07-28)
+        /// How long the result may be cached, in milliseconds. Default: 0. (since 2026-07-28)
         stamped ttl_ms: u64 = "ttlMs" in R5..=R5,
-        /// Which clients may share a cached copy. (since 2026-07-28)
+        /// Which users may share a cached copy. Default: `Private`. (since 2026-07-28)
         stamped cache_scope: CacheScope = "cacheScope" in R5..=R5,
         /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",

@@ -1,4 +1,4 @@
-//! Elicitation: asks the client's user through a form or a URL.
+//! Elicitation: requests for input from the client's user, through a form or a URL.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -14,18 +14,18 @@ use crate::json::{JsonReader, Raw, unescape};
 use crate::revision::{R4, R5, Revision, UrlElicitation};
 
 object! {
-    /// Asks the client's user to fill in a form. (since 2025-06-18)
+    /// The params of an `elicitation/create` request with a form. (since 2025-06-18)
     ///
     /// See <https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation>.
     pub struct Elicit {
         /// Message shown to the user.
         required message: String = "message",
-        /// `form`, the default. (since 2025-11-25)
+        /// The mode: `form`, or `None`, which means `form`. (since 2025-11-25)
         // SEC-08: an elicitation without a mode is a form.
         optional mode: String = "mode" in R4..=R5,
         /// The form; a schema that is not a valid form is kept verbatim.
         required requested_schema: OrUnknown<Form> = "requestedSchema",
-        /// Requests execution as a task. (2025-11-25)
+        /// Requests that the elicitation run as a task. (2025-11-25)
         optional task: TaskRequest = "task" in R4..=R4,
         /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
@@ -33,7 +33,7 @@ object! {
 }
 
 impl Elicit {
-    /// Creates a form elicitation.
+    /// Creates a form elicitation from a [`Form`] or from a JSON Schema as [`Raw`].
     pub fn form(message: impl Into<String>, requested_schema: impl Into<OrUnknown<Form>>) -> Self {
         Self::new(message, requested_schema)
     }
@@ -51,16 +51,18 @@ impl From<Raw> for OrUnknown<Form> {
 message!(ServerRequest "elicitation/create": Elicit => ElicitResult);
 
 object! {
-    /// Asks the client to direct its user to a URL. (since 2025-11-25)
+    /// The params of an `elicitation/create` request with a URL. (since 2025-11-25)
+    ///
+    /// The client directs its user to the URL.
     pub struct ElicitUrl tagged "mode" = "url" checked ElicitUrl::check {
         /// Message shown to the user.
         required message: String = "message",
         /// The URL. Show it in full, and open it only with the user's consent.
         // SEC-07: the URL comes from the server.
         required url: String = "url",
-        /// Id that the completion notification refers to. (2025-11-25)
+        /// Id for the [`ElicitationComplete`] notification; required in 2025-11-25. (2025-11-25)
         optional elicitation_id: String = "elicitationId" in R4..=R4,
-        /// Requests execution as a task. (2025-11-25)
+        /// Requests that the elicitation run as a task. (2025-11-25)
         optional task: TaskRequest = "task" in R4..=R4,
         /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
@@ -81,14 +83,14 @@ impl ElicitUrl {
 
 message!(ServerRequest "elicitation/create": ElicitUrl => ElicitResult);
 
-/// A form or URL elicitation.
+/// The params of an `elicitation/create` request in either mode, form or URL.
 // SEC-08: without a mode it is a form.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum AnyElicit {
-    /// A form.
+    /// An elicitation with a form.
     Form(Elicit),
-    /// A URL. (since 2025-11-25)
+    /// An elicitation with a URL. (since 2025-11-25)
     Url(ElicitUrl),
 }
 
@@ -112,23 +114,23 @@ impl Decode for AnyElicit {
 }
 
 string_enum! {
-    /// The user's action.
+    /// How the user responded to an elicitation.
     pub enum ElicitAction {
         /// The user submitted the form or agreed to open the URL.
         Accept = "accept",
-        /// The user dismissed the request without an answer.
+        /// The user dismissed the request without a choice.
         Cancel = "cancel",
-        /// The user declined.
+        /// The user explicitly declined the request.
         Decline = "decline",
     }
 }
 
 object! {
-    /// The outcome of an elicitation.
+    /// The result of an `elicitation/create` request.
     pub struct ElicitResult {
-        /// The user's action.
+        /// How the user responded to an elicitation.
         required action: ElicitAction = "action",
-        /// The submitted fields, if the form was accepted.
+        /// The submitted field values by name, if the user accepted a form.
         strict content: AnyObject = "content",
         /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
@@ -136,7 +138,7 @@ object! {
 }
 
 impl ElicitResult {
-    /// Creates an accepted result; `content` is an object of the form's fields.
+    /// Creates an accepted result. `content` is an object that maps field names to values.
     pub fn accept(content: impl Into<AnyObject>) -> Self {
         Self::new(ElicitAction::Accept).content(content)
     }
@@ -155,9 +157,11 @@ impl ElicitResult {
 }
 
 object! {
-    /// Notifies the client that a URL elicitation is complete. (2025-11-25)
+    /// The params of a `notifications/elicitation/complete` notification. (2025-11-25)
+    ///
+    /// A server sends it when the user has completed a URL elicitation.
     pub struct ElicitationComplete {
-        /// The elicitation's id.
+        /// The `elicitation_id` of the [`ElicitUrl`].
         required elicitation_id: String = "elicitationId",
     }
 }

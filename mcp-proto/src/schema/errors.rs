@@ -1,4 +1,4 @@
-//! The `data` of the protocol's own errors.
+//! The `data` of errors that the protocol defines.
 
 use alloc::string::String;
 
@@ -7,30 +7,33 @@ use super::elicitation::ElicitUrl;
 use super::macros::object;
 
 object! {
-    /// The data of error -32022: the server does not support the request's revision. (since
-    /// 2026-07-28)
+    /// The data of error -32022, unsupported revision. (since 2026-07-28)
+    ///
+    /// The server does not support the revision of the request.
     // LIF-24: the server lists the revisions it supports.
     pub struct UnsupportedVersion {
-        /// Names of the supported revisions.
+        /// Names of the revisions that the server supports.
         required supported: List<String> = "supported",
-        /// Name of the requested revision.
+        /// Name of the revision of the request.
         required requested: String = "requested",
     }
 }
 
 object! {
-    /// The data of error -32021: the request needs capabilities that the client did not declare.
-    /// (since 2026-07-28)
+    /// The data of error -32021, missing client capability. (since 2026-07-28)
+    ///
+    /// The request needs capabilities that the client did not declare.
     // CAP-15: the error names the missing capabilities.
     pub struct MissingCapabilities {
-        /// The missing capabilities, as the client would declare them.
+        /// The missing capabilities, in the form in which the client would declare them.
         required required_capabilities: AnyObject = "requiredCapabilities",
     }
 }
 
 object! {
-    /// The data of error -32042: the user must visit URLs before the request is retried.
-    /// (2025-11-25)
+    /// The data of error -32042, URL elicitation required. (2025-11-25)
+    ///
+    /// The user must visit the URLs before the client retries the request.
     // SEC-10: used for URL elicitation only.
     pub struct UrlElicitationRequired {
         /// The URL elicitations to complete.

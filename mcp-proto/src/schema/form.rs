@@ -1,4 +1,4 @@
-//! Elicitation forms, a restricted kind of JSON Schema: builder, defaults, validation.
+//! Elicitation forms, a restricted kind of JSON Schema: construction, defaults and validation.
 
 mod fields;
 
@@ -20,7 +20,9 @@ use crate::json::{JsonReader, Kind, Raw};
 use crate::revision::{R4, R5, Revision};
 
 object! {
-    /// The schema of a form: a flat object with fields of a few types. (since 2025-06-18)
+    /// The JSON Schema of an elicitation form. (since 2025-06-18)
+    ///
+    /// A form is a flat object whose fields have simple types; see [`Field`].
     ///
     /// See <https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation>.
     ///
@@ -39,7 +41,7 @@ object! {
     pub struct Form tagged "type" = "object" {
         /// URI of the JSON Schema dialect. (since 2025-11-25)
         optional dialect: String = "$schema" in R4..=R5,
-        /// The fields, by name.
+        /// The fields, by name; a field that is not a valid [`Field`] is kept verbatim.
         required properties: Map<OrUnknown<Field>> = "properties",
         /// Names of the required fields.
         optional required: List<String> = "required",
@@ -47,21 +49,23 @@ object! {
 }
 
 impl Form {
-    /// Returns the form with one more required field.
+    /// Adds a required field, replacing any existing field named `name`.
     #[must_use]
     pub fn field(mut self, name: &str, field: impl Into<Field>) -> Self {
         self.required.get_or_insert_default().push(name.to_owned());
         self.optional_field(name, field)
     }
 
-    /// Returns the form with one more optional field.
+    /// Adds an optional field, replacing any existing field named `name`.
     #[must_use]
     pub fn optional_field(mut self, name: &str, field: impl Into<Field>) -> Self {
         self.properties = self.properties.with(name, OrUnknown::Known(field.into()));
         self
     }
 
-    /// Returns `content` completed with the defaults of absent fields.
+    /// Returns a copy of `content` in which absent fields have their default values.
+    ///
+    /// Fields without a default value remain absent.
     #[must_use]
     pub fn with_defaults(&self, content: &Raw) -> Raw {
         let mut filled: Map<Raw> = Map::decode(content).unwrap_or_default();
@@ -82,12 +86,13 @@ impl Form {
         }
     }
 
-    /// Checks the user's answers: all required fields are present and each value fits its field.
+    /// Checks that `content` contains all required fields and that each value fits its field.
     ///
-    /// Unknown fields are accepted; formats are not checked.
+    /// Accepts unknown fields, and does not check the `format` of a [`TextField`].
     ///
     /// # Errors
-    /// Returns the first missing or invalid field and what was expected there.
+    /// Fails if `content` is not an object, a required field is missing, or a value does not fit
+    /// its field. The error identifies the first such field.
     pub fn check(&self, content: &Raw) -> Result<(), DecodeError> {
         let answers: Map<Raw> = Map::decode(content)?;
         let answers: BTreeMap<&str, &Raw> = answers.iter().collect();
@@ -111,9 +116,9 @@ impl Form {
 pub enum Field {
     /// A yes-or-no field.
     Bool(BoolField),
-    /// A field with one of several values.
+    /// A field for which the user chooses one of several values.
     Choice(ChoiceField),
-    /// A field with any of several values. (since 2025-11-25)
+    /// A field for which the user chooses any number of values. (since 2025-11-25)
     Choices(ChoicesField),
     /// A numeric field.
     Number(NumberField),
@@ -213,7 +218,7 @@ impl Encode for Field {
     }
 }
 
-/// Chooses the variant by `type` and by the presence of `enum` or `oneOf`.
+/// Selects the variant by `type`, and by the presence of `enum` or `oneOf`.
 impl Decode for Field {
     fn read(reader: &mut JsonReader<'_>) -> Result<Self, DecodeError> {
         if reader.kind() != Some(Kind::Object) {

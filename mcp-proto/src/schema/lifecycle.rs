@@ -10,33 +10,37 @@ use super::meta::Meta;
 use crate::revision::{R3, R4, R5};
 
 object! {
-    /// The name and version of an implementation. Informative only: do not select behaviour by it.
+    /// The name and version of a client or server.
+    ///
+    /// For display and logs only: do not make behaviour depend on it.
     // STL-06: identity is for display and logs.
     pub struct Implementation {
         /// Programmatic name.
         required name: String = "name",
-        /// Version.
+        /// Version of the implementation.
         required version: String = "version",
         /// Display name.
         optional title: String = "title" in R3..=R5,
-        /// Description.
+        /// Description of the implementation.
         optional description: String = "description" in R4..=R5,
         /// Icons for user interfaces.
         optional icons: List<Icon> = "icons" in R4..=R5,
-        /// URL of a website about it.
+        /// URL of the implementation's website.
         optional website_url: String = "websiteUrl" in R4..=R5,
     }
 }
 
 object! {
-    /// Opens a session. (up to 2025-11-25)
+    /// The params of an `initialize` request, which opens a session. (up to 2025-11-25)
     ///
     /// See <https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle>.
     // LIF-01: the first message of a legacy client.
     pub struct Initialize {
-        /// The revision that the client proposes.
+        /// Name of the revision that the client proposes.
         required protocol_version: String = "protocolVersion",
         /// The client's capabilities.
+        ///
+        /// Call [`Capabilities::reinterpret`] on them before [`Capabilities::has`].
         required capabilities: Capabilities = "capabilities",
         /// The client's name and version.
         required client_info: Implementation = "clientInfo",
@@ -46,12 +50,14 @@ object! {
 }
 
 object! {
-    /// The server's answer to `initialize`. (up to 2025-11-25)
+    /// The result of an `initialize` request. (up to 2025-11-25)
     // LIF-07: the negotiated revision, the capabilities and the server's identity.
     pub struct InitializeResult {
-        /// The negotiated revision.
+        /// Name of the negotiated revision.
         required protocol_version: String = "protocolVersion",
         /// The server's capabilities.
+        ///
+        /// Call [`Capabilities::reinterpret`] on them before [`Capabilities::has`].
         required capabilities: Capabilities = "capabilities",
         /// The server's name and version.
         required server_info: Implementation = "serverInfo",
@@ -65,7 +71,9 @@ object! {
 message!(ClientRequest "initialize": Initialize => InitializeResult);
 
 object! {
-    /// Tells the server that the client is ready. (up to 2025-11-25)
+    /// The params of a `notifications/initialized` notification. (up to 2025-11-25)
+    ///
+    /// The client sends it when it has accepted the result of `initialize`.
     // LIF-08: sent once `initialize` is answered.
     pub struct Initialized {
         /// Protocol metadata (`_meta`).
@@ -76,7 +84,9 @@ object! {
 message!(ClientNotification "notifications/initialized": Initialized);
 
 object! {
-    /// Checks that the peer is alive; either side may send it. (up to 2025-11-25)
+    /// The params of a `ping` request, which either side may send. (up to 2025-11-25)
+    ///
+    /// A response shows that the peer is alive.
     ///
     /// See <https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/ping>.
     pub struct Ping {
@@ -89,7 +99,7 @@ message!(ClientRequest "ping": Ping => EmptyResult);
 message!(ServerRequest "ping": Ping => EmptyResult);
 
 object! {
-    /// A result without content.
+    /// A result that only confirms success.
     pub struct EmptyResult {
         /// Kind of result. (since 2026-07-28)
         stamped result_type: ResultType = "resultType" in R5..=R5,

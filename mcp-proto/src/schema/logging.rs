@@ -13,7 +13,7 @@ use crate::error::Unencodable;
 use crate::json::{JsonReader, Raw, write_str};
 use crate::revision::Revision;
 
-/// The severity of a log message, in increasing order. (RFC 5424)
+/// The severity of a log message (RFC 5424). More severe levels compare as greater.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 #[expect(missing_docs, reason = "the names are those of RFC 5424")]
 pub enum Level {
@@ -55,7 +55,7 @@ impl Level {
         }
     }
 
-    /// Returns the level named `name`; `None` for any other word, including `warn`.
+    /// Returns the level named `name`, or `None` for any other name, including `warn`.
     // LOG-04: exactly the eight names of RFC 5424.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
@@ -87,12 +87,12 @@ impl Decode for Level {
 }
 
 object! {
-    /// Requests log messages of a level and above. (up to 2025-11-25)
+    /// The params of a `logging/setLevel` request. (up to 2025-11-25)
     ///
     /// See <https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/logging>.
     // LOG-02: sets the minimum level.
     pub struct SetLevel {
-        /// The minimum level.
+        /// The minimum level of the log messages that the server sends.
         required level: Level = "level",
         /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
@@ -102,13 +102,13 @@ object! {
 message!(ClientRequest "logging/setLevel": SetLevel => EmptyResult);
 
 object! {
-    /// A log message.
+    /// The params of a `notifications/message` notification: a log message.
     pub struct LogMessage {
-        /// Severity.
+        /// Severity of the message.
         required level: OrUnknown<Level> = "level",
-        /// Name of the logger.
+        /// Name of the logger that issued the message.
         optional logger: String = "logger",
-        /// The message or any other JSON value.
+        /// The message, as text or any other JSON value.
         required data: Raw = "data",
         /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",

@@ -37,7 +37,7 @@ macro_rules! object {
                 $(#[$field_doc])*
                 pub $field: $crate::schema::macros::object!(@type $mode $type),
             )*
-            /// Unknown members, verbatim.
+            /// Unknown members, and optional members with malformed values, verbatim.
             pub extra: $crate::schema::ExtraMembers,
         }
 
@@ -133,7 +133,7 @@ macro_rules! object {
     };
     (@new $name:ident; [$($args:tt)+]; [$($init:tt)*];) => {
         impl $name {
-            /// Creates a value from its required fields.
+            /// Creates a value from its required fields, with all others unset.
             #[must_use]
             pub fn new($($args)+) -> Self {
                 Self { $($init)* extra: $crate::schema::ExtraMembers::new() }
@@ -259,7 +259,7 @@ macro_rules! object {
     (@setter optional $(#[$doc:meta])* $field:ident $type:ty) => {
         $(#[$doc])*
         ///
-        /// Returns the value with this field set.
+        /// Sets this field and returns the updated value.
         #[must_use]
         pub fn $field(mut self, $field: impl Into<$type>) -> Self {
             self.$field = Some($field.into());

@@ -7,7 +7,9 @@ use crate::error::Unencodable;
 use crate::json::{JsonReader, Object, Raw, Str};
 use crate::revision::Revision;
 
-/// The members of a JSON object in order: unknown ones, or all of a free-form map.
+/// The members of a JSON object in order, each as unparsed JSON.
+///
+/// Holds the unknown members of a schema type, or all members of an object with free-form keys.
 ///
 /// ```
 /// use mcp_proto::Raw;
@@ -27,7 +29,9 @@ impl ExtraMembers {
         Self(Vec::new())
     }
 
-    /// Returns the value of the member `name`; the last one if the name repeats.
+    /// Returns the value of the member `name`, or `None` if it is absent.
+    ///
+    /// If the name occurs more than once, the last value is returned.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Raw> {
         self.0.iter().rev().find(|(key, _)| *key == *name).map(|(_, value)| value)
@@ -39,7 +43,7 @@ impl ExtraMembers {
         self.0.push((name.into(), value));
     }
 
-    /// Removes the member `name` and returns its value.
+    /// Removes the member `name` and returns its value, or `None` if it was absent.
     pub fn remove(&mut self, name: &str) -> Option<Raw> {
         let found = self.get(name).cloned();
         self.0.retain(|(key, _)| *key != *name);

@@ -36,29 +36,29 @@ pub struct Meta {
 /// The reserved keys of `_meta`.
 // Requirements §2.5.
 pub mod key {
-    /// Request: the progress token.
+    /// In a request: the progress token.
     pub const PROGRESS_TOKEN: &str = "progressToken";
-    /// Any message of a task: the task it belongs to. (2025-11-25)
+    /// In any message about a task: the id of the task. (2025-11-25)
     pub const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
-    /// Task creation: an interim response for the model. (2025-11-25)
+    /// In a result that creates a task: an interim response for the model. (2025-11-25)
     pub const MODEL_IMMEDIATE_RESPONSE: &str = "io.modelcontextprotocol/model-immediate-response";
-    /// Request: its protocol revision. (since 2026-07-28)
+    /// In a request: its protocol revision. (since 2026-07-28)
     pub const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
-    /// Request: the client's capabilities. (since 2026-07-28)
+    /// In a request: the client's capabilities. (since 2026-07-28)
     pub const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
-    /// Request: the client's name and version. (since 2026-07-28)
+    /// In a request: the client's name and version. (since 2026-07-28)
     pub const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
-    /// Request: the minimum level of log messages. (since 2026-07-28)
+    /// In a request: the minimum level of log messages to send. (since 2026-07-28)
     pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
-    /// Result: the server's name and version. (since 2026-07-28)
+    /// In a result: the server's name and version. (since 2026-07-28)
     pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
-    /// Message of a subscription: the id of the request that opened it. (since 2026-07-28)
+    /// In a message of a subscription: the id of the request that opened it. (since 2026-07-28)
     pub const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
-    /// Any message: the W3C trace context's `traceparent`.
+    /// In any message: `traceparent` of the W3C trace context.
     pub const TRACEPARENT: &str = "traceparent";
-    /// Any message: the W3C trace context's `tracestate`.
+    /// In any message: `tracestate` of the W3C trace context.
     pub const TRACESTATE: &str = "tracestate";
-    /// Any message: the W3C `baggage`.
+    /// In any message: W3C `baggage`.
     pub const BAGGAGE: &str = "baggage";
 }
 
@@ -77,7 +77,7 @@ impl Meta {
         Self { members: ExtraMembers::new() }
     }
 
-    /// Returns the value of `key` as a `T`; `None` if it is absent or not a `T`.
+    /// Decodes the value of `key`. Returns `None` if the key is absent or its value is not a `T`.
     #[must_use]
     pub fn read<T: Decode>(&self, key: &str) -> Option<T> {
         self.members.get(key).and_then(|value| T::decode(value).ok())
@@ -86,7 +86,7 @@ impl Meta {
     /// Sets `key` to `value`, encoded for a peer of `revision`.
     ///
     /// # Errors
-    /// Fails if the value cannot be encoded.
+    /// Fails if `revision` cannot represent the value.
     pub fn set<T: Encode>(
         &mut self,
         key: &str,
@@ -99,33 +99,34 @@ impl Meta {
         Ok(())
     }
 
-    /// Returns the progress token.
+    /// Returns the progress token, if the request has one.
     #[must_use]
     pub fn progress_token(&self) -> Option<RequestId> {
         self.read(key::PROGRESS_TOKEN)
     }
 
-    /// Returns the task that the message belongs to. (2025-11-25)
+    /// Returns the task that the message belongs to, if any. (2025-11-25)
     #[must_use]
     pub fn related_task(&self) -> Option<RelatedTask> {
         self.read(key::RELATED_TASK)
     }
 
-    /// Returns the name of the request's protocol revision. (since 2026-07-28)
+    /// Returns the name of the request's protocol revision, if present. (since 2026-07-28)
     #[must_use]
     pub fn protocol_version(&self) -> Option<String> {
         self.read(key::PROTOCOL_VERSION)
     }
 
-    /// Returns the subscription that the message belongs to. (since 2026-07-28)
+    /// Returns the id of the subscription that the message belongs to, if any. (since 2026-07-28)
     // ID-12: a subscription is identified by the id of its request.
     #[must_use]
     pub fn subscription_id(&self) -> Option<RequestId> {
         self.read(key::SUBSCRIPTION_ID)
     }
 
-    /// Returns whether `key` is a valid `_meta` key: `name`, or `prefix/name` with dot-separated
-    /// labels in the prefix.
+    /// Returns whether `key` is a valid `_meta` key.
+    ///
+    /// A valid key has the form `name`, or `prefix/name` with dot-separated labels in the prefix.
     // Requirements §2.5.
     #[must_use]
     pub fn is_key(key: &str) -> bool {
@@ -142,7 +143,7 @@ impl Meta {
         is_name && prefix.is_none_or(|prefix| prefix.split('.').all(is_label))
     }
 
-    /// Returns whether the protocol reserves the prefix of `key` in any revision.
+    /// Returns whether any revision reserves the prefix of `key` for the protocol.
     // D-30: revisions differ in which label they compare.
     #[must_use]
     pub fn is_reserved(key: &str) -> bool {

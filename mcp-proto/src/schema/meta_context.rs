@@ -6,25 +6,27 @@ use super::logging::Level;
 use super::meta::{Meta, key};
 
 impl Meta {
-    /// Returns the client's capabilities for this request. (since 2026-07-28)
+    /// Returns the client's capabilities for this request, if present. (since 2026-07-28)
+    ///
+    /// Call [`Capabilities::reinterpret`] on them before [`Capabilities::has`].
     #[must_use]
     pub fn client_capabilities(&self) -> Option<Capabilities> {
         self.read(key::CLIENT_CAPABILITIES)
     }
 
-    /// Returns the client's name and version. (since 2026-07-28)
+    /// Returns the client's name and version, if present. (since 2026-07-28)
     #[must_use]
     pub fn client_info(&self) -> Option<Implementation> {
         self.read(key::CLIENT_INFO)
     }
 
-    /// Returns the minimum level of log messages that the client wants. (since 2026-07-28)
+    /// Returns the minimum level of log messages to send, if present. (since 2026-07-28)
     #[must_use]
     pub fn log_level(&self) -> Option<Level> {
         self.read(key::LOG_LEVEL)
     }
 
-    /// Returns the server's name and version. (since 2026-07-28)
+    /// Returns the server's name and version, if present. (since 2026-07-28)
     #[must_use]
     pub fn server_info(&self) -> Option<Implementation> {
         self.read(key::SERVER_INFO)

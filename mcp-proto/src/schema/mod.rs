@@ -1,17 +1,17 @@
 //! MCP's protocol types and their JSON encoding.
 //!
-//! Decoding is **lenient**: unknown members, enum values, content blocks and malformed list
-//! elements are kept or set aside, and never make the whole value unreadable. A missing required
-//! member is an error that carries its path. Encoding is **exact**: members that the peer's
-//! revision does not define are left out.
+//! Decoding is **lenient**: unknown members, enum values and content blocks are kept, and malformed
+//! list elements are set aside, without making the whole value unreadable. A missing required
+//! member is an error that contains the path of the member. Encoding is **exact**: members that the
+//! peer's revision does not define are omitted.
 //!
 //! Without the feature `schema`, only the types that a connection needs are available; all other
 //! payloads are [`Raw`](crate::Raw).
 //!
-//! Decoded text shares the bytes of its message, as [`Raw`](crate::Raw) does; see [`Str`].
+//! Decoded text can share the bytes of the [`Raw`](crate::Raw) it was decoded from; see [`Str`].
 //!
-//! Types and fields that do not exist in every revision name their revisions in their
-//! documentation.
+//! The documentation of types and fields that do not exist in every revision names the revisions
+//! that define them. "Extension" marks those of the tasks extension.
 
 mod capabilities;
 mod common;
@@ -120,29 +120,29 @@ pub use tools::{
     Tool, ToolAnnotations, ToolExecution, ToolsListChanged,
 };
 
-/// A client request: ties a method to its params and its result.
+/// The params of a request that clients send, with its method and result type.
 pub trait ClientRequest: Encode {
     /// The method name on the wire.
     const METHOD: &'static str;
-    /// The server's result.
+    /// The type of the server's result.
     type Result: Decode;
 }
 
-/// A server request: ties a method to its params and its result.
+/// The params of a request that servers send, with its method and result type.
 pub trait ServerRequest: Encode {
     /// The method name on the wire.
     const METHOD: &'static str;
-    /// The client's result.
+    /// The type of the client's result.
     type Result: Decode;
 }
 
-/// A notification sent by clients.
+/// The params of a notification that clients send, with its method.
 pub trait ClientNotification: Encode {
     /// The method name on the wire.
     const METHOD: &'static str;
 }
 
-/// A notification sent by servers.
+/// The params of a notification that servers send, with its method.
 pub trait ServerNotification: Encode {
     /// The method name on the wire.
     const METHOD: &'static str;

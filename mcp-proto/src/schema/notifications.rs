@@ -9,14 +9,16 @@ use crate::revision::{R2, R5, Revision};
 use crate::rpc::RequestId;
 
 object! {
-    /// Withdraws a request.
+    /// The params of a `notifications/cancelled` notification, which cancels a request.
     ///
     /// See <https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/cancellation>.
     pub struct CancelledNotification checked CancelledNotification::check {
-        /// The request's id. Without it the notification has no effect.
+        /// Id of the request to cancel; optional only in 2025-11-25.
+        ///
+        /// A notification without an id has no effect.
         // D-05: the id is optional in one revision's schema.
         optional request_id: RequestId = "requestId",
-        /// Reason, for logs or display.
+        /// Reason for the cancellation, for logs or display.
         optional reason: String = "reason",
         /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
@@ -24,7 +26,7 @@ object! {
 }
 
 impl CancelledNotification {
-    /// Requires the id in all revisions but the one that makes it optional.
+    /// Requires the id, except in the revision that makes it optional.
     fn check(&self, revision: Revision) -> Result<(), Unencodable> {
         if self.request_id.is_some() || revision.rules().cancelled_without_id {
             Ok(())
@@ -38,15 +40,15 @@ message!(ClientNotification "notifications/cancelled": CancelledNotification);
 message!(ServerNotification "notifications/cancelled": CancelledNotification);
 
 object! {
-    /// Reports progress of a request.
+    /// The params of a `notifications/progress` notification about a request in flight.
     ///
     /// See <https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/progress>.
     pub struct ProgressNotification {
-        /// The progress token of the request.
+        /// The progress token that the request carried in its `_meta`.
         required progress_token: RequestId = "progressToken",
-        /// Progress so far; increases with every notification.
+        /// Progress so far, which increases with every notification.
         required progress: f64 = "progress",
-        /// Total, if known.
+        /// The value of `progress` at completion, if known.
         optional total: f64 = "total",
         /// Message for display. (since 2025-03-26)
         optional message: String = "message" in R2..=R5,

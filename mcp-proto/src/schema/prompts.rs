@@ -1,4 +1,4 @@
-//! Prompts: listing and retrieving them.
+//! Prompts: listing and retrieval.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -12,7 +12,7 @@ use super::meta::Meta;
 use crate::revision::{R3, R4, R5};
 
 object! {
-    /// A prompt as listed.
+    /// A prompt, as described in the result of `prompts/list`.
     ///
     /// See <https://modelcontextprotocol.io/specification/2025-11-25/server/prompts>.
     pub struct Prompt {
@@ -20,7 +20,7 @@ object! {
         required name: String = "name",
         /// Display name.
         optional title: String = "title" in R3..=R5,
-        /// Description.
+        /// Description of the prompt.
         optional description: String = "description",
         /// Arguments that the prompt accepts.
         optional arguments: List<PromptArgument> = "arguments",
@@ -38,15 +38,15 @@ object! {
         required name: String = "name",
         /// Display name.
         optional title: String = "title" in R3..=R5,
-        /// Description.
+        /// Description of the argument.
         optional description: String = "description",
-        /// Whether the argument is required.
+        /// Whether the argument is required. Default: `false`.
         flag required: bool = "required",
     }
 }
 
 object! {
-    /// Requests a page of the list of prompts.
+    /// The params of a `prompts/list` request for one page of the list.
     pub struct ListPrompts {
         /// The previous page's `next_cursor`, verbatim; `None` for the first page.
         // PAG-01: cursors are opaque and are echoed verbatim.
@@ -57,7 +57,7 @@ object! {
 }
 
 object! {
-    /// A page of the list of prompts.
+    /// The result of a `prompts/list` request: one page of the list.
     pub struct ListPromptsResult {
         /// The prompts on this page.
         required prompts: List<Prompt> = "prompts",
@@ -66,9 +66,9 @@ object! {
         strict next_cursor: String = "nextCursor",
         /// Kind of result. (since 2026-07-28)
         stamped result_type: ResultType = "resultType" in R5..=R5,
-        /// How long the result may be cached, in milliseconds. (since 2026-07-28)
+        /// How long the result may be cached, in milliseconds. Default: 0. (since 2026-07-28)
         stamped ttl_ms: u64 = "ttlMs" in R5..=R5,
-        /// Which clients may share a cached copy. (since 2026-07-28)
+        /// Which users may share a cached copy. Default: `Private`. (since 2026-07-28)
         stamped cache_scope: CacheScope = "cacheScope" in R5..=R5,
         /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
@@ -78,11 +78,11 @@ object! {
 message!(ClientRequest "prompts/list": ListPrompts => ListPromptsResult);
 
 object! {
-    /// Requests a prompt with its arguments filled in.
+    /// The params of a `prompts/get` request for a prompt with its arguments filled in.
     pub struct GetPrompt {
         /// The prompt's name.
         required name: String = "name",
-        /// Description shown to the user.
+        /// Values of the prompt's arguments, by name.
         optional arguments: Map<String> = "arguments",
         /// Responses to the server's input requests, by key. (since 2026-07-28)
         optional input_responses: ExtraMembers = "inputResponses" in R5..=R5,
@@ -94,9 +94,9 @@ object! {
 }
 
 object! {
-    /// A prompt with its arguments filled in.
+    /// The result of a `prompts/get` request: the prompt with its arguments filled in.
     pub struct GetPromptResult {
-        /// Description.
+        /// Description of the prompt.
         optional description: String = "description",
         /// The messages of the prompt.
         required messages: List<PromptMessage> = "messages",
@@ -124,7 +124,7 @@ impl From<Vec<PromptMessage>> for GetPromptResult {
 object! {
     /// A message of a prompt.
     pub struct PromptMessage {
-        /// The author.
+        /// The author of the message.
         required role: Role = "role",
         /// The content block.
         required content: Content = "content",
@@ -132,7 +132,7 @@ object! {
 }
 
 object! {
-    /// Notifies clients that the list of prompts changed.
+    /// The params of a `notifications/prompts/list_changed` notification.
     pub struct PromptsListChanged {
         /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",

@@ -1,4 +1,4 @@
-//! Resources: listing, reading and subscribing to them.
+//! Resources: listing, reading and subscriptions.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -15,7 +15,7 @@ use crate::json::{JsonReader, Str};
 use crate::revision::{R3, R4, R5, Revision};
 
 object! {
-    /// A resource as listed.
+    /// A resource, as described in the result of `resources/list`.
     ///
     /// See <https://modelcontextprotocol.io/specification/2025-11-25/server/resources>.
     pub struct Resource {
@@ -41,9 +41,9 @@ object! {
 }
 
 object! {
-    /// A resource template as listed.
+    /// A resource template, as described in the result of `resources/templates/list`.
     pub struct ResourceTemplate {
-        /// URI template (RFC 6570).
+        /// URI template (RFC 6570) that identifies a family of resources.
         required uri_template: String = "uriTemplate",
         /// Programmatic name.
         required name: String = "name",
@@ -51,7 +51,7 @@ object! {
         optional title: String = "title" in R3..=R5,
         /// Description, for the model.
         optional description: String = "description",
-        /// Media type, if all matching resources share it.
+        /// Media type, if all resources that match the template have it.
         optional mime_type: String = "mimeType",
         /// Icons for user interfaces.
         optional icons: List<Icon> = "icons" in R4..=R5,
@@ -83,25 +83,25 @@ object! {
         required uri: String = "uri",
         /// Media type.
         optional mime_type: String = "mimeType",
-        /// The bytes, base64-encoded.
+        /// The contents, base64-encoded.
         required blob: Str = "blob",
         /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta" in R3..=R5,
     }
 }
 
-/// The contents of a resource.
+/// The contents of a resource, text or binary.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ResourceContents {
-    /// Binary contents.
+    /// Binary contents, base64-encoded.
     Blob(BlobResource),
-    /// Text.
+    /// Text contents.
     Text(TextResource),
 }
 
 impl ResourceContents {
-    /// Text.
+    /// Creates text contents.
     pub fn text(uri: impl Into<String>, text: impl Into<Str>) -> Self {
         let (uri, text) = (uri.into(), text.into());
         Self::Text(TextResource {
@@ -154,7 +154,7 @@ impl Encode for ResourceContents {
     }
 }
 
-/// Reads binary contents if `blob` is present and `text` is absent, and text otherwise.
+/// Decodes binary contents if `blob` is present and `text` is absent, and text contents otherwise.
 impl Decode for ResourceContents {
     fn read(reader: &mut JsonReader<'_>) -> Result<Self, DecodeError> {
         if reader.peek_member("text").is_none() && reader.peek_member("blob").is_some() {
@@ -165,7 +165,7 @@ impl Decode for ResourceContents {
 }
 
 object! {
-    /// Requests a page of the list of resources.
+    /// The params of a `resources/list` request for one page of the list.
     pub struct ListResources {
         /// The previous page's `next_cursor`, verbatim; `None` for the first page.
         // PAG-01: cursors are opaque and are echoed verbatim.
@@ -176,7 +176,7 @@ object! {
 }
 
 object! {
-    /// A page of the list of resources.
+    /// The result of a `resources/list` request: one page of the list.
     pub struct ListResourcesResult {
         /// The resources on this page.
         required resources: List<Resource> = "resources",
@@ -185,9 +185,9 @@ object! {
         strict next_cursor: String = "nextCursor",
         /// Kind of result. (since 2026-07-28)
         stamped result_type: ResultType = "resultType" in R5..=R5,
-        /// How long the result may be cached, in milliseconds. (since 2026-07-28)
+        /// How long the result may be cached, in milliseconds. Default: 0. (since 2026-07-28)
         stamped ttl_ms: u64 = "ttlMs" in R5..=R5,
-        /// Which clients may share a cached copy. (since 2026-07-28)
+        /// Which users may share a cached copy. Default: `Private`. (since 2026-07-28)
         stamped cache_scope: CacheScope = "cacheScope" in R5..=R5,
         /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
@@ -197,7 +197,7 @@ object! {
 message!(ClientRequest "resources/list": ListResources => ListResourcesResult);
 
 object! {
-    /// Requests a page of the list of resource templates.
+    /// The params of a `resources/templates/list` request for one page of the list.
     pub struct ListResourceTemplates {
         /// The previous page's `next_cursor`, verbatim; `None` for the first page.
         // PAG-01: cursors are opaque and are echoed verbatim.
@@ -208,7 +208,7 @@ object! {
 }
 
 object! {
-    /// A page of the list of resource templates.
+    /// The result of a `resources/templates/list` request: one page of the list.
     pub struct ListResourceTemplatesResult {
         /// The templates on this page.
         required resource_templates: List<ResourceTemplate> = "resourceTemplates",
@@ -217,9 +217,9 @@ object! {
         strict next_cursor: String = "nextCursor",
         /// Kind of result. (since 2026-07-28)
         stamped result_type: ResultType = "resultType" in R5..=R5,
-        /// How long the result may be cached, in milliseconds. (since 2026-07-28)
+        /// How long the result may be cached, in milliseconds. Default: 0. (since 2026-07-28)
         stamped ttl_ms: u64 = "ttlMs" in R5..=R5,
-        /// Which clients may share a cached copy. (since 2026-07-28)
+        /// Which users may share a cached copy. Default: `Private`. (since 2026-07-28)
         stamped cache_scope: CacheScope = "cacheScope" in R5..=R5,
         /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
@@ -232,7 +232,7 @@ message!(
 );
 
 object! {
-    /// Reads a resource.
+    /// The params of a `resources/read` request.
     pub struct ReadResource {
         /// The resource's URI.
         required uri: String = "uri",
@@ -246,15 +246,15 @@ object! {
 }
 
 object! {
-    /// The contents of a resource; several parts for a folder.
+    /// The result of a `resources/read` request.
     pub struct ReadResourceResult {
-        /// The parts.
+        /// The contents of the resource, in several parts for a folder.
         required contents: List<ResourceContents> = "contents",
         /// Kind of result. (since 2026-07-28)
         stamped result_type: ResultType = "resultType" in R5..=R5,
-        /// How long the result may be cached, in milliseconds. (since 2026-07-28)
+        /// How long the result may be cached, in milliseconds. Default: 0. (since 2026-07-28)
         stamped ttl_ms: u64 = "ttlMs" in R5..=R5,
-        /// Which clients may share a cached copy. (since 2026-07-28)
+        /// Which users may share a cached copy. Default: `Private`. (since 2026-07-28)
         stamped cache_scope: CacheScope = "cacheScope" in R5..=R5,
         /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
@@ -276,7 +276,9 @@ impl From<Vec<ResourceContents>> for ReadResourceResult {
 }
 
 object! {
-    /// Subscribes to changes of a resource. (up to 2025-11-25)
+    /// The params of a `resources/subscribe` request. (up to 2025-11-25)
+    ///
+    /// Subscribes the client to changes to the resource.
     pub struct Subscribe {
         /// The resource's URI.
         required uri: String = "uri",
@@ -288,7 +290,9 @@ object! {
 message!(ClientRequest "resources/subscribe": Subscribe => EmptyResult);
 
 object! {
-    /// Ends the subscription to a resource. (up to 2025-11-25)
+    /// The params of a `resources/unsubscribe` request. (up to 2025-11-25)
+    ///
+    /// Ends the client's subscription to the resource.
     pub struct Unsubscribe {
         /// The resource's URI.
         required uri: String = "uri",
@@ -300,7 +304,7 @@ object! {
 message!(ClientRequest "resources/unsubscribe": Unsubscribe => EmptyResult);
 
 object! {
-    /// Notifies the client that a resource changed.
+    /// The params of a `notifications/resources/updated` notification.
     // T-122: it may be a sub-resource of the one subscribed to.
     pub struct ResourceUpdated {
         /// URI of the changed resource, possibly a sub-resource of the one subscribed to.
@@ -313,7 +317,7 @@ object! {
 message!(ServerNotification "notifications/resources/updated": ResourceUpdated);
 
 object! {
-    /// Notifies clients that the list of resources changed.
+    /// The params of a `notifications/resources/list_changed` notification.
     pub struct ResourcesListChanged {
         /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",

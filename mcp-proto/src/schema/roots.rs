@@ -1,4 +1,4 @@
-//! Roots: the files and folders that a server may use.
+//! Roots: the directories and files that a client allows a server to use.
 
 use alloc::string::String;
 
@@ -8,7 +8,7 @@ use super::meta::Meta;
 use crate::revision::{R3, R5};
 
 object! {
-    /// Requests the client's roots.
+    /// The params of a `roots/list` request.
     ///
     /// See <https://modelcontextprotocol.io/specification/2025-11-25/client/roots>.
     pub struct ListRoots {
@@ -18,7 +18,7 @@ object! {
 }
 
 object! {
-    /// The client's roots.
+    /// The result of a `roots/list` request: the client's roots.
     pub struct ListRootsResult {
         /// The roots.
         required roots: List<Root> = "roots",
@@ -30,9 +30,9 @@ object! {
 message!(ServerRequest "roots/list": ListRoots => ListRootsResult);
 
 object! {
-    /// A root: a file or folder that the server may use.
+    /// A root: a directory or file that the server may use.
     pub struct Root {
-        /// URI of the root.
+        /// URI of the root, a `file:` URI; see [`Root::is_file`].
         // SEC-15: see `is_file`.
         required uri: String = "uri",
         /// Display name.
@@ -43,7 +43,7 @@ object! {
 }
 
 impl Root {
-    /// Returns whether the URI is a `file:` URI, as the protocol requires.
+    /// Returns whether the URI starts with `file://`, as the protocol requires.
     // SEC-15: other schemes are not roots.
     #[must_use]
     pub fn is_file(&self) -> bool {
@@ -52,7 +52,7 @@ impl Root {
 }
 
 object! {
-    /// Notifies the server that the client's roots changed. (up to 2025-11-25)
+    /// The params of a `notifications/roots/list_changed` notification. (up to 2025-11-25)
     pub struct RootsListChanged {
         /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",

@@ -9,11 +9,13 @@ use super::meta::Meta;
 use crate::revision::R5;
 
 object! {
-    /// Subscribes to change notifications until the request ends. (since 2026-07-28)
+    /// The params of a `subscriptions/listen` request. (since 2026-07-28)
+    ///
+    /// Subscribes to change notifications until the request ends.
     ///
     /// See <https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions>.
     pub struct SubscriptionsListen {
-        /// Notifications to receive.
+        /// The notifications that the client requests.
         required notifications: SubscriptionFilter = "notifications",
         /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
@@ -23,26 +25,28 @@ object! {
 message!(ClientRequest "subscriptions/listen": SubscriptionsListen => SubscriptionsListenResult);
 
 object! {
-    /// The notifications of a subscription. (since 2026-07-28)
+    /// The selection of notifications in a subscription. (since 2026-07-28)
     pub struct SubscriptionFilter {
-        /// Changes of the list of tools.
+        /// Whether to report changes to the list of tools.
         optional tools_list_changed: bool = "toolsListChanged",
-        /// Changes of the list of prompts.
+        /// Whether to report changes to the list of prompts.
         optional prompts_list_changed: bool = "promptsListChanged",
-        /// Changes of the list of resources.
+        /// Whether to report changes to the list of resources.
         optional resources_list_changed: bool = "resourcesListChanged",
-        /// URIs of resources whose changes to report.
+        /// URIs of the resources whose changes are reported.
         optional resource_subscriptions: List<String> = "resourceSubscriptions",
-        /// Ids of tasks whose changes to report. (extension)
+        /// Ids of the tasks whose status changes are reported. (extension)
         optional task_ids: List<String> = "taskIds",
     }
 }
 
 object! {
-    /// Acknowledges a subscription. (since 2026-07-28)
+    /// The params of a `notifications/subscriptions/acknowledged` notification. (since 2026-07-28)
+    ///
+    /// It is the first message of a subscription.
     // STL-29: precedes all other messages of the subscription.
     pub struct SubscriptionsAcknowledged {
-        /// The requested notifications that the server will send.
+        /// The subset of the requested notifications that the server will send.
         required notifications: SubscriptionFilter = "notifications",
         /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
@@ -52,7 +56,9 @@ object! {
 message!(ServerNotification "notifications/subscriptions/acknowledged": SubscriptionsAcknowledged);
 
 object! {
-    /// The end of a subscription, closed by the server. (since 2026-07-28)
+    /// The result of a `subscriptions/listen` request. (since 2026-07-28)
+    ///
+    /// The server sends it when it ends the subscription.
     // STL-36: the last message of a subscription that ends gracefully.
     pub struct SubscriptionsListenResult {
         /// Metadata with the subscription's id.

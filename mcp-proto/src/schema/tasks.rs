@@ -1,5 +1,4 @@
-//! Tasks: requests whose results are fetched later, both in revision 2025-11-25 and as an
-//! extension.
+//! Tasks: requests whose results are fetched later, in revision 2025-11-25 and as an extension.
 
 use alloc::string::String;
 
@@ -14,7 +13,7 @@ use crate::json::Raw;
 use crate::revision::R5;
 
 object! {
-    /// Asks the receiver to run a request as a task. (2025-11-25)
+    /// The `task` member of a request that the receiver should run as a task. (2025-11-25)
     ///
     /// See <https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks>.
     pub struct TaskRequest {
@@ -32,7 +31,7 @@ string_enum! {
         Completed = "completed",
         /// The task failed. Final.
         Failed = "failed",
-        /// The task needs input.
+        /// The task needs input from the requestor.
         InputRequired = "input_required",
         /// The task is running.
         Working = "working",
@@ -49,8 +48,10 @@ impl TaskStatus {
 }
 
 object! {
-    /// A task of revision 2025-11-25: the result of `tasks/get` and `tasks/cancel`, and the params
-    /// of the status notification. (2025-11-25)
+    /// A task and its status. (2025-11-25)
+    ///
+    /// The result of `tasks/get` and `tasks/cancel` requests, and the params of a
+    /// `notifications/tasks/status` notification.
     pub struct Task {
         /// The task's id.
         required task_id: String = "taskId",
@@ -72,9 +73,9 @@ object! {
 }
 
 object! {
-    /// The result of a request that runs as a task. (2025-11-25)
+    /// The immediate result of a request that runs as a task. (2025-11-25)
     pub struct CreateTaskResult {
-        /// The task.
+        /// The task that was created.
         required task: Task = "task",
         /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
@@ -82,7 +83,7 @@ object! {
 }
 
 object! {
-    /// Requests the status of a task.
+    /// The params of a `tasks/get` request for the status of a task.
     pub struct GetTask {
         /// The task's id.
         required task_id: String = "taskId",
@@ -95,7 +96,10 @@ message!(ClientRequest "tasks/get": GetTask => Task);
 message!(ServerRequest "tasks/get": GetTask => Task);
 
 object! {
-    /// Waits for the result of a task's request and returns it. (2025-11-25)
+    /// The params of a `tasks/result` request. (2025-11-25)
+    ///
+    /// The receiver responds when the task ends, with the result or error of the request that runs
+    /// as the task.
     // TSK-13: exactly the result or error of the task's request.
     pub struct GetTaskPayload {
         /// The task's id.
@@ -109,7 +113,7 @@ message!(ClientRequest "tasks/result": GetTaskPayload => ExtraMembers);
 message!(ServerRequest "tasks/result": GetTaskPayload => ExtraMembers);
 
 object! {
-    /// Requests a page of the list of tasks. (2025-11-25)
+    /// The params of a `tasks/list` request for one page of the list. (2025-11-25)
     pub struct ListTasks {
         /// The previous page's `next_cursor`, verbatim; `None` for the first page.
         // PAG-01: cursors are opaque and are echoed verbatim.
@@ -120,7 +124,7 @@ object! {
 }
 
 object! {
-    /// A page of the list of tasks. (2025-11-25)
+    /// The result of a `tasks/list` request: one page of the list. (2025-11-25)
     pub struct ListTasksResult {
         /// The tasks on this page.
         required tasks: List<Task> = "tasks",
@@ -136,7 +140,7 @@ message!(ClientRequest "tasks/list": ListTasks => ListTasksResult);
 message!(ServerRequest "tasks/list": ListTasks => ListTasksResult);
 
 object! {
-    /// Cancels a task.
+    /// The params of a `tasks/cancel` request.
     pub struct CancelTask {
         /// The task's id.
         required task_id: String = "taskId",
@@ -151,8 +155,9 @@ message!(ClientNotification "notifications/tasks/status": Task);
 message!(ServerNotification "notifications/tasks/status": Task);
 
 object! {
-    /// A task of the extension: the result of `tasks/get` and the params of the status
-    /// notification.
+    /// A task and its status, with its input requests and outcome. (extension)
+    ///
+    /// The result of a `tasks/get` request and the params of a `notifications/tasks` notification.
     pub struct DetailedTask {
         /// The task's id.
         required task_id: String = "taskId",
@@ -171,11 +176,11 @@ object! {
         /// Pending input requests, if the status is `input_required`.
         // TSK-29: all outstanding input requests.
         optional input_requests: Map<InputRequest> = "inputRequests",
-        /// The result, if completed.
+        /// The result of the request, if the status is `completed`.
         strict result: AnyObject = "result",
-        /// The error object, if failed.
+        /// The error object, if the status is `failed`.
         optional error: Raw = "error",
-        /// Kind of this result; `task` in reply to the request that the task runs.
+        /// Kind of result: `task` in the result that creates the task, and otherwise `complete`.
         // TSK-27: `task` only in the result that creates a task.
         stamped result_type: ResultType = "resultType" in R5..=R5,
         /// Protocol metadata (`_meta`).
@@ -186,11 +191,11 @@ object! {
 message!(ServerNotification "notifications/tasks": DetailedTask);
 
 object! {
-    /// Sends responses to a task's input requests. (extension)
+    /// The params of a `tasks/update` request with responses to input requests. (extension)
     pub struct UpdateTask {
         /// The task's id.
         required task_id: String = "taskId",
-        /// The responses, by the keys of the input requests.
+        /// The responses, each under the key of its input request.
         required input_responses: ExtraMembers = "inputResponses",
         /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",

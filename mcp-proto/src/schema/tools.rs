@@ -1,4 +1,4 @@
-//! Tools: listing and calling them.
+//! Tools: listing and calls.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -17,7 +17,7 @@ use crate::json::{JsonReader, Raw, Str};
 use crate::revision::{R2, R3, R4, R5, Revision};
 
 object! {
-    /// Requests a page of the list of tools.
+    /// The params of a `tools/list` request for one page of the list.
     pub struct ListTools {
         /// The previous page's `next_cursor`, verbatim; `None` for the first page.
         // PAG-01: cursors are opaque and are echoed verbatim.
@@ -28,7 +28,7 @@ object! {
 }
 
 object! {
-    /// A page of the list of tools.
+    /// The result of a `tools/list` request: one page of the list.
     pub struct ListToolsResult {
         /// The tools on this page.
         required tools: List<Tool> = "tools",
@@ -37,9 +37,9 @@ object! {
         strict next_cursor: String = "nextCursor",
         /// Kind of result. (since 2026-07-28)
         stamped result_type: ResultType = "resultType" in R5..=R5,
-        /// How long the result may be cached, in milliseconds. (since 2026-07-28)
+        /// How long the result may be cached, in milliseconds. Default: 0. (since 2026-07-28)
         stamped ttl_ms: u64 = "ttlMs" in R5..=R5,
-        /// Which clients may share a cached copy. (since 2026-07-28)
+        /// Which users may share a cached copy. Default: `Private`. (since 2026-07-28)
         stamped cache_scope: CacheScope = "cacheScope" in R5..=R5,
         /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
@@ -49,7 +49,7 @@ object! {
 message!(ClientRequest "tools/list": ListTools => ListToolsResult);
 
 object! {
-    /// A tool as listed.
+    /// A tool, as described in the result of `tools/list`.
     ///
     /// See <https://modelcontextprotocol.io/specification/2025-11-25/server/tools>.
     pub struct Tool {
@@ -63,7 +63,7 @@ object! {
         required input_schema: AnyObject = "inputSchema",
         /// JSON Schema of the structured result, verbatim.
         optional output_schema: OutputSchema = "outputSchema" in R3..=R5,
-        /// Hints about the tool's behaviour.
+        /// Hints about the tool's behaviour. (since 2025-03-26)
         optional annotations: ToolAnnotations = "annotations" in R2..=R5,
         /// Icons for user interfaces.
         optional icons: List<Icon> = "icons" in R4..=R5,
@@ -77,18 +77,19 @@ object! {
 object! {
     /// Hints about a tool's behaviour. (since 2025-03-26)
     ///
-    /// The hints come from the server: trust them no more than the server itself.
+    /// An absent hint has its default. The hints come from the server: trust them no more than the
+    /// server itself.
     // SEC-04: annotations are untrusted.
     pub struct ToolAnnotations {
         /// Display name.
         optional title: String = "title",
-        /// The tool does not modify its environment.
+        /// Whether the tool leaves its environment unmodified. Default: `false`.
         optional read_only: bool = "readOnlyHint",
-        /// The tool may destroy data.
+        /// Whether the tool may destroy data, unless it is read-only. Default: `true`.
         optional destructive: bool = "destructiveHint",
-        /// Repeating a call has no further effect.
+        /// Whether repeating a call has no additional effect. Default: `false`.
         optional idempotent: bool = "idempotentHint",
-        /// The tool interacts with external systems.
+        /// Whether the tool interacts with external systems. Default: `true`.
         optional open_world: bool = "openWorldHint",
     }
 }
@@ -96,7 +97,7 @@ object! {
 object! {
     /// How a tool can be executed. (2025-11-25)
     pub struct ToolExecution {
-        /// Whether the tool can be called as a task.
+        /// Whether the tool can be called as a task. `None` means [`TaskSupport::Forbidden`].
         optional task_support: TaskSupport = "taskSupport",
     }
 }
@@ -104,23 +105,23 @@ object! {
 string_enum! {
     /// Whether a tool can be called as a task. (2025-11-25)
     pub enum TaskSupport {
-        /// Never; the default.
+        /// The tool cannot be called as a task. This is the default.
         Forbidden = "forbidden",
-        /// At the client's choice.
+        /// The client decides whether to call the tool as a task.
         Optional = "optional",
-        /// Always.
+        /// The tool must be called as a task.
         Required = "required",
     }
 }
 
 object! {
-    /// Calls a tool.
+    /// The params of a `tools/call` request.
     pub struct CallTool {
         /// The tool's name.
         required name: Str = "name",
-        /// The arguments, a JSON object.
+        /// The arguments of the call, by name.
         strict arguments: AnyObject = "arguments",
-        /// Requests execution as a task. (2025-11-25)
+        /// Requests that the call run as a task. (2025-11-25)
         optional task: TaskRequest = "task" in R4..=R4,
         /// Responses to the server's input requests, by key. (since 2026-07-28)
         optional input_responses: ExtraMembers = "inputResponses" in R5..=R5,
@@ -144,12 +145,12 @@ object! {
     /// assert!(!result.is_error);
     /// ```
     pub struct CallToolResult {
-        /// The output.
+        /// The output of the tool, as content blocks.
         required content: List<Content> = "content",
-        /// Structured result. An explicit `null` is distinct from absence.
+        /// The output of the tool as JSON. An explicit `null` is distinct from absence.
         // T-107: `null` is a value.
         optional structured_content: Structured = "structuredContent" in R3..=R5,
-        /// Whether the tool failed; `content` then describes the failure.
+        /// Whether the tool failed, in which case `content` describes the failure.
         flag is_error: bool = "isError",
         /// Kind of result. (since 2026-07-28)
         stamped result_type: ResultType = "resultType" in R5..=R5,
@@ -199,24 +200,30 @@ macro_rules! restricted_json {
 }
 
 restricted_json!(
-    /// A structured result: any JSON; peers before 2026-07-28 are sent objects only.
+    /// The structured output of a tool, which can be any JSON value.
+    ///
+    /// Peers of revisions before 2026-07-28 receive it only if it is an object; otherwise it is
+    /// omitted.
     Structured,
     Raw::is_object
 );
 
 restricted_json!(
-    /// JSON Schema of structured results; peers before 2026-07-28 are sent schemas of objects only.
+    /// The JSON Schema of a tool's structured output.
+    ///
+    /// Peers of revisions before 2026-07-28 receive it only if its `type` is `object`; otherwise it
+    /// is omitted.
     OutputSchema,
     |schema| schema.member("type").is_some_and(|kind| kind.to_text().as_deref() == Some("object"))
 );
 
 impl CallToolResult {
-    /// Creates a successful result of one text block.
+    /// Creates a successful result that contains one text block.
     pub fn text(text: impl Into<Str>) -> Self {
         Self::new(Vec::from([Content::from(text.into())]))
     }
 
-    /// Creates a failed result of one text block.
+    /// Creates a result that reports a failure of the tool in one text block.
     pub fn error(text: impl Into<Str>) -> Self {
         let mut result = Self::text(text);
         result.is_error = true;
@@ -249,7 +256,7 @@ impl From<Vec<Content>> for CallToolResult {
 }
 
 object! {
-    /// Notifies clients that the list of tools changed.
+    /// The params of a `notifications/tools/list_changed` notification.
     pub struct ToolsListChanged {
         /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",

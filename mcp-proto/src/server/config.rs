@@ -29,7 +29,9 @@ pub struct Config {
 }
 
 impl Config {
-    /// Creates a configuration that speaks every revision and declares no capabilities.
+    /// Creates a configuration with the name and version of the server.
+    ///
+    /// The server supports every revision and declares no capabilities.
     pub fn new(name: &str, version: &str) -> Self {
         let identity = Identity {
             info: Implementation::new(name, version),
@@ -60,7 +62,9 @@ impl Config {
     }
 
     // CAP-01: a server serves only what it declares.
-    /// Declares a capability, so that the corresponding requests are delivered instead of refused.
+    /// Declares a capability, so that the requests that need it are delivered instead of refused.
+    ///
+    /// Default: no capabilities.
     #[must_use]
     pub fn capability(self, capability: crate::Capability) -> Self {
         self.with(|identity| {
@@ -75,13 +79,13 @@ impl Config {
         self.with(|identity| identity.capabilities = capabilities)
     }
 
-    /// Sets the instructions that tell a model how to use this server.
+    /// Sets the instructions that tell a model how to use this server. Default: none.
     #[must_use]
     pub fn instructions(self, instructions: &str) -> Self {
         self.with(|identity| identity.instructions = Some(instructions.into()))
     }
 
-    /// Restricts the server to these protocol revisions.
+    /// Sets the protocol revisions that the server supports. Default: all.
     #[must_use]
     pub fn revisions(self, revisions: &[Revision]) -> Self {
         self.with(|identity| {
@@ -90,26 +94,28 @@ impl Config {
         })
     }
 
-    /// Delivers requests for `method`, which no revision defines, instead of refusing them.
+    /// Adds a method, defined by no revision, whose requests are delivered instead of refused.
     #[must_use]
     pub fn serve_method(self, method: &str) -> Self {
         self.with(|identity| identity.served_methods.push(method.into()))
     }
 
-    /// Sets the limits of each connection.
+    /// Sets the limits of each connection. Default: [`Limits::default`].
     #[must_use]
     pub fn limits(self, limits: Limits) -> Self {
         self.with(|identity| identity.limits = limits)
     }
 
-    /// Sets the reaction to violations. The default, [`ViolationPolicy::Reply`], reports them and
-    /// answers malformed messages with an error.
+    /// Sets the reaction to violations of the protocol by a client.
+    ///
+    /// Default: [`ViolationPolicy::Reply`], which reports them and answers malformed messages with
+    /// an error.
     #[must_use]
     pub fn on_violation(self, policy: ViolationPolicy) -> Self {
         self.with(|identity| identity.policy = policy)
     }
 
-    /// Returns the revisions the server speaks, oldest first.
+    /// Returns the revisions that the server supports, oldest first.
     #[must_use]
     pub fn supported_revisions(&self) -> &[Revision] {
         &self.identity.revisions

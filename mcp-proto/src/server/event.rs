@@ -1,4 +1,4 @@
-//! The events of a server, and their one-line summaries.
+//! The events of a server and their one-line summaries.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -12,17 +12,19 @@ use crate::vocabulary::{
     CallError, CallId, CloseReason, Context, IncomingId, Peer, Progress, Request, Violation,
 };
 
-/// An event of a server, in the order of its cause. Each event is delivered once.
+/// A server event for the application.
+///
+/// Events are delivered once each, in the order of their causes.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Event {
     /// The connection is closed. This is the last event.
     Closed(CloseReason),
-    /// A call has completed. No further event refers to it.
+    /// A call has completed. No later event refers to it.
     Completed {
         /// The completed call.
         call: CallId,
-        /// The result, or the reason there is none.
+        /// The result, or the error the call failed with.
         outcome: Result<Raw, CallError>,
     },
     /// The client sent a notification.
@@ -34,16 +36,19 @@ pub enum Event {
     },
     /// The client reported progress on a call.
     Progress {
-        /// The call.
+        /// The call that is making progress.
         call: CallId,
         /// The progress so far.
         progress: Progress,
     },
-    /// The client completed the handshake of a legacy session: the server may now send requests and
-    /// notifications. Modern clients have no handshake and never cause this event.
+    /// The client completed the handshake of a legacy session.
+    ///
+    /// The server may now send requests and notifications. Modern clients have no handshake and
+    /// never cause this event.
     Ready(Arc<Peer>),
-    /// The client sent a request. Respond with
-    /// [`Server::respond`](crate::server::Server::respond),
+    /// The client sent a request.
+    ///
+    /// Respond with [`Server::respond`](crate::server::Server::respond),
     /// [`Server::respond_error`](crate::server::Server::respond_error) or
     /// [`Server::request_input`](crate::server::Server::request_input).
     Request {
@@ -51,26 +56,28 @@ pub enum Event {
         incoming: IncomingId,
         /// The method and its params.
         request: Request,
-        /// The client, its options, and any input gathered for this request.
+        /// The client, its options, and the responses to earlier input requests.
         context: Context,
     },
-    /// The client cancelled its request. Responding to it fails with
-    /// [`Misuse::Stale`](crate::Misuse::Stale).
+    /// The client cancelled its request.
+    ///
+    /// Responding to it fails with [`Misuse::Stale`](crate::Misuse::Stale).
     RequestCancelled {
         /// The cancelled request.
         incoming: IncomingId,
         /// The reason, if the client gave one.
         reason: Option<Box<str>>,
     },
-    /// The last subscriber of this resource is gone.
+    /// A resource lost its last subscriber. Its changes no longer need to be reported.
     Unwatched {
         /// The URI of the resource.
         uri: Box<str>,
     },
     /// The client broke a rule of the protocol. The connection continues.
     Violation(Violation),
-    /// A resource got its first subscriber. Report its changes with
-    /// [`Server::notify_changed`](crate::server::Server::notify_changed).
+    /// A resource got its first subscriber.
+    ///
+    /// Report its changes with [`Server::notify_changed`](crate::server::Server::notify_changed).
     Watched {
         /// The URI of the resource.
         uri: Box<str>,
@@ -78,7 +85,7 @@ pub enum Event {
 }
 
 impl Event {
-    /// Converts an event of the connection. Returns `None` for events that only clients have.
+    /// Converts an internal event. Returns `None` for events that only clients have.
     pub(super) fn from_connection(event: vocabulary::Event) -> Option<Self> {
         Some(match event {
             vocabulary::Event::Closed(why) => Self::Closed(why),
@@ -103,7 +110,7 @@ impl Event {
     }
 }
 
-/// Writes a summary of ids, methods and codes, without the values the event carries.
+/// Writes a one-line summary: ids, methods and codes, but no payloads.
 impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

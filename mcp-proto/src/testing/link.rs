@@ -9,21 +9,21 @@ use bytes::Buf;
 use super::seed::Seed;
 use crate::time::Instant;
 
-/// How a link splits bytes into pieces.
+/// How a [`Pipe`] splits bytes into pieces.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Chunking {
     /// Pieces of this many bytes.
     Bytes(usize),
-    /// Pieces of random sizes, up to this many bytes.
+    /// Pieces of random sizes, from one byte up to this many.
     Seeded(Seed, usize),
-    /// No splitting.
+    /// No splitting. The default of a pipe.
     Whole,
 }
 
-/// One direction of a pipe, with the faults of a byte stream.
+/// One direction of a byte stream in virtual time, with faults that a test can inject.
 ///
-/// Like a byte stream, a link delays and splits bytes, stalls, fills up, breaks and is closed by
-/// its sender. It does not reorder or repeat bytes, and loses them only when it breaks.
+/// Like a real byte stream, a pipe delays and splits bytes, stalls, fills up, breaks and is closed
+/// by its sender. It does not reorder or repeat bytes, and loses them only when it breaks.
 ///
 /// ```
 /// use bytes::Buf;
@@ -43,20 +43,23 @@ pub enum Chunking {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Pipe {
-    /// The minimum delay. Default: 1 ms.
+    /// The minimum delay of each piece. Default: 1 ms.
     pub latency: Duration,
-    /// A seed and the maximum random delay added to each piece. Later pieces wait for earlier
-    /// ones. Default: 0.
+    /// A seed and the bound of the random delay added to each piece. Default: no random delay.
+    ///
+    /// A piece never overtakes an earlier one.
     pub jitter: (Seed, Duration),
     /// How bytes are split. Default: not at all.
     pub chunking: Chunking,
-    /// The maximum number of bytes in flight; further bytes stay in the sender's outbox. Default:
-    /// unlimited.
+    /// The maximum number of bytes in flight. Default: unlimited.
+    ///
+    /// Further bytes stay in the outbox of the sender.
     pub capacity: usize,
-    /// While set, no bytes arrive and the pipe fills up.
+    /// Whether the pipe is stalled: no bytes arrive, and the pipe fills up. Default: false.
     pub is_stalled: bool,
-    /// The number of bytes after which the link breaks. These bytes still arrive, followed by the
-    /// end of the stream. Default: never.
+    /// The number of bytes after which the pipe breaks. Default: never.
+    ///
+    /// These bytes still arrive, followed by the end of the stream.
     pub bytes_max: Option<u64>,
     /// Whether sent bytes are lost.
     is_cut: bool,
@@ -97,7 +100,7 @@ impl Pipe {
         self.bytes
     }
 
-    /// Breaks the link: bytes in flight are lost, and the receiver reaches the end of the stream.
+    /// Breaks the pipe: bytes in flight are lost, and the receiver reaches the end of the stream.
     pub fn cut(&mut self, now: Instant) {
         self.is_cut = true;
         self.in_flight.clear();
@@ -105,15 +108,16 @@ impl Pipe {
         self.end = Some(now);
     }
 
-    /// Closes the sender's end. Bytes in flight still arrive.
+    /// Closes the end of the sender. Bytes in flight still arrive.
     pub fn close(&mut self, now: Instant) {
         if self.end.is_none() {
             self.end = Some(self.arrival(now));
         }
     }
 
-    /// Takes as many bytes from the outbox as fit and passes them to `witness`. Returns whether
-    /// there were any.
+    /// Takes as many bytes from the outbox as the pipe has room for.
+    ///
+    /// Passes each piece to `witness`. Returns whether there were any.
     pub fn send(
         &mut self,
         now: Instant,
@@ -132,12 +136,12 @@ impl Pipe {
         moved
     }
 
-    /// Appends bytes of another origin, regardless of the capacity.
+    /// Appends bytes that do not come from the outbox, regardless of the capacity.
     pub fn insert(&mut self, now: Instant, bytes: &[u8]) {
         self.put(now, bytes.to_vec());
     }
 
-    /// Returns the next piece that has arrived.
+    /// Removes and returns the next piece that has arrived by `now`, if any.
     pub fn receive(&mut self, now: Instant) -> Option<Vec<u8>> {
         if self.is_stalled || self.in_flight.front().is_none_or(|(at, _)| *at > now) {
             return None;
@@ -147,15 +151,16 @@ impl Pipe {
         Some(piece)
     }
 
-    /// Returns true once when the end of the stream has arrived.
+    /// Returns whether the end of the stream has arrived. Returns true only once.
     pub fn receive_end(&mut self, now: Instant) -> bool {
         let arrived =
             !self.is_stalled && self.in_flight.is_empty() && self.end.is_some_and(|at| at <= now);
         arrived && !core::mem::replace(&mut self.is_end_received, true)
     }
 
-    /// Returns the time at which the next piece, or the end of the stream, arrives; `None` if
-    /// nothing is in flight or the pipe is stalled.
+    /// Returns when the next piece, or the end of the stream, arrives.
+    ///
+    /// Returns `None` if nothing is in flight or the pipe is stalled.
     #[must_use]
     pub fn next_arrival(&self) -> Option<Instant> {
         if self.is_stalled {

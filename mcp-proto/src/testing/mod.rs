@@ -1,7 +1,6 @@
-//! A test kit for MCP peers: a client and a server in memory, virtual time, failing pipes, and a
-//! checker for the messages on the wire.
+//! Tools for testing MCP peers in memory: virtual time, failing pipes and a protocol checker.
 //!
-//! [`Pair`] connects a client and a server by two [`Pipe`]s in virtual time. Nothing sleeps, and
+//! A [`Pair`] connects a client and a server by two [`Pipe`]s in virtual time. Nothing sleeps, and
 //! all randomness comes from a seed, so failures are reproducible. A [`WireChecker`] checks the
 //! messages in both directions. A failure reports the seed and the [`Transcript`].
 //!

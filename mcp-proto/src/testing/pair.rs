@@ -1,4 +1,4 @@
-//! [`Pair`]: a client and a server connected by two links in virtual time.
+//! [`Pair`]: a client and a server connected by two pipes in virtual time.
 
 mod waits;
 
@@ -21,10 +21,10 @@ use crate::server::{self, Server};
 use crate::stdio::Stdio;
 use crate::time::Instant;
 
-/// The steps that one `drive` may take before it fails.
+/// The maximum number of steps of one `drive`.
 const STEPS_MAX: usize = 1_000_000;
 
-/// The characters of an event that the transcript shows.
+/// The maximum length of an event in the transcript, in characters.
 const EVENT_CHARS_MAX: usize = 160;
 
 /// A callback for the events of one side.
@@ -33,24 +33,26 @@ type EventHandler<E> = Box<dyn FnMut(&mut E, Instant, <E as Endpoint>::Event)>;
 /// A function that formats an event for the transcript.
 type Describe<E> = fn(&<E as Endpoint>::Event) -> String;
 
-/// A client, a server, the links between them, and the time.
+/// A client and a server connected by two pipes, with a virtual clock.
 ///
-/// Nothing happens by itself. [`step`](Self::step) does what is possible at the current time,
-/// [`drive`](Self::drive) continues until no bytes are in flight, [`wait`](Self::wait) advances the
-/// time by a duration, and [`drive_until_quiet`](Self::drive_until_quiet) also fires all timers.
-/// The events of a side go to its handler, if it has one
-/// ([`on_server_event`](Self::on_server_event), [`on_client_event`](Self::on_client_event)).
-/// Otherwise they are queued, and the test acts as the application: it calls the methods of
-/// [`client`](Self::client) and [`server`](Self::server) with [`now`](Self::now).
+/// A pair makes progress only when the test calls a method. [`step`](Self::step) does everything
+/// possible at the current time, [`drive`](Self::drive) continues until no bytes are in flight,
+/// [`wait`](Self::wait) advances the time by a duration, and
+/// [`drive_until_quiet`](Self::drive_until_quiet) also fires all timers. The events of a side are
+/// passed to its handler, if it has one ([`on_server_event`](Self::on_server_event),
+/// [`on_client_event`](Self::on_client_event)). Otherwise they are queued, and the test acts as the
+/// application: it calls the methods of [`client`](Self::client) and [`server`](Self::server) with
+/// [`now`](Self::now).
 ///
 /// The fields of each [`Pipe`] inject faults. A [`WireChecker`] checks the messages of both sides.
 ///
-/// The endpoints are those of this crate or wrappers that implement [`Endpoint`]. The `Display`
-/// output of a pair is the label and the transcript; include it in the test's assertions.
+/// The endpoints are those of this crate or any other types that implement [`Endpoint`], such as
+/// wrappers. The `Display` output of a pair is the label and the transcript; include it in the
+/// messages of assertions.
 ///
 /// # Panics
-/// Methods that make progress panic if an endpoint sends an invalid message, or if the exchange of
-/// messages does not end.
+/// Methods that make progress panic if an endpoint sends an invalid message, or if the endpoints
+/// never stop exchanging messages.
 ///
 /// ```
 /// use core::time::Duration;
@@ -78,16 +80,18 @@ pub struct Pair<C: Endpoint = Stdio<Client>, S: Endpoint = Stdio<Server>> {
     pub to_server: Pipe,
     /// The current time, initially zero.
     pub now: Instant,
-    /// Events of the client, if it has no handler.
+    /// Client events that wait for the test. Empty if the client has a handler.
     pub client_events: VecDeque<C::Event>,
-    /// Events of the server, if it has no handler.
+    /// Server events that wait for the test. Empty if the server has a handler.
     pub server_events: VecDeque<S::Event>,
-    /// While set, the events of the client are not polled.
+    /// Whether client events are left unpolled, as by a busy application. Default: false.
     pub is_client_busy: bool,
-    /// While set, the events of the server are not polled.
+    /// Whether server events are left unpolled, as by a busy application. Default: false.
     pub is_server_busy: bool,
-    /// The checker of messages. Pass it any bytes given to an endpoint without going through its
-    /// link.
+    /// The checker of the messages in both directions.
+    ///
+    /// If the test passes bytes to an endpoint directly instead of through its pipe, it must also
+    /// pass them to the checker.
     pub watch: WireChecker,
     on_client_event: Option<EventHandler<C>>,
     on_server_event: Option<EventHandler<S>>,
@@ -138,7 +142,7 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
         }
     }
 
-    /// Sets the handler for the events of the server.
+    /// Sets the handler for server events, which are then not queued.
     pub fn on_server_event(
         &mut self,
         application: impl FnMut(&mut S, Instant, S::Event) + 'static,
@@ -146,8 +150,9 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
         self.on_server_event = Some(Box::new(application));
     }
 
-    /// Sets the handler for the events of the client. Methods that wait for an event of the client,
-    /// such as [`outcome`](Self::outcome), then see none.
+    /// Sets the handler for client events, which are then not queued.
+    ///
+    /// Methods that wait for a client event, such as [`outcome`](Self::outcome), receive none.
     pub fn on_client_event(
         &mut self,
         application: impl FnMut(&mut C, Instant, C::Event) + 'static,
@@ -155,8 +160,9 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
         self.on_client_event = Some(Box::new(application));
     }
 
-    /// Makes both links split the bytes at random and delay them by up to 20 ms. Failures report
-    /// the seed.
+    /// Makes both pipes split bytes at random and delay them at random by up to 20 ms.
+    ///
+    /// Failures report the seed.
     ///
     /// No bytes are lost, so the behavior of a correct peer does not change.
     pub fn shuffle(&mut self, seed: u64) {
@@ -168,23 +174,24 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
         }
     }
 
-    /// Sets a label that failures report, such as a seed or the name of a test case.
+    /// Sets the label that failures report, such as a seed or the name of a test case.
     pub fn label(&mut self, label: impl fmt::Display) {
         self.label = label.to_string();
     }
 
-    /// Inserts a line between two lines of `from`, like output that a library prints to stdout. The
-    /// line terminator is added.
+    /// Inserts a line into the output of `from`, like a log line that a library prints to stdout.
     ///
-    /// The line itself is not checked, but the reaction of the other side is.
+    /// The line goes between two lines of the endpoint, and its terminator is added. The line
+    /// itself is not checked, but the reaction of the other side is.
     pub fn insert_line(&mut self, from: Side, line: &[u8]) {
         let mut line = line.to_vec();
         line.push(b'\n');
         self.inserted_lines.push((from, line));
     }
 
-    /// Sets how the transcript shows the events of the client and of the server. The default is the
-    /// beginning of the `Debug` output.
+    /// Sets how the transcript shows client and server events.
+    ///
+    /// Default: the beginning of the `Debug` output.
     pub fn describe_events(
         &mut self,
         client: fn(&C::Event) -> String,
@@ -193,13 +200,13 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
         (self.describe_client, self.describe_server) = (client, server);
     }
 
-    /// Returns all lines in both directions and all events, with their times.
+    /// Returns the transcript: the lines in both directions and the events, with their times.
     #[must_use]
     pub const fn transcript(&self) -> &Transcript {
         &self.transcript
     }
 
-    /// Panics with `what`, the label and the transcript.
+    /// Fails the test: panics with `what`, the label and the transcript.
     ///
     /// # Panics
     /// Always.
@@ -207,7 +214,7 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
         panic!("at {}: {what} {self}", self.now)
     }
 
-    /// Does what is possible at the current time. Returns whether anything happened.
+    /// Does everything possible at the current time. Returns whether anything happened.
     pub fn step(&mut self) -> bool {
         let now = self.now;
         let mut moved = false;
@@ -232,8 +239,9 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
         moved | self.poll()
     }
 
-    /// Steps until no bytes are in flight and nothing else can be done. Fires timers that expire in
-    /// the meantime.
+    /// Steps until no bytes are in flight and nothing else can be done.
+    ///
+    /// Timers that expire in the meantime fire.
     pub fn drive(&mut self) {
         for _ in 0..STEPS_MAX {
             if self.step() {
@@ -246,7 +254,7 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
         self.fail("the exchange of messages does not end");
     }
 
-    /// Advances the time by a duration, doing everything that happens meanwhile.
+    /// Advances the time by `time` and does everything that happens in the meantime.
     pub fn wait(&mut self, time: Duration) {
         let until = self.now + time;
         for _ in 0..STEPS_MAX {
@@ -275,10 +283,10 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
         self.fail("timers keep being set");
     }
 
-    /// Closes the connection from the client's side and checks the end state.
+    /// Closes the connection from the client side and checks the final state.
     ///
-    /// All requests except cancelled ones and subscriptions must be answered, and both sides must
-    /// be closed. Use it only with links that have not lost any bytes.
+    /// All requests must have been answered, except cancelled ones and subscriptions, and both
+    /// sides must be closed at the end. Use it only if the pipes have not lost any bytes.
     pub fn finish(&mut self) {
         self.drive();
         let must_be_answered =

@@ -13,7 +13,7 @@
 pub struct Seed(pub u64);
 
 impl Seed {
-    /// Returns the next number.
+    /// Returns the next random number.
     pub const fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.0;
@@ -22,7 +22,7 @@ impl Seed {
         mixed ^ (mixed >> 31)
     }
 
-    /// Returns a number below `bound`, or zero if `bound` is zero.
+    /// Returns a random number below `bound`, or zero if `bound` is zero.
     pub const fn below(&mut self, bound: usize) -> usize {
         if bound == 0 { 0 } else { (self.next() % bound as u64) as usize }
     }

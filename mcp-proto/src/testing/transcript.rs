@@ -10,13 +10,14 @@ use crate::time::Instant;
 /// The number of entries kept.
 const ENTRIES_MAX: usize = 400;
 
-/// Longer entries are truncated.
+/// The maximum length of an entry in bytes; longer ones are truncated.
 const ENTRY_BYTES_MAX: usize = 600;
 
 /// A log of messages and events with their times.
 ///
-/// Keeps the latest 400 entries and truncates each to 600 bytes, so that failures are readable.
-/// Escapes control characters. It contains payloads and is meant for tests only.
+/// Only the latest 400 entries are kept, and each is truncated to 600 bytes, so that failures are
+/// readable. Control characters are escaped. A transcript contains payloads, so use it only in
+/// tests.
 ///
 /// ```
 /// use mcp_proto::Instant;
@@ -43,12 +44,12 @@ struct Entry {
 }
 
 impl Transcript {
-    /// Adds an entry: a mark that names its source, and a text.
+    /// Adds an entry with a text. `mark` names its source.
     pub fn note(&mut self, at: Instant, mark: &'static str, text: impl AsRef<str>) {
         self.note_bytes(at, mark, text.as_ref().as_bytes());
     }
 
-    /// Adds an entry: a mark that names its source, and the bytes of a message.
+    /// Adds an entry with the bytes of a message. `mark` names its source.
     pub fn note_bytes(&mut self, at: Instant, mark: &'static str, bytes: &[u8]) {
         let kept = bytes.get(..ENTRY_BYTES_MAX).unwrap_or(bytes).to_vec();
         self.entries.push_back(Entry { at, mark, bytes: kept, length: bytes.len() });

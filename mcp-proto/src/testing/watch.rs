@@ -1,6 +1,6 @@
 //! [`WireChecker`]: a checker for the messages that two peers exchange.
 //!
-//! The checker sees what each side sends, but not what has arrived at the other. It therefore
+//! The checker sees what each side sends, but not what has arrived at the other side. Therefore it
 //! reports a line only if the line is wrong no matter which earlier messages are still in flight.
 //! There are no false positives, but there can be false negatives.
 
@@ -37,20 +37,20 @@ impl fmt::Display for WireViolation {
 
 impl core::error::Error for WireViolation {}
 
-/// Checks both directions of a line-delimited connection between any two peers.
+/// A checker for both directions of a line-delimited connection between any two peers.
 ///
 /// It reports:
 ///
-/// - lines that are not messages: invalid JSON, invalid JSON-RPC 2.0, and batches in revisions
-///   without them;
+/// - lines that are not messages: invalid JSON, invalid JSON-RPC 2.0, and batches in revisions that
+///   do not allow them;
 /// - responses to unknown or already answered requests, and results without an id;
 /// - request ids used twice within a session, or while the first request is open;
 /// - requests before the session is established, and `initialized` before the server's response;
-/// - messages from the wrong side, or that the revision of the session does not define;
+/// - messages that the negotiated revision does not define, or not for their sender;
 /// - progress that was not requested, does not increase, or follows the response;
 /// - cancellations of unknown requests or of `initialize`.
 ///
-/// Memory use grows with the number of requests, so it is suitable only for tests.
+/// Memory use grows with the number of requests, so use it only in tests.
 ///
 /// ```
 /// use mcp_proto::Side;
@@ -86,11 +86,11 @@ struct SideState {
     partial: Vec<u8>,
     /// The requests by the JSON text of their id.
     requests: BTreeMap<Box<str>, SentRequests>,
-    /// Whether it sent a message without a readable id, which may be answered with an error.
+    /// Whether the side sent a message without a readable id, which may be answered with an error.
     is_unreadable: bool,
 }
 
-/// The requests of one side with one id.
+/// The requests that one side has sent with a particular id.
 #[derive(Clone, Debug, Default)]
 struct SentRequests {
     method: Box<str>,
@@ -103,10 +103,10 @@ struct SentRequests {
 }
 
 impl WireChecker {
-    /// Checks bytes sent by `side`, split at any position.
+    /// Checks bytes sent by `side`, which may be split at any position.
     ///
     /// # Errors
-    /// Returns the first violation. All bytes are processed even if there is one.
+    /// Fails with the first violation in `bytes`. All bytes are processed even then.
     pub fn check(&mut self, side: Side, bytes: &[u8]) -> Result<(), WireViolation> {
         let mut outcome = Ok(());
         for part in bytes.split_inclusive(|byte| *byte == b'\n') {
@@ -122,8 +122,9 @@ impl WireChecker {
         outcome
     }
 
-    /// Registers a line from another source in the stream of `side`. The line itself is not
-    /// checked, and the other side may respond to it.
+    /// Registers a line from another source that was inserted into the stream of `side`.
+    ///
+    /// The line itself is not checked, and the other side may respond to it.
     pub fn insert_line(&mut self, side: Side, line: &[u8]) {
         self.is_disturbed = true;
         let state = self.state(side);
@@ -140,8 +141,9 @@ impl WireChecker {
         }
     }
 
-    /// Iterates over the requests that are neither answered nor cancelled: sender, JSON text of the
-    /// id, and method.
+    /// Iterates over the requests that are neither answered nor cancelled.
+    ///
+    /// Each item consists of the sender, the JSON text of the id, and the method.
     pub fn unanswered(&self) -> impl Iterator<Item = (Side, &str, &str)> {
         let sides = [(Side::Client, &self.client), (Side::Server, &self.server)];
         sides.into_iter().flat_map(|(side, state)| {
@@ -153,7 +155,9 @@ impl WireChecker {
         })
     }
 
-    /// Returns the revision of the session, once the server has responded to `initialize`.
+    /// Returns the revision of the legacy session.
+    ///
+    /// Returns `None` until the server has answered `initialize`.
     #[must_use]
     pub const fn session(&self) -> Option<Revision> {
         self.session
@@ -365,8 +369,7 @@ impl WireChecker {
         }
     }
 
-    /// Checks a method of the protocol: the revision of the session must define it, for this
-    /// sender.
+    /// Checks that the revision of the session defines a method of the protocol for its sender.
     fn check_table(&self, side: Side, method: &str, is_request: bool) -> Result<(), String> {
         let Some(revision) = self
             .session
@@ -391,7 +394,7 @@ fn breach(side: Side, why: &str, line: &[u8]) -> WireViolation {
     WireViolation { side, what: format!("{why}: {}{dots}", EscapedLine(shown)) }
 }
 
-/// Longer lines are truncated in a fail.
+/// The maximum length of a line in a violation, in bytes; longer ones are truncated.
 const LINE_BYTES_MAX: usize = 600;
 
 fn read(line: &[u8]) -> Option<Raw> {

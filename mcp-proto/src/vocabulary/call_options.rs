@@ -1,4 +1,4 @@
-//! The options of a call and the timeouts they result in.
+//! The options of a call, and the timeouts that follow from them.
 
 use core::time::Duration;
 
@@ -6,7 +6,7 @@ use crate::limits::Limits;
 use crate::revision::{MethodRule, Patience};
 use crate::vocabulary::ids::IncomingId;
 
-/// Options of one outgoing request.
+/// The options of one outgoing request.
 ///
 /// [`CallOptions::default()`] suits most calls: no progress, and the timeouts of
 /// [`Limits`](crate::Limits).
@@ -23,42 +23,45 @@ use crate::vocabulary::ids::IncomingId;
 /// assert_eq!(slow.timeout_max, None);
 /// ```
 ///
-/// A call whose timeout expires is cancelled at the peer and completes with
+/// When a timeout expires, the peer is asked to cancel the request and the call completes with
 /// [`CallError::TimedOut`](crate::CallError::TimedOut).
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct CallOptions {
-    /// Whether to request [progress] from the peer.
+    /// Whether to request [progress] notifications from the peer. Default: false.
     ///
-    /// A `progressToken` in the params has an equal effect; the connection replaces its value by
+    /// A `progressToken` in the params also requests progress; the connection replaces its value by
     /// a token of its own.
     ///
     /// [progress]: https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/progress
     pub progress: bool,
-    /// The longest wait for a response, restarted by each progress notification.
+    /// The maximum time to wait for a response, restarted by each progress notification.
     ///
-    /// `None` selects [`Limits::call_timeout`](crate::Limits::call_timeout), or
+    /// Default: `None`, which selects [`Limits::call_timeout`](crate::Limits::call_timeout), or
     /// [`Limits::human_timeout`](crate::Limits::human_timeout) for a method that a human answers.
     pub timeout: Option<Duration>,
-    /// The longest wait in total, however much progress arrives.
+    /// The maximum total time to wait, regardless of progress.
     ///
-    /// `None` selects [`Limits::call_timeout_max`](crate::Limits::call_timeout_max) or
-    /// [`Limits::human_timeout_max`](crate::Limits::human_timeout_max), but never less than
-    /// `timeout`.
+    /// Default: `None`, which selects
+    /// [`Limits::call_timeout_max`](crate::Limits::call_timeout_max), or
+    /// [`Limits::human_timeout_max`](crate::Limits::human_timeout_max) for a method that a human
+    /// answers, but never less than `timeout`.
     pub timeout_max: Option<Duration>,
-    /// The incoming request on whose behalf a server makes this call.
+    /// The incoming request on whose behalf a server makes this call. Default: none.
     ///
-    /// Over HTTP the call then travels on the stream of that request. The call fails with
+    /// Over HTTP, the call is then sent on the stream of that request. It fails with
     /// [`Misuse::Stale`](crate::Misuse::Stale) if the request has ended, and with
-    /// [`Misuse::Unsupported`](crate::Misuse::Unsupported) if its client takes no requests.
+    /// [`Misuse::Unsupported`](crate::Misuse::Unsupported) if the client of the request does not
+    /// accept requests.
     pub parent: Option<IncomingId>,
-    /// Whether to bypass the client's cache. The response is cached nevertheless.
+    /// Whether to send the request even if the client has cached its result. Default: false.
     ///
-    /// Has no effect while [`Limits::cache_bytes_max`](crate::Limits::cache_bytes_max) is 0.
+    /// The new result is cached nevertheless. Has no effect while
+    /// [`Limits::cache_bytes_max`](crate::Limits::cache_bytes_max) is 0.
     pub bypass_cache: bool,
 }
 
 impl CallOptions {
-    /// Returns the timeouts of a call of the method `rule`.
+    /// Returns the timeouts of a call with these options; `rule` is the rule of its method.
     // TMO-03, T-60: explicit options override the limits of the method.
     pub(crate) fn wait_for(&self, rule: Option<&MethodRule>, limits: &Limits) -> CallTimeouts {
         let patience = rule.map_or(Patience::Call, |rule| rule.patience);

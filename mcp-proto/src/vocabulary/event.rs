@@ -10,7 +10,7 @@ use crate::vocabulary::{
     Violation, identity_cost,
 };
 
-/// The events of both roles. The public events of each role are a subset.
+/// The events of both roles. The public event type of each role is a subset.
 #[derive(Debug)]
 pub(crate) enum Event {
     Closed(CloseReason),
@@ -27,7 +27,7 @@ pub(crate) enum Event {
 }
 
 impl Event {
-    /// Returns the bytes of the peer's data that the event holds.
+    /// Returns the number of bytes of peer data that the event holds.
     pub(crate) fn weight(&self) -> usize {
         let raw = |raw: &Option<Raw>| raw.as_ref().map_or(0, |raw| raw.as_bytes().len());
         match self {

@@ -1,4 +1,4 @@
-//! Subscription filters of a client, and the changes that a server reports.
+//! The filters of subscriptions, and the changes that a server reports.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
@@ -9,11 +9,11 @@ use crate::method::MethodId;
 use crate::revision::Capability;
 use crate::schema::Capabilities;
 
-/// The changes that a client subscribes to, or that a server agreed to report.
+/// A selection of changes that a client subscribes to, or that a server has agreed to report.
 ///
-/// Pass one to [`Client::subscribe`](crate::client::Client::subscribe). The server may agree to
-/// less: [`client::Event::Subscribed`](crate::client::Event::Subscribed) holds the effective
-/// filter. See the specification on [subscriptions][spec].
+/// Pass a filter to [`Client::subscribe`](crate::client::Client::subscribe). The server may agree
+/// to only a part of it: [`client::Event::Subscribed`](crate::client::Event::Subscribed) holds the
+/// effective filter. See the specification on [subscriptions][spec].
 ///
 /// ```
 /// use mcp_proto::Filter;
@@ -26,15 +26,16 @@ use crate::schema::Capabilities;
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Filter {
-    /// Whether to report changes of the list of tools.
+    /// Whether to report changes to the list of tools. Default: false.
     pub tools: bool,
-    /// Whether to report changes of the list of prompts.
+    /// Whether to report changes to the list of prompts. Default: false.
     pub prompts: bool,
-    /// Whether to report changes of the list of resources.
+    /// Whether to report changes to the list of resources. Default: false.
     pub resources: bool,
-    /// The URIs of the resources whose changes to report, including changes of their
-    /// sub-resources. At most
-    /// [`Limits::subscription_uris_max`](crate::Limits::subscription_uris_max).
+    /// The URIs of the resources whose changes to report. Default: none.
+    ///
+    /// A URI also covers the sub-resources below it. At most
+    /// [`Limits::subscription_uris_max`](crate::Limits::subscription_uris_max) URIs.
     pub uris: Vec<Box<str>>,
 }
 
@@ -45,28 +46,28 @@ impl Filter {
         Self { tools: false, prompts: false, resources: false, uris: Vec::new() }
     }
 
-    /// Adds changes of the list of tools.
+    /// Selects changes to the list of tools.
     #[must_use]
     pub const fn tools(mut self) -> Self {
         self.tools = true;
         self
     }
 
-    /// Adds changes of the list of prompts.
+    /// Selects changes to the list of prompts.
     #[must_use]
     pub const fn prompts(mut self) -> Self {
         self.prompts = true;
         self
     }
 
-    /// Adds changes of the list of resources.
+    /// Selects changes to the list of resources.
     #[must_use]
     pub const fn resources(mut self) -> Self {
         self.resources = true;
         self
     }
 
-    /// Adds changes of the resource `uri` and its sub-resources.
+    /// Selects changes to the resource `uri` and its sub-resources.
     #[must_use]
     pub fn resource(mut self, uri: impl Into<Box<str>>) -> Self {
         self.uris.push(uri.into());
@@ -88,7 +89,7 @@ impl Filter {
         }
     }
 
-    /// Returns the part that `asked` selects too, without duplicate URIs.
+    /// Returns the part that `asked` also selects, without duplicate URIs.
     // STL-35: a server cannot acknowledge more than the client asked for.
     pub(crate) fn restricted_to(mut self, asked: &Self) -> Self {
         // `remove` also drops duplicates.
@@ -119,7 +120,7 @@ impl Filter {
         self.uris.iter().any(|named| is_within_resource(named, uri))
     }
 
-    /// Returns the bytes of all URIs.
+    /// Returns the total length of all URIs in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.uris.iter().map(|uri| uri.len()).sum()
     }
@@ -145,7 +146,7 @@ impl Filter {
         filter.end();
     }
 
-    /// Parses a filter; `None` if a member has the wrong type. Unknown members are ignored.
+    /// Parses a filter. Returns `None` if a member has the wrong type; ignores unknown members.
     ///
     /// Reads at most `uris_max + 1` URIs, so that the caller can refuse a filter that has too many.
     // T-104: unknown members are future kinds of changes.
@@ -179,10 +180,10 @@ pub(crate) fn is_within_resource(parent: &str, uri: &str) -> bool {
     })
 }
 
-/// A change on a server, to be reported to subscribed clients.
+/// A change on a server that is reported to subscribed clients.
 ///
-/// [`Server::notify_changed`](crate::server::Server::notify_changed) sends the notification to each
-/// client whose [`Filter`] selects it. The server must have declared the matching capability.
+/// [`Server::notify_changed`](crate::server::Server::notify_changed) reports the change to the
+/// client if its [`Filter`] selects it. The server must have declared the matching capability.
 ///
 /// ```
 /// use mcp_proto::server::{Config, Server};

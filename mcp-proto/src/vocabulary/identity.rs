@@ -8,8 +8,9 @@ use crate::revision::{Era, Revision};
 use crate::schema::{Capabilities, Implementation};
 use crate::vocabulary::ViolationPolicy;
 
-/// The configuration of this side, constant for a connection. All connections of a server share
-/// one copy.
+/// The configuration of this side, which is constant for a connection.
+///
+/// All connections of a server share one copy.
 #[derive(Clone, Debug)]
 pub(crate) struct Identity {
     pub(crate) info: Implementation,
@@ -17,7 +18,7 @@ pub(crate) struct Identity {
     pub(crate) instructions: Option<Box<str>>,
     /// The supported revisions, oldest first.
     pub(crate) revisions: Vec<Revision>,
-    /// Methods that no revision defines and the application serves.
+    /// Methods that no revision defines but the application serves.
     pub(crate) served_methods: Vec<Box<str>>,
     pub(crate) limits: Limits,
     pub(crate) policy: ViolationPolicy,

@@ -2,10 +2,10 @@
 
 use core::fmt;
 
-/// A request that this side sent, until it completes.
+/// A handle of a request that this side sent, valid until the call completes.
 ///
-/// The handle is valid for one connection, and never reused in it. A call that is repeated with
-/// input keeps its handle, while each repetition has a new id on the wire.
+/// A handle belongs to one connection and is never reused in it. A call that is retried with input
+/// keeps its handle, although each retry has a new id on the wire.
 ///
 /// ```
 /// # use mcp_proto::{Instant, MessageEndpoint, StreamId};
@@ -38,10 +38,10 @@ impl fmt::Display for CallId {
     }
 }
 
-/// A request that the peer sent, until this side responds or the peer cancels it.
+/// A handle of a request that the peer sent, valid until it is answered or cancelled.
 ///
-/// The handle is valid for one connection, and never reused in it. Commands for a request that has
-/// ended return [`Misuse::Stale`](crate::Misuse::Stale); ignore that error if the peer may have
+/// A handle belongs to one connection and is never reused in it. Commands for a request that has
+/// ended fail with [`Misuse::Stale`](crate::Misuse::Stale); ignore that error if the peer may have
 /// cancelled the request.
 ///
 /// ```
@@ -74,12 +74,12 @@ impl fmt::Display for IncomingId {
     }
 }
 
-/// A channel that messages travel on.
+/// The id of a channel on which messages are sent and received.
 ///
-/// A byte stream is one channel for both directions, [`StreamId::ONLY`]. Over HTTP each exchange is
-/// a stream, which also carries the messages that belong to its request. A transport with several
-/// streams passes the stream of each message to
-/// [`handle_message`](crate::MessageEndpoint::handle_message), and never reuses an id in one
+/// A byte stream is one channel for both directions, [`StreamId::ONLY`]. Over HTTP, each request
+/// and its response form a stream, which also carries the related messages. A transport with
+/// several streams passes the id of the stream with each message to
+/// [`handle_message`](crate::MessageEndpoint::handle_message), and never reuses an id within a
 /// connection.
 ///
 /// ```

@@ -1,4 +1,4 @@
-//! Input requests of a server, and the responses of a client.
+//! Input requests from a server, and the responses of a client.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -10,13 +10,13 @@ use crate::revision::Revision;
 use crate::schema::{CreateMessage, Elicit};
 use crate::schema::{Decode, DecodeError, Encode};
 
-/// A request of a server for input that it needs to complete a client's request.
+/// An input request: something the server needs from the client to complete a request.
 ///
-/// [`Server::request_input`](crate::server::Server::request_input) sends one or more of them under
-/// keys of the server's choice. The client's responses arrive in
-/// [`Context::input_responses`](crate::Context::input_responses) under equal keys. A legacy client
-/// receives a request, a modern one an `input_required` result; the server need not distinguish the
-/// two. See the specification on [multi round-trip requests][spec].
+/// [`Server::request_input`](crate::server::Server::request_input) sends one or more input
+/// requests, each under a key that the server chooses. The client's responses arrive under equal
+/// keys in [`Context::input_responses`](crate::Context::input_responses). A legacy client receives
+/// requests, a modern client an `input_required` result; the server need not distinguish the two.
+/// See the specification on [multi round-trip requests][spec].
 ///
 /// ```
 /// use mcp_proto::{NeededInput, Raw};
@@ -30,12 +30,12 @@ use crate::schema::{Decode, DecodeError, Encode};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum NeededInput {
-    /// Asks the user, by a form or a URL: [`elicitation/create`][spec].
+    /// Asks the user to fill in a form or visit a URL: [`elicitation/create`][spec].
     ///
     /// [spec]: https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation
     #[cfg(feature = "schema")]
     Elicit(Box<Elicit>),
-    /// One of these requests by method name, with params as JSON: an object, or `None`.
+    /// An input request by method name. Its params are a JSON object or `None`.
     Raw(Box<str>, Option<Raw>),
     /// Asks for the client's roots: [`roots/list`].
     ///
@@ -93,9 +93,9 @@ impl NeededInput {
     }
 }
 
-/// A client's responses to input requests, by the keys of the requests.
+/// A client's responses to input requests, each under the key of its request.
 ///
-/// The results are the client's and unverified; see
+/// The content comes from the client and is not verified. See
 /// [`Context::input_responses`](crate::Context::input_responses).
 ///
 /// ```
@@ -118,13 +118,14 @@ impl InputResponses {
         Self(answers)
     }
 
-    /// Returns the response to the input request `key`, unchanged.
+    /// Returns the response to the input request `key` as received; `None` if there is none.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Raw> {
         self.0.iter().find(|(name, _)| **name == *key).map(|(_, answer)| answer)
     }
 
     /// Decodes the response to the input request `key` as a type of [`schema`](crate::schema).
+    ///
     /// Returns `None` if there is no such response.
     ///
     /// # Errors
@@ -134,8 +135,10 @@ impl InputResponses {
         self.get(key).map(T::decode)
     }
 
-    /// Returns the responses with their keys, in the order in which the client sent them, or, for
-    /// a legacy client, in that of the input requests.
+    /// Iterates over the responses and their keys.
+    ///
+    /// The order is the one in which a modern client sent the responses or, for a legacy client,
+    /// that of the input requests.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Raw)> {
         self.0.iter().map(|(key, answer)| (&**key, answer))
     }

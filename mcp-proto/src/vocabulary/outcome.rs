@@ -8,11 +8,11 @@ use crate::rpc::ErrorObject;
 
 /// Why a call failed.
 ///
-/// Comes with [`client::Event::Completed`](crate::client::Event::Completed) and
-/// [`server::Event::Completed`](crate::server::Event::Completed). Other calls are
-/// unaffected, except by [`Lost`](Self::Lost). Only [`Unsent`](Self::Unsent) guarantees that the
-/// peer did not act on the request; before repeating a call that failed otherwise, make sure that
-/// it is idempotent.
+/// Reported by [`client::Event::Completed`](crate::client::Event::Completed) and
+/// [`server::Event::Completed`](crate::server::Event::Completed). Except for [`Lost`](Self::Lost),
+/// a failure does not affect other calls. Only [`Unsent`](Self::Unsent) guarantees that the peer
+/// did not act on the request. Before retrying a call that failed for another reason, make sure
+/// that it is idempotent.
 ///
 /// ```
 /// use mcp_proto::{CallError, ErrorObject, code};
@@ -31,10 +31,10 @@ use crate::rpc::ErrorObject;
 pub enum CallError {
     /// This side cancelled the call.
     Cancelled,
-    /// The server responded with an HTTP status other than success, and without a JSON-RPC error.
+    /// The server responded with an unsuccessful HTTP status and without a JSON-RPC error.
     ///
-    /// 401 and 403 require [authorization][spec]. Redirects (3xx) are not followed: configure the
-    /// final URL.
+    /// The statuses 401 and 403 require [authorization][spec]. Redirects (3xx) are not followed:
+    /// configure the final URL.
     ///
     /// [spec]: https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization
     // HTTP-61: an unsuccessful status ends the call.
@@ -42,33 +42,36 @@ pub enum CallError {
         /// The HTTP status, 100 to 999.
         status: u16,
     },
-    /// The peer sent an invalid response, with a description of what is wrong with it.
+    /// The peer sent an invalid response. Holds a description of the problem.
     Invalid(Box<str>),
-    /// The connection ended before a response arrived; over HTTP, the exchange or the session.
+    /// The connection ended before a response arrived. Over HTTP, the exchange or session ended.
     ///
     /// The peer may or may not have acted on the request.
     Lost,
     /// The peer responded with an error.
     Refused(ErrorObject),
-    /// The peer required more rounds of input than
-    /// [`Limits::input_rounds_max`](crate::Limits::input_rounds_max) allows.
+    /// The peer required input too many times for one call.
+    ///
+    /// The limit is [`Limits::input_rounds_max`](crate::Limits::input_rounds_max).
     TooManyRounds,
     /// No response arrived in time, and the peer was asked to cancel the request.
     ///
-    /// [`CallOptions`](crate::CallOptions) sets the timeouts of a call,
-    /// [`Limits`](crate::Limits) the defaults.
+    /// [`CallOptions`](crate::CallOptions) sets the timeouts of a call, and
+    /// [`Limits`](crate::Limits) sets the defaults.
     // TMO-13: a timeout cancels the request.
     TimedOut,
-    /// The request did not reach the server, because no HTTP connection could be established. It
-    /// is safe to repeat the call.
+    /// The request was not sent, because no HTTP connection to the server could be established.
+    ///
+    /// Retrying the call is safe.
     Unsent,
-    /// The peer required input, and this side answered that input request with an error. The call
-    /// is not repeated.
+    /// The peer required input, and this side answered the input request with an error.
+    ///
+    /// The call is not retried.
     // T-99: an error instead of input ends the call.
     InputRefused(ErrorObject),
     /// The server ended the subscription without a response.
     ///
-    /// Subscribe again if its changes are still of interest.
+    /// Subscribe again if the changes are still of interest.
     // STL-37: the stream of a subscription may end at any time.
     SubscriptionEnded,
 }
@@ -107,8 +110,8 @@ impl core::error::Error for CallError {}
 
 /// Why a connection cannot continue.
 ///
-/// A fault is the payload of [`CloseReason::Fault`]. Most are caused by the peer;
-/// [`NoRevisionConfigured`](Self::NoRevisionConfigured) is a mistake in the configuration.
+/// [`CloseReason::Fault`] holds the fault. Most faults are caused by the peer;
+/// [`NoRevisionConfigured`](Self::NoRevisionConfigured) is a configuration error.
 ///
 /// ```
 /// use mcp_proto::{CloseReason, Fault};
@@ -129,43 +132,56 @@ impl core::error::Error for CallError {}
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Fault {
-    /// The response to `initialize` or `server/discover` is invalid, with a description of what is
-    /// wrong with it.
+    /// The response to `initialize` or `server/discover` is invalid.
+    ///
+    /// Holds a description of the problem.
     // LIF-07: required members of the handshake.
     BadHandshake(Box<str>),
-    /// The peer violated the protocol, and the policy is
-    /// [`ViolationPolicy::Close`](crate::ViolationPolicy::Close).
+    /// The peer violated the protocol once.
+    ///
+    /// The policy is [`ViolationPolicy::Close`](crate::ViolationPolicy::Close).
     FirstViolation,
-    /// The server did not respond to `initialize` within
-    /// [`Limits::handshake_timeout`](crate::Limits::handshake_timeout), or its era could not be
-    /// determined in time.
+    /// The server did not respond to `initialize` or `server/discover` in time.
+    ///
+    /// The limit for the handshake is
+    /// [`Limits::handshake_timeout`](crate::Limits::handshake_timeout).
     // TMO-06: the handshake has a timeout of its own.
     HandshakeTimedOut,
-    /// The server supports none of this side's revisions. Holds the revision it offered, or a
-    /// comma-separated list of those it supports.
+    /// The server supports none of the client's revisions.
+    ///
+    /// Holds the revision that the server named, or a comma-separated list of the revisions that it
+    /// supports.
     // LIF-06, T-30, T-32: the client disconnects.
     NoCommonRevision(String),
-    /// The configuration allows no protocol revision: pass at least one to
-    /// [`client::Config::revisions`](crate::client::Config::revisions).
+    /// The configuration allows no protocol revision.
+    ///
+    /// Pass at least one to [`client::Config::revisions`](crate::client::Config::revisions).
     NoRevisionConfigured,
-    /// The server responded with an error to `initialize`, or to `server/discover` where no
-    /// fallback is possible.
+    /// The server refused the handshake with an error.
+    ///
+    /// It responded with an error to `initialize`, or to `server/discover` where no fallback to
+    /// `initialize` is possible.
     // LIF-15: an error ends the handshake.
     Refused(ErrorObject),
-    /// The server ended several HTTP sessions in a row right after it had opened them.
+    /// The server repeatedly ended HTTP sessions right after opening them.
     // T-72: a session is not reopened for ever.
     SessionLost,
-    /// The peer left more than [`Limits::replies_bytes_max`](crate::Limits::replies_bytes_max)
-    /// bytes unread for [`Limits::stall_timeout`](crate::Limits::stall_timeout).
+    /// The peer stopped reading.
+    ///
+    /// It left more than [`Limits::replies_bytes_max`](crate::Limits::replies_bytes_max) bytes
+    /// unread for [`Limits::stall_timeout`](crate::Limits::stall_timeout).
     Stalled,
-    /// The peer committed more consecutive violations than
-    /// [`Limits::violations_max`](crate::Limits::violations_max) allows.
+    /// The peer committed too many consecutive violations.
+    ///
+    /// The limit is [`Limits::violations_max`](crate::Limits::violations_max).
     TooManyViolations,
-    /// The server could not be reached for the handshake, with the error of the call.
+    /// The server could not be reached for the handshake. Holds the error of the failed request.
     // T-72: an unsuccessful status ends the handshake.
     Unreachable(CallError),
-    /// The peer left [`Limits::pings_missed_max`](crate::Limits::pings_missed_max) consecutive
-    /// pings unanswered.
+    /// The peer stopped answering pings.
+    ///
+    /// It left [`Limits::pings_missed_max`](crate::Limits::pings_missed_max) consecutive pings
+    /// unanswered.
     // TMO-08: missed pings end the connection.
     Unresponsive,
 }
@@ -210,7 +226,7 @@ impl core::error::Error for Fault {}
 
 /// Why a connection ended.
 ///
-/// Comes with the last event, [`client::Event::Closed`](crate::client::Event::Closed) or
+/// Reported by the last event, [`client::Event::Closed`](crate::client::Event::Closed) or
 /// [`server::Event::Closed`](crate::server::Event::Closed).
 ///
 /// ```
@@ -223,7 +239,7 @@ impl core::error::Error for Fault {}
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum CloseReason {
-    /// A fault that the connection could not survive.
+    /// A fault ended the connection.
     Fault(Fault),
     /// This side closed the connection.
     Local,
@@ -243,7 +259,7 @@ impl fmt::Display for CloseReason {
 
 /// The progress of a request.
 ///
-/// `progress` must increase with every notification, also where the total is unknown. See the
+/// `progress` must increase with every notification, even if the total is unknown. See the
 /// specification on [progress].
 ///
 /// ```
@@ -261,7 +277,7 @@ pub struct Progress {
     pub progress: f64,
     /// The total work in units of `progress`, if known.
     pub total: Option<f64>,
-    /// A description of the current step for users. Omitted in revision 2024-11-05.
+    /// A description of the current step, for users. Not sent in revision 2024-11-05.
     pub message: Option<Box<str>>,
 }
 
@@ -272,7 +288,7 @@ impl Progress {
         Self { progress, total: None, message: None }
     }
 
-    /// Sets the total.
+    /// Sets the total work, in the unit of `progress`.
     #[must_use]
     pub const fn with_total(mut self, total: f64) -> Self {
         self.total = Some(total);

@@ -8,8 +8,9 @@ use crate::vocabulary::ids::{CallId, IncomingId, StreamId};
 
 /// The destination of an outgoing message.
 ///
-/// A transport with one stream may ignore it. A transport with several, such as Streamable
-/// HTTP, sends each message on the stream that it names; [`Outgoing`] has an example.
+/// A transport with one stream may ignore the route. A transport with several streams, such as
+/// Streamable HTTP, sends each message on the stream that the route names; [`Outgoing`] has an
+/// example.
 ///
 /// ```
 /// use mcp_proto::{Route, StreamId};
@@ -24,7 +25,7 @@ use crate::vocabulary::ids::{CallId, IncomingId, StreamId};
 /// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Route {
-    /// Any stream to the peer: the message belongs to none of the peer's requests.
+    /// Any stream to the peer, because the message belongs to none of its requests.
     Any,
     /// The stream of the incoming request that the message belongs to.
     Stream(StreamId),
@@ -38,8 +39,8 @@ impl Route {
 
 /// The kind of an outgoing message.
 ///
-/// Spares transports from parsing what they send, for instance to match an HTTP exchange with its
-/// request:
+/// It lets a transport match an HTTP exchange with its request, for example, without parsing the
+/// messages it sends:
 ///
 /// ```
 /// use mcp_proto::OutgoingKind;
@@ -52,21 +53,23 @@ impl Route {
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum OutgoingKind {
-    /// A cancellation of one of this side's requests.
+    /// A notification that cancels a request sent by this side.
     Cancel {
-        /// The id of the cancelled request on the wire.
+        /// The wire id of the cancelled request.
         id: u64,
     },
-    /// Not a message, but the end of a stream: with [`Outgoing::last`] it has ended, otherwise the
-    /// application closes it early and the response follows on another stream.
+    /// The end of a stream, which has no message.
     ///
-    /// Only produced after [`MessageEndpoint::use_streams`](crate::MessageEndpoint::use_streams).
+    /// If [`Outgoing::last`] is true, the stream is complete. Otherwise the application closes the
+    /// stream early, and the response follows on another stream.
+    ///
+    /// Produced only after [`MessageEndpoint::use_streams`](crate::MessageEndpoint::use_streams).
     EndOfStream,
     /// A notification.
     Notification(Method),
     /// A request sent by this side.
     Request {
-        /// The id on the wire. Each repetition of a call with input has a new one.
+        /// The wire id. Each retry of a call with input has a new one.
         id: u64,
         /// The call that the request belongs to.
         call: CallId,
@@ -75,7 +78,7 @@ pub enum OutgoingKind {
     },
     /// The response to an incoming request.
     Response {
-        /// The request; `None` if the connection handled it without the application.
+        /// The request; `None` if the connection answered it without the application.
         incoming: Option<IncomingId>,
         /// The error code; `None` for a result.
         error: Option<i64>,
@@ -108,9 +111,9 @@ pub struct Outgoing<'a> {
     pub route: Route,
     /// The kind of message.
     pub kind: OutgoingKind,
-    /// Whether this is the last message on its stream, which can be closed after it.
+    /// Whether this is the last message on its stream, so that the stream can be closed after it.
     pub last: bool,
-    /// The revision of the message, for instance for the header `MCP-Protocol-Version`.
+    /// The revision of the message, which HTTP sends in the header `MCP-Protocol-Version`.
     pub revision: Revision,
     /// The message: one JSON value without line breaks. Empty for [`OutgoingKind::EndOfStream`].
     pub body: &'a [u8],
@@ -120,6 +123,8 @@ pub struct Outgoing<'a> {
 
 impl<'a> Outgoing<'a> {
     /// Returns the params of a request or notification, a slice of the body.
+    ///
+    /// Returns `None` if there are none.
     #[must_use]
     pub fn params(&self) -> Option<&'a [u8]> {
         self.body.get(self.params.clone()?)

@@ -31,11 +31,11 @@ use crate::vocabulary::InputResponses;
 pub struct Peer {
     /// The negotiated revision.
     pub revision: Revision,
-    /// The name and version; empty if a modern peer withholds them.
+    /// The name and version of the peer; empty if a modern peer omits them.
     pub info: Implementation,
     /// The declared capabilities.
     pub capabilities: Capabilities,
-    /// Instructions of a server for models that use it; `None` for clients.
+    /// Instructions from the server for models that use it; always `None` for a client.
     pub instructions: Option<Box<str>>,
 }
 
@@ -77,13 +77,14 @@ impl Peer {
 pub struct Request {
     /// The method.
     pub method: Method,
-    /// The params, always an object; `None` if the request has none.
+    /// The params, an object; `None` if the request has none.
     pub params: Option<Raw>,
 }
 
 impl Request {
-    /// Decodes the params as a type of [`schema`](crate::schema). Absent params are decoded as an
-    /// empty object.
+    /// Decodes the params as a type of [`schema`](crate::schema).
+    ///
+    /// Absent params are decoded as an empty object.
     ///
     /// # Errors
     ///
@@ -99,7 +100,7 @@ impl Request {
 
 /// The context of an incoming request: its client and its options.
 ///
-/// In the legacy era the context is that of the handshake, in the modern era every request carries
+/// In the legacy era the context comes from the handshake; in the modern era every request carries
 /// its own in [`_meta`]. Servers need not distinguish the two.
 ///
 /// ```
@@ -124,25 +125,28 @@ impl Request {
 pub struct Context {
     /// The client, and the revision of the request.
     pub peer: Arc<Peer>,
-    /// The lowest severity of [log messages][spec] to send; `None` if the client set none.
+    /// The minimum severity of [log messages][spec] to send; `None` if the client set none.
     ///
-    /// [`Server::log`](crate::server::Server::log) applies it.
+    /// [`Server::log`](crate::server::Server::log) discards messages below it.
     ///
     /// [spec]: https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/logging
     pub log_level: Option<Level>,
     /// Whether the client requested progress.
     ///
-    /// [`Server::progress`](crate::server::Server::progress) sends nothing if not.
+    /// If not, [`Server::progress`](crate::server::Server::progress) sends nothing.
     pub wants_progress: bool,
-    /// The responses to the input requests of
-    /// [`Server::request_input`](crate::server::Server::request_input); `None` if there were none.
-    pub input_responses: Option<InputResponses>,
-    /// The state passed to [`Server::request_input`](crate::server::Server::request_input).
+    /// The responses to earlier input requests for this request; `None` if there were none.
     ///
-    /// A modern client returns it and may have forged it: sign it, for example with `seal::Seal`
-    /// of the feature `seal`.
+    /// [`Server::request_input`](crate::server::Server::request_input) sends input requests.
+    pub input_responses: Option<InputResponses>,
+    /// The state of an earlier input request for this request; `None` if there was none.
+    ///
+    /// It was passed to [`Server::request_input`](crate::server::Server::request_input).
+    ///
+    /// A modern client stores and returns the state, so it may have been forged. Authenticate it,
+    /// for example with `seal::Seal` of the feature `seal`.
     pub state: Option<Box<str>>,
-    /// The `_meta` of the request, unchanged.
+    /// The `_meta` of the request as received; `None` if the request has none.
     pub meta: Option<Raw>,
 }
 

@@ -1,14 +1,14 @@
-//! Protocol rules that a peer broke without ending the connection.
+//! Violations of the protocol by the peer that do not end the connection.
 
 use alloc::borrow::Cow;
 use core::fmt;
 
-/// A protocol rule that the peer broke without ending the connection.
+/// A violation of the protocol by the peer that does not end the connection by itself.
 ///
 /// Violations are reported as [`client::Event::Violation`](crate::client::Event::Violation) and
-/// [`server::Event::Violation`](crate::server::Event::Violation). They need no reaction: log them,
-/// and set a [`ViolationPolicy`] or [`Limits::violations_max`](crate::Limits::violations_max) to
-/// end the connection instead.
+/// [`server::Event::Violation`](crate::server::Event::Violation). They require no reaction other
+/// than logging. To end the connection instead, set a [`ViolationPolicy`] or
+/// [`Limits::violations_max`](crate::Limits::violations_max).
 ///
 /// ```
 /// use mcp_proto::client::{Client, Config, Event};
@@ -24,9 +24,9 @@ use core::fmt;
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Violation {
-    /// The kind of rule.
+    /// The kind of violation.
     pub kind: ViolationKind,
-    /// A description for logs. Of the peer's bytes it quotes ids and method names only.
+    /// A description for logs. It quotes only ids and method names from the peer.
     pub detail: Cow<'static, str>,
 }
 
@@ -36,7 +36,7 @@ impl fmt::Display for Violation {
     }
 }
 
-/// The kind of rule that a [`Violation`] broke.
+/// The kind of a [`Violation`].
 ///
 /// ```
 /// use mcp_proto::ViolationKind;
@@ -49,43 +49,46 @@ pub enum ViolationKind {
     /// A notification whose params do not match its method. It is ignored.
     // CAN-07, PRG-09: malformed cancellations and progress are ignored.
     BadNotification,
-    /// A batch in a revision without batches, an empty batch, or one with more than
+    /// An invalid batch. None of its members is handled.
+    ///
+    /// The revision does not allow batches, or the batch is empty or has more than
     /// [`Limits::batch_members_max`](crate::Limits::batch_members_max) members.
     // BAT-03, BAT-12, BAT-17: none of its members is handled.
     InvalidBatch,
-    /// A request that reuses the id of a request still in flight. It is refused.
+    /// A request that reuses the id of a request in flight. It is refused.
     // ID-09: ids are unique while in flight.
     DuplicateId,
     /// A notification before `initialize`. It is ignored.
     // T-27, T-28: what may precede the handshake.
     BeforeInitialize,
-    /// An invalid HTTP exchange that ends no call.
+    /// An invalid HTTP exchange that does not end a call.
     // HTTP-60, T-79: exchanges that carry no request.
     HttpExchange,
     /// JSON that is not a JSON-RPC message.
     // JSON-14: invalid request.
     Invalid,
-    /// Text that is not JSON, or not UTF-8: often a server that logs to its stdout.
+    /// Text that is not JSON or not UTF-8, often because a server logs to its stdout.
     // JSON-13, JSON-20: parse errors.
     NotJson,
-    /// A message longer than [`Limits::message_bytes_max`](crate::Limits::message_bytes_max). It
-    /// is discarded; raise the limit if the peer legitimately sends messages of this size.
+    /// A message that is too long. It is discarded.
+    ///
+    /// Raise [`Limits::message_bytes_max`](crate::Limits::message_bytes_max) if the peer
+    /// legitimately sends messages of this size.
     // FRM-10: the connection continues after the line end.
     TooLong,
     /// A message cut off by the end of the stream.
     // FRM-12: an incomplete last line is discarded.
     Truncated,
-    /// A response without a pending call, or an error response without an id.
+    /// A response to no pending call, or an error response without an id. It is ignored.
     // ID-08, T-03: neither ends a call.
     UnknownResponse,
     /// Progress that did not increase. It is ignored.
     // PRG-16: progress must increase.
     StaleProgress,
-    /// A request from a server in a revision in which only clients send requests. It is ignored.
+    /// A request from a server in a revision that allows requests only from clients. It is ignored.
     // T-93: servers of the modern era send no requests.
     UnexpectedRequest,
-    /// A change notification for an unknown subscription, or before the subscription was
-    /// acknowledged. It is ignored.
+    /// A change notification for an unknown or unacknowledged subscription. It is ignored.
     // T-100: changes are tagged with their subscription.
     UnknownSubscription,
 }
@@ -110,7 +113,7 @@ impl fmt::Display for ViolationKind {
     }
 }
 
-/// What a connection does about violations, besides reporting them.
+/// The reaction of a connection to violations, besides reporting them.
 ///
 /// ```
 /// use mcp_proto::ViolationPolicy;
@@ -121,15 +124,19 @@ impl fmt::Display for ViolationKind {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum ViolationPolicy {
-    /// End the connection at the first violation, with
-    /// [`Fault::FirstViolation`](crate::Fault::FirstViolation).
+    /// Close the connection at the first violation.
+    ///
+    /// The reason is [`Fault::FirstViolation`](crate::Fault::FirstViolation).
     Close,
-    /// Do nothing else. The default of clients, because a server that logs to its stdout must not
-    /// receive error responses for it.
+    /// Do nothing further.
+    ///
+    /// The default for clients, because a server that logs to its stdout must not receive error
+    /// responses to its log lines.
     // T-19: clients do not answer garbage.
     Ignore,
-    /// Answer text that is not a message with an error response, at a rate bounded by
-    /// [`Limits::error_replies_max`](crate::Limits::error_replies_max). The default of servers.
+    /// Answer text that is not a message with an error response. The default for servers.
+    ///
+    /// [`Limits::error_replies_max`](crate::Limits::error_replies_max) bounds the rate.
     // T-20: error replies are rate limited.
     Reply,
 }

@@ -23,7 +23,7 @@ pub(crate) enum Line<'a> {
     TooLong,
 }
 
-/// Lines of at least this length are returned with their buffer.
+/// The minimum length of a line that is returned as an owned buffer.
 const OWNED_BYTES_MIN: usize = 4096;
 
 /// Capacity retained between lines.
@@ -54,7 +54,7 @@ impl LineReader {
         Self { partial: Vec::new(), line_bytes_max, state: LineState::Start, lent: false }
     }
 
-    /// Takes the next line from the front of `input`; `None` when the input is exhausted.
+    /// Takes the next line from the front of `input`. Returns `None` when the input is exhausted.
     ///
     /// Each byte is scanned once, however the stream is split.
     pub(crate) fn next<'s, 'i: 's>(&'s mut self, input: &mut &'i [u8]) -> Option<Line<'s>> {
@@ -99,7 +99,7 @@ impl LineReader {
         }
     }
 
-    /// Takes the unterminated last line at the end of the stream, if any.
+    /// Returns the unterminated last line at the end of the stream, if any.
     // FRM-12: the caller decides whether it counts.
     pub(crate) fn finish(&mut self) -> Option<Line<'static>> {
         self.release_lent();
@@ -114,7 +114,7 @@ impl LineReader {
         (!is_blank(line)).then(|| Line::Owned(Bytes::copy_from_slice(line)))
     }
 
-    /// Buffers the start of a line; returns whether it just exceeded the limit.
+    /// Buffers the start of a line. Returns whether the line has just exceeded the limit.
     fn buffer(&mut self, rest: &[u8]) -> bool {
         if self.state == LineState::Discarding {
             return false;
@@ -128,8 +128,9 @@ impl LineReader {
         false
     }
 
-    /// Appends to the partial line. Long lines grow by a quarter rather than by half or double,
-    /// because they are retained.
+    /// Appends to the partial line.
+    ///
+    /// Long lines grow by a quarter rather than by half or double, because they are retained.
     fn extend_partial(&mut self, piece: &[u8]) {
         let len = self.partial.len();
         if len >= OWNED_BYTES_MIN && self.partial.capacity() - len < piece.len() {

@@ -5,11 +5,11 @@ use core::mem;
 
 use bytes::{Buf, Bytes};
 
-/// The bytes to send, oldest first: complete messages, one per line.
+/// The queue of bytes to send on a byte stream: complete messages, one per line, oldest first.
 ///
-/// The driver reads it through [`Buf`]: it writes the bytes of [`chunk`](Buf::chunk) and then calls
-/// [`advance`](Buf::advance) with the number of bytes written. Taking bytes never fails or loses
-/// any.
+/// The driver reads the queue through [`Buf`]: it writes the bytes of [`chunk`](Buf::chunk) and
+/// then calls [`advance`](Buf::advance) with the number of bytes written. Removing bytes never
+/// fails and never drops any.
 ///
 /// ```
 /// use bytes::Buf;
@@ -42,7 +42,7 @@ pub struct Outbox {
 const RETAINED_BYTES_MAX: usize = 64 * 1024;
 
 impl Outbox {
-    /// Returns the number of queued bytes.
+    /// Returns the number of queued bytes, without those taken by [`take_all`](Self::take_all).
     #[must_use]
     pub fn len(&self) -> usize {
         self.buffer.len() - self.sent
@@ -54,15 +54,18 @@ impl Outbox {
         self.len() == 0
     }
 
-    /// Returns the total number of bytes taken.
+    /// Returns the total number of bytes removed from the queue so far.
     #[must_use]
     pub fn sent_total(&self) -> u64 {
         self.sent_total
     }
 
-    /// Takes the oldest message without its line terminator, for message-based transports.
+    /// Removes and returns the oldest message, without its line terminator.
     ///
-    /// Returns `None` if the queue is empty. Do not mix it with [`Buf::advance`] within a message.
+    /// Message-based transports use this method instead of [`Buf`].
+    ///
+    /// Returns `None` if the queue is empty. Do not call it while a message is partly consumed
+    /// through [`Buf::advance`].
     pub fn poll_message(&mut self) -> Option<Bytes> {
         let waiting = self.chunk();
         let end = memchr::memchr(b'\n', waiting)?;
@@ -71,13 +74,14 @@ impl Outbox {
         Some(message)
     }
 
-    /// Takes all queued bytes by swapping buffers with `chunk`, whose content is discarded. Copies
-    /// only if the front message was partly taken before.
+    /// Takes all queued bytes by swapping buffers with `chunk`, whose content is discarded.
     ///
-    /// The bytes still count as queued until they are [`mark_written`](Self::mark_written) or this
-    /// is called again. A buffer that grew for a large message is freed only when more data is
-    /// taken: freeing it at once would return its pages to the system after each of many large
-    /// messages.
+    /// Copies the bytes only if the first message was partly consumed before.
+    ///
+    /// For backpressure, the bytes count as queued until they are reported with
+    /// [`mark_written`](Self::mark_written) or this method is called again. A buffer that grew for
+    /// a large message is freed only when more data is taken. Freeing it immediately would return
+    /// its pages to the system after each of many large messages.
     ///
     /// ```
     /// use mcp_proto::client::{Client, Config};
@@ -108,8 +112,10 @@ impl Outbox {
         self.taken = chunk.len();
     }
 
-    /// Takes back a buffer that was [taken](Self::take_all) and written, so that the next large
-    /// message needs no new buffer. The next `take_all` hands it out again.
+    /// Takes back a buffer that was [taken](Self::take_all) and written.
+    ///
+    /// The next large message then needs no new buffer. The next `take_all` hands the buffer out
+    /// again.
     pub fn reuse(&mut self, mut buffer: Vec<u8>) {
         if self.is_empty() && self.sent == 0 && buffer.capacity() > self.buffer.capacity() {
             buffer.clear();
@@ -117,7 +123,9 @@ impl Outbox {
         }
     }
 
-    /// Reports that `bytes` of the bytes taken last are written and no longer count as queued.
+    /// Reports that `bytes` of the bytes taken last are written.
+    ///
+    /// They no longer count as queued for backpressure.
     pub fn mark_written(&mut self, bytes: usize) {
         self.taken = self.taken.saturating_sub(bytes);
     }
@@ -159,8 +167,9 @@ impl Outbox {
         self.buffer.truncate(self.buffer.len() - dropped.min(self.len()));
     }
 
-    /// Appends the output of `write`, which receives the buffer and its length. The output may
-    /// contain line breaks only at its end. On error nothing is appended.
+    /// Appends the output of `write`, which receives the buffer and its length.
+    ///
+    /// The output may contain line breaks only at its end. On error nothing is appended.
     #[inline]
     pub(crate) fn try_append<T, E>(
         &mut self,
@@ -225,7 +234,7 @@ impl Buf for Outbox {
         self.buffer.get(self.sent..).unwrap_or_default()
     }
 
-    /// Takes up to `count` bytes.
+    /// Removes up to `count` bytes from the front.
     fn advance(&mut self, count: usize) {
         self.take(count);
         self.compact();

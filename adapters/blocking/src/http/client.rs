@@ -25,15 +25,16 @@ impl Dial for EventLoop {
     }
 }
 
-/// Connects a [`Client`] over HTTP without an async runtime.
+/// A method to connect a [`Client`] over HTTP without an async runtime.
 pub trait ConnectHttp {
     /// Connects to a server and waits until it has identified itself.
     ///
-    /// The first message probes the era of the server; a legacy server then receives `initialize`.
-    /// Dropping the connection ends the session and waits for that.
+    /// The client first sends `server/discover` to detect whether the server supports a modern
+    /// revision; a legacy server then receives `initialize`. Dropping the last clone of the
+    /// connection ends the session and blocks until that is done.
     ///
     /// # Errors
-    /// [`Error::Start`] if the connection cannot be opened.
+    /// Fails with [`Error::Start`] if the connection cannot be opened.
     // LIF-30: a legacy server rejects the probe.
     fn connect_http(self, remote: Remote) -> Result<Connection, Error>;
 }

@@ -20,16 +20,18 @@ impl HttpRuntime for EventLoop {
     }
 }
 
-/// Serves a [`Server`] over HTTP without an async runtime.
+/// A method to serve a [`Server`] over HTTP without an async runtime.
 pub trait ServeHttp {
-    /// Serves on a listener until `stop` is set. The server then accepts no more connections, ends
-    /// its sessions, and waits for at most 2 s for requests in progress.
+    /// Serves on a listener until `stop` is set.
+    ///
+    /// The server then accepts no more connections, ends its sessions, and waits for at most 2 s
+    /// for requests in progress.
     ///
     /// Bind the listener to `127.0.0.1` unless other machines need access; [`Http`] configures the
     /// accepted hosts and origins.
     ///
     /// # Errors
-    /// If an entry cannot be offered, or the listener fails permanently.
+    /// Fails if a registered entry is invalid, or the listener fails permanently.
     fn serve_http(&self, listener: TcpListener, options: Http, stop: &Stop) -> io::Result<()>;
 }
 

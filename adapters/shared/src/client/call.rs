@@ -20,15 +20,15 @@ use crate::error::Error;
 use crate::exec::watched::Watched;
 use crate::transport::link::{Link, State};
 
-/// The number of unread progress notifications kept; the oldest is dropped.
+/// The maximum number of unread progress notifications; beyond it, the oldest is dropped.
 const PROGRESS_MAX: usize = 256;
 
-/// The bytes of unread progress messages kept. The latest message is kept regardless of its size.
+/// The maximum size of unread progress messages in bytes. The latest message is always kept.
 const PROGRESS_BYTES_MAX: usize = 1 << 20;
 
-/// A call that has not been sent yet: set its options, then await or [`start`](Self::start) it.
+/// A call that has not been sent yet. Set its options, then await or [`start`](Self::start) it.
 ///
-/// Dropping the future cancels the call and notifies the server.
+/// Dropping the future after the call was sent cancels the call and notifies the server.
 #[must_use = "a call is sent when it is awaited"]
 pub struct Call<'c, T> {
     link: &'c Arc<Link<Machine>>,
@@ -62,38 +62,50 @@ impl<'c, T: Decode> Call<'c, T> {
         self
     }
 
-    /// Sets how long to wait for the response or for further progress.
+    /// Sets the longest wait for the response, restarted by each progress notification.
+    ///
+    /// Default: [`Limits::call_timeout`](mcp_proto::Limits::call_timeout), 60 s.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.options.timeout = Some(timeout);
         self
     }
 
-    /// Sets how long to wait in total, regardless of progress.
+    /// Sets the longest total wait for the response, regardless of progress.
+    ///
+    /// Default: [`Limits::call_timeout_max`](mcp_proto::Limits::call_timeout_max), 10 min, but
+    /// never less than the [`timeout`](Self::timeout).
     pub fn timeout_max(mut self, timeout_max: Duration) -> Self {
         self.options.timeout_max = Some(timeout_max);
         self
     }
 
-    /// Bypasses the cache of results.
+    /// Sends the call even if the client has a cached result. The new result is still cached.
+    ///
+    /// Has no effect while [`Limits::cache_bytes_max`](mcp_proto::Limits::cache_bytes_max) is 0,
+    /// the default.
     pub fn bypass_cache(mut self) -> Self {
         self.options.bypass_cache = true;
         self
     }
 
-    /// Sends the call and waits for its result, like awaiting it.
+    /// Sends the call and waits for its result. Awaiting the call has an equal effect.
     ///
     /// # Errors
-    /// If the call cannot be sent, fails or times out, or the result does not match the method.
+    /// Fails if the call cannot be sent, the server returns an error, the call times out, or the
+    /// result does not match the method.
     pub async fn wait(mut self) -> Result<T, Error> {
         let progress = self.progress.take();
         let pending = self.start().await?;
         pending.wait_with(progress).await
     }
 
-    /// Sends the call. Waits for at most the call's timeout while too much output is queued.
+    /// Sends the call without waiting for its result.
+    ///
+    /// While the output queue is full, waits for at most the [`timeout`](Self::timeout) if one was
+    /// set, otherwise for at most 60 s.
     ///
     /// # Errors
-    /// If the call cannot be sent.
+    /// Fails if the call cannot be sent.
     pub async fn start(self) -> Result<Pending<T>, Error> {
         let patience = self.options.timeout.unwrap_or(START_PATIENCE);
         let Self { link, method, params, options, .. } = self;
@@ -150,7 +162,7 @@ impl<T> fmt::Debug for Call<'_, T> {
     }
 }
 
-/// A call that was sent and whose result is pending. Dropping it cancels the call.
+/// A call in flight. Await it for the result; dropping it cancels the call.
 #[must_use = "dropping a call cancels it"]
 pub struct Pending<T> {
     link: Arc<Link<Machine>>,
@@ -162,10 +174,11 @@ pub struct Pending<T> {
 }
 
 impl<T: Decode> Pending<T> {
-    /// Waits for the result of the call, like awaiting it.
+    /// Waits for the result of the call. Awaiting the value has an equal effect.
     ///
     /// # Errors
-    /// If the call fails or times out, or the result does not match the method.
+    /// Fails if the server returns an error, the call times out, or the result does not match the
+    /// method.
     pub async fn wait(self) -> Result<T, Error> {
         self.wait_with(None).await
     }
@@ -201,11 +214,14 @@ impl<T: Decode + 'static> IntoFuture for Pending<T> {
 
 impl<T> Pending<T> {
     /// Waits for the next progress notification; returns `None` once the call has ended.
+    ///
+    /// Up to 256 unread notifications with 1 MiB of messages are queued; beyond that, the oldest
+    /// are dropped.
     pub async fn next_progress(&mut self) -> Option<Progress> {
         self.slot.next_progress().await
     }
 
-    /// Cancels the call and notifies the server.
+    /// Cancels the call and sends the server a cancellation with this reason.
     pub fn cancel(mut self, reason: &str) {
         self.cancel_once(reason);
     }

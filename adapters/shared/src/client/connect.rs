@@ -15,7 +15,7 @@ use crate::process::pipe_size;
 use crate::transport::shutdown::DriverHandle;
 
 impl Connector {
-    /// Connects.
+    /// Opens a connection to the target.
     pub(crate) async fn connect(self: &Arc<Self>) -> Result<Connection, Error> {
         self.connect_with(self.machine.clone()).await
     }
@@ -78,7 +78,7 @@ impl Connector {
     }
 }
 
-/// A connection whose server has not answered yet. Dropping it closes the connection.
+/// A connection being opened. Dropping this value closes the connection.
 #[derive(Debug)]
 pub struct Connecting(Connection);
 
@@ -93,7 +93,8 @@ impl Connecting {
     /// Waits until the server has identified itself.
     ///
     /// # Errors
-    /// [`Error::Start`] if it does not, or not in time.
+    /// Fails with [`Error::Start`] if the connection ends before, or if the server does not respond
+    /// in time.
     pub async fn wait(self) -> Result<Connection, Error> {
         self.wait_or_fall_back().await.map_err(|failed| failed.error)
     }
@@ -131,17 +132,18 @@ impl ConnectionConfig {
 }
 
 impl Connection {
-    /// Restarts a dead server, or reconnects over HTTP: returns a new connection with an equal
-    /// configuration.
+    /// Restarts a dead server or reconnects over HTTP, and returns the new connection.
     ///
-    /// Every [`Subscription`](crate::Subscription) of this connection that is still held and that
-    /// ended with the connection continues on the new one; changes in between are not reported.
-    /// Calls in flight stay lost, and the log level must be set again. A connection that is still
-    /// open is closed first. This handle keeps referring to the old connection.
+    /// The new connection has an equal configuration.
+    ///
+    /// If this connection is still open, it is closed first, and this handle keeps referring to it.
+    /// Each [`Subscription`](crate::Subscription) that ended with the old connection and has not
+    /// been dropped continues on the new one; changes in between are not reported. Calls in flight
+    /// are lost, and the log level must be set again.
     ///
     /// # Errors
-    /// Like `Client::spawn` and connecting over HTTP; [`Error::Io`] of kind `Unsupported` for a
-    /// connection over a pair of byte streams.
+    /// Fails under the conditions of the method that opened this connection. Fails with
+    /// [`Error::Io`] of kind `Unsupported` for a connection over a pair of byte streams.
     // FRM-22: a server that died can be restarted. STL-38: changes are not replayed.
     pub async fn reconnect(&self) -> Result<Self, Error> {
         let Some(connector) = self.connector() else {

@@ -21,10 +21,10 @@ use crate::process::child::Child;
 use crate::transport::link::{Link, State};
 use crate::validation::ResultValidator;
 
-/// An open connection to a server. Cheap to clone; clones share the connection.
+/// A client's connection to a server. Cheap to clone; clones share the connection.
 ///
-/// Dropping the last clone closes the connection. A server that was started for it is shut down in
-/// the background, like [`close`](Self::close) does.
+/// Dropping the last clone closes the connection. If the server was started by `spawn`, it is shut
+/// down in the background; [`close`](Self::close) also waits for that.
 #[derive(Clone)]
 pub struct Connection {
     inner: Arc<ConnectionInner>,
@@ -61,7 +61,7 @@ impl Connection {
     /// Returns the server's description of itself.
     ///
     /// # Panics
-    /// Never: a connection exists only once the server has identified itself.
+    /// Never panics: a connection exists only after the server has identified itself.
     #[must_use]
     pub fn peer(&self) -> Arc<Peer> {
         self.inner.link.inspect(|state| {
@@ -75,17 +75,19 @@ impl Connection {
         self.peer().revision
     }
 
-    /// Returns the era of the server. Pass it to [`Client::expect_era`](crate::Client::expect_era)
-    /// to save a round trip the next time.
+    /// Returns the server's era: legacy (up to revision 2025-11-25) or modern.
+    ///
+    /// Pass it to [`Client::expect_era`](crate::Client::expect_era) to save a round trip the next
+    /// time.
     #[must_use]
     pub fn era(&self) -> Era {
         self.revision().era()
     }
 
-    /// Returns all tools of the server, from all pages.
+    /// Returns all tools of the server, fetching every page of the list.
     ///
     /// # Errors
-    /// Fails if a call fails, if the server repeats a cursor, or if it returns too many pages.
+    /// Fails if a call fails, if the server repeats a cursor, or after 10,000 pages.
     // PAG-07: bounds the pages and refuses a repeated cursor.
     pub async fn list_tools(&self) -> Result<Vec<Tool>, Error> {
         let mut tools = Vec::new();
@@ -104,7 +106,7 @@ impl Connection {
         Err(Error::TooManyPages)
     }
 
-    /// Calls a tool. The arguments must serialize to a JSON object.
+    /// Calls a tool. `arguments` must serialize to a JSON object; otherwise the call fails.
     pub fn call_tool(
         &self,
         name: &str,
@@ -115,45 +117,50 @@ impl Connection {
         self.call(CallTool::new(name).arguments(arguments))
     }
 
-    /// Checks the result of a tool against its output schema. Without a schema, every result
-    /// passes.
+    /// Checks the result of a tool against its output schema.
+    ///
+    /// If the tool has no output schema, or the result is an error, the check passes.
     ///
     /// The schema comes from the server and is not trusted: external references and schemas that
     /// would take too many steps to evaluate are refused.
     ///
     /// # Errors
-    /// A description of what is wrong with the result or the schema.
+    /// Returns a description of what is wrong with the result or the schema.
     #[cfg(feature = "jsonschema")]
     pub fn check_result(&self, tool: &Tool, result: &CallToolResult) -> Result<(), String> {
         self.inner.validator.check(tool, result)
     }
 
-    /// Calls any method that has a request type.
+    /// Calls the method of a typed request, such as
+    /// [`ReadResource`](mcp_proto::schema::ReadResource).
     pub fn call<'c, R: ClientRequest + Send + 'c>(&'c self, request: R) -> Call<'c, R::Result> {
         Call::new(&self.inner.link, R::METHOD, request)
     }
 
-    /// Calls any method by name.
+    /// Calls any method by name, with its params as raw JSON.
     pub fn call_raw<'c>(&'c self, method: &str, params: Raw) -> Call<'c, Raw> {
         Call::new(&self.inner.link, method.to_owned(), params)
     }
 
     /// Sends a
     /// [ping](https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/ping) and
-    /// waits for the response. Legacy era only.
+    /// waits for the response. Legacy era (revisions up to 2025-11-25) only.
     ///
     /// # Errors
-    /// If the server does not respond; [`Misuse::Unsupported`](mcp_proto::Misuse::Unsupported) in
-    /// the modern era.
+    /// Fails if the server does not respond, and with
+    /// [`Misuse::Unsupported`](mcp_proto::Misuse::Unsupported) in the modern era.
     pub async fn ping(&self) -> Result<(), Error> {
         self.call(Ping::new()).await.map(|_empty| ())
     }
 
-    /// Requests log messages of at least this level; they arrive as notifications. In the modern
-    /// era, this applies to the calls made from now on.
+    /// Requests log messages of at least this level.
+    ///
+    /// They arrive as notifications; see
+    /// [`Client::on_notification`](crate::Client::on_notification). In the modern era (from
+    /// revision 2026-07-28), the level applies to calls made after this one.
     ///
     /// # Errors
-    /// If the server does not offer log messages, or the call fails.
+    /// Fails if the server does not support logging, or the call fails.
     pub async fn set_log_level(&self, level: Level) -> Result<(), Error> {
         let set = start_call::<Raw>(&self.inner.link, START_PATIENCE, |state, now| {
             let options = CallOptions::default();
@@ -162,11 +169,13 @@ impl Connection {
         set.await?.await.map(drop)
     }
 
-    /// Subscribes to changes. Waits for the server's acknowledgment, which may cover less than
-    /// requested; see [`Subscription::acknowledged`].
+    /// Subscribes to changes of lists and resources.
+    ///
+    /// Waits for the server's acknowledgment, which may cover less than requested; see
+    /// [`Subscription::acknowledged`].
     ///
     /// # Errors
-    /// If the server does not support the subscription, or does not acknowledge it in time.
+    /// Fails if the server does not support the subscription or does not acknowledge it in time.
     pub async fn subscribe(&self, filter: &Filter) -> Result<Subscription, Error> {
         let feed = Feed::new(filter);
         // From here on, dropping this future ends the subscription.
@@ -181,10 +190,10 @@ impl Connection {
         Ok(listening)
     }
 
-    /// Sends a notification.
+    /// Sends a notification by method name, waiting for up to 10 s while the output queue is full.
     ///
     /// # Errors
-    /// If it cannot be sent.
+    /// Fails if the notification cannot be sent.
     pub async fn notify_raw(&self, method: &str, params: Option<&Raw>) -> Result<(), Error> {
         let send = |state: &mut State<Machine>, now| {
             let params = params.map(|params| params as &dyn Encode).into();
@@ -193,11 +202,14 @@ impl Connection {
         Ok(self.inner.link.with_room(NOTIFY_PATIENCE, send).await?)
     }
 
-    /// Closes the connection and shuts down a server that was started for it. Waits for that, and
-    /// returns the exit status of the process. Calls in flight end as lost.
+    /// Closes the connection, shuts down a server started by `spawn`, and waits for its exit.
+    ///
+    /// Returns the exit status of the server process; `None` for other connections, or if the
+    /// status is unknown. Calls in flight fail with
+    /// [`CallError::Lost`](mcp_proto::CallError::Lost).
     ///
     /// # Errors
-    /// If the connection ended with a protocol fault of the server.
+    /// Fails with [`Error::Closed`] if the connection ended because of a protocol fault.
     pub async fn close(self) -> Result<Option<ExitStatus>, Error> {
         self.start_close();
         self.wait_ended().await;
@@ -207,24 +219,27 @@ impl Connection {
         }
     }
 
-    /// Starts to close the connection, like [`close`](Self::close), without waiting.
+    /// Starts to close the connection without waiting; see [`close`](Self::close).
     pub fn start_close(&self) {
         self.inner.end();
     }
 
-    /// Waits until the connection has ended, its server was shut down, and the last events were
-    /// dispatched.
+    /// Waits until the connection has ended.
+    ///
+    /// By then its server process has been shut down and the last events have been dispatched.
     pub async fn wait_ended(&self) {
         self.inner.link.wait_ended().await;
     }
 
-    /// Returns how the connection ended, if it has.
+    /// Returns why the connection ended; `None` while it is open.
     #[must_use]
     pub fn close_reason(&self) -> Option<CloseReason> {
         self.inner.link.inspect(|state| state.connection.close_reason().cloned())
     }
 
-    /// Returns the latest lines that the server wrote to stderr.
+    /// Returns the last lines, at most 32, that the server wrote to stderr.
+    ///
+    /// Empty unless the server was started by `spawn`.
     #[must_use]
     pub fn stderr(&self) -> Vec<String> {
         self.inner.child.as_ref().map(|child| child.stderr()).unwrap_or_default()

@@ -25,7 +25,7 @@ pub trait Runtime: Spawn {
     /// Drives a connection over the pipes of a child process in the background.
     ///
     /// # Errors
-    /// If the pipes cannot be used, or the driver cannot be started.
+    /// Fails if the pipes cannot be registered with the runtime, or the driver cannot be started.
     fn drive(
         &self,
         driving: DriverHandle<Machine>,

@@ -1,4 +1,4 @@
-//! The events of a client's connection: requests are answered, notifications and results passed on.
+//! Event handling for client connections: answers requests, forwards notifications and results.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -28,7 +28,7 @@ pub(crate) type Handlers = Arc<HashMap<&'static str, RequestHandler>>;
 pub(crate) type NotificationHandler = Arc<Mutex<dyn FnMut(&str, Option<&Raw>) + Send>>;
 pub(crate) type ViolationHandler = Arc<dyn Fn(&mcp_proto::Violation) + Send + Sync>;
 
-/// A handler for one kind of request of the server.
+/// A handler for one kind of server request.
 #[derive(Clone)]
 pub(crate) enum RequestHandler {
     Async(Arc<dyn Fn(&Request) -> AnswerFuture + Send + Sync>),
@@ -200,7 +200,7 @@ impl LinkRole for Machine {
     }
 }
 
-/// Resumes a subscription of a forgotten session in the next one, once that is open.
+/// Resumes a subscription in the next session after the server has dropped its session.
 fn resume(link: &Arc<Link<Machine>>, feed: Arc<Feed>) {
     link.with(|state, now| match feed.try_start(link, state, now) {
         Err(Misuse::NotReady) => state.role.waiting.push(feed),
@@ -209,7 +209,7 @@ fn resume(link: &Arc<Link<Machine>>, feed: Arc<Feed>) {
     });
 }
 
-/// Runs the handler for a request of the server, if there is one.
+/// Runs the handler for a server request, if there is one.
 fn answer(link: &Arc<Link<Machine>>, incoming: IncomingId, request: Request) {
     let answering = Arc::clone(link);
     match link.shared.handlers.get(handler_key(&request)).cloned() {

@@ -35,10 +35,12 @@ use crate::exec::workers::{Spawn, handler_threads};
 use crate::recorder::Recorder;
 use crate::transport::shutdown::DriverHandle;
 
-/// A [client](https://modelcontextprotocol.io/specification/2025-11-25/client): the builder of its
-/// configuration, which an adapter then connects.
+/// A [client](https://modelcontextprotocol.io/specification/2025-11-25/client) that an adapter can
+/// connect to servers.
 ///
-/// A client declares the capabilities that it has handlers for.
+/// This type is a builder: set handlers and options, then connect it with an adapter.
+///
+/// Setting a handler declares the corresponding capability.
 #[must_use = "a client does nothing until an adapter connects it"]
 pub struct Client {
     config: Config,
@@ -53,7 +55,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// Creates a client without handlers.
+    /// Creates a client without handlers. `name` and `version` identify it to servers.
     pub fn new(name: &str, version: &str) -> Self {
         Self {
             config: Config::new(name, version),
@@ -72,7 +74,10 @@ impl Client {
     /// [elicitations](https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation)
     /// with `answer`, which shows the form to the user.
     ///
-    /// A [`Form`](mcp_proto::schema::Form) can fill in its own defaults and check an answer.
+    /// `answer` may block.
+    ///
+    /// [`Form`](mcp_proto::schema::Form) has methods to fill in its defaults and to check an
+    /// answer.
     // CAP-02: the handler declares the capability.
     pub fn on_elicitation(
         self,
@@ -82,7 +87,8 @@ impl Client {
     }
 
     /// Answers URL elicitations (since 2025-11-25) with `answer`, which sends the user to the URL.
-    /// It must show the full URL and open it only with the user's consent.
+    ///
+    /// `answer` must show the full URL and open it only with the user's consent.
     // SEC-07: no URL is opened without consent.
     pub fn on_url_elicitation(
         self,
@@ -91,9 +97,10 @@ impl Client {
         self.declare(Capability::ElicitationUrl).handle(URL, move |url: ElicitUrl| Ok(answer(url)))
     }
 
-    /// Like [`on_elicitation`](Self::on_elicitation), with a future that runs on the runtime. The
-    /// future is dropped once the request is cancelled or the connection has ended, as are those of
-    /// the other asynchronous handlers.
+    /// Answers form elicitations with a future; see [`on_elicitation`](Self::on_elicitation).
+    ///
+    /// The future runs on the adapter's runtime. Like those of all asynchronous handlers, it is
+    /// dropped when the request is cancelled or the connection ends.
     pub fn on_elicitation_async<F: Future<Output = ElicitResult> + Send + 'static>(
         self,
         answer: impl Fn(Elicit) -> F + Send + Sync + 'static,
@@ -105,8 +112,9 @@ impl Client {
         self.declare(Capability::ElicitationForm).handle_async(FORM, answer)
     }
 
-    /// Like [`on_url_elicitation`](Self::on_url_elicitation), with a future that runs on the
-    /// runtime.
+    /// Answers URL elicitations with a future that runs on the adapter's runtime.
+    ///
+    /// See [`on_url_elicitation`](Self::on_url_elicitation).
     pub fn on_url_elicitation_async<F: Future<Output = ElicitResult> + Send + 'static>(
         self,
         answer: impl Fn(ElicitUrl) -> F + Send + Sync + 'static,
@@ -119,7 +127,9 @@ impl Client {
     }
 
     /// Answers [sampling](https://modelcontextprotocol.io/specification/2025-11-25/client/sampling)
-    /// requests with `sample`, which asks a model. An error refuses the request.
+    /// requests with `sample`, which calls a model.
+    ///
+    /// If `sample` returns an error, the server receives it.
     pub fn on_sampling(
         self,
         sample: impl Fn(CreateMessage) -> Result<CreateMessageResult, ErrorObject>
@@ -130,7 +140,9 @@ impl Client {
         self.declare(Capability::Sampling).handle("sampling/createMessage", sample)
     }
 
-    /// Like [`on_sampling`](Self::on_sampling), with a future that runs on the runtime.
+    /// Answers sampling requests with a future that runs on the adapter's runtime.
+    ///
+    /// See [`on_sampling`](Self::on_sampling).
     pub fn on_sampling_async<F>(
         self,
         sample: impl Fn(CreateMessage) -> F + Send + Sync + 'static,
@@ -141,14 +153,15 @@ impl Client {
         self.declare(Capability::Sampling).handle_async("sampling/createMessage", sample)
     }
 
-    /// Answers requests for the list of
-    /// [roots](https://modelcontextprotocol.io/specification/2025-11-25/client/roots) with `roots`.
+    /// Answers requests for the list of [roots] with the result of `roots`.
+    ///
+    /// [roots]: https://modelcontextprotocol.io/specification/2025-11-25/client/roots
     pub fn on_roots(self, roots: impl Fn() -> Vec<Root> + Send + Sync + 'static) -> Self {
         let answer = move |_: ListRoots| Ok(ListRootsResult::new(roots()));
         self.declare(Capability::Roots).handle("roots/list", answer)
     }
 
-    /// Declares another capability, such as sampling with tools.
+    /// Declares a capability that no handler declares, such as sampling with tools.
     pub fn declare(mut self, capability: Capability) -> Self {
         self.config = self.config.capability(capability);
         self
@@ -183,12 +196,13 @@ impl Client {
         self
     }
 
-    /// Passes the method and params of each notification of the server to `callback`, in order and
-    /// one at a time. Log messages are included; changes reported by a
-    /// [`Subscription`](crate::Subscription) are not.
+    /// Passes the method and params of each server notification to `callback`.
     ///
-    /// Up to 1,024 notifications are queued while `callback` runs. Then the connection stops
-    /// reading, so `callback` must not wait for a call.
+    /// Notifications arrive in order and one at a time. Log messages are included; changes reported
+    /// by a [`Subscription`](crate::Subscription) are not.
+    ///
+    /// Up to 1,024 notifications are queued while `callback` runs. If the queue is full, the
+    /// connection stops reading, so `callback` must not wait for the result of a call.
     pub fn on_notification(
         mut self,
         callback: impl FnMut(&str, Option<&Raw>) + Send + 'static,
@@ -197,8 +211,9 @@ impl Client {
         self
     }
 
-    /// Calls `callback` for every protocol violation of the server. It must not wait for the
-    /// connection.
+    /// Calls `callback` for every protocol violation by the server.
+    ///
+    /// `callback` must not block on the connection.
     pub fn on_violation(
         mut self,
         callback: impl Fn(&mcp_proto::Violation) + Send + Sync + 'static,
@@ -207,64 +222,74 @@ impl Client {
         self
     }
 
-    /// Restricts the protocol revisions.
+    /// Restricts the client to these protocol revisions. Default: all supported revisions.
     pub fn revisions(mut self, revisions: &[Revision]) -> Self {
         self.config = self.config.revisions(revisions);
         self
     }
 
-    /// Expects a server of this era, for example the era of the previous connection. A legacy
-    /// server is then not probed first, which saves a round trip. A wrong expectation is detected.
+    /// Sets the expected era of the server, usually that of the previous connection.
+    ///
+    /// An era is a family of protocol revisions: *legacy* up to 2025-11-25, *modern* from
+    /// 2026-07-28. By default the client probes the server with `server/discover` to detect its
+    /// era. Expecting the legacy era skips the probe and saves a round trip. A wrong expectation is
+    /// corrected while connecting.
     // LIF-31: the cached era is a hint only.
     pub fn expect_era(mut self, era: Era) -> Self {
         self.config = self.config.expect_era(era);
         self
     }
 
-    /// Accepts a response to `initialize` that names a modern revision, and continues in that
-    /// revision. By default, connecting to such a server fails.
+    /// Accepts an `initialize` response that names a modern revision (2026-07-28 or later).
+    ///
+    /// The client then continues with that revision. By default, connecting to such a server fails.
     // T-31: a deviation from the specification, so it is opt-in.
     pub fn accept_modern_initialize(mut self) -> Self {
         self.config = self.config.accept_modern_initialize();
         self
     }
 
-    /// Enlarges the pipes to and from a server started by `spawn` to at least `bytes`. Off by
-    /// default: the system decides, 64 KiB on Linux.
+    /// Enlarges the pipes to and from a server started by `spawn` to at least `bytes`.
     ///
-    /// Larger pipes save context switches when messages are large; 512 KiB is a good choice then.
-    /// On Linux and Android only, and within the limits of the system (see `pipe(7)`): the total of
-    /// all pipes of a user is bounded, so small clients should keep the default.
+    /// By default the pipes keep the system's size, 64 KiB on Linux.
+    ///
+    /// Larger pipes save context switches when messages are large; 512 KiB is a good choice for
+    /// such clients. This setting works on Linux and Android only, within the limits of the system
+    /// (see `pipe(7)`). The system limits the total pipe size of each user, so small clients should
+    /// keep the default.
     pub fn pipe_bytes(mut self, bytes: usize) -> Self {
         self.pipe_bytes = Some(bytes);
         self
     }
 
-    /// Traces the contents of messages at level `TRACE`, which may include secrets, instead of only
-    /// their lengths.
+    /// Traces message contents, which may include secrets, at level `TRACE`.
+    ///
+    /// By default, only the lengths of messages are traced.
     #[cfg(feature = "tracing")]
     pub fn trace_payloads(mut self) -> Self {
         self.trace_payloads = true;
         self
     }
 
-    /// Records each connection over a byte stream: its input, its output and all commands, each
-    /// with its time. [`Recording`](mcp_proto::record::Recording) prints and replays the result.
+    /// Records the input, output and commands of each connection over a byte stream.
     ///
-    /// `open` returns the writer of a recording, once for each connection. A client that restarts
-    /// its server, because of its era or by [`reconnect`](crate::Connection::reconnect), opens
-    /// several connections.
+    /// Every entry has a timestamp. [`Recording`](mcp_proto::record::Recording) prints and replays
+    /// recordings.
+    ///
+    /// `open` is called once for each connection and returns the writer for its recording. A client
+    /// opens several connections if it restarts a legacy server after the initial probe, or if
+    /// [`reconnect`](crate::Connection::reconnect) is called.
     ///
     /// **A recording contains all messages, including secrets**: protect it accordingly.
     /// Connections over HTTP are not recorded.
     ///
     /// The recording is buffered and flushed when the connection ends; a program that is killed
-    /// loses up to 64 KiB of it. The connection waits for the writer, so the writer must not wait
-    /// for the connection. If the writer fails or panics, the recording ends and the connection
+    /// loses up to 64 KiB of it. Writes block the connection, so the writer must not block on the
+    /// connection in turn. If the writer fails or panics, the recording ends and the connection
     /// continues; the feature `tracing` reports this once.
     ///
-    /// Replaying requires a machine of equal configuration, which [`machine`](Self::machine)
-    /// returns.
+    /// Replaying requires a protocol state machine with an equal configuration;
+    /// [`machine`](Self::machine) creates one.
     #[cfg(feature = "record")]
     pub fn record<W: io::Write + Send + 'static>(
         mut self,
@@ -274,19 +299,20 @@ impl Client {
         self
     }
 
-    /// Sets the limits of each connection.
+    /// Sets the resource limits and timeouts of each connection. Default: [`Limits::default`].
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits.clone();
         self.config = self.config.limits(limits);
         self
     }
 
-    /// Starts a server and connects to its stdin and stdout; `runtime` drives the connection. Used
-    /// by the `spawn` methods of adapters.
+    /// Starts a server process and connects to its stdin and stdout.
+    ///
+    /// `runtime` drives the connection. The `spawn` methods of adapters call this method.
     ///
     /// # Errors
-    /// [`Error::Io`] if the server cannot be started; [`Error::Start`], with its latest stderr
-    /// lines, if the connection cannot be opened.
+    /// Fails with [`Error::Io`] if the server cannot be started, and with [`Error::Start`], which
+    /// has the last lines of its stderr, if the connection cannot be opened.
     pub async fn spawn_on(
         self,
         runtime: Arc<dyn Runtime>,
@@ -296,11 +322,12 @@ impl Client {
         Connector::to_child(command, connection, machine, runtime).connect().await
     }
 
-    /// Connects to a server over HTTP; `runtime` opens the sockets. Used by the `connect_http`
-    /// methods of adapters.
+    /// Connects to a server over HTTP.
+    ///
+    /// `runtime` opens the sockets. The `connect_http` methods of adapters call this method.
     ///
     /// # Errors
-    /// [`Error::Start`] if the connection cannot be opened.
+    /// Fails with [`Error::Start`] if the connection cannot be opened.
     #[cfg(feature = "http")]
     pub async fn open_http(
         self,
@@ -311,10 +338,10 @@ impl Client {
         Connector::to_remote(remote, connection, machine, runtime).connect().await
     }
 
-    /// Creates a connection over a pair of byte streams, to be driven and awaited by the adapter.
+    /// Creates a connection over a pair of byte streams, which the adapter must drive and await.
     ///
     /// # Errors
-    /// If the runtime cannot run futures.
+    /// Fails if `runtime` cannot spawn futures.
     pub fn open_on(
         self,
         runtime: &Arc<dyn Spawn>,
@@ -323,9 +350,11 @@ impl Client {
         connection.open(machine, runtime)
     }
 
-    /// Creates the protocol machine of the first connection over a byte stream, with `began` as its
-    /// start time, to replay a recording or to be driven by hand. The machines of later connections
-    /// differ: they expect an era, see [`expect_era`](Self::expect_era).
+    /// Creates the protocol state machine of the first connection over a byte stream.
+    ///
+    /// Use it to replay a recording or to drive a connection by hand. `began` is its start time.
+    /// The state machines of later connections differ: they expect an era, as if set by
+    /// [`expect_era`](Self::expect_era).
     #[must_use]
     pub fn machine(&self, began: Instant) -> Stdio<Machine> {
         Stdio::new(Machine::new(began, self.config.clone()))

@@ -20,20 +20,19 @@ use crate::transport::link::{Link, State};
 const CHANGES_MAX: usize = 1024;
 const CHANGES_BYTES_MAX: usize = 1 << 20;
 
-/// A change on the server.
+/// A change of a list or resource on the server.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Changed {
-    /// Too many resources changed to be queued individually. Any subscribed resource may have
-    /// changed.
+    /// So many resources changed that they were merged: any subscribed resource may have changed.
     ManyResources,
-    /// The list of prompts.
+    /// The list of prompts changed.
     Prompts,
-    /// The resource with this URI, which may be a part of the subscribed one.
+    /// The resource with this URI changed. It may be a sub-resource of the subscribed one.
     Resource(String),
-    /// The list of resources.
+    /// The list of resources changed.
     Resources,
-    /// The list of tools.
+    /// The list of tools changed.
     Tools,
 }
 
@@ -58,18 +57,19 @@ impl Changed {
     }
 }
 
-/// A subscription to changes, open or ended: a queue of changes.
+/// A subscription to changes of lists and resources.
 ///
-/// A change that is still queued is not queued again. At most 1,024 distinct changes with 1 MiB of
-/// URIs are queued; beyond that, the resources among them are merged into
-/// [`Changed::ManyResources`], so that no change is lost.
+/// Changes are queued until they are read; a change that is still queued is not queued again. The
+/// queue holds at most 1,024 distinct changes and 1 MiB of URIs. Beyond that, all queued resource
+/// changes are merged into [`Changed::ManyResources`], so no change is lost.
 ///
-/// Over HTTP, a server can forget a session: the subscription then continues in the next session,
-/// and changes in between are not reported. The modern era has no sessions: a subscription whose
-/// stream breaks ends as lost, and the connection stays open.
+/// Over HTTP, a server may drop the client's session. The subscription then continues in the next
+/// session, and changes in between are not reported. In the modern era (from revision 2026-07-28)
+/// there are no sessions: if the stream of a subscription breaks, the subscription ends with
+/// [`CallError::Lost`], and the connection stays open.
 ///
-/// Dropping this value ends the subscription and notifies the server. The end of the connection
-/// ends it as well; [`Connection::reconnect`](crate::Connection::reconnect) resumes it.
+/// Dropping this value ends the subscription and notifies the server. A subscription also ends with
+/// its connection; [`Connection::reconnect`](crate::Connection::reconnect) resumes it.
 #[must_use = "dropping it ends the subscription"]
 pub struct Subscription {
     feed: Arc<Feed>,
@@ -80,22 +80,25 @@ impl Subscription {
         Self { feed }
     }
 
-    /// Returns what the server acknowledged, which may be less than requested.
+    /// Returns the part of the requested filter that the server acknowledged.
     #[must_use]
     pub fn acknowledged(&self) -> Filter {
         self.feed.state.lock().filter.clone()
     }
 
-    /// Waits for the next change; returns `None` once the subscription has ended and its queue is
-    /// empty.
+    /// Waits for the next change.
+    ///
+    /// Returns `None` once the subscription has ended and its queue is empty.
     ///
     /// This method is cancel safe: dropping the future loses no change.
     pub async fn next(&mut self) -> Option<Changed> {
         self.feed.next().await
     }
 
-    /// Returns how the subscription ended, if it has; changes may still be queued then. `Ok` means
-    /// that the server ended it with a final response.
+    /// Returns how the subscription ended; `None` while it is open.
+    ///
+    /// `Ok` means that the server ended it with a final response. Changes may still be queued after
+    /// the end.
     #[must_use]
     pub fn ended(&self) -> Option<Result<(), CallError>> {
         self.feed.state.lock().ended.clone()

@@ -10,8 +10,8 @@ pub(crate) struct Budget {
 /// The longest piece of input handled at a time, in bytes.
 pub(crate) const PIECE_BYTES_MAX: usize = 16 * 1024;
 
-/// The units of a fresh budget: 96 messages, or 384 KiB of a single one. Most clients send less at
-/// a time, and the connection yields by waiting for them.
+/// The units of a fresh budget: 96 messages, or 384 KiB of a single message. Most clients send less
+/// at a time, and the connection yields by waiting for them.
 const BUDGET: usize = MESSAGES * MESSAGE;
 
 const MESSAGES: usize = 96;

@@ -22,14 +22,15 @@ use crate::exec::thread_pool::ThreadPool;
 
 /// The part of a runtime that runs futures in the background.
 pub trait Spawn: Send + Sync + 'static {
-    /// Runs a future to completion, unless the runtime shuts down before.
+    /// Runs a future to completion in the background, unless the runtime shuts down first.
     ///
     /// # Errors
-    /// If the future cannot be run.
+    /// Fails if the future cannot be spawned.
     fn spawn(&self, future: BoxFuture<'static, ()>) -> io::Result<()>;
 
-    /// Returns whether handlers that are futures must run on the pool for blocking functions, each
-    /// to completion on one thread.
+    /// Returns whether asynchronous handlers run to completion on a thread of the handler pool.
+    ///
+    /// This is the case without an async runtime. Default: false.
     fn is_plain(&self) -> bool {
         false
     }
@@ -222,7 +223,8 @@ impl Workers {
         }
     }
 
-    /// Hands the collected tasks to the pool or the runtime, and tasks until `slow_until` as well.
+    /// Hands the collected tasks, and all further ones until `slow_until`, to the pool or the
+    /// runtime.
     fn hand_over(&self, mut inline: MutexGuard<'_, InlineQueue>, slow_until: Option<Instant>) {
         inline.is_open = false;
         inline.slow_until = inline.slow_until.max(slow_until);

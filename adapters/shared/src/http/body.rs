@@ -18,7 +18,9 @@ use crate::BoxFuture;
 use crate::server::events::Serving;
 use crate::transport::link::{Link, State};
 
-/// The body of a response. Dropping it early tells the server that the client is gone.
+/// The body of an HTTP response.
+///
+/// Dropping a body before its end tells the server that the client has disconnected.
 pub struct ResponseBody(BodyKind);
 
 enum BodyKind {
@@ -33,7 +35,9 @@ struct Events {
     timers: Option<BoxFuture<'static, ()>>,
 }
 
-/// An HTTP request whose response is in progress. Dropping it early means that the client is gone.
+/// An HTTP request whose response is in progress.
+///
+/// Dropping it before its end means that the client has disconnected.
 pub(super) struct Exchange {
     pub(super) link: Arc<Link<Machine>>,
     pub(super) id: ServerExchangeId,

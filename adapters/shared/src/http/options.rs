@@ -1,4 +1,4 @@
-//! The options of a server over HTTP: who may use it, and its limits.
+//! The options of a server over HTTP: access control and limits.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,8 +12,8 @@ type Check = Arc<dyn Fn(&Parts) -> Result<(), Refusal> + Send + Sync>;
 /// The options of a server over
 /// [Streamable HTTP](https://modelcontextprotocol.io/specification/2025-11-25/basic/transports).
 ///
-/// By default, accepts loopback hosts only and rejects browser origins. This prevents DNS rebinding
-/// attacks.
+/// By default, only loopback hosts are accepted, and requests from browser pages only if the page's
+/// origin is a loopback host. This prevents DNS rebinding attacks.
 ///
 /// ```
 /// use mcp_adapter::http::Http;
@@ -57,13 +57,18 @@ impl Http {
         }
     }
 
-    /// Accepts requests to this host as well, at any port or at the given one.
+    /// Accepts requests to this host in addition to loopback hosts.
+    ///
+    /// Without a port, as in `example.com`, the host is accepted at any port; with one, as in
+    /// `example.com:8080`, only at that port.
     pub fn host(mut self, host: &str) -> Self {
         self.hosts.push(host.into());
         self
     }
 
-    /// Accepts requests to any host. For servers behind a proxy that validates the host.
+    /// Accepts requests to any host, which disables the protection against DNS rebinding.
+    ///
+    /// Use this only for servers behind a proxy that validates the host.
     pub const fn any_host(mut self) -> Self {
         self.any_host = true;
         self
@@ -75,57 +80,64 @@ impl Http {
         self
     }
 
-    /// Sets the path of the endpoint, `/mcp` by default. Other paths are answered with 404.
+    /// Sets the path of the endpoint. Default: `/mcp`. Requests to other paths receive status 404.
     pub fn path(mut self, path: &str) -> Self {
         self.path = Some(path.into());
         self
     }
 
-    /// Accepts requests to any path. For servers behind a router.
+    /// Accepts requests to any path. Use this for servers behind a router that matches the path.
     pub fn any_path(mut self) -> Self {
         self.path = None;
         self
     }
 
-    /// Sets the maximum number of sessions, 10,000 by default. Further clients are answered with
-    /// 503.
+    /// Sets the maximum number of concurrent sessions. Default: 10,000.
+    ///
+    /// Further clients receive status 503.
     // SEC-18: bounds the memory that clients can claim.
     pub const fn sessions_max(mut self, sessions_max: usize) -> Self {
         self.sessions_max = sessions_max;
         self
     }
 
-    /// Sets the maximum number of modern-era subscriptions, 10,000 by default. Further ones are
-    /// answered with 503.
+    /// Sets the maximum number of subscriptions outside sessions. Default: 10,000.
+    ///
+    /// Clients open such subscriptions in the modern era (from revision 2026-07-28), which has no
+    /// sessions. Further ones receive status 503.
     // SEC-18: bounds the memory that clients can claim.
     pub const fn listeners_max(mut self, listeners_max: usize) -> Self {
         self.listeners_max = listeners_max;
         self
     }
 
-    /// Sets how long a session may be idle before it is ended, 30 min by default. A session with a
-    /// request in flight or an open stream is not idle.
+    /// Sets how long a session may be idle before the server ends it. Default: 30 min.
+    ///
+    /// A session with a request in flight or an open stream is not idle.
     pub const fn idle_max(mut self, idle_max: Duration) -> Self {
         self.idle_max = idle_max;
         self
     }
 
-    /// Sets how long the body of a request may take to arrive, 30 s by default. Later ones are
-    /// answered with 408.
+    /// Sets how long the body of a request may take to arrive. Default: 30 s.
+    ///
+    /// A request that takes longer receives status 408.
     pub const fn body_timeout(mut self, body_timeout: Duration) -> Self {
         self.body_timeout = body_timeout;
         self
     }
 
-    /// Sets how event streams are kept alive and resumed.
+    /// Sets how event streams are kept alive and resumed. Default: [`StreamSettings::default`].
     pub fn settings(mut self, settings: StreamSettings) -> Self {
         self.settings = Arc::new(settings);
         self
     }
 
-    /// Calls `check` with the head of each request, after the validation of host and origin and
-    /// before anything else. For authorization: a refusal with status 401 must carry a challenge,
-    /// added with `Refusal::header("www-authenticate", …)`.
+    /// Calls `check` with the head of each request, for example to authorize it.
+    ///
+    /// `check` runs after the host, origin and path were validated and before the request is
+    /// processed. If it returns a refusal, the client receives that instead. A refusal with status
+    /// 401 must have a challenge, added with `Refusal::header("www-authenticate", …)`.
     pub fn checking(
         mut self,
         check: impl Fn(&Parts) -> Result<(), Refusal> + Send + Sync + 'static,

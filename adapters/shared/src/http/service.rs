@@ -29,8 +29,9 @@ use crate::server::Server;
 use crate::server::events::Serving;
 use crate::transport::link::{Link, SpawnTimer, Transport};
 
-/// A server over HTTP, which answers requests received by any HTTP library. Cheap to clone; clones
-/// share all sessions.
+/// An MCP server as an HTTP service that works with any HTTP library.
+///
+/// Cheap to clone; clones share all sessions.
 #[derive(Clone)]
 pub struct HttpService {
     shared: Arc<ServiceShared>,
@@ -47,10 +48,10 @@ struct ServiceShared {
 }
 
 impl HttpService {
-    /// Creates a service for `server`. Used by the `http_service` methods of adapters.
+    /// Creates a service for `server`. The `http_service` methods of adapters call this method.
     ///
     /// # Errors
-    /// If an entry of the server cannot be offered.
+    /// Fails if a registered entry of the server is invalid.
     pub fn new(server: &Server, options: Http, runtime: Arc<dyn HttpRuntime>) -> io::Result<Self> {
         let config = server.config()?;
         let policy = options.policy(&config);
@@ -67,19 +68,21 @@ impl HttpService {
         Ok(Self { shared: Arc::new(shared) })
     }
 
-    /// Returns the number of sessions.
+    /// Returns the number of open sessions.
     #[must_use]
     pub fn sessions(&self) -> usize {
         self.shared.sessions.len()
     }
 
-    /// Ends all sessions and subscriptions, and accepts no more. Requests in progress may still be
-    /// answered for [`Limits::drain_timeout`](mcp_proto::Limits::drain_timeout).
+    /// Ends all sessions and subscriptions, and rejects new ones.
+    ///
+    /// Requests in progress may still be answered for
+    /// [`Limits::drain_timeout`](mcp_proto::Limits::drain_timeout).
     pub fn close(&self) {
         self.shared.sessions.close();
     }
 
-    /// Answers a request.
+    /// Processes an HTTP request and returns the response, which may be an event stream.
     pub async fn respond<B>(&self, request: Request<B>) -> Response<ResponseBody>
     where
         B: http_body::Body,

@@ -8,7 +8,7 @@ use event_listener::Event;
 
 use crate::process::signals::{Closeable, close_on_signal};
 
-/// The stop signal of listening servers. Cheap to clone; clones share the signal.
+/// A signal that stops listening servers. Cheap to clone; clones share the signal.
 ///
 /// ```
 /// use mcp_adapter::http::Stop;
@@ -27,13 +27,15 @@ struct StopFlag {
 }
 
 impl Stop {
-    /// Creates a signal that only [`stop`](Self::stop) sets.
+    /// Creates a signal that is set only by [`stop`](Self::stop).
     #[must_use]
     pub fn new() -> Self {
         Self(Arc::new(StopFlag { is_stopped: AtomicBool::new(false), stopped: Event::new() }))
     }
 
-    /// Creates a signal that SIGINT and SIGTERM set as well.
+    /// Creates a signal that is set by SIGINT, SIGTERM or [`stop`](Self::stop).
+    ///
+    /// If the program handles one of these signals itself, only [`stop`](Self::stop) sets it.
     #[must_use]
     pub fn on_signal() -> Self {
         let stop = Self::new();
@@ -43,7 +45,7 @@ impl Stop {
         stop
     }
 
-    /// Sets the signal: servers accept no more connections and shut down.
+    /// Sets the signal. Servers then accept no more connections and shut down.
     pub fn stop(&self) {
         self.0.close();
     }

@@ -45,7 +45,7 @@ fn close_all() {
 /// Closes `target` once the parent process has ended, as long as `target` is alive.
 ///
 /// # Errors
-/// If the thread that watches the parent cannot be started.
+/// Fails if the thread that watches the parent cannot be started.
 #[cfg(unix)]
 pub(crate) fn close_with_parent(target: Weak<dyn Closeable>) -> io::Result<()> {
     use std::os::unix::process::parent_id;

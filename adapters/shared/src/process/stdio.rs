@@ -16,7 +16,7 @@ use std::time::Duration;
 use event_listener::Event;
 use futures_lite::future::or;
 
-/// A descriptor that an event loop can poll, once it is made non-blocking.
+/// A descriptor that an event loop can poll after it was made non-blocking.
 #[derive(Debug)]
 pub enum Pollable {
     /// An end of a pipe.
@@ -25,10 +25,10 @@ pub enum Pollable {
     Socket(OwnedFd),
 }
 
-/// Returns this process's stdin.
+/// Returns this process's stdin as a descriptor that can be polled.
 ///
 /// # Errors
-/// If it is closed, or the copying thread cannot be started.
+/// Fails if the stream is closed, or if the thread that copies its bytes cannot be started.
 pub fn input() -> io::Result<Pollable> {
     match pollable(io::stdin().as_fd().try_clone_to_owned()?, Direction::In)? {
         Ok(pollable) => Ok(pollable),
@@ -40,10 +40,10 @@ pub fn input() -> io::Result<Pollable> {
     }
 }
 
-/// Returns this process's stdout, and a way to wait until the output has arrived there.
+/// Returns this process's stdout, with a handle to wait until written output has arrived there.
 ///
 /// # Errors
-/// Like [`input`].
+/// Fails if the stream is closed, or if the thread that copies its bytes cannot be started.
 pub fn output() -> io::Result<(Pollable, StdoutFlush)> {
     match pollable(io::stdout().as_fd().try_clone_to_owned()?, Direction::Out)? {
         Ok(pollable) => Ok((pollable, StdoutFlush(None))),
@@ -62,13 +62,14 @@ pub fn output() -> io::Result<(Pollable, StdoutFlush)> {
     }
 }
 
-/// Tracks whether the output has arrived at stdout.
+/// A handle to wait until written output has arrived at stdout.
 #[derive(Debug)]
 pub struct StdoutFlush(Option<Arc<(AtomicBool, Event)>>);
 
 impl StdoutFlush {
-    /// Waits until all output has arrived, or until `give_up` completes: a terminal can be stopped.
-    /// The writer must be dropped before.
+    /// Waits until all output has arrived at stdout, or until `give_up` completes.
+    ///
+    /// Drop the writer first. `give_up` is needed because a terminal can be stopped indefinitely.
     pub async fn wait(&self, give_up: impl Future) {
         or(self.arrived(), async { drop(give_up.await) }).await;
     }
@@ -85,7 +86,7 @@ impl StdoutFlush {
     }
 }
 
-/// How long the output may take to arrive.
+/// How long adapters wait for output to arrive at stdout when a server ends.
 pub const FLUSH_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Returns a descriptor that can be polled, or else the file.

@@ -17,11 +17,13 @@ use crate::server::handler::context::AsyncCx;
 use crate::server::handler::tool_error::ToolError;
 use crate::server::handler::{Handler, HandlerFn};
 
-/// Handlers that are futures. They run on the adapter's runtime and must not block. A future is
-/// dropped once its request is cancelled or the connection has ended. Without a runtime, as in
-/// `mcp-blocking`, each future runs to completion on a thread.
+/// Registration of asynchronous handlers.
+///
+/// Their futures run on the adapter's runtime and must not block. A future is dropped when its
+/// request is cancelled or the connection ends. `mcp-blocking` has no runtime and runs each future
+/// to completion on one thread.
 impl Server {
-    /// Like [`tool`](Self::tool), for an asynchronous handler.
+    /// Adds a tool with an asynchronous handler; see [`tool`](Self::tool).
     #[cfg(feature = "schemars")]
     pub fn tool_async<A, R, F>(
         self,
@@ -38,7 +40,9 @@ impl Server {
         self.tool_with_async(Tool::new(name, schema).description(description), handler)
     }
 
-    /// Like [`tool_with`](Self::tool_with), for an asynchronous handler.
+    /// Adds a tool with an explicit definition and an asynchronous handler.
+    ///
+    /// See [`tool_with`](Self::tool_with).
     pub fn tool_with_async<A, R, F>(
         self,
         tool: Tool,
@@ -52,7 +56,9 @@ impl Server {
         self.add_tool(tool, Handler::tool_async(handler))
     }
 
-    /// Like [`tool_raw`](Self::tool_raw), for an asynchronous handler.
+    /// Adds a tool with raw JSON arguments and an asynchronous handler.
+    ///
+    /// See [`tool_raw`](Self::tool_raw).
     pub fn tool_raw_async<R, F>(
         self,
         name: &str,
@@ -70,7 +76,7 @@ impl Server {
         )
     }
 
-    /// Like [`resource`](Self::resource), for an asynchronous handler.
+    /// Adds a resource with an asynchronous handler; see [`resource`](Self::resource).
     pub fn resource_async<R: Into<ReadResourceResult>, F>(
         self,
         resource: Resource,
@@ -82,7 +88,9 @@ impl Server {
         self.add_resource(resource, HandlerFn::future(move |(read, _), cx| handler(read, cx)))
     }
 
-    /// Like [`resource_template`](Self::resource_template), for an asynchronous handler.
+    /// Adds a resource template with an asynchronous handler.
+    ///
+    /// See [`resource_template`](Self::resource_template).
     pub fn resource_template_async<R: Into<ReadResourceResult>, F>(
         self,
         template: ResourceTemplate,
@@ -95,7 +103,9 @@ impl Server {
         self.add_template(template, handler)
     }
 
-    /// Like [`template_completion`](Self::template_completion), for an asynchronous handler.
+    /// Sets an asynchronous completion handler for a variable of a resource template.
+    ///
+    /// See [`template_completion`](Self::template_completion).
     pub fn template_completion_async<R: Into<CompleteResult>, F>(
         self,
         uri_template: &str,
@@ -108,7 +118,7 @@ impl Server {
         self.complete_template(uri_template, variable, HandlerFn::future(handler))
     }
 
-    /// Like [`prompt`](Self::prompt), for an asynchronous handler.
+    /// Adds a prompt with an asynchronous handler; see [`prompt`](Self::prompt).
     pub fn prompt_async<R: Into<GetPromptResult>, F>(
         self,
         prompt: Prompt,
@@ -120,7 +130,9 @@ impl Server {
         self.add_prompt(prompt, HandlerFn::future(handler))
     }
 
-    /// Like [`prompt_completion`](Self::prompt_completion), for an asynchronous handler.
+    /// Sets an asynchronous completion handler for an argument of a prompt.
+    ///
+    /// See [`prompt_completion`](Self::prompt_completion).
     pub fn prompt_completion_async<R: Into<CompleteResult>, F>(
         self,
         prompt: &str,

@@ -1,4 +1,4 @@
-//! The offer of a server while it is being built.
+//! The configuration of a server while it is being built.
 
 use std::io;
 use std::mem;
@@ -23,7 +23,7 @@ pub(crate) struct Builder {
     pub(crate) extra: Vec<Capability>,
     /// Resource subscriptions are declared.
     pub(crate) has_subscriptions: bool,
-    /// The first entry that was refused, and why.
+    /// The first invalid entry, and what is wrong with it.
     error: Option<String>,
 }
 
@@ -40,7 +40,7 @@ impl Builder {
         }
     }
 
-    /// Adds an entry to the catalog. A refusal is reported by [`config`](Self::config).
+    /// Adds an entry to the catalog. [`config`](Self::config) reports the error if it is invalid.
     pub(crate) fn add<T>(
         &mut self,
         what: &str,
@@ -61,7 +61,7 @@ impl Builder {
     /// Returns the configuration of the server's connections, with all capabilities.
     ///
     /// # Errors
-    /// [`io::ErrorKind::InvalidInput`] if an entry cannot be offered.
+    /// Fails with [`io::ErrorKind::InvalidInput`] if a registered entry is invalid.
     pub(crate) fn config(&self) -> io::Result<Config> {
         let invalid_tool = || {
             let catalog = self.changes.catalog();

@@ -1,5 +1,5 @@
-//! Changes while serving: the catalog that all connections of a server share, and the
-//! notifications sent over them.
+//! Changes to a running server: the catalog shared by all its connections, and the notifications
+//! sent over them.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
@@ -13,10 +13,11 @@ use crate::server::handler::Handler;
 use crate::server::handler::context::{Cx, HandlerLink};
 use crate::server::handler::tool_error::ToolError;
 
-/// Notifies all connected clients of a server that its tools, prompts or resources changed.
+/// A handle that notifies clients of changed tools, prompts and resources.
 ///
-/// Cheap to clone, and usable from any thread at any time, even while there are no connections. No
-/// method waits: a client that does not read is notified later, once for each thing that changed.
+/// A notification reaches all connected clients of the server. The handle is cheap to clone and can
+/// be used from any thread at any time, even without connections. No method blocks: a client that
+/// does not read is notified later, once for each list or resource that changed.
 ///
 /// A server sends only the notifications that it declares; see
 /// [`Server::declare_list_changed`](crate::Server::declare_list_changed).
@@ -34,9 +35,7 @@ impl Changes {
     /// Notifies clients that the list of tools changed.
     ///
     /// # Errors
-    /// [`Misuse::Undeclared`] if the server does not declare such notifications;
-    /// [`Misuse::Blocked`] if a client that does not read has 1,024 changed resources waiting and
-    /// misses this one. All other clients are notified.
+    /// Fails with [`Misuse::Undeclared`] if the server does not declare this notification.
     pub fn tools_list_changed(&self) -> Result<(), Misuse> {
         self.send(Change::Tools)
     }
@@ -44,7 +43,7 @@ impl Changes {
     /// Notifies clients that the list of prompts changed.
     ///
     /// # Errors
-    /// Like [`tools_list_changed`](Self::tools_list_changed).
+    /// Fails with [`Misuse::Undeclared`] if the server does not declare this notification.
     pub fn prompts_list_changed(&self) -> Result<(), Misuse> {
         self.send(Change::Prompts)
     }
@@ -52,27 +51,31 @@ impl Changes {
     /// Notifies clients that the list of resources or of resource templates changed.
     ///
     /// # Errors
-    /// Like [`tools_list_changed`](Self::tools_list_changed).
+    /// Fails with [`Misuse::Undeclared`] if the server does not declare this notification.
     pub fn resources_list_changed(&self) -> Result<(), Misuse> {
         self.send(Change::Resources)
     }
 
-    /// Notifies the subscribed clients that the resource `uri` changed.
+    /// Notifies the clients subscribed to the resource `uri` that it changed.
     ///
     /// # Errors
-    /// Like [`tools_list_changed`](Self::tools_list_changed).
+    /// Fails with [`Misuse::Undeclared`] if the server does not declare resource subscriptions, and
+    /// with [`Misuse::Blocked`] if a client that does not read has too many changed resources
+    /// waiting (1,024, or 1 MiB of their URIs) and misses this one. All other clients are still
+    /// notified.
     pub fn resource_updated(&self, uri: &str) -> Result<(), Misuse> {
         self.send(Change::Resource(uri))
     }
 
-    /// Adds or replaces a tool, like [`Server::tool_with`](crate::Server::tool_with), and notifies
-    /// clients.
+    /// Adds or replaces a tool and notifies clients.
     ///
-    /// A server without tools at the start must declare the notification itself:
-    /// [`Server::capability`](crate::Server::capability) with `Capability::ToolsListChanged`.
+    /// The parameters are those of [`Server::tool_with`](crate::Server::tool_with).
+    ///
+    /// A server that starts without tools must declare the notification with
+    /// [`Server::capability`](crate::Server::capability) and `Capability::ToolsListChanged`.
     ///
     /// # Errors
-    /// [`CatalogError`] if the tool's description is invalid.
+    /// Fails if the tool definition is invalid.
     pub fn add_tool<A, R>(
         &self,
         tool: Tool,
@@ -87,10 +90,10 @@ impl Changes {
         Ok(())
     }
 
-    /// Removes a tool and notifies clients. Running calls complete normally.
+    /// Removes a tool and notifies clients. Calls in flight complete normally.
     ///
     /// # Errors
-    /// [`CatalogError::Unknown`] if no tool has this name.
+    /// Fails with [`CatalogError::Unknown`] if there is no tool with this name.
     pub fn remove_tool(&self, name: &str) -> Result<(), CatalogError> {
         let (changed, _handler) = self.catalog_mut().remove_tool(name)?;
         self.send_list_changed(changed);

@@ -33,13 +33,13 @@ use crate::validation::ToolChecks;
 /// A callback of the application.
 pub(crate) type Callback<T> = Arc<dyn Fn(&T) + Send + Sync>;
 
-/// The start or end of the subscriptions to a resource over one connection.
+/// A client starting or stopping to watch a resource over one connection.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum SubscriptionChange {
-    /// The first subscription to the resource with this URI began.
+    /// The first subscription to the resource with this URI began on the connection.
     Began(String),
-    /// The last subscription to the resource with this URI ended.
+    /// The last subscription to the resource with this URI ended on the connection.
     Ended(String),
 }
 
@@ -71,7 +71,7 @@ pub struct ServerState {
     pending_changes: PendingChanges,
 }
 
-/// A connection that is being served.
+/// A server connection that is being driven by an adapter.
 #[derive(Debug)]
 pub struct Serving {
     link: Arc<Link<Machine>>,
@@ -89,14 +89,16 @@ impl Serving {
         Self { link, subscription, exit_with_parent }
     }
 
-    /// Closes the connection on SIGINT or SIGTERM, and with the parent process if the server is
-    /// configured so.
+    /// Closes the connection on SIGINT or SIGTERM.
     ///
-    /// The caller must call this before it drives the connection: a client may send a signal as
-    /// soon as it receives output.
+    /// If [`Server::exit_with_parent`](crate::Server::exit_with_parent) is set, the connection is
+    /// also closed when the parent process exits.
+    ///
+    /// Call this before driving the connection: a client may send a signal as soon as it receives
+    /// output.
     ///
     /// # Errors
-    /// If the thread that watches the parent cannot be started.
+    /// Fails if the thread that watches the parent cannot be started.
     pub fn close_with_process(&self) -> io::Result<()> {
         let closeable: Arc<dyn Closeable> = Arc::clone(&self.subscription) as _;
         signals::close_on_signal(Arc::downgrade(&closeable));
@@ -106,10 +108,10 @@ impl Serving {
         Ok(())
     }
 
-    /// Returns how the connection ended, once its driver is done.
+    /// Returns the outcome of the connection, once its driver has finished.
     ///
     /// # Errors
-    /// If the client caused a protocol fault.
+    /// Fails if the connection was closed because of a protocol fault.
     pub fn outcome(self) -> io::Result<()> {
         match self.link.inspect(|state| state.connection.close_reason().cloned()) {
             Some(CloseReason::Fault(fault)) => Err(io::Error::other(fault)),
@@ -119,7 +121,7 @@ impl Serving {
 }
 
 impl Cx {
-    /// Returns the handle that notifies clients of changes.
+    /// Returns a handle that notifies all clients of changed tools, prompts and resources.
     #[must_use]
     pub fn changes(&self) -> &Changes {
         &self.request.link.shared.changes
@@ -258,7 +260,7 @@ fn serve(link: &Arc<Link<Machine>>, incoming: IncomingId, request: Request, cont
     }
 }
 
-/// Reads the state that earlier rounds left.
+/// Reads the request state left by earlier rounds of input requests.
 fn read_rounds(
     sealing: &StateSealing,
     request: &Request,
@@ -315,7 +317,7 @@ fn start(
 /// Sends the reply for the outcome of a handler; `None` if it panicked.
 ///
 /// # Errors
-/// The reply, if there is no room for it yet.
+/// Returns the reply if there is no room for it yet.
 fn finish(
     link: &Arc<Link<Machine>>,
     cx: &Cx,
@@ -352,10 +354,10 @@ fn handler_failed() -> ErrorObject {
     ErrorObject::internal("the handler failed")
 }
 
-/// Sends a reply that needs no room: anything but questions.
+/// Sends a reply that never waits for room: anything but input requests.
 fn reply_now(link: &Arc<Link<Machine>>, incoming: IncomingId, mut reply: HandlerReply) {
     let _gone = link.with(|state, now| reply.send(&mut state.connection, now, incoming));
 }
 
-/// How long questions wait for room. Other replies never wait.
+/// How long input requests wait for room in the output queue. Other replies never wait.
 const ASK_PATIENCE: Duration = Duration::from_secs(1);

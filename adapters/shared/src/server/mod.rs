@@ -33,24 +33,26 @@ use crate::trace::Trace;
 use crate::transport::link::{Link, Transport};
 use crate::transport::shutdown::DriverHandle;
 
-/// A [server](https://modelcontextprotocol.io/specification/2025-11-25/server): the builder of its
-/// offer, which an adapter then serves.
+/// A [server](https://modelcontextprotocol.io/specification/2025-11-25/server) that an adapter can
+/// run.
 ///
-/// A server declares the capabilities of what is registered. Lists keep the order of registration;
-/// an entry under an existing name replaces the old one in place. An entry that cannot be offered,
-/// such as a tool whose schema does not describe an object, is an error when the server starts to
-/// serve.
+/// This type is a builder: register tools, resources and prompts, then serve it with an adapter.
 ///
-/// Handlers are blocking functions, which run on a bounded pool of threads, or futures, which run
-/// on the adapter's runtime. A handler that panics answers with an error; other requests are not
-/// affected.
+/// Capabilities are declared automatically for the registered entries. Lists keep the order of
+/// registration; an entry with an existing name replaces the earlier one in place. An invalid
+/// entry, such as a tool whose schema does not describe an object, is reported as an error when the
+/// server starts.
 ///
-/// A handler starts on the thread that read its request, so that a quick one costs no context
-/// switch: a future is polled there once, and on the byte streams of `mcp-blocking` a function runs
-/// there. If the function takes longer than a few milliseconds, another thread takes over reading.
-/// After a handler that took longer than 10 ms, or two of eight that took longer than 0.5 ms,
-/// handlers start on the pool or the runtime instead, for 25 ms or ten times the duration of the
-/// slow handler, whichever is longer.
+/// A handler is either a blocking function, which runs on a bounded thread pool, or a future, which
+/// runs on the adapter's runtime. If a handler panics, its request fails with an internal error;
+/// other requests are not affected.
+///
+/// A handler starts on the thread that read its request, so a fast handler causes no context
+/// switch. A future is polled there once; with `mcp-blocking` over a byte stream, a function also
+/// runs there. If the function takes longer than a few milliseconds, another thread takes over
+/// reading. After a handler that took longer than 10 ms, or two of eight that took longer than 0.5
+/// ms, handlers start on the pool or the runtime instead, for 25 ms or ten times the duration of
+/// the slow handler, whichever is longer.
 ///
 /// Cheap to clone: a clone serves further connections with shared handlers, threads and
 /// [`Changes`].
@@ -68,7 +70,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Creates a server that offers nothing yet.
+    /// Creates a server without tools, resources or prompts.
     pub fn new(name: &str, version: &str) -> Self {
         let server = Self {
             builder: Builder::new(name, version),
@@ -83,11 +85,13 @@ impl Server {
         server.page_max(100)
     }
 
-    /// Calls `check` with the arguments of every tool call before the handler runs, for example to
-    /// validate them. Its error becomes a tool error that the model can correct.
+    /// Calls `check` with the arguments of every tool call before the handler runs.
     ///
-    /// `check` runs on the thread that reads requests: it must neither wait for the connection nor
-    /// change the catalog.
+    /// If `check` returns an error, the handler is not called and the client receives a tool error
+    /// with that message, which the model can use to correct the call.
+    ///
+    /// `check` runs on the thread that reads requests: it must neither block on the connection nor
+    /// change the server's tools, resources or prompts.
     pub fn check_arguments(
         self,
         check: impl Fn(&Tool, &Raw) -> Result<(), String> + Send + Sync + 'static,
@@ -98,35 +102,40 @@ impl Server {
 
     /// Checks the arguments and structured results of tools against their JSON Schemas.
     ///
-    /// Schemas are compiled when the server starts to serve; an invalid one is an error then.
-    /// Arguments that do not match produce a tool error that the model can correct; a structured
-    /// result that does not match becomes the error `-32603`. External references are never
-    /// fetched. Replaces [`check_arguments`](Self::check_arguments).
+    /// Schemas are compiled when the server starts, which fails if a schema is invalid. Arguments
+    /// that do not match produce a tool error that the model can correct. A structured result that
+    /// does not match is replaced by the error `-32603`. External references are never fetched.
+    /// This method replaces a check set with [`check_arguments`](Self::check_arguments).
     #[cfg(feature = "jsonschema")]
     pub fn checked(mut self) -> Self {
         let schemas = self.builder.checks.enable();
         self.check_arguments(move |tool, arguments| schemas.check(&tool.input_schema, arguments))
     }
 
-    /// Declares change notifications for every list that is not empty, and resource subscriptions
-    /// if there are resources. [`Changes`] sends them.
+    /// Declares change notifications for tools, prompts and resources.
+    ///
+    /// The notification for a list is declared only if the list is not empty, and resource
+    /// subscriptions only if there are resources. Use [`Changes`] to send the notifications.
     pub fn declare_list_changed(mut self) -> Self {
         self.builder.configure(mcp_proto::catalog::Catalog::declare_list_changed);
         self.builder.has_subscriptions = true;
         self
     }
 
-    /// Returns the handle that notifies clients of changes, for use outside of handlers; declares
-    /// the notifications like [`declare_list_changed`](Self::declare_list_changed). Handlers use
-    /// [`Cx::changes`](crate::Cx::changes).
+    /// Returns a handle that notifies clients of changes, for use outside handlers.
+    ///
+    /// Also declares the notifications, as [`declare_list_changed`](Self::declare_list_changed)
+    /// does. Handlers use [`Cx::changes`](crate::Cx::changes) instead.
     pub fn changes(&mut self) -> Changes {
         self.builder.configure(mcp_proto::catalog::Catalog::declare_list_changed);
         self.builder.has_subscriptions = true;
         self.builder.changes.clone()
     }
 
-    /// Calls `callback` when the first subscription to a resource over a connection begins and when
-    /// the last one ends; declares resource subscriptions. `callback` must not wait for the
+    /// Calls `callback` when a client starts or stops watching a resource.
+    ///
+    /// Also declares resource subscriptions. For each connection and resource, `callback` runs when
+    /// the first subscription begins and when the last one ends. It must not block on the
     /// connection.
     pub fn on_subscription(
         mut self,
@@ -137,19 +146,20 @@ impl Server {
         self
     }
 
-    /// Declares a capability in addition to those of the registered entries, for example for a list
-    /// that is filled later.
+    /// Declares a capability beyond those derived from the registered entries.
+    ///
+    /// A server needs this, for example, if it adds its first tool only after it has started.
     pub fn capability(mut self, capability: Capability) -> Self {
         self.builder.extra.push(capability);
         self
     }
 
-    /// Declares log messages, which [`Cx::log`](crate::Cx::log) sends.
+    /// Declares the logging capability, which [`Cx::log`](crate::Cx::log) requires.
     pub fn logging(self) -> Self {
         self.capability(Capability::Logging)
     }
 
-    /// Sets the instructions for models that use the server.
+    /// Sets the instructions that tell a model how to use the server. Default: none.
     pub fn instructions(mut self, instructions: &str) -> Self {
         self.builder.config = self.builder.config.instructions(instructions);
         self
@@ -161,56 +171,64 @@ impl Server {
         self
     }
 
-    /// Seals the state that requests keep between rounds of questions.
+    /// Authenticates the state that a handler stores while the client gathers input.
     ///
-    /// A client can then neither change nor forge the state, nor use it for another request or more
-    /// than an hour later. Without a seal, the state that a client returns cannot be trusted.
+    /// The client holds this state and returns it with its next request. With a seal, a client can
+    /// neither modify nor forge the state, nor use it for another request or more than an hour
+    /// later. Without a seal, the returned state cannot be trusted.
     #[cfg(feature = "seal")]
     pub fn seal(mut self, seal: mcp_proto::seal::Seal) -> Self {
         self.builder.sealing.seal = Some(seal);
         self
     }
 
-    /// Closes a server on stdin and stdout once its parent process has ended, even if another
-    /// process keeps stdin open. On Unix only, within half a second.
+    /// Closes a server on stdin and stdout when its parent process exits. Default: off.
+    ///
+    /// This works even if another process keeps stdin open. The exit is detected within about half
+    /// a second, on Unix only; on other systems this setting has no effect.
     pub fn exit_with_parent(mut self) -> Self {
         self.exit_with_parent = true;
         self
     }
 
-    /// Enlarges the pipes behind stdin and stdout to at least `bytes` when the server starts to
-    /// serve on them. Off by default: the system decides, 64 KiB on Linux.
+    /// Enlarges the stdin and stdout pipes to at least `bytes` when the server starts on them.
     ///
-    /// Larger pipes save context switches when messages are large; 512 KiB is a good choice then.
-    /// On Linux and Android only, and within the limits of the system (see `pipe(7)`): the total of
-    /// all pipes of a user is bounded, so small servers should keep the default.
+    /// By default the pipes keep the system's size, 64 KiB on Linux.
+    ///
+    /// Larger pipes save context switches when messages are large; 512 KiB is a good choice for
+    /// such servers. This setting works on Linux and Android only, within the limits of the system
+    /// (see `pipe(7)`). The system limits the total pipe size of each user, so small servers should
+    /// keep the default.
     pub fn pipe_bytes(mut self, bytes: usize) -> Self {
         self.pipe_bytes = Some(bytes);
         self
     }
 
-    /// Traces the contents of messages at level `TRACE`, which may include secrets, instead of only
-    /// their lengths.
+    /// Traces message contents, which may include secrets, at level `TRACE`.
+    ///
+    /// By default, only the lengths of messages are traced.
     #[cfg(feature = "tracing")]
     pub fn trace_payloads(mut self) -> Self {
         self.trace_payloads = true;
         self
     }
 
-    /// Records each connection over a byte stream: its input, its output and all commands, each
-    /// with its time. [`Recording`](mcp_proto::record::Recording) prints and replays the result.
-    /// `open` returns the writer of a recording, once for each connection.
+    /// Records the input, output and commands of each connection over a byte stream.
+    ///
+    /// `open` is called once for each connection and returns the writer for its recording. Every
+    /// entry has a timestamp. [`Recording`](mcp_proto::record::Recording) prints and replays
+    /// recordings.
     ///
     /// **A recording contains all messages, including secrets**: protect it accordingly.
     /// Connections over HTTP are not recorded.
     ///
     /// The recording is buffered and flushed when the connection ends; a program that is killed
-    /// loses up to 64 KiB of it. The connection waits for the writer, so the writer must not wait
-    /// for the connection. If the writer fails or panics, the recording ends and the connection
+    /// loses up to 64 KiB of it. Writes block the connection, so the writer must not block on the
+    /// connection in turn. If the writer fails or panics, the recording ends and the connection
     /// continues; the feature `tracing` reports this once.
     ///
-    /// Replaying requires a machine of equal configuration, which [`machine`](Self::machine)
-    /// returns.
+    /// Replaying requires a protocol state machine with an equal configuration;
+    /// [`machine`](Self::machine) creates one.
     ///
     /// ```
     /// use std::fs::{self, File};
@@ -234,37 +252,40 @@ impl Server {
         self
     }
 
-    /// Sets the limits of each connection.
+    /// Sets the resource limits and timeouts of each connection. Default: [`Limits::default`].
     pub fn limits(mut self, limits: Limits) -> Self {
         self.builder.config = self.builder.config.limits(limits);
         self
     }
 
-    /// Sets how many blocking handlers run at a time, 64 by default and at least one. Further
-    /// requests wait in order.
+    /// Sets the maximum number of blocking handlers that run at a time. Default: 64, minimum: 1.
+    ///
+    /// Further requests wait in the order of their arrival.
     pub fn threads_max(mut self, threads_max: usize) -> Self {
         self.threads = handler_threads(threads_max);
         self
     }
 
-    /// Sets the number of entries on one page of a list, 100 by default and at least one.
+    /// Sets the maximum number of entries on one page of a list. Default: 100, minimum: 1.
     pub fn page_max(self, page_max: usize) -> Self {
         self.builder.configure(|catalog| catalog.entries_max(page_max));
         self
     }
 
-    /// Calls `callback` for every protocol violation of the client. It must not wait for the
-    /// connection.
+    /// Calls `callback` for every protocol violation by a client.
+    ///
+    /// `callback` must not block on the connection.
     pub fn on_violation(mut self, callback: impl Fn(&Violation) + Send + Sync + 'static) -> Self {
         self.on_violation = Some(Arc::new(callback));
         self
     }
 
-    /// Creates a connection over a pair of byte streams, to be driven by the adapter. Used by the
-    /// `serve` methods of adapters.
+    /// Creates a connection over a pair of byte streams, which the adapter must drive.
+    ///
+    /// The `serve` methods of adapters call this method.
     ///
     /// # Errors
-    /// If an entry cannot be offered.
+    /// Fails if a registered entry is invalid.
     pub fn open_on(&self, runtime: Arc<dyn Spawn>) -> io::Result<(Serving, DriverHandle<Machine>)> {
         let clock = Clock::new();
         let began = clock.now();
@@ -278,11 +299,13 @@ impl Server {
         Ok((Serving::new(link, self.exit_with_parent), driving))
     }
 
-    /// Creates the protocol machine of a connection over a byte stream, with `began` as its start
-    /// time, to replay a recording or to be driven by hand. It declares the current offer.
+    /// Creates the protocol state machine of a connection over a byte stream.
+    ///
+    /// Use it to replay a recording or to drive a connection by hand. `began` is its start time,
+    /// and it declares the capabilities of the entries registered so far.
     ///
     /// # Errors
-    /// If an entry cannot be offered.
+    /// Fails if a registered entry is invalid.
     pub fn machine(&self, began: Instant) -> io::Result<Stdio<Machine>> {
         Ok(Stdio::new(Machine::new(began, self.config()?)))
     }
@@ -292,7 +315,7 @@ impl Server {
         self.builder.config()
     }
 
-    /// Returns the input schema of a tool.
+    /// Returns the input schema of a tool; `None` if there is no such tool.
     #[cfg(feature = "http")]
     pub(crate) fn schema_of(&self, tool: &str) -> Option<Raw> {
         let catalog = self.builder.changes.catalog();

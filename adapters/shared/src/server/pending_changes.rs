@@ -25,7 +25,8 @@ impl PendingChanges {
     /// Sends a change, or queues it if there is no room.
     ///
     /// # Errors
-    /// [`Misuse::Blocked`] if the queue is full; otherwise the connection's [`Misuse`].
+    /// Fails with [`Misuse::Blocked`] if the queue is full, and otherwise with the connection's
+    /// [`Misuse`].
     pub(crate) fn send(
         &mut self,
         connection: &mut Transport<Machine>,

@@ -15,12 +15,14 @@ use crate::server::handler::context::Cx;
 use crate::server::handler::tool_error::ToolError;
 use crate::server::handler::{Handler, HandlerFn};
 
-/// Handlers that are functions. They run on the server's thread pool and may block.
+/// Registration of blocking handlers. They run on the server's thread pool and may block.
 impl Server {
-    /// Adds a [tool](https://modelcontextprotocol.io/specification/2025-11-25/server/tools) whose
-    /// arguments are a Rust type, and derives their schema from it.
+    /// Adds a [tool](https://modelcontextprotocol.io/specification/2025-11-25/server/tools) with
+    /// arguments of type `A`.
     ///
-    /// Arguments that do not match the type produce a tool error that the model can correct.
+    /// The input schema is derived from `A`.
+    ///
+    /// Arguments that do not match `A` produce a tool error that the model can correct.
     #[cfg(feature = "schemars")]
     pub fn tool<A, R>(
         self,
@@ -36,7 +38,9 @@ impl Server {
         self.tool_with(Tool::new(name, schema).description(description), handler)
     }
 
-    /// Adds a tool with an explicit [`Tool`] definition. Its arguments are deserialized as `A`.
+    /// Adds a tool with an explicit [`Tool`] definition and arguments of type `A`.
+    ///
+    /// Arguments that do not match `A` produce a tool error that the model can correct.
     pub fn tool_with<A, R>(
         self,
         tool: Tool,
@@ -49,7 +53,11 @@ impl Server {
         self.add_tool(tool, Handler::tool(handler))
     }
 
-    /// Adds a tool that receives its arguments as raw JSON: an object, described by `schema`.
+    /// Adds a tool that receives its arguments as raw JSON.
+    ///
+    /// The arguments are always a JSON object. `schema` is the input schema shown to clients;
+    /// arguments are not checked against it unless `checked` or
+    /// [`check_arguments`](Self::check_arguments) is set.
     pub fn tool_raw<R>(
         self,
         name: &str,
@@ -76,10 +84,10 @@ impl Server {
         self.add_resource(resource, HandlerFn::blocking(move |(read, _), cx| handler(read, cx)))
     }
 
-    /// Adds a resource template and the handler that reads the matching resources.
+    /// Adds a resource template and the handler that reads matching resources.
     ///
-    /// The handler receives the values of the template's variables. The client chooses them, so
-    /// validate them before use in a path. For a resource that does not exist, return
+    /// The handler receives the values of the template's variables. They come from the client, so
+    /// validate them before using them in a file path. If the resource does not exist, return
     /// [`Cx::resource_not_found`].
     pub fn resource_template<R, F>(self, template: ResourceTemplate, handler: F) -> Self
     where
@@ -91,8 +99,9 @@ impl Server {
         self.add_template(template, handler)
     }
 
-    /// Completes a variable of the resource template `uri_template`, which must exist, with
-    /// `handler`.
+    /// Sets the completion handler for a variable of a resource template.
+    ///
+    /// `uri_template` must be the template of a resource template added before.
     pub fn template_completion<R: Into<CompleteResult>>(
         self,
         uri_template: &str,
@@ -103,7 +112,9 @@ impl Server {
     }
 
     /// Adds a [prompt](https://modelcontextprotocol.io/specification/2025-11-25/server/prompts) and
-    /// the handler that renders it. The required arguments are present when the handler runs.
+    /// the handler that renders it.
+    ///
+    /// A request that lacks a required argument fails before the handler runs.
     pub fn prompt<R: Into<GetPromptResult>>(
         self,
         prompt: Prompt,
@@ -112,7 +123,7 @@ impl Server {
         self.add_prompt(prompt, HandlerFn::blocking(handler))
     }
 
-    /// Completes an argument of the prompt `prompt`, which must exist, with `handler`.
+    /// Sets the completion handler for an argument of a prompt, which must have been added before.
     pub fn prompt_completion<R: Into<CompleteResult>>(
         self,
         prompt: &str,

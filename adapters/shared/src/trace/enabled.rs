@@ -11,7 +11,7 @@ use super::EventSummary;
 #[derive(Clone, Debug)]
 pub(crate) struct Trace {
     span: Span,
-    /// Payloads are traced as well, not only their lengths.
+    /// Payloads are traced in addition to their lengths.
     payloads: bool,
 }
 

@@ -15,7 +15,7 @@ pub(crate) use disabled::Trace;
 #[cfg(feature = "tracing")]
 pub(crate) use enabled::Trace;
 
-/// A protocol event in short.
+/// A summary of a protocol event, for `tracing`.
 #[derive(Clone, Copy, Debug)]
 #[expect(unnameable_types, reason = "the summaries of events are internal")]
 #[cfg_attr(not(feature = "tracing"), allow(dead_code, reason = "read by `tracing` only"))]

@@ -16,11 +16,12 @@ use crate::transport::link::{Link, LinkRole};
 use crate::transport::read_buffer::ReadBuffer;
 use crate::transport::shutdown::DriverHandle;
 
-/// Drives a connection to its end. `sleep` is the runtime's timer, and `turn` yields to its other
-/// tasks.
+/// Drives a connection to its end.
 ///
-/// Reading continues while a write waits. The reading side also writes the responses, as far as the
-/// stream accepts them immediately, so that no other task is woken for them.
+/// `sleep` is the runtime's timer, and `turn` yields to the runtime's other tasks.
+///
+/// Reading continues while a write is pending. The reading side also writes responses as far as the
+/// stream accepts them immediately, so that no other task must be woken.
 pub async fn drive<R: LinkRole, S: Future, T: Future<Output = ()>>(
     driving: DriverHandle<R>,
     reader: impl AsyncRead + Unpin,

@@ -1,6 +1,6 @@
 //! A read buffer that grows while reads fill it.
 
-/// A buffer to read into, 8 KiB at first; doubles up to 256 KiB while reads fill it.
+/// A read buffer of 8 KiB, which doubles up to 256 KiB while reads fill it.
 #[derive(Debug)]
 pub struct ReadBuffer {
     bytes: Vec<u8>,
@@ -17,7 +17,7 @@ impl Default for ReadBuffer {
 }
 
 impl ReadBuffer {
-    /// Returns the space to read into, grown if the last read filled it.
+    /// Returns the space to read into, which is doubled if the last read filled it.
     pub fn space(&mut self) -> &mut [u8] {
         if std::mem::take(&mut self.was_filled) && self.bytes.len() < BYTES_MAX {
             self.bytes.resize(self.bytes.len() * 2, 0);
@@ -25,7 +25,7 @@ impl ReadBuffer {
         &mut self.bytes
     }
 
-    /// Returns the first `count` bytes, which the last read wrote.
+    /// Returns the first `count` bytes; `count` must be the length of the last read.
     pub fn filled(&mut self, count: usize) -> &[u8] {
         self.was_filled = count == self.bytes.len();
         self.bytes.get(..count).unwrap_or_default()

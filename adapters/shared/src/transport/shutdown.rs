@@ -12,8 +12,10 @@ use crate::process::child::Child;
 use crate::process::pipe_size;
 use crate::transport::link::{Link, LinkRole};
 
-/// The driver's handle to a connection. Dropping it, as a runtime does that shuts down, ends the
-/// connection immediately and kills its child process.
+/// The driver's handle to a connection.
+///
+/// Dropping it ends the connection immediately and kills its child process, for example when the
+/// runtime shuts down.
 #[derive(Debug)]
 pub struct DriverHandle<R: LinkRole> {
     link: Arc<Link<R>>,
@@ -33,8 +35,9 @@ impl<R: LinkRole> DriverHandle<R> {
         self
     }
 
-    /// Declares that the connection uses this process's stdin and stdout, and enlarges their pipes
-    /// if the server is configured so; see [`Server::pipe_bytes`](crate::Server::pipe_bytes).
+    /// Declares that the connection uses this process's stdin and stdout.
+    ///
+    /// Enlarges their pipes if [`Server::pipe_bytes`](crate::Server::pipe_bytes) is set.
     #[must_use]
     pub fn over_standard_streams(self) -> Self {
         if let Some(bytes) = self.pipe_bytes {
@@ -49,15 +52,18 @@ impl<R: LinkRole> DriverHandle<R> {
         &self.link
     }
 
-    /// Returns whether the driver must keep reading to the end of the input after the connection is
-    /// closed. This holds for a child process, which must be able to write while it exits; other
-    /// streams may never end.
+    /// Returns whether the driver must keep reading after the connection is closed.
+    ///
+    /// This is the case for a child process, whose output must be read to its end so that it can
+    /// exit. Other streams may never end.
     #[must_use]
     pub const fn reads_on(&self) -> bool {
         self.child.is_some()
     }
 
-    /// Waits until the driver has nothing left to do. Timers must be kept running meanwhile.
+    /// Waits until the driver has nothing left to do.
+    ///
+    /// The connection's timers must be kept running until then; see [`Link::keep_time`].
     pub async fn ended(&self) {
         match &self.child {
             None => {

@@ -28,7 +28,7 @@ impl Dial for Smol {
     }
 }
 
-/// Connects to a port of a host.
+/// Opens a TCP connection to `port` of `host`, which is a name or an address.
 #[doc(hidden)]
 pub fn dial(host: &str, port: u16) -> BoxFuture<'static, io::Result<Box<dyn ByteStream>>> {
     let host = host.to_owned();
@@ -39,15 +39,16 @@ pub fn dial(host: &str, port: u16) -> BoxFuture<'static, io::Result<Box<dyn Byte
     })
 }
 
-/// Connects a [`Client`] over HTTP on smol.
+/// A method to connect a [`Client`] over HTTP on smol.
 pub trait ConnectHttp {
     /// Connects to a server and waits until it has identified itself.
     ///
-    /// The first message probes the era of the server; a legacy server then receives `initialize`.
-    /// Dropping the last handle ends the session in the background; `close` waits for that.
+    /// The client first sends `server/discover` to detect whether the server supports a modern
+    /// revision; a legacy server then receives `initialize`. Dropping the last clone of the
+    /// connection ends the session in the background; [`Connection::close`] also waits for that.
     ///
     /// # Errors
-    /// [`Error::Start`] if the connection cannot be opened.
+    /// Fails with [`Error::Start`] if the connection cannot be opened.
     // LIF-30: a legacy server rejects the probe.
     fn connect_http(self, remote: Remote)
     -> impl Future<Output = Result<Connection, Error>> + Send;

@@ -32,17 +32,19 @@ impl HttpRuntime for Smol {
     }
 }
 
-/// Serves a [`Server`] over HTTP on smol.
+/// A method to serve a [`Server`] over HTTP on smol.
 pub trait ServeHttp {
-    /// Serves on a listener until `stop` is set. The server then accepts no more connections, ends
-    /// its sessions, and waits for at most [`DRAIN`] for requests in progress.
+    /// Serves on a listener until `stop` is set.
+    ///
+    /// The server then accepts no more connections, ends its sessions, and waits for at most
+    /// [`DRAIN`] (2 s) for requests in progress.
     ///
     /// Bind the listener to `127.0.0.1` unless other machines need access; [`Http`] configures the
-    /// accepted hosts and origins. At most [`CONNECTIONS_MAX`] connections are open at a time;
-    /// further ones wait.
+    /// accepted hosts and origins. At most [`CONNECTIONS_MAX`] (10,000) connections are open at a
+    /// time; further ones wait to be accepted.
     ///
     /// # Errors
-    /// If an entry cannot be offered, or the listener fails permanently.
+    /// Fails if a registered entry is invalid, or the listener fails permanently.
     fn serve_http(
         &self,
         listener: TcpListener,
@@ -63,10 +65,10 @@ impl ServeHttp for Server {
     }
 }
 
-/// Serves a service on a listener.
+/// Serves a service on a listener until `stop` is set.
 ///
 /// # Errors
-/// If the listener fails permanently.
+/// Fails if the listener fails permanently.
 #[doc(hidden)]
 pub async fn serve(service: HttpService, listener: TcpListener, stop: &Stop) -> io::Result<()> {
     let listener = Async::new(listener)?;
@@ -113,7 +115,7 @@ pub async fn serve(service: HttpService, listener: TcpListener, stop: &Stop) -> 
     outcome
 }
 
-/// Runs a future in the background.
+/// Runs a future in the background, on smol's global executor.
 #[doc(hidden)]
 pub fn spawn(future: BoxFuture<'static, ()>) {
     smol::spawn(future).detach();
@@ -125,7 +127,7 @@ pub fn sleep(duration: Duration) -> BoxFuture<'static, ()> {
     Smol.sleep(duration)
 }
 
-/// Runs a future to completion on this thread.
+/// Runs a future to completion on the calling thread.
 #[doc(hidden)]
 pub fn block_on<T>(future: impl Future<Output = T>) -> T {
     smol::block_on(future)
@@ -170,7 +172,7 @@ fn is_transient(error: &io::Error) -> bool {
         || matches!(error.raw_os_error(), Some(23 | 24))
 }
 
-/// How long requests in progress may take once a server stops.
+/// How long a stopping server waits for requests in progress.
 pub const DRAIN: Duration = Duration::from_secs(2);
 
 /// The maximum number of open connections of one server.

@@ -5,15 +5,15 @@
 //! | [`first_server`] | tools, resources and prompts over stdio |
 //! | [`first_client`] | starting a server and calling its tools |
 //! | [`errors_and_cancellation`] | tool errors, timeouts, progress and cancellation |
-//! | [`asking_the_user`] | forms derived from types, and state between questions |
+//! | [`asking_the_user`] | forms derived from types, and state between input requests |
 //! | [`http_and_deployment`] | listening, routers, authorization and graceful stop |
 //! | [`migrating_from_rmcp`] | the official SDK's concepts and their counterparts |
 //!
-//! The guide of [`mcp_proto`](crate::proto::_guide) covers limits, tests, protocol revisions, and
-//! event loops of your own.
+//! The guide of [`mcp_proto`](crate::proto::_guide) covers limits, tests, protocol revisions and
+//! custom event loops.
 //!
-//! `mcp-smol` has an identical API, and so has `mcp-blocking` but for `.await`: there, handles
-//! block, and calls end in `.wait()`.
+//! The API of `mcp-smol` is identical. That of `mcp-blocking` differs only in that methods block
+//! instead of returning futures, and calls end in `.wait()` instead of `.await`.
 
 #[doc = include_str!("asking_the_user.md")]
 pub mod asking_the_user {}

@@ -32,16 +32,19 @@ impl Dial for Tokio {
     }
 }
 
-/// Connects a [`Client`] over HTTP on tokio. The runtime, of either flavor, must have IO and time
-/// enabled.
+/// A method to connect a [`Client`] over HTTP on tokio.
+///
+/// It works on both runtime flavors, with IO and time enabled.
 pub trait ConnectHttp {
     /// Connects to a server and waits until it has identified itself.
     ///
-    /// The first message probes the era of the server; a legacy server then receives `initialize`.
-    /// Dropping the last handle ends the session in the background; `close` waits for that.
+    /// The client first sends `server/discover` to detect whether the server supports a modern
+    /// revision; a legacy server then receives `initialize`. Dropping the last clone of the
+    /// connection ends the session in the background; [`Connection::close`] also waits for that.
     ///
     /// # Errors
-    /// [`Error::Start`] if the connection cannot be opened; [`Error::Io`] if there is no runtime.
+    /// Fails with [`Error::Start`] if the connection cannot be opened, and with [`Error::Io`] if
+    /// there is no runtime.
     // LIF-30: a legacy server rejects the probe.
     fn connect_http(self, remote: Remote)
     -> impl Future<Output = Result<Connection, Error>> + Send;

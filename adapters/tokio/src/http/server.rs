@@ -30,18 +30,22 @@ impl HttpRuntime for Tokio {
     }
 }
 
-/// Serves a [`Server`] over HTTP on tokio. The runtime, of either flavor, must have IO and time
-/// enabled.
+/// Methods to serve a [`Server`] over HTTP on tokio.
+///
+/// They work on both runtime flavors, with IO and time enabled.
 pub trait ServeHttp {
-    /// Serves on a listener until `stop` is set. The server then accepts no more connections, ends
-    /// its sessions, and waits for at most [`DRAIN`] for requests in progress.
+    /// Serves on a listener until `stop` is set.
+    ///
+    /// The server then accepts no more connections, ends its sessions, and waits for at most
+    /// [`DRAIN`] (2 s) for requests in progress.
     ///
     /// Bind the listener to `127.0.0.1` unless other machines need access; [`Http`] configures the
-    /// accepted hosts and origins. At most [`CONNECTIONS_MAX`] connections are open at a time;
-    /// further ones wait.
+    /// accepted hosts and origins. At most [`CONNECTIONS_MAX`] (10,000) connections are open at a
+    /// time; further ones wait to be accepted.
     ///
     /// # Errors
-    /// If an entry cannot be offered, there is no runtime, or the listener fails permanently.
+    /// Fails if a registered entry is invalid, there is no runtime, or the listener fails
+    /// permanently.
     fn serve_http(
         &self,
         listener: TcpListener,
@@ -49,10 +53,10 @@ pub trait ServeHttp {
         stop: &Stop,
     ) -> impl Future<Output = io::Result<()>> + Send;
 
-    /// Returns a service that answers requests, for `hyper` or for a router such as `axum`.
+    /// Returns the server as a service for `hyper` or for a router such as `axum`.
     ///
     /// # Errors
-    /// If an entry cannot be offered, or there is no runtime.
+    /// Fails if a registered entry is invalid, or there is no runtime.
     fn http_service(&self, options: Http) -> io::Result<Service>;
 }
 
@@ -131,7 +135,7 @@ fn is_transient(error: &io::Error) -> bool {
         || matches!(error.raw_os_error(), Some(23 | 24))
 }
 
-/// A server as a service of `tower` and of `hyper` 1.
+/// A server as a `tower` service and a `hyper` 1 service. Cheap to clone; clones share sessions.
 ///
 /// ```
 /// # async fn example() -> std::io::Result<()> {
@@ -148,7 +152,7 @@ fn is_transient(error: &io::Error) -> bool {
 pub struct Service(HttpService);
 
 impl Service {
-    /// Answers a request.
+    /// Processes an HTTP request and returns the response, which may be an event stream.
     pub async fn respond<B>(&self, request: Request<B>) -> Response<ResponseBody>
     where
         B: http_body::Body,
@@ -157,13 +161,13 @@ impl Service {
         self.0.respond(request).await
     }
 
-    /// Returns the number of sessions.
+    /// Returns the number of open sessions.
     #[must_use]
     pub fn sessions(&self) -> usize {
         self.0.sessions()
     }
 
-    /// Ends all sessions, and accepts no more.
+    /// Ends all sessions and subscriptions, and rejects new ones.
     pub fn close(&self) {
         self.0.close();
     }
@@ -189,7 +193,7 @@ where
     }
 }
 
-/// How long requests in progress may take once a server stops.
+/// How long a stopping server waits for requests in progress.
 pub const DRAIN: Duration = Duration::from_secs(2);
 
 /// The maximum number of open connections of one server.

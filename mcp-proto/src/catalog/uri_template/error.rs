@@ -1,8 +1,8 @@
-//! Errors of URI templates.
+//! The error type for URI templates.
 
 use core::fmt;
 
-/// Why a URI template is invalid or not supported.
+/// The reason why a URI template is invalid or not supported.
 ///
 /// ```
 /// use mcp_proto::catalog::UriTemplate;
@@ -13,9 +13,9 @@ use core::fmt;
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct TemplateError {
-    /// Byte offset of the error.
+    /// Byte offset of the error in the template; 0 if the error concerns several places.
     pub at: usize,
-    /// What is wrong there.
+    /// Description of the error.
     pub reason: &'static str,
 }
 

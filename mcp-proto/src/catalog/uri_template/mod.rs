@@ -22,15 +22,15 @@ pub use variables::{Variable, Variables};
 /// Longest template, in bytes.
 const TEMPLATE_BYTES_MAX: usize = 1024;
 
-/// Longest URI to match, in bytes.
+/// Longest URI that is matched, in bytes.
 const URI_BYTES_MAX: usize = 64 << 10;
 
 /// A parsed URI template, ready for matching.
 ///
-/// Supports levels 1 to 3 of RFC 6570, with all eight operators (`{x}`, `{+x}`, `{#x}`, `{.x}`,
-/// `{/x}`, `{;x}`, `{?x}`, `{&x}`) and several variables per expression, and of level 4 the `*`
-/// modifier for lists. Prefix modifiers (`{x:3}`) and repeated variables are rejected, because they
-/// cannot be matched. A template has at most 1,024 bytes and 32 variables.
+/// Supports levels 1 to 3 of RFC 6570, with all eight expression types (`{x}`, `{+x}`, `{#x}`,
+/// `{.x}`, `{/x}`, `{;x}`, `{?x}`, `{&x}`) and several variables per expression. Of level 4, only
+/// the `*` modifier for lists is supported. Prefix modifiers (`{x:3}`) and repeated variables are
+/// rejected, because they cannot be matched. A template has at most 1,024 bytes and 32 variables.
 ///
 /// ```
 /// use mcp_proto::catalog::{UriTemplate, Variables};
@@ -54,7 +54,8 @@ impl UriTemplate {
     /// Parses a template.
     ///
     /// # Errors
-    /// Fails if the text is not a valid template or not supported, with the place and the reason.
+    /// Fails if `text` is not a valid template, exceeds a limit, or uses an unsupported feature.
+    /// The error contains the position and the reason.
     pub fn parse(text: &str) -> Result<Self, TemplateError> {
         if text.len() > TEMPLATE_BYTES_MAX {
             return Err(TemplateError {
@@ -79,7 +80,9 @@ impl UriTemplate {
             .flat_map(|expression| expression.variables.iter().map(|variable| &*variable.name))
     }
 
-    /// Matches `uri` and returns the percent-decoded values that expand to it, or `None`.
+    /// Matches `uri` against the template and returns the percent-decoded values of the variables.
+    ///
+    /// Returns `None` if the URI does not match. The rules are:
     ///
     /// - The whole URI must match. It must not exceed 64 KiB.
     /// - A variable of `{x}` or `{+x}` matches at least one character, unless another variable
@@ -92,11 +95,11 @@ impl UriTemplate {
     ///   there is no match without them.
     /// - An invalid `%` sequence, or one that does not decode to UTF-8, matches nothing.
     ///
-    /// **The values come from the peer.** Decoded, `..%2F..` is `../..`: validate a value before
-    /// using it in a path.
+    /// **The values come from the peer.** For example, `..%2F..` is decoded to `../..`: validate a
+    /// value before using it in a path.
     ///
-    /// The time is linear in the length of the URI: each character costs at most the size of the
-    /// template times its number of variables.
+    /// The running time is linear in the length of the URI. The cost of each character is at most
+    /// proportional to the size of the template times its number of variables.
     // SEC-02: values are untrusted. SEC-18: no template or URI causes backtracking.
     #[must_use]
     pub fn match_uri(&self, uri: &str) -> Option<Variables> {
@@ -117,8 +120,9 @@ impl UriTemplate {
         Some(variables)
     }
 
-    /// Expands the template: each variable is encoded as its expression requires; absent variables
-    /// are omitted.
+    /// Expands the template with the values in `variables`.
+    ///
+    /// Each value is encoded as its expression requires; absent variables are omitted.
     ///
     /// `{+x}` and `{#x}` copy percent-encoded triples in a value, as RFC 6570 requires.
     #[must_use]
@@ -126,7 +130,7 @@ impl UriTemplate {
         expand::expand(&self.parts, variables)
     }
 
-    /// Returns the sort key of templates by specificity, most specific first.
+    /// Returns the key that sorts templates by specificity, most specific first.
     pub(super) fn rank(&self) -> Rank {
         let literals = self.parts.iter().map(|part| match part {
             Part::Literal(units) => units.len(),

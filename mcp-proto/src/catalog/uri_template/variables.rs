@@ -1,10 +1,10 @@
-//! The values of template variables.
+//! The values of the variables of a URI template.
 
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// The value of a variable.
+/// The value of a template variable.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Variable {
     /// An ordered list of texts; an empty list counts as absent.
@@ -31,7 +31,7 @@ impl From<Vec<String>> for Variable {
     }
 }
 
-/// The values of variables by name, in order.
+/// The values of template variables by name, in order.
 ///
 /// ```
 /// use mcp_proto::catalog::Variables;
@@ -51,7 +51,7 @@ impl Variables {
         Self(Vec::new())
     }
 
-    /// Returns the values with one more, which replaces any value of that name.
+    /// Adds a value, replacing any existing value named `name`.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<Variable>) -> Self {
         self.0.retain(|(known, _)| **known != *name);
@@ -59,13 +59,13 @@ impl Variables {
         self
     }
 
-    /// Returns the value of `name`; `None` if it is absent.
+    /// Returns the value named `name`, or `None` if it is absent.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Variable> {
         self.0.iter().find(|(known, _)| **known == *name).map(|(_, value)| value)
     }
 
-    /// Returns the text of `name`; `None` if it is absent or a list.
+    /// Returns the text named `name`, or `None` if it is absent or a list.
     #[must_use]
     pub fn text(&self, name: &str) -> Option<&str> {
         match self.get(name)? {
@@ -74,7 +74,7 @@ impl Variables {
         }
     }
 
-    /// Returns the list of `name`; `None` if it is absent or a text.
+    /// Returns the list named `name`, or `None` if it is absent or a text.
     #[must_use]
     pub fn list(&self, name: &str) -> Option<&[String]> {
         match self.get(name)? {

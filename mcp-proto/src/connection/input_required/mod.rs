@@ -1,3 +1,3 @@
-//! Input-required results: the client's rounds of gathering input.
+//! Input-required results: how a client gathers the input that a call needs.
 
 pub(crate) mod round;

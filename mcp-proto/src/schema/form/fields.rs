@@ -17,7 +17,7 @@ object! {
         optional min_length: i64 = "minLength",
         /// Maximum number of characters.
         optional max_length: i64 = "maxLength",
-        /// Required format.
+        /// Required format of the text.
         optional format: TextFormat = "format",
         /// Default value. (since 2025-11-25)
         optional default: String = "default" in R4..=R5,
@@ -27,9 +27,9 @@ object! {
 string_enum! {
     /// The format of a text field.
     pub enum TextFormat {
-        /// A date.
+        /// A date, such as `2026-07-28`.
         Date = "date",
-        /// A date and time.
+        /// A date and time, such as `2026-07-28T12:00:00Z`.
         DateTime = "date-time",
         /// An e-mail address.
         Email = "email",
@@ -93,17 +93,16 @@ object! {
 }
 
 object! {
-    /// A field with one of several values.
+    /// A field for which the user chooses one of several values.
     ///
     /// Display names are part of each option (`options`, since 2025-11-25) or listed separately
-    /// (`names`). For a peer that knows only the latter, `options` are written as `values` and
-    /// `names`.
+    /// (`names`). For a peer of an earlier revision, `options` are encoded as `values` and `names`.
     pub struct ChoiceField tagged "type" = "string" {
         /// Display name.
         optional title: String = "title",
         /// Description shown to the user.
         optional description: String = "description",
-        /// The text.
+        /// The values to choose from, if not given by `options`.
         optional values: List<String> = "enum",
         /// Display names, in the order of `values`.
         optional names: List<String> = "enumNames",
@@ -125,12 +124,12 @@ object! {
 }
 
 impl ChoiceField {
-    /// Creates a field that lets the user choose among `values`.
+    /// Creates a field that lets the user choose among `values`, without display names.
     pub fn of<S: Into<String>>(values: impl IntoIterator<Item = S>) -> Self {
         Self::new().values(values.into_iter().map(Into::into).collect::<List<String>>())
     }
 
-    /// Creates a field with these values and display names.
+    /// Creates a field from pairs of a value and its display name.
     pub fn titled<S: Into<String>>(options: impl IntoIterator<Item = (S, S)>) -> Self {
         let options = options.into_iter().map(|(value, title)| ChoiceOption::new(value, title));
         Self::new().options(options.collect::<List<ChoiceOption>>())
@@ -141,7 +140,7 @@ impl ChoiceField {
             || self.options.iter().flatten().any(|option| option.value == value)
     }
 
-    /// Returns the field without `options`, for peers that do not know them.
+    /// Returns the field without `options`, for peers whose revision does not define them.
     pub(super) fn untitled(&self) -> Self {
         let mut untitled = self.clone();
         if let Some(options) = untitled.options.take() {
@@ -153,15 +152,15 @@ impl ChoiceField {
 }
 
 object! {
-    /// A field with any of several values. (since 2025-11-25)
+    /// A field for which the user chooses any number of values. (since 2025-11-25)
     pub struct ChoicesField tagged "type" = "array" {
         /// Display name.
         optional title: String = "title",
         /// Description shown to the user.
         optional description: String = "description",
-        /// Minimum number of values.
+        /// Minimum number of chosen values.
         optional min_items: i64 = "minItems",
-        /// Maximum number of values.
+        /// Maximum number of chosen values.
         optional max_items: i64 = "maxItems",
         /// The values to choose from.
         required items: ChoiceItems = "items",
@@ -171,11 +170,11 @@ object! {
 }
 
 object! {
-    /// The values of a [`ChoicesField`]. (since 2025-11-25)
+    /// The values to choose from in a [`ChoicesField`]. (since 2025-11-25)
     pub struct ChoiceItems {
-        /// `string`, if the values have no display names.
+        /// `string` if the values have no display names, and otherwise `None`.
         optional kind: String = "type",
-        /// The text.
+        /// The values to choose from, if not given by `options`.
         optional values: List<String> = "enum",
         /// The values with their display names.
         optional options: List<ChoiceOption> = "anyOf",
@@ -183,13 +182,13 @@ object! {
 }
 
 impl ChoicesField {
-    /// Creates a field that lets the user choose among `values`.
+    /// Creates a field that lets the user choose among `values`, without display names.
     pub fn of<S: Into<String>>(values: impl IntoIterator<Item = S>) -> Self {
         let values: List<String> = values.into_iter().map(Into::into).collect();
         Self::new(ChoiceItems::new().kind("string").values(values))
     }
 
-    /// Creates a field with these values and display names.
+    /// Creates a field from pairs of a value and its display name.
     pub fn titled<S: Into<String>>(options: impl IntoIterator<Item = (S, S)>) -> Self {
         let options = options.into_iter().map(|(value, title)| ChoiceOption::new(value, title));
         Self::new(ChoiceItems::new().options(options.collect::<List<ChoiceOption>>()))

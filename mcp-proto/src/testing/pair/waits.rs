@@ -9,11 +9,15 @@ use crate::vocabulary::{CallError, CallId, Context, IncomingId, Request};
 use crate::{client, server};
 
 impl<C: Endpoint<Event = client::Event>, S: Endpoint> Pair<C, S> {
-    /// Drives until a call of the client completes and returns its outcome. Drops all earlier
-    /// events of the client.
+    /// Drives the pair until it is idle, and returns the outcome of a call by the client.
+    ///
+    /// Client events queued before the outcome are dropped.
+    ///
+    /// # Panics
+    /// Panics if the call has not completed.
     ///
     /// # Errors
-    /// Returns the error the call failed with.
+    /// Fails with the error that the call failed with.
     pub fn outcome(&mut self, call: CallId) -> Result<Raw, CallError> {
         self.drive();
         while let Some(event) = self.client_events.pop_front() {
@@ -27,7 +31,12 @@ impl<C: Endpoint<Event = client::Event>, S: Endpoint> Pair<C, S> {
         self.fail(format!("{call} did not complete"))
     }
 
-    /// Drives until the client receives a request. Drops all earlier events of the client.
+    /// Drives the pair until it is idle, and returns the next request that the client received.
+    ///
+    /// Client events queued before the request are dropped.
+    ///
+    /// # Panics
+    /// Panics if there is no request.
     pub fn next_client_request(&mut self) -> (IncomingId, Request) {
         self.drive();
         while let Some(event) = self.client_events.pop_front() {
@@ -40,7 +49,12 @@ impl<C: Endpoint<Event = client::Event>, S: Endpoint> Pair<C, S> {
 }
 
 impl<C: Endpoint, S: Endpoint<Event = server::Event>> Pair<C, S> {
-    /// Drives until the server receives a request. Drops all earlier events of the server.
+    /// Drives the pair until it is idle, and returns the next request that the server received.
+    ///
+    /// Server events queued before the request are dropped.
+    ///
+    /// # Panics
+    /// Panics if there is no request.
     pub fn next_request(&mut self) -> (IncomingId, Request, Context) {
         self.drive();
         while let Some(event) = self.server_events.pop_front() {

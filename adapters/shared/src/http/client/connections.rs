@@ -38,13 +38,13 @@ pub(crate) struct HttpConnections {
 /// The maximum number of idle connections.
 const IDLE_MAX: usize = 8;
 
-/// How long connecting may take.
+/// How long opening a connection may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A connection for one exchange.
 pub(super) struct Borrowed {
     pub(super) sender: SendRequest<FullBody>,
-    /// The connection was idle before, so the server may have closed it meanwhile.
+    /// The connection was idle before, so the server may have closed it in the meantime.
     pub(super) is_reused: bool,
 }
 
@@ -77,7 +77,7 @@ impl HttpConnections {
         *self.cause.lock().unwrap_or_else(PoisonError::into_inner) = Some(cause);
     }
 
-    /// Adds the URL and the connection error to an error of connecting.
+    /// Adds the URL and the latest connection error to an [`Error::Start`].
     pub(crate) fn explain(&self, mut error: Error) -> Error {
         if let Error::Start { why, http, .. } = &mut error {
             // Other failures mean that the server was reached and answered.

@@ -16,10 +16,11 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin> ByteStream for T {}
 
 /// The part of a runtime that HTTP clients use.
 pub trait Dial: Spawn {
-    /// Connects to a port of a host, given by name or address.
+    /// Opens a TCP connection to `port` of `host`, which is a name or an address.
     ///
-    /// A read that would wait must query the operating system first, so that a connection that the
-    /// server closed while idle is detected before a request is sent over it.
+    /// A read must query the operating system before it returns `Pending`. Otherwise a connection
+    /// that the server closed while it was idle might not be detected before a request is sent over
+    /// it.
     fn dial(&self, host: &str, port: u16) -> BoxFuture<'static, io::Result<Box<dyn ByteStream>>>;
 
     /// Waits for `duration`.

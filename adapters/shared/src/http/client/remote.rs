@@ -14,10 +14,9 @@ use super::transport::AuthChallenge;
 type AuthorizeCallback = Arc<dyn Fn() -> Option<String> + Send + Sync>;
 type ChallengeCallback = Arc<dyn Fn(&AuthChallenge) + Send + Sync>;
 
-/// A server to reach over HTTP: its URL, and the header fields to send besides those of the
-/// protocol.
+/// The URL of a server and the options for connecting to it over HTTP.
 ///
-/// Redirects are not followed, so that credentials reach no other server.
+/// Redirects are not followed, so credentials are never sent to another server.
 ///
 /// ```
 /// use mcp_adapter::http::Remote;
@@ -47,11 +46,11 @@ pub struct Remote {
 }
 
 impl Remote {
-    /// Parses the URL of a server, of scheme `http`, or `https` with the feature `tls`.
+    /// Parses the URL of a server. The scheme is `http`, or `https` with the feature `tls`.
     ///
     /// # Errors
-    /// [`io::ErrorKind::InvalidInput`] if the URL is invalid or contains a user name; use
-    /// [`authorization`](Self::authorization) instead.
+    /// Fails with [`io::ErrorKind::InvalidInput`] if the URL is invalid or contains a user name.
+    /// Pass credentials with [`authorization`](Self::authorization) instead.
     pub fn new(url: &str) -> io::Result<Self> {
         let bad = |why: &str| io::Error::new(io::ErrorKind::InvalidInput, format!("{why}: {url}"));
         let uri: Uri = url.parse().map_err(|_| bad("invalid URL"))?;
@@ -91,11 +90,11 @@ impl Remote {
         })
     }
 
-    /// Adds a header field to each request. Fields of the protocol cannot be set.
+    /// Adds a header field to each request.
     ///
     /// # Errors
-    /// [`io::ErrorKind::InvalidInput`] if the name or value is invalid, or the field belongs to the
-    /// protocol.
+    /// Fails with [`io::ErrorKind::InvalidInput`] if the name or value is invalid, or if the field
+    /// is reserved for the protocol, such as `Accept` and all `Mcp-` fields.
     pub fn header(mut self, name: &str, value: &str) -> io::Result<Self> {
         let bad = || {
             let message = format!("invalid or reserved header field `{name}`");
@@ -118,10 +117,11 @@ impl Remote {
         Ok(self)
     }
 
-    /// Calls `authorize` for each request and sends the result, if any, as the `Authorization`
-    /// field.
+    /// Sets a function that returns the `Authorization` field of each request.
     ///
-    /// `authorize` must not wait. If it panics or returns an invalid value, the request fails.
+    /// If `authorize` returns `None`, the field is not sent.
+    ///
+    /// `authorize` must not block. If it panics or returns an invalid value, the request fails.
     pub fn authorization(
         mut self,
         authorize: impl Fn() -> Option<String> + Send + Sync + 'static,
@@ -130,7 +130,7 @@ impl Remote {
         self
     }
 
-    /// Calls `callback` when the server demands authorization.
+    /// Calls `callback` when the server rejects a request with status 401 or 403.
     pub fn on_challenge(
         mut self,
         callback: impl Fn(&AuthChallenge) + Send + Sync + 'static,
@@ -139,23 +139,27 @@ impl Remote {
         self
     }
 
-    /// Sets the initial and the maximum delay before a stream is reconnected, 1 s and 30 s by
-    /// default. A delay set by the server takes precedence.
+    /// Sets the initial and maximum delay before a stream reconnects. Default: 1 s and 30 s.
+    ///
+    /// The delay doubles with each failed attempt. If the server has set a delay, it replaces that
+    /// of the first attempt and is the minimum of later ones.
     // T-86: the delay doubles up to the maximum.
     pub const fn reconnect(mut self, min: Duration, max: Duration) -> Self {
         self.reconnect = Some((min, max));
         self
     }
 
-    /// Opens no stream for messages that the server sends on its own.
+    /// Disables the stream for server messages that belong to no call.
+    ///
+    /// The client then receives only messages that are sent with a response. By default, it opens
+    /// such a stream in legacy sessions (revisions up to 2025-11-25).
     // HTTP-22: the stream is optional.
     pub const fn without_stream(mut self) -> Self {
         self.has_stream = false;
         self
     }
 
-    /// Uses this TLS configuration instead of the default, which trusts the web's root
-    /// certificates.
+    /// Sets the TLS configuration. By default, the root certificates of web browsers are trusted.
     #[cfg(feature = "tls")]
     pub fn tls(mut self, config: Arc<futures_rustls::rustls::ClientConfig>) -> Self {
         self.tls = TlsConfig::new(config);

@@ -9,18 +9,18 @@ use mcp_proto::{CallId, Instant};
 
 use crate::transport::link::HttpTransport;
 
-/// A server's demand for
-/// [authorization](https://modelcontextprotocol.io/specification/2025-11-25/basic/authorization):
-/// a response with status 401 or 403.
+/// A response with status 401 or 403, by which a server demands [authorization].
+///
+/// [authorization]: https://modelcontextprotocol.io/specification/2025-11-25/basic/authorization
 // AUT-11: the challenges of the response are passed on.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct AuthChallenge {
-    /// The refused call; `None` if another message was refused.
+    /// The rejected call; `None` if the rejected message was not a call.
     pub call: Option<CallId>,
     /// The status code, 401 or 403.
     pub status: u16,
-    /// The authentication challenges, most preferred first.
+    /// The authentication challenges of the response, most preferred first.
     pub challenges: Vec<Challenge>,
 }
 

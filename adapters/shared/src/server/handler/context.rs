@@ -29,7 +29,7 @@ use crate::transport::link::Link;
 /// The context of one request, for a handler that is a blocking function.
 ///
 /// Cheap to clone, and usable from any thread while the request is open. [`sleep`](Self::sleep)
-/// blocks, as does [`log`](Self::log) while there is no room; no other method waits.
+/// blocks, and [`log`](Self::log) blocks while the output queue is full; no other method does.
 #[derive(Clone)]
 pub struct Cx {
     pub(crate) request: Arc<RequestState>,
@@ -65,37 +65,39 @@ pub(crate) trait HandlerLink: Send + Sync {
 }
 
 impl Cx {
-    /// Returns the client, and the revision it speaks.
+    /// Returns the client's description of itself and the negotiated protocol revision.
     #[must_use]
     pub fn peer(&self) -> &Peer {
         &self.request.context.peer
     }
 
-    /// Returns the request's protocol context.
+    /// Returns the protocol context of the request, such as its client, `_meta` and log level.
     #[must_use]
     pub fn context(&self) -> &Context {
         &self.request.context
     }
 
-    /// Sends a [progress] notification if the client asked for progress. Values must increase.
+    /// Sends a [progress] notification if the client requested progress. Values must increase.
     ///
     /// [progress]:
     ///     https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/progress
     ///
     /// # Errors
-    /// [`Misuse::Stale`] if the request was cancelled; [`Misuse::Unencodable`] if the value did not
-    /// increase.
+    /// Fails with [`Misuse::Stale`] if the request was cancelled, and with [`Misuse::Unencodable`]
+    /// if the value did not increase.
     pub fn progress(&self, progress: Progress) -> Result<(), Misuse> {
         let incoming = self.request.incoming;
         self.request.link.apply(Command::Progress { incoming, progress: &progress })
     }
 
-    /// Sends a log message, unless its level is below the client's threshold. Blocks for up to 10 s
-    /// while too much output is queued.
+    /// Sends a log message, unless its level is below the client's threshold.
+    ///
+    /// Blocks for up to 10 s while the output queue is full.
     ///
     /// # Errors
-    /// [`Misuse::Undeclared`] if the server does not offer
-    /// [logging](crate::Server::logging); [`Misuse::Stale`] if the request was cancelled.
+    /// Fails with [`Misuse::Undeclared`] if the server does not declare
+    /// [logging](crate::Server::logging), with [`Misuse::Stale`] if the request was cancelled, and
+    /// with [`Misuse::Blocked`] if the queue is still full after 10 s.
     pub fn log<T: Serialize + ?Sized>(&self, level: Level, data: &T) -> Result<(), Misuse> {
         block_on(self.send_log(level, Raw::new(data)?))
     }
@@ -112,29 +114,31 @@ impl Cx {
         self.request.cancelled.is_set()
     }
 
-    /// Blocks for `duration`, or until the request is cancelled; returns whether it was.
+    /// Blocks for `duration` or until the request is cancelled; returns true if it was cancelled.
     #[must_use]
     pub fn sleep(&self, duration: Duration) -> bool {
         self.request.cancelled.wait_blocking(duration)
     }
 
-    /// Closes the HTTP response stream of this request and leaves the request open: the client
-    /// reconnects for the answer after the retry delay. Use it for requests that take too long to
-    /// hold a connection open.
+    /// Closes the HTTP response stream of this request but leaves the request open.
     ///
-    /// Does nothing where clients cannot reconnect: over a byte stream, and in revisions other than
-    /// 2025-11-25.
+    /// The client reconnects after the retry delay to receive the response. Use this for requests
+    /// that take too long to keep an HTTP connection open.
+    ///
+    /// Has no effect where clients cannot reconnect: over a byte stream, and in revisions other
+    /// than 2025-11-25.
     ///
     /// # Errors
-    /// [`Misuse::Stale`] if the request was cancelled.
+    /// Fails with [`Misuse::Stale`] if the request was cancelled.
     pub fn end_stream(&self) -> Result<(), Misuse> {
         let incoming = self.request.incoming;
         self.request.link.apply(Command::EndStream { incoming })
     }
 
-    /// Returns the error for a resource that does not exist, with the code of the client's
-    /// revision. For handlers of resource templates, whose pattern matches more than the existing
-    /// resources.
+    /// Returns the error for a resource that does not exist.
+    ///
+    /// Its error code depends on the protocol revision. Use it in handlers of resource templates,
+    /// whose pattern may also match URIs without a resource.
     #[must_use]
     pub fn resource_not_found(&self, uri: &str) -> ToolError {
         ToolError::refused(resource_not_found(uri, self.peer().revision))
@@ -142,18 +146,20 @@ impl Cx {
 
     /// Asks the client's user to fill in a form, and deserializes the answer as `T`.
     ///
-    /// This looks like a call but ends the handler: on the first run, `?` answers the request with
-    /// the question. Once the client has sent the answer, the handler runs again from the start and
-    /// `ask` returns the answer. A handler must therefore have no side effects before its last
-    /// question is answered. Works for clients of every revision, and in tools, resources and
+    /// On the first run there is no answer yet: `ask` returns an error, which the handler must
+    /// return with `?`, and the client receives the form as an input request. Once it has answered,
+    /// the handler runs again from the start, and `ask` returns the answer. A handler must
+    /// therefore have no side effects before its last `ask`. `key` identifies the form and must be
+    /// unique within the handler. Works with every protocol revision, in tools, resources and
     /// prompts.
     ///
-    /// If the client did not declare the capability, the request fails with `-32021` in revisions
-    /// that define this code, and with `-32603` in others.
+    /// If the client does not support forms, the request fails with `-32021` in revisions that
+    /// define this code, and with `-32603` in others.
     ///
     /// # Errors
-    /// The question itself, to be passed on with `?`; [`ToolError::failed`] if the user declined,
-    /// or if the answer is not a `T`.
+    /// Fails if the form has not been answered yet; pass this error on with `?`. Fails with
+    /// [`ToolError::failed`] if the user declined or cancelled, or if the answer cannot be
+    /// deserialized as `T`.
     pub fn ask<T: DeserializeOwned>(&self, key: &str, form: Elicit) -> Result<T, ToolError> {
         let result = self.ask_any(key, NeededInput::from(form))?;
         accepted(key, result)
@@ -161,16 +167,17 @@ impl Cx {
 
     /// Asks the client's user to fill in a form derived from `T`; see [`ask`](Self::ask).
     ///
-    /// `T` is a struct whose fields are texts, numbers, booleans, enums of unit variants, lists of
-    /// such enums (since 2025-11-25), or options of these: [forms] are flat. Doc comments become
-    /// the descriptions of fields and the names of choices, and required fields come first. The
-    /// answer is checked against the schema before it is deserialized. Keywords that forms lack,
-    /// such as `pattern`, are neither sent nor checked.
+    /// `T` must be a struct whose fields are strings, numbers, booleans, enums of unit variants,
+    /// lists of such enums (since 2025-11-25), or `Option`s of these; [forms] cannot be nested. Doc
+    /// comments become the descriptions of fields and the titles of choices. Required fields come
+    /// first. The answer is checked against the schema before it is deserialized. JSON Schema
+    /// keywords that forms do not support, such as `pattern`, are neither sent nor checked.
     ///
     /// [forms]: https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation
     ///
     /// # Errors
-    /// Like [`ask`](Self::ask); `-32603` with the name of the field if `T` does not fit a form.
+    /// Fails under the conditions listed for [`ask`](Self::ask), and with `-32603` and the name of
+    /// the field if `T` cannot be expressed as a form.
     #[cfg(feature = "schemars")]
     pub fn ask_form<T: DeserializeOwned + schemars::JsonSchema>(
         &self,
@@ -188,11 +195,11 @@ impl Cx {
         accepted(key, result)
     }
 
-    /// Sends the client any kind of input request; see [`ask`](Self::ask).
+    /// Sends the client any kind of input request, such as sampling; see [`ask`](Self::ask).
     ///
     /// # Errors
-    /// The question itself, to be passed on with `?`; `-32602` if the client's answer does not fit
-    /// the question.
+    /// Fails if the request has not been answered yet; pass this error on with `?`. Fails with
+    /// `-32602` if the answer cannot be decoded as `T`.
     pub fn ask_any<T: Decode>(&self, key: &str, question: NeededInput) -> Result<T, ToolError> {
         self.ask_all([(key, question)])?;
         self.answer(key)
@@ -200,11 +207,11 @@ impl Cx {
 
     /// Sends several input requests in one round; see [`ask`](Self::ask).
     ///
-    /// Once it returns `Ok`, [`answer`](Self::answer) returns the answer to each. Questions that
-    /// were answered in an earlier round are not sent again.
+    /// After `Ok`, [`answer`](Self::answer) returns the answer to each request. Requests that were
+    /// answered in an earlier round are not sent again.
     ///
     /// # Errors
-    /// The unanswered questions, to be passed on with `?`.
+    /// Fails if any of the requests has not been answered yet; pass this error on with `?`.
     pub fn ask_all<'a>(
         &self,
         questions: impl IntoIterator<Item = (&'a str, NeededInput)>,
@@ -217,17 +224,19 @@ impl Cx {
         if open.is_empty() { Ok(()) } else { Err(ToolError(HandlerError::InputRequired(open))) }
     }
 
-    /// Returns the error that makes the client repeat the request without a question. The handler
-    /// then runs again with its state, which it must have set; see [`set_state`](Self::set_state).
+    /// Returns the error that makes the client retry the request without asking for input.
+    ///
+    /// The handler then runs again with its stored state. Call [`set_state`](Self::set_state)
+    /// first.
     #[must_use]
     pub fn repeat(&self) -> ToolError {
         ToolError(HandlerError::InputRequired(Vec::new()))
     }
 
-    /// Returns the answer to a question.
+    /// Returns the client's answer to the input request with this key.
     ///
     /// # Errors
-    /// `-32602` if there is no answer, or if it is not a `T`.
+    /// Fails with `-32602` if there is no answer, or if it cannot be decoded as `T`.
     pub fn answer<T: Decode>(&self, key: &str) -> Result<T, ToolError> {
         let invalid = |error: &dyn fmt::Display| {
             let message = format!("invalid answer to `{key}`: {error}");
@@ -238,28 +247,31 @@ impl Cx {
         T::decode(&answer).map_err(|error| invalid(&error))
     }
 
-    /// Returns the contents of a form that was sent with [`ask_all`](Self::ask_all).
+    /// Returns the user's answer to a form that was sent with [`ask_all`](Self::ask_all).
     ///
     /// # Errors
-    /// Like [`ask`](Self::ask) and [`answer`](Self::answer).
+    /// Fails with `-32602` if there is no answer, and with [`ToolError::failed`] if the user
+    /// declined or cancelled, or if the contents cannot be deserialized as `T`.
     pub fn form_answer<T: DeserializeOwned>(&self, key: &str) -> Result<T, ToolError> {
         accepted(key, self.answer(key)?)
     }
 
-    /// Returns the answers of all rounds so far, with their keys.
+    /// Returns all answers received so far for this request, with their keys.
     #[must_use]
     pub fn answers(&self) -> Vec<(String, Raw)> {
         self.rounds().answers().to_vec()
     }
 
-    /// Returns the state that the handler set before it last asked; `None` on its first run, or if
-    /// it set none.
+    /// Returns the state that an earlier run of the handler stored for this request.
     ///
-    /// The state comes back from the client, as the answers do. Unless the server seals it, a
-    /// client can forge it.
+    /// Returns `None` on the first run, or if no state was stored with
+    /// [`set_state`](Self::set_state).
+    ///
+    /// The client stores the state and returns it with its answers. Unless the server seals the
+    /// state, a client can forge it.
     ///
     /// # Errors
-    /// `-32602` if the state is not a `T`.
+    /// Fails with `-32602` if the state cannot be deserialized as `T`.
     pub fn state<T: DeserializeOwned>(&self) -> Result<Option<T>, ToolError> {
         let state = self.rounds().state.clone();
         state.map(|state| state.parse()).transpose().map_err(|error| {
@@ -268,12 +280,12 @@ impl Cx {
         })
     }
 
-    /// Stores `state` for the next run, if this one ends with a question.
+    /// Stores `state` for the next run of the handler, if this run ends with an input request.
     ///
     /// The client receives the state and returns it, so it must be small and contain no secrets.
     ///
     /// # Errors
-    /// [`Misuse::Unencodable`] if it cannot be serialized as JSON.
+    /// Fails with [`Misuse::Unencodable`] if `state` cannot be serialized as JSON.
     pub fn set_state<T: Serialize + ?Sized>(&self, state: &T) -> Result<(), Misuse> {
         let state = Raw::new(state)?;
         self.rounds().state = Some(state);
@@ -309,33 +321,39 @@ impl fmt::Debug for Cx {
     }
 }
 
-/// The context of one request, for a handler that is a future: like [`Cx`], with waits that do not
-/// block.
+/// The context of one request, for an asynchronous handler.
 ///
-/// The handler's future is dropped at its current wait once the request is cancelled or the
-/// connection has ended. Work that must finish regardless belongs in a task of its own.
+/// Dereferences to [`Cx`]; [`log`](Self::log) and [`sleep`](Self::sleep) are replaced by versions
+/// that do not block.
+///
+/// When the request is cancelled or the connection ends, the handler's future is dropped at its
+/// current `.await`. Spawn a separate task for work that must finish regardless.
 #[derive(Clone, Debug)]
 pub struct AsyncCx(pub(crate) Cx);
 
 impl AsyncCx {
-    /// Sends a log message, unless its level is below the client's threshold. Waits for up to 10 s
-    /// while too much output is queued.
+    /// Sends a log message, unless its level is below the client's threshold.
+    ///
+    /// Waits for up to 10 s while the output queue is full.
     ///
     /// # Errors
-    /// Like [`Cx::log`].
+    /// Fails under the conditions listed for [`Cx::log`].
     pub async fn log<T: Serialize + ?Sized>(&self, level: Level, data: &T) -> Result<(), Misuse> {
         let data = Raw::new(data)?;
         self.0.send_log(level, data).await
     }
 
-    /// Sleeps for `duration`, on any runtime. Once the connection has ended, only yields to other
-    /// tasks.
+    /// Sleeps for `duration`. Works on any runtime.
+    ///
+    /// Once the connection has ended, this only yields to other tasks.
     pub async fn sleep(&self, duration: Duration) {
         self.0.request.link.sleep(duration).await;
     }
 
-    /// Waits until the client cancels this request. For tasks that outlive the handler: the
-    /// handler's own future is dropped at that point.
+    /// Waits until the client cancels this request.
+    ///
+    /// Use this in tasks that outlive the handler; the handler's own future is dropped on
+    /// cancellation.
     pub async fn cancelled(&self) {
         self.0.request.cancelled.wait().await;
     }

@@ -13,7 +13,7 @@ pub(crate) type BoxedResult = Box<dyn Encode + Send>;
 
 /// The reply to a request.
 pub(crate) enum HandlerReply {
-    /// Questions by their keys, and the request state.
+    /// Input requests by their keys, and the request state.
     InputRequired(Vec<(String, NeededInput)>, Option<String>),
     /// An error.
     Error(ErrorObject),
@@ -52,8 +52,8 @@ impl HandlerReply {
     /// Sends the reply. Does nothing for a request that is gone.
     ///
     /// # Errors
-    /// [`Misuse::Blocked`] if there is no room for questions: the caller must try again, or send
-    /// [`rejection`](Self::rejection) instead.
+    /// Fails with [`Misuse::Blocked`] if there is no room for input requests: the caller must try
+    /// again, or send [`rejection`](Self::rejection) instead.
     pub(crate) fn send(
         &mut self,
         connection: &mut Transport<Machine>,
@@ -95,7 +95,7 @@ impl HandlerReply {
         }
     }
 
-    /// Returns the error to send instead if there is no room for the questions.
+    /// Returns the error to send instead if there is no room for the input requests.
     pub(crate) fn rejection(&self) -> Self {
         let keys = match self {
             Self::InputRequired(questions, _) => {

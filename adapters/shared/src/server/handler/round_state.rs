@@ -60,7 +60,7 @@ mod sealed {
     use mcp_proto::seal::{Binding, Seal};
     use mcp_proto::{ErrorObject, Request};
 
-    /// How long a user may take to answer one round of questions, in seconds.
+    /// How long a user may take to answer one round of input requests, in seconds.
     const STATE_SECONDS: u64 = 60 * 60;
 
     /// The seal on request states, if the server has one.

@@ -5,15 +5,15 @@ use std::fmt;
 use mcp_proto::schema::CallToolResult;
 use mcp_proto::{ErrorObject, NeededInput};
 
-/// The error of a handler, whether of a tool, a resource, a prompt or a completion.
+/// The error type of tool, resource, prompt and completion handlers.
 ///
-/// Every error type converts into it, so `?` works with all of them. The error of a tool becomes a
-/// result with `isError` and the error's message, for the model to read. Other requests have no
-/// such result; they fail with the message.
+/// Every error type converts into `ToolError`, so `?` works with all of them. A tool that fails
+/// returns a result with `isError` and the error's message, which the model reads. Requests other
+/// than tool calls have no such result; they fail with a JSON-RPC error that contains the message.
 pub struct ToolError(pub(crate) HandlerError);
 
 pub(crate) enum HandlerError {
-    /// The handler needs input first: the questions by their keys.
+    /// The handler needs input first: the input requests by their keys.
     InputRequired(Vec<(String, NeededInput)>),
     /// The handler failed: a result with `isError`.
     Failed(Box<CallToolResult>),
@@ -22,13 +22,12 @@ pub(crate) enum HandlerError {
 }
 
 impl ToolError {
-    /// Creates an error that reports the tool's failure to the model, as a result with `isError`
-    /// and this message.
+    /// Creates an error that the model receives as a result with `isError` and this message.
     pub fn failed(why: impl Into<String>) -> Self {
         Self(HandlerError::Failed(Box::new(CallToolResult::error(why.into()))))
     }
 
-    /// Returns an error that fails the request itself with a JSON-RPC error.
+    /// Creates an error that fails the request itself with a JSON-RPC error.
     #[must_use]
     pub fn refused(error: ErrorObject) -> Self {
         Self(HandlerError::Refused(error))

@@ -10,7 +10,7 @@ use mcp_proto::Outbox;
 use super::{Link, LinkRole, Phase, State};
 
 impl<R: LinkRole> Link<R> {
-    /// Waits until more input is wanted; returns false once the connection is closed.
+    /// Waits until the connection accepts more input; returns false once it is closed.
     pub async fn wants_input(&self) -> bool {
         self.when(|state| {
             if state.connection.is_closed() {
@@ -21,16 +21,16 @@ impl<R: LinkRole> Link<R> {
         .await
     }
 
-    /// Returns whether more input is wanted now.
+    /// Returns whether the connection accepts more input now.
     pub fn wants_input_now(&self) -> bool {
         self.inspect(|state| state.connection.wants_input() && R::has_room(&state.role))
     }
 
-    /// Handles input on a thread that also writes.
+    /// Handles input on a thread that also writes output.
     ///
     /// The caller must then call [`help`](Self::help), which starts the handlers of requests, and
-    /// [`take_output`](Self::take_output) until there is no output left: the writer is not woken
-    /// for it.
+    /// [`take_output`](Self::take_output) until no output is left, because the writer is not woken
+    /// for this output.
     pub fn take_input(self: &Arc<Self>, input: &[u8]) {
         if let Some(workers) = R::workers(&self.shared) {
             workers.collect_tasks(&self.clock);
@@ -42,16 +42,16 @@ impl<R: LinkRole> Link<R> {
         });
     }
 
-    /// Starts the handlers of the requests just read, as long as handlers are quick. Stops when
-    /// `may_continue`, called before each handler, returns false.
+    /// Starts the handlers of the requests just read, as long as handlers are quick.
+    ///
+    /// Calls `may_continue` before each handler and stops if it returns false.
     pub fn help(&self, may_continue: impl FnMut() -> bool) {
         if let Some(workers) = R::workers(&self.shared) {
             workers.help(&self.clock, may_continue);
         }
     }
 
-    /// Hands the pending handlers and output to other threads: the thread that handles input is
-    /// stuck.
+    /// Hands pending handlers and output to other threads, because the input thread is stuck.
     pub fn release(&self) {
         if let Some(workers) = R::workers(&self.shared) {
             workers.release(&self.clock);
@@ -64,8 +64,7 @@ impl<R: LinkRole> Link<R> {
         self.with(|state, now| state.connection.handle_eof(now));
     }
 
-    /// Returns a buffer from [`take_output`](Self::take_output) for reuse by the next large
-    /// message.
+    /// Gives back a buffer from [`take_output`](Self::take_output) for the next large message.
     pub fn reuse(&self, chunk: Vec<u8>) {
         if let Some(outbox) = self.lock().connection.outbox() {
             outbox.reuse(chunk);
@@ -74,8 +73,8 @@ impl<R: LinkRole> Link<R> {
 
     /// Replaces the contents of `chunk` with output to write; returns false if there is none.
     ///
-    /// Takes all output, or the first part of it if there is much. The previous chunk counts as
-    /// written.
+    /// Takes all output, or only the first part if there is more than 2 MiB. The contents of the
+    /// previous chunk count as written.
     pub fn take_output(&self, chunk: &mut Vec<u8>) -> bool {
         let is_room_awaited;
         {
@@ -105,8 +104,9 @@ impl<R: LinkRole> Link<R> {
         !chunk.is_empty()
     }
 
-    /// Records that `count` more bytes of the current chunk were written, and restarts the time
-    /// after which the peer counts as not reading.
+    /// Records that `count` more bytes of the current chunk were written.
+    ///
+    /// This restarts the timeout after which the peer is considered not to be reading.
     pub fn wrote(&self, count: usize) {
         {
             let mut state = self.lock();
@@ -118,10 +118,11 @@ impl<R: LinkRole> Link<R> {
         self.room.notify(usize::MAX);
     }
 
-    /// Waits until the writer has output to write, or the output stream has failed. Returns false
-    /// once the connection is closed and all output was written.
+    /// Waits until there is output to write, or the output stream has failed.
     ///
-    /// Output that the thread that handles input is about to write does not count.
+    /// Returns false once the connection is closed and all output was written.
+    ///
+    /// Output that the input thread is about to write itself does not count.
     pub async fn has_output(&self) -> bool {
         loop {
             let writable;
@@ -143,7 +144,7 @@ impl<R: LinkRole> Link<R> {
         }
     }
 
-    /// Leaves the output to the writer: the thread that handled input does not send it after all.
+    /// Leaves the output to the writer instead of the input thread.
     pub fn flush_elsewhere(&self) {
         self.lock().phase.writer_flushes();
         self.writable.notify(usize::MAX);
@@ -156,9 +157,9 @@ impl<R: LinkRole> Link<R> {
         self.writable.notify(usize::MAX);
     }
 
-    /// Discards output until the connection is closed: the peer stopped reading (`EPIPE`).
+    /// Discards output until the connection is closed, because the peer stopped reading (`EPIPE`).
     ///
-    /// Input that the peer sent before may still arrive for a short time.
+    /// Input that the peer sent earlier may still arrive for a short time.
     pub async fn lost_reader(self: &Arc<Self>) {
         self.end_within(R::LAST_INPUT).await;
         loop {
@@ -183,14 +184,16 @@ impl<R: LinkRole> Link<R> {
         self.room.notify(usize::MAX);
     }
 
-    /// Ends the connection to a peer that is gone, after its last output had `patience` to arrive.
+    /// Ends the connection to a peer that is gone, waiting up to `patience` for its last output.
     pub async fn end_within(self: &Arc<Self>, patience: Duration) {
         if !self.wait_until(patience, |state| state.connection.is_closed()).await {
             self.handle_eof();
         }
     }
 
-    /// Waits until the connection is closed and its output was sent, as long as the peer reads.
+    /// Waits until the connection is closed and its output was sent.
+    ///
+    /// Stops waiting for the output if the peer no longer reads.
     pub async fn drained(&self) {
         self.closed().await;
         let began = self.clock.now();

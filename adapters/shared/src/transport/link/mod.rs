@@ -31,8 +31,7 @@ pub use driver::WRITE_BYTES_MAX;
 pub(crate) use timer_task::SpawnTimer;
 pub(crate) use transport::{HttpTransport, OnTransport, Transport};
 
-/// A role as the adapters drive it: the state that it keeps beside the connection, and its event
-/// handling.
+/// A role, client or server, as driven by adapters: its additional state and its event handling.
 pub trait LinkRole: OnTransport {
     /// The role's state, under the lock of the connection.
     type Open: Default + Send;
@@ -42,17 +41,19 @@ pub trait LinkRole: OnTransport {
     /// How long input that the peer sent before it stopped reading may still take to arrive.
     const LAST_INPUT: Duration;
 
-    /// Returns where the role's handlers run, if the driver is to start them.
+    /// Returns the workers that run the role's handlers; `None` if the driver does not start them.
     fn workers(_: &Self::Shared) -> Option<&Workers> {
         None
     }
 
-    /// Returns whether the role has room for the events that more input causes.
+    /// Returns whether the role has room for the events that further input may cause.
     fn has_room(_: &Self::Open) -> bool {
         true
     }
 
-    /// Handles one event. Called one at a time, in order, without the lock; must not wait.
+    /// Handles one event. Events arrive one at a time and in order, without the lock.
+    ///
+    /// Implementations must not block.
     fn dispatch(link: &Arc<Link<Self>>, event: Self::Event);
 
     /// Summarizes an event for `tracing`.
@@ -63,7 +64,7 @@ pub trait LinkRole: OnTransport {
         misuse == Misuse::Blocked
     }
 
-    /// Sends what was held back for lack of room. Called after bytes were sent.
+    /// Sends messages that were held back for lack of room. Called after bytes were sent.
     fn retry(_: &mut Transport<Self>, _: &mut Self::Open, _now: impl FnOnce() -> Instant) {}
 }
 
@@ -104,7 +105,7 @@ pub(crate) struct State<R: LinkRole> {
     woken_for: Option<Instant>,
 }
 
-/// Who sends the output of a connection, and how far its end has come.
+/// Which thread sends the output of a connection, and how far the shutdown has progressed.
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum Phase {
     /// The writer sends output and is woken for it.

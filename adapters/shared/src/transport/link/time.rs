@@ -24,7 +24,8 @@ impl<R: LinkRole> Link<R> {
         or(event, self.sleep_until(give_up)).await;
     }
 
-    /// Fires the deadline of the connection and the timers of its tasks until the driver is gone.
+    /// Runs the timers of the connection and its tasks until the driver is gone.
+    ///
     /// `sleep` is the runtime's timer.
     pub async fn keep_time<S: Future>(self: &Arc<Self>, sleep: impl Fn(Duration) -> S) {
         while let Some((moved, delay)) = self.handle_time() {
@@ -35,12 +36,12 @@ impl<R: LinkRole> Link<R> {
         }
     }
 
-    /// Runs `future` to completion on this thread, firing timers meanwhile.
+    /// Runs `future` to completion on this thread, running the connection's timers until then.
     pub fn keep_time_during<T>(self: &Arc<Self>, future: impl Future<Output = T>) -> T {
         self.keep_time_watching(&Parker::new(), future, || None)
     }
 
-    /// Like [`keep_time_during`](Self::keep_time_during), parking the thread with `parker`.
+    /// Like [`keep_time_during`](Self::keep_time_during), but waits by parking on `parker`.
     ///
     /// `watch` is called before each wait and returns how soon it must be called again.
     pub fn keep_time_watching<T>(

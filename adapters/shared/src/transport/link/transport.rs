@@ -17,8 +17,8 @@ pub trait OnTransport: Apply + Send + Sized + 'static {
 
 /// A connection on its transport.
 ///
-/// It dereferences to the connection for reading only: every command goes through
-/// [`apply`](Self::apply), so that a recording is complete.
+/// Dereferences to the connection for read access only. Every command goes through
+/// [`apply`](Self::apply), so that recordings are complete.
 #[derive(Debug)]
 #[expect(unnameable_types, reason = "the transport of a connection is internal")]
 pub enum Transport<R: OnTransport> {
@@ -30,17 +30,19 @@ pub enum Transport<R: OnTransport> {
     Recorded(Box<RecordedStream<R>>),
 }
 
-/// The part of a connection over HTTP that does not depend on exchanges. Such a connection is not
-/// an [`Endpoint`], because it is driven with exchanges instead of bytes.
+/// The operations of a connection over HTTP that concern no single request.
+///
+/// Such a connection is not an [`Endpoint`], because it is driven by HTTP requests and responses
+/// instead of bytes.
 #[expect(unnameable_types, reason = "the transport of a connection is internal")]
 pub trait HttpTransport<R: OnTransport>: DerefMut<Target = R> + std::fmt::Debug + Send {
-    /// Handles the passage of time.
+    /// Fires the timers that are due at `now`.
     fn handle_timeout(&mut self, now: Instant);
 
-    /// Returns the next event.
+    /// Returns the next event; `None` if none is queued.
     fn poll_event(&mut self) -> Option<R::Event>;
 
-    /// Returns when to call `handle_timeout`.
+    /// Returns when to call `handle_timeout` next; `None` if no timer is running.
     fn poll_timeout(&self) -> Option<Instant>;
 
     /// Returns whether there is something to send.
@@ -54,7 +56,7 @@ impl<R: OnTransport> Transport<R> {
     /// Applies a command.
     ///
     /// # Errors
-    /// The connection's [`Misuse`].
+    /// Fails with the connection's [`Misuse`].
     pub(crate) fn apply(
         &mut self,
         now: Instant,
@@ -70,7 +72,7 @@ impl<R: OnTransport> Transport<R> {
     /// Applies a command that makes a call.
     ///
     /// # Errors
-    /// The connection's [`Misuse`].
+    /// Fails with the connection's [`Misuse`].
     pub(crate) fn call(&mut self, now: Instant, command: R::Command<'_>) -> Result<CallId, Misuse> {
         self.apply(now, command)?.call().ok_or(Misuse::Unsupported)
     }
@@ -78,7 +80,7 @@ impl<R: OnTransport> Transport<R> {
     /// Applies a command that makes no call.
     ///
     /// # Errors
-    /// The connection's [`Misuse`].
+    /// Fails with the connection's [`Misuse`].
     pub(crate) fn run(&mut self, now: Instant, command: R::Command<'_>) -> Result<(), Misuse> {
         self.apply(now, command).map(|_| ())
     }

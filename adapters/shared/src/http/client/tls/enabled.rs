@@ -10,7 +10,7 @@ use futures_rustls::rustls::{ClientConfig, RootCertStore};
 
 use crate::http::client::dial::ByteStream;
 
-/// The TLS configuration of a remote server; by default one that trusts the web's roots.
+/// The TLS configuration of a remote server. By default it trusts the web's root certificates.
 #[derive(Clone, Default)]
 pub(in crate::http::client) struct TlsConfig(Option<Arc<ClientConfig>>);
 
