@@ -99,6 +99,12 @@ impl Server {
         self.connection.log_level()
     }
 
+    /// Returns the cache of the latest request context.
+    #[cfg(feature = "http")]
+    pub(crate) fn context_cache(&mut self) -> &mut crate::meta::ContextCache {
+        &mut self.connection.contexts
+    }
+
     /// Applies a command.
     ///
     /// The command methods of this type build a [`Command`] and call this method.

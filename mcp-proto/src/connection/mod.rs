@@ -26,7 +26,7 @@ use crate::cache::Cache;
 use crate::collections::LazyBox;
 use crate::json::Raw;
 use crate::limits::Limits;
-use crate::meta::{LastContext, MetaWriter};
+use crate::meta::{ContextCache, MetaWriter};
 use crate::method::MethodId;
 use crate::revision::{Revision, Side};
 use crate::rpc::ErrorObject;
@@ -50,7 +50,7 @@ pub(crate) struct Connection {
     lifecycle: Lifecycle,
     keep_alive: KeepAlive,
     /// Server: the latest per-request context, cached because the next one is usually equal.
-    contexts: LastContext,
+    pub(crate) contexts: ContextCache,
     calls: PendingCalls,
     inbound: Inbound,
     /// Client: its subscriptions to the server's changes.
@@ -71,7 +71,7 @@ impl Connection {
             env: Env::new(side, now, identity, meta),
             lifecycle: Lifecycle::default(),
             keep_alive: KeepAlive::default(),
-            contexts: LastContext::default(),
+            contexts: ContextCache::default(),
             calls: PendingCalls::default(),
             inbound: Inbound::default(),
             subscriptions: LazyBox::default(),

@@ -32,6 +32,7 @@ pub mod sse;
 mod testing;
 mod validate;
 
+pub use crate::meta::ContextCache;
 pub use admit::{Admitted, GetRequest, PostHead, admit, check_origin};
 pub use headers::{Headers, RepeatedHeader};
 pub use param_headers::{InvalidParamHeader, ParamHeaderMismatch, ParamHeaders, standard_headers};

@@ -247,7 +247,8 @@ impl PostHead {
         };
         let names_version =
             |params: &Params<'_>| params.meta_member(key::PROTOCOL_VERSION).is_some();
-        let by_body = match message {
+        // Called only if the head leaves it open: it searches the body.
+        let by_body = || match message {
             Message::Request { params, .. } | Message::Notification { params, .. } => {
                 names_version(params)
             }
@@ -257,7 +258,7 @@ impl PostHead {
         };
         // LIF-28, HTTP-38: a legacy-only server rejects a modern request for its version, so that
         // the client falls back to `initialize`.
-        !policy.offers_sessions() || policy.speaks_era(Era::Modern) && (by_head || by_body)
+        !policy.offers_sessions() || policy.speaks_era(Era::Modern) && (by_head || by_body())
     }
 
     /// Classifies a message of a session.

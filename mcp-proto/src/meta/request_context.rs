@@ -8,6 +8,7 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::fmt;
 
 use crate::error::code;
 use crate::json::{Array, Frame, Object, Raw, find_each, find_rare, unescape, write_str};
@@ -16,9 +17,23 @@ use crate::rpc::{ErrorObject, Params, RequestId};
 use crate::schema::{Capabilities, Decode, Implementation, Level, key};
 use crate::vocabulary::{Identity, InputResponses, Peer};
 
-/// A cache of the latest context: a client usually repeats the identical bytes in each request.
-#[derive(Debug, Default)]
-pub(crate) struct LastContext(Option<Box<CachedContext>>);
+/// A cache of the latest request context. A client usually repeats the identical bytes in each
+/// request, which then need not be parsed again.
+///
+/// A connection keeps one itself. Over HTTP each modern request has a connection of its own, so
+/// drivers carry the cache from one to the next: see
+/// [`HttpServer::context_cache`](crate::http::HttpServer::context_cache).
+///
+/// It holds at most about 4 KiB: contexts whose text is longer than 1 KiB are not kept.
+#[derive(Default)]
+pub struct ContextCache(Option<Box<CachedContext>>);
+
+// The context comes from a client, which may send what must not be logged.
+impl fmt::Debug for ContextCache {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ContextCache").finish_non_exhaustive()
+    }
+}
 
 /// A parsed `_meta` and its text.
 #[derive(Debug)]
@@ -46,7 +61,7 @@ pub(crate) struct RequestContext {
 /// The longest `_meta` that is cached; a longer one is parsed for each request.
 const META_BYTES_MAX: usize = 1024;
 
-impl LastContext {
+impl ContextCache {
     /// Returns the latest context if this request carries identical bytes.
     fn reuse(&self, params: &Params<'_>) -> Option<&CachedContext> {
         let meta = params.meta?;
@@ -72,7 +87,9 @@ impl LastContext {
         frame: Frame<'_>,
         params: &Params<'_>,
     ) -> Result<RequestContext, ErrorObject> {
-        if let Some(last) = self.reuse(params) {
+        // The cache may come from a connection with another configuration.
+        let is_served = |last: &&CachedContext| identity.revisions.contains(&last.peer.revision);
+        if let Some(last) = self.reuse(params).filter(is_served) {
             return Ok(RequestContext {
                 peer: Arc::clone(&last.peer),
                 log_level: last.log_level,

@@ -5,7 +5,7 @@ use std::fmt;
 use std::future::poll_fn;
 use std::io;
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::{Buf, Bytes, BytesMut};
@@ -13,7 +13,7 @@ use futures_lite::future::{or, yield_now};
 use http::request::Parts;
 use http::{HeaderName, HeaderValue, Request, Response, StatusCode};
 use mcp_proto::http::{
-    Admitted, Body as ReplyBody, GetRequest, HttpServer, Policy, Post, PostHead, PostedMessage,
+    Admitted, Body as ReplyBody, ContextCache, GetRequest, HttpServer, Policy, Post, PostHead, PostedMessage,
     Refusal, Reply, SessionTable, admit, check_origin,
 };
 use mcp_proto::server::{Config, Server as Machine};
@@ -45,6 +45,8 @@ struct ServiceShared {
     sessions: Arc<Sessions>,
     timers: Arc<dyn SpawnTimer<Link<Machine>>>,
     runtime: Arc<dyn HttpRuntime>,
+    /// The latest context of a modern request. A client repeats it in each request.
+    contexts: Mutex<ContextCache>,
 }
 
 impl HttpService {
@@ -64,7 +66,9 @@ impl HttpService {
             sessions: Arc::downgrade(&sessions),
             runtime: Arc::clone(&runtime),
         });
-        let shared = ServiceShared { server, config, options, policy, sessions, timers, runtime };
+        let contexts = Mutex::default();
+        let shared =
+            ServiceShared { server, config, options, policy, sessions, timers, runtime, contexts };
         Ok(Self { shared: Arc::new(shared) })
     }
 
@@ -223,7 +227,11 @@ impl ServiceShared {
     ) -> Result<Exchange, Refusal> {
         let clock = Clock::new();
         let machine = Machine::new(clock.now(), self.config.clone());
-        let session = HttpServer::modern(machine, revision, Arc::clone(&self.options.settings));
+        let mut session = HttpServer::modern(machine, revision, Arc::clone(&self.options.settings));
+        // Another thread may have taken it: this request is then parsed in full.
+        if let Ok(mut contexts) = self.contexts.try_lock() {
+            *session.context_cache() = std::mem::take(&mut *contexts);
+        }
         let link = self.link(clock, session);
         // Only a subscription needs change notifications.
         let is_subscription = matches!(
@@ -241,6 +249,11 @@ impl ServiceShared {
         };
         let mut exchange = self.exchange(&link, true, is_answered(message), body, Some(decoded))?;
         exchange.listening = listening;
+        if let Ok(mut contexts) = self.contexts.try_lock() {
+            let mut state = link.lock();
+            let latest = state.connection.http().map(|http| std::mem::take(http.context_cache()));
+            *contexts = latest.unwrap_or_default();
+        }
         Ok(exchange)
     }
 

@@ -31,6 +31,7 @@ use self::scope::Scope;
 use self::streams::{Streams, UNSOLICITED, comment};
 use super::reply::{BodyChunk, Reply};
 use crate::message_endpoint::MessageEndpoint as _;
+use crate::meta::ContextCache;
 use crate::revision::Revision;
 use crate::rpc::{DecodedMessage, IncomingMessage};
 use crate::server::{Event, Server};
@@ -120,6 +121,28 @@ impl HttpServer {
     #[must_use]
     pub fn id(&self) -> Option<&str> {
         self.scope.id()
+    }
+
+    /// Returns the cache of the latest request context.
+    ///
+    /// A driver that takes the cache after a modern request and puts it into the server of the next
+    /// one saves parsing an identical `_meta` again: about a tenth of the work per request.
+    ///
+    /// ```
+    /// # use mcp_proto::http::{ContextCache, HttpServer, StreamSettings};
+    /// # use mcp_proto::server::{Config, Server};
+    /// # use mcp_proto::{Instant, Revision};
+    /// # let new = || HttpServer::modern(
+    /// #     Server::new(Instant::ZERO, Config::new("demo", "1.0.0")),
+    /// #     Revision::V2026_07_28,
+    /// #     StreamSettings::default(),
+    /// # );
+    /// # let (mut first, mut next) = (new(), new());
+    /// let kept: ContextCache = core::mem::take(first.context_cache());
+    /// *next.context_cache() = kept;
+    /// ```
+    pub fn context_cache(&mut self) -> &mut ContextCache {
+        self.server.context_cache()
     }
 
     /// Returns whether an exchange is open or a request is unanswered.

@@ -9,7 +9,7 @@ use crate::http::header::{decode, text};
 use crate::http::headers::Headers;
 use crate::http::param_headers::ParamHeaders;
 use crate::http::policy::Policy;
-use crate::json::{Frame, Raw, unescape};
+use crate::json::{Frame, Raw, find_each, unescape};
 use crate::meta::{missing_context, supported};
 use crate::method::MethodId;
 use crate::revision::{Era, Revision, Side, named_by};
@@ -59,11 +59,10 @@ impl ModernChecks<'_> {
     ) -> Result<Revision, Rejection> {
         self.version()?;
         let named = self.method()?.ok_or_else(|| mismatch("`Mcp-Method` is missing"))?;
-        let meta = |name| params.meta_member(name);
-        let version = meta(key::PROTOCOL_VERSION).and_then(unescape);
-        let has_capabilities =
-            meta(key::CLIENT_CAPABILITIES).is_some_and(|value| value.starts_with(b"{"));
-        let Some(version) = version.filter(|_| has_capabilities) else {
+        let names = [key::PROTOCOL_VERSION, key::CLIENT_CAPABILITIES];
+        let [version, capabilities] = find_each(params.meta.unwrap_or_default(), names);
+        let has_capabilities = capabilities.is_some_and(|value| value.starts_with(b"{"));
+        let Some(version) = version.and_then(unescape).filter(|_| has_capabilities) else {
             return Err((400, missing_context(&self.policy.revisions)));
         };
         let revision = self.match_version(&version)?;

@@ -21,7 +21,7 @@ fn request(more: &str) -> String {
 }
 
 fn read(
-    contexts: &mut LastContext,
+    contexts: &mut ContextCache,
     identity: &Identity,
     message: &str,
 ) -> Result<RequestContext, ErrorObject> {
@@ -34,7 +34,7 @@ fn a_context_holds_client_log_level_and_progress_token_stl_01_log_04() {
     let text = request(&format!(
         r#",{info},"io.modelcontextprotocol/logLevel":"error","progressToken":7"#
     ));
-    let mut contexts = LastContext::default();
+    let mut contexts = ContextCache::default();
     // Parsed, then reused.
     for _ in 0..2 {
         let sender = read(&mut contexts, &server(), &text).unwrap();
@@ -51,7 +51,7 @@ fn a_context_holds_client_log_level_and_progress_token_stl_01_log_04() {
 
 #[test]
 fn identical_bytes_are_parsed_once() {
-    let mut contexts = LastContext::default();
+    let mut contexts = ContextCache::default();
     let mut peer = |text: &str| read(&mut contexts, &server(), text).unwrap().peer;
     let first = peer(&request(""));
     assert!(Arc::ptr_eq(&first, &peer(&request(""))));
@@ -69,7 +69,7 @@ fn long_contexts_and_those_with_line_breaks_are_not_reused() {
         (request(&format!(r#","x":"{}""#, "x".repeat(room + 1))), false),
         (request("").replace(':', ":\n"), false),
     ] {
-        let mut contexts = LastContext::default();
+        let mut contexts = ContextCache::default();
         let [first, second] = [(); 2].map(|()| read(&mut contexts, &server(), &text).unwrap());
         assert_eq!(Arc::ptr_eq(&first.peer, &second.peer), is_reused, "{} bytes", text.len());
         assert!(!second.meta.unwrap().as_bytes().contains(&b'\n'), "line breaks are removed");
@@ -91,12 +91,12 @@ fn the_error_for_an_incomplete_context_lists_required_members_stl_03() {
         .into(),
     ] {
         let text = message(&format!(r#"{{"_meta":{{{meta}}}}}"#));
-        let error = read(&mut LastContext::default(), &server(), &text).unwrap_err();
+        let error = read(&mut ContextCache::default(), &server(), &text).unwrap_err();
         assert_eq!(error.code, code::INVALID_PARAMS, "{meta}");
         let data = error.data.unwrap();
         assert_eq!(data.member("required").unwrap().elements().count(), 2);
         assert_eq!(data.member("supported").unwrap().to_string(), r#"["2026-07-28"]"#);
-        assert!(!LastContext::default().is_in(&params_in(&text)) || !meta.is_empty());
+        assert!(!ContextCache::default().is_in(&params_in(&text)) || !meta.is_empty());
     }
 }
 
@@ -104,7 +104,7 @@ fn the_error_for_an_incomplete_context_lists_required_members_stl_03() {
 fn the_error_for_an_unsupported_revision_lists_the_supported_ones_lif_24() {
     for version in ["2025-11-25", "1999-01-01"] {
         let text = request("").replace("2026-07-28", version);
-        let error = read(&mut LastContext::default(), &server(), &text).unwrap_err();
+        let error = read(&mut ContextCache::default(), &server(), &text).unwrap_err();
         assert_eq!(error.code, code::UNSUPPORTED_PROTOCOL_VERSION);
         let data = error.data.unwrap().to_string();
         assert_eq!(data, format!(r#"{{"supported":["2026-07-28"],"requested":"{version}"}}"#));
@@ -113,7 +113,7 @@ fn the_error_for_an_unsupported_revision_lists_the_supported_ones_lif_24() {
 
 #[test]
 fn an_invalid_context_does_not_replace_the_latest_one() {
-    let mut contexts = LastContext::default();
+    let mut contexts = ContextCache::default();
     let first = read(&mut contexts, &server(), &request("")).unwrap().peer;
     let error =
         read(&mut contexts, &server(), &request(r#","io.modelcontextprotocol/logLevel":"loud""#));
@@ -123,7 +123,7 @@ fn an_invalid_context_does_not_replace_the_latest_one() {
 
 #[test]
 fn an_incomplete_context_is_recognized_as_one() {
-    let contexts = LastContext::default();
+    let contexts = ContextCache::default();
     for (meta, wanted) in [
         (r#"{"_meta":{"io.modelcontextprotocol/protocolVersion":"x"}}"#, true),
         (r#"{"_meta":{"io.modelcontextprotocol/clientCapabilities":1}}"#, true),
@@ -141,7 +141,7 @@ fn a_progress_token_over_the_id_limit_is_ignored() {
     let identity = Identity::for_test(Side::Server, limits, &[REVISION]);
     for (token, is_kept) in [(r#""1234""#, true), (r#""12345""#, false), ("{}", false)] {
         let sender = read(
-            &mut LastContext::default(),
+            &mut ContextCache::default(),
             &identity,
             &request(&format!(r#","progressToken":{token}"#)),
         );
