@@ -170,10 +170,8 @@ impl Cache {
 }
 
 impl Cache {
-    /// Handles the outcome of a call and caches its result, if allowed.
-    ///
-    /// A result is not cached if it is stale or if `is_first_round` is false because the call
-    /// required input.
+    /// Handles the outcome of a call and caches its result, if allowed. A result is not cached if
+    /// it is stale or if `is_first_round` is false because the call required input.
     // STL-41, STL-45: results that required input are not cached; an invalid cursor ends a list.
     pub(crate) fn on_completed(
         &mut self,

@@ -10,7 +10,7 @@ use core::fmt;
 ///
 /// let mut client = Client::new(Instant::ZERO, Config::new("demo", "1.0.0"));
 /// let result = client.call_raw(Instant::ZERO, "tools/list", None, CallOptions::default());
-/// assert_eq!(result, Err(Misuse::NotReady)); // `initialize` is not answered yet
+/// assert_eq!(result, Err(Misuse::NotReady)); // `server/discover` is not answered yet
 /// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]

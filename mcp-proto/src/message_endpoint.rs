@@ -103,9 +103,7 @@ pub trait MessageEndpoint: sealed::Sealed {
     /// Returns whether an outgoing message is queued.
     fn has_outgoing(&mut self) -> bool;
 
-    /// Declares that the transport has several streams.
-    ///
-    /// Call this method before the first message is handled.
+    /// Declares that the transport has several streams. Call it before any message is handled.
     fn use_streams(&mut self);
 
     /// Counts `bytes` of a polled message as unsent until they are [released](Self::release).
@@ -123,9 +121,7 @@ pub trait MessageEndpoint: sealed::Sealed {
     /// unread, and when the connection is closing or closed.
     fn wants_input(&self) -> bool;
 
-    /// Returns whether the connection is closed.
-    ///
-    /// The last event may still have to be polled.
+    /// Returns whether the connection is closed. The last event may still have to be polled.
     fn is_closed(&self) -> bool;
 
     /// Returns the limits of the connection.
@@ -134,9 +130,7 @@ pub trait MessageEndpoint: sealed::Sealed {
     /// Returns the latest time that the transport or the application has passed to the connection.
     fn now(&self) -> Instant;
 
-    /// Releases unused capacity.
-    ///
-    /// Call this method on idle connections if there are many of them.
+    /// Releases unused capacity. Call this method on idle connections if there are many of them.
     fn shrink(&mut self);
 }
 

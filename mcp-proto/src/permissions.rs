@@ -15,7 +15,6 @@ use crate::vocabulary::Peer;
 /// `is_automatic` is true if the connection sends the request on its own.
 ///
 /// # Errors
-///
 /// Fails with [`Misuse::Unsupported`] if this side cannot send the request in `revision`, and with
 /// [`Misuse::Undeclared`] if the peer lacks a capability.
 // CAP-03, CAP-06, CAP-09: requests need the capabilities of the receiver.
@@ -39,9 +38,8 @@ pub(crate) fn outgoing_request(
     if declared { Ok(Some(rule)) } else { Err(Misuse::Undeclared) }
 }
 
-/// Checks a call like [`outgoing_request`], and that its params are an object or empty.
-///
-/// An unknown `peer` has no capabilities.
+/// Checks a call like [`outgoing_request`], and that its params are an object or empty. An unknown
+/// `peer` has no capabilities.
 // JSON-17: params are an object.
 pub(crate) fn outgoing_call(
     side: Side,
@@ -59,9 +57,8 @@ pub(crate) fn outgoing_call(
     outgoing_request(side, revision, method, params, theirs, is_automatic)
 }
 
-/// Checks a notification that this side, with the capabilities `ours`, is about to send.
-///
-/// Returns the rule of its method, or `None` for a method that no revision defines.
+/// Checks a notification that this side, with the capabilities `ours`, is about to send. Returns
+/// the rule of its method, or `None` for a method that no revision defines.
 // CAP-12, LOG-01: notifications need the capabilities of the sender.
 pub(crate) fn outgoing_notification(
     side: Side,
@@ -120,7 +117,6 @@ pub(crate) fn accepts_input_request(
 /// which belongs to an extension.
 ///
 /// # Errors
-///
 /// Fails with [`Misuse::Unsupported`] if only other revisions define the method, or if the method
 /// is a notification where a request is expected, or the reverse.
 fn rule_in(
@@ -140,7 +136,6 @@ fn rule_in(
 /// `is_served` is true if the application serves a method that no revision defines.
 ///
 /// # Errors
-///
 /// Fails with the error to respond with.
 // CAP-04, CAP-07, CAP-10, JSON-15, JSON-16, T-09: method, params and conditions in turn.
 pub(crate) fn incoming_request(

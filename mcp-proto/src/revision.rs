@@ -134,9 +134,8 @@ pub struct Rules {
     /// Whether the revision allows JSON-RPC batches.
     pub batches: bool,
     // D-01: the schema allows an error without an `id` only since 2025-11-25.
-    /// Whether an error response to a message with an unreadable id carries `"id":null`.
-    ///
-    /// Otherwise, the error response has no `id` member.
+    /// Whether an error response to a message with an unreadable id carries `"id":null`. Otherwise
+    /// it has no `id` member.
     pub unknown_id_is_null: bool,
     // PRG-07: 2024-11-05 has no `message`.
     /// Whether progress notifications can have a `message`.

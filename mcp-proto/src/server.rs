@@ -196,23 +196,26 @@ impl Server {
     /// [`Event::Request`], with the responses and `state` in its [`Context`](crate::Context),
     /// unless the client fails to provide the input.
     ///
-    /// Works in both eras: a modern client receives an `input_required`
-    /// result, a legacy client one request per question. Each question
-    /// needs a key that is unique within the request. See [Multi Round-Trip Requests](
+    /// Works in both eras: a modern client receives an `input_required` result, a legacy client one
+    /// request per question. Each question needs a key that is unique within the request. See
+    /// [Multi Round-Trip Requests](
     /// https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr).
     ///
     /// # Errors
     /// The request remains open after any error except [`Misuse::Stale`].
     ///
     /// - [`Misuse::Unsupported`]: the method is not `tools/call`, `resources/read` or
-    ///   `prompts/get`.
+    ///   `prompts/get`, or the client's revision does not define a question.
     /// - [`Misuse::Undeclared`]: the client lacks a required capability; see
     ///   [`refuse_undeclared`](Self::refuse_undeclared).
-    /// - [`Misuse::Blocked`]: there are more questions than [`Limits::input_requests_max`], more
-    ///   rounds than [`Limits::input_rounds_max`], or no room for further calls or messages.
+    /// - [`Misuse::Blocked`]: there are more questions than [`Limits::input_requests_max`] or, in a
+    ///   legacy session, more rounds than [`Limits::input_rounds_max`] or no room for further calls
+    ///   or messages.
+    /// - [`Misuse::NotReady`]: the client of a legacy session has not completed the handshake.
+    /// - [`Misuse::Closed`]: the legacy session is closing or closed.
     /// - [`Misuse::Unencodable`]: there are neither questions nor state, a key is repeated, or a
     ///   question cannot be encoded.
-    /// - [`Misuse::Stale`]: the request was answered or cancelled.
+    /// - [`Misuse::Stale`]: the request was answered or cancelled, or already waits for input.
     pub fn request_input(
         &mut self,
         now: Instant,

@@ -29,11 +29,10 @@ impl<H> Catalog<H> {
     /// has tries the templates, most specific first, until one matches.
     ///
     /// # Errors
-    /// Fails with the error to respond with. The error is
-    /// [`resource_not_found`](super::resource_not_found) if no resource or template matches the URI
-    /// to read. Otherwise its code is `-32602`: the params are malformed, the tool, prompt,
-    /// resource template or argument is unknown, a required argument is missing, or the cursor is
-    /// invalid.
+    /// Fails with the error to respond with. The error is [`resource_not_found`] if no resource or
+    /// template matches the URI to read. Otherwise its code is `-32602`: the params are malformed,
+    /// the tool, prompt, resource template or argument is unknown, a required argument is missing,
+    /// or the cursor is invalid.
     // T-117: an unknown tool is a protocol error. PAG-05: so is an invalid cursor. STL-46: the code
     // for unknown resources depends on the revision.
     pub fn lookup(

@@ -43,9 +43,8 @@ impl<T: Copy + Ord> DeadlineHeap<T> {
         self.entries.peek().map(|Reverse(entry)| *entry)
     }
 
-    /// Removes stale entries so that the first entry is valid.
-    ///
-    /// `count` is the number of items that may have a deadline.
+    /// Removes stale entries so that the first entry is valid. `count` is the number of items that
+    /// may have a deadline.
     pub(crate) fn prune(&mut self, count: usize, is_valid: impl Fn(T, u64) -> bool) {
         while self.peek().is_some_and(|(deadline, id)| !is_valid(deadline, id)) {
             self.entries.pop();

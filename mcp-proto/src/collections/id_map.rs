@@ -54,9 +54,8 @@ impl<V> IdMap<V> {
         self.len == 0
     }
 
-    /// Inserts a value.
-    ///
-    /// Returns it if the key is taken or its chunk was freed; never fails for a new highest key.
+    /// Inserts a value. Returns it if the key is taken or its chunk was freed; never fails for a
+    /// new highest key.
     pub(crate) fn insert(&mut self, key: u64, value: V) -> Result<(), V> {
         let start = chunk_start(key);
         let index = if self.chunks.back().is_none_or(|last| last.start < start) {

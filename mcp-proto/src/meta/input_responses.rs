@@ -11,7 +11,6 @@ use crate::vocabulary::InputResponses;
 /// Parses the input responses and the request state of a retried request.
 ///
 /// # Errors
-///
 /// Fails with the error to respond with if a member has the wrong type, or if there are more than
 /// `responses_max` responses.
 // STL-25, STL-26: `inputResponses` and `requestState`.

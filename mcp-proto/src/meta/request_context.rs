@@ -79,7 +79,6 @@ impl ContextCache {
     /// Parses the context of a request, except its input responses.
     ///
     /// # Errors
-    ///
     /// Fails with the error to respond with if a required member is missing or invalid.
     pub(crate) fn read(
         &mut self,

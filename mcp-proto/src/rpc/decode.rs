@@ -145,9 +145,8 @@ impl<'a, const N: usize> MemberIndex<'a, N> {
         self.count += 1;
     }
 
-    /// Returns the member `name` of the indexed `object`.
-    ///
-    /// If it occurs several times, the last one counts.
+    /// Returns the member `name` of the indexed `object`. If it occurs several times, the last one
+    /// counts.
     // T-10: duplicates within params.
     fn find(&self, object: &'a [u8], name: &str) -> Option<&'a [u8]> {
         match self.first.get(..self.count) {

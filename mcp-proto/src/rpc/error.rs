@@ -18,10 +18,8 @@ use crate::json::{Object, Raw};
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct ErrorObject {
-    /// The error code.
-    ///
-    /// [`code`] defines the standard codes; applications choose their own outside the range -32768
-    /// to -32000.
+    /// The error code. [`code`] defines the standard codes; applications choose their own outside
+    /// the range -32768 to -32000.
     pub code: i64,
     // JSON-19.
     /// A short description in one sentence.

@@ -147,7 +147,6 @@ impl Filter {
     }
 
     /// Parses a filter. Returns `None` if a member has the wrong type; ignores unknown members.
-    ///
     /// Reads at most `uris_max + 1` URIs, so that the caller can refuse a filter that has too many.
     // T-104: unknown members are future kinds of changes.
     pub(crate) fn read(filter: &[u8], uris_max: usize) -> Option<Self> {

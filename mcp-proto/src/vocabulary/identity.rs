@@ -8,9 +8,8 @@ use crate::revision::{Era, Revision};
 use crate::schema::{Capabilities, Implementation};
 use crate::vocabulary::ViolationPolicy;
 
-/// The configuration of this side, which is constant for a connection.
-///
-/// All connections of a server share one copy.
+/// The configuration of this side, which is constant for a connection. All connections of a server
+/// share one copy.
 #[derive(Clone, Debug)]
 pub(crate) struct Identity {
     pub(crate) info: Implementation,

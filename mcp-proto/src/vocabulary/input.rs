@@ -129,7 +129,6 @@ impl InputResponses {
     /// Returns `None` if there is no such response.
     ///
     /// # Errors
-    ///
     /// Fails if a member is missing or has the wrong type.
     pub fn decode<T: Decode>(&self, key: &str) -> Option<Result<T, DecodeError>> {
         self.get(key).map(T::decode)

@@ -50,9 +50,8 @@ pub enum CallError {
     Lost,
     /// The peer responded with an error.
     Refused(ErrorObject),
-    /// The peer required input too many times for one call.
-    ///
-    /// The limit is [`Limits::input_rounds_max`](crate::Limits::input_rounds_max).
+    /// The peer required more than [`input_rounds_max`](crate::Limits::input_rounds_max) rounds of
+    /// input.
     TooManyRounds,
     /// No response arrived in time, and the peer was asked to cancel the request.
     ///
@@ -60,13 +59,9 @@ pub enum CallError {
     /// [`Limits`](crate::Limits) sets the defaults.
     // TMO-13: a timeout cancels the request.
     TimedOut,
-    /// The request was not sent, because no HTTP connection to the server could be established.
-    ///
-    /// Retrying the call is safe.
+    /// The request was not sent: no HTTP connection could be established. Retrying is safe.
     Unsent,
-    /// The peer required input, and this side answered the input request with an error.
-    ///
-    /// The call is not retried.
+    /// The peer required input, and this side answered with an error. The call is not retried.
     // T-99: an error instead of input ends the call.
     InputRefused(ErrorObject),
     /// The server ended the subscription without a response.
@@ -132,56 +127,43 @@ impl core::error::Error for CallError {}
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Fault {
-    /// The response to `initialize` or `server/discover` is invalid.
-    ///
-    /// Holds a description of the problem.
+    /// The response to `initialize` or `server/discover` is invalid. Holds a description.
     // LIF-07: required members of the handshake.
     BadHandshake(Box<str>),
-    /// The peer violated the protocol once.
-    ///
-    /// The policy is [`ViolationPolicy::Close`](crate::ViolationPolicy::Close).
+    /// The peer violated the protocol, and the policy is
+    /// [`ViolationPolicy::Close`](crate::ViolationPolicy::Close).
     FirstViolation,
-    /// The server did not respond to `initialize` or `server/discover` in time.
-    ///
-    /// The limit for the handshake is
-    /// [`Limits::handshake_timeout`](crate::Limits::handshake_timeout).
+    /// The server did not respond to `initialize` or `server/discover` in time. The limit for the
+    /// handshake is [`Limits::handshake_timeout`](crate::Limits::handshake_timeout).
     // TMO-06: the handshake has a timeout of its own.
     HandshakeTimedOut,
     /// The server supports none of the client's revisions.
     ///
-    /// Holds the revision that the server named, or a comma-separated list of the revisions that it
-    /// supports.
+    /// Holds the revision that the server named, or a comma-separated list of those it supports.
     // LIF-06, T-30, T-32: the client disconnects.
     NoCommonRevision(String),
     /// The configuration allows no protocol revision.
     ///
     /// Pass at least one to [`client::Config::revisions`](crate::client::Config::revisions).
     NoRevisionConfigured,
-    /// The server refused the handshake with an error.
-    ///
-    /// It responded with an error to `initialize`, or to `server/discover` where no fallback to
-    /// `initialize` is possible.
+    /// The server responded with an error to `initialize`, or to `server/discover` where no
+    /// fallback to `initialize` is possible.
     // LIF-15: an error ends the handshake.
     Refused(ErrorObject),
     /// The server repeatedly ended HTTP sessions right after opening them.
     // T-72: a session is not reopened for ever.
     SessionLost,
-    /// The peer stopped reading.
-    ///
-    /// It left more than [`Limits::replies_bytes_max`](crate::Limits::replies_bytes_max) bytes
-    /// unread for [`Limits::stall_timeout`](crate::Limits::stall_timeout).
+    /// The peer left more than [`Limits::replies_bytes_max`](crate::Limits::replies_bytes_max)
+    /// bytes unread for [`Limits::stall_timeout`](crate::Limits::stall_timeout).
     Stalled,
-    /// The peer committed too many consecutive violations.
-    ///
-    /// The limit is [`Limits::violations_max`](crate::Limits::violations_max).
+    /// The peer committed more consecutive violations than
+    /// [`Limits::violations_max`](crate::Limits::violations_max) allows.
     TooManyViolations,
     /// The server could not be reached for the handshake. Holds the error of the failed request.
     // T-72: an unsuccessful status ends the handshake.
     Unreachable(CallError),
-    /// The peer stopped answering pings.
-    ///
-    /// It left [`Limits::pings_missed_max`](crate::Limits::pings_missed_max) consecutive pings
-    /// unanswered.
+    /// The peer left [`Limits::pings_missed_max`](crate::Limits::pings_missed_max) consecutive
+    /// pings unanswered.
     // TMO-08: missed pings end the connection.
     Unresponsive,
 }

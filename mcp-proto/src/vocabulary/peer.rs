@@ -87,7 +87,6 @@ impl Request {
     /// Absent params are decoded as an empty object.
     ///
     /// # Errors
-    ///
     /// Fails if a member is missing or has the wrong type. Respond with
     /// [`ErrorObject::invalid_params`](crate::ErrorObject::invalid_params).
     pub fn decode<T: Decode>(&self) -> Result<T, DecodeError> {
@@ -135,13 +134,11 @@ pub struct Context {
     ///
     /// If not, [`Server::progress`](crate::server::Server::progress) sends nothing.
     pub wants_progress: bool,
-    /// The responses to earlier input requests for this request; `None` if there were none.
-    ///
-    /// [`Server::request_input`](crate::server::Server::request_input) sends input requests.
+    /// The responses to the input requests of
+    /// [`Server::request_input`](crate::server::Server::request_input); `None` if there were none.
     pub input_responses: Option<InputResponses>,
-    /// The state of an earlier input request for this request; `None` if there was none.
-    ///
-    /// It was passed to [`Server::request_input`](crate::server::Server::request_input).
+    /// The state passed to [`Server::request_input`](crate::server::Server::request_input); `None`
+    /// if there was none.
     ///
     /// A modern client stores and returns the state, so it may have been forged. Authenticate it,
     /// for example with `seal::Seal` of the feature `seal`.

@@ -70,10 +70,8 @@ pub enum ViolationKind {
     /// Text that is not JSON or not UTF-8, often because a server logs to its stdout.
     // JSON-13, JSON-20: parse errors.
     NotJson,
-    /// A message that is too long. It is discarded.
-    ///
-    /// Raise [`Limits::message_bytes_max`](crate::Limits::message_bytes_max) if the peer
-    /// legitimately sends messages of this size.
+    /// A message longer than [`Limits::message_bytes_max`](crate::Limits::message_bytes_max). It is
+    /// discarded. Raise the limit if the peer legitimately sends messages of this size.
     // FRM-10: the connection continues after the line end.
     TooLong,
     /// A message cut off by the end of the stream.
@@ -124,9 +122,8 @@ impl fmt::Display for ViolationKind {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum ViolationPolicy {
-    /// Close the connection at the first violation.
-    ///
-    /// The reason is [`Fault::FirstViolation`](crate::Fault::FirstViolation).
+    /// Close the connection at the first violation, with
+    /// [`Fault::FirstViolation`](crate::Fault::FirstViolation).
     Close,
     /// Do nothing further.
     ///

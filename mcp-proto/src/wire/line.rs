@@ -55,7 +55,6 @@ impl LineReader {
     }
 
     /// Takes the next line from the front of `input`. Returns `None` when the input is exhausted.
-    ///
     /// Each byte is scanned once, however the stream is split.
     pub(crate) fn next<'s, 'i: 's>(&'s mut self, input: &mut &'i [u8]) -> Option<Line<'s>> {
         self.release_lent();
@@ -128,9 +127,8 @@ impl LineReader {
         false
     }
 
-    /// Appends to the partial line.
-    ///
-    /// Long lines grow by a quarter rather than by half or double, because they are retained.
+    /// Appends to the partial line. Long lines grow by a quarter rather than by half or double,
+    /// because they are retained.
     fn extend_partial(&mut self, piece: &[u8]) {
         let len = self.partial.len();
         if len >= OWNED_BYTES_MIN && self.partial.capacity() - len < piece.len() {

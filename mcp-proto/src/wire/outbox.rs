@@ -62,10 +62,8 @@ impl Outbox {
 
     /// Removes and returns the oldest message, without its line terminator.
     ///
-    /// Message-based transports use this method instead of [`Buf`].
-    ///
-    /// Returns `None` if the queue is empty. Do not call it while a message is partly consumed
-    /// through [`Buf::advance`].
+    /// Message-based transports use this method instead of [`Buf`]. Do not call it while a message
+    /// is partly consumed through [`Buf::advance`]. Returns `None` if the queue is empty.
     pub fn poll_message(&mut self) -> Option<Bytes> {
         let waiting = self.chunk();
         let end = memchr::memchr(b'\n', waiting)?;
@@ -114,8 +112,7 @@ impl Outbox {
 
     /// Takes back a buffer that was [taken](Self::take_all) and written.
     ///
-    /// The next large message then needs no new buffer. The next `take_all` hands the buffer out
-    /// again.
+    /// The next large message then needs no new buffer: the next `take_all` hands this one out.
     pub fn reuse(&mut self, mut buffer: Vec<u8>) {
         if self.is_empty() && self.sent == 0 && buffer.capacity() > self.buffer.capacity() {
             buffer.clear();
@@ -123,9 +120,7 @@ impl Outbox {
         }
     }
 
-    /// Reports that `bytes` of the bytes taken last are written.
-    ///
-    /// They no longer count as queued for backpressure.
+    /// Reports that `bytes` of the bytes taken last are written and no longer count as queued.
     pub fn mark_written(&mut self, bytes: usize) {
         self.taken = self.taken.saturating_sub(bytes);
     }
@@ -167,9 +162,8 @@ impl Outbox {
         self.buffer.truncate(self.buffer.len() - dropped.min(self.len()));
     }
 
-    /// Appends the output of `write`, which receives the buffer and its length.
-    ///
-    /// The output may contain line breaks only at its end. On error nothing is appended.
+    /// Appends the output of `write`, which receives the buffer and its length. The output may
+    /// contain line breaks only at its end. On error nothing is appended.
     #[inline]
     pub(crate) fn try_append<T, E>(
         &mut self,

@@ -1,7 +1,7 @@
 //! The client side of Streamable HTTP without IO. The driver owns sockets and URLs.
 //!
 //! Starts and aborts exchanges (HTTP requests with their responses) and passes the responses to the
-//! wrapped [`Client`](client::Client).
+//! wrapped [`Client`].
 //!
 //! Each message is sent in an exchange of its own. In the legacy era, an event stream that ends
 //! before the response is resumed, a separate stream carries messages that belong to no call, and a
