@@ -7,7 +7,7 @@ mod writer;
 pub(crate) use input_responses::read_input;
 pub use request_context::ContextCache;
 pub(crate) use request_context::{
-    RequestContext, has_progress_token, keep_meta, missing_capabilities,
-    missing_context, supported, write_revisions,
+    RequestContext, has_progress_token, keep_meta, missing_capabilities, missing_context,
+    supported, write_revisions,
 };
 pub(crate) use writer::{MetaWriter, asks_for_logs};

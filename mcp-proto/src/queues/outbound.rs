@@ -3,6 +3,7 @@
 //! All bodies share one buffer, so a message costs no allocation. A byte stream reads the buffer
 //! directly; a message transport takes one message at a time.
 
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -76,7 +77,8 @@ const STREAM_SHARE: usize = 8;
 pub(crate) struct Outbound {
     buffer: Outbox,
     framing: Framing,
-    stall: Option<Stall>,
+    /// Boxed to keep idle connections small.
+    stall: Option<Box<Stall>>,
 }
 
 /// The state of a peer that leaves more unread than allowed.
@@ -286,7 +288,7 @@ impl Outbound {
 
     fn start_stall_timer(&mut self, now: Instant, limits: &Limits) {
         let due = now + limits.stall_timeout.max(PERIOD_MIN);
-        self.stall = Some(Stall { due, read: self.buffer.written_total() });
+        self.stall = Some(Box::new(Stall { due, read: self.buffer.written_total() }));
     }
 
     /// Returns when to call [`has_stalled`](Self::has_stalled).
@@ -302,13 +304,13 @@ impl Outbound {
     /// Returns whether the peer read nothing for `Limits::stall_timeout` while more than
     /// `Limits::replies_bytes_max` bytes were queued. Restarts the timer if it read something.
     pub(crate) fn has_stalled(&mut self, now: Instant, limits: &Limits) -> bool {
-        let Some(Stall { read, .. }) = self.stall.take_if(|stall| stall.due <= now) else {
+        let Some(stall) = self.stall.take_if(|stall| stall.due <= now) else {
             return false;
         };
         if self.buffer.waiting() <= limits.replies_bytes_max {
             return false;
         }
-        let has_stalled = self.buffer.written_total() == read;
+        let has_stalled = self.buffer.written_total() == stall.read;
         if !has_stalled {
             self.start_stall_timer(now, limits);
         }

@@ -13,8 +13,8 @@ use futures_lite::future::{or, yield_now};
 use http::request::Parts;
 use http::{HeaderName, HeaderValue, Request, Response, StatusCode};
 use mcp_proto::http::{
-    Admitted, Body as ReplyBody, ContextCache, GetRequest, HttpServer, Policy, Post, PostHead, PostedMessage,
-    Refusal, Reply, SessionTable, admit, check_origin,
+    Admitted, Body as ReplyBody, ContextCache, GetRequest, HttpServer, Policy, Post, PostHead,
+    PostedMessage, Refusal, Reply, SessionTable, admit, check_origin,
 };
 use mcp_proto::server::{Config, Server as Machine};
 use mcp_proto::{DecodedMessage, MessageEndpoint as _, Revision};

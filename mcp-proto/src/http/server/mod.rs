@@ -125,8 +125,9 @@ impl HttpServer {
 
     /// Returns the cache of the latest request context.
     ///
-    /// A driver that takes the cache after a modern request and puts it into the server of the next
-    /// one saves parsing an identical `_meta` again: about a tenth of the work per request.
+    /// Modern clients usually repeat an identical `_meta` in each request. To avoid parsing it
+    /// again, take the cache out of the server of one request and put it into the server of the
+    /// next. This saves about a tenth of the work per request.
     ///
     /// ```
     /// # use mcp_proto::http::{ContextCache, HttpServer, StreamSettings};
