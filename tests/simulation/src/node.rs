@@ -200,7 +200,7 @@ impl<R: Role<Event: Tell>> Node<R> {
             Told::Violation(kind, detail) => self.violated(shared, kind, &detail),
             Told::Watched => self.watched += 1,
             Told::Unwatched => self.watched -= 1,
-            Told::Listening | Told::Notification => {}
+            Told::Subscribed | Told::Notification => {}
         }
     }
 

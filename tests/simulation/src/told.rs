@@ -9,7 +9,7 @@ pub(crate) enum Told {
     Cancelled(u64),
     Closed(CloseReason),
     Completed { call: u64, outcome: Result<Raw, CallError> },
-    Listening,
+    Subscribed,
     Notification,
     Progress { call: u64, progress: f64 },
     Ready(Revision),
@@ -45,7 +45,7 @@ impl Tell for client::Event {
             Self::Violation(violation) => {
                 Told::Violation(violation.kind, violation.detail.into_owned())
             }
-            _ => Told::Listening,
+            _ => Told::Subscribed,
         }
     }
 }

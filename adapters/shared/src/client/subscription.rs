@@ -113,7 +113,7 @@ impl Drop for Subscription {
 
 impl fmt::Debug for Subscription {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Listening").field("hears", &self.acknowledged()).finish_non_exhaustive()
+        f.debug_struct("Subscription").field("filter", &self.acknowledged()).finish_non_exhaustive()
     }
 }
 
@@ -313,7 +313,7 @@ impl FeedState {
 
 impl fmt::Debug for Feed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Feed").field("asked", &self.requested).finish_non_exhaustive()
+        f.debug_struct("Feed").field("requested", &self.requested).finish_non_exhaustive()
     }
 }
 
