@@ -154,7 +154,7 @@ impl<R: LinkRole, I: Read, O: Write + 'static> Streams<R, I, O> {
     fn serve(&self, term: &mut Term) -> bool {
         // A handler may wait for the end of another connection.
         IS_DRIVER.set(false);
-        self.link.help(|| self.progress.step(term));
+        self.link.help_until(|| self.progress.step(term));
         IS_DRIVER.set(true);
         if !self.progress.step(term) {
             // The replacement may have happened before there was any output.

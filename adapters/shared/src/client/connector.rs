@@ -14,6 +14,7 @@ use crate::client::events::{
 };
 use crate::client::subscription::Feed;
 use crate::exec::clock::Clock;
+use crate::exec::pace::Pace;
 use crate::exec::workers::{HandlerThreads, Spawn, Workers};
 use crate::recorder::Recorder;
 use crate::trace::Trace;
@@ -115,6 +116,7 @@ impl ConnectionConfig {
     ) -> io::Result<Arc<Link<Machine>>> {
         let shared = ClientShared {
             handlers: Arc::clone(&self.handlers),
+            pace: Arc::new(Pace::blocking()),
             workers: Workers::new(Arc::clone(&self.threads), Arc::clone(runtime)),
             has_notification_handler: self.on_notification.is_some(),
             on_violation: self.on_violation.clone(),

@@ -17,6 +17,7 @@ use crate::client::call::CallSlot;
 use crate::client::notification_queue::NotificationQueue;
 use crate::client::subscription::Feed;
 use crate::exec::cancellation::Cancellation;
+use crate::exec::pace::Pace;
 use crate::exec::workers::{Workers, catch_panic};
 use crate::trace::{EventSummary, close_reason};
 use crate::transport::http_types::ClientHttp;
@@ -57,6 +58,8 @@ fn handler_key(request: &Request) -> &str {
 pub struct ClientShared {
     pub(crate) handlers: Handlers,
     pub(crate) workers: Workers,
+    /// Shared by all handlers of server requests, which wait for people and models.
+    pub(crate) pace: Arc<Pace>,
     /// The application handles notifications; otherwise they are dropped.
     pub(crate) has_notification_handler: bool,
     pub(crate) on_violation: Option<ViolationHandler>,
@@ -131,7 +134,7 @@ impl LinkRole for Machine {
             }
             Event::Request { incoming, request, .. } => answer(link, incoming, request),
             Event::RequestCancelled { incoming, .. } => {
-                link.shared.workers.withdraw(incoming);
+                link.shared.workers.cancel(incoming);
                 let cancelled = link.lock().role.running.remove(&incoming);
                 if let Some(cancelled) = cancelled {
                     cancelled.set();
@@ -213,17 +216,19 @@ fn resume(link: &Arc<Link<Machine>>, feed: Arc<Feed>) {
 fn answer(link: &Arc<Link<Machine>>, incoming: IncomingId, request: Request) {
     let answering = Arc::clone(link);
     match link.shared.handlers.get(handler_key(&request)).cloned() {
-        Some(RequestHandler::Blocking(handler)) => link.shared.workers.run(incoming, move || {
-            let run = || answering.trace.run_handler(&request.method, || handler(&request));
-            let answer = catch_unwind(AssertUnwindSafe(run));
-            respond(&answering, incoming, answer.ok());
-        }),
+        Some(RequestHandler::Blocking(handler)) => {
+            link.shared.workers.run(incoming, &link.shared.pace, move || {
+                let run = || answering.trace.run_handler(&request.method, || handler(&request));
+                let answer = catch_unwind(AssertUnwindSafe(run));
+                respond(&answering, incoming, answer.ok());
+            });
+        }
         Some(RequestHandler::Async(handler)) => {
             let cancelled = Arc::new(Cancellation::default());
             link.lock().role.running.insert(incoming, Arc::clone(&cancelled));
             let (trace, method) = (link.trace.clone(), request.method.clone());
             let answer = trace.instrument_handler(&method, async move { handler(&request).await });
-            link.shared.workers.spawn(incoming, async move {
+            link.shared.workers.spawn(incoming, &link.shared.pace, async move {
                 if let Some(answer) = cancelled.run_until_set(catch_panic(answer)).await {
                     answering.lock().role.running.remove(&incoming);
                     respond(&answering, incoming, answer);

@@ -31,7 +31,7 @@ use crate::client::events::{
     Answer, FORM, NotificationHandler, RequestHandler, URL, ViolationHandler,
 };
 use crate::error::Error;
-use crate::exec::workers::{Spawn, handler_threads};
+use crate::exec::workers::{Spawn, THREADS_MAX, handler_threads};
 use crate::recorder::Recorder;
 use crate::transport::shutdown::DriverHandle;
 
@@ -63,7 +63,7 @@ impl Client {
             handlers: HashMap::new(),
             on_notification: None,
             on_violation: None,
-            threads_max: 16,
+            threads_max: THREADS_MAX,
             pipe_bytes: None,
             trace_payloads: false,
             recorder: Recorder::default(),

@@ -3,6 +3,7 @@
 pub(crate) mod budget;
 pub(crate) mod cancellation;
 pub(crate) mod clock;
+pub(crate) mod pace;
 pub(crate) mod poll_on_wake;
 pub(crate) mod thread_pool;
 pub(crate) mod timer_queue;

@@ -15,7 +15,8 @@ use mcp_proto::{
 use crate::BoxFuture;
 use crate::exec::cancellation::Cancellation;
 use crate::exec::clock::unix_seconds;
-use crate::exec::workers::{Workers, catch_panic};
+use crate::exec::pace::Pace;
+use crate::exec::workers::{Workers, catch_panic, is_sole_driver};
 use crate::process::signals::{self, Closeable};
 use crate::server::changes::Changes;
 use crate::server::handler::context::{AsyncCx, Cx, HandlerLink, RequestState};
@@ -181,7 +182,7 @@ impl LinkRole for Machine {
                 serve(link, incoming, request, context);
             }
             Event::RequestCancelled { incoming, .. } => {
-                link.shared.workers.withdraw(incoming);
+                link.shared.workers.cancel(incoming);
                 let cancelled = link.lock().role.running.remove(&incoming);
                 if let Some(cancelled) = cancelled {
                     cancelled.set();
@@ -248,7 +249,10 @@ fn serve(link: &Arc<Link<Machine>>, incoming: IncomingId, request: Request, cont
         Ok((resolution, read_rounds(&link.shared.sealing, &request, &context)?))
     });
     match ready {
-        Ok((Resolution::Run(job), rounds)) => start(link, incoming, request, context, rounds, job),
+        Ok((Resolution::Run(job, pace), rounds)) => {
+            let cx = open_request(link, incoming, request, context, rounds, &pace);
+            start(link, cx, job, &pace);
+        }
         Ok((Resolution::Answer(answer), _)) => {
             reply_now(link, incoming, HandlerReply::Result(answer));
         }
@@ -273,14 +277,15 @@ fn read_rounds(
     RoundState::read(text.as_deref(), context.input_responses.as_ref())
 }
 
-fn start(
+/// Creates the context of a request whose handler is about to start.
+fn open_request(
     link: &Arc<Link<Machine>>,
     incoming: IncomingId,
     request: Request,
     context: Context,
     rounds: RoundState,
-    job: Job,
-) {
+    pace: &Arc<Pace>,
+) -> Cx {
     let cancelled = Arc::new(Cancellation::default());
     link.lock().role.running.insert(incoming, Arc::clone(&cancelled));
     let request = RequestState {
@@ -290,18 +295,29 @@ fn start(
         context,
         rounds: Mutex::new(rounds),
         cancelled,
+        pace: Arc::clone(pace),
     };
-    let cx = Cx { request: Arc::new(request) };
+    Cx { request: Arc::new(request) }
+}
+
+fn start(link: &Arc<Link<Machine>>, cx: Cx, job: Job, pace: &Arc<Pace>) {
+    let incoming = cx.request.incoming;
     let serving = Arc::clone(link);
     match job {
-        Job::Blocking(job) => link.shared.workers.run(incoming, move || {
+        Job::Sync(job) => link.shared.workers.run(incoming, pace, move || {
             let run = || serving.trace.run_handler(&cx.request.request.method, || job(cx.clone()));
             let outcome = catch_unwind(AssertUnwindSafe(run)).ok();
             if let Err(reply) = finish(&serving, &cx, outcome) {
-                block_on(finish_with_room(&serving, incoming, reply));
+                let link = Arc::clone(&serving);
+                let finish = async move { finish_with_room(&link, incoming, reply).await };
+                if is_sole_driver() {
+                    serving.shared.workers.spawn_on_runtime(Box::pin(finish));
+                } else {
+                    block_on(finish);
+                }
             }
         }),
-        Job::Async(job) => link.shared.workers.spawn(incoming, async move {
+        Job::Async(job) => link.shared.workers.spawn(incoming, pace, async move {
             let served = async { job(AsyncCx(cx.clone())).await };
             let done =
                 catch_panic(serving.trace.instrument_handler(&cx.request.request.method, served));

@@ -23,7 +23,7 @@ use mcp_proto::stdio::Stdio;
 use mcp_proto::{Capability, Instant, Limits, Raw, Violation};
 
 use crate::exec::clock::Clock;
-use crate::exec::workers::{HandlerThreads, Spawn, Workers, handler_threads};
+use crate::exec::workers::{HandlerThreads, Spawn, THREADS_MAX, Workers, handler_threads};
 use crate::recorder::Recorder;
 use crate::server::builder::Builder;
 use crate::server::changes::Changes;
@@ -74,7 +74,7 @@ impl Server {
     pub fn new(name: &str, version: &str) -> Self {
         let server = Self {
             builder: Builder::new(name, version),
-            threads: handler_threads(64),
+            threads: handler_threads(THREADS_MAX),
             trace_payloads: false,
             recorder: Recorder::default(),
             exit_with_parent: false,
@@ -344,8 +344,9 @@ impl Server {
 // Registration, for handlers of either kind.
 impl Server {
     fn add_tool(mut self, tool: Tool, handler: Handler) -> Self {
-        self.builder
-            .add(&format!("the tool `{}`", tool.name), |catalog| catalog.add_tool(tool, handler));
+        let what = format!("the tool `{}`", tool.name);
+        let handler = handler.named(&what);
+        self.builder.add(&what, |catalog| catalog.add_tool(tool, handler));
         self
     }
 
@@ -354,9 +355,9 @@ impl Server {
         resource: Resource,
         handler: HandlerFn<(ReadResource, Variables), ReadResourceResult>,
     ) -> Self {
-        self.builder.add(&format!("the resource `{}`", resource.uri), |catalog| {
-            catalog.add_resource(resource, Handler::Resource(handler))
-        });
+        let what = format!("the resource `{}`", resource.uri);
+        let handler = Handler::Resource(handler.named(&what));
+        self.builder.add(&what, |catalog| catalog.add_resource(resource, handler));
         self
     }
 
@@ -365,10 +366,9 @@ impl Server {
         template: ResourceTemplate,
         handler: HandlerFn<(ReadResource, Variables), ReadResourceResult>,
     ) -> Self {
-        self.builder
-            .add(&format!("the resource template `{}`", template.uri_template), |catalog| {
-                catalog.add_template(template, Handler::Resource(handler))
-            });
+        let what = format!("the resource template `{}`", template.uri_template);
+        let handler = Handler::Resource(handler.named(&what));
+        self.builder.add(&what, |catalog| catalog.add_template(template, handler));
         self
     }
 
@@ -378,9 +378,10 @@ impl Server {
         variable: &str,
         handler: HandlerFn<Complete, CompleteResult>,
     ) -> Self {
-        self.builder.add(&format!("a completion of `{variable}` in `{uri_template}`"), |catalog| {
-            catalog.add_template_completion(uri_template, variable, Handler::Completion(handler))
-        });
+        let what = format!("a completion of `{variable}` in `{uri_template}`");
+        let handler = Handler::Completion(handler.named(&what));
+        self.builder
+            .add(&what, |catalog| catalog.add_template_completion(uri_template, variable, handler));
         self
     }
 
@@ -389,9 +390,9 @@ impl Server {
         prompt: Prompt,
         handler: HandlerFn<GetPrompt, GetPromptResult>,
     ) -> Self {
-        self.builder.add(&format!("the prompt `{}`", prompt.name), |catalog| {
-            catalog.add_prompt(prompt, Handler::Prompt(handler))
-        });
+        let what = format!("the prompt `{}`", prompt.name);
+        let handler = Handler::Prompt(handler.named(&what));
+        self.builder.add(&what, |catalog| catalog.add_prompt(prompt, handler));
         self
     }
 
@@ -401,10 +402,9 @@ impl Server {
         argument: &str,
         handler: HandlerFn<Complete, CompleteResult>,
     ) -> Self {
-        self.builder
-            .add(&format!("a completion of `{argument}` of the prompt `{prompt}`"), |catalog| {
-                catalog.add_prompt_completion(prompt, argument, Handler::Completion(handler))
-            });
+        let what = format!("a completion of `{argument}` of the prompt `{prompt}`");
+        let handler = Handler::Completion(handler.named(&what));
+        self.builder.add(&what, |catalog| catalog.add_prompt_completion(prompt, argument, handler));
         self
     }
 }

@@ -53,6 +53,59 @@ impl Server {
         self.add_tool(tool, Handler::tool(handler))
     }
 
+    /// Like [`tool`](Self::tool), for a handler that blocks: see
+    /// [`tool_raw_blocking`](Self::tool_raw_blocking).
+    #[cfg(feature = "schemars")]
+    pub fn tool_blocking<A, R>(
+        self,
+        name: &str,
+        description: &str,
+        handler: impl Fn(A, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
+    ) -> Self
+    where
+        A: DeserializeOwned + schemars::JsonSchema,
+        R: Into<CallToolResult>,
+    {
+        let schema = schema_of::<A>();
+        self.tool_with_blocking(Tool::new(name, schema).description(description), handler)
+    }
+
+    /// Like [`tool_with`](Self::tool_with), for a handler that blocks: see
+    /// [`tool_raw_blocking`](Self::tool_raw_blocking).
+    pub fn tool_with_blocking<A, R>(
+        self,
+        tool: Tool,
+        handler: impl Fn(A, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
+    ) -> Self
+    where
+        A: DeserializeOwned,
+        R: Into<CallToolResult>,
+    {
+        self.add_tool(tool, Handler::tool(handler).always_on_pool())
+    }
+
+    /// Like [`tool_raw`](Self::tool_raw), for a handler that blocks: it waits for a disk, a network
+    /// or a person, or computes for long.
+    ///
+    /// It always runs on the thread pool. A handler registered with [`tool_raw`](Self::tool_raw)
+    /// moves there by itself when it proves slow; this method is for one that is quick for some
+    /// arguments and slow for others.
+    pub fn tool_raw_blocking<R>(
+        self,
+        name: &str,
+        description: &str,
+        schema: Raw,
+        handler: impl Fn(Raw, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
+    ) -> Self
+    where
+        R: Into<CallToolResult>,
+    {
+        self.add_tool(
+            Tool::new(name, schema).description(description),
+            Handler::Tool(HandlerFn::function(handler)).always_on_pool(),
+        )
+    }
+
     /// Adds a tool that receives its arguments as raw JSON.
     ///
     /// The arguments are always a JSON object. `schema` is the input schema shown to clients;
@@ -70,7 +123,7 @@ impl Server {
     {
         self.add_tool(
             Tool::new(name, schema).description(description),
-            Handler::Tool(HandlerFn::blocking(handler)),
+            Handler::Tool(HandlerFn::function(handler)),
         )
     }
 
@@ -81,7 +134,7 @@ impl Server {
         resource: Resource,
         handler: impl Fn(ReadResource, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
     ) -> Self {
-        self.add_resource(resource, HandlerFn::blocking(move |(read, _), cx| handler(read, cx)))
+        self.add_resource(resource, HandlerFn::function(move |(read, _), cx| handler(read, cx)))
     }
 
     /// Adds a resource template and the handler that reads matching resources.
@@ -95,7 +148,7 @@ impl Server {
         F: Fn(ReadResource, Variables, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
     {
         let handler =
-            HandlerFn::blocking(move |(read, variables), cx| handler(read, variables, cx));
+            HandlerFn::function(move |(read, variables), cx| handler(read, variables, cx));
         self.add_template(template, handler)
     }
 
@@ -108,7 +161,7 @@ impl Server {
         variable: &str,
         handler: impl Fn(Complete, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
     ) -> Self {
-        self.complete_template(uri_template, variable, HandlerFn::blocking(handler))
+        self.complete_template(uri_template, variable, HandlerFn::function(handler))
     }
 
     /// Adds a [prompt](https://modelcontextprotocol.io/specification/2025-11-25/server/prompts) and
@@ -120,7 +173,7 @@ impl Server {
         prompt: Prompt,
         handler: impl Fn(GetPrompt, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
     ) -> Self {
-        self.add_prompt(prompt, HandlerFn::blocking(handler))
+        self.add_prompt(prompt, HandlerFn::function(handler))
     }
 
     /// Sets the completion handler for an argument of a prompt, which must have been added before.
@@ -130,6 +183,6 @@ impl Server {
         argument: &str,
         handler: impl Fn(Complete, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
     ) -> Self {
-        self.complete_prompt(prompt, argument, HandlerFn::blocking(handler))
+        self.complete_prompt(prompt, argument, HandlerFn::function(handler))
     }
 }

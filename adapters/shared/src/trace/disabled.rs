@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::io;
+use std::time::Duration;
 
 use super::EventSummary;
 
@@ -22,6 +23,8 @@ impl Trace {
     pub(crate) const fn event(&self, _: EventSummary<'_>) {}
 
     pub(crate) const fn recording_failed(&self, _: &io::Error) {}
+
+    pub(crate) const fn held(&self, _: &str, _: Duration) {}
 
     pub(crate) fn run_handler<T>(&self, _: &str, run: impl FnOnce() -> T) -> T {
         run()

@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::io;
+use std::time::Duration;
 
 use tracing::{Instrument as _, Span, debug, debug_span, info, trace, warn};
 
@@ -49,6 +50,17 @@ impl Trace {
     /// Reports that the recording has ended early.
     pub(crate) fn recording_failed(&self, why: &io::Error) {
         warn!(parent: &self.span, %why, "no longer recorded");
+    }
+
+    /// Reports a handler that took long on the thread that drives its connection.
+    pub(crate) fn held(&self, handler: &str, took: Duration) {
+        warn!(
+            parent: &self.span,
+            handler,
+            ?took,
+            "the handler held up its connection; if it blocks, register it as blocking, and if it \
+             is a future, let it wait without blocking"
+        );
     }
 
     /// Runs a blocking handler in a span of its own.

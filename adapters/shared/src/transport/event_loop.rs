@@ -58,7 +58,7 @@ async fn read<R: LinkRole, W: AsyncWrite + Unpin, T: Future<Output = ()>>(
             Ok(count) if count > 0 => {
                 for piece in buffer.filled(count).chunks(PIECE_BYTES_MAX) {
                     link.take_input(piece);
-                    link.help(|| true);
+                    link.help();
                     output.flush(link).await;
                     if budget.charge_input(piece) {
                         turn().await;

@@ -20,6 +20,8 @@ use serde::de::DeserializeOwned;
 
 use crate::BoxFuture;
 use crate::exec::cancellation::Cancellation;
+use crate::exec::pace::Pace;
+use crate::exec::workers::is_sole_driver;
 use crate::server::handler::round_state::RoundState;
 use crate::server::handler::tool_error::{HandlerError, ToolError};
 #[cfg(feature = "schemars")]
@@ -43,6 +45,8 @@ pub(crate) struct RequestState {
     pub(crate) context: Context,
     pub(crate) rounds: Mutex<RoundState>,
     pub(crate) cancelled: Arc<Cancellation>,
+    /// The pace of its handler.
+    pub(crate) pace: Arc<Pace>,
 }
 
 /// The operations of a connection that handlers use.
@@ -99,13 +103,16 @@ impl Cx {
     /// [logging](crate::Server::logging), with [`Misuse::Stale`] if the request was cancelled, and
     /// with [`Misuse::Blocked`] if the queue is still full after 10 s.
     pub fn log<T: Serialize + ?Sized>(&self, level: Level, data: &T) -> Result<(), Misuse> {
-        block_on(self.send_log(level, Raw::new(data)?))
+        // From now on the handler runs on the pool, where it may wait.
+        self.request.pace.disprove();
+        let patience = if is_sole_driver() { Duration::ZERO } else { LOG_PATIENCE };
+        block_on(self.send_log(level, Raw::new(data)?, patience))
     }
 
-    async fn send_log(&self, level: Level, data: Raw) -> Result<(), Misuse> {
+    async fn send_log(&self, level: Level, data: Raw, patience: Duration) -> Result<(), Misuse> {
         let incoming = Some(self.request.incoming);
         let log = OwnedCommand::Log { incoming, level, logger: None, data };
-        self.request.link.apply_within(LOG_PATIENCE, log).await
+        self.request.link.apply_within(patience, log).await
     }
 
     /// Returns whether the client cancelled this request.
@@ -117,6 +124,7 @@ impl Cx {
     /// Blocks for `duration` or until the request is cancelled; returns true if it was cancelled.
     #[must_use]
     pub fn sleep(&self, duration: Duration) -> bool {
+        self.request.pace.disprove();
         self.request.cancelled.wait_blocking(duration)
     }
 
@@ -340,7 +348,7 @@ impl AsyncCx {
     /// Fails under the conditions listed for [`Cx::log`].
     pub async fn log<T: Serialize + ?Sized>(&self, level: Level, data: &T) -> Result<(), Misuse> {
         let data = Raw::new(data)?;
-        self.0.send_log(level, data).await
+        self.0.send_log(level, data, LOG_PATIENCE).await
     }
 
     /// Sleeps for `duration`. Works on any runtime.

@@ -22,6 +22,7 @@ use self::context::{AsyncCx, Cx};
 use self::reply::BoxedResult;
 use self::tool_error::ToolError;
 use crate::BoxFuture;
+use crate::exec::pace::Pace;
 use crate::validation::{ResultCheck, ToolChecks};
 
 /// The future of an asynchronous handler.
@@ -30,10 +31,16 @@ type HandlerFuture = BoxFuture<'static, Result<BoxedResult, ToolError>>;
 /// An asynchronous handler: a function that returns the future.
 type AsyncFn<P, R> = dyn Fn(P, AsyncCx, Option<ResultCheck<R>>) -> HandlerFuture + Send + Sync;
 
-/// A handler with parameters `P` and result `R`: a blocking function or a future.
-pub(crate) enum HandlerFn<P, R> {
+/// A handler with parameters `P` and result `R`.
+pub(crate) struct HandlerFn<P, R> {
+    pace: Arc<Pace>,
+    function: HandlerKind<P, R>,
+}
+
+/// A function or a future.
+enum HandlerKind<P, R> {
     Async(Arc<AsyncFn<P, R>>),
-    Blocking(Arc<dyn Fn(P, Cx) -> Result<R, ToolError> + Send + Sync>),
+    Sync(Arc<dyn Fn(P, Cx) -> Result<R, ToolError> + Send + Sync>),
 }
 
 /// The handler of an entry of the catalog.
@@ -47,7 +54,7 @@ pub(crate) enum Handler {
 /// The work of a handler for one request.
 pub(crate) enum Job {
     Async(Box<dyn FnOnce(AsyncCx) -> HandlerFuture + Send>),
-    Blocking(Box<dyn FnOnce(Cx) -> Result<BoxedResult, ToolError> + Send>),
+    Sync(Box<dyn FnOnce(Cx) -> Result<BoxedResult, ToolError> + Send>),
 }
 
 /// How a request is served.
@@ -55,7 +62,7 @@ pub(crate) enum Resolution {
     /// The catalog answers it.
     Answer(BoxedResult),
     /// A handler serves it.
-    Run(Job),
+    Run(Job, Arc<Pace>),
     /// Its method is unknown.
     Unknown,
 }
@@ -65,22 +72,22 @@ impl Resolution {
         match found {
             Resolved::Answer(answer) => Self::Answer(Box::new(answer)),
             Resolved::Completion { handler: Handler::Completion(handler), complete } => {
-                Self::Run(handler.job(complete, None))
+                handler.run(complete, None)
             }
             Resolved::Prompt { handler: Handler::Prompt(handler), get, .. } => {
-                Self::Run(handler.job(get, None))
+                handler.run(get, None)
             }
             Resolved::Resource { handler: Handler::Resource(handler), read, .. } => {
-                Self::Run(handler.job((read, Variables::new()), None))
+                handler.run((read, Variables::new()), None)
             }
             Resolved::Template { handler: Handler::Resource(handler), variables, read, .. } => {
-                Self::Run(handler.job((read, variables), None))
+                handler.run((read, variables), None)
             }
             Resolved::Tool { handler: Handler::Tool(handler), call, tool } => {
                 let arguments =
                     call.arguments.map_or_else(Raw::empty_object, |arguments| arguments.0);
                 let check = checks.result_check(tool.output_schema.as_ref());
-                Self::Run(handler.job(arguments, check))
+                handler.run(arguments, check)
             }
             // Kinds of entries that this crate never registers.
             _ => Self::Unknown,
@@ -89,10 +96,22 @@ impl Resolution {
 }
 
 impl<P: Send + 'static, R: Encode + Send + 'static> HandlerFn<P, R> {
-    pub(crate) fn blocking<I: Into<R>>(
+    pub(crate) fn function<I: Into<R>>(
         handler: impl Fn(P, Cx) -> Result<I, ToolError> + Send + Sync + 'static,
     ) -> Self {
-        Self::Blocking(Arc::new(move |params, cx| handler(params, cx).map(Into::into)))
+        Self::with(HandlerKind::Sync(Arc::new(move |params, cx| {
+            handler(params, cx).map(Into::into)
+        })))
+    }
+
+    fn with(function: HandlerKind<P, R>) -> Self {
+        Self { pace: Arc::default(), function }
+    }
+
+    /// Sets what the handler serves, for warnings.
+    pub(crate) fn named(self, name: &str) -> Self {
+        self.pace.set_name(name);
+        self
     }
 
     pub(crate) fn future<I: Into<R>, F>(
@@ -102,27 +121,28 @@ impl<P: Send + 'static, R: Encode + Send + 'static> HandlerFn<P, R> {
         F: Future<Output = Result<I, ToolError>> + Send + 'static,
     {
         let handler = Arc::new(handler);
-        Self::Async(Arc::new(move |params, cx, check| {
+        Self::with(HandlerKind::Async(Arc::new(move |params, cx, check| {
             let handler = Arc::clone(&handler);
             // Called inside the future: the code before its first wait runs where the future does.
             Box::pin(async move {
                 let result = handler(params, cx).await?;
                 checked(result.into(), check)
             })
-        }))
+        })))
     }
 
-    fn job(&self, params: P, check: Option<ResultCheck<R>>) -> Job {
-        match self {
-            Self::Blocking(handler) => {
+    fn run(&self, params: P, check: Option<ResultCheck<R>>) -> Resolution {
+        let job = match &self.function {
+            HandlerKind::Sync(handler) => {
                 let handler = Arc::clone(handler);
-                Job::Blocking(Box::new(move |cx| checked(handler(params, cx)?, check)))
+                Job::Sync(Box::new(move |cx| checked(handler(params, cx)?, check)))
             }
-            Self::Async(handler) => {
+            HandlerKind::Async(handler) => {
                 let handler = Arc::clone(handler);
                 Job::Async(Box::new(move |cx| handler(params, cx, check)))
             }
-        }
+        };
+        Resolution::Run(job, Arc::clone(&self.pace))
     }
 }
 
@@ -142,11 +162,32 @@ fn parse<A: DeserializeOwned>(arguments: &Raw) -> Result<A, ToolError> {
 }
 
 impl Handler {
+    fn pace(&self) -> &Pace {
+        match self {
+            Self::Completion(handler) => &handler.pace,
+            Self::Prompt(handler) => &handler.pace,
+            Self::Resource(handler) => &handler.pace,
+            Self::Tool(handler) => &handler.pace,
+        }
+    }
+
+    /// Sets what the handler serves, for warnings.
+    pub(crate) fn named(self, name: &str) -> Self {
+        self.pace().set_name(name);
+        self
+    }
+
+    /// Declares that the handler blocks.
+    pub(crate) fn always_on_pool(self) -> Self {
+        self.pace().disprove();
+        self
+    }
+
     /// Returns the handler of a tool whose arguments are a Rust type.
     pub(crate) fn tool<A: DeserializeOwned, R: Into<CallToolResult>>(
         handler: impl Fn(A, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
     ) -> Self {
-        Self::Tool(HandlerFn::blocking(move |arguments: Raw, cx| handler(parse(&arguments)?, cx)))
+        Self::Tool(HandlerFn::function(move |arguments: Raw, cx| handler(parse(&arguments)?, cx)))
     }
 
     /// Like [`tool`](Self::tool), for an asynchronous handler.

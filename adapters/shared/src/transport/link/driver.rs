@@ -8,6 +8,7 @@ use bytes::Buf;
 use mcp_proto::Outbox;
 
 use super::{Link, LinkRole, Phase, State};
+use crate::exec::workers::Driver;
 
 impl<R: LinkRole> Link<R> {
     /// Waits until the connection accepts more input; returns false once it is closed.
@@ -28,12 +29,12 @@ impl<R: LinkRole> Link<R> {
 
     /// Handles input on a thread that also writes output.
     ///
-    /// The caller must then call [`help`](Self::help), which starts the handlers of requests, and
+    /// The caller must then call [`help_until`](Self::help_until), which starts the handlers of requests, and
     /// [`take_output`](Self::take_output) until no output is left, because the writer is not woken
     /// for this output.
     pub fn take_input(self: &Arc<Self>, input: &[u8]) {
         if let Some(workers) = R::workers(&self.shared) {
-            workers.collect_tasks(&self.clock);
+            workers.collect_tasks();
         }
         self.trace.input(input);
         self.with(|state, now| {
@@ -42,19 +43,29 @@ impl<R: LinkRole> Link<R> {
         });
     }
 
-    /// Starts the handlers of the requests just read, as long as handlers are quick.
+    /// Starts the handlers of the requests just read, on a thread that is replaced if one takes too
+    /// long.
     ///
     /// Calls `may_continue` before each handler and stops if it returns false.
-    pub fn help(&self, may_continue: impl FnMut() -> bool) {
+    pub fn help_until(&self, mut may_continue: impl FnMut() -> bool) {
+        self.run_handlers(Driver::Replaceable(&mut may_continue));
+    }
+
+    /// Starts the handlers of the requests just read, on a thread that nobody replaces.
+    pub(crate) fn help(&self) {
+        self.run_handlers(Driver::Sole);
+    }
+
+    fn run_handlers(&self, driver: Driver<'_>) {
         if let Some(workers) = R::workers(&self.shared) {
-            workers.help(&self.clock, may_continue);
+            workers.help(&self.clock, &self.trace, driver);
         }
     }
 
     /// Hands pending handlers and output to other threads, because the input thread is stuck.
     pub fn release(&self) {
         if let Some(workers) = R::workers(&self.shared) {
-            workers.release(&self.clock);
+            workers.release();
         }
         self.flush_elsewhere();
     }

@@ -10,6 +10,7 @@ use mcp_proto::Instant;
 use super::timer_task::SpawnTimer;
 use super::transport::{HttpTransport, OnTransport, Transport};
 use super::{Link, LinkRole, Phase, State};
+use crate::exec::workers::Driver;
 
 impl<R: LinkRole> Link<R> {
     /// Has `spawner` run a timer task whenever there is a deadline, or the connection has closed.
@@ -48,19 +49,19 @@ impl<R: LinkRole> Link<R> {
         is_idle
     }
 
-    /// Like [`with`](Self::with), for a message that may be a request: handlers that are futures
-    /// start on this thread.
+    /// Like [`with`](Self::with), for a message that may be a request: its handler starts on this
+    /// thread if it is quick or a future.
     pub(crate) fn with_request<T>(
         self: &Arc<Self>,
         act: impl FnOnce(&mut State<R>, Instant) -> T,
     ) -> T {
-        let workers = R::workers(&self.shared).filter(|workers| !workers.is_blocking());
+        let workers = R::workers(&self.shared);
         if let Some(workers) = workers {
-            workers.collect_tasks(&self.clock);
+            workers.collect_tasks();
         }
         let outcome = self.with(act);
         if let Some(workers) = workers {
-            workers.help(&self.clock, || true);
+            workers.help(&self.clock, &self.trace, Driver::Sole);
         }
         outcome
     }

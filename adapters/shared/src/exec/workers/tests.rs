@@ -1,0 +1,189 @@
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
+use std::thread;
+
+use mcp_proto::IncomingId;
+use mcp_proto::server::{Config, Event, Server};
+use mcp_proto::stdio::Stdio;
+use mcp_proto::{Capability, Endpoint, Instant};
+
+use super::{Driver, Spawn, Workers, handler_threads, is_sole_driver};
+use crate::BoxFuture;
+use crate::exec::clock::Clock;
+use crate::exec::pace::{LONG, Pace, QUICK_MAX};
+use crate::trace::Trace;
+
+struct BlockingRuntime;
+
+impl Spawn for BlockingRuntime {
+    fn spawn(&self, _: BoxFuture<'static, ()>) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    fn is_plain(&self) -> bool {
+        true
+    }
+}
+
+/// Returns ids of incoming requests, which only a connection can create.
+fn ids<const N: usize>() -> [IncomingId; N] {
+    let mut server =
+        Stdio::new(Server::new(Instant::ZERO, Config::new("s", "1").capability(Capability::Tools)));
+    let hello = concat!(
+        r#"{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"#,
+        r#""protocolVersion":"2025-11-25","capabilities":{},"#,
+        r#""clientInfo":{"name":"c","version":"1"}}}"#,
+    );
+    let mut input =
+        format!("{hello}\n{}\n", r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+    for id in 0..N {
+        let params = r#"{"name":"x"}"#;
+        input +=
+            &format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{params}}}"#);
+        input.push('\n');
+    }
+    server.handle_input(Instant::ZERO, input.as_bytes());
+    let mut ids = Vec::new();
+    while let Some(event) = server.poll_event() {
+        if let Event::Request { incoming, .. } = event {
+            ids.push(incoming);
+        }
+    }
+    ids.try_into().unwrap()
+}
+
+fn workers(threads_max: usize) -> Workers {
+    Workers::new(handler_threads(threads_max), Arc::new(BlockingRuntime))
+}
+
+/// Returns the pace of a handler that has proved quick.
+fn quick() -> Arc<Pace> {
+    let pace = Arc::new(Pace::default());
+    while !pace.is_quick() {
+        pace.record(QUICK_MAX);
+    }
+    pace
+}
+
+fn help(workers: &Workers) {
+    workers.help(&Clock::new(), &Trace::new("server", false), Driver::Sole);
+}
+
+#[test]
+fn quick_handlers_run_on_the_drivers_thread_and_others_on_the_pool() {
+    let (workers, [first, second, third]) = (workers(2), ids());
+    let (sender, receiver) = channel();
+    let here = thread::current().id();
+    let run = |id, pace: &Arc<Pace>, name| {
+        let sender = sender.clone();
+        workers.run(id, pace, move || sender.send((name, thread::current().id())).unwrap());
+    };
+    workers.collect_tasks();
+    run(first, &quick(), "quick");
+    assert!(receiver.try_recv().is_err(), "`help` was not called yet");
+    run(second, &Arc::default(), "unproven");
+    let (name, there) = receiver.recv().unwrap();
+    assert!(name == "unproven" && there != here);
+    help(&workers);
+    assert_eq!(receiver.try_recv().unwrap(), ("quick", here));
+    run(third, &quick(), "not read by a driver");
+    assert_ne!(receiver.recv().unwrap().1, here);
+}
+
+#[test]
+fn a_handler_proves_itself_on_the_pool() {
+    let (workers, [id]) = (workers(1), ids());
+    let pace = Arc::new(Pace::default());
+    let mut runs = 0;
+    while !pace.is_quick() {
+        let (sender, receiver) = channel();
+        workers.run(id, &pace, move || sender.send(()).unwrap());
+        receiver.recv().unwrap();
+        runs += 1;
+        assert!(runs < 10_000, "an empty handler is quick");
+    }
+    assert!(runs >= 16);
+}
+
+#[test]
+fn after_a_slow_handler_the_rest_goes_to_the_pool() {
+    let (workers, [slow, next]) = (workers(2), ids());
+    let pace = quick();
+    workers.collect_tasks();
+    workers.run(slow, &pace, || thread::sleep(LONG * 2));
+    let (sender, receiver) = channel();
+    workers.run(next, &pace, move || sender.send(thread::current().id()).unwrap());
+    help(&workers);
+    assert!(!pace.is_quick());
+    assert_ne!(receiver.recv().unwrap(), thread::current().id());
+}
+
+#[test]
+fn a_replaced_driver_hands_over_its_tasks_and_cancelled_ones_never_run() {
+    let (workers, [first, second, third]) = (workers(2), ids());
+    let (sender, receiver) = channel();
+    workers.collect_tasks();
+    for id in [first, second, third] {
+        let sender = sender.clone();
+        workers.run(id, &quick(), move || sender.send((id, thread::current().id())).unwrap());
+    }
+    drop(sender);
+    workers.cancel(second);
+    let mut calls = 0;
+    let mut may_continue = || {
+        calls += 1;
+        false
+    };
+    let driver = Driver::Replaceable(&mut may_continue);
+    workers.help(&Clock::new(), &Trace::new("server", false), driver);
+    assert_eq!(calls, 1);
+    let here = thread::current().id();
+    let mut ran: Vec<_> = receiver.iter().inspect(|(_, there)| assert_ne!(*there, here)).collect();
+    ran.sort_unstable_by_key(|(id, _)| *id);
+    assert_eq!(ran.iter().map(|(id, _)| *id).collect::<Vec<_>>(), [first, third]);
+}
+
+#[test]
+fn a_handler_knows_that_nobody_replaces_its_thread() {
+    let (workers, [first, second]) = (workers(1), ids());
+    for (id, is_sole) in [(first, true), (second, false)] {
+        let (sender, receiver) = channel();
+        workers.collect_tasks();
+        workers.run(id, &quick(), move || sender.send(is_sole_driver()).unwrap());
+        let mut always = || true;
+        let driver = if is_sole { Driver::Sole } else { Driver::Replaceable(&mut always) };
+        workers.help(&Clock::new(), &Trace::new("server", false), driver);
+        assert_eq!(receiver.recv().unwrap(), is_sole);
+        assert!(!is_sole_driver(), "only while the handler runs");
+    }
+}
+
+#[test]
+fn tasks_handed_over_keep_their_order() {
+    let (workers, ids, pace) = (Arc::new(workers(1)), ids::<64>(), quick());
+    let (sender, receiver) = channel();
+    let (releasing, over) = (Arc::clone(&workers), Arc::new(AtomicBool::new(false)));
+    let is_over = Arc::clone(&over);
+    let watcher = thread::spawn(move || {
+        while !is_over.load(Ordering::SeqCst) {
+            releasing.release();
+            thread::yield_now();
+        }
+    });
+    for round in 0..100 {
+        for (at, id) in ids.into_iter().enumerate() {
+            if at % 8 == 0 {
+                workers.collect_tasks();
+            }
+            let sender = sender.clone();
+            workers.run(id, &pace, move || sender.send((round, at)).unwrap());
+        }
+        workers.release();
+        let ran: Vec<_> = receiver.iter().take(ids.len()).collect();
+        assert_eq!(ran, (0..ids.len()).map(|at| (round, at)).collect::<Vec<_>>());
+    }
+    over.store(true, Ordering::SeqCst);
+    watcher.join().unwrap();
+}
