@@ -20,7 +20,7 @@ use crate::BoxFuture;
 use crate::exec::clock::Clock;
 use crate::exec::thread_pool::ThreadPool;
 
-/// The part of a runtime that runs futures in the background.
+/// The runtime operation that runs futures in the background.
 pub trait Spawn: Send + Sync + 'static {
     /// Runs a future to completion in the background, unless the runtime shuts down first.
     ///
@@ -30,7 +30,7 @@ pub trait Spawn: Send + Sync + 'static {
 
     /// Returns whether asynchronous handlers run to completion on a thread of the handler pool.
     ///
-    /// This is the case without an async runtime. Default: false.
+    /// This is the case if there is no async runtime. The default implementation returns false.
     fn is_plain(&self) -> bool {
         false
     }

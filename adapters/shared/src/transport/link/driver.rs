@@ -28,9 +28,9 @@ impl<R: LinkRole> Link<R> {
 
     /// Handles input on a thread that also writes output.
     ///
-    /// The caller must then call [`help`](Self::help), which starts the handlers of requests, and
-    /// [`take_output`](Self::take_output) until no output is left, because the writer is not woken
-    /// for this output.
+    /// The caller must then call [`help`](Self::help), which starts the requests' handlers. It must
+    /// also call [`take_output`](Self::take_output) until no output is left, because the writer is
+    /// not woken for this output.
     pub fn take_input(self: &Arc<Self>, input: &[u8]) {
         if let Some(workers) = R::workers(&self.shared) {
             workers.collect_tasks(&self.clock);
@@ -64,7 +64,8 @@ impl<R: LinkRole> Link<R> {
         self.with(|state, now| state.connection.handle_eof(now));
     }
 
-    /// Gives back a buffer from [`take_output`](Self::take_output) for the next large message.
+    /// Gives back a buffer from [`take_output`](Self::take_output), to be reused for the next large
+    /// message.
     pub fn reuse(&self, chunk: Vec<u8>) {
         if let Some(outbox) = self.lock().connection.outbox() {
             outbox.reuse(chunk);
@@ -73,8 +74,8 @@ impl<R: LinkRole> Link<R> {
 
     /// Replaces the contents of `chunk` with output to write; returns false if there is none.
     ///
-    /// Takes all output, or only the first part if there is more than 2 MiB. The contents of the
-    /// previous chunk count as written.
+    /// Takes all output, or only the first part if there is more than 2 MiB. Calling this method
+    /// also records that the previous chunk has been written.
     pub fn take_output(&self, chunk: &mut Vec<u8>) -> bool {
         let is_room_awaited;
         {
@@ -120,9 +121,9 @@ impl<R: LinkRole> Link<R> {
 
     /// Waits until there is output to write, or the output stream has failed.
     ///
-    /// Returns false once the connection is closed and all output was written.
+    /// Returns false once the connection is closed and all output has been written.
     ///
-    /// Output that the input thread is about to write itself does not count.
+    /// Output that the input thread is about to write itself is ignored.
     pub async fn has_output(&self) -> bool {
         loop {
             let writable;
@@ -184,14 +185,14 @@ impl<R: LinkRole> Link<R> {
         self.room.notify(usize::MAX);
     }
 
-    /// Ends the connection to a peer that is gone, waiting up to `patience` for its last output.
+    /// Waits up to `patience` for the last input of a peer that is gone, then ends the connection.
     pub async fn end_within(self: &Arc<Self>, patience: Duration) {
         if !self.wait_until(patience, |state| state.connection.is_closed()).await {
             self.handle_eof();
         }
     }
 
-    /// Waits until the connection is closed and its output was sent.
+    /// Waits until the connection is closed and its output has been sent.
     ///
     /// Stops waiting for the output if the peer no longer reads.
     pub async fn drained(&self) {
@@ -281,7 +282,9 @@ fn take_output(outbox: Option<&mut Outbox>, chunk: &mut Vec<u8>) {
 /// room return gradually.
 const WHOLE_BYTES_MAX: usize = 2 * 1024 * 1024;
 
-/// The most bytes passed to one blocking write, whose progress is not visible until it returns.
+/// The maximum number of bytes to pass to one blocking write.
+///
+/// The progress of a blocking write is not visible until it returns.
 pub const WRITE_BYTES_MAX: usize = 64 * 1024;
 
 /// How long one write may make no progress once the connection is closed, and how long the whole
