@@ -77,9 +77,9 @@ pub struct Client {
 impl Client {
     /// Creates a client and queues its first request.
     ///
-    /// The request is `server/discover`, which detects whether the server is legacy or modern, or
-    /// `initialize` if the configuration expects or allows only a legacy server. Its timeout starts
-    /// at `now`.
+    /// If the configuration expects a legacy server, or allows no other, the request is
+    /// `initialize`. Otherwise, it is `server/discover`, which detects whether the server is legacy
+    /// or modern. The request's timeout starts at `now`.
     ///
     /// See [Versioning](https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning)
     /// and [Lifecycle](https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle).
@@ -152,9 +152,12 @@ impl Client {
     /// The call ends with exactly one [`Event::Completed`].
     ///
     /// # Errors
-    /// Fails with [`Misuse`] if the connection is not ready or is closed, a limit is reached, the
-    /// server lacks the required capability, the negotiated revision or the client role does not
-    /// define the request, or the params do not encode as a JSON object. Nothing is sent then.
+    /// Fails with [`Misuse`], without sending anything, if
+    /// - the connection is not ready, or is closed;
+    /// - a limit is reached;
+    /// - the server did not declare the required capability;
+    /// - the negotiated revision does not define the request, or clients may not send it;
+    /// - the params do not encode as a JSON object.
     pub fn call<R: ClientRequest>(
         &mut self,
         now: Instant,
@@ -184,19 +187,22 @@ impl Client {
 
     /// Subscribes to changes on the server until the call ends.
     ///
-    /// [`Event::Subscribed`] lists the changes the server will report; each one arrives as an
-    /// [`Event::Notification`] with this call. [Cancel](Self::cancel) the call to unsubscribe.
+    /// [`Event::Subscribed`] lists the kinds of changes that the server will report. Each change
+    /// arrives as an [`Event::Notification`] with this call. [Cancel](Self::cancel) the call to
+    /// unsubscribe.
     ///
-    /// In the modern era, a subscription is one `subscriptions/listen` request. In a
-    /// legacy session, the client subscribes to each resource with a request of its
-    /// own, a few at a time. See [Subscriptions](
+    /// In the modern era, a subscription is one `subscriptions/listen` request. In a legacy
+    /// session, the client subscribes to each resource with a separate request, and sends only a
+    /// few of these requests at a time. See [Subscriptions](
     /// https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions).
     ///
     /// # Errors
-    /// Fails with [`Misuse::NotReady`] before the handshake is complete, [`Misuse::Closed`] after
-    /// the connection has closed, [`Misuse::Blocked`] if a limit is reached, and
-    /// [`Misuse::Unsupported`] or [`Misuse::Undeclared`] if the server does not allow
-    /// subscriptions. Nothing is sent then.
+    /// Fails, without sending anything, with
+    /// - [`Misuse::NotReady`] if the handshake is not complete;
+    /// - [`Misuse::Closed`] if the connection is closed;
+    /// - [`Misuse::Blocked`] if a limit is reached;
+    /// - [`Misuse::Unsupported`] or [`Misuse::Undeclared`] if the server does not allow
+    ///   subscriptions.
     pub fn subscribe(
         &mut self,
         now: Instant,
@@ -209,8 +215,8 @@ impl Client {
     // LOG-02: `logging/setLevel` in a session; LOG-05: modern requests carry the level in `_meta`.
     /// Sets the minimum severity of the log messages that the server may send.
     ///
-    /// In the modern era each later request carries the level, and the call completes immediately.
-    /// See [Logging](
+    /// In a legacy session, the call sends the level to the server. In the modern era, the call
+    /// completes immediately, and each later request contains the level. See [Logging](
     /// https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/logging).
     ///
     /// # Errors
@@ -226,12 +232,14 @@ impl Client {
     }
 
     // T-36: a legacy server may end at the first request it does not know.
-    /// Returns a legacy-only configuration for retrying a server that exited on the first request.
+    /// Returns a legacy-only configuration for reconnecting to a server that exited on the first
+    /// request.
     ///
-    /// Some legacy servers exit when they receive the unknown request `server/discover`, with which
-    /// the client detects whether the server is legacy or modern. Returns `None` unless the server
-    /// closed the connection in response to that request and the configuration allows a legacy
-    /// revision.
+    /// The client first sends `server/discover`, to detect whether the server is legacy or modern.
+    /// Some legacy servers, which do not know this request, exit when they receive it.
+    ///
+    /// Returns `None` unless the server closed the connection in response to that request and the
+    /// configuration allows a legacy revision.
     #[must_use]
     pub fn fallback(&self) -> Option<Config> {
         self.connection.fallback().map(Config)
@@ -263,10 +271,13 @@ impl Client {
     /// Sends a notification to the server by method name.
     ///
     /// # Errors
-    /// Fails with [`Misuse`] if the connection is not ready or is closed, the outbound queue is
-    /// full, this side did not declare the required capability, the negotiated revision or this
-    /// role does not define the notification, or the params cannot be encoded. Nothing is sent
-    /// then.
+    /// Fails with [`Misuse`], without sending anything, if
+    /// - the connection is not ready, or is closed;
+    /// - the outbound queue is full;
+    /// - the client did not declare the required capability;
+    /// - the negotiated revision does not define the notification, or the application may not send
+    ///   it;
+    /// - the params do not encode as a JSON object.
     pub fn notify_raw(
         &mut self,
         now: Instant,
@@ -279,7 +290,7 @@ impl Client {
 
     /// Returns why the connection closed; `None` while it is open.
     ///
-    /// Available before [`Event::Closed`] is polled.
+    /// The reason is available even before [`Event::Closed`] is polled.
     #[must_use]
     pub fn close_reason(&self) -> Option<&CloseReason> {
         self.connection.closed()
@@ -289,7 +300,8 @@ impl Client {
     ///
     /// # Errors
     /// Fails with [`Misuse::Stale`] if the request was answered or cancelled, and with
-    /// [`Misuse::Unencodable`] if the result cannot be encoded; the request then remains open.
+    /// [`Misuse::Unencodable`] if the result does not encode as a JSON object. In the latter case,
+    /// the request remains open.
     pub fn respond(
         &mut self,
         now: Instant,
@@ -321,7 +333,8 @@ impl Client {
     ///
     /// # Errors
     /// Fails with [`Misuse::Stale`] if the request was answered or cancelled, and with
-    /// [`Misuse::Unencodable`] if the value is not finite or does not exceed the previous one.
+    /// [`Misuse::Unencodable`] if the progress value is not finite, or if it does not exceed the
+    /// previous value.
     pub fn progress(
         &mut self,
         now: Instant,
@@ -337,8 +350,8 @@ impl Client {
     /// Every open call completes with [`CallError::Lost`](crate::CallError::Lost), then
     /// [`Event::Closed`] follows.
     ///
-    /// The protocol has no closing message. After this call, the driver may send the output that is
-    /// still queued, then it closes the transport.
+    /// The protocol has no closing message. After this call, the driver may still send the queued
+    /// output, and then closes the transport.
     pub fn close(&mut self, now: Instant) {
         let _done = self.apply(now, Command::Close);
     }

@@ -40,8 +40,8 @@ pub trait Endpoint {
     /// Applies an owned command.
     ///
     /// # Errors
-    /// Fails with [`Misuse::Unsupported`] for a command of the other role, and under the conditions
-    /// documented at [`apply`](Self::apply).
+    /// Fails with [`Misuse::Unsupported`] if the command belongs to the other role, and under the
+    /// conditions documented at [`apply`](Self::apply).
     fn apply_owned(
         &mut self,
         now: Instant,
@@ -75,12 +75,12 @@ pub trait Endpoint {
 
     /// Returns whether the driver should read more input.
     ///
-    /// While this is false, do not read, so that the backpressure of the transport slows the peer
-    /// down.
+    /// While this is false, do not read, so that the transport's backpressure slows the peer down.
     fn wants_input(&self) -> bool;
 
     /// Returns whether the connection is closed.
     ///
-    /// The last event may still have to be polled, and the outbox may still hold bytes to send.
+    /// After closing, events may still have to be polled, and the outbox may still hold bytes to
+    /// send.
     fn is_closed(&self) -> bool;
 }

@@ -26,8 +26,8 @@ pub enum Misuse {
     NotReady,
     /// The id refers to no pending call or request: it was completed, answered or cancelled.
     ///
-    /// Ignore this error for a request that the peer can cancel: it may have done so before the
-    /// event that reports the cancellation was polled.
+    /// Ignore this error when responding to a request that the peer can cancel: the event that
+    /// reports the cancellation may not have been polled yet.
     Stale,
     /// The side that provides the required capability did not declare it.
     // CAP-03: only declared capabilities are used.
@@ -36,9 +36,9 @@ pub enum Misuse {
     ///
     /// For example, it is not valid JSON or not an object.
     Unencodable,
-    /// The negotiated revision or this role does not define the message.
+    /// The negotiated revision does not define the message, or this role may not send it.
     ///
-    /// Also returned for messages that only the library may send.
+    /// Also returned for messages that only the library itself may send.
     Unsupported,
 }
 
@@ -85,7 +85,7 @@ pub mod code {
     pub const PARSE_ERROR: i64 = -32700;
     /// The JSON is not a valid message, or the message is not allowed now.
     pub const INVALID_REQUEST: i64 = -32600;
-    /// The method does not exist, or the receiver does not offer its capability.
+    /// The method does not exist, or the receiver did not declare the capability that it requires.
     pub const METHOD_NOT_FOUND: i64 = -32601;
     /// The params of a known method are invalid.
     pub const INVALID_PARAMS: i64 = -32602;
@@ -93,7 +93,7 @@ pub mod code {
     pub const INTERNAL_ERROR: i64 = -32603;
     /// The resource does not exist. (up to 2025-11-25)
     pub const RESOURCE_NOT_FOUND: i64 = -32002;
-    /// A header is missing, malformed or differs from the body. (since 2026-07-28)
+    /// A header is missing or malformed, or differs from the body. (since 2026-07-28)
     pub const HEADER_MISMATCH: i64 = -32020;
     /// The request requires a capability that the client did not declare. (since 2026-07-28)
     pub const MISSING_CLIENT_CAPABILITY: i64 = -32021;

@@ -10,9 +10,9 @@ pub(crate) use memory::{IDENTITY_BYTES_FREE, IDENTITY_FACTOR};
 
 /// The memory and time limits of one connection.
 ///
-/// Byte limits count JSON text. The costs given below are memory per connection;
-/// [`memory_max`](Self::memory_max) is the upper bound of their sum. With the defaults, an idle
-/// connection costs well under 4 KiB, because buffers shrink after use.
+/// Byte limits count JSON text. The costs given for each limit are memory per connection;
+/// [`memory_max`](Self::memory_max) returns an upper bound for their sum. With the defaults, an
+/// idle connection costs well under 4 KiB, because buffers shrink after use.
 ///
 /// ```
 /// use core::time::Duration;
@@ -29,8 +29,8 @@ pub(crate) use memory::{IDENTITY_BYTES_FREE, IDENTITY_FACTOR};
 pub struct Limits {
     /// Maximum length of an incoming message in bytes. Default: 16 MiB.
     ///
-    /// The rest of a longer message is discarded up to the end of its line and a violation is
-    /// reported; the connection continues. An incomplete message costs up to twice this limit.
+    /// A longer message is discarded up to the end of its line and reported as a violation; the
+    /// connection continues. An incomplete message costs up to twice this limit.
     // FRM-10: an overlong message does not end the connection.
     pub message_bytes_max: usize,
     /// Maximum nesting depth of a message, at most 128. Default: 100. Costs no memory.
@@ -40,21 +40,22 @@ pub struct Limits {
     ///
     /// Costs up to twice this limit per pending request.
     pub id_bytes_max: usize,
-    /// Maximum number of calls in flight that this side made. Default: 4096.
+    /// Maximum number of this side's calls in flight. Default: 4096.
     ///
-    /// Further calls fail with [`Misuse::Blocked`](crate::Misuse::Blocked). Exempt are those that
-    /// the connection makes itself: a ping, and one resource subscription at a time. Each call
-    /// costs about 250 bytes.
+    /// Further calls fail with [`Misuse::Blocked`](crate::Misuse::Blocked). Calls that the
+    /// connection itself makes are exempt: pings, and one resource subscription at a time. Each
+    /// call costs about 250 bytes.
     pub calls_max: usize,
-    /// Maximum bytes of data kept for retrying calls with input. Default: 64 MiB.
+    /// Maximum bytes kept for sending calls again with the input that the server asks for. Default:
+    /// 64 MiB.
     ///
-    /// The data consists of params and request states. Further calls fail with
-    /// [`Misuse::Blocked`](crate::Misuse::Blocked). Applies only to calls for which the server may
-    /// require input.
+    /// Kept are the params and request states of calls for which the server may require input.
+    /// Further calls of this kind fail with [`Misuse::Blocked`](crate::Misuse::Blocked). A call
+    /// that is already in flight fails if the server's request state exceeds the limit.
     pub calls_bytes_max: usize,
-    /// Number of ended calls whose late responses are silently ignored. Default: 256.
+    /// Number of ended calls to remember, so that late responses to them are ignored. Default: 256.
     ///
-    /// Each costs about 16 bytes.
+    /// Each ended call costs about 16 bytes.
     // T-44: a response can cross a cancellation.
     pub retired_calls_max: usize,
     /// Maximum number of the peer's requests in flight. Default: 1024.
@@ -63,7 +64,7 @@ pub struct Limits {
     /// params.
     // SEC-18: bounds the work that a peer can start.
     pub requests_max: usize,
-    /// Maximum bytes of params of the peer's requests in flight. Default: 64 MiB.
+    /// Maximum total bytes of the params of the peer's requests in flight. Default: 64 MiB.
     ///
     /// Further requests are answered with an error.
     pub requests_bytes_max: usize,
@@ -74,26 +75,28 @@ pub struct Limits {
     pub batch_members_max: usize,
     /// Number of queued events at which `wants_input` becomes false. Default: 1024.
     ///
-    /// One call of `handle_input` can exceed it by the events that its bytes cause. Each event
-    /// costs about 200 bytes.
+    /// A single call of `handle_input` can exceed this number, because all events that its input
+    /// causes are queued. Each event costs about 200 bytes.
     pub events_max: usize,
     /// Bytes of JSON in queued events above which `wants_input` is false. Default: 32 MiB.
     pub events_bytes_max: usize,
     /// Queued outgoing bytes above which this side sends no new traffic. Default: 1 MiB.
     ///
-    /// Calls, notifications and log messages then fail with
-    /// [`Misuse::Blocked`](crate::Misuse::Blocked); of the progress notifications of each request,
-    /// only the latest is kept and sent later.
+    /// While more bytes are queued, calls, notifications and log messages fail with
+    /// [`Misuse::Blocked`](crate::Misuse::Blocked). Of each request's progress notifications, only
+    /// the latest is kept, to be sent later.
     pub outbox_bytes_max: usize,
     /// Queued outgoing bytes above which `wants_input` is false. Default: 64 MiB.
     ///
     /// Responses are never refused, so this limit slows down a peer that sends requests without
     /// reading the responses.
     pub replies_bytes_max: usize,
-    /// Maximum burst of error replies to invalid messages. Default: 16.
+    /// Maximum number of error replies to invalid messages in one burst. Default: 16.
     // T-18, T-20: replies to input that is not JSON are rate-limited.
     pub error_replies_max: u32,
-    /// Interval after which one more error reply is allowed, up to the burst. Default: 1 s.
+    /// Interval after which one more error reply is allowed. Default: 1 s.
+    ///
+    /// Unused replies accumulate up to [`error_replies_max`](Self::error_replies_max).
     pub error_reply_every: Duration,
     /// Maximum number of consecutive violations; one more ends the connection. Default: unlimited.
     ///
@@ -101,7 +104,7 @@ pub struct Limits {
     pub violations_max: Option<u32>,
     /// Maximum number of times that one request may require input. Default: 16.
     pub input_rounds_max: u32,
-    /// Maximum number of input requests sent together for one request. Default: 16.
+    /// Maximum number of input requests that a server sends together for one request. Default: 16.
     pub input_requests_max: usize,
     /// Maximum number of subscriptions to changes. Default: 256.
     ///
@@ -110,12 +113,13 @@ pub struct Limits {
     pub subscriptions_max: usize,
     /// Maximum number of resources in one subscription. Default: 256.
     ///
-    /// A server refuses larger subscriptions, a client refuses larger acknowledgements. Each
+    /// A server refuses larger subscriptions, and a client refuses larger acknowledgements. Each
     /// resource costs about 100 bytes.
     pub subscription_uris_max: usize,
     /// Maximum bytes of URIs in all subscriptions. Default: 1 MiB.
     ///
-    /// Further subscriptions are refused.
+    /// A server refuses subscriptions that would exceed it, and a client refuses such
+    /// acknowledgements.
     pub subscriptions_bytes_max: usize,
     /// Maximum bytes of the peer's identity and capabilities in a handshake. Default: 1 MiB.
     ///
@@ -153,26 +157,27 @@ pub struct Limits {
     pub ping_every: Option<Duration>,
     /// Maximum time a ping waits for a response. Default: 10 s.
     pub ping_timeout: Duration,
-    /// Number of consecutive unanswered pings that ends the connection. Default: 3.
+    /// Number of consecutive unanswered pings after which the connection ends. Default: 3.
     // TMO-08: unanswered pings are a connection failure.
     pub pings_missed_max: u32,
     /// Maximum time for answering open requests while the connection closes. Default: 50 ms.
     ///
-    /// It starts when the peer closes its side or when the server is closed.
+    /// The time starts when the peer closes its side or when the server is closed.
     // FRM-20: exit promptly at the end of input.
     pub drain_timeout: Duration,
-    /// Time after which a peer that stopped reading loses the connection. Default: 60 s.
+    /// Maximum time for which a peer may stop reading before the connection ends. Default: 60 s.
     ///
-    /// The timer runs while more than `replies_bytes_max` bytes are queued.
+    /// The timer runs while more than [`replies_bytes_max`](Self::replies_bytes_max) bytes are
+    /// queued.
     pub stall_timeout: Duration,
     /// Maximum time for a child process to exit after its stdin is closed. Default: 2 s.
     ///
-    /// Then it is asked to terminate.
+    /// After that, the process is asked to terminate.
     // FRM-19: the first step of a shutdown.
     pub exit_timeout: Duration,
     /// Maximum time for a child process to exit after it is asked to terminate. Default: 2 s.
     ///
-    /// Then it is killed.
+    /// After that, the process is killed.
     // FRM-19: the second step.
     pub terminate_timeout: Duration,
 }

@@ -12,8 +12,8 @@ use crate::vocabulary::{Outgoing, Route, StreamId, ViolationKind};
 /// This trait is sealed: only [`Client`](crate::client::Client) and
 /// [`Server`](crate::server::Server) implement it.
 ///
-/// Byte streams drive it through [`Stdio`](crate::stdio::Stdio), and HTTP through the module
-/// `http`. Any other message transport drives it directly, as the example `framed_socket` does:
+/// [`Stdio`](crate::stdio::Stdio) drives it for byte streams, and the module `http` drives it for
+/// HTTP. Any other message transport drives it directly, as the example `framed_socket` does:
 ///
 /// - pass each received message and its stream to [`handle_message`](Self::handle_message);
 /// - send each message from [`poll_outgoing`](Self::poll_outgoing) on the stream that its
@@ -24,8 +24,8 @@ use crate::vocabulary::{Outgoing, Route, StreamId, ViolationKind};
 ///   [`poll_timeout`](Self::poll_timeout) returns.
 ///
 /// A transport with one stream uses [`StreamId::ONLY`]. A transport with several streams first
-/// calls [`use_streams`](Self::use_streams). Each stream may then fill an eighth of the outbound
-/// queue, and its end is reported as [`EndOfStream`](crate::OutgoingKind::EndOfStream).
+/// calls [`use_streams`](Self::use_streams). After that, each stream may fill an eighth of the
+/// outbound queue, and its end is reported as [`EndOfStream`](crate::OutgoingKind::EndOfStream).
 ///
 /// The `handle_*` methods complete all work before they return. The `poll_*` methods take O(1) time
 /// and may be called in any order, any number of times. A time earlier than a previous one is
@@ -45,13 +45,13 @@ use crate::vocabulary::{Outgoing, Route, StreamId, ViolationKind};
 /// See the specification on
 /// [custom transports](https://modelcontextprotocol.io/specification/2026-07-28/basic/transports).
 pub trait MessageEndpoint: sealed::Sealed {
-    /// The event type of the role.
+    /// The type of event that [`poll_event`](Self::poll_event) returns.
     type Event: fmt::Debug;
 
     /// Handles one message: one JSON value, with optional surrounding whitespace.
     ///
-    /// An invalid message is answered with an error, reported as a violation, or both. The work is
-    /// linear in the length of the message.
+    /// An invalid message is answered with an error, reported as a violation, or both. Takes time
+    /// linear in the message's length.
     fn handle_message<'a>(
         &mut self,
         now: Instant,
@@ -70,13 +70,13 @@ pub trait MessageEndpoint: sealed::Sealed {
 
     /// Handles input that is not a complete message.
     ///
-    /// This is a line that is too long ([`ViolationKind::TooLong`]) or truncated by the end of the
-    /// stream ([`ViolationKind::Truncated`]).
+    /// Such input is a line that is too long ([`ViolationKind::TooLong`]) or that the end of the
+    /// stream cuts off ([`ViolationKind::Truncated`]).
     fn handle_violation(&mut self, now: Instant, kind: ViolationKind);
 
     /// Handles the end of one stream.
     ///
-    /// Requests from the peer that arrived on the stream are cancelled, and its subscriptions end.
+    /// Cancels the peer's requests that arrived on the stream, and ends the stream's subscriptions.
     fn handle_stream_closed(&mut self, now: Instant, stream: StreamId);
 
     /// Handles the end of all input: the peer has closed the connection.
@@ -92,7 +92,7 @@ pub trait MessageEndpoint: sealed::Sealed {
 
     /// Returns when to call [`handle_timeout`](Self::handle_timeout).
     ///
-    /// Returns `None` if no timeout is pending. Any other call may change the time.
+    /// Returns `None` if no timeout is pending. Calls of other methods may change the time.
     fn poll_timeout(&self) -> Option<Instant>;
 
     /// Removes and returns the oldest outgoing message.
@@ -112,7 +112,7 @@ pub trait MessageEndpoint: sealed::Sealed {
     /// their queues.
     fn hold(&mut self, route: Route, bytes: usize);
 
-    /// Counts up to `bytes` of the bytes held on `route` as sent.
+    /// Counts as sent up to `bytes` of the bytes that are [held](Self::hold) on `route`.
     fn release(&mut self, route: Route, bytes: usize);
 
     /// Returns whether the transport should read more input.
@@ -121,7 +121,7 @@ pub trait MessageEndpoint: sealed::Sealed {
     /// unread, and when the connection is closing or closed.
     fn wants_input(&self) -> bool;
 
-    /// Returns whether the connection is closed. The last event may still have to be polled.
+    /// Returns whether the connection is closed. Events may still be waiting to be polled.
     fn is_closed(&self) -> bool;
 
     /// Returns the limits of the connection.

@@ -13,8 +13,8 @@ macro_rules! methods {
     ) => {
         /// A request or notification method that at least one revision of the protocol defines.
         ///
-        /// No request and notification share a name. Methods that only extensions define have no
-        /// `MethodId`.
+        /// A request and a notification never share a name. Methods that only extensions define
+        /// have no `MethodId`.
         ///
         /// ```
         /// use mcp_proto::MethodId;

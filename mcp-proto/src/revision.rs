@@ -30,15 +30,15 @@ pub(crate) use methods::{Condition, ConditionValue, METHODS, MethodRule, Patienc
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]
 pub enum Revision {
-    /// 2024-11-05.
+    /// Revision 2024-11-05.
     V2024_11_05,
-    /// 2025-03-26.
+    /// Revision 2025-03-26.
     V2025_03_26,
-    /// 2025-06-18.
+    /// Revision 2025-06-18.
     V2025_06_18,
-    /// 2025-11-25.
+    /// Revision 2025-11-25.
     V2025_11_25,
-    /// 2026-07-28.
+    /// Revision 2026-07-28.
     V2026_07_28,
 }
 
@@ -122,20 +122,20 @@ impl fmt::Display for Era {
     }
 }
 
-/// The rules of one revision, where it differs from other revisions.
+/// The rules of one revision, limited to those that differ between revisions.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Rules {
     /// The wire name, a date.
     pub name: &'static str,
-    /// The era.
+    /// The era that the revision belongs to.
     pub era: Era,
     // BAT-01, BAT-12: only 2025-03-26 has batches.
     /// Whether the revision allows JSON-RPC batches.
     pub batches: bool,
     // D-01: the schema allows an error without an `id` only since 2025-11-25.
-    /// Whether an error response to a message with an unreadable id carries `"id":null`. Otherwise
-    /// it has no `id` member.
+    /// Whether an error response has `"id":null` if the id of the invalid message is unreadable.
+    /// Otherwise, such a response has no `id` member.
     pub unknown_id_is_null: bool,
     // PRG-07: 2024-11-05 has no `message`.
     /// Whether progress notifications can have a `message`.
@@ -147,7 +147,7 @@ pub struct Rules {
     /// The error code for a request that requires a capability the client did not declare.
     pub missing_capability: i64,
     // STL-13, FRM-16, FRM-17: modern servers ask within results.
-    /// Whether servers can send requests. Otherwise, they request input from clients in results.
+    /// Whether servers can send requests. If not, they ask clients for input in their results.
     pub server_requests: bool,
     // HTTP-15, HTTP-16: a stream that begins with an event id can be resumed.
     /// Whether an HTTP event stream begins with an empty event that has an id.
@@ -172,7 +172,7 @@ pub struct Rules {
     /// How the revision identifies URL elicitations.
     pub(crate) elicitation_urls: UrlElicitation,
     // HTTP-40…42, requirements §3.2: other errors are sent with status 200.
-    /// Error codes that require an HTTP status other than 200, each with its status.
+    /// The error codes that require an HTTP status other than 200, each paired with that status.
     pub http_statuses: &'static [(i64, u16)],
 }
 
@@ -293,7 +293,7 @@ pub(crate) enum UrlElicitation {
 /// One side of a connection.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Side {
-    /// The side that opens the connection, and for example calls tools.
+    /// The side that opens the connection and uses what the server provides, such as tools.
     Client,
     /// The side that provides tools, resources and prompts.
     Server,

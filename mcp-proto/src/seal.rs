@@ -33,16 +33,16 @@ pub const KEY_BYTES_MIN: usize = 32;
 ///
 /// Keep larger state on the server and seal an id for it.
 ///
-/// A sealed text is about a third longer than its state. [`Seal::open`] rejects texts longer than
-/// that of the longest state without decoding them.
+/// A sealed text is about a third longer than its state. [`Seal::open`] rejects a text without
+/// decoding it if the text is too long to contain a state within this limit.
 pub const STATE_BYTES_MAX: usize = 64 << 10;
 
-/// Maximum number of members in the params of a request that state is sealed for: 64.
+/// Maximum number of members in a request's params, if state is sealed for the request: 64.
 ///
-/// The members that a retry adds do not count; see [`Binding`].
+/// The members that a retry adds do not count toward the limit; see [`Binding`].
 ///
-/// Requests for which a server can request input have few members. Without the limit, a request
-/// with many tiny members would occupy many times its size in memory.
+/// The requests for which a server can ask for input need only a few members. Without the limit, a
+/// request with many tiny members would occupy many times its size in memory.
 pub const MEMBERS_MAX: usize = 64;
 
 /// Prefix of every sealed text: the version of its format.
@@ -65,10 +65,10 @@ const SEALED_CHARS_MAX: usize =
 // STL-21: a retry repeats the request with these.
 const RETRY_MEMBERS: [&str; 3] = ["_meta", "inputResponses", "requestState"];
 
-/// A secret key that seals state and opens sealed state (HMAC-SHA-256).
+/// Seals state with a secret key and opens sealed state, using HMAC-SHA-256.
 ///
-/// Servers that may receive retries of each other's requests must share the key. Use the key for no
-/// other purpose.
+/// If several servers may receive retries of each other's requests, they must share the key. Use
+/// the key for no other purpose.
 ///
 /// The caller supplies times in seconds since the Unix epoch, because sealed state, unlike an
 /// [`Instant`](crate::Instant), can outlive the process.
@@ -129,20 +129,21 @@ pub struct Seal {
 }
 
 impl Seal {
-    /// Creates a seal with `key`, which must be random and kept secret.
+    /// Creates a seal that uses `key`, which must be random and kept secret.
     ///
     /// # Errors
-    /// Fails if the key is shorter than [`KEY_BYTES_MIN`] bytes.
+    /// Fails with [`ShortKey`] if `key` is shorter than [`KEY_BYTES_MIN`] bytes.
     pub fn new(key: &[u8]) -> Result<Self, ShortKey> {
         Ok(Self { key: hmac_key(key)?, old_keys: Vec::new() })
     }
 
-    /// Adds a key that opens sealed state but does not seal state.
+    /// Adds an old key, which can open sealed state but is not used to seal state.
     ///
-    /// Use it to replace a key without invalidating state in flight. Can be called repeatedly.
+    /// With it, replacing the key does not invalidate the state that clients still hold. Call this
+    /// method once per old key.
     ///
     /// # Errors
-    /// Fails if the key is shorter than [`KEY_BYTES_MIN`] bytes.
+    /// Fails with [`ShortKey`] if `key` is shorter than [`KEY_BYTES_MIN`] bytes.
     pub fn with_old_key(mut self, key: &[u8]) -> Result<Self, ShortKey> {
         self.old_keys.push(hmac_key(key)?);
         Ok(self)
@@ -150,12 +151,12 @@ impl Seal {
 
     /// Seals `state` for the principal and request in `bound`, until `expires_at`.
     ///
-    /// The sealed text is ASCII that needs no JSON escapes, and depends only on the key and the
-    /// arguments.
+    /// The sealed text consists of ASCII characters that need no JSON escapes. It depends only on
+    /// the key and the arguments.
     ///
     /// # Errors
-    /// Fails if the state is longer than [`STATE_BYTES_MAX`] bytes, or the params of the request
-    /// have more than [`MEMBERS_MAX`] members.
+    /// Fails with [`TooLarge`] if the state is longer than [`STATE_BYTES_MAX`] bytes, or if the
+    /// request's params have more than [`MEMBERS_MAX`] members.
     pub fn seal(
         &self,
         state: &str,
@@ -176,16 +177,17 @@ impl Seal {
 
     /// Verifies `sealed` and returns the state in it.
     ///
-    /// The text opens if one of the keys sealed it for an equal `bound`, and `now` is before its
-    /// expiry time.
+    /// The text opens if it was sealed with one of the keys for an equal `bound` and has not
+    /// expired at `now`.
     ///
-    /// The running time is linear in the length of the request and in the length of `sealed`, which
-    /// is bounded. Authentication codes are compared in constant time.
+    /// The running time is linear in the lengths of the request and of `sealed`. A `sealed` text
+    /// beyond the maximum length is rejected immediately. Authentication codes are compared in
+    /// constant time.
     ///
     /// # Errors
     /// Fails with [`OpenError::Expired`] if the state is authentic but has expired, and with
-    /// [`OpenError::Invalid`] in all other cases. Convert the error to an [`ErrorObject`] to
-    /// respond with it.
+    /// [`OpenError::Invalid`] in all other cases. To respond with the error, convert it to an
+    /// [`ErrorObject`].
     // STL-23: state is validated before use.
     pub fn open(&self, sealed: &str, bound: &Binding<'_>, now: u64) -> Result<String, OpenError> {
         if sealed.len() > SEALED_CHARS_MAX {
@@ -224,14 +226,17 @@ fn hmac_key(key: &[u8]) -> Result<Hmac<Sha256>, ShortKey> {
     Hmac::new_from_slice(key).map_err(|_| ShortKey)
 }
 
-/// The principal and request that state is sealed for.
+/// The principal and the request for which state is sealed.
 ///
-/// Two requests are equal if their methods are equal and their params have equal members, in any
-/// order and with any white space between tokens. The members that a retry adds or changes are
-/// ignored: `_meta`, `inputResponses` and `requestState`. Params with only these members equal
-/// absent params. Values are compared as text: `1.0` differs from `1`, `"\u0061"` differs from
-/// `"a"`, and the order of members within a value matters. If a member is repeated, every
-/// occurrence is compared.
+/// Two bindings are equal if their principals and their requests are equal. Two requests are equal
+/// if their methods are equal and their params have equal members:
+///
+/// - The order of the members and the white space between tokens do not matter.
+/// - The members that a retry adds or changes are ignored: `_meta`, `inputResponses` and
+///   `requestState`. Params that contain only these members are equal to absent params.
+/// - Values are compared as text: `1.0` differs from `1`, `"\u0061"` differs from `"a"`, and the
+///   order of members within a value matters.
+/// - If a member is repeated, every occurrence is compared.
 ///
 /// ```
 /// use mcp_proto::seal::{Binding, Seal, OpenError};
@@ -277,7 +282,8 @@ pub struct Binding<'a> {
     ///
     /// May be empty if the server has only one client, as over stdio.
     pub principal: &'a str,
-    /// When sealing, the request for which the server requests input; when opening, its retry.
+    /// When sealing, the request for which the server asks for input; when opening, the retry of
+    /// that request.
     pub request: &'a Request,
 }
 
@@ -320,9 +326,9 @@ fn write_part(out: &mut Vec<u8>, part: &[u8]) {
     out.extend_from_slice(part);
 }
 
-/// The reason why a sealed text does not open.
+/// Why [`Seal::open`] failed.
 ///
-/// Converts to an [`ErrorObject`] to respond with, which reveals only the variant.
+/// To respond with the error, convert it to an [`ErrorObject`], which reveals only the variant.
 ///
 /// ```
 /// use mcp_proto::seal::OpenError;
@@ -334,12 +340,11 @@ fn write_part(out: &mut Vec<u8>, part: &[u8]) {
 /// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum OpenError {
-    /// The state is authentic but has expired. The client can retry without state.
+    /// The state is authentic but has expired. The client can send the request again without state.
     Expired,
-    /// The text was not sealed with a configured key for this principal and request, or was
-    /// modified.
+    /// The text was modified, or no configured key sealed it for this principal and request.
     ///
-    /// The error deliberately does not tell these causes apart.
+    /// The error deliberately does not distinguish these causes.
     Invalid,
 }
 
@@ -360,7 +365,7 @@ impl From<OpenError> for ErrorObject {
     }
 }
 
-/// The error for a key shorter than [`KEY_BYTES_MIN`] bytes.
+/// The error returned for a key shorter than [`KEY_BYTES_MIN`] bytes.
 ///
 /// ```
 /// use mcp_proto::seal::{Seal, ShortKey};
@@ -378,9 +383,9 @@ impl fmt::Display for ShortKey {
 
 impl core::error::Error for ShortKey {}
 
-/// The error for state or a request that is too large to seal.
+/// The error returned if the state or the request is too large for sealing.
 ///
-/// The state is longer than [`STATE_BYTES_MAX`] bytes, or the params of the request have more than
+/// The state is longer than [`STATE_BYTES_MAX`] bytes, or the request's params have more than
 /// [`MEMBERS_MAX`] members.
 ///
 /// ```

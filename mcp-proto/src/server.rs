@@ -29,10 +29,11 @@ use crate::vocabulary::{
 
 /// A server's connection to one client, without framing.
 ///
-/// The methods come in four groups, like those of [`Client`](crate::client::Client). The server
-/// itself answers `initialize`, `server/discover`, `ping` and `logging/setLevel`. It refuses
-/// requests that the negotiated revision does not define or that need a capability it did not
-/// declare. To run the server over a byte stream, wrap it in [`Stdio`](crate::stdio::Stdio).
+/// The methods come in four groups, like those of [`Client`](crate::client::Client): inputs,
+/// commands, outputs and queries. The server itself answers `initialize`, `server/discover`, `ping`
+/// and `logging/setLevel`. It refuses requests that the negotiated revision does not define, and
+/// requests that need a capability it did not declare. To run the server over a byte stream, wrap
+/// it in [`Stdio`](crate::stdio::Stdio).
 ///
 /// ```
 /// use mcp_proto::server::{Config, Event, Server};
@@ -78,7 +79,7 @@ impl Server {
 
     /// Returns the client's description; `None` until a legacy session is established.
     ///
-    /// In both eras, the [`Context`](crate::Context) of a request also describes the client.
+    /// In both eras, a request's [`Context`](crate::Context) also describes the client.
     #[must_use]
     pub fn peer(&self) -> Option<&Arc<Peer>> {
         self.connection.peer()
@@ -86,14 +87,14 @@ impl Server {
 
     /// Returns why the connection closed; `None` while it is open.
     ///
-    /// Available before [`Event::Closed`] is polled.
+    /// The reason is available even before [`Event::Closed`] is polled.
     #[must_use]
     pub fn close_reason(&self) -> Option<&CloseReason> {
         self.connection.closed()
     }
 
     // LOG-02: `logging/setLevel` sets the threshold of a session.
-    /// Returns the minimum severity of log messages that the client of a legacy session has set.
+    /// Returns the minimum severity of log messages set by the client of a legacy session, if any.
     #[must_use]
     pub fn log_level(&self) -> Option<Level> {
         self.connection.log_level()
@@ -110,8 +111,8 @@ impl Server {
     /// The command methods of this type build a [`Command`] and call this method.
     ///
     /// # Errors
-    /// Fails with [`Misuse`] under the conditions documented at the method that builds the command;
-    /// a failed command has no effect.
+    /// Fails with [`Misuse`] under the conditions documented at the method that builds the command.
+    /// A failed command has no effect.
     #[expect(
         clippy::inline_always,
         reason = "each caller compiles to one arm of the match; saves 2 % per response"
@@ -167,7 +168,8 @@ impl Server {
     ///
     /// # Errors
     /// Fails with [`Misuse::Stale`] if the request was answered or cancelled, and with
-    /// [`Misuse::Unencodable`] if the result cannot be encoded; the request then remains open.
+    /// [`Misuse::Unencodable`] if the result cannot be encoded. In the latter case, the request
+    /// remains open.
     pub fn respond(
         &mut self,
         now: Instant,
@@ -192,12 +194,12 @@ impl Server {
 
     /// Responds to a request by asking the client for input.
     ///
-    /// For the application the request ends here. It is delivered again as a new
-    /// [`Event::Request`], with the responses and `state` in its [`Context`](crate::Context),
-    /// unless the client fails to provide the input.
+    /// For the application, the request ends here. When the client has provided the input, the
+    /// request is delivered again as a new [`Event::Request`], whose [`Context`](crate::Context)
+    /// contains the responses and `state`.
     ///
     /// Works in both eras: a modern client receives an `input_required` result, a legacy client one
-    /// request per question. Each question needs a key that is unique within the request. See
+    /// request per question. Each question needs a key that is unique among `questions`. See
     /// [Multi Round-Trip Requests](
     /// https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr).
     ///
@@ -205,17 +207,17 @@ impl Server {
     /// The request remains open after any error except [`Misuse::Stale`].
     ///
     /// - [`Misuse::Unsupported`]: the method is not `tools/call`, `resources/read` or
-    ///   `prompts/get`, or the client's revision does not define a question.
+    ///   `prompts/get`, or the client's revision does not define one of the questions.
     /// - [`Misuse::Undeclared`]: the client lacks a required capability; see
     ///   [`refuse_undeclared`](Self::refuse_undeclared).
-    /// - [`Misuse::Blocked`]: there are more questions than [`Limits::input_requests_max`] or, in a
-    ///   legacy session, more rounds than [`Limits::input_rounds_max`] or no room for further calls
-    ///   or messages.
+    /// - [`Misuse::Blocked`]: there are more questions than [`Limits::input_requests_max`]. In a
+    ///   legacy session, also if there are more rounds than [`Limits::input_rounds_max`], or no
+    ///   room for further calls or messages.
     /// - [`Misuse::NotReady`]: the client of a legacy session has not completed the handshake.
     /// - [`Misuse::Closed`]: the legacy session is closing or closed.
-    /// - [`Misuse::Unencodable`]: there are neither questions nor state, a key is repeated, or a
+    /// - [`Misuse::Unencodable`]: there is neither a question nor state, a key is repeated, or a
     ///   question cannot be encoded.
-    /// - [`Misuse::Stale`]: the request was answered or cancelled, or already waits for input.
+    /// - [`Misuse::Stale`]: the request was answered or cancelled, or is already waiting for input.
     pub fn request_input(
         &mut self,
         now: Instant,
@@ -229,7 +231,7 @@ impl Server {
     }
 
     // CAP-15: the error lists the capabilities that the client lacks.
-    /// Responds with an error that lists the client capabilities these questions require.
+    /// Responds with an error that lists the client capabilities that `questions` require.
     ///
     /// Use it for a request whose [`request_input`](Self::request_input) failed with
     /// [`Misuse::Undeclared`].
@@ -249,33 +251,34 @@ impl Server {
     }
 
     // CAP-12: changes are reported only if the server declares that it does.
-    /// Reports a change to every subscriber.
+    /// Reports a change to every subscriber. Does nothing if there is none.
     ///
-    /// In a legacy session, list changes are always reported to the client. Does nothing if there
-    /// is no subscriber.
+    /// In a legacy session, list changes need no subscription and are always reported to the
+    /// client.
     ///
     /// See [Subscriptions](
     /// https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions).
     ///
     /// # Errors
-    /// Fails with [`Misuse::Undeclared`] if the capability for such changes is not declared,
-    /// [`Misuse::Blocked`] if the outbound queue is full, and [`Misuse::Closed`] if the connection
-    /// is closing or closed. Nothing is sent then.
+    /// Fails, without sending anything, with
+    /// - [`Misuse::Undeclared`] if this server did not declare the capability for such changes;
+    /// - [`Misuse::Blocked`] if the outbound queue is full;
+    /// - [`Misuse::Closed`] if the connection is closing or closed.
     pub fn notify_changed(&mut self, now: Instant, change: Change<'_>) -> Result<(), Misuse> {
         self.apply(now, Command::NotifyChanged { change }).map(CommandOutcome::into_done)
     }
 
-    /// Sends a progress notification for a request from the client.
+    /// Reports the progress of a client's request to the client.
     ///
     /// Does nothing if the client did not ask for progress.
     ///
-    /// While the client does not read its input, only the latest progress of each request
-    /// is queued. See [Progress](
+    /// If the client reads too slowly, only the latest progress of each request is queued. See
+    /// [Progress](
     /// https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/progress).
     ///
     /// # Errors
     /// Fails with [`Misuse::Stale`] if the request was answered or cancelled, and with
-    /// [`Misuse::Unencodable`] if the value is not finite or does not exceed the previous one.
+    /// [`Misuse::Unencodable`] if the progress is not finite or has not increased.
     pub fn progress(
         &mut self,
         now: Instant,
@@ -295,10 +298,12 @@ impl Server {
     /// https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/logging).
     ///
     /// # Errors
-    /// Fails with [`Misuse::Undeclared`] if this server did not declare logging, [`Misuse::Stale`]
-    /// if the request was answered or cancelled, [`Misuse::Blocked`] if the outbound queue is full,
-    /// and [`Misuse::NotReady`] or [`Misuse::Closed`] if the session does not accept log messages.
-    /// Nothing is sent then.
+    /// Fails, without sending anything, with
+    /// - [`Misuse::Undeclared`] if this server did not declare logging;
+    /// - [`Misuse::Stale`] if the request was answered or cancelled;
+    /// - [`Misuse::Blocked`] if the outbound queue is full;
+    /// - [`Misuse::NotReady`] if the session does not accept log messages yet;
+    /// - [`Misuse::Closed`] if the connection is closing or closed.
     pub fn log(
         &mut self,
         now: Instant,
@@ -319,9 +324,13 @@ impl Server {
     /// [`request_input`](Self::request_input).
     ///
     /// # Errors
-    /// Fails with [`Misuse`] if the connection is not ready or is closed, a limit is reached, the
-    /// client lacks the required capability, the negotiated revision or the server role does not
-    /// define the request, or the params do not encode as a JSON object. Nothing is sent then.
+    /// Fails with [`Misuse`], without sending anything, if
+    /// - the connection is not ready or is closed;
+    /// - a limit is reached;
+    /// - the client lacks the required capability;
+    /// - the negotiated revision does not let a server send this request;
+    /// - the params do not encode as a JSON object; or
+    /// - the request in [`CallOptions::parent`] has ended or its client accepts no requests.
     pub fn call<R: ServerRequest>(
         &mut self,
         now: Instant,
@@ -333,7 +342,7 @@ impl Server {
 
     /// Sends a request to the client by method name.
     ///
-    /// Methods that no revision defines are allowed.
+    /// The method may be one that no revision defines.
     ///
     /// # Errors
     /// Fails under the conditions documented at [`call`](Self::call).
@@ -366,10 +375,12 @@ impl Server {
     /// Sends a notification to the client by method name.
     ///
     /// # Errors
-    /// Fails with [`Misuse`] if the connection is not ready or is closed, the outbound queue is
-    /// full, this side did not declare the required capability, the negotiated revision or this
-    /// role does not define the notification, or the params cannot be encoded. Nothing is sent
-    /// then.
+    /// Fails with [`Misuse`], without sending anything, if
+    /// - the connection is not ready or is closed;
+    /// - the outbound queue is full;
+    /// - this server did not declare the required capability;
+    /// - the negotiated revision does not let a server send this notification; or
+    /// - the params cannot be encoded.
     pub fn notify_raw(
         &mut self,
         now: Instant,
@@ -381,9 +392,9 @@ impl Server {
     }
 
     // HTTP-15: a server may disconnect an event stream before the response to the request.
-    /// Closes the HTTP event stream of a request without answering the request.
+    /// Closes a request's HTTP event stream without answering the request.
     ///
-    /// The client reconnects after the retry delay that the server gave it and receives the
+    /// The client reconnects after the retry delay that the server has specified, and receives the
     /// response on the new stream. Does nothing if the stream cannot be resumed.
     ///
     /// # Errors
@@ -392,9 +403,10 @@ impl Server {
         self.apply(now, Command::EndStream { incoming }).map(CommandOutcome::into_done)
     }
 
-    /// Closes the connection after all open requests are answered.
+    /// Closes the connection once all open requests have been answered.
     ///
-    /// [`Limits::drain_timeout`] limits the wait. [`Event::Closed`] follows.
+    /// [`Limits::drain_timeout`] limits how long to wait for the answers. The last event is
+    /// [`Event::Closed`].
     pub fn close(&mut self, now: Instant) {
         let _done = self.apply(now, Command::Close);
     }

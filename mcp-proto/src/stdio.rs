@@ -18,7 +18,7 @@ use crate::wire::{Line, LineReader, Outbox};
 
 /// A [`Client`](crate::client::Client) or a [`Server`](crate::server::Server) on a byte stream.
 ///
-/// The application uses the client or server, to which this type dereferences. The driver uses the
+/// This type dereferences to the client or server, which the application uses. The driver uses the
 /// [`Endpoint`] implementation.
 ///
 /// ```
@@ -144,23 +144,23 @@ fn is_complete_message(line: &[u8]) -> bool {
     core::str::from_utf8(line).is_ok_and(|line| crate::json::Raw::from_text(line).is_ok())
 }
 
-/// A step in ending a child process.
+/// A step in the shutdown of a child process.
 // FRM-19: close stdin, then terminate, then kill.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum ShutdownStep {
-    /// Close the stdin of the child when the outbox has been sent or sending has failed.
+    /// Close the child's stdin once the outbox has been sent or sending has failed.
     CloseInput,
-    /// Ask the child to terminate: SIGTERM to its process group.
+    /// Ask the child to terminate: send SIGTERM to its process group.
     Terminate,
-    /// Kill the child: SIGKILL to its process group. The last step.
+    /// Kill the child: send SIGKILL to its process group. This is the last step.
     Kill,
 }
 
 /// The timed shutdown of a child process: close its stdin, terminate it, kill it.
 ///
-/// Create it when the connection has closed, for any reason. Perform each step that
-/// [`poll_step`](Self::poll_step) returns until the child exits. The delays are
-/// [`Limits::exit_timeout`] and [`Limits::terminate_timeout`].
+/// Create it when the connection has closed, for any reason. Until the child exits, perform each
+/// step that [`poll_step`](Self::poll_step) returns. The delays before the second and the third
+/// step are [`Limits::exit_timeout`] and [`Limits::terminate_timeout`].
 ///
 /// ```
 /// use mcp_proto::stdio::{ShutdownStep, Shutdown};
@@ -195,7 +195,7 @@ impl Shutdown {
         }
     }
 
-    /// Returns the step that is due now; `None` if no step is due or the step was already returned.
+    /// Returns the step that is due now; `None` if there is none or it was already returned.
     pub fn poll_step(&mut self) -> Option<ShutdownStep> {
         self.due.take()
     }
@@ -206,7 +206,7 @@ impl Shutdown {
         self.next.map(|(_, at)| at)
     }
 
-    /// Advances the shutdown to `now`, which makes the next step due if its time has come.
+    /// Advances the shutdown to `now`. If the next step's time has come, that step becomes due.
     pub fn handle_timeout(&mut self, now: Instant) {
         let Some((step, _)) = self.next.filter(|(_, at)| *at <= now) else { return };
         self.due = Some(step);

@@ -63,7 +63,7 @@ impl Instant {
         self.0
     }
 
-    /// Returns the time elapsed since `earlier`, or zero if `earlier` is the later one.
+    /// Returns the time elapsed since `earlier`, or zero if `earlier` is later than `self`.
     #[must_use]
     pub const fn duration_since(self, earlier: Self) -> Duration {
         Duration::from_nanos(self.0.saturating_sub(earlier.0))

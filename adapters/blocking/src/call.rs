@@ -10,37 +10,39 @@ use mcp_adapter::proto::schema::Decode;
 
 /// A call that has not been sent yet.
 ///
-/// Set its options, then call [`wait`](Self::wait), or [`start`](Self::start) to wait later.
+/// Set its options, then send it: [`wait`](Self::wait) also waits for the result, while
+/// [`start`](Self::start) lets you wait later.
 #[must_use = "a call is sent by `wait` or `start`"]
 pub struct Call<'c, T>(pub(crate) mcp_adapter::Call<'c, T>);
 
 impl<'c, T: Decode> Call<'c, T> {
-    /// Requests progress notifications and passes them to `callback`.
+    /// Requests progress notifications from the server and passes them to `callback`.
     ///
-    /// `callback` runs while [`wait`](Self::wait) blocks.
+    /// `callback` runs while [`wait`](Self::wait) blocks. If the call is sent with
+    /// [`start`](Self::start) instead, use [`Pending::next_progress`].
     pub fn progress(self, callback: impl FnMut(Progress) + Send + 'c) -> Self {
         Self(self.0.progress(callback))
     }
 
-    /// Sets the longest wait for the response, restarted by each progress notification.
+    /// Sets the timeout for the response. Each progress notification restarts it.
     ///
     /// Default: [`Limits::call_timeout`](crate::proto::Limits::call_timeout), 60 s.
     pub fn timeout(self, timeout: Duration) -> Self {
         Self(self.0.timeout(timeout))
     }
 
-    /// Sets the longest total wait for the response, regardless of progress.
+    /// Sets the maximum total time to wait for the response, regardless of progress.
     ///
-    /// Default: [`Limits::call_timeout_max`](crate::proto::Limits::call_timeout_max), 10 min, but
-    /// never less than the [`timeout`](Self::timeout).
+    /// Default: [`Limits::call_timeout_max`](crate::proto::Limits::call_timeout_max), 10 min, or
+    /// the [`timeout`](Self::timeout) if that is longer.
     pub fn timeout_max(self, timeout_max: Duration) -> Self {
         Self(self.0.timeout_max(timeout_max))
     }
 
     /// Sends the call even if the client has a cached result. The new result is still cached.
     ///
-    /// Has no effect while [`Limits::cache_bytes_max`](crate::proto::Limits::cache_bytes_max) is 0,
-    /// the default.
+    /// Has no effect if [`Limits::cache_bytes_max`](crate::proto::Limits::cache_bytes_max) is 0,
+    /// which is the default.
     pub fn bypass_cache(self) -> Self {
         Self(self.0.bypass_cache())
     }
@@ -48,19 +50,23 @@ impl<'c, T: Decode> Call<'c, T> {
     /// Sends the call and waits for its result.
     ///
     /// # Errors
-    /// Fails if the call cannot be sent, the server returns an error, the call times out, or the
-    /// result does not match the method.
+    /// Fails with
+    /// - [`Error::Misuse`] if the call cannot be sent;
+    /// - [`Error::Call`] if the server returns an error, the call times out, or the connection
+    ///   ends;
+    /// - [`Error::Decode`] if the result does not match the method.
     pub fn wait(self) -> Result<T, Error> {
         block_on(self.0.wait())
     }
 
     /// Sends the call without waiting for its result.
     ///
-    /// While the output queue is full, blocks for at most the [`timeout`](Self::timeout) if one was
-    /// set, otherwise for at most 60 s.
+    /// If the output queue is full, blocks until there is room, for at most the
+    /// [`timeout`](Self::timeout) if one was set, and otherwise for at most 60 s.
     ///
     /// # Errors
-    /// Fails if the call cannot be sent.
+    /// Fails with [`Error::Misuse`] if the call cannot be sent, for example because the connection
+    /// is closed or the output queue is still full.
     pub fn start(self) -> Result<Pending<T>, Error> {
         block_on(self.0.start()).map(Pending)
     }
@@ -80,8 +86,8 @@ impl<T: Decode> Pending<T> {
     /// Waits for the result of the call.
     ///
     /// # Errors
-    /// Fails if the server returns an error, the call times out, or the result does not match the
-    /// method.
+    /// Fails with [`Error::Call`] if the server returns an error, the call times out, or the
+    /// connection ends, and with [`Error::Decode`] if the result does not match the method.
     pub fn wait(self) -> Result<T, Error> {
         block_on(self.0.wait())
     }
@@ -93,7 +99,7 @@ impl<T> Pending<T> {
         block_on(self.0.next_progress())
     }
 
-    /// Cancels the call and sends the server a cancellation with this reason.
+    /// Cancels the call and notifies the server, giving `reason` as the reason.
     pub fn cancel(self, reason: &str) {
         self.0.cancel(reason);
     }

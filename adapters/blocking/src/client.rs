@@ -11,7 +11,9 @@ use crate::connection::Connection;
 use crate::drive;
 use crate::runtime::Threads;
 
-/// Methods to connect a [`Client`]. Each connection uses three threads.
+/// Extends [`Client`] with methods that connect it to a server.
+///
+/// Each connection uses three threads.
 pub trait Connect {
     /// Starts a server, connects to its stdin and stdout, and waits until it has identified itself.
     ///
@@ -19,25 +21,25 @@ pub trait Connect {
     /// stdin is closed, then the group receives SIGTERM, then SIGKILL.
     ///
     /// The client first sends `server/discover` to detect whether the server supports a modern
-    /// revision. If the server exits instead of answering, it is restarted and receives
-    /// `initialize` right away.
+    /// revision (2026-07-28 or later). If the server exits instead of answering, it is restarted
+    /// and receives `initialize` right away.
     ///
     /// # Errors
-    /// Fails with [`Error::Io`] if the server cannot be started, and with [`Error::Start`], which
-    /// has the last lines of its stderr, if the connection cannot be opened.
+    /// Fails with [`Error::Io`] if the server cannot be started. Fails with [`Error::Start`], which
+    /// contains the last lines of the server's stderr, if the connection cannot be opened.
     // T-36: restarts a server that exits on the probe.
     fn spawn(self, command: Command) -> Result<Connection, Error>;
 
     /// Connects over a pair of byte streams and waits until the server has identified itself.
     ///
-    /// When the connection ends, the writer is dropped, which must close the stream. If the writer
-    /// is a bare `TcpStream` or `UnixStream`, it is also shut down, so the reader may be a clone of
-    /// it.
+    /// When the connection ends, the writer is dropped, and this must close the stream. A writer
+    /// that is itself a `TcpStream` or `UnixStream` is also shut down, so the reader may be a clone
+    /// of it.
     ///
     /// # Errors
-    /// Fails with [`Error::Start`] if the connection cannot be opened. If the server closes the
-    /// connection in response to the `server/discover` probe, it may be a legacy server;
-    /// [`Client::expect_era`] skips the probe.
+    /// Fails with [`Error::Start`] if the connection cannot be opened. A legacy server (up to
+    /// revision 2025-11-25) may close the connection in response to the first request,
+    /// `server/discover`; to skip that request, pass the legacy era to [`Client::expect_era`].
     fn connect(
         self,
         reader: impl Read + Send + 'static,

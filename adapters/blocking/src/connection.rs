@@ -56,8 +56,8 @@ impl Connection {
 
     /// Returns the server's era: legacy (up to revision 2025-11-25) or modern.
     ///
-    /// Pass it to [`Client::expect_era`](crate::Client::expect_era) to save a round trip the next
-    /// time.
+    /// Pass it to [`Client::expect_era`](crate::Client::expect_era) to save a round trip when you
+    /// connect to this server again.
     #[must_use]
     pub fn era(&self) -> Era {
         self.as_async().era()
@@ -66,13 +66,17 @@ impl Connection {
     /// Returns all tools of the server, fetching every page of the list.
     ///
     /// # Errors
-    /// Fails if a call fails, if the server repeats a cursor, or after 10,000 pages.
+    /// Fails if a call fails. Fails with [`Error::TooManyPages`] if the list has more than 10,000
+    /// pages, or if the server repeats a cursor.
     // PAG-07
     pub fn list_tools(&self) -> Result<Vec<Tool>, Error> {
         block_on(self.as_async().list_tools())
     }
 
-    /// Calls a tool. `arguments` must serialize to a JSON object; otherwise the call fails.
+    /// Prepares a call of a tool.
+    ///
+    /// [Wait](Call::wait) for the call or [start](Call::start) it to send it. The call fails
+    /// unless `arguments` serializes to a JSON object.
     pub fn call_tool(
         &self,
         name: &str,
@@ -95,33 +99,39 @@ impl Connection {
         self.as_async().check_result(tool, result)
     }
 
-    /// Calls the method of a typed request, such as
+    /// Prepares a call with a typed request, such as
     /// [`ReadResource`](crate::proto::schema::ReadResource).
+    ///
+    /// [Wait](Call::wait) for the call or [start](Call::start) it to send it.
     pub fn call<'c, R: ClientRequest + Send + 'c>(&'c self, request: R) -> Call<'c, R::Result> {
         Call(self.as_async().call(request))
     }
 
-    /// Calls any method by name, with its params as raw JSON.
+    /// Prepares a call of any method by name, with its params as raw JSON.
+    ///
+    /// [Wait](Call::wait) for the call or [start](Call::start) it to send it.
     pub fn call_raw<'c>(&'c self, method: &str, params: Raw) -> Call<'c, Raw> {
         Call(self.as_async().call_raw(method, params))
     }
 
-    /// Sends a
-    /// [ping](https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/ping) and
-    /// waits for the response. Legacy era (revisions up to 2025-11-25) only.
+    /// Sends a [ping] and waits for the response.
+    ///
+    /// Only the legacy era (revisions up to 2025-11-25) defines pings.
+    ///
+    /// [ping]: https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/ping
     ///
     /// # Errors
-    /// Fails if the server does not respond, and with
-    /// [`Misuse::Unsupported`](crate::proto::Misuse::Unsupported) in the modern era.
+    /// Fails with [`Error::Call`] if the server does not respond in time. In the modern era, fails
+    /// with [`Misuse::Unsupported`](crate::proto::Misuse::Unsupported).
     pub fn ping(&self) -> Result<(), Error> {
         block_on(self.as_async().ping())
     }
 
-    /// Requests log messages of at least this level.
+    /// Asks the server to send log messages of at least this level.
     ///
-    /// They arrive as notifications; see
+    /// The messages arrive as notifications; see
     /// [`Client::on_notification`](crate::Client::on_notification). In the modern era (from
-    /// revision 2026-07-28), the level applies to calls made after this one.
+    /// revision 2026-07-28), the level applies only to calls that are sent afterwards.
     ///
     /// # Errors
     /// Fails if the server does not support logging, or the call fails.
@@ -156,34 +166,45 @@ impl Connection {
 
     /// Restarts a dead server or reconnects over HTTP, and returns the new connection.
     ///
-    /// The new connection has an equal configuration.
+    /// The new connection is configured like this one.
     ///
-    /// If this connection is still open, it is closed first, and this handle keeps referring to it.
-    /// Each [`Subscription`] that ended with the old connection and has not been dropped continues
-    /// on the new one; changes in between are not reported. Calls in flight are lost, and the log
-    /// level must be set again.
+    /// If this connection is still open, it is closed first; this handle keeps referring to the old
+    /// connection. Each [`Subscription`] that ended because the old connection was lost continues
+    /// on the new one unless it was dropped; changes in between are not reported. Calls in flight
+    /// are lost, and the log level must be set again.
     ///
     /// # Errors
-    /// Fails under the conditions of the method that opened this connection, such as
-    /// [`Connect::spawn`](crate::Connect::spawn). Fails with [`Error::Io`] of kind `Unsupported`
-    /// for a connection over a pair of byte streams.
+    /// Fails with [`Error::Io`] of kind `Unsupported` if this is a connection over a pair of byte
+    /// streams. Otherwise, fails under the conditions listed for the method that opened this
+    /// connection, such as [`Connect::spawn`](crate::Connect::spawn).
     // FRM-22: a server that died can be restarted. STL-38: changes are not replayed.
     pub fn reconnect(&self) -> Result<Self, Error> {
         block_on(self.as_async().reconnect()).map(Self::new)
     }
 
-    /// Sends a notification by method name, blocking for up to 10 s while the output queue is full.
+    /// Sends a notification by method name.
+    ///
+    /// If the output queue is full, blocks until there is room, for at most 10 s.
     ///
     /// # Errors
-    /// Fails if the notification cannot be sent.
+    /// Fails with [`Error::Misuse`], without sending anything, if
+    /// - the output queue is still full after 10 s ([`Blocked`](crate::proto::Misuse::Blocked));
+    /// - the connection is closing or closed ([`Closed`](crate::proto::Misuse::Closed));
+    /// - over HTTP, a lost session was not replaced within 10 s
+    ///   ([`NotReady`](crate::proto::Misuse::NotReady));
+    /// - this client did not declare the required capability
+    ///   ([`Undeclared`](crate::proto::Misuse::Undeclared));
+    /// - `params` is not a JSON object ([`Unencodable`](crate::proto::Misuse::Unencodable));
+    /// - the negotiated revision does not let clients send the notification, or only this library
+    ///   may send it ([`Unsupported`](crate::proto::Misuse::Unsupported)).
     pub fn notify_raw(&self, method: &str, params: Option<&Raw>) -> Result<(), Error> {
         block_on(self.as_async().notify_raw(method, params))
     }
 
     /// Closes the connection, shuts down a server started by `spawn`, and waits for its exit.
     ///
-    /// Returns the exit status of the server process; `None` for other connections, or if the
-    /// status is unknown. Calls in flight fail with
+    /// Returns the exit status of a server started by `spawn`; `None` for other connections, or if
+    /// the status is unknown. Calls in flight fail with
     /// [`CallError::Lost`](crate::proto::CallError::Lost).
     ///
     /// # Errors

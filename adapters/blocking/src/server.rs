@@ -8,30 +8,35 @@ use mcp_adapter::Server;
 use crate::drive;
 use crate::runtime::Threads;
 
-/// Methods to serve a [`Server`] on the calling thread and two more threads for each connection.
+/// Extends [`Server`] with methods that serve one connection.
+///
+/// Each method uses the calling thread and two more threads.
 pub trait Serve {
     /// Serves on stdin and stdout until the client disconnects, or until SIGINT or SIGTERM.
     ///
-    /// After that, requests in progress may still be answered for `Limits::drain_timeout` (50 ms by
-    /// default), and the remaining output is sent for at most 2 s while the client reads.
+    /// Requests in progress may then still be answered within `Limits::drain_timeout` (50 ms by
+    /// default). The remaining output is sent for at most 2 s, as long as the client reads it.
     ///
     /// The server owns both streams: any other output to stdout corrupts the protocol. If stdin is
     /// still open when this method returns, a thread stays blocked on it until the process exits.
     ///
     /// # Errors
-    /// Fails if a registered entry is invalid, the streams are unavailable, a thread cannot be
-    /// started, or the connection ends because of a protocol fault.
+    /// Fails if
+    /// - a registered tool, resource or prompt is invalid;
+    /// - stdin or stdout is unavailable;
+    /// - a thread cannot be started;
+    /// - the connection ends because of a protocol fault.
     fn serve_stdio(&self) -> io::Result<()>;
 
     /// Serves on a pair of byte streams until the client disconnects.
     ///
-    /// When the connection ends, the writer is dropped, which must close the stream. If the writer
-    /// is a bare `TcpStream` or `UnixStream`, it is also shut down, so the reader may be a clone of
-    /// it.
+    /// When the connection ends, the writer is dropped, and this must close the stream. A writer
+    /// that is itself a `TcpStream` or `UnixStream` is also shut down, so the reader may be a clone
+    /// of it.
     ///
     /// # Errors
-    /// Fails if a registered entry is invalid, a thread cannot be started, or the connection ends
-    /// because of a protocol fault.
+    /// Fails if a registered tool, resource or prompt is invalid, a thread cannot be started, or
+    /// the connection ends because of a protocol fault.
     fn serve(
         &self,
         reader: impl Read + Send + 'static,

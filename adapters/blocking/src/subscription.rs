@@ -15,8 +15,8 @@ use crate::wait::block_on_within;
 /// queue holds at most 1,024 distinct changes and 1 MiB of URIs. Beyond that, all queued resource
 /// changes are merged into [`Changed::ManyResources`], so no change is lost.
 ///
-/// Dropping this value ends the subscription and notifies the server. A subscription also ends with
-/// its connection; [`Connection::reconnect`](crate::Connection::reconnect) resumes it.
+/// Dropping this value ends the subscription and notifies the server. A subscription also ends when
+/// its connection ends; [`Connection::reconnect`](crate::Connection::reconnect) resumes it.
 #[must_use = "dropping it ends the subscription"]
 pub struct Subscription(pub(crate) mcp_adapter::Subscription);
 
@@ -37,8 +37,8 @@ impl Subscription {
 
     /// Returns how the subscription ended; `None` while it is open.
     ///
-    /// `Ok` means that the server ended it with a final response. Changes may still be queued after
-    /// the end.
+    /// `Ok` means that the server ended the subscription with a final response. Changes may still
+    /// be queued after the end.
     #[must_use]
     pub fn ended(&self) -> Option<Result<(), CallError>> {
         self.0.ended()

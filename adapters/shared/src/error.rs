@@ -49,7 +49,8 @@ pub enum Error {
 pub struct HttpFailure {
     /// The URL of the server, without the query.
     pub url: String,
-    /// The I/O, TLS or HTTP error that prevented or broke the connection, if there was one.
+    /// The I/O, TLS or HTTP error that prevented or broke the connection; `None` if the server
+    /// responded.
     pub cause: Option<io::Error>,
 }
 

@@ -10,7 +10,7 @@ use smol::io::{AsyncRead, AsyncWrite};
 use crate::drive::drive;
 use crate::runtime::Smol;
 
-/// Methods to connect a [`Client`] on smol.
+/// Extends [`Client`] with methods that connect it to a server on smol.
 ///
 /// The background tasks of a connection run on smol's global executor, regardless of the executor
 /// that polls the calls.
@@ -24,12 +24,12 @@ pub trait Connect {
     /// Otherwise a server that does not exit at the end of its stdin may be left running.
     ///
     /// The client first sends `server/discover` to detect whether the server supports a modern
-    /// revision. If the server exits instead of answering, it is restarted and receives
-    /// `initialize` right away.
+    /// revision (2026-07-28 or later). If the server exits instead of answering, it is restarted
+    /// and receives `initialize` right away.
     ///
     /// # Errors
-    /// Fails with [`Error::Io`] if the server cannot be started, and with [`Error::Start`], which
-    /// has the last lines of its stderr, if the connection cannot be opened.
+    /// Fails with [`Error::Io`] if the server cannot be started. Fails with [`Error::Start`], which
+    /// contains the last lines of the server's stderr, if the connection cannot be opened.
     // T-36: restarts a server that exits on the probe.
     fn spawn(self, command: Command) -> impl Future<Output = Result<Connection, Error>> + Send;
 
@@ -37,12 +37,12 @@ pub trait Connect {
     ///
     /// Waits until the server has identified itself.
     ///
-    /// When the connection ends, the writer is closed and dropped. This must close the stream.
+    /// When the connection ends, the writer is closed and dropped, and this must close the stream.
     ///
     /// # Errors
-    /// Fails with [`Error::Start`] if the connection cannot be opened. If the server closes the
-    /// connection in response to the `server/discover` probe, it may be a legacy server;
-    /// [`Client::expect_era`] skips the probe.
+    /// Fails with [`Error::Start`] if the connection cannot be opened. A legacy server (up to
+    /// revision 2025-11-25) may close the connection in response to the first request,
+    /// `server/discover`; to skip that request, pass the legacy era to [`Client::expect_era`].
     fn connect(
         self,
         reader: impl AsyncRead + Send + 'static,

@@ -12,32 +12,36 @@ use crate::drive::drive;
 use crate::runtime::Smol;
 use crate::streams::{FLUSH_TIMEOUT, standard};
 
-/// Methods to serve a [`Server`] on smol.
+/// Extends [`Server`] with methods that serve it on smol.
 ///
-/// Asynchronous handlers run on smol's global executor, regardless of the executor that polls the
-/// returned future. Dropping that future ends the connection immediately.
+/// Asynchronous handlers run on smol's global executor, whichever executor polls the future that a
+/// method returns. Dropping that future ends the connection immediately.
 pub trait Serve {
     /// Serves on stdin and stdout until the client disconnects, or until SIGINT or SIGTERM.
     ///
-    /// After that, requests in progress may still be answered for `Limits::drain_timeout` (50 ms by
-    /// default), and the remaining output is sent for at most 2 s while the client reads.
+    /// Requests still in progress at that point can be answered within `Limits::drain_timeout`
+    /// (50 ms by default). The remaining output is sent for at most 2 s, while the client reads.
     ///
     /// The server owns both streams: any other output to stdout corrupts the protocol. No thread
-    /// blocks on stdin, so stdin does not delay the end of the process.
+    /// blocks on stdin, so an open stdin does not keep the process from exiting.
     ///
     /// # Errors
-    /// Fails if a registered entry is invalid, the streams are unavailable, or the connection ends
-    /// because of a protocol fault.
+    /// Fails if
+    /// - a registered tool, resource, resource template or prompt is invalid;
+    /// - stdin or stdout is unavailable;
+    /// - the connection ends because of a protocol fault.
     fn serve_stdio(&self) -> impl Future<Output = io::Result<()>> + Send;
 
-    /// Serves on a pair of byte streams until the client disconnects.
+    /// Serves one client over a pair of byte streams until the client disconnects.
     ///
     /// The streams can be, for example, the halves of a socket.
     ///
-    /// When the connection ends, the writer is closed and dropped. This must close the stream.
+    /// When the connection ends, the server closes and drops `writer`. The writer must then close
+    /// the stream that it writes to.
     ///
     /// # Errors
-    /// Fails if a registered entry is invalid, or the connection ends because of a protocol fault.
+    /// Fails if a registered tool, resource, resource template or prompt is invalid, or if the
+    /// connection ends because of a protocol fault.
     fn serve(
         &self,
         reader: impl AsyncRead + Send,

@@ -10,9 +10,9 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use crate::drive::drive;
 use crate::runtime::Tokio;
 
-/// Methods to connect a [`Client`] on tokio.
+/// Extends [`Client`] with methods that connect on tokio.
 ///
-/// They work on both runtime flavors, with IO and time enabled.
+/// The methods work on both runtime flavors; IO and time must be enabled.
 pub trait Connect {
     /// Starts a server, connects to its stdin and stdout, and waits until it has identified itself.
     ///
@@ -25,9 +25,10 @@ pub trait Connect {
     /// `initialize` right away.
     ///
     /// # Errors
-    /// Fails with [`Error::Io`] if the server cannot be started or there is no runtime, and with
-    /// [`Error::Start`], which has the last lines of its stderr, if the connection cannot be
-    /// opened.
+    /// Fails with
+    /// - [`Error::Io`] if the server cannot be started, or if there is no runtime;
+    /// - [`Error::Start`] if the connection cannot be opened. This error contains the last lines
+    ///   that the server wrote to stderr.
     // T-36: restarts a server that exits on the probe.
     fn spawn(self, command: Command) -> impl Future<Output = Result<Connection, Error>> + Send;
 
@@ -35,12 +36,15 @@ pub trait Connect {
     ///
     /// Waits until the server has identified itself.
     ///
-    /// When the connection ends, the writer is shut down and dropped. This must close the stream.
+    /// When the connection ends, the client shuts down and drops `writer`. The writer must then
+    /// close the stream that it writes to.
     ///
     /// # Errors
-    /// Fails with [`Error::Start`] if the connection cannot be opened. If the server closes the
-    /// connection in response to the `server/discover` probe, it may be a legacy server;
-    /// [`Client::expect_era`] skips the probe.
+    /// Fails with [`Error::Start`] if the connection cannot be opened, and with [`Error::Io`] if
+    /// there is no runtime.
+    ///
+    /// A legacy server may close the connection in response to the client's first request,
+    /// `server/discover`. To skip that request, expect the legacy era with [`Client::expect_era`].
     fn connect(
         self,
         reader: impl AsyncRead + Send + 'static,

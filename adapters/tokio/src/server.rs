@@ -10,33 +10,39 @@ use crate::drive::drive;
 use crate::runtime::Tokio;
 use crate::streams::{FLUSH_TIMEOUT, standard};
 
-/// Methods to serve a [`Server`] on tokio.
+/// Extends [`Server`] with methods that serve it on tokio.
 ///
-/// They work on both runtime flavors, with IO and time enabled. Dropping a returned future ends the
-/// connection immediately.
+/// The methods work on both runtime flavors; IO and time must be enabled. Dropping the future that
+/// a method returns ends the connection immediately.
 pub trait Serve {
     /// Serves on stdin and stdout until the client disconnects, or until SIGINT or SIGTERM.
     ///
-    /// After that, requests in progress may still be answered for `Limits::drain_timeout` (50 ms by
-    /// default), and the remaining output is sent for at most 2 s while the client reads.
+    /// Requests still in progress at that point can be answered within `Limits::drain_timeout`
+    /// (50 ms by default). The remaining output is sent for at most 2 s, while the client reads.
     ///
-    /// The server owns both streams: any other output to stdout corrupts the protocol. No thread of
-    /// the runtime blocks on stdin, so stdin does not delay the runtime's shutdown.
+    /// The server owns both streams: any other output to stdout corrupts the protocol. No runtime
+    /// thread blocks on stdin, so an open stdin does not delay the runtime's shutdown.
     ///
     /// # Errors
-    /// Fails if a registered entry is invalid, the streams are unavailable, there is no runtime, or
-    /// the connection ends because of a protocol fault.
+    /// Fails if
+    /// - a registered tool, resource, resource template or prompt is invalid;
+    /// - stdin or stdout is unavailable;
+    /// - there is no runtime;
+    /// - the connection ends because of a protocol fault.
     fn serve_stdio(&self) -> impl Future<Output = io::Result<()>> + Send;
 
-    /// Serves on a pair of byte streams until the client disconnects.
+    /// Serves one client over a pair of byte streams until the client disconnects.
     ///
     /// The streams can be, for example, the halves of a socket.
     ///
-    /// When the connection ends, the writer is shut down and dropped. This must close the stream.
+    /// When the connection ends, the server shuts down and drops `writer`. The writer must then
+    /// close the stream that it writes to.
     ///
     /// # Errors
-    /// Fails if a registered entry is invalid, there is no runtime, or the connection ends because
-    /// of a protocol fault.
+    /// Fails if
+    /// - a registered tool, resource, resource template or prompt is invalid;
+    /// - there is no runtime;
+    /// - the connection ends because of a protocol fault.
     fn serve(
         &self,
         reader: impl AsyncRead + Send,

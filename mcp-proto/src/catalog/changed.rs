@@ -5,10 +5,10 @@ use crate::schema::{
     PromptsListChanged, ResourcesListChanged, ServerNotification, ToolsListChanged,
 };
 
-/// The list affected by a change to the catalog.
+/// The list that a change to the catalog affects.
 ///
-/// A server that declared `listChanged` notifies its clients after each change, or sends one
-/// notification after several changes.
+/// A server that declared `listChanged` notifies its clients of the changes: after each one, or
+/// once after several.
 ///
 /// ```
 /// use mcp_proto::catalog::{Catalog, ChangedList};

@@ -18,7 +18,7 @@ use super::uri_template::TemplateError;
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum CatalogError {
-    /// The entry, or the completion handler of the argument, already exists.
+    /// The entry already exists, or the argument already has a completion handler.
     Duplicate,
     /// The entry is malformed. The text states the reason.
     Invalid(&'static str),

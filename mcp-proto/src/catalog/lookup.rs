@@ -24,15 +24,19 @@ const MESSAGE_CHARS_MAX: usize = 256;
 impl<H> Catalog<H> {
     /// Resolves `request` to a handler, or to a [`CatalogResult`] to respond with.
     ///
-    /// `revision` is the revision of the peer; see [`Context::peer`](crate::Context::peer). A list
-    /// request copies the entries on the requested page. A read request for a URI that no resource
-    /// has tries the templates, most specific first, until one matches.
+    /// `revision` is the peer's revision; see [`Context::peer`](crate::Context::peer).
+    ///
+    /// For a list request, the entries on the requested page are copied. For a read request, if no
+    /// resource has the URI, the templates are tried, most specific first, until one matches.
     ///
     /// # Errors
-    /// Fails with the error to respond with. The error is [`resource_not_found`] if no resource or
-    /// template matches the URI to read. Otherwise its code is `-32602`: the params are malformed,
-    /// the tool, prompt, resource template or argument is unknown, a required argument is missing,
-    /// or the cursor is invalid.
+    /// Returns the error to send as the response. If no resource or template matches the URI to
+    /// read, this is [`resource_not_found`]. Otherwise, its code is `-32602`, for one of these
+    /// reasons:
+    /// - the params are malformed;
+    /// - the tool, prompt, resource template or argument is unknown;
+    /// - a required argument is missing;
+    /// - the cursor is invalid.
     // T-117: an unknown tool is a protocol error. PAG-05: so is an invalid cursor. STL-46: the code
     // for unknown resources depends on the revision.
     pub fn lookup(
@@ -43,12 +47,12 @@ impl<H> Catalog<H> {
         self.lookup_raw(&request.method, request.params.as_ref(), revision)
     }
 
-    /// Like [`lookup`](Self::lookup), for a request given as method and params.
+    /// Resolves a request, given by its method and params, like [`lookup`](Self::lookup).
     ///
     /// Absent params are treated as an empty object.
     ///
     /// # Errors
-    /// Fails whenever [`lookup`](Self::lookup) fails.
+    /// Fails under the conditions documented at [`lookup`](Self::lookup).
     pub fn lookup_raw(
         &self,
         method: &str,

@@ -31,9 +31,9 @@ use crate::schema::{CacheScope, Capabilities, Prompt, Resource, ResourceTemplate
 
 /// The tools, resources, resource templates and prompts of a server, with handlers of type `H`.
 ///
-/// Lists are in insertion order, which does not depend on the client or the revision. Memory use
-/// depends only on the entries: requests from peers do not increase it. Methods that add or remove
-/// an entry return the [`ChangedList`], for notifications to clients.
+/// Lists are in insertion order, for every client and revision. Memory use depends only on the
+/// entries: requests from peers do not increase it. Methods that add or remove an entry return the
+/// [`ChangedList`] to notify clients of.
 ///
 /// ```
 /// use mcp_proto::catalog::{Catalog, Resolved};
@@ -96,8 +96,8 @@ impl<H> Catalog<H> {
 
     /// Declares `listChanged` in [`capabilities`](Self::capabilities).
     ///
-    /// Call it if entries will be added or removed while clients are connected. Not declared by
-    /// default.
+    /// Call this method if entries will be added or removed while clients are connected. By
+    /// default, `listChanged` is not declared.
     // CAP-12: changes are notified only if declared.
     #[must_use]
     pub const fn declare_list_changed(mut self) -> Self {
@@ -107,8 +107,8 @@ impl<H> Catalog<H> {
 
     /// Lets a new entry replace an existing one with an equal name, URI or URI template.
     ///
-    /// The new entry takes the list position of the old one; the completion handlers of the old
-    /// entry are dropped. By default, adding such an entry fails with [`CatalogError::Duplicate`].
+    /// The new entry takes the old entry's position in the list; the old entry's completion
+    /// handlers are dropped. By default, adding a duplicate fails with [`CatalogError::Duplicate`].
     #[must_use]
     pub const fn replace_duplicates(mut self) -> Self {
         self.replacing = true;
@@ -142,12 +142,12 @@ impl<H> Catalog<H> {
 
     /// Sets a function that checks the arguments of every tool call. Default: no check.
     ///
-    /// The arguments are always a JSON object. If the check fails, the call resolves to a tool
-    /// error with the returned text, and not to the tool's handler.
+    /// The function can, for example, run a JSON Schema validator. The arguments that it receives
+    /// are always a JSON object.
     ///
-    /// Use the function to run a JSON Schema validator. The client receives the text so that the
-    /// model can correct the call; the text must not contain anything that the client should not
-    /// see.
+    /// If the function returns an error text, the call resolves to a tool error with this text
+    /// instead of the tool's handler. The client receives the text, so that the model can correct
+    /// the call. The text must not contain anything that the client should not see.
     // T-117: invalid arguments are a tool error.
     #[must_use]
     pub fn check_arguments(
@@ -161,9 +161,12 @@ impl<H> Catalog<H> {
     /// Adds a tool at the end of the list.
     ///
     /// # Errors
-    /// Fails if a tool with this name exists, the name is empty, the input schema is not an object
-    /// with `"type":"object"`, the output schema is not an object, or the tool does not fit on a
-    /// page.
+    /// Fails if
+    /// - a tool with this name exists;
+    /// - the name is empty;
+    /// - the input schema is not an object with `"type":"object"`;
+    /// - the output schema is not an object;
+    /// - the tool does not fit on a page.
     pub fn add_tool(&mut self, tool: Tool, handler: H) -> Result<ChangedList, CatalogError> {
         if tool.name.is_empty() {
             return Err(CatalogError::Invalid("the name is empty"));
@@ -201,13 +204,14 @@ impl<H> Catalog<H> {
     /// Adds a resource template at the end of the list.
     ///
     /// A read request resolves to the resource with the requested URI if there is one, and
-    /// otherwise to the most specific template that matches the URI. A template is more specific if
-    /// it has more literal characters; if equal, fewer `{+x}` and `{#x}` expressions; if equal,
-    /// fewer variables. Among equally specific templates, the one added first takes precedence.
+    /// otherwise to the most specific template that matches the URI. The most specific template is
+    /// the one with the most literal characters. Among templates with equally many, the one with
+    /// the fewest `{+x}` and `{#x}` expressions takes precedence, then the one with the fewest
+    /// variables, then the one added first.
     ///
     /// # Errors
-    /// Fails if an entry with this URI template exists, or the template is not supported (see
-    /// [`UriTemplate`]) or does not fit on a page.
+    /// Fails if an entry with this URI template exists, or if the template is invalid, is not
+    /// supported (see [`UriTemplate`]), or does not fit on a page.
     pub fn add_template(
         &mut self,
         template: ResourceTemplate,
@@ -223,8 +227,11 @@ impl<H> Catalog<H> {
     /// Adds a prompt at the end of the list.
     ///
     /// # Errors
-    /// Fails if a prompt with this name exists, the name is empty, argument names are not unique,
-    /// or the prompt does not fit on a page.
+    /// Fails if
+    /// - a prompt with this name exists;
+    /// - the name is empty;
+    /// - the argument names are not unique;
+    /// - the prompt does not fit on a page.
     pub fn add_prompt(&mut self, prompt: Prompt, handler: H) -> Result<ChangedList, CatalogError> {
         if prompt.name.is_empty() {
             return Err(CatalogError::Invalid("the name is empty"));
@@ -343,8 +350,8 @@ impl<H> Catalog<H> {
     /// They include `listChanged` if [`declare_list_changed`](Self::declare_list_changed) was
     /// called.
     ///
-    /// Capabilities for an empty list are not included. If its entries will be added later, add the
-    /// capability with [`Capabilities::with`].
+    /// The capability of an empty list is not included. If entries will be added to the list later,
+    /// add its capability with [`Capabilities::with`].
     // CAP-01: a server declares what it offers.
     #[must_use]
     pub fn capabilities(&self) -> Capabilities {

@@ -18,7 +18,7 @@ use crate::schema::{
 
 /// The result of [`Catalog::lookup`](super::Catalog::lookup).
 ///
-/// Params are decoded and checked. They contain the requested name or URI.
+/// The params in a variant are decoded and checked. They contain the requested name or URI.
 ///
 /// ```
 /// use mcp_proto::catalog::{Catalog, Resolved};
@@ -85,7 +85,8 @@ pub enum Resolved<'a, H> {
     },
     /// A request to read a URI that matches a resource template.
     ///
-    /// The handler must check that the resource exists and that the values are safe.
+    /// The values in `variables` come from the peer. The handler must check that they are safe to
+    /// use, and that the resource exists.
     // SEC-02: the values come from the peer.
     Template {
         /// The most specific template that matches the URI.
@@ -136,12 +137,11 @@ impl<H> fmt::Debug for Resolved<'_, H> {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum CatalogResult {
-    /// A tool error, because the arguments failed the check.
-    ///
-    /// See [`Catalog::check_arguments`](super::Catalog::check_arguments).
+    /// A tool error: the arguments failed the check that was set with
+    /// [`Catalog::check_arguments`](super::Catalog::check_arguments).
     // T-117: invalid arguments are a tool error.
     Call(CallToolResult),
-    /// An empty completion, because the argument has no completion handler.
+    /// A completion without values: the argument has no completion handler.
     Complete(CompleteResult),
     /// A page of the list of prompts.
     Prompts(ListPromptsResult),
@@ -166,9 +166,10 @@ impl Encode for CatalogResult {
     }
 }
 
-/// Creates a completion result from the first 100 of `values`, most relevant first.
+/// Creates a completion result from `values`, or from the first 100 if there are more.
 ///
-/// `total` is the total number of matches, if greater than the number of `values`.
+/// Sort `values` by relevance, most relevant first. `total` is the total number of matches; it is
+/// ignored unless it is greater than the number of `values`.
 ///
 /// ```
 /// use mcp_proto::catalog::completion;
@@ -190,9 +191,9 @@ pub fn completion(values: Vec<String>, total: Option<u64>) -> CompleteResult {
 
 /// Creates the error for an unknown resource, with the code that `revision` defines.
 ///
-/// The error contains the URI. [`Catalog::lookup`](super::Catalog::lookup) fails with it if no
-/// entry matches the URI. The handler of a template should respond with it if the URI matches the
-/// template but the resource does not exist.
+/// The error contains the URI. [`Catalog::lookup`](super::Catalog::lookup) fails with this error if
+/// no entry matches the URI. A template's handler should respond with it if the URI matches the
+/// template, but the resource does not exist.
 ///
 /// ```
 /// use mcp_proto::Revision;

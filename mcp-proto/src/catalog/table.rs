@@ -13,7 +13,7 @@ use super::error::CatalogError;
 use crate::revision::Revision;
 use crate::schema::Encode;
 
-/// The maximum size of a page of a list.
+/// The maximum size of the pages into which a [`Catalog`](super::Catalog) splits its lists.
 ///
 /// ```
 /// use mcp_proto::catalog::{Catalog, Pages};
@@ -27,7 +27,8 @@ pub struct Pages {
     /// Maximum size of a page (the result of one list request), in bytes of JSON. Default: 1 MiB.
     ///
     /// An entry that does not fit on a page by itself cannot be added. The message that contains a
-    /// page is a few hundred bytes larger and must not exceed the message limit of clients.
+    /// page is a few hundred bytes larger than the page; it must not exceed the clients' message
+    /// limit.
     pub bytes_max: usize,
 }
 

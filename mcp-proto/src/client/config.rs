@@ -65,7 +65,7 @@ impl Config {
 
     /// Sets the protocol revisions that the client may negotiate. Default: all.
     ///
-    /// Without any revision, the connection fails with
+    /// If `revisions` is empty, the connection fails with
     /// [`Fault::NoRevisionConfigured`](crate::Fault::NoRevisionConfigured).
     #[must_use]
     pub fn revisions(mut self, revisions: &[Revision]) -> Self {
@@ -109,7 +109,7 @@ impl Config {
         self
     }
 
-    /// Adds a method, defined by no revision, whose requests are delivered instead of refused.
+    /// Delivers requests with a method that no revision defines, instead of refusing them.
     #[must_use]
     pub fn serve_method(mut self, method: &str) -> Self {
         self.0.served_methods.push(method.into());
@@ -123,9 +123,9 @@ impl Config {
         self
     }
 
-    /// Sets the reaction to violations of the protocol by the server.
+    /// Sets how the client reacts when the server violates the protocol.
     ///
-    /// Default: [`ViolationPolicy::Ignore`], which only reports them.
+    /// Default: [`ViolationPolicy::Ignore`], which only reports violations.
     #[must_use]
     pub const fn on_violation(mut self, policy: ViolationPolicy) -> Self {
         self.0.policy = policy;

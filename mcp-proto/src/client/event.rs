@@ -14,7 +14,7 @@ use crate::vocabulary::{
 
 /// A client event for the application.
 ///
-/// Events are delivered once each, in the order of their causes.
+/// Each event is delivered once. Events are in the order in which their causes occurred.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Event {
@@ -27,9 +27,8 @@ pub enum Event {
         /// The result, or the error the call failed with.
         outcome: Result<Raw, CallError>,
     },
-    /// The server confirmed a subscription.
-    ///
-    /// [`Client::subscribe`](crate::client::Client::subscribe) started it.
+    /// The server confirmed a subscription that was started with
+    /// [`Client::subscribe`](crate::client::Client::subscribe).
     Subscribed {
         /// The call returned when subscribing.
         call: CallId,
@@ -54,8 +53,8 @@ pub enum Event {
     },
     /// The connection is established and calls can be made.
     ///
-    /// Over HTTP, the event occurs again when the server has dropped the session and a new session
-    /// is open.
+    /// Over HTTP, if the server drops the session, the event occurs again when a new session is
+    /// open.
     Ready(Arc<Peer>),
     /// The server sent a request.
     ///
@@ -69,9 +68,9 @@ pub enum Event {
         /// The method and its params.
         request: Request,
     },
-    /// The server cancelled its request.
+    /// The server cancelled a request that it had sent.
     ///
-    /// Responding to it fails with [`Misuse::Stale`](crate::Misuse::Stale).
+    /// Responding to the request fails with [`Misuse::Stale`](crate::Misuse::Stale).
     RequestCancelled {
         /// The cancelled request.
         incoming: IncomingId,

@@ -16,15 +16,15 @@ use crate::vocabulary::{CallError, CallId, Fault};
 impl Client {
     /// Declares that messages are sent independently and may reach different servers.
     ///
-    /// Call this method before the first message is handled. Afterwards
+    /// Call this method before the client handles its first message. Afterwards,
     /// [`drain_ended`](Self::drain_ended) reports the requests that have ended.
     pub fn use_exchanges(&mut self) {
         self.connection.use_exchanges();
     }
 
-    /// Appends to `ended` the ids of the requests that have ended since the last call.
+    /// Appends to `ended` the ids of the requests that have ended since this method last ran.
     ///
-    /// Their exchanges can be closed.
+    /// The transport can close the exchanges of these requests.
     pub fn drain_ended(&mut self, ended: &mut Vec<u64>) {
         self.connection.drain_ended(ended);
     }
@@ -35,10 +35,10 @@ impl Client {
         self.connection.is_in_flight(id)
     }
 
-    /// Returns the call of the application that request `id` belongs to.
+    /// Returns the application's call that was sent as request `id`.
     ///
-    /// Returns `None` if the request has ended or if the connection sent it on its own, such as a
-    /// ping.
+    /// Returns `None` if the request has ended, or if the connection itself originated it, as with
+    /// a ping.
     #[must_use]
     pub fn call_of(&self, id: u64) -> Option<CallId> {
         self.connection.call_of(id)
@@ -57,9 +57,9 @@ impl Client {
         self.connection.handle_unanswered(now, id, why);
     }
 
-    /// Reports a violation of the transport rules by the server.
+    /// Reports that the server violated a rule of the transport.
     ///
-    /// The application receives it as [`Event::Violation`](crate::client::Event::Violation).
+    /// The application receives an [`Event::Violation`](crate::client::Event::Violation).
     pub fn report_violation(&mut self, now: Instant, detail: impl Into<Cow<'static, str>>) {
         self.connection.report(now, detail.into());
     }

@@ -30,12 +30,12 @@ use crate::vocabulary::{CallId, IncomingId, NeededInput, Peer};
 /// Input requests to a client, each with its key.
 pub(crate) type Questions<'a> = Cow<'a, [(&'a str, NeededInput)]>;
 
-/// The interface of both roles, for code that is generic over the role.
+/// The interface that clients and servers share, for code that is generic over the role.
 ///
 /// Implemented by [`Client`](crate::client::Client) and [`Server`](crate::server::Server).
 ///
-/// This trait is sealed. Generic code builds an [`OwnedCommand`] and converts it to the command
-/// type of the role. Transports use [`MessageEndpoint`] instead.
+/// This trait is sealed. Generic code builds an [`OwnedCommand`] and converts it to the role's
+/// command type. Transports use [`MessageEndpoint`] instead.
 ///
 /// ```
 /// use mcp_proto::server::{Config, Server};
@@ -55,7 +55,7 @@ pub trait Apply: MessageEndpoint<Event: fmt::Display> {
 
     /// The command type of the role.
     ///
-    /// The conversion from a command of the other role fails with [`Misuse::Unsupported`].
+    /// Converting an [`OwnedCommand`] of the other role fails with [`Misuse::Unsupported`].
     type Command<'a>: TryFrom<&'a OwnedCommand, Error = Misuse> + Clone + fmt::Debug;
 
     /// Applies a command.
@@ -71,8 +71,8 @@ pub trait Apply: MessageEndpoint<Event: fmt::Display> {
 
     /// Returns the description of the peer.
     ///
-    /// Returns `None` until the client has completed its handshake or discovery, or the server has
-    /// a legacy session.
+    /// A client returns `None` until its handshake or discovery is complete. A server returns
+    /// `None` until it has a legacy session.
     fn peer(&self) -> Option<&Arc<Peer>>;
 }
 
@@ -80,7 +80,7 @@ pub trait Apply: MessageEndpoint<Event: fmt::Display> {
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum CommandOutcome {
-    /// The command started a call. An event reports the outcome of the call later.
+    /// The command started a call. An event will report the call's outcome.
     Call(CallId),
     /// The command is complete and has no further outcome.
     Done,

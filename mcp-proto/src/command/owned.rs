@@ -13,8 +13,8 @@ use crate::vocabulary::{CallId, CallOptions, Change, Filter, IncomingId, NeededI
 /// A reference converts to [`client::Command`](crate::client::Command) or
 /// [`server::Command`](crate::server::Command); the conversion fails with
 /// [`Misuse::Unsupported`](crate::Misuse::Unsupported) for a command of the other role. Params and
-/// results are JSON text encoded for one revision, so apply the command only to a connection of
-/// that revision.
+/// results are JSON text encoded for one revision, so apply the command only to a connection that
+/// negotiated this revision.
 ///
 /// ```
 /// use mcp_proto::client::{Client, Command, Config};

@@ -19,7 +19,7 @@ pub(super) const EVENT_STREAM: &str = "text/event-stream";
 /// The maximum length of `MCP-Protocol-Version` in bytes.
 const VERSION_BYTES_MAX: usize = 64;
 
-/// A request whose method and headers were accepted by [`admit`].
+/// An HTTP request whose method and headers [`admit`] has accepted.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Admitted {
     /// A POST with a message. Pass its body to [`PostHead::read`].
@@ -38,9 +38,10 @@ pub enum Admitted {
 pub struct GetRequest {
     /// The session id, in visible ASCII.
     pub session: Box<str>,
-    /// The `Last-Event-ID`: the event after which its stream resumes.
+    /// The `Last-Event-ID` header: the last event that the client received on the stream to resume.
     ///
-    /// `None` if the client listens for messages that belong to no request.
+    /// `None` if the client does not resume a stream, but listens for messages that belong to no
+    /// request.
     pub last_event_id: Option<Box<str>>,
 }
 
@@ -118,14 +119,14 @@ impl SessionHeader {
 
 /// Admits or rejects a request by its HTTP method and headers, before its body is read.
 ///
-/// Checks, in this order, host and origin ([`check_origin`]), the HTTP method, and then
+/// Checks, in this order, the host and origin (with [`check_origin`]), the HTTP method, and then
 ///
 /// - for POST: `Content-Length`, `Content-Encoding`, `Content-Type` and `Accept`;
 /// - for GET: `MCP-Protocol-Version`, `Accept`, `Mcp-Session-Id` and `Last-Event-ID`;
 /// - for DELETE: `MCP-Protocol-Version` and `Mcp-Session-Id`.
 ///
 /// Checks that need the body of a POST are left to [`PostHead::read`]. Over HTTP/2 and later, pass
-/// `:authority` as `host`.
+/// the value of `:authority` as the header `host`.
 ///
 /// ```
 /// use mcp_proto::http::{Admitted, Policy, admit};
@@ -160,10 +161,10 @@ pub fn admit(policy: &Policy, verb: &str, fields: &dyn Headers) -> Result<Admitt
 
 /// Checks `Host` and `Origin`; the first step of [`admit`].
 ///
-/// A server that authenticates clients does so after this check and before all other checks.
+/// A server that authenticates clients should do so after this check and before all other checks.
 ///
 /// # Errors
-/// Returns the [`Refusal`] to send: with status 400 if `Host` is missing, repeated or malformed,
+/// Returns the [`Refusal`] to send. Its status is 400 if `Host` is missing, repeated or malformed,
 /// and 403 if the policy does not allow the host or the origin.
 // HTTP-55: an invalid origin is rejected with 403. T-90: so is `null`, unless configured.
 pub fn check_origin(policy: &Policy, fields: &dyn Headers) -> Result<(), Refusal> {

@@ -5,8 +5,8 @@ use core::fmt;
 
 /// The headers of one request or response.
 ///
-/// Implemented for lists of pairs, and for `http::HeaderMap` with the feature `http-types`. For any
-/// other HTTP stack, implement one lookup:
+/// Implemented for slices, arrays and vectors of name-value pairs and, with the feature
+/// `http-types`, for `http::HeaderMap`. For any other HTTP stack, implement [`value`](Self::value):
 ///
 /// ```
 /// use mcp_proto::http::Headers;
@@ -25,16 +25,17 @@ use core::fmt;
 /// assert!(head.single("accept").is_err());
 /// ```
 pub trait Headers {
-    /// Returns the `nth` value, counted from 0, of the header `name`. `name` is in lower case; the
-    /// comparison ignores case.
+    /// Returns the `nth` value of the header `name`, counting from 0.
+    ///
+    /// Callers pass `name` in lower case. It matches header names in any case.
     // HTTP-46: header names are case-insensitive.
     fn value(&self, name: &str, nth: usize) -> Option<&[u8]>;
 
     /// Returns the value of a header that may appear at most once.
     ///
     /// # Errors
-    /// Returns [`RepeatedHeader`] if the header appears twice, even with equal values. An
-    /// intermediary may check one value and this side use the other, so neither is trusted.
+    /// Returns [`RepeatedHeader`] if the header appears more than once, even with equal values.
+    /// Otherwise, an intermediary could check one value while this side uses another.
     fn single(&self, name: &str) -> Result<Option<&[u8]>, RepeatedHeader> {
         match self.value(name, 1) {
             None => Ok(self.value(name, 0)),
@@ -43,7 +44,7 @@ pub trait Headers {
     }
 }
 
-/// A repeated header that may appear at most once.
+/// The error for a header that is repeated although it may appear only once.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct RepeatedHeader;
 

@@ -27,12 +27,13 @@ const NAME_BYTES_MAX: usize = 128;
 /// The maximum nesting of schemas around an annotation.
 const DEPTH_MAX: usize = 32;
 
-/// Returns the values of the [standard headers] `Mcp-Method` and `Mcp-Name` of a request.
+/// Returns the values of a request's [standard headers], `Mcp-Method` and `Mcp-Name`.
 ///
 /// [standard headers]: https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#standard-request-headers
 ///
-/// Values that are not plain are [encoded](super::header::encode). Servers reject a method that
-/// needs encoding. The name is `None` if requests for `method` have none.
+/// Values that are not plain text are [encoded](super::header::encode), but servers reject a method
+/// that needs encoding. `Mcp-Name` is `None` if requests for `method` have no such header or if
+/// `params` lacks the name or URI for it.
 ///
 /// ```
 /// use mcp_proto::Raw;
@@ -61,14 +62,14 @@ pub(super) fn standard_of<'a>(
     (encode(method), name.map(|name| encode(&name).into_owned()))
 }
 
-/// The arguments of one tool that a request mirrors into [`Mcp-Param-*` headers][custom].
+/// Describes which arguments of a tool are mirrored into [`Mcp-Param-*` headers][custom].
 ///
-/// These are the arguments whose property in the input schema has the annotation `x-mcp-header`.
+/// An argument is mirrored if the tool's input schema annotates its property with `x-mcp-header`.
 ///
 /// [custom]: https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#custom-headers-from-tool-parameters
 ///
-/// A client creates a value for each listed tool and drops tools with invalid annotations. A server
-/// creates a value for the called tool.
+/// A client creates a `ParamHeaders` for each listed tool and drops tools with invalid annotations.
+/// A server creates one for the tool that is called.
 ///
 /// ```
 /// use mcp_proto::Raw;
@@ -103,10 +104,10 @@ impl ParamHeaders {
     ///
     /// # Errors
     /// Returns [`InvalidParamHeader`] if an annotation
-    /// - is empty, not a token, or equal to another one, ignoring case,
-    /// - belongs to a property that is not a string, integer or boolean,
-    /// - is not reachable from the root through `properties` alone, or
-    /// - exceeds a limit: 64 annotations, 128 bytes each, 32 levels.
+    /// - is empty, is not a token, or equals another annotation, ignoring case;
+    /// - belongs to a property that is not a string, an integer or a boolean;
+    /// - lies under a keyword other than `properties`, such as `items`; or
+    /// - exceeds a limit: 64 annotations, 128 bytes per annotation, or 32 levels of nesting.
     // HTTP-47: annotated parameters are mirrored. HTTP-48: constraints on annotations. T-108: only
     // statically reachable properties can be annotated.
     pub fn from_schema(input_schema: &Raw) -> Result<Self, InvalidParamHeader> {
@@ -122,7 +123,7 @@ impl ParamHeaders {
         Ok(mirror)
     }
 
-    /// Returns whether no argument is mirrored.
+    /// Returns whether the tool has no mirrored arguments.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.params.is_empty()
@@ -130,8 +131,8 @@ impl ParamHeaders {
 
     /// Returns the names and encoded values of the headers for a call with these arguments.
     ///
-    /// Arguments that are absent or `null` have no header. Arguments of other types than string,
-    /// boolean or integer within ±(2^53 - 1) have none, either; servers reject such calls.
+    /// An argument that is absent or `null` has no header. Nor has one that is not a string, a
+    /// boolean or an integer within ±(2^53 - 1), but servers reject calls with such an argument.
     // HTTP-47: `null` and absent arguments are omitted. HTTP-49: encoding of values.
     #[must_use]
     pub fn headers(&self, arguments: Option<&Raw>) -> Vec<(String, String)> {
@@ -150,8 +151,8 @@ impl ParamHeaders {
     /// Checks that the headers of a request agree with its arguments.
     ///
     /// # Errors
-    /// Returns the first [`ParamHeaderMismatch`]: a header that is missing, repeated, malformed,
-    /// different from its argument, or present without one.
+    /// Returns a [`ParamHeaderMismatch`] for the first header that is missing, repeated or
+    /// malformed, that differs from its argument, or that has no argument.
     // HTTP-50: servers reject requests whose headers and arguments differ.
     pub fn check(
         &self,
@@ -350,14 +351,14 @@ impl SchemaWalk<'_> {
     }
 }
 
-/// An invalid `x-mcp-header` annotation: the tool cannot be called over HTTP.
+/// The error for an invalid `x-mcp-header` annotation. The tool cannot be called over HTTP.
 // HTTP-48: clients exclude such tools.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct InvalidParamHeader {
-    /// The name of the annotated property; peer-controlled text.
+    /// The name of the annotated property. The peer controls this text.
     pub property: Box<str>,
-    /// The rule that the annotation breaks.
+    /// How the annotation is invalid, for example `duplicates another header name`.
     pub why: &'static str,
 }
 
@@ -371,14 +372,14 @@ impl fmt::Display for InvalidParamHeader {
 
 impl core::error::Error for InvalidParamHeader {}
 
-/// A header that disagrees with its tool argument.
+/// The error for a header that does not match its tool argument.
 // HTTP-50: servers reject such requests.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct ParamHeaderMismatch {
-    /// The header name, in the case of the annotation.
+    /// The header name, with the capitalization of the annotation.
     pub field: String,
-    /// How the header differs.
+    /// How the header differs from the argument, for example `is missing`.
     pub why: &'static str,
 }
 

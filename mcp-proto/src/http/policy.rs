@@ -69,9 +69,9 @@ impl Policy {
         }
     }
 
-    /// Accepts a host besides loopback hosts, such as `example.com` or `example.com:8080`.
+    /// Also accepts this host, such as `example.com` or `example.com:8080`.
     ///
-    /// Without a port, the host is accepted at any port. An invalid host matches nothing.
+    /// If `host` has no port, it is accepted at any port. An invalid host matches nothing.
     #[must_use]
     pub fn host(mut self, host: &str) -> Self {
         self.hosts.push(host.into());
@@ -88,9 +88,9 @@ impl Policy {
         self
     }
 
-    /// Accepts an origin besides loopback origins, such as `https://app.example.com`.
+    /// Also accepts this origin, such as `https://app.example.com`.
     ///
-    /// `null` accepts all opaque origins. An invalid origin matches nothing.
+    /// Pass `null` to accept all opaque origins. An invalid origin matches nothing.
     // T-90: a `null` origin is rejected unless configured.
     #[must_use]
     pub fn origin(mut self, origin: &str) -> Self {
@@ -98,7 +98,9 @@ impl Policy {
         self
     }
 
-    /// Accepts every origin: any page open in a browser on this machine can then use the server.
+    /// Accepts every origin.
+    ///
+    /// This allows any web page that is open in a browser on this machine to use the server.
     #[must_use]
     pub const fn any_origin(mut self) -> Self {
         self.any_origin = true;
@@ -107,7 +109,7 @@ impl Policy {
 
     /// Restricts the server to these protocol revisions. Default: all.
     ///
-    /// Without a legacy revision there are no sessions, and GET and DELETE are rejected.
+    /// If none of them is a legacy revision, the server has no sessions and rejects GET and DELETE.
     // HTTP-02, HTTP-52: a modern-only endpoint supports POST only.
     #[must_use]
     pub fn revisions(mut self, revisions: &[Revision]) -> Self {
@@ -116,7 +118,7 @@ impl Policy {
         self
     }
 
-    /// Accepts requests for `method`, which no revision defines.
+    /// Accepts requests for a method that no revision defines.
     ///
     /// Modern requests for other unknown methods are rejected with 404.
     /// [`from_config`](Self::from_config) adds the methods of [`server::Config::serve_method`].
@@ -130,8 +132,9 @@ impl Policy {
     ///
     /// [`from_config`](Self::from_config) sets it to [`Limits::message_bytes_max`].
     ///
-    /// A longer `Content-Length` is rejected. Without that header, the driver must stop reading at
-    /// this limit. Each request costs up to this much memory while its body is read.
+    /// A request with a larger `Content-Length` is rejected. If a request has no `Content-Length`,
+    /// the driver must stop reading its body at this limit. Each request costs up to this much
+    /// memory while its body is read.
     #[must_use]
     pub const fn with_body_bytes_max(mut self, bytes: usize) -> Self {
         self.limits.message_bytes_max = bytes;
@@ -182,7 +185,7 @@ impl Policy {
         self.revisions.contains(&revision)
     }
 
-    /// Returns whether the server supports sessions, that is, any legacy revision.
+    /// Returns whether the server supports sessions, that is, at least one legacy revision.
     #[must_use]
     pub fn offers_sessions(&self) -> bool {
         self.speaks_era(Era::Legacy)

@@ -26,7 +26,7 @@ use crate::rpc::{self, ErrorObject, RequestId};
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Refusal {
-    /// The HTTP status: always 4xx from this crate; drivers may refuse with 5xx.
+    /// The HTTP status: 4xx in refusals that this crate creates. Drivers may also use 5xx.
     pub status: u16,
     /// Headers, with names in lower case. Includes `content-type` if there is a body.
     pub headers: Vec<(&'static str, String)>,
@@ -37,7 +37,7 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// Creates a refusal with a JSON-RPC error whose message is `why` and that has no request id.
+    /// Creates a refusal whose body is a JSON-RPC error with the message `why` and no request id.
     // HTTP-09, HTTP-55: the body of a rejection is an error response without an id.
     pub fn new(status: u16, why: impl Into<Cow<'static, str>>) -> Self {
         let why = why.into();
@@ -47,7 +47,8 @@ impl Refusal {
 
     /// Creates a 404 refusal for an unknown or ended session.
     ///
-    /// The client then opens a new session. `id` is the id of the refused request, if it has one.
+    /// A client that receives it opens a new session. `id` is the refused request's id, if it has
+    /// one.
     // HTTP-33, HTTP-34: 404 tells the client to initialize again.
     #[must_use]
     pub fn unknown_session(id: Option<&RequestId>) -> Self {
@@ -55,10 +56,11 @@ impl Refusal {
         Self::with_error(404, None, id, &error)
     }
 
-    /// Creates a refusal with a JSON-RPC error.
+    /// Creates a refusal whose body is a JSON-RPC error.
     ///
-    /// `revision` is the revision of the client, if known. If the error has no `id`, the revision
-    /// decides whether the member is `null` or absent; it is absent if the revision is unknown.
+    /// `revision` is the client's revision, if known. If `id` is `None`, the revision decides
+    /// whether the body has `"id":null` or no `id` member. If the revision is unknown, it has no
+    /// `id` member.
     #[must_use]
     pub fn with_error(
         status: u16,

@@ -8,10 +8,10 @@ use core::time::Duration;
 
 use crate::time::Instant;
 
-/// Sessions by id, limited in number and idle time.
+/// A table of sessions by id that limits their number and their idle time.
 ///
-/// The driver generates the ids, because randomness is IO. Each entry costs about 100 bytes besides
-/// the session and its id.
+/// The driver generates the ids, because generating random numbers is IO. Each entry costs about
+/// 100 bytes in addition to the session and its id.
 ///
 /// ```
 /// use core::time::Duration;
@@ -42,7 +42,7 @@ struct Entry<T> {
     last_used: Instant,
 }
 
-/// The session table has reached its limit.
+/// The error for a session that does not fit into a [`SessionTable`] or whose id is taken.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct SessionTableFull;
 
@@ -55,7 +55,7 @@ impl fmt::Display for SessionTableFull {
 impl core::error::Error for SessionTableFull {}
 
 impl<T> SessionTable<T> {
-    /// Creates a table of at most `sessions_max` sessions, each of which expires after `idle_max`.
+    /// Creates a table of at most `sessions_max` sessions, which expire when idle for `idle_max`.
     #[must_use]
     pub const fn new(sessions_max: usize, idle_max: Duration) -> Self {
         Self { sessions: BTreeMap::new(), sessions_max, idle_max, next: None }
@@ -84,8 +84,8 @@ impl<T> SessionTable<T> {
     /// Inserts a session.
     ///
     /// # Errors
-    /// Returns [`SessionTableFull`] if the limit is reached or the id is taken. The session is
-    /// dropped then. Random ids do not collide in practice.
+    /// Returns [`SessionTableFull`], and drops `session`, if the limit is reached or the id is
+    /// taken. Random ids do not collide in practice.
     pub fn insert(&mut self, now: Instant, id: &str, session: T) -> Result<(), SessionTableFull> {
         self.has_room()?;
         if self.sessions.contains_key(id) {
@@ -108,14 +108,14 @@ impl<T> SessionTable<T> {
         self.sessions.remove(id).map(|entry| entry.session)
     }
 
-    /// Returns all sessions, ordered by id.
+    /// Iterates over all sessions in the order of their ids.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.sessions.values().map(|entry| &entry.session)
     }
 
-    /// Returns when to call [`expire`](Self::expire) next; `None` if no timer runs.
+    /// Returns when to call [`expire`](Self::expire) next, or `None` if no timer is running.
     ///
-    /// No session may have expired yet at that time.
+    /// By that time, it is possible that no session has expired yet.
     #[must_use]
     pub const fn poll_timeout(&self) -> Option<Instant> {
         self.next
@@ -123,11 +123,11 @@ impl<T> SessionTable<T> {
 
     /// Removes and returns the sessions that have been idle for the maximum time.
     ///
-    /// `is_busy` returns whether a session has a request in flight or a listening client; such a
-    /// session is not idle.
+    /// `is_busy` returns whether a session has a request in flight or a listening client. Such a
+    /// session does not count as idle.
     ///
-    /// Takes O(sessions) time, but scans the table at most twice per maximum idle time; other calls
-    /// return at once.
+    /// A call that scans the table takes O(sessions) time. At most two calls per maximum idle time
+    /// do so; all others return immediately.
     pub fn expire(&mut self, now: Instant, is_busy: impl Fn(&T) -> bool) -> Vec<T> {
         if self.next.is_none_or(|next| now < next) {
             return Vec::new();

@@ -19,7 +19,7 @@ use crate::revision::{Era, Revision};
 use crate::rpc::{DecodedMessage, ErrorObject, Malformed, Message, Params, RequestId};
 use crate::schema::key;
 
-/// A POST, classified by its head and body.
+/// A POST request, classified by its head and body.
 ///
 /// ```
 /// use mcp_proto::Revision;
@@ -51,7 +51,7 @@ use crate::schema::key;
 pub enum Post {
     /// A modern request or notification, which is independent of all others.
     ///
-    /// A request is cancelled if the client disconnects before the response.
+    /// A request is cancelled if the client disconnects before it has received the response.
     // T-76: closing the response stream cancels a modern request.
     Modern {
         /// The modern revision of the message.
@@ -64,9 +64,9 @@ pub enum Post {
         /// The request id.
         id: RequestId,
     },
-    /// A message in a legacy session. Whether the session exists is not checked here.
+    /// A message in a legacy session. The driver must check whether the session exists.
     ///
-    /// Nothing is cancelled if the client disconnects.
+    /// A request is not cancelled if the client disconnects.
     // T-76: disconnection is not cancellation in the legacy era.
     Session {
         /// The session id, in visible ASCII.
@@ -96,9 +96,9 @@ pub enum PostedMessage {
         /// The method.
         method: Box<str>,
     },
-    /// A response to a server request; answered with 202. It may be malformed.
+    /// A response to a request from the server, possibly malformed. It is answered with status 202.
     Response,
-    /// A JSON-RPC batch; answered like a request if it contains a request.
+    /// A JSON-RPC batch. It is answered like a request if it contains one.
     // BAT-01: a batch holds requests, notifications and responses.
     Batch {
         /// The ids of the requests in the batch, in order. Nothing else in it is validated here.
@@ -109,10 +109,11 @@ pub enum PostedMessage {
 impl PostHead {
     /// Classifies a POST by its body and checks that head and body agree.
     ///
-    /// `fields` are the headers that were passed to [`admit`](super::admit). `schema_of` returns
-    /// the input schema of a tool by name, so that `Mcp-Param-*` headers can be [checked] against
-    /// the arguments; unknown tools and tools with [invalid](super::InvalidParamHeader) annotations
-    /// are not checked.
+    /// `fields` are the headers that were passed to [`admit`](super::admit).
+    ///
+    /// `schema_of` returns the input schema of the tool with the given name, so that a call's
+    /// `Mcp-Param-*` headers can be [checked] against its arguments. They are not checked if the
+    /// tool is unknown or has an [invalid](super::InvalidParamHeader) annotation.
     ///
     /// [checked]: https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#server-validation
     ///
@@ -121,9 +122,12 @@ impl PostHead {
     /// `_meta` in the body names any revision.
     ///
     /// # Errors
-    /// Returns the [`Refusal`] to send if the body is too long, is malformed or disagrees with the
-    /// head, if a required header is missing, or if the revision or the method is not supported.
-    /// The refusal contains the id of the request, if it was parsed.
+    /// Returns the [`Refusal`] to send if
+    /// - the body is too long, is malformed or disagrees with the head;
+    /// - a required header is missing; or
+    /// - the revision or the method is not supported.
+    ///
+    /// The refusal contains the request's id if the id was parsed.
     // HTTP-50: mirrored arguments must match.
     pub fn read(
         &self,
@@ -140,7 +144,7 @@ impl PostHead {
     /// Pass the message to [`HttpServer::handle_decoded`](super::HttpServer::handle_decoded).
     ///
     /// # Errors
-    /// Fails under the conditions given for [`read`](Self::read).
+    /// Returns the [`Refusal`] to send, in the cases that [`read`](Self::read) lists.
     pub fn read_decoded<'a>(
         &self,
         policy: &Policy,

@@ -15,7 +15,7 @@ use super::escape::unescape;
 use super::syntax::DEPTH_CEILING;
 use crate::error::Unencodable;
 
-/// A JSON value as validated, unparsed text without line breaks.
+/// A JSON value, kept as validated but unparsed text without line breaks.
 ///
 /// Cloning is cheap because clones share the bytes. A value received from a peer either shares the
 /// bytes of its message, if it is a large part of it, or is a copy. Equality compares the text, so
@@ -46,13 +46,13 @@ impl Raw {
         Ok(Self(out.into()))
     }
 
-    /// Validates `text` as one JSON value.
+    /// Creates a value from JSON text, which is validated but not parsed.
     ///
     /// If `text` contains line breaks between tokens, all white space between tokens is removed.
     ///
     /// # Errors
     /// Fails if `text` is not exactly one JSON value, is nested deeper than 128 levels, or contains
-    /// an unpaired surrogate escape.
+    /// an unpaired surrogate escape such as `\ud800`.
     pub fn from_text(text: &str) -> Result<Self, Unencodable> {
         let mut scanner = Cursor::new(text, DEPTH_CEILING);
         let value = scanner.value().map_err(|_| Unencodable)?;
@@ -85,7 +85,7 @@ impl Raw {
         &self.0
     }
 
-    /// Returns the JSON text. Each call validates it as UTF-8, in linear time.
+    /// Returns the JSON text. Each call validates it as UTF-8, in time linear in its length.
     #[must_use]
     pub fn as_str(&self) -> &str {
         core::str::from_utf8(&self.0).unwrap_or_default()
@@ -97,7 +97,7 @@ impl Raw {
         self.0.first() == Some(&b'{')
     }
 
-    /// Returns the unescaped content of a string, or `None` for any other value.
+    /// Returns the unescaped content if the value is a string, or `None` otherwise.
     #[must_use]
     pub fn to_text(&self) -> Option<Cow<'_, str>> {
         unescape(&self.0)

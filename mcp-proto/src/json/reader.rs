@@ -13,8 +13,8 @@ use super::str::Str;
 
 /// A pull parser that reads one JSON value from front to back.
 ///
-/// Each method that reads a value consumes exactly one. It returns `None`, and consumes nothing, if
-/// the next value does not have the requested type.
+/// Each method that reads a value consumes exactly one. If the next value does not have the
+/// requested type, the method returns `None` and consumes nothing.
 ///
 /// ```
 /// use mcp_proto::Raw;
@@ -61,7 +61,7 @@ pub enum Kind {
 }
 
 impl<'a> JsonReader<'a> {
-    /// Creates a reader positioned at `raw`.
+    /// Creates a reader whose next value is `raw`.
     #[must_use]
     pub fn new(raw: &'a Raw) -> Self {
         let source = raw.shared();
@@ -182,8 +182,8 @@ impl<'a> JsonReader<'a> {
 
     /// Reads an integer that fits in an `i64`.
     ///
-    /// Accepts forms such as `3.0` and `3e0` for integers whose absolute value is below 2^53.
-    /// Returns `None` for any other number.
+    /// Forms such as `3.0` and `3e0` are accepted if the absolute value is below 2^53. Returns
+    /// `None` for any other number.
     pub fn integer(&mut self) -> Option<i64> {
         let before = self.cursor.clone();
         let number = self.number_text().and_then(|text| {
@@ -196,7 +196,7 @@ impl<'a> JsonReader<'a> {
         self.or_rewind(before, number)
     }
 
-    /// Reads a number. Returns `None` for a number that is not finite as an `f64`.
+    /// Reads a number as an `f64`. Returns `None` if the number is too large for a finite `f64`.
     pub fn float(&mut self) -> Option<f64> {
         let before = self.cursor.clone();
         let number =
@@ -204,7 +204,7 @@ impl<'a> JsonReader<'a> {
         self.or_rewind(before, number)
     }
 
-    /// Reads an object. Calls `member` with each key; `member` must read or skip the value.
+    /// Reads an object, calling `member` with each key; `member` must read or skip the value.
     ///
     /// Returns `None` and consumes nothing if the next value is not an object. An error from
     /// `member` stops the iteration and is returned.
@@ -245,7 +245,7 @@ impl<'a> JsonReader<'a> {
         }
     }
 
-    /// Reads an array. Calls `element` with each index; `element` must read or skip the value.
+    /// Reads an array, calling `element` with each index; `element` must read or skip the value.
     ///
     /// Returns `None` and consumes nothing if the next value is not an array. An error from
     /// `element` stops the iteration and is returned.
@@ -302,11 +302,11 @@ impl<'a> JsonReader<'a> {
         self.peek_value(name).and_then(unescape).map(into_bytes)
     }
 
-    /// Returns the first member called `name` of the next value without consuming anything.
+    /// Returns the first member called `name` of the next value, without consuming the value.
     ///
     /// Returns `None` if the next value is not an object or has no such member.
     ///
-    /// Scans only up to the member, and is therefore cheap if the member comes first.
+    /// Scans only up to that member, so the call is cheap if the member comes first.
     pub fn peek_member(&mut self, name: &str) -> Option<Raw> {
         self.peek_value(name).map(|value| Raw::part_of(self.source, value))
     }

@@ -57,7 +57,7 @@ impl Str {
         Self(Repr::Shared(Bytes::from_static(text.as_bytes())))
     }
 
-    /// Returns the text. Each call validates shared text as UTF-8, in linear time.
+    /// Returns the text. Each call validates shared text as UTF-8, in time linear in its length.
     #[must_use]
     pub fn as_str(&self) -> &str {
         match &self.0 {

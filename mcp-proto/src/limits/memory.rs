@@ -35,17 +35,18 @@ const RETAINED_FACTOR: usize = 4;
 const OUTBOX_FACTOR: usize = 4;
 
 impl Limits {
-    /// The maximum input size that [`memory_max`](Self::memory_max) assumes, in bytes: 64 KiB.
+    /// The maximum number of bytes per input that [`memory_max`](Self::memory_max) assumes: 64 KiB.
     pub const INPUT_BYTES_MAX: usize = 64 << 10;
 
-    /// Returns the maximum memory in bytes that a peer can make a connection hold.
+    /// Returns the maximum memory, in bytes, that a peer can make a connection hold.
     ///
-    /// About 2 GiB with the defaults. Of this, 30 MiB are for events that one input can cause under
-    /// any limits.
+    /// This is about 2 GiB with the default limits. Whatever the limits, it includes 30 MiB for the
+    /// events that one input can cause.
     ///
-    /// This is a bound, not an estimate: a peer would have to fill every table and buffer at once.
-    /// It counts the bytes requested from the allocator on a 64-bit machine. The driver must pass
-    /// at most [`INPUT_BYTES_MAX`](Self::INPUT_BYTES_MAX) bytes at a time, and only while
+    /// The value is an upper bound, not an estimate: to reach it, a peer would have to fill every
+    /// table and buffer at once. It counts the bytes requested from the allocator on a 64-bit
+    /// machine. It holds only if the driver passes at most
+    /// [`INPUT_BYTES_MAX`](Self::INPUT_BYTES_MAX) bytes at a time, and only while
     /// [`wants_input`](crate::Endpoint::wants_input) is true.
     ///
     /// Memory that the application supplies is not counted: its configuration, its responses (which

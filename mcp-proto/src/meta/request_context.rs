@@ -17,14 +17,15 @@ use crate::rpc::{ErrorObject, Params, RequestId};
 use crate::schema::{Capabilities, Decode, Implementation, Level, key};
 use crate::vocabulary::{Identity, InputResponses, Peer};
 
-/// A cache of the latest request context. A client usually repeats the identical bytes in each
-/// request, which then need not be parsed again.
+/// A cache of the latest request's context, the parsed `_meta`.
 ///
-/// A connection keeps one itself. Over HTTP each modern request has a connection of its own, so
-/// drivers carry the cache from one to the next: see
+/// A client usually repeats an identical `_meta` in each request, which is then not parsed again.
+///
+/// Each connection has such a cache. Over HTTP, each modern request has its own connection, so
+/// drivers move the cache from one connection to the next: see
 /// [`HttpServer::context_cache`](crate::http::HttpServer::context_cache).
 ///
-/// It holds at most about 4 KiB: contexts whose text is longer than 1 KiB are not kept.
+/// The cache holds at most about 4 KiB: contexts whose text is longer than 1 KiB are not kept.
 #[derive(Default)]
 pub struct ContextCache(Option<Box<CachedContext>>);
 

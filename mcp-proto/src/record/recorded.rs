@@ -17,14 +17,13 @@ use crate::wire::Outbox;
 
 /// A destination for the bytes of a recording.
 ///
-/// `Vec<u8>` implements it, and so do closures that take bytes, for example to write them to a
-/// file. Each piece consists of complete entries, so the recording of a crashed program is
-/// readable.
+/// Implemented for `Vec<u8>` and for closures that take bytes, for example to write them to a file.
+/// Each piece consists of complete entries, so a recording remains readable if the program crashes.
 pub trait Sink {
     /// Writes the next piece of the recording.
     ///
-    /// Errors cannot be reported. If a piece is lost, the recording is readable only up to that
-    /// piece.
+    /// This method cannot report errors. If a piece is lost, the recording is readable only up to
+    /// that piece.
     fn write(&mut self, piece: &[u8]);
 }
 
@@ -43,12 +42,13 @@ impl<F: FnMut(&[u8])> Sink for F {
 /// An endpoint that wraps another one and records every call that changes it.
 ///
 /// Each call is recorded with its time, arguments and result. Use this type through [`Endpoint`],
-/// like the wrapped endpoint; it dereferences to that endpoint for inspection. The values of a
-/// command are encoded before they are recorded, so an encoder that writes invalid JSON fails with
-/// [`Misuse::Unencodable`].
+/// like the wrapped endpoint. To inspect the wrapped endpoint, dereference this type.
 ///
-/// A recording has the size of the bytes in both directions plus a few bytes per entry. **It
-/// contains everything that was sent and received, including secrets**; protect it accordingly.
+/// A command's params or result are encoded before they are recorded; if the encoder writes invalid
+/// JSON, the command fails with [`Misuse::Unencodable`].
+///
+/// A recording is about as large as everything that was sent and received, plus a few bytes per
+/// entry. **It contains all of these bytes, including secrets**; protect it accordingly.
 ///
 /// ```
 /// use mcp_proto::record::{Recorded, Recording};
@@ -99,7 +99,7 @@ impl<M: Endpoint, K: Sink> Recorded<M, K> {
         self.sink
     }
 
-    /// Returns the sink, for example to flush it. The caller must not write to it.
+    /// Returns the sink, for example to flush it. Do not write to it.
     pub const fn sink(&mut self) -> &mut K {
         &mut self.sink
     }

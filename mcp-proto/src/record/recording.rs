@@ -45,11 +45,11 @@ impl fmt::Display for InvalidRecording {
 impl core::error::Error for InvalidRecording {}
 
 impl<'a> Recording<'a> {
-    /// Parses a recording. Takes time linear in its length.
+    /// Parses a recording, in time linear in its length.
     ///
     /// # Errors
-    /// Fails if the header is invalid. An invalid or truncated entry ends the recording without an
-    /// error; see [`is_complete`](Self::is_complete).
+    /// Returns [`InvalidRecording`] if the header is invalid. An invalid or truncated entry is not
+    /// an error: it ends the recording early; see [`is_complete`](Self::is_complete).
     pub fn read(bytes: &'a [u8]) -> Result<Self, InvalidRecording> {
         let mut rest = bytes;
         let (side, began) = read_header(&mut rest).ok_or(InvalidRecording)?;
@@ -77,7 +77,7 @@ impl<'a> Recording<'a> {
 
     /// Returns whether the recording was read to its end.
     ///
-    /// False if an invalid or truncated entry ended it early.
+    /// Returns false if an invalid or truncated entry ended the recording early.
     #[must_use]
     pub const fn is_complete(&self) -> bool {
         self.is_complete

@@ -35,7 +35,8 @@ pub struct ReplayTotals {
 
 /// The first difference between a recording and its replay.
 ///
-/// It contains no payloads, like the output of [`Recording::show`] without payloads.
+/// It describes messages without their payloads, as [`Recording::show`] does when `payloads` is
+/// false.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Divergence {
@@ -67,7 +68,8 @@ impl Recording<'_> {
     /// [`created_at`](Self::created_at) with a configuration equal to the recorded one.
     ///
     /// # Errors
-    /// Fails at the first output that differs and leaves `machine` in the state reached so far.
+    /// Returns a [`Divergence`] at the first output that differs, and leaves `machine` in the state
+    /// that it has reached.
     pub fn replay<M: Endpoint>(&self, machine: &mut M) -> Result<ReplayTotals, Divergence> {
         let mut replay =
             Replay { machine, produced: 0, pending: Vec::new(), totals: ReplayTotals::default() };

@@ -20,11 +20,10 @@ pub struct RecordingDisplay<'a> {
 impl<'a> Recording<'a> {
     /// Returns a printable form of the recording.
     ///
-    /// It has one line for each message in either direction, each event and each command, with its
-    /// time.
+    /// Each message in either direction, each event and each command has one line, with its time.
     ///
-    /// Without `payloads`, a line contains only types, methods, ids, error codes and lengths, and
-    /// no arguments, results, states, error messages or URIs. With `payloads`, it contains every
+    /// If `payloads` is false, the lines contain types, methods, ids, error codes and lengths, but
+    /// no arguments, results, states, error messages or URIs. If it is true, they contain every
     /// byte sent and received, including secrets.
     #[must_use]
     pub const fn show(&self, payloads: bool) -> RecordingDisplay<'a> {

@@ -35,23 +35,23 @@ pub enum Capability {
     Roots,
     /// Client: reports changes to its roots. (up to 2025-11-25)
     RootsListChanged,
-    /// Client: samples a model for the server.
+    /// Client: samples from a language model for the server.
     Sampling,
-    /// Client: adds the context of servers to sampling prompts. (since 2025-11-25)
+    /// Client: adds context from servers to sampling prompts. (since 2025-11-25)
     SamplingContext,
     /// Client: supports tools in sampling requests. (since 2025-11-25)
     SamplingTools,
-    /// Client or server: supports tasks. (2025-11-25)
+    /// Client or server: supports tasks. (2025-11-25 only)
     Tasks,
-    /// Client or server: cancels tasks at the peer's request. (2025-11-25)
+    /// Client or server: cancels tasks at the peer's request. (2025-11-25 only)
     TasksCancel,
-    /// Client: runs elicitations as tasks. (2025-11-25)
+    /// Client: runs elicitations as tasks. (2025-11-25 only)
     TasksElicitation,
-    /// Client or server: lists tasks at the peer's request. (2025-11-25)
+    /// Client or server: lists tasks at the peer's request. (2025-11-25 only)
     TasksList,
-    /// Client: runs sampling requests as tasks. (2025-11-25)
+    /// Client: runs sampling requests as tasks. (2025-11-25 only)
     TasksSampling,
-    /// Server: runs tool calls as tasks. (2025-11-25)
+    /// Server: runs tool calls as tasks. (2025-11-25 only)
     TasksToolsCall,
     /// Server: provides tools.
     Tools,

@@ -8,7 +8,7 @@ use crate::limits::Limits;
 
 /// The bytes of one incoming message.
 ///
-/// Pass [`Bytes`] if the transport has them: params and results are then shared with the
+/// Pass [`Bytes`] if the transport has them: large params and results are then shared with the
 /// application instead of copied. Both forms convert with `into()`:
 ///
 /// ```
@@ -22,9 +22,9 @@ use crate::limits::Limits;
 /// ```
 #[derive(Clone, Debug)]
 pub enum IncomingMessage<'a> {
-    /// Bytes that the transport reuses. The connection copies the parts that it keeps.
+    /// Borrowed bytes. The connection copies the parts that it keeps.
     Borrowed(&'a [u8]),
-    /// Shared bytes. The parts that the connection keeps refer to them.
+    /// Reference-counted bytes. The connection can keep large parts without copying them.
     Owned(Bytes),
 }
 
@@ -42,8 +42,9 @@ impl From<Bytes> for IncomingMessage<'_> {
 
 /// A parsed message, for transports that inspect messages before passing them on.
 ///
-/// Invalid messages can be decoded as well. The connection then responds to the message or reports
-/// it, just as [`handle_message`](crate::MessageEndpoint::handle_message) does.
+/// Invalid messages can be parsed as well. When an invalid message is passed on, the connection
+/// responds to it or reports it, just as
+/// [`handle_message`](crate::MessageEndpoint::handle_message) does.
 ///
 /// ```
 /// use mcp_proto::server::{Config, Server};
@@ -65,10 +66,11 @@ pub struct DecodedMessage<'a> {
 }
 
 impl<'a> DecodedMessage<'a> {
-    /// Parses a message. Never fails: an invalid message is kept as such.
+    /// Parses a message, accepting invalid messages as well.
     ///
-    /// `limits` must be the [limits](crate::MessageEndpoint::limits) of the connection that will
-    /// handle the message. The work is linear in the length of the message.
+    /// Pass the [limits](crate::MessageEndpoint::limits) of the connection that will handle the
+    /// message; with other limits, the connection may parse the message again. Parsing takes time
+    /// linear in the message's length.
     #[must_use]
     #[inline]
     pub fn parse(message: &'a IncomingMessage<'_>, limits: &Limits) -> Self {
@@ -107,9 +109,9 @@ impl<'a> DecodedMessage<'a> {
         }
     }
 
-    /// Returns the id of a response; `None` for any other message or if the id is not a number.
+    /// Returns the id of a response, or `None` if this is not a response or its id is not a `u64`.
     ///
-    /// The id equals that of [`OutgoingKind::Request`] for the request that the response answers.
+    /// It equals the id in the [`OutgoingKind::Request`] of the request being answered.
     ///
     /// [`OutgoingKind::Request`]: crate::OutgoingKind::Request
     #[must_use]

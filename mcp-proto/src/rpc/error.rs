@@ -18,14 +18,14 @@ use crate::json::{Object, Raw};
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct ErrorObject {
-    /// The error code. [`code`] defines the standard codes; applications choose their own outside
-    /// the range -32768 to -32000.
+    /// The error code. [`code`] defines the standard codes; applications choose their own codes
+    /// outside the range -32768 to -32000, which JSON-RPC reserves.
     pub code: i64,
     // JSON-19.
     /// A short description in one sentence.
     pub message: Box<str>,
     // JSON-10.
-    /// Additional information of any JSON type.
+    /// Additional information, as any JSON value.
     pub data: Option<Raw>,
 }
 
@@ -35,7 +35,7 @@ impl ErrorObject {
         Self { code, message: message.into(), data: None }
     }
 
-    /// Creates an error for params that are invalid or name something that does not exist.
+    /// Creates an error for invalid params, such as those that name something nonexistent.
     pub fn invalid_params(message: impl Into<Box<str>>) -> Self {
         Self::new(code::INVALID_PARAMS, message)
     }
@@ -50,9 +50,9 @@ impl ErrorObject {
     }
 
     // LOG-08: error texts must not contain secrets.
-    /// Creates an error for an internal failure of the receiver.
+    /// Creates an error for an internal failure while handling a request.
     ///
-    /// The peer receives the message, so it must not contain secrets.
+    /// The message is sent to the peer, so it must not contain secrets.
     pub fn internal(message: impl Into<Box<str>>) -> Self {
         Self::new(code::INTERNAL_ERROR, message)
     }

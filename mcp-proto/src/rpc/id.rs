@@ -13,8 +13,8 @@ use crate::json::{unescape, write_str};
 /// A JSON-RPC id or a progress token: an integer or a string, echoed exactly as received.
 ///
 /// Ids are equal if their type and value are equal: `1` differs from `"1"`, while `"A"` equals
-/// `"\u0041"`. Integers range from -2^63 to 2^64-1. Numbers with a fraction or an exponent and
-/// negative zero are rejected, so every number has a single spelling.
+/// `"\u0041"`. Integers range from -2^63 to 2^64-1. Negative zero and numbers with a fraction or
+/// an exponent are rejected, so every number has a single spelling.
 #[derive(Clone)]
 pub struct RequestId(Repr);
 

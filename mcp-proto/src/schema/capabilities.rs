@@ -11,8 +11,8 @@ use crate::revision::{CAPABILITIES, Capability, CapabilityRule, Revision, Side};
 
 /// The capabilities of a client or a server.
 ///
-/// A capability is declared by any value other than `false` and `null`, such as `{}` or `true`.
-/// Members that no revision defines are kept and can be read from [`Capabilities::raw`].
+/// A capability is declared if its JSON member has any value other than `false` or `null`, such as
+/// `{}`. Members that no revision defines are kept and can be read from [`Capabilities::raw`].
 ///
 /// ```
 /// use mcp_proto::schema::Capabilities;
@@ -61,8 +61,9 @@ impl Capabilities {
 
     /// Adds the extension named `id` with its `settings`, a JSON object. (since 2026-07-28)
     ///
-    /// The call has no effect if `id` lacks a prefix (as in `com.example/name`) or `settings` is
-    /// not an object. The extension is declared only to peers whose revision supports extensions.
+    /// `id` must be a valid name with a prefix, such as `com.example/name`, and `settings` must be
+    /// an object; otherwise the call has no effect. The extension is declared only to peers whose
+    /// revision supports extensions.
     // CAP-17: extension ids have a prefix.
     #[must_use]
     pub fn with_extension(mut self, id: &str, settings: Raw) -> Self {
@@ -72,7 +73,7 @@ impl Capabilities {
         self
     }
 
-    /// Returns the settings of the extension `id`, or `None` if not declared. (since 2026-07-28)
+    /// Returns the settings of extension `id`, or `None` if it is not declared. (since 2026-07-28)
     #[must_use]
     pub fn extension(&self, id: &str) -> Option<Raw> {
         match &self.raw {
@@ -101,7 +102,7 @@ impl Capabilities {
         self.known & bit(capability) != 0
     }
 
-    /// Returns the declaration as received from the peer; `None` for capabilities built locally.
+    /// Returns the declaration received from the peer, or `None` for capabilities built locally.
     #[must_use]
     pub const fn raw(&self) -> Option<&Raw> {
         self.raw.as_ref()
@@ -109,7 +110,7 @@ impl Capabilities {
 
     /// Parses the capabilities that `side` declared under `revision`.
     ///
-    /// A value that is not an object declares nothing.
+    /// If `raw` is not an object, nothing is declared.
     #[must_use]
     pub fn declared(raw: &Raw, side: Side, revision: Revision) -> Self {
         let mut known = 0;
@@ -135,9 +136,11 @@ impl Capabilities {
         Self { known, raw: Some(raw.clone()), ..Self::default() }
     }
 
-    /// Parses a received declaration again, as made by `side` under `revision`.
+    /// Interprets a received declaration as one that `side` made under `revision`.
     ///
-    /// Capabilities built locally are returned unchanged.
+    /// Call this method on decoded capabilities before [`has`](Self::has), which otherwise returns
+    /// `false` for all of them: their meaning depends on the side and the revision. Capabilities
+    /// built locally are returned unchanged.
     #[must_use]
     pub fn reinterpret(&self, side: Side, revision: Revision) -> Self {
         self.raw.as_ref().map_or_else(|| self.clone(), |raw| Self::declared(raw, side, revision))

@@ -7,7 +7,7 @@ use super::macros::{object, string_enum};
 use crate::revision::{R3, R5};
 
 string_enum! {
-    /// The author or the audience of a message.
+    /// A participant in a conversation: the author of a message or the audience of content.
     pub enum Role {
         /// The model.
         Assistant = "assistant",
@@ -25,7 +25,7 @@ object! {
         required src: String = "src",
         /// Media type.
         optional mime_type: String = "mimeType",
-        /// Sizes at which the image can be used, each such as `48x48`, or `any`.
+        /// Sizes at which the image can be used; each is `any` or a size such as `48x48`.
         optional sizes: List<String> = "sizes",
         /// Background theme that the image is designed for.
         optional theme: Theme = "theme",
@@ -33,7 +33,7 @@ object! {
 }
 
 impl Icon {
-    /// Returns whether the scheme of the source is safe to display: `https:` or `data:`.
+    /// Returns whether the icon is safe to display, that is, its source is `https:` or `data:`.
     // SEC-11: other schemes could run scripts or read local files.
     #[must_use]
     pub fn is_safe(&self) -> bool {
@@ -59,7 +59,7 @@ object! {
         optional audience: List<Role> = "audience",
         /// Importance, from 0 (least) to 1 (most).
         optional priority: f64 = "priority",
-        /// Time of the last change, in ISO 8601. (since 2025-06-18)
+        /// Time of the last change, in ISO 8601 format. (since 2025-06-18)
         optional last_modified: String = "lastModified" in R3..=R5,
     }
 }
@@ -71,7 +71,7 @@ string_enum! {
         Complete = "complete",
         /// The server needs input from the client before it can produce the final result.
         InputRequired = "input_required",
-        /// The request runs as a task, which will hold the final result. (extension)
+        /// The request runs as a task, from which the final result can be fetched. (extension)
         Task = "task",
     }
 }

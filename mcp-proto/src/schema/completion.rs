@@ -14,7 +14,7 @@ use crate::json::{JsonReader, Raw};
 use crate::revision::{R3, R5, Revision};
 
 object! {
-    /// The params of a `completion/complete` request for values of an argument.
+    /// The params of a `completion/complete` request, which asks for values of an argument.
     ///
     /// See <https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/completion>.
     pub struct Complete {
@@ -73,7 +73,7 @@ object! {
 pub enum Reference {
     /// A prompt.
     Prompt(PromptReference),
-    /// A resource template.
+    /// A resource or resource template.
     Resource(ResourceReference),
     /// A reference of an unknown type, verbatim.
     Other(Raw),
@@ -114,7 +114,7 @@ impl Decode for Reference {
 object! {
     /// The result of a `completion/complete` request.
     pub struct CompleteResult {
-        /// The completions.
+        /// The suggested values.
         required completion: Completion = "completion",
         /// Kind of result. (since 2026-07-28)
         stamped result_type: ResultType = "resultType" in R5..=R5,
@@ -145,7 +145,7 @@ object! {
 impl Completion {
     /// Creates a completion from the first 100 of `values`.
     ///
-    /// `total` is set to the number of `values`.
+    /// `total` counts all `values`, and `has_more` says whether some were left out.
     // SEC-20: at most 100 values are sent.
     #[must_use]
     pub fn from_values(mut values: Vec<String>) -> Self {

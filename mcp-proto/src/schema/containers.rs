@@ -16,8 +16,8 @@ const BROKEN_MAX: usize = 64;
 
 /// A list in which a malformed element does not invalidate the others.
 ///
-/// Dereferences to the well-formed elements. [`broken`](Self::broken) contains the malformed
-/// elements, each with its location and text; they are not encoded again.
+/// Dereferences to the well-formed elements. Malformed elements are reported in
+/// [`broken`](Self::broken) and left out when the list is encoded.
 ///
 /// ```
 /// use mcp_proto::Raw;
@@ -33,7 +33,9 @@ const BROKEN_MAX: usize = 64;
 pub struct List<T> {
     /// The well-formed elements, in order.
     pub items: Vec<T>,
-    /// Errors of the first 64 malformed elements; each pointer begins with the element's index.
+    /// The errors of the first 64 malformed elements.
+    ///
+    /// Each error's `pointer` begins with the element's index.
     pub broken: Vec<DecodeError>,
 }
 
@@ -132,13 +134,15 @@ impl<T: Decode> Decode for List<T> {
 
 /// A map from names to values of one type, in order of appearance.
 ///
-/// A malformed value does not invalidate the others. [`broken`](Self::broken) contains the
-/// malformed values, each with its location and text; they are not encoded again.
+/// A malformed value does not invalidate the others. Malformed values are reported in
+/// [`broken`](Self::broken) and left out when the map is encoded.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Map<T> {
     /// The well-formed values with their names, in order.
     pub items: Vec<(Box<str>, T)>,
-    /// Errors of the first 64 malformed values; each pointer begins with the value's name.
+    /// The errors of the first 64 malformed values.
+    ///
+    /// Each error's `pointer` begins with the value's name.
     pub broken: Vec<DecodeError>,
 }
 
@@ -157,7 +161,7 @@ impl<T> Map<T> {
         self.items.iter().rev().find(|(key, _)| **key == *name).map(|(_, value)| value)
     }
 
-    /// Adds a value, replacing any existing value named `name`.
+    /// Adds `value` under `name`, replacing any existing value of that name.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<T>) -> Self {
         self.items.retain(|(key, _)| **key != *name);
@@ -258,14 +262,14 @@ impl Decode for AnyObject {
 /// A value that matches `T`, or any other JSON value as unparsed text.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum OrUnknown<T> {
-    /// A value that matches the type.
+    /// A value that matches `T`.
     Known(T),
     /// Any other value, verbatim.
     Unknown(Raw),
 }
 
 impl<T> OrUnknown<T> {
-    /// Returns the value if it matches the type, or `None` for any other JSON value.
+    /// Returns the value if it matches `T`, or `None` for any other JSON value.
     pub const fn known(&self) -> Option<&T> {
         if let Self::Known(value) = self { Some(value) } else { None }
     }

@@ -92,8 +92,8 @@ object! {
 
 /// One content block of a tool result or prompt message.
 ///
-/// A block of an unknown type is kept verbatim. When encoding, a known block that the peer's
-/// revision does not define is replaced by a text block that describes it.
+/// A block of an unknown type is kept verbatim. If the peer's revision does not define the type of
+/// a known block, a text block that describes the block is encoded instead.
 ///
 /// ```
 /// use mcp_proto::schema::Content;

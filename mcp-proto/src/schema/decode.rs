@@ -13,16 +13,16 @@ use crate::json::{
 };
 use crate::revision::Revision;
 
-/// A value that can be encoded as JSON for a peer of a given revision.
+/// A value that can be encoded as JSON for a peer that uses a given revision.
 pub trait Encode {
     /// Appends exactly one JSON value to `out`, on one line, in a form that `revision` defines.
     ///
     /// # Errors
-    /// Fails if `revision` cannot represent the value. The caller must then discard any partial
-    /// output.
+    /// Fails if the value is invalid or `revision` cannot represent it. In that case, the caller
+    /// must discard any partial output.
     fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable>;
 
-    /// Returns whether an optional member with this value is sent to a peer of `revision`.
+    /// Returns whether an optional member with this value is sent to peers that use `revision`.
     ///
     /// The default implementation returns `true`.
     fn is_for(&self, revision: Revision) -> bool {
@@ -35,17 +35,18 @@ pub trait Encode {
 pub trait Decode: Sized {
     /// Reads one value.
     ///
-    /// After an error, the position of `reader` is unspecified. To continue after an error, clone
-    /// the reader first.
+    /// After an error, the position of `reader` is unspecified. To be able to continue after an
+    /// error, clone the reader before the call.
     ///
     /// # Errors
-    /// Fails if a required member is missing or malformed. Unknown members are never an error.
+    /// Fails if the value has the wrong type, or if a required member is missing or malformed.
+    /// Unknown members are never an error.
     fn read(reader: &mut JsonReader<'_>) -> Result<Self, DecodeError>;
 
-    /// Decodes `raw`. Parts that are kept as text can share its bytes.
+    /// Decodes `raw`. Text in the decoded value can share the bytes of `raw`.
     ///
     /// # Errors
-    /// Fails whenever [`read`](Self::read) fails.
+    /// Fails if `raw` does not have the expected form; see [`read`](Self::read).
     fn decode(raw: &Raw) -> Result<Self, DecodeError> {
         Self::read(&mut JsonReader::new(raw))
     }
@@ -72,13 +73,13 @@ pub struct DecodeError {
 }
 
 impl DecodeError {
-    /// Creates the error for an unexpected value, which is the next value of `reader`.
+    /// Creates an error for the next value of `reader`, where `expected` was required instead.
     #[must_use]
     pub fn expected(expected: &'static str, reader: &JsonReader<'_>) -> Self {
         Self { pointer: String::new(), expected, found: Some(reader.clone().raw()) }
     }
 
-    /// Creates the error for a missing member called `name`.
+    /// Creates an error for the member `name`, which is missing.
     #[must_use]
     pub fn missing(name: &str) -> Self {
         Self { pointer: String::new(), expected: "a value", found: None }.within(name)

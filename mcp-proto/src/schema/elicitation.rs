@@ -20,12 +20,12 @@ object! {
     pub struct Elicit {
         /// Message shown to the user.
         required message: String = "message",
-        /// The mode: `form`, or `None`, which means `form`. (since 2025-11-25)
+        /// The mode; `None` means `form`. (since 2025-11-25)
         // SEC-08: an elicitation without a mode is a form.
         optional mode: String = "mode" in R4..=R5,
         /// The form; a schema that is not a valid form is kept verbatim.
         required requested_schema: OrUnknown<Form> = "requestedSchema",
-        /// Requests that the elicitation run as a task. (2025-11-25)
+        /// If set, asks the client to run the elicitation as a task. (2025-11-25)
         optional task: TaskRequest = "task" in R4..=R4,
         /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
@@ -60,9 +60,11 @@ object! {
         /// The URL. Show it in full, and open it only with the user's consent.
         // SEC-07: the URL comes from the server.
         required url: String = "url",
-        /// Id for the [`ElicitationComplete`] notification; required in 2025-11-25. (2025-11-25)
+        /// Id that the [`ElicitationComplete`] notification refers to. (2025-11-25)
+        ///
+        /// Required in 2025-11-25; later revisions do not have it.
         optional elicitation_id: String = "elicitationId" in R4..=R4,
-        /// Requests that the elicitation run as a task. (2025-11-25)
+        /// If set, asks the client to run the elicitation as a task. (2025-11-25)
         optional task: TaskRequest = "task" in R4..=R4,
         /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
@@ -128,7 +130,7 @@ string_enum! {
 object! {
     /// The result of an `elicitation/create` request.
     pub struct ElicitResult {
-        /// How the user responded to an elicitation.
+        /// How the user responded to the elicitation.
         required action: ElicitAction = "action",
         /// The submitted field values by name, if the user accepted a form.
         strict content: AnyObject = "content",
@@ -138,18 +140,20 @@ object! {
 }
 
 impl ElicitResult {
-    /// Creates an accepted result. `content` is an object that maps field names to values.
+    /// Creates the result for a form that the user submitted.
+    ///
+    /// `content` is an object that maps field names to values.
     pub fn accept(content: impl Into<AnyObject>) -> Self {
         Self::new(ElicitAction::Accept).content(content)
     }
 
-    /// Creates a declined result.
+    /// Creates the result for an elicitation that the user declined.
     #[must_use]
     pub fn decline() -> Self {
         Self::new(ElicitAction::Decline)
     }
 
-    /// Creates a cancelled result.
+    /// Creates the result for an elicitation that the user dismissed.
     #[must_use]
     pub fn cancel() -> Self {
         Self::new(ElicitAction::Cancel)
@@ -161,7 +165,7 @@ object! {
     ///
     /// A server sends it when the user has completed a URL elicitation.
     pub struct ElicitationComplete {
-        /// The `elicitation_id` of the [`ElicitUrl`].
+        /// The `elicitation_id` of the completed [`ElicitUrl`].
         required elicitation_id: String = "elicitationId",
     }
 }

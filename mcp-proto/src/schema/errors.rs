@@ -9,12 +9,12 @@ use super::macros::object;
 object! {
     /// The data of error -32022, unsupported revision. (since 2026-07-28)
     ///
-    /// The server does not support the revision of the request.
+    /// The server does not support the request's revision.
     // LIF-24: the server lists the revisions it supports.
     pub struct UnsupportedVersion {
         /// Names of the revisions that the server supports.
         required supported: List<String> = "supported",
-        /// Name of the revision of the request.
+        /// Name of the request's revision.
         required requested: String = "requested",
     }
 }
@@ -25,7 +25,7 @@ object! {
     /// The request needs capabilities that the client did not declare.
     // CAP-15: the error names the missing capabilities.
     pub struct MissingCapabilities {
-        /// The missing capabilities, in the form in which the client would declare them.
+        /// The missing capabilities, as the client would have to declare them.
         required required_capabilities: AnyObject = "requiredCapabilities",
     }
 }

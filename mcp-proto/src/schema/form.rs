@@ -63,7 +63,7 @@ impl Form {
         self
     }
 
-    /// Returns a copy of `content` in which absent fields have their default values.
+    /// Returns a copy of `content` with the default value of each absent field added.
     ///
     /// Fields without a default value remain absent.
     #[must_use]
@@ -88,11 +88,11 @@ impl Form {
 
     /// Checks that `content` contains all required fields and that each value fits its field.
     ///
-    /// Accepts unknown fields, and does not check the `format` of a [`TextField`].
+    /// Unknown fields are accepted, and the `format` of a [`TextField`] is not checked.
     ///
     /// # Errors
-    /// Fails if `content` is not an object, a required field is missing, or a value does not fit
-    /// its field. The error identifies the first such field.
+    /// Fails if `content` is not an object, if a required field is missing, or if a value does not
+    /// fit its field. The error's `pointer` identifies the field.
     pub fn check(&self, content: &Raw) -> Result<(), DecodeError> {
         let answers: Map<Raw> = Map::decode(content)?;
         let answers: BTreeMap<&str, &Raw> = answers.iter().collect();

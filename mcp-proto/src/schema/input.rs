@@ -7,7 +7,7 @@ use super::macros::object;
 use super::meta::Meta;
 
 object! {
-    /// A result that requests input which the server needs to complete. (since 2026-07-28)
+    /// An interim result by which the server asks the client for input. (since 2026-07-28)
     ///
     /// At least one of `input_requests` and `request_state` is present.
     ///
@@ -16,7 +16,7 @@ object! {
     pub struct InputRequired tagged "resultType" = "input_required" {
         /// Input requests, each under a key that the server chooses.
         optional input_requests: Map<InputRequest> = "inputRequests",
-        /// State that the client sends back verbatim when it retries the request.
+        /// State that the client sends back verbatim when it sends the request again.
         optional request_state: String = "requestState",
         /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
@@ -24,12 +24,12 @@ object! {
 }
 
 object! {
-    /// One input request: a server request without its envelope. (since 2026-07-28)
+    /// A request for input: a server request reduced to its method and params. (since 2026-07-28)
     // STL-16: elicitation, sampling and roots requests only.
     pub struct InputRequest {
-        /// The method of the request.
+        /// The request's method.
         required method: String = "method",
-        /// The params of the request.
+        /// The request's params.
         strict params: AnyObject = "params",
     }
 }

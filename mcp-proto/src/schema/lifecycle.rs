@@ -73,7 +73,7 @@ message!(ClientRequest "initialize": Initialize => InitializeResult);
 object! {
     /// The params of a `notifications/initialized` notification. (up to 2025-11-25)
     ///
-    /// The client sends it when it has accepted the result of `initialize`.
+    /// The client sends it after accepting the result of `initialize`.
     // LIF-08: sent once `initialize` is answered.
     pub struct Initialized {
         /// Protocol metadata (`_meta`).

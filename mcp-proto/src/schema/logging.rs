@@ -55,7 +55,9 @@ impl Level {
         }
     }
 
-    /// Returns the level named `name`, or `None` for any other name, including `warn`.
+    /// Returns the level whose name on the wire is `name`, or `None` if there is no such level.
+    ///
+    /// The name must match exactly: `warning` is a level, but `warn` and `WARNING` are not.
     // LOG-04: exactly the eight names of RFC 5424.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
@@ -92,7 +94,7 @@ object! {
     /// See <https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/logging>.
     // LOG-02: sets the minimum level.
     pub struct SetLevel {
-        /// The minimum level of the log messages that the server sends.
+        /// The minimum level of the log messages that the server is to send.
         required level: Level = "level",
         /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",

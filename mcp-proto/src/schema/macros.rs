@@ -37,7 +37,7 @@ macro_rules! object {
                 $(#[$field_doc])*
                 pub $field: $crate::schema::macros::object!(@type $mode $type),
             )*
-            /// Unknown members, and optional members with malformed values, verbatim.
+            /// Unknown members, and optional members whose values are malformed, all kept verbatim.
             pub extra: $crate::schema::ExtraMembers,
         }
 

@@ -7,7 +7,7 @@ use crate::error::Unencodable;
 use crate::json::{JsonReader, Object, Raw, Str};
 use crate::revision::Revision;
 
-/// The members of a JSON object in order, each as unparsed JSON.
+/// The members of a JSON object in order, with values as unparsed JSON.
 ///
 /// Holds the unknown members of a schema type, or all members of an object with free-form keys.
 ///

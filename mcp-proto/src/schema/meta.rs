@@ -11,10 +11,10 @@ use crate::json::{JsonReader, Raw};
 use crate::revision::Revision;
 use crate::rpc::RequestId;
 
-/// The `_meta` of a message or object.
+/// Protocol metadata: the `_meta` member of a message or other object.
 ///
-/// Unknown keys are preserved. Reserved keys have typed accessors; a reserved key with a malformed
-/// value reads as absent but is still in [`members`](Self::members).
+/// Unknown keys are preserved. Reserved keys have typed accessors, which treat a malformed value as
+/// absent; [`members`](Self::members) still contains it.
 ///
 /// See <https://modelcontextprotocol.io/specification/2026-07-28/basic>.
 ///
@@ -29,7 +29,7 @@ use crate::rpc::RequestId;
 /// ```
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Meta {
-    /// All members.
+    /// All members, by key.
     pub members: ExtraMembers,
 }
 
@@ -38,7 +38,7 @@ pub struct Meta {
 pub mod key {
     /// In a request: the progress token.
     pub const PROGRESS_TOKEN: &str = "progressToken";
-    /// In any message about a task: the id of the task. (2025-11-25)
+    /// In any message about a task: the task's id. (2025-11-25)
     pub const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
     /// In a result that creates a task: an interim response for the model. (2025-11-25)
     pub const MODEL_IMMEDIATE_RESPONSE: &str = "io.modelcontextprotocol/model-immediate-response";
@@ -54,11 +54,11 @@ pub mod key {
     pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
     /// In a message of a subscription: the id of the request that opened it. (since 2026-07-28)
     pub const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
-    /// In any message: `traceparent` of the W3C trace context.
+    /// In any message: the W3C Trace Context's `traceparent`.
     pub const TRACEPARENT: &str = "traceparent";
-    /// In any message: `tracestate` of the W3C trace context.
+    /// In any message: the W3C Trace Context's `tracestate`.
     pub const TRACESTATE: &str = "tracestate";
-    /// In any message: W3C `baggage`.
+    /// In any message: the W3C Baggage header's value, `baggage`.
     pub const BAGGAGE: &str = "baggage";
 }
 
@@ -83,10 +83,10 @@ impl Meta {
         self.members.get(key).and_then(|value| T::decode(value).ok())
     }
 
-    /// Sets `key` to `value`, encoded for a peer of `revision`.
+    /// Sets `key` to `value`, encoded for a peer that uses `revision`.
     ///
     /// # Errors
-    /// Fails if `revision` cannot represent the value.
+    /// Fails with [`Unencodable`] if `revision` cannot represent the value.
     pub fn set<T: Encode>(
         &mut self,
         key: &str,
@@ -126,7 +126,7 @@ impl Meta {
 
     /// Returns whether `key` is a valid `_meta` key.
     ///
-    /// A valid key has the form `name`, or `prefix/name` with dot-separated labels in the prefix.
+    /// A valid key is a `name` or a `prefix/name`, where dots separate the labels of the prefix.
     // Requirements §2.5.
     #[must_use]
     pub fn is_key(key: &str) -> bool {
@@ -143,7 +143,7 @@ impl Meta {
         is_name && prefix.is_none_or(|prefix| prefix.split('.').all(is_label))
     }
 
-    /// Returns whether any revision reserves the prefix of `key` for the protocol.
+    /// Returns whether the protocol reserves the prefix of `key`, in any revision.
     // D-30: revisions differ in which label they compare.
     #[must_use]
     pub fn is_reserved(key: &str) -> bool {

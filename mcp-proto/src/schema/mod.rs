@@ -120,7 +120,7 @@ pub use tools::{
     Tool, ToolAnnotations, ToolExecution, ToolsListChanged,
 };
 
-/// The params of a request that clients send, with its method and result type.
+/// The params of a request that clients send, together with the request's method and result type.
 pub trait ClientRequest: Encode {
     /// The method name on the wire.
     const METHOD: &'static str;
@@ -128,7 +128,7 @@ pub trait ClientRequest: Encode {
     type Result: Decode;
 }
 
-/// The params of a request that servers send, with its method and result type.
+/// The params of a request that servers send, together with the request's method and result type.
 pub trait ServerRequest: Encode {
     /// The method name on the wire.
     const METHOD: &'static str;
@@ -136,13 +136,13 @@ pub trait ServerRequest: Encode {
     type Result: Decode;
 }
 
-/// The params of a notification that clients send, with its method.
+/// The params of a notification that clients send, together with the notification's method.
 pub trait ClientNotification: Encode {
     /// The method name on the wire.
     const METHOD: &'static str;
 }
 
-/// The params of a notification that servers send, with its method.
+/// The params of a notification that servers send, together with the notification's method.
 pub trait ServerNotification: Encode {
     /// The method name on the wire.
     const METHOD: &'static str;

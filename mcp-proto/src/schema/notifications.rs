@@ -46,7 +46,7 @@ object! {
     pub struct ProgressNotification {
         /// The progress token that the request carried in its `_meta`.
         required progress_token: RequestId = "progressToken",
-        /// Progress so far, which increases with every notification.
+        /// Progress so far; must increase with every notification.
         required progress: f64 = "progress",
         /// The value of `progress` at completion, if known.
         optional total: f64 = "total",

@@ -78,7 +78,7 @@ object! {
 message!(ClientRequest "prompts/list": ListPrompts => ListPromptsResult);
 
 object! {
-    /// The params of a `prompts/get` request for a prompt with its arguments filled in.
+    /// The params of a `prompts/get` request, which fills in a prompt's arguments.
     pub struct GetPrompt {
         /// The prompt's name.
         required name: String = "name",
@@ -94,11 +94,11 @@ object! {
 }
 
 object! {
-    /// The result of a `prompts/get` request: the prompt with its arguments filled in.
+    /// The result of a `prompts/get` request: the prompt, with its arguments filled in.
     pub struct GetPromptResult {
         /// Description of the prompt.
         optional description: String = "description",
-        /// The messages of the prompt.
+        /// The prompt's messages.
         required messages: List<PromptMessage> = "messages",
         /// Kind of result. (since 2026-07-28)
         stamped result_type: ResultType = "resultType" in R5..=R5,
@@ -126,7 +126,7 @@ object! {
     pub struct PromptMessage {
         /// The author of the message.
         required role: Role = "role",
-        /// The content block.
+        /// The message's content, a single block.
         required content: Content = "content",
     }
 }

@@ -21,7 +21,7 @@ object! {
     pub struct Resource {
         /// URI that identifies the resource.
         required uri: String = "uri",
-        /// Programmatic name.
+        /// Name for use by programs; `title` is the one for display.
         required name: String = "name",
         /// Display name.
         optional title: String = "title" in R3..=R5,
@@ -45,13 +45,13 @@ object! {
     pub struct ResourceTemplate {
         /// URI template (RFC 6570) that identifies a family of resources.
         required uri_template: String = "uriTemplate",
-        /// Programmatic name.
+        /// Name for use by programs; `title` is the one for display.
         required name: String = "name",
         /// Display name.
         optional title: String = "title" in R3..=R5,
         /// Description, for the model.
         optional description: String = "description",
-        /// Media type, if all resources that match the template have it.
+        /// Media type, if all resources that match the template share it.
         optional mime_type: String = "mimeType",
         /// Icons for user interfaces.
         optional icons: List<Icon> = "icons" in R4..=R5,
@@ -248,7 +248,7 @@ object! {
 object! {
     /// The result of a `resources/read` request.
     pub struct ReadResourceResult {
-        /// The contents of the resource, in several parts for a folder.
+        /// The resource's contents; those of a folder can consist of several parts.
         required contents: List<ResourceContents> = "contents",
         /// Kind of result. (since 2026-07-28)
         stamped result_type: ResultType = "resultType" in R5..=R5,
@@ -278,7 +278,7 @@ impl From<Vec<ResourceContents>> for ReadResourceResult {
 object! {
     /// The params of a `resources/subscribe` request. (up to 2025-11-25)
     ///
-    /// Subscribes the client to changes to the resource.
+    /// Subscribes the client to notifications of changes to the resource.
     pub struct Subscribe {
         /// The resource's URI.
         required uri: String = "uri",

@@ -32,7 +32,7 @@ message!(ServerRequest "roots/list": ListRoots => ListRootsResult);
 object! {
     /// A root: a directory or file that the server may use.
     pub struct Root {
-        /// URI of the root, a `file:` URI; see [`Root::is_file`].
+        /// The root's URI, which must start with `file://`; see [`Root::is_file`].
         // SEC-15: see `is_file`.
         required uri: String = "uri",
         /// Display name.

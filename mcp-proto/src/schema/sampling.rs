@@ -16,20 +16,21 @@ use crate::json::{JsonReader, Kind, Raw};
 use crate::revision::{R4, R5, Revision};
 
 object! {
-    /// The params of a `sampling/createMessage` request, which samples the client's model.
+    /// The params of a `sampling/createMessage` request, which asks the client's model for a
+    /// message.
     ///
     /// See <https://modelcontextprotocol.io/specification/2025-11-25/client/sampling>.
     pub struct CreateMessage {
         /// The conversation to continue.
         required messages: List<SamplingMessage> = "messages",
-        /// Maximum number of tokens to sample.
+        /// Maximum number of tokens to generate.
         // SEC-16: bounds the cost of a request.
         required max_tokens: i64 = "maxTokens",
         /// Preferences for the choice of model, which the client may disregard.
         optional model_preferences: ModelPreferences = "modelPreferences",
         /// System prompt.
         optional system_prompt: String = "systemPrompt",
-        /// Servers whose context the client adds to the prompt.
+        /// Which servers' context the client should add to the prompt.
         ///
         /// Values other than `none` require
         /// [`SamplingContext`](crate::Capability::SamplingContext).
@@ -50,7 +51,7 @@ object! {
         ///
         /// Requires [`SamplingTools`](crate::Capability::SamplingTools).
         optional tool_choice: ToolChoice = "toolChoice" in R4..=R5,
-        /// Requests that the sampling run as a task. (2025-11-25)
+        /// If present, asks the client to run the request as a task. (2025-11-25)
         optional task: TaskRequest = "task" in R4..=R4,
         /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
@@ -60,7 +61,7 @@ object! {
 message!(ServerRequest "sampling/createMessage": CreateMessage => CreateMessageResult);
 
 string_enum! {
-    /// The servers whose context the client adds to a prompt.
+    /// Which servers' context the client should add to a prompt.
     pub enum IncludeContext {
         /// All servers.
         AllServers = "allServers",
@@ -130,7 +131,7 @@ object! {
 object! {
     /// A suggestion for the choice of model.
     pub struct ModelHint {
-        /// Part of the name of a suitable model, such as `sonnet`.
+        /// Part of a suitable model's name, such as `sonnet`.
         optional name: String = "name",
     }
 }
@@ -138,7 +139,7 @@ object! {
 object! {
     /// Whether the model may or must use tools. (since 2025-11-25)
     pub struct ToolChoice {
-        /// The mode; `None` means `auto`.
+        /// The mode; `None` means [`ToolChoiceMode::Auto`].
         optional mode: ToolChoiceMode = "mode",
     }
 }
@@ -158,7 +159,7 @@ string_enum! {
 object! {
     /// A tool call by the model. (since 2025-11-25)
     pub struct ToolUse tagged "type" = "tool_use" {
-        /// Id of the call, which its [`ToolResult`] repeats.
+        /// Id of the call, repeated in its [`ToolResult`].
         required id: String = "id",
         /// The tool's name.
         required name: String = "name",
@@ -174,9 +175,9 @@ object! {
     pub struct ToolResult tagged "type" = "tool_result" {
         /// Id of the [`ToolUse`] that the result belongs to.
         required tool_use_id: String = "toolUseId",
-        /// The output of the tool, as content blocks.
+        /// The tool's output, as content blocks.
         required content: List<Content> = "content",
-        /// The output of the tool as JSON. An explicit `null` is distinct from absence.
+        /// The tool's output as JSON. An explicit `null` is distinct from absence.
         // T-107: `null` is a value.
         optional structured_content: Structured = "structuredContent",
         /// Whether the call failed.
@@ -188,8 +189,8 @@ object! {
 
 /// One content block of a conversation with a model.
 ///
-/// A block of an unknown type is kept verbatim. A known block that the peer's revision does not
-/// define cannot be encoded.
+/// A block of an unknown type is kept verbatim. Encoding a block of a known type fails if the
+/// peer's revision does not define that type.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum SamplingBlock {
@@ -257,7 +258,7 @@ impl Decode for SamplingBlock {
 
 /// The content of a sampling message: one block or, since 2025-11-25, several.
 ///
-/// Several blocks cannot be encoded for a peer of an earlier revision.
+/// Encoding several blocks fails if the peer uses an earlier revision.
 ///
 /// ```
 /// use mcp_proto::schema::{SamplingContent, SamplingBlock};
@@ -275,7 +276,7 @@ pub enum SamplingContent {
 }
 
 impl SamplingContent {
-    /// Returns the blocks of either form, as a slice.
+    /// Returns the blocks as a slice, even if the content is a single block.
     #[must_use]
     pub fn blocks(&self) -> &[SamplingBlock] {
         match self {

@@ -25,7 +25,7 @@ object! {
 message!(ClientRequest "subscriptions/listen": SubscriptionsListen => SubscriptionsListenResult);
 
 object! {
-    /// The selection of notifications in a subscription. (since 2026-07-28)
+    /// Selects the notifications of a subscription. (since 2026-07-28)
     pub struct SubscriptionFilter {
         /// Whether to report changes to the list of tools.
         optional tools_list_changed: bool = "toolsListChanged",
@@ -43,7 +43,7 @@ object! {
 object! {
     /// The params of a `notifications/subscriptions/acknowledged` notification. (since 2026-07-28)
     ///
-    /// It is the first message of a subscription.
+    /// The server sends it as the first message of a subscription.
     // STL-29: precedes all other messages of the subscription.
     pub struct SubscriptionsAcknowledged {
         /// The subset of the requested notifications that the server will send.
@@ -58,10 +58,10 @@ message!(ServerNotification "notifications/subscriptions/acknowledged": Subscrip
 object! {
     /// The result of a `subscriptions/listen` request. (since 2026-07-28)
     ///
-    /// The server sends it when it ends the subscription.
+    /// The server sends this result to end the subscription.
     // STL-36: the last message of a subscription that ends gracefully.
     pub struct SubscriptionsListenResult {
-        /// Metadata with the subscription's id.
+        /// Protocol metadata (`_meta`), which contains the subscription's id.
         required meta: Meta = "_meta",
         /// Kind of result. (since 2026-07-28)
         stamped result_type: ResultType = "resultType" in R5..=R5,

@@ -17,7 +17,8 @@ object! {
     ///
     /// See <https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks>.
     pub struct TaskRequest {
-        /// Requested retention period of the result, in milliseconds.
+        /// How long to retain the task after its creation, in milliseconds, as requested by the
+        /// sender.
         optional ttl: i64 = "ttl",
     }
 }
@@ -25,11 +26,11 @@ object! {
 string_enum! {
     /// The status of a task.
     pub enum TaskStatus {
-        /// The task was cancelled. Final.
+        /// The task was cancelled. This status is final.
         Cancelled = "cancelled",
-        /// The result is available. Final.
+        /// The result is available. This status is final.
         Completed = "completed",
-        /// The task failed. Final.
+        /// The task failed. This status is final.
         Failed = "failed",
         /// The task needs input from the requestor.
         InputRequired = "input_required",
@@ -39,7 +40,7 @@ string_enum! {
 }
 
 impl TaskStatus {
-    /// Returns whether the status is final.
+    /// Returns whether the status is final: it never changes again.
     // TSK-10: a final status never changes.
     #[must_use]
     pub const fn is_final(&self) -> bool {
@@ -50,7 +51,7 @@ impl TaskStatus {
 object! {
     /// A task and its status. (2025-11-25)
     ///
-    /// The result of `tasks/get` and `tasks/cancel` requests, and the params of a
+    /// This type is both the result of `tasks/get` and `tasks/cancel` requests and the params of a
     /// `notifications/tasks/status` notification.
     pub struct Task {
         /// The task's id.
@@ -63,7 +64,7 @@ object! {
         required created_at: String = "createdAt",
         /// Time of the last change, in ISO 8601.
         required last_updated_at: String = "lastUpdatedAt",
-        /// Retention period from creation, in milliseconds; `None` for unlimited.
+        /// How long the task is retained after its creation, in milliseconds; `None` if unlimited.
         required ttl: Option<i64> = "ttl",
         /// Suggested polling interval, in milliseconds.
         optional poll_interval: i64 = "pollInterval",
@@ -98,8 +99,7 @@ message!(ServerRequest "tasks/get": GetTask => Task);
 object! {
     /// The params of a `tasks/result` request. (2025-11-25)
     ///
-    /// The receiver responds when the task ends, with the result or error of the request that runs
-    /// as the task.
+    /// When the task ends, the receiver responds with the result or error of the original request.
     // TSK-13: exactly the result or error of the task's request.
     pub struct GetTaskPayload {
         /// The task's id.
@@ -155,9 +155,10 @@ message!(ClientNotification "notifications/tasks/status": Task);
 message!(ServerNotification "notifications/tasks/status": Task);
 
 object! {
-    /// A task and its status, with its input requests and outcome. (extension)
+    /// A task and its status, input requests and outcome. (extension)
     ///
-    /// The result of a `tasks/get` request and the params of a `notifications/tasks` notification.
+    /// This type is both the result of a `tasks/get` request and the params of a
+    /// `notifications/tasks` notification.
     pub struct DetailedTask {
         /// The task's id.
         required task_id: String = "taskId",
@@ -169,18 +170,18 @@ object! {
         required created_at: String = "createdAt",
         /// Time of the last change, in ISO 8601.
         required last_updated_at: String = "lastUpdatedAt",
-        /// Retention period from creation, in milliseconds; `None` for unlimited.
+        /// How long the task is retained after its creation, in milliseconds; `None` if unlimited.
         required ttl_ms: Option<i64> = "ttlMs",
         /// Suggested polling interval, in milliseconds.
         optional poll_interval_ms: i64 = "pollIntervalMs",
         /// Pending input requests, if the status is `input_required`.
         // TSK-29: all outstanding input requests.
         optional input_requests: Map<InputRequest> = "inputRequests",
-        /// The result of the request, if the status is `completed`.
+        /// The original request's result, if the status is `completed`.
         strict result: AnyObject = "result",
-        /// The error object, if the status is `failed`.
+        /// The original request's error object, if the status is `failed`.
         optional error: Raw = "error",
-        /// Kind of result: `task` in the result that creates the task, and otherwise `complete`.
+        /// Kind of result: `task` if this result creates the task, otherwise `complete`.
         // TSK-27: `task` only in the result that creates a task.
         stamped result_type: ResultType = "resultType" in R5..=R5,
         /// Protocol metadata (`_meta`).
@@ -191,7 +192,7 @@ object! {
 message!(ServerNotification "notifications/tasks": DetailedTask);
 
 object! {
-    /// The params of a `tasks/update` request with responses to input requests. (extension)
+    /// The params of a `tasks/update` request, which answers a task's input requests. (extension)
     pub struct UpdateTask {
         /// The task's id.
         required task_id: String = "taskId",

@@ -61,7 +61,7 @@ object! {
         optional description: Str = "description",
         /// JSON Schema of the arguments, verbatim.
         required input_schema: AnyObject = "inputSchema",
-        /// JSON Schema of the structured result, verbatim.
+        /// JSON Schema of the structured output, verbatim.
         optional output_schema: OutputSchema = "outputSchema" in R3..=R5,
         /// Hints about the tool's behaviour. (since 2025-03-26)
         optional annotations: ToolAnnotations = "annotations" in R2..=R5,
@@ -77,15 +77,15 @@ object! {
 object! {
     /// Hints about a tool's behaviour. (since 2025-03-26)
     ///
-    /// An absent hint has its default. The hints come from the server: trust them no more than the
-    /// server itself.
+    /// An absent hint takes its default value. The hints come from the server, so trust them only
+    /// as far as you trust the server.
     // SEC-04: annotations are untrusted.
     pub struct ToolAnnotations {
         /// Display name.
         optional title: String = "title",
         /// Whether the tool leaves its environment unmodified. Default: `false`.
         optional read_only: bool = "readOnlyHint",
-        /// Whether the tool may destroy data, unless it is read-only. Default: `true`.
+        /// Whether the tool may destroy data. Irrelevant if the tool is read-only. Default: `true`.
         optional destructive: bool = "destructiveHint",
         /// Whether repeating a call has no additional effect. Default: `false`.
         optional idempotent: bool = "idempotentHint",
@@ -121,7 +121,7 @@ object! {
         required name: Str = "name",
         /// The arguments of the call, by name.
         strict arguments: AnyObject = "arguments",
-        /// Requests that the call run as a task. (2025-11-25)
+        /// If present, asks the server to run the call as a task. (2025-11-25)
         optional task: TaskRequest = "task" in R4..=R4,
         /// Responses to the server's input requests, by key. (since 2026-07-28)
         optional input_responses: ExtraMembers = "inputResponses" in R5..=R5,
@@ -145,12 +145,12 @@ object! {
     /// assert!(!result.is_error);
     /// ```
     pub struct CallToolResult {
-        /// The output of the tool, as content blocks.
+        /// The tool's output, as content blocks.
         required content: List<Content> = "content",
-        /// The output of the tool as JSON. An explicit `null` is distinct from absence.
+        /// The tool's output as JSON. An explicit `null` is distinct from absence.
         // T-107: `null` is a value.
         optional structured_content: Structured = "structuredContent" in R3..=R5,
-        /// Whether the tool failed, in which case `content` describes the failure.
+        /// Whether the tool failed. If so, `content` describes the failure.
         flag is_error: bool = "isError",
         /// Kind of result. (since 2026-07-28)
         stamped result_type: ResultType = "resultType" in R5..=R5,
@@ -223,7 +223,7 @@ impl CallToolResult {
         Self::new(Vec::from([Content::from(text.into())]))
     }
 
-    /// Creates a result that reports a failure of the tool in one text block.
+    /// Creates a result that reports the tool's failure in one text block.
     pub fn error(text: impl Into<Str>) -> Self {
         let mut result = Self::text(text);
         result.is_error = true;

@@ -29,7 +29,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// Creates a configuration with the name and version of the server.
+    /// Creates a configuration with the server's name and version.
     ///
     /// The server supports every revision and declares no capabilities.
     pub fn new(name: &str, version: &str) -> Self {
@@ -55,14 +55,14 @@ impl Config {
         self
     }
 
-    /// Sets the full description of this server, in place of the name and version.
+    /// Sets the server's full description, which replaces the name and version.
     #[must_use]
     pub fn info(self, info: Implementation) -> Self {
         self.with(|identity| identity.info = info)
     }
 
     // CAP-01: a server serves only what it declares.
-    /// Declares a capability, so that the requests that need it are delivered instead of refused.
+    /// Declares a capability. Requests that need it are delivered instead of refused.
     ///
     /// Default: no capabilities.
     #[must_use]
@@ -94,7 +94,7 @@ impl Config {
         })
     }
 
-    /// Adds a method, defined by no revision, whose requests are delivered instead of refused.
+    /// Adds a method that no revision defines. Its requests are delivered instead of refused.
     #[must_use]
     pub fn serve_method(self, method: &str) -> Self {
         self.with(|identity| identity.served_methods.push(method.into()))
@@ -108,8 +108,8 @@ impl Config {
 
     /// Sets the reaction to violations of the protocol by a client.
     ///
-    /// Default: [`ViolationPolicy::Reply`], which reports them and answers malformed messages with
-    /// an error.
+    /// Default: [`ViolationPolicy::Reply`], which reports violations and answers malformed messages
+    /// with an error.
     #[must_use]
     pub fn on_violation(self, policy: ViolationPolicy) -> Self {
         self.with(|identity| identity.policy = policy)

@@ -14,7 +14,7 @@ use crate::vocabulary::{
 
 /// A server event for the application.
 ///
-/// Events are delivered once each, in the order of their causes.
+/// Events are delivered in the order of their causes, each exactly once.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Event {
@@ -56,7 +56,7 @@ pub enum Event {
         incoming: IncomingId,
         /// The method and its params.
         request: Request,
-        /// The client, its options, and the responses to earlier input requests.
+        /// The client, its options, and its responses to earlier input requests.
         context: Context,
     },
     /// The client cancelled its request.
@@ -68,16 +68,16 @@ pub enum Event {
         /// The reason, if the client gave one.
         reason: Option<Box<str>>,
     },
-    /// A resource lost its last subscriber. Its changes no longer need to be reported.
+    /// A resource lost its last subscriber. Changes to it no longer need to be reported.
     Unwatched {
         /// The URI of the resource.
         uri: Box<str>,
     },
-    /// The client broke a rule of the protocol. The connection continues.
+    /// The client violated the protocol. By default, the connection continues; see [`Violation`].
     Violation(Violation),
     /// A resource got its first subscriber.
     ///
-    /// Report its changes with [`Server::notify_changed`](crate::server::Server::notify_changed).
+    /// Report changes to it with [`Server::notify_changed`](crate::server::Server::notify_changed).
     Watched {
         /// The URI of the resource.
         uri: Box<str>,

@@ -14,16 +14,16 @@ use crate::time::Instant;
 pub enum Chunking {
     /// Pieces of this many bytes.
     Bytes(usize),
-    /// Pieces of random sizes, from one byte up to this many.
+    /// Pieces of random sizes, from one byte up to this many bytes.
     Seeded(Seed, usize),
-    /// No splitting. The default of a pipe.
+    /// No splitting. This is a pipe's default.
     Whole,
 }
 
 /// One direction of a byte stream in virtual time, with faults that a test can inject.
 ///
-/// Like a real byte stream, a pipe delays and splits bytes, stalls, fills up, breaks and is closed
-/// by its sender. It does not reorder or repeat bytes, and loses them only when it breaks.
+/// Like a real byte stream, a pipe can delay and split bytes, stall, fill up, break, and be closed
+/// by its sender. It never reorders or repeats bytes, and loses them only when it breaks.
 ///
 /// ```
 /// use bytes::Buf;
@@ -45,7 +45,7 @@ pub enum Chunking {
 pub struct Pipe {
     /// The minimum delay of each piece. Default: 1 ms.
     pub latency: Duration,
-    /// A seed and the bound of the random delay added to each piece. Default: no random delay.
+    /// The seed and the maximum of a random delay added to each piece. Default: no random delay.
     ///
     /// A piece never overtakes an earlier one.
     pub jitter: (Seed, Duration),
@@ -53,13 +53,13 @@ pub struct Pipe {
     pub chunking: Chunking,
     /// The maximum number of bytes in flight. Default: unlimited.
     ///
-    /// Further bytes stay in the outbox of the sender.
+    /// Further bytes stay in the sender's outbox.
     pub capacity: usize,
     /// Whether the pipe is stalled: no bytes arrive, and the pipe fills up. Default: false.
     pub is_stalled: bool,
-    /// The number of bytes after which the pipe breaks. Default: never.
+    /// The number of bytes after which the pipe breaks; `None` for never. Default: `None`.
     ///
-    /// These bytes still arrive, followed by the end of the stream.
+    /// Bytes up to this number still arrive, followed by the end of the stream.
     pub bytes_max: Option<u64>,
     /// Whether sent bytes are lost.
     is_cut: bool,
@@ -108,16 +108,16 @@ impl Pipe {
         self.end = Some(now);
     }
 
-    /// Closes the end of the sender. Bytes in flight still arrive.
+    /// Closes the pipe from the sender's side. Bytes in flight still arrive.
     pub fn close(&mut self, now: Instant) {
         if self.end.is_none() {
             self.end = Some(self.arrival(now));
         }
     }
 
-    /// Takes as many bytes from the outbox as the pipe has room for.
+    /// Moves bytes from `outbox` into the pipe until the outbox is empty or the pipe is full.
     ///
-    /// Passes each piece to `witness`. Returns whether there were any.
+    /// Passes each piece to `witness`. Returns whether any bytes were moved.
     pub fn send(
         &mut self,
         now: Instant,
@@ -136,7 +136,7 @@ impl Pipe {
         moved
     }
 
-    /// Appends bytes that do not come from the outbox, regardless of the capacity.
+    /// Adds bytes that do not come from the outbox, even if the pipe is full.
     pub fn insert(&mut self, now: Instant, bytes: &[u8]) {
         self.put(now, bytes.to_vec());
     }
@@ -151,14 +151,14 @@ impl Pipe {
         Some(piece)
     }
 
-    /// Returns whether the end of the stream has arrived. Returns true only once.
+    /// Returns whether the end of the stream has arrived. Returns `true` only once.
     pub fn receive_end(&mut self, now: Instant) -> bool {
         let arrived =
             !self.is_stalled && self.in_flight.is_empty() && self.end.is_some_and(|at| at <= now);
         arrived && !core::mem::replace(&mut self.is_end_received, true)
     }
 
-    /// Returns when the next piece, or the end of the stream, arrives.
+    /// Returns when the next piece or the end of the stream arrives.
     ///
     /// Returns `None` if nothing is in flight or the pipe is stalled.
     #[must_use]

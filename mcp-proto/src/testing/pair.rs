@@ -35,24 +35,28 @@ type Describe<E> = fn(&<E as Endpoint>::Event) -> String;
 
 /// A client and a server connected by two pipes, with a virtual clock.
 ///
-/// A pair makes progress only when the test calls a method. [`step`](Self::step) does everything
-/// possible at the current time, [`drive`](Self::drive) continues until no bytes are in flight,
-/// [`wait`](Self::wait) advances the time by a duration, and
-/// [`drive_until_quiet`](Self::drive_until_quiet) also fires all timers. The events of a side are
-/// passed to its handler, if it has one ([`on_server_event`](Self::on_server_event),
-/// [`on_client_event`](Self::on_client_event)). Otherwise they are queued, and the test acts as the
-/// application: it calls the methods of [`client`](Self::client) and [`server`](Self::server) with
-/// [`now`](Self::now).
+/// A pair makes progress only when the test calls a method, mainly one of these:
 ///
-/// The fields of each [`Pipe`] inject faults. A [`WireChecker`] checks the messages of both sides.
+/// - [`step`](Self::step) does everything possible at the current time;
+/// - [`drive`](Self::drive) continues until no bytes are in flight;
+/// - [`drive_until_quiet`](Self::drive_until_quiet) also fires all timers;
+/// - [`wait`](Self::wait) advances the time by a duration.
+///
+/// The events of each side are queued, and the test acts as the application: it calls the methods
+/// of [`client`](Self::client) and [`server`](Self::server) with [`now`](Self::now). Alternatively,
+/// set a handler for the events: [`on_client_event`](Self::on_client_event),
+/// [`on_server_event`](Self::on_server_event).
+///
+/// To inject faults, set the fields of a [`Pipe`]. A [`WireChecker`] checks the messages of both
+/// sides.
 ///
 /// The endpoints are those of this crate or any other types that implement [`Endpoint`], such as
-/// wrappers. The `Display` output of a pair is the label and the transcript; include it in the
-/// messages of assertions.
+/// wrappers. The `Display` output of a pair consists of the label and the transcript; include it in
+/// assertion messages.
 ///
 /// # Panics
-/// Methods that make progress panic if an endpoint sends an invalid message, or if the endpoints
-/// never stop exchanging messages.
+/// The methods that advance the pair panic if an endpoint sends an invalid message, or if the
+/// endpoints never stop exchanging messages.
 ///
 /// ```
 /// use core::time::Duration;
@@ -80,15 +84,15 @@ pub struct Pair<C: Endpoint = Stdio<Client>, S: Endpoint = Stdio<Server>> {
     pub to_server: Pipe,
     /// The current time, initially zero.
     pub now: Instant,
-    /// Client events that wait for the test. Empty if the client has a handler.
+    /// Client events that the test has not taken yet. Empty if the client has a handler.
     pub client_events: VecDeque<C::Event>,
-    /// Server events that wait for the test. Empty if the server has a handler.
+    /// Server events that the test has not taken yet. Empty if the server has a handler.
     pub server_events: VecDeque<S::Event>,
-    /// Whether client events are left unpolled, as by a busy application. Default: false.
+    /// Whether to leave client events unpolled, as a busy application does. Default: false.
     pub is_client_busy: bool,
-    /// Whether server events are left unpolled, as by a busy application. Default: false.
+    /// Whether to leave server events unpolled, as a busy application does. Default: false.
     pub is_server_busy: bool,
-    /// The checker of the messages in both directions.
+    /// Checks the messages in both directions.
     ///
     /// If the test passes bytes to an endpoint directly instead of through its pipe, it must also
     /// pass them to the checker.
@@ -142,7 +146,7 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
         }
     }
 
-    /// Sets the handler for server events, which are then not queued.
+    /// Sets a handler that receives all server events; they are no longer queued.
     pub fn on_server_event(
         &mut self,
         application: impl FnMut(&mut S, Instant, S::Event) + 'static,
@@ -150,9 +154,9 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
         self.on_server_event = Some(Box::new(application));
     }
 
-    /// Sets the handler for client events, which are then not queued.
+    /// Sets a handler that receives all client events; they are no longer queued.
     ///
-    /// Methods that wait for a client event, such as [`outcome`](Self::outcome), receive none.
+    /// Methods that wait for a queued client event, such as [`outcome`](Self::outcome), then panic.
     pub fn on_client_event(
         &mut self,
         application: impl FnMut(&mut C, Instant, C::Event) + 'static,
@@ -160,9 +164,9 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
         self.on_client_event = Some(Box::new(application));
     }
 
-    /// Makes both pipes split bytes at random and delay them at random by up to 20 ms.
+    /// Makes both pipes split bytes at random, and delay the pieces by random times of up to 20 ms.
     ///
-    /// Failures report the seed.
+    /// Failure messages include the seed.
     ///
     /// No bytes are lost, so the behavior of a correct peer does not change.
     pub fn shuffle(&mut self, seed: u64) {
@@ -174,15 +178,15 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
         }
     }
 
-    /// Sets the label that failures report, such as a seed or the name of a test case.
+    /// Sets the label that failure messages include, such as a seed or the name of a test case.
     pub fn label(&mut self, label: impl fmt::Display) {
         self.label = label.to_string();
     }
 
     /// Inserts a line into the output of `from`, like a log line that a library prints to stdout.
     ///
-    /// The line goes between two lines of the endpoint, and its terminator is added. The line
-    /// itself is not checked, but the reaction of the other side is.
+    /// The line is inserted between two of the endpoint's own lines, with a line terminator. The
+    /// line itself is not checked, but the other side's reaction is.
     pub fn insert_line(&mut self, from: Side, line: &[u8]) {
         let mut line = line.to_vec();
         line.push(b'\n');
@@ -239,7 +243,7 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
         moved | self.poll()
     }
 
-    /// Steps until no bytes are in flight and nothing else can be done.
+    /// Steps until no bytes are in flight, advancing the clock as they arrive.
     ///
     /// Timers that expire in the meantime fire.
     pub fn drive(&mut self) {
@@ -254,7 +258,7 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
         self.fail("the exchange of messages does not end");
     }
 
-    /// Advances the time by `time` and does everything that happens in the meantime.
+    /// Advances the clock by `time` and does everything that is due in the meantime.
     pub fn wait(&mut self, time: Duration) {
         let until = self.now + time;
         for _ in 0..STEPS_MAX {
@@ -283,10 +287,10 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
         self.fail("timers keep being set");
     }
 
-    /// Closes the connection from the client side and checks the final state.
+    /// Closes the connection from the client's side and checks the final state.
     ///
-    /// All requests must have been answered, except cancelled ones and subscriptions, and both
-    /// sides must be closed at the end. Use it only if the pipes have not lost any bytes.
+    /// Fails the test if a request other than a subscription was neither answered nor cancelled, or
+    /// if a side is not closed at the end. Call it only if the pipes have not lost any bytes.
     pub fn finish(&mut self) {
         self.drive();
         let must_be_answered =

@@ -15,9 +15,8 @@ const ENTRY_BYTES_MAX: usize = 600;
 
 /// A log of messages and events with their times.
 ///
-/// Only the latest 400 entries are kept, and each is truncated to 600 bytes, so that failures are
-/// readable. Control characters are escaped. A transcript contains payloads, so use it only in
-/// tests.
+/// To keep failure messages readable, only the latest 400 entries are kept, each truncated to 600
+/// bytes. Control characters are escaped. A transcript contains payloads, so use it only in tests.
 ///
 /// ```
 /// use mcp_proto::Instant;
@@ -44,12 +43,12 @@ struct Entry {
 }
 
 impl Transcript {
-    /// Adds an entry with a text. `mark` names its source.
+    /// Adds an entry that consists of `text`. `mark` names the source of the text.
     pub fn note(&mut self, at: Instant, mark: &'static str, text: impl AsRef<str>) {
         self.note_bytes(at, mark, text.as_ref().as_bytes());
     }
 
-    /// Adds an entry with the bytes of a message. `mark` names its source.
+    /// Adds an entry that consists of a message's bytes. `mark` names the source of the message.
     pub fn note_bytes(&mut self, at: Instant, mark: &'static str, bytes: &[u8]) {
         let kept = bytes.get(..ENTRY_BYTES_MAX).unwrap_or(bytes).to_vec();
         self.entries.push_back(Entry { at, mark, bytes: kept, length: bytes.len() });

@@ -44,9 +44,11 @@ impl core::error::Error for WireViolation {}
 /// - lines that are not messages: invalid JSON, invalid JSON-RPC 2.0, and batches in revisions that
 ///   do not allow them;
 /// - responses to unknown or already answered requests, and results without an id;
-/// - request ids used twice within a session, or while the first request is open;
-/// - requests before the session is established, and `initialized` before the server's response;
-/// - messages that the negotiated revision does not define, or not for their sender;
+/// - request ids used twice within a session, or, without a session, reused while the first request
+///   is open;
+/// - requests sent before a legacy session is established, and `initialized` sent before the
+///   server's response to `initialize`;
+/// - messages that the negotiated revision does not define or does not allow their sender to send;
 /// - progress that was not requested, does not increase, or follows the response;
 /// - cancellations of unknown requests or of `initialize`.
 ///
@@ -103,10 +105,10 @@ struct SentRequests {
 }
 
 impl WireChecker {
-    /// Checks bytes sent by `side`, which may be split at any position.
+    /// Checks the next bytes sent by `side`. They may begin and end anywhere in a line.
     ///
     /// # Errors
-    /// Fails with the first violation in `bytes`. All bytes are processed even then.
+    /// Fails with the first violation in `bytes`. Even in that case, all bytes are processed.
     pub fn check(&mut self, side: Side, bytes: &[u8]) -> Result<(), WireViolation> {
         let mut outcome = Ok(());
         for part in bytes.split_inclusive(|byte| *byte == b'\n') {
@@ -122,7 +124,7 @@ impl WireChecker {
         outcome
     }
 
-    /// Registers a line from another source that was inserted into the stream of `side`.
+    /// Registers a line that `side` did not send itself but that was inserted into its stream.
     ///
     /// The line itself is not checked, and the other side may respond to it.
     pub fn insert_line(&mut self, side: Side, line: &[u8]) {

@@ -29,8 +29,8 @@ use crate::vocabulary::ids::IncomingId;
 pub struct CallOptions {
     /// Whether to request [progress] notifications from the peer. Default: false.
     ///
-    /// A `progressToken` in the params also requests progress; the connection replaces its value by
-    /// a token of its own.
+    /// A `progressToken` in the params also requests progress; the connection replaces its value
+    /// with a token of its own.
     ///
     /// [progress]: https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/progress
     pub progress: bool,
@@ -44,14 +44,14 @@ pub struct CallOptions {
     /// Default: `None`, which selects
     /// [`Limits::call_timeout_max`](crate::Limits::call_timeout_max), or
     /// [`Limits::human_timeout_max`](crate::Limits::human_timeout_max) for a method that a human
-    /// answers, but never less than `timeout`.
+    /// answers. If this default is shorter than the effective `timeout`, that timeout applies.
     pub timeout_max: Option<Duration>,
     /// The incoming request on whose behalf a server makes this call. Default: none.
     ///
-    /// Over HTTP, the call is then sent on the stream of that request. It fails with
+    /// Over HTTP, the call is sent on that request's stream. It fails with
     /// [`Misuse::Stale`](crate::Misuse::Stale) if the request has ended, and with
-    /// [`Misuse::Unsupported`](crate::Misuse::Unsupported) if the client of the request does not
-    /// accept requests.
+    /// [`Misuse::Unsupported`](crate::Misuse::Unsupported) if the request's client does not accept
+    /// requests.
     pub parent: Option<IncomingId>,
     /// Whether to send the request even if the client has cached its result. Default: false.
     ///

@@ -32,10 +32,10 @@ pub struct Filter {
     pub prompts: bool,
     /// Whether to report changes to the list of resources. Default: false.
     pub resources: bool,
-    /// The URIs of the resources whose changes to report. Default: none.
+    /// The URIs of the resources whose changes are reported. Default: none.
     ///
-    /// A URI also covers the sub-resources below it. At most
-    /// [`Limits::subscription_uris_max`](crate::Limits::subscription_uris_max) URIs.
+    /// A URI also covers its sub-resources. The number of URIs is limited to
+    /// [`Limits::subscription_uris_max`](crate::Limits::subscription_uris_max).
     pub uris: Vec<Box<str>>,
 }
 
@@ -179,10 +179,11 @@ pub(crate) fn is_within_resource(parent: &str, uri: &str) -> bool {
     })
 }
 
-/// A change on a server that is reported to subscribed clients.
+/// A change on a server, to be reported to subscribed clients.
 ///
-/// [`Server::notify_changed`](crate::server::Server::notify_changed) reports the change to the
-/// client if its [`Filter`] selects it. The server must have declared the matching capability.
+/// Pass it to [`Server::notify_changed`](crate::server::Server::notify_changed), which reports it
+/// to every subscriber whose [`Filter`] selects it. The server must have declared the matching
+/// capability.
 ///
 /// ```
 /// use mcp_proto::server::{Config, Server};

@@ -2,10 +2,10 @@
 
 use core::fmt;
 
-/// A handle of a request that this side sent, valid until the call completes.
+/// A handle to a request that this side sent, valid until the call completes.
 ///
-/// A handle belongs to one connection and is never reused in it. A call that is retried with input
-/// keeps its handle, although each retry has a new id on the wire.
+/// A handle belongs to one connection, which never reuses it. If a call is sent again with the
+/// input that the server asked for, it keeps its handle but has a new id on the wire.
 ///
 /// ```
 /// # use mcp_proto::{Instant, MessageEndpoint, StreamId};
@@ -38,10 +38,10 @@ impl fmt::Display for CallId {
     }
 }
 
-/// A handle of a request that the peer sent, valid until it is answered or cancelled.
+/// A handle to a request that the peer sent, valid until it is answered or cancelled.
 ///
-/// A handle belongs to one connection and is never reused in it. Commands for a request that has
-/// ended fail with [`Misuse::Stale`](crate::Misuse::Stale); ignore that error if the peer may have
+/// A handle belongs to one connection, which never reuses it. Commands for a request that has ended
+/// fail with [`Misuse::Stale`](crate::Misuse::Stale); ignore that error if the peer may have
 /// cancelled the request.
 ///
 /// ```
@@ -74,13 +74,12 @@ impl fmt::Display for IncomingId {
     }
 }
 
-/// The id of a channel on which messages are sent and received.
+/// The id of a stream on which messages are sent and received.
 ///
-/// A byte stream is one channel for both directions, [`StreamId::ONLY`]. Over HTTP, each request
-/// and its response form a stream, which also carries the related messages. A transport with
-/// several streams passes the id of the stream with each message to
-/// [`handle_message`](crate::MessageEndpoint::handle_message), and never reuses an id within a
-/// connection.
+/// A byte stream counts as a single stream for both directions, [`StreamId::ONLY`]. Over HTTP, each
+/// request has a stream, which carries the response and related messages. A transport with several
+/// streams passes each message to [`handle_message`](crate::MessageEndpoint::handle_message) with
+/// the id of its stream, and never reuses an id within a connection.
 ///
 /// ```
 /// use mcp_proto::{Route, StreamId};
@@ -92,6 +91,6 @@ impl fmt::Display for IncomingId {
 pub struct StreamId(pub u64);
 
 impl StreamId {
-    /// The stream of a transport that has only one.
+    /// The stream of a transport that has only one stream.
     pub const ONLY: Self = Self(0);
 }

@@ -13,7 +13,7 @@ use crate::schema::{Decode, DecodeError, Encode};
 /// An input request: something the server needs from the client to complete a request.
 ///
 /// [`Server::request_input`](crate::server::Server::request_input) sends one or more input
-/// requests, each under a key that the server chooses. The client's responses arrive under equal
+/// requests, each under a key that the server chooses. The client's responses arrive under those
 /// keys in [`Context::input_responses`](crate::Context::input_responses). A legacy client receives
 /// requests, a modern client an `input_required` result; the server need not distinguish the two.
 /// See the specification on [multi round-trip requests][spec].
@@ -35,7 +35,7 @@ pub enum NeededInput {
     /// [spec]: https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation
     #[cfg(feature = "schema")]
     Elicit(Box<Elicit>),
-    /// An input request by method name. Its params are a JSON object or `None`.
+    /// A request with this method name and these params, which are a JSON object or `None`.
     Raw(Box<str>, Option<Raw>),
     /// Asks for the client's roots: [`roots/list`].
     ///
@@ -126,7 +126,7 @@ impl InputResponses {
 
     /// Decodes the response to the input request `key` as a type of [`schema`](crate::schema).
     ///
-    /// Returns `None` if there is no such response.
+    /// Returns `None` if there is no response to it.
     ///
     /// # Errors
     /// Fails if a member is missing or has the wrong type.
@@ -136,7 +136,7 @@ impl InputResponses {
 
     /// Iterates over the responses and their keys.
     ///
-    /// The order is the one in which a modern client sent the responses or, for a legacy client,
+    /// For a modern client, the order is that in which it sent the responses; for a legacy client,
     /// that of the input requests.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Raw)> {
         self.0.iter().map(|(key, answer)| (&**key, answer))

@@ -9,10 +9,10 @@ use crate::rpc::ErrorObject;
 /// Why a call failed.
 ///
 /// Reported by [`client::Event::Completed`](crate::client::Event::Completed) and
-/// [`server::Event::Completed`](crate::server::Event::Completed). Except for [`Lost`](Self::Lost),
-/// a failure does not affect other calls. Only [`Unsent`](Self::Unsent) guarantees that the peer
-/// did not act on the request. Before retrying a call that failed for another reason, make sure
-/// that it is idempotent.
+/// [`server::Event::Completed`](crate::server::Event::Completed). A failure does not affect other
+/// calls, except for [`Lost`](Self::Lost). Only [`Unsent`](Self::Unsent) guarantees that the peer
+/// did not act on the request. If a call failed for another reason, retry it only if it is
+/// idempotent.
 ///
 /// ```
 /// use mcp_proto::{CallError, ErrorObject, code};
@@ -44,7 +44,7 @@ pub enum CallError {
     },
     /// The peer sent an invalid response. Holds a description of the problem.
     Invalid(Box<str>),
-    /// The connection ended before a response arrived. Over HTTP, the exchange or session ended.
+    /// The connection, or over HTTP the exchange or session, ended before a response arrived.
     ///
     /// The peer may or may not have acted on the request.
     Lost,
@@ -139,15 +139,15 @@ pub enum Fault {
     HandshakeTimedOut,
     /// The server supports none of the client's revisions.
     ///
-    /// Holds the revision that the server named, or a comma-separated list of those it supports.
+    /// Holds the revision that the server proposed, or a comma-separated list of those it supports.
     // LIF-06, T-30, T-32: the client disconnects.
     NoCommonRevision(String),
     /// The configuration allows no protocol revision.
     ///
     /// Pass at least one to [`client::Config::revisions`](crate::client::Config::revisions).
     NoRevisionConfigured,
-    /// The server responded with an error to `initialize`, or to `server/discover` where no
-    /// fallback to `initialize` is possible.
+    /// The server responded with an error to `initialize`, or to `server/discover` when the client
+    /// could not fall back to `initialize`.
     // LIF-15: an error ends the handshake.
     Refused(ErrorObject),
     /// The server repeatedly ended HTTP sessions right after opening them.
@@ -257,7 +257,7 @@ impl fmt::Display for CloseReason {
 pub struct Progress {
     /// The work done so far, in any unit.
     pub progress: f64,
-    /// The total work in units of `progress`, if known.
+    /// The total work, in the unit of `progress`, if known.
     pub total: Option<f64>,
     /// A description of the current step, for users. Not sent in revision 2024-11-05.
     pub message: Option<Box<str>>,

@@ -9,8 +9,8 @@ use crate::vocabulary::ids::{CallId, IncomingId, StreamId};
 /// The destination of an outgoing message.
 ///
 /// A transport with one stream may ignore the route. A transport with several streams, such as
-/// Streamable HTTP, sends each message on the stream that the route names; [`Outgoing`] has an
-/// example.
+/// Streamable HTTP, sends each message on the stream that the route names. See the example at
+/// [`Outgoing`].
 ///
 /// ```
 /// use mcp_proto::{Route, StreamId};
@@ -25,7 +25,7 @@ use crate::vocabulary::ids::{CallId, IncomingId, StreamId};
 /// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Route {
-    /// Any stream to the peer, because the message belongs to none of its requests.
+    /// Any stream to the peer: the message belongs to none of the peer's requests.
     Any,
     /// The stream of the incoming request that the message belongs to.
     Stream(StreamId),
@@ -39,8 +39,8 @@ impl Route {
 
 /// The kind of an outgoing message.
 ///
-/// It lets a transport match an HTTP exchange with its request, for example, without parsing the
-/// messages it sends:
+/// For example, it lets a transport match an HTTP exchange with its request without parsing
+/// messages:
 ///
 /// ```
 /// use mcp_proto::OutgoingKind;
@@ -58,10 +58,10 @@ pub enum OutgoingKind {
         /// The wire id of the cancelled request.
         id: u64,
     },
-    /// The end of a stream, which has no message.
+    /// The end of a stream. It comes without a message.
     ///
-    /// If [`Outgoing::last`] is true, the stream is complete. Otherwise the application closes the
-    /// stream early, and the response follows on another stream.
+    /// If [`Outgoing::last`] is true, the stream is complete. Otherwise, the application has closed
+    /// the stream early, and the response will follow on another stream.
     ///
     /// Produced only after [`MessageEndpoint::use_streams`](crate::MessageEndpoint::use_streams).
     EndOfStream,
@@ -111,7 +111,7 @@ pub struct Outgoing<'a> {
     pub route: Route,
     /// The kind of message.
     pub kind: OutgoingKind,
-    /// Whether this is the last message on its stream, so that the stream can be closed after it.
+    /// Whether this is the last message on its stream. If so, close the stream after sending it.
     pub last: bool,
     /// The revision of the message, which HTTP sends in the header `MCP-Protocol-Version`.
     pub revision: Revision,
@@ -122,7 +122,7 @@ pub struct Outgoing<'a> {
 }
 
 impl<'a> Outgoing<'a> {
-    /// Returns the params of a request or notification, a slice of the body.
+    /// Returns the params of a request or notification, as a slice of the body.
     ///
     /// Returns `None` if there are none.
     #[must_use]

@@ -31,11 +31,11 @@ use crate::vocabulary::InputResponses;
 pub struct Peer {
     /// The negotiated revision.
     pub revision: Revision,
-    /// The name and version of the peer; empty if a modern peer omits them.
+    /// The peer's name and version; empty if a modern peer omits them.
     pub info: Implementation,
     /// The declared capabilities.
     pub capabilities: Capabilities,
-    /// Instructions from the server for models that use it; always `None` for a client.
+    /// The server's instructions for models that use it; always `None` if the peer is a client.
     pub instructions: Option<Box<str>>,
 }
 
@@ -122,7 +122,7 @@ impl Request {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Context {
-    /// The client, and the revision of the request.
+    /// The client, together with the request's revision.
     pub peer: Arc<Peer>,
     /// The minimum severity of [log messages][spec] to send; `None` if the client set none.
     ///
@@ -134,14 +134,14 @@ pub struct Context {
     ///
     /// If not, [`Server::progress`](crate::server::Server::progress) sends nothing.
     pub wants_progress: bool,
-    /// The responses to the input requests of
-    /// [`Server::request_input`](crate::server::Server::request_input); `None` if there were none.
+    /// The responses to the input requests sent with
+    /// [`Server::request_input`](crate::server::Server::request_input); `None` if none were sent.
     pub input_responses: Option<InputResponses>,
     /// The state passed to [`Server::request_input`](crate::server::Server::request_input); `None`
     /// if there was none.
     ///
-    /// A modern client stores and returns the state, so it may have been forged. Authenticate it,
-    /// for example with `seal::Seal` of the feature `seal`.
+    /// A modern client stores and returns the state, and could forge it. Authenticate the state,
+    /// for example with `seal::Seal` (feature `seal`).
     pub state: Option<Box<str>>,
     /// The `_meta` of the request as received; `None` if the request has none.
     pub meta: Option<Raw>,

@@ -3,12 +3,12 @@
 use alloc::borrow::Cow;
 use core::fmt;
 
-/// A violation of the protocol by the peer that does not end the connection by itself.
+/// A violation of the protocol by the peer.
 ///
 /// Violations are reported as [`client::Event::Violation`](crate::client::Event::Violation) and
-/// [`server::Event::Violation`](crate::server::Event::Violation). They require no reaction other
-/// than logging. To end the connection instead, set a [`ViolationPolicy`] or
-/// [`Limits::violations_max`](crate::Limits::violations_max).
+/// [`server::Event::Violation`](crate::server::Event::Violation). By default, they do not end the
+/// connection and require no reaction other than logging. To let them end the connection, set
+/// [`ViolationPolicy::Close`] or [`Limits::violations_max`](crate::Limits::violations_max).
 ///
 /// ```
 /// use mcp_proto::client::{Client, Config, Event};
@@ -26,7 +26,7 @@ use core::fmt;
 pub struct Violation {
     /// The kind of violation.
     pub kind: ViolationKind,
-    /// A description for logs. It quotes only ids and method names from the peer.
+    /// A description for logs. From the peer's messages, it quotes only ids and method names.
     pub detail: Cow<'static, str>,
 }
 
@@ -55,7 +55,7 @@ pub enum ViolationKind {
     /// [`Limits::batch_members_max`](crate::Limits::batch_members_max) members.
     // BAT-03, BAT-12, BAT-17: none of its members is handled.
     InvalidBatch,
-    /// A request that reuses the id of a request in flight. It is refused.
+    /// A request that reuses the id of a request in flight. The new request is refused.
     // ID-09: ids are unique while in flight.
     DuplicateId,
     /// A notification before `initialize`. It is ignored.
@@ -77,7 +77,7 @@ pub enum ViolationKind {
     /// A message cut off by the end of the stream.
     // FRM-12: an incomplete last line is discarded.
     Truncated,
-    /// A response to no pending call, or an error response without an id. It is ignored.
+    /// A response that matches no pending call, or an error response without an id. It is ignored.
     // ID-08, T-03: neither ends a call.
     UnknownResponse,
     /// Progress that did not increase. It is ignored.
@@ -86,7 +86,7 @@ pub enum ViolationKind {
     /// A request from a server in a revision that allows requests only from clients. It is ignored.
     // T-93: servers of the modern era send no requests.
     UnexpectedRequest,
-    /// A change notification for an unknown or unacknowledged subscription. It is ignored.
+    /// A change notification for an unknown or not yet acknowledged subscription. It is ignored.
     // T-100: changes are tagged with their subscription.
     UnknownSubscription,
 }
@@ -111,7 +111,7 @@ impl fmt::Display for ViolationKind {
     }
 }
 
-/// The reaction of a connection to violations, besides reporting them.
+/// How a connection reacts to violations, besides reporting them.
 ///
 /// ```
 /// use mcp_proto::ViolationPolicy;
@@ -131,9 +131,9 @@ pub enum ViolationPolicy {
     /// responses to its log lines.
     // T-19: clients do not answer garbage.
     Ignore,
-    /// Answer text that is not a message with an error response. The default for servers.
+    /// Send an error response to any text that is not a message. The default for servers.
     ///
-    /// [`Limits::error_replies_max`](crate::Limits::error_replies_max) bounds the rate.
+    /// [`Limits::error_replies_max`](crate::Limits::error_replies_max) limits their rate.
     // T-20: error replies are rate limited.
     Reply,
 }

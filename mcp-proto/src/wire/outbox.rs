@@ -7,9 +7,8 @@ use bytes::{Buf, Bytes};
 
 /// The queue of bytes to send on a byte stream: complete messages, one per line, oldest first.
 ///
-/// The driver reads the queue through [`Buf`]: it writes the bytes of [`chunk`](Buf::chunk) and
-/// then calls [`advance`](Buf::advance) with the number of bytes written. Removing bytes never
-/// fails and never drops any.
+/// The driver reads the queue through [`Buf`]: it writes the bytes of [`chunk`](Buf::chunk) to the
+/// stream and then calls [`advance`](Buf::advance) with the number of bytes written.
 ///
 /// ```
 /// use bytes::Buf;
@@ -42,7 +41,8 @@ pub struct Outbox {
 const RETAINED_BYTES_MAX: usize = 64 * 1024;
 
 impl Outbox {
-    /// Returns the number of queued bytes, without those taken by [`take_all`](Self::take_all).
+    /// Returns the number of queued bytes, not counting those taken by
+    /// [`take_all`](Self::take_all).
     #[must_use]
     pub fn len(&self) -> usize {
         self.buffer.len() - self.sent
@@ -62,8 +62,8 @@ impl Outbox {
 
     /// Removes and returns the oldest message, without its line terminator.
     ///
-    /// Message-based transports use this method instead of [`Buf`]. Do not call it while a message
-    /// is partly consumed through [`Buf::advance`]. Returns `None` if the queue is empty.
+    /// Returns `None` if the queue is empty. Message-based transports use this method instead of
+    /// [`Buf`]. Do not call it while a message is partly consumed through [`Buf::advance`].
     pub fn poll_message(&mut self) -> Option<Bytes> {
         let waiting = self.chunk();
         let end = memchr::memchr(b'\n', waiting)?;
@@ -74,12 +74,12 @@ impl Outbox {
 
     /// Takes all queued bytes by swapping buffers with `chunk`, whose content is discarded.
     ///
-    /// Copies the bytes only if the first message was partly consumed before.
+    /// If part of the buffer was already consumed, it copies the remaining bytes instead.
     ///
-    /// For backpressure, the bytes count as queued until they are reported with
-    /// [`mark_written`](Self::mark_written) or this method is called again. A buffer that grew for
-    /// a large message is freed only when more data is taken. Freeing it immediately would return
-    /// its pages to the system after each of many large messages.
+    /// For backpressure, the taken bytes count as queued until [`mark_written`](Self::mark_written)
+    /// reports them or this method is called again. A `chunk` that grew for a large message is
+    /// freed only when more bytes are taken: freeing it immediately would return its pages to the
+    /// system after each of many large messages.
     ///
     /// ```
     /// use mcp_proto::client::{Client, Config};
@@ -110,9 +110,9 @@ impl Outbox {
         self.taken = chunk.len();
     }
 
-    /// Takes back a buffer that was [taken](Self::take_all) and written.
+    /// Takes back a buffer whose bytes were [taken](Self::take_all) and written.
     ///
-    /// The next large message then needs no new buffer: the next `take_all` hands this one out.
+    /// The queue can reuse it for further messages, so that a large message needs no new buffer.
     pub fn reuse(&mut self, mut buffer: Vec<u8>) {
         if self.is_empty() && self.sent == 0 && buffer.capacity() > self.buffer.capacity() {
             buffer.clear();
@@ -120,7 +120,7 @@ impl Outbox {
         }
     }
 
-    /// Reports that `bytes` of the bytes taken last are written and no longer count as queued.
+    /// Reports that `bytes` of the bytes taken last were written; they no longer count as queued.
     pub fn mark_written(&mut self, bytes: usize) {
         self.taken = self.taken.saturating_sub(bytes);
     }

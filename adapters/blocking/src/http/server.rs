@@ -20,18 +20,19 @@ impl HttpRuntime for EventLoop {
     }
 }
 
-/// A method to serve a [`Server`] over HTTP without an async runtime.
+/// Extends [`Server`] with a method that serves it over HTTP without an async runtime.
 pub trait ServeHttp {
-    /// Serves on a listener until `stop` is set.
+    /// Serves connections from `listener` until `stop` is set.
     ///
-    /// The server then accepts no more connections, ends its sessions, and waits for at most 2 s
-    /// for requests in progress.
+    /// After that, the server accepts no more connections, ends its sessions, and waits for at most
+    /// 2 s for requests in progress.
     ///
     /// Bind the listener to `127.0.0.1` unless other machines need access; [`Http`] configures the
     /// accepted hosts and origins.
     ///
     /// # Errors
-    /// Fails if a registered entry is invalid, or the listener fails permanently.
+    /// Fails if a registered tool, resource or prompt is invalid, or if the listener fails
+    /// permanently.
     fn serve_http(&self, listener: TcpListener, options: Http, stop: &Stop) -> io::Result<()>;
 }
 

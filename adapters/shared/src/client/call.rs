@@ -56,13 +56,15 @@ impl<'c, T: Decode> Call<'c, T> {
     }
 
     /// Requests progress notifications and passes them to `callback` while the call is awaited.
+    ///
+    /// If the call is sent with [`start`](Self::start) instead, use [`Pending::next_progress`].
     pub fn progress(mut self, callback: impl FnMut(Progress) + Send + 'c) -> Self {
         self.options.progress = true;
         self.progress = Some(Box::new(callback));
         self
     }
 
-    /// Sets the longest wait for the response, restarted by each progress notification.
+    /// Sets the timeout for the response. Each progress notification restarts it.
     ///
     /// Default: [`Limits::call_timeout`](mcp_proto::Limits::call_timeout), 60 s.
     pub fn timeout(mut self, timeout: Duration) -> Self {
@@ -70,10 +72,10 @@ impl<'c, T: Decode> Call<'c, T> {
         self
     }
 
-    /// Sets the longest total wait for the response, regardless of progress.
+    /// Sets the maximum total time to wait for the response, regardless of progress.
     ///
-    /// Default: [`Limits::call_timeout_max`](mcp_proto::Limits::call_timeout_max), 10 min, but
-    /// never less than the [`timeout`](Self::timeout).
+    /// Default: [`Limits::call_timeout_max`](mcp_proto::Limits::call_timeout_max), 10 min, or the
+    /// [`timeout`](Self::timeout) if that is longer.
     pub fn timeout_max(mut self, timeout_max: Duration) -> Self {
         self.options.timeout_max = Some(timeout_max);
         self
@@ -81,18 +83,21 @@ impl<'c, T: Decode> Call<'c, T> {
 
     /// Sends the call even if the client has a cached result. The new result is still cached.
     ///
-    /// Has no effect while [`Limits::cache_bytes_max`](mcp_proto::Limits::cache_bytes_max) is 0,
-    /// the default.
+    /// Has no effect if [`Limits::cache_bytes_max`](mcp_proto::Limits::cache_bytes_max) is 0, which
+    /// is the default.
     pub fn bypass_cache(mut self) -> Self {
         self.options.bypass_cache = true;
         self
     }
 
-    /// Sends the call and waits for its result. Awaiting the call has an equal effect.
+    /// Sends the call and waits for its result. Awaiting the call is equivalent.
     ///
     /// # Errors
-    /// Fails if the call cannot be sent, the server returns an error, the call times out, or the
-    /// result does not match the method.
+    /// Fails with
+    /// - [`Error::Misuse`] if the call cannot be sent;
+    /// - [`Error::Call`] if the server returns an error, the call times out, or the connection
+    ///   ends;
+    /// - [`Error::Decode`] if the result does not match the method.
     pub async fn wait(mut self) -> Result<T, Error> {
         let progress = self.progress.take();
         let pending = self.start().await?;
@@ -101,11 +106,12 @@ impl<'c, T: Decode> Call<'c, T> {
 
     /// Sends the call without waiting for its result.
     ///
-    /// While the output queue is full, waits for at most the [`timeout`](Self::timeout) if one was
-    /// set, otherwise for at most 60 s.
+    /// If the output queue is full, waits until there is room, for at most the
+    /// [`timeout`](Self::timeout) if one was set, and otherwise for at most 60 s.
     ///
     /// # Errors
-    /// Fails if the call cannot be sent.
+    /// Fails with [`Error::Misuse`] if the call cannot be sent, for example because the connection
+    /// is closed or the output queue is still full.
     pub async fn start(self) -> Result<Pending<T>, Error> {
         let patience = self.options.timeout.unwrap_or(START_PATIENCE);
         let Self { link, method, params, options, .. } = self;
@@ -174,11 +180,11 @@ pub struct Pending<T> {
 }
 
 impl<T: Decode> Pending<T> {
-    /// Waits for the result of the call. Awaiting the value has an equal effect.
+    /// Waits for the result of the call. Awaiting this value is equivalent.
     ///
     /// # Errors
-    /// Fails if the server returns an error, the call times out, or the result does not match the
-    /// method.
+    /// Fails with [`Error::Call`] if the server returns an error, the call times out, or the
+    /// connection ends, and with [`Error::Decode`] if the result does not match the method.
     pub async fn wait(self) -> Result<T, Error> {
         self.wait_with(None).await
     }
@@ -215,13 +221,13 @@ impl<T: Decode + 'static> IntoFuture for Pending<T> {
 impl<T> Pending<T> {
     /// Waits for the next progress notification; returns `None` once the call has ended.
     ///
-    /// Up to 256 unread notifications with 1 MiB of messages are queued; beyond that, the oldest
-    /// are dropped.
+    /// Up to 256 unread notifications are queued, with up to 1 MiB of messages. Beyond that, the
+    /// oldest are dropped.
     pub async fn next_progress(&mut self) -> Option<Progress> {
         self.slot.next_progress().await
     }
 
-    /// Cancels the call and sends the server a cancellation with this reason.
+    /// Cancels the call and notifies the server, giving `reason` as the reason.
     pub fn cancel(mut self, reason: &str) {
         self.cancel_once(reason);
     }

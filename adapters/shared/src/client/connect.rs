@@ -78,7 +78,7 @@ impl Connector {
     }
 }
 
-/// A connection being opened. Dropping this value closes the connection.
+/// A connection that is being opened. Dropping this value closes it.
 #[derive(Debug)]
 pub struct Connecting(Connection);
 
@@ -93,8 +93,8 @@ impl Connecting {
     /// Waits until the server has identified itself.
     ///
     /// # Errors
-    /// Fails with [`Error::Start`] if the connection ends before, or if the server does not respond
-    /// in time.
+    /// Fails with [`Error::Start`] if the connection ends before that, or if the server does not
+    /// respond in time.
     pub async fn wait(self) -> Result<Connection, Error> {
         self.wait_or_fall_back().await.map_err(|failed| failed.error)
     }
@@ -134,16 +134,17 @@ impl ConnectionConfig {
 impl Connection {
     /// Restarts a dead server or reconnects over HTTP, and returns the new connection.
     ///
-    /// The new connection has an equal configuration.
+    /// The new connection is configured like this one.
     ///
-    /// If this connection is still open, it is closed first, and this handle keeps referring to it.
-    /// Each [`Subscription`](crate::Subscription) that ended with the old connection and has not
-    /// been dropped continues on the new one; changes in between are not reported. Calls in flight
-    /// are lost, and the log level must be set again.
+    /// If this connection is still open, it is closed first; this handle keeps referring to the old
+    /// connection. Each [`Subscription`](crate::Subscription) that ended because the old connection
+    /// was lost continues on the new one unless it was dropped; changes in between are not
+    /// reported. Calls in flight are lost, and the log level must be set again.
     ///
     /// # Errors
-    /// Fails under the conditions of the method that opened this connection. Fails with
-    /// [`Error::Io`] of kind `Unsupported` for a connection over a pair of byte streams.
+    /// Fails with [`Error::Io`] of kind `Unsupported` if this is a connection over a pair of byte
+    /// streams. Otherwise, fails under the conditions listed for the method that opened this
+    /// connection.
     // FRM-22: a server that died can be restarted. STL-38: changes are not replayed.
     pub async fn reconnect(&self) -> Result<Self, Error> {
         let Some(connector) = self.connector() else {

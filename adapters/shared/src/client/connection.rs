@@ -77,8 +77,8 @@ impl Connection {
 
     /// Returns the server's era: legacy (up to revision 2025-11-25) or modern.
     ///
-    /// Pass it to [`Client::expect_era`](crate::Client::expect_era) to save a round trip the next
-    /// time.
+    /// Pass it to [`Client::expect_era`](crate::Client::expect_era) to save a round trip when you
+    /// connect to this server again.
     #[must_use]
     pub fn era(&self) -> Era {
         self.revision().era()
@@ -87,7 +87,8 @@ impl Connection {
     /// Returns all tools of the server, fetching every page of the list.
     ///
     /// # Errors
-    /// Fails if a call fails, if the server repeats a cursor, or after 10,000 pages.
+    /// Fails if a call fails. Fails with [`Error::TooManyPages`] if the list has more than 10,000
+    /// pages, or if the server repeats a cursor.
     // PAG-07: bounds the pages and refuses a repeated cursor.
     pub async fn list_tools(&self) -> Result<Vec<Tool>, Error> {
         let mut tools = Vec::new();
@@ -106,7 +107,10 @@ impl Connection {
         Err(Error::TooManyPages)
     }
 
-    /// Calls a tool. `arguments` must serialize to a JSON object; otherwise the call fails.
+    /// Prepares a call of a tool.
+    ///
+    /// Await the call or [start](Call::start) it to send it. The call fails unless `arguments`
+    /// serializes to a JSON object.
     pub fn call_tool(
         &self,
         name: &str,
@@ -131,33 +135,39 @@ impl Connection {
         self.inner.validator.check(tool, result)
     }
 
-    /// Calls the method of a typed request, such as
+    /// Prepares a call with a typed request, such as
     /// [`ReadResource`](mcp_proto::schema::ReadResource).
+    ///
+    /// Await the call or [start](Call::start) it to send it.
     pub fn call<'c, R: ClientRequest + Send + 'c>(&'c self, request: R) -> Call<'c, R::Result> {
         Call::new(&self.inner.link, R::METHOD, request)
     }
 
-    /// Calls any method by name, with its params as raw JSON.
+    /// Prepares a call of any method by name, with its params as raw JSON.
+    ///
+    /// Await the call or [start](Call::start) it to send it.
     pub fn call_raw<'c>(&'c self, method: &str, params: Raw) -> Call<'c, Raw> {
         Call::new(&self.inner.link, method.to_owned(), params)
     }
 
-    /// Sends a
-    /// [ping](https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/ping) and
-    /// waits for the response. Legacy era (revisions up to 2025-11-25) only.
+    /// Sends a [ping] and waits for the response.
+    ///
+    /// Only the legacy era (revisions up to 2025-11-25) defines pings.
+    ///
+    /// [ping]: https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/ping
     ///
     /// # Errors
-    /// Fails if the server does not respond, and with
-    /// [`Misuse::Unsupported`](mcp_proto::Misuse::Unsupported) in the modern era.
+    /// Fails with [`Error::Call`] if the server does not respond in time. In the modern era, fails
+    /// with [`Misuse::Unsupported`](mcp_proto::Misuse::Unsupported).
     pub async fn ping(&self) -> Result<(), Error> {
         self.call(Ping::new()).await.map(|_empty| ())
     }
 
-    /// Requests log messages of at least this level.
+    /// Asks the server to send log messages of at least this level.
     ///
-    /// They arrive as notifications; see
+    /// The messages arrive as notifications; see
     /// [`Client::on_notification`](crate::Client::on_notification). In the modern era (from
-    /// revision 2026-07-28), the level applies to calls made after this one.
+    /// revision 2026-07-28), the level applies only to calls that are sent afterwards.
     ///
     /// # Errors
     /// Fails if the server does not support logging, or the call fails.
@@ -190,10 +200,21 @@ impl Connection {
         Ok(listening)
     }
 
-    /// Sends a notification by method name, waiting for up to 10 s while the output queue is full.
+    /// Sends a notification by method name.
+    ///
+    /// If the output queue is full, waits until there is room, for at most 10 s.
     ///
     /// # Errors
-    /// Fails if the notification cannot be sent.
+    /// Fails with [`Error::Misuse`], without sending anything, if
+    /// - the output queue is still full after 10 s ([`Blocked`](mcp_proto::Misuse::Blocked));
+    /// - the connection is closing or closed ([`Closed`](mcp_proto::Misuse::Closed));
+    /// - over HTTP, a lost session was not replaced within 10 s
+    ///   ([`NotReady`](mcp_proto::Misuse::NotReady));
+    /// - this client did not declare the required capability
+    ///   ([`Undeclared`](mcp_proto::Misuse::Undeclared));
+    /// - `params` is not a JSON object ([`Unencodable`](mcp_proto::Misuse::Unencodable));
+    /// - the negotiated revision does not let clients send the notification, or only this library
+    ///   may send it ([`Unsupported`](mcp_proto::Misuse::Unsupported)).
     pub async fn notify_raw(&self, method: &str, params: Option<&Raw>) -> Result<(), Error> {
         let send = |state: &mut State<Machine>, now| {
             let params = params.map(|params| params as &dyn Encode).into();
@@ -204,8 +225,8 @@ impl Connection {
 
     /// Closes the connection, shuts down a server started by `spawn`, and waits for its exit.
     ///
-    /// Returns the exit status of the server process; `None` for other connections, or if the
-    /// status is unknown. Calls in flight fail with
+    /// Returns the exit status of a server started by `spawn`; `None` for other connections, or if
+    /// the status is unknown. Calls in flight fail with
     /// [`CallError::Lost`](mcp_proto::CallError::Lost).
     ///
     /// # Errors
@@ -226,7 +247,8 @@ impl Connection {
 
     /// Waits until the connection has ended.
     ///
-    /// By then its server process has been shut down and the last events have been dispatched.
+    /// By then, a server started by `spawn` has been shut down, and the last events have been
+    /// handled.
     pub async fn wait_ended(&self) {
         self.inner.link.wait_ended().await;
     }

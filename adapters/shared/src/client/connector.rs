@@ -21,9 +21,9 @@ use crate::trace::Trace;
 use crate::transport::link::{Link, Transport};
 use crate::transport::shutdown::DriverHandle;
 
-/// The part of a runtime that clients use.
+/// The runtime operations that a client needs to connect to child processes.
 pub trait Runtime: Spawn {
-    /// Drives a connection over the pipes of a child process in the background.
+    /// Starts to drive a connection over a child process's pipes in the background.
     ///
     /// # Errors
     /// Fails if the pipes cannot be registered with the runtime, or the driver cannot be started.

@@ -65,7 +65,7 @@ pub struct ClientShared {
     pub(crate) on_violation: Option<ViolationHandler>,
 }
 
-/// The calls, subscriptions, handlers and notifications in progress.
+/// The state of a client's connection: its calls, subscriptions, handlers and notifications.
 #[derive(Default)]
 #[expect(
     missing_debug_implementations,

@@ -70,14 +70,14 @@ impl Client {
         }
     }
 
-    /// Answers form
-    /// [elicitations](https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation)
-    /// with `answer`, which shows the form to the user.
+    /// Answers form [elicitations] with `answer`, which shows the form to the user.
     ///
     /// `answer` may block.
     ///
-    /// [`Form`](mcp_proto::schema::Form) has methods to fill in its defaults and to check an
+    /// [`Form`](mcp_proto::schema::Form) has methods that fill in default values and check an
     /// answer.
+    ///
+    /// [elicitations]: https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation
     // CAP-02: the handler declares the capability.
     pub fn on_elicitation(
         self,
@@ -99,7 +99,7 @@ impl Client {
 
     /// Answers form elicitations with a future; see [`on_elicitation`](Self::on_elicitation).
     ///
-    /// The future runs on the adapter's runtime. Like those of all asynchronous handlers, it is
+    /// The future runs on the adapter's runtime. Like the future of any asynchronous handler, it is
     /// dropped when the request is cancelled or the connection ends.
     pub fn on_elicitation_async<F: Future<Output = ElicitResult> + Send + 'static>(
         self,
@@ -161,7 +161,7 @@ impl Client {
         self.declare(Capability::Roots).handle("roots/list", answer)
     }
 
-    /// Declares a capability that no handler declares, such as sampling with tools.
+    /// Declares a capability that setting a handler does not declare, such as sampling with tools.
     pub fn declare(mut self, capability: Capability) -> Self {
         self.config = self.config.capability(capability);
         self
@@ -311,8 +311,8 @@ impl Client {
     /// `runtime` drives the connection. The `spawn` methods of adapters call this method.
     ///
     /// # Errors
-    /// Fails with [`Error::Io`] if the server cannot be started, and with [`Error::Start`], which
-    /// has the last lines of its stderr, if the connection cannot be opened.
+    /// Fails with [`Error::Io`] if the server cannot be started. Fails with [`Error::Start`], which
+    /// contains the last lines of the server's stderr, if the connection cannot be opened.
     pub async fn spawn_on(
         self,
         runtime: Arc<dyn Runtime>,
@@ -338,7 +338,10 @@ impl Client {
         Connector::to_remote(remote, connection, machine, runtime).connect().await
     }
 
-    /// Creates a connection over a pair of byte streams, which the adapter must drive and await.
+    /// Creates a connection over a pair of byte streams.
+    ///
+    /// The adapter must drive it with the returned [`DriverHandle`] and await the [`Connecting`]
+    /// value.
     ///
     /// # Errors
     /// Fails if `runtime` cannot spawn futures.
@@ -350,11 +353,15 @@ impl Client {
         connection.open(machine, runtime)
     }
 
-    /// Creates the protocol state machine of the first connection over a byte stream.
+    /// Creates the protocol state machine that this client uses for its first connection over a
+    /// byte stream.
     ///
-    /// Use it to replay a recording or to drive a connection by hand. `began` is its start time.
-    /// The state machines of later connections differ: they expect an era, as if set by
-    /// [`expect_era`](Self::expect_era).
+    /// Use it to replay a recording or to drive a connection by hand. `began` is the time at which
+    /// the connection starts.
+    ///
+    /// If the client opens further connections, for example by
+    /// [`reconnect`](Connection::reconnect), their state machines already expect the era of the
+    /// server, as if set by [`expect_era`](Self::expect_era).
     #[must_use]
     pub fn machine(&self, began: Instant) -> Stdio<Machine> {
         Stdio::new(Machine::new(began, self.config.clone()))

@@ -24,7 +24,9 @@ const CHANGES_BYTES_MAX: usize = 1 << 20;
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Changed {
-    /// So many resources changed that they were merged: any subscribed resource may have changed.
+    /// So many resources changed that their changes were merged into this one.
+    ///
+    /// Any subscribed resource may have changed.
     ManyResources,
     /// The list of prompts changed.
     Prompts,
@@ -63,13 +65,13 @@ impl Changed {
 /// queue holds at most 1,024 distinct changes and 1 MiB of URIs. Beyond that, all queued resource
 /// changes are merged into [`Changed::ManyResources`], so no change is lost.
 ///
-/// Over HTTP, a server may drop the client's session. The subscription then continues in the next
-/// session, and changes in between are not reported. In the modern era (from revision 2026-07-28)
-/// there are no sessions: if the stream of a subscription breaks, the subscription ends with
-/// [`CallError::Lost`], and the connection stays open.
+/// Over HTTP, a server may drop the client's session. The subscription then continues in the
+/// client's next session, and changes in between are not reported. In the modern era (from revision
+/// 2026-07-28), there are no sessions: if the subscription's stream breaks, the subscription ends
+/// with [`CallError::Lost`], and the connection stays open.
 ///
-/// Dropping this value ends the subscription and notifies the server. A subscription also ends with
-/// its connection; [`Connection::reconnect`](crate::Connection::reconnect) resumes it.
+/// Dropping this value ends the subscription and notifies the server. A subscription also ends when
+/// its connection ends; [`Connection::reconnect`](crate::Connection::reconnect) resumes it.
 #[must_use = "dropping it ends the subscription"]
 pub struct Subscription {
     feed: Arc<Feed>,
@@ -97,8 +99,8 @@ impl Subscription {
 
     /// Returns how the subscription ended; `None` while it is open.
     ///
-    /// `Ok` means that the server ended it with a final response. Changes may still be queued after
-    /// the end.
+    /// `Ok` means that the server ended the subscription with a final response. Changes may still
+    /// be queued after the end.
     #[must_use]
     pub fn ended(&self) -> Option<Result<(), CallError>> {
         self.feed.state.lock().ended.clone()

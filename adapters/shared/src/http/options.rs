@@ -12,8 +12,8 @@ type Check = Arc<dyn Fn(&Parts) -> Result<(), Refusal> + Send + Sync>;
 /// The options of a server over
 /// [Streamable HTTP](https://modelcontextprotocol.io/specification/2025-11-25/basic/transports).
 ///
-/// By default, only loopback hosts are accepted, and requests from browser pages only if the page's
-/// origin is a loopback host. This prevents DNS rebinding attacks.
+/// By default, only requests to loopback hosts are accepted. A request from a browser page is
+/// accepted only if the page's origin is also a loopback host. This prevents DNS rebinding attacks.
 ///
 /// ```
 /// use mcp_adapter::http::Http;
@@ -59,8 +59,8 @@ impl Http {
 
     /// Accepts requests to this host in addition to loopback hosts.
     ///
-    /// Without a port, as in `example.com`, the host is accepted at any port; with one, as in
-    /// `example.com:8080`, only at that port.
+    /// If `host` has no port, as in `example.com`, requests to any of its ports are accepted. If it
+    /// has a port, as in `example.com:8080`, only requests to that port are accepted.
     pub fn host(mut self, host: &str) -> Self {
         self.hosts.push(host.into());
         self
@@ -101,10 +101,10 @@ impl Http {
         self
     }
 
-    /// Sets the maximum number of subscriptions outside sessions. Default: 10,000.
+    /// Sets the maximum number of concurrent subscriptions outside of sessions. Default: 10,000.
     ///
     /// Clients open such subscriptions in the modern era (from revision 2026-07-28), which has no
-    /// sessions. Further ones receive status 503.
+    /// sessions. Requests for further subscriptions receive status 503.
     // SEC-18: bounds the memory that clients can claim.
     pub const fn listeners_max(mut self, listeners_max: usize) -> Self {
         self.listeners_max = listeners_max;
@@ -135,9 +135,9 @@ impl Http {
 
     /// Calls `check` with the head of each request, for example to authorize it.
     ///
-    /// `check` runs after the host, origin and path were validated and before the request is
-    /// processed. If it returns a refusal, the client receives that instead. A refusal with status
-    /// 401 must have a challenge, added with `Refusal::header("www-authenticate", …)`.
+    /// `check` runs after the host, origin and path have been validated. If it returns a refusal,
+    /// the client receives the refusal, and the request is not processed. A refusal with status 401
+    /// must contain a challenge, which `Refusal::header("www-authenticate", …)` adds.
     pub fn checking(
         mut self,
         check: impl Fn(&Parts) -> Result<(), Refusal> + Send + Sync + 'static,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::BoxFuture;
 use crate::exec::workers::Spawn;
 
-/// The part of a runtime that HTTP servers use.
+/// The runtime operations that HTTP servers need.
 pub trait HttpRuntime: Spawn {
     /// Waits for `duration`.
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()>;

@@ -53,7 +53,7 @@ impl HttpService {
     /// Creates a service for `server`. The `http_service` methods of adapters call this method.
     ///
     /// # Errors
-    /// Fails if a registered entry of the server is invalid.
+    /// Fails if a registered tool, resource or prompt is invalid.
     pub fn new(server: &Server, options: Http, runtime: Arc<dyn HttpRuntime>) -> io::Result<Self> {
         let config = server.config()?;
         let policy = options.policy(&config);
@@ -80,7 +80,7 @@ impl HttpService {
 
     /// Ends all sessions and subscriptions, and rejects new ones.
     ///
-    /// Requests in progress may still be answered for
+    /// Requests in progress may still be answered within
     /// [`Limits::drain_timeout`](mcp_proto::Limits::drain_timeout).
     pub fn close(&self) {
         self.shared.sessions.close();

@@ -8,7 +8,7 @@ use event_listener::Event;
 
 use crate::process::signals::{Closeable, close_on_signal};
 
-/// A signal that stops listening servers. Cheap to clone; clones share the signal.
+/// A signal that stops HTTP servers. Cheap to clone; clones share the signal.
 ///
 /// ```
 /// use mcp_adapter::http::Stop;
@@ -35,7 +35,8 @@ impl Stop {
 
     /// Creates a signal that is set by SIGINT, SIGTERM or [`stop`](Self::stop).
     ///
-    /// If the program handles one of these signals itself, only [`stop`](Self::stop) sets it.
+    /// In a program that handles SIGINT or SIGTERM itself, only [`stop`](Self::stop) sets this
+    /// signal.
     #[must_use]
     pub fn on_signal() -> Self {
         let stop = Self::new();

@@ -16,10 +16,10 @@ use std::time::Duration;
 use event_listener::Event;
 use futures_lite::future::or;
 
-/// A descriptor that an event loop can poll after it was made non-blocking.
+/// A descriptor that an event loop can poll once it has made the descriptor non-blocking.
 #[derive(Debug)]
 pub enum Pollable {
-    /// An end of a pipe.
+    /// One end of a pipe.
     Pipe(OwnedFd),
     /// A socket of any kind.
     Socket(OwnedFd),
@@ -27,8 +27,11 @@ pub enum Pollable {
 
 /// Returns this process's stdin as a descriptor that can be polled.
 ///
+/// If stdin is neither a pipe nor a socket, but for example a terminal, a thread copies its bytes
+/// to a pipe.
+///
 /// # Errors
-/// Fails if the stream is closed, or if the thread that copies its bytes cannot be started.
+/// Fails if the stream is closed, or if the thread cannot be started.
 pub fn input() -> io::Result<Pollable> {
     match pollable(io::stdin().as_fd().try_clone_to_owned()?, Direction::In)? {
         Ok(pollable) => Ok(pollable),
@@ -40,10 +43,13 @@ pub fn input() -> io::Result<Pollable> {
     }
 }
 
-/// Returns this process's stdout, with a handle to wait until written output has arrived there.
+/// Returns this process's stdout as a descriptor that can be polled.
+///
+/// If stdout is neither a pipe nor a socket, the descriptor is a pipe from which a thread copies
+/// bytes to stdout. The returned [`StdoutFlush`] waits until they have arrived there.
 ///
 /// # Errors
-/// Fails if the stream is closed, or if the thread that copies its bytes cannot be started.
+/// Fails if the stream is closed, or if the thread cannot be started.
 pub fn output() -> io::Result<(Pollable, StdoutFlush)> {
     match pollable(io::stdout().as_fd().try_clone_to_owned()?, Direction::Out)? {
         Ok(pollable) => Ok((pollable, StdoutFlush(None))),
@@ -62,14 +68,15 @@ pub fn output() -> io::Result<(Pollable, StdoutFlush)> {
     }
 }
 
-/// A handle to wait until written output has arrived at stdout.
+/// A handle that waits until written output has arrived at stdout.
 #[derive(Debug)]
 pub struct StdoutFlush(Option<Arc<(AtomicBool, Event)>>);
 
 impl StdoutFlush {
     /// Waits until all output has arrived at stdout, or until `give_up` completes.
     ///
-    /// Drop the writer first. `give_up` is needed because a terminal can be stopped indefinitely.
+    /// Drop the writer first. `give_up` is needed because a stopped terminal may never accept the
+    /// output.
     pub async fn wait(&self, give_up: impl Future) {
         or(self.arrived(), async { drop(give_up.await) }).await;
     }

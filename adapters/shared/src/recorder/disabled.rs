@@ -8,7 +8,7 @@ use std::ops::Deref;
 use mcp_proto::stdio::Stdio;
 use mcp_proto::{Apply, CommandOutcome, Endpoint, Instant, Misuse, Outbox};
 
-/// A recorded connection; uninhabited without the feature.
+/// A recorded connection, which cannot exist without the feature `record`.
 #[derive(Debug)]
 #[expect(unnameable_types, reason = "the transport of a connection is internal")]
 pub struct RecordedStream<R>(Infallible, PhantomData<R>);

@@ -65,8 +65,10 @@ where
     recorded.sink().failure.take()
 }
 
-/// The writer of one recording. It belongs to the application and may fail or panic: that ends the
-/// recording, not the connection.
+/// The writer of one recording.
+///
+/// It belongs to the application. If it fails or panics, the recording ends, but the connection
+/// continues.
 #[expect(unnameable_types, reason = "the transport of a connection is internal")]
 pub struct RecordingWriter {
     writer: Option<BufWriter<Box<dyn Write + Send>>>,

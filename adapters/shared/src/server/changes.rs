@@ -16,8 +16,8 @@ use crate::server::handler::tool_error::ToolError;
 /// A handle that notifies clients of changed tools, prompts and resources.
 ///
 /// A notification reaches all connected clients of the server. The handle is cheap to clone and can
-/// be used from any thread at any time, even without connections. No method blocks: a client that
-/// does not read is notified later, once for each list or resource that changed.
+/// be used from any thread at any time, even while no client is connected. No method blocks: a
+/// client that does not read is notified later, once for each list or resource that changed.
 ///
 /// A server sends only the notifications that it declares; see
 /// [`Server::declare_list_changed`](crate::Server::declare_list_changed).
@@ -59,10 +59,11 @@ impl Changes {
     /// Notifies the clients subscribed to the resource `uri` that it changed.
     ///
     /// # Errors
-    /// Fails with [`Misuse::Undeclared`] if the server does not declare resource subscriptions, and
-    /// with [`Misuse::Blocked`] if a client that does not read has too many changed resources
-    /// waiting (1,024, or 1 MiB of their URIs) and misses this one. All other clients are still
-    /// notified.
+    /// Fails with
+    /// - [`Misuse::Undeclared`] if the server does not declare resource subscriptions;
+    /// - [`Misuse::Blocked`] if a client misses this notification because it does not read and too
+    ///   many notifications (1,024, or 1 MiB of URIs) are already waiting for it. All other clients
+    ///   are still notified.
     pub fn resource_updated(&self, uri: &str) -> Result<(), Misuse> {
         self.send(Change::Resource(uri))
     }
@@ -71,11 +72,11 @@ impl Changes {
     ///
     /// The parameters are those of [`Server::tool_with`](crate::Server::tool_with).
     ///
-    /// A server that starts without tools must declare the notification with
-    /// [`Server::capability`](crate::Server::capability) and `Capability::ToolsListChanged`.
+    /// If the server starts without tools, declare the notification by passing
+    /// `Capability::ToolsListChanged` to [`Server::capability`](crate::Server::capability).
     ///
     /// # Errors
-    /// Fails if the tool definition is invalid.
+    /// Fails with a [`CatalogError`] if the tool definition is invalid.
     pub fn add_tool<A, R>(
         &self,
         tool: Tool,

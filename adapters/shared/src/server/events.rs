@@ -34,7 +34,7 @@ use crate::validation::ToolChecks;
 /// A callback of the application.
 pub(crate) type Callback<T> = Arc<dyn Fn(&T) + Send + Sync>;
 
-/// A client starting or stopping to watch a resource over one connection.
+/// The start or end of a client's subscriptions to a resource over one connection.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum SubscriptionChange {
@@ -59,7 +59,8 @@ pub struct ServerShared {
     pub(crate) on_watch: Option<Callback<SubscriptionChange>>,
 }
 
-/// The requests and notifications in progress.
+/// The state of a server's connection: its running handlers and the change notifications waiting to
+/// be sent.
 #[derive(Default)]
 #[expect(
     missing_debug_implementations,
@@ -90,10 +91,10 @@ impl Serving {
         Self { link, subscription, exit_with_parent }
     }
 
-    /// Closes the connection on SIGINT or SIGTERM.
+    /// Lets SIGINT and SIGTERM close the connection.
     ///
-    /// If [`Server::exit_with_parent`](crate::Server::exit_with_parent) is set, the connection is
-    /// also closed when the parent process exits.
+    /// If [`Server::exit_with_parent`](crate::Server::exit_with_parent) is set, the parent
+    /// process's exit also closes the connection.
     ///
     /// Call this before driving the connection: a client may send a signal as soon as it receives
     /// output.
@@ -109,7 +110,7 @@ impl Serving {
         Ok(())
     }
 
-    /// Returns the outcome of the connection, once its driver has finished.
+    /// Returns the outcome of the connection. Call this after its driver has finished.
     ///
     /// # Errors
     /// Fails if the connection was closed because of a protocol fault.

@@ -38,24 +38,24 @@ use crate::transport::shutdown::DriverHandle;
 ///
 /// This type is a builder: register tools, resources and prompts, then serve it with an adapter.
 ///
-/// Capabilities are declared automatically for the registered entries. Lists keep the order of
-/// registration; an entry with an existing name replaces the earlier one in place. An invalid
-/// entry, such as a tool whose schema does not describe an object, is reported as an error when the
-/// server starts.
+/// The capabilities for the registered entries (tools, resources and prompts) are declared
+/// automatically. Lists keep the order of registration; an entry with an existing name takes the
+/// earlier entry's place. An invalid entry, such as a tool whose schema does not describe an
+/// object, is reported as an error when the server starts.
 ///
 /// A handler is either a blocking function, which runs on a bounded thread pool, or a future, which
 /// runs on the adapter's runtime. If a handler panics, its request fails with an internal error;
 /// other requests are not affected.
 ///
-/// A handler starts on the thread that read its request, so a fast handler causes no context
-/// switch. A future is polled there once; with `mcp-blocking` over a byte stream, a function also
-/// runs there. If the function takes longer than a few milliseconds, another thread takes over
-/// reading. After a handler that took longer than 10 ms, or two of eight that took longer than 0.5
-/// ms, handlers start on the pool or the runtime instead, for 25 ms or ten times the duration of
-/// the slow handler, whichever is longer.
+/// To avoid context switches, a future is first polled on the thread that read its request. With
+/// `mcp-blocking` over a byte stream, a function also runs on that thread; if it takes longer than
+/// a few milliseconds, another thread takes over reading. When handlers turn out to be slow (one
+/// takes longer than 10 ms, or two of eight take longer than 0.5 ms), they start on the pool or the
+/// runtime instead, for the next 25 ms or for ten times the slow handler's duration, whichever is
+/// longer.
 ///
-/// Cheap to clone: a clone serves further connections with shared handlers, threads and
-/// [`Changes`].
+/// Cheap to clone. Clones share their handlers, threads and [`Changes`], and each can serve further
+/// connections.
 #[derive(Clone)]
 #[must_use = "a server does nothing until an adapter serves it"]
 pub struct Server {
@@ -87,8 +87,8 @@ impl Server {
 
     /// Calls `check` with the arguments of every tool call before the handler runs.
     ///
-    /// If `check` returns an error, the handler is not called and the client receives a tool error
-    /// with that message, which the model can use to correct the call.
+    /// If `check` returns an error message, the handler is not called. The client receives a tool
+    /// error with the message, which the model can use to correct the call.
     ///
     /// `check` runs on the thread that reads requests: it must neither block on the connection nor
     /// change the server's tools, resources or prompts.
@@ -114,8 +114,9 @@ impl Server {
 
     /// Declares change notifications for tools, prompts and resources.
     ///
-    /// The notification for a list is declared only if the list is not empty, and resource
-    /// subscriptions only if there are resources. Use [`Changes`] to send the notifications.
+    /// The notification for a list is declared only if the list is not empty. Resource
+    /// subscriptions are also declared if there are resources. Use [`Changes`] to send the
+    /// notifications.
     pub fn declare_list_changed(mut self) -> Self {
         self.builder.configure(mcp_proto::catalog::Catalog::declare_list_changed);
         self.builder.has_subscriptions = true;
@@ -124,8 +125,8 @@ impl Server {
 
     /// Returns a handle that notifies clients of changes, for use outside handlers.
     ///
-    /// Also declares the notifications, as [`declare_list_changed`](Self::declare_list_changed)
-    /// does. Handlers use [`Cx::changes`](crate::Cx::changes) instead.
+    /// Like [`declare_list_changed`](Self::declare_list_changed), this method also declares the
+    /// notifications. Handlers use [`Cx::changes`](crate::Cx::changes) instead.
     pub fn changes(&mut self) -> Changes {
         self.builder.configure(mcp_proto::catalog::Catalog::declare_list_changed);
         self.builder.has_subscriptions = true;
@@ -182,7 +183,7 @@ impl Server {
         self
     }
 
-    /// Closes a server on stdin and stdout when its parent process exits. Default: off.
+    /// Makes a server on stdin and stdout close when its parent process exits. Default: off.
     ///
     /// This works even if another process keeps stdin open. The exit is detected within about half
     /// a second, on Unix only; on other systems this setting has no effect.
@@ -280,12 +281,13 @@ impl Server {
         self
     }
 
-    /// Creates a connection over a pair of byte streams, which the adapter must drive.
+    /// Creates a connection over a pair of byte streams.
     ///
-    /// The `serve` methods of adapters call this method.
+    /// The adapter must drive the connection with the returned [`DriverHandle`]. The `serve`
+    /// methods of adapters call this method.
     ///
     /// # Errors
-    /// Fails if a registered entry is invalid.
+    /// Fails if a registered tool, resource or prompt is invalid.
     pub fn open_on(&self, runtime: Arc<dyn Spawn>) -> io::Result<(Serving, DriverHandle<Machine>)> {
         let clock = Clock::new();
         let began = clock.now();
@@ -301,11 +303,12 @@ impl Server {
 
     /// Creates the protocol state machine of a connection over a byte stream.
     ///
-    /// Use it to replay a recording or to drive a connection by hand. `began` is its start time,
-    /// and it declares the capabilities of the entries registered so far.
+    /// Use it to replay a recording or to drive a connection by hand. `began` is the time at which
+    /// the connection starts. The state machine declares the capabilities for the tools, resources
+    /// and prompts registered so far.
     ///
     /// # Errors
-    /// Fails if a registered entry is invalid.
+    /// Fails if a registered tool, resource or prompt is invalid.
     pub fn machine(&self, began: Instant) -> io::Result<Stdio<Machine>> {
         Ok(Stdio::new(Machine::new(began, self.config()?)))
     }

@@ -154,7 +154,7 @@ impl Server {
 
     /// Sets the completion handler for a variable of a resource template.
     ///
-    /// `uri_template` must be the template of a resource template added before.
+    /// `uri_template` must be the URI template of a resource template that was added before.
     pub fn template_completion<R: Into<CompleteResult>>(
         self,
         uri_template: &str,
@@ -176,7 +176,7 @@ impl Server {
         self.add_prompt(prompt, HandlerFn::function(handler))
     }
 
-    /// Sets the completion handler for an argument of a prompt, which must have been added before.
+    /// Sets the completion handler for an argument of a prompt. Add the prompt first.
     pub fn prompt_completion<R: Into<CompleteResult>>(
         self,
         prompt: &str,

@@ -20,8 +20,8 @@ use crate::transport::shutdown::DriverHandle;
 ///
 /// `sleep` is the runtime's timer, and `turn` yields to the runtime's other tasks.
 ///
-/// Reading continues while a write is pending. The reading side also writes responses as far as the
-/// stream accepts them immediately, so that no other task must be woken.
+/// Reading continues while a write is pending. The reading side also writes responses, as long as
+/// the stream accepts them immediately, so that no other task needs to be woken.
 pub async fn drive<R: LinkRole, S: Future, T: Future<Output = ()>>(
     driving: DriverHandle<R>,
     reader: impl AsyncRead + Unpin,

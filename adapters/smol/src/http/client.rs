@@ -28,7 +28,7 @@ impl Dial for Smol {
     }
 }
 
-/// Opens a TCP connection to `port` of `host`, which is a name or an address.
+/// Opens a TCP connection to `port` on `host`, which is a host name or an IP address.
 #[doc(hidden)]
 pub fn dial(host: &str, port: u16) -> BoxFuture<'static, io::Result<Box<dyn ByteStream>>> {
     let host = host.to_owned();
@@ -39,13 +39,15 @@ pub fn dial(host: &str, port: u16) -> BoxFuture<'static, io::Result<Box<dyn Byte
     })
 }
 
-/// A method to connect a [`Client`] over HTTP on smol.
+/// Extends [`Client`] with a method that connects over HTTP on smol.
 pub trait ConnectHttp {
     /// Connects to a server and waits until it has identified itself.
     ///
     /// The client first sends `server/discover` to detect whether the server supports a modern
-    /// revision; a legacy server then receives `initialize`. Dropping the last clone of the
-    /// connection ends the session in the background; [`Connection::close`] also waits for that.
+    /// revision. If it does not, the client then sends `initialize`.
+    ///
+    /// Dropping the last clone of the connection ends the session in the background.
+    /// [`Connection::close`] ends the session and waits until it has ended.
     ///
     /// # Errors
     /// Fails with [`Error::Start`] if the connection cannot be opened.

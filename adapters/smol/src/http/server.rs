@@ -32,19 +32,20 @@ impl HttpRuntime for Smol {
     }
 }
 
-/// A method to serve a [`Server`] over HTTP on smol.
+/// Extends [`Server`] with a method that serves it over HTTP on smol.
 pub trait ServeHttp {
-    /// Serves on a listener until `stop` is set.
+    /// Serves HTTP clients that connect to `listener`, until [`Stop::stop`] is called.
     ///
-    /// The server then accepts no more connections, ends its sessions, and waits for at most
-    /// [`DRAIN`] (2 s) for requests in progress.
+    /// After that call, the server accepts no more connections, ends its sessions, and waits at
+    /// most [`DRAIN`] (2 s) for requests in progress.
     ///
     /// Bind the listener to `127.0.0.1` unless other machines need access; [`Http`] configures the
     /// accepted hosts and origins. At most [`CONNECTIONS_MAX`] (10,000) connections are open at a
     /// time; further ones wait to be accepted.
     ///
     /// # Errors
-    /// Fails if a registered entry is invalid, or the listener fails permanently.
+    /// Fails if a registered tool, resource, resource template or prompt is invalid, or if the
+    /// listener fails permanently.
     fn serve_http(
         &self,
         listener: TcpListener,
@@ -65,7 +66,7 @@ impl ServeHttp for Server {
     }
 }
 
-/// Serves a service on a listener until `stop` is set.
+/// Serves HTTP clients that connect to `listener`, until [`Stop::stop`] is called.
 ///
 /// # Errors
 /// Fails if the listener fails permanently.
@@ -175,7 +176,7 @@ fn is_transient(error: &io::Error) -> bool {
 /// How long a stopping server waits for requests in progress.
 pub const DRAIN: Duration = Duration::from_secs(2);
 
-/// The maximum number of open connections of one server.
+/// The maximum number of connections that one server keeps open at a time.
 pub const CONNECTIONS_MAX: usize = 10_000;
 
 /// How long the head of a request may take to arrive.

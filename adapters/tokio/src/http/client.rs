@@ -32,15 +32,17 @@ impl Dial for Tokio {
     }
 }
 
-/// A method to connect a [`Client`] over HTTP on tokio.
+/// Extends [`Client`] with a method that connects over HTTP on tokio.
 ///
-/// It works on both runtime flavors, with IO and time enabled.
+/// The method works on both runtime flavors; IO and time must be enabled.
 pub trait ConnectHttp {
     /// Connects to a server and waits until it has identified itself.
     ///
     /// The client first sends `server/discover` to detect whether the server supports a modern
-    /// revision; a legacy server then receives `initialize`. Dropping the last clone of the
-    /// connection ends the session in the background; [`Connection::close`] also waits for that.
+    /// revision. If it does not, the client then sends `initialize`.
+    ///
+    /// Dropping the last clone of the connection ends the session in the background.
+    /// [`Connection::close`] ends the session and waits until it has ended.
     ///
     /// # Errors
     /// Fails with [`Error::Start`] if the connection cannot be opened, and with [`Error::Io`] if

@@ -30,22 +30,24 @@ impl HttpRuntime for Tokio {
     }
 }
 
-/// Methods to serve a [`Server`] over HTTP on tokio.
+/// Extends [`Server`] with methods that serve it over HTTP on tokio.
 ///
-/// They work on both runtime flavors, with IO and time enabled.
+/// The methods work on both runtime flavors; IO and time must be enabled.
 pub trait ServeHttp {
-    /// Serves on a listener until `stop` is set.
+    /// Serves HTTP clients that connect to `listener`, until [`Stop::stop`] is called.
     ///
-    /// The server then accepts no more connections, ends its sessions, and waits for at most
-    /// [`DRAIN`] (2 s) for requests in progress.
+    /// After that call, the server accepts no more connections, ends its sessions, and waits at
+    /// most [`DRAIN`] (2 s) for requests in progress.
     ///
     /// Bind the listener to `127.0.0.1` unless other machines need access; [`Http`] configures the
     /// accepted hosts and origins. At most [`CONNECTIONS_MAX`] (10,000) connections are open at a
     /// time; further ones wait to be accepted.
     ///
     /// # Errors
-    /// Fails if a registered entry is invalid, there is no runtime, or the listener fails
-    /// permanently.
+    /// Fails if
+    /// - a registered tool, resource, resource template or prompt is invalid;
+    /// - there is no runtime;
+    /// - the listener fails permanently.
     fn serve_http(
         &self,
         listener: TcpListener,
@@ -56,7 +58,8 @@ pub trait ServeHttp {
     /// Returns the server as a service for `hyper` or for a router such as `axum`.
     ///
     /// # Errors
-    /// Fails if a registered entry is invalid, or there is no runtime.
+    /// Fails if a registered tool, resource, resource template or prompt is invalid, or if there is
+    /// no runtime.
     fn http_service(&self, options: Http) -> io::Result<Service>;
 }
 
@@ -196,7 +199,7 @@ where
 /// How long a stopping server waits for requests in progress.
 pub const DRAIN: Duration = Duration::from_secs(2);
 
-/// The maximum number of open connections of one server.
+/// The maximum number of connections that one server keeps open at a time.
 pub const CONNECTIONS_MAX: usize = 10_000;
 
 /// How long the head of a request may take to arrive.

@@ -74,7 +74,7 @@ impl UriTemplate {
         &self.text
     }
 
-    /// Iterates over the names of the variables in order.
+    /// Iterates over the names of the template's variables, in order of appearance.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.expressions()
             .flat_map(|expression| expression.variables.iter().map(|variable| &*variable.name))
@@ -85,21 +85,24 @@ impl UriTemplate {
     /// Returns `None` if the URI does not match. The rules are:
     ///
     /// - The whole URI must match. It must not exceed 64 KiB.
-    /// - A variable of `{x}` or `{+x}` matches at least one character, unless another variable
-    ///   precedes it in the expression. All other variables are optional: positional ones in order,
-    ///   named ones independently.
-    /// - If several matches are possible, earlier variables match as much as they can. A literal
-    ///   `/`, `?` or `#` is not part of a value, except in `{+x}` and `{#x}`, and, for `/` and `?`,
-    ///   in `{?x}` and `{&x}`. The expression's separator occurs only in its last variable.
-    /// - Characters that an expansion would encode, such as a literal space, are accepted only if
-    ///   there is no match without them.
+    /// - The first variable of a `{x}` or `{+x}` expression matches at least one character. All
+    ///   other variables are optional. A named variable (in `{;x}`, `{?x}` or `{&x}`) can be absent
+    ///   independently of the others. Any other variable can be present only if the one before it
+    ///   in the expression is present.
+    /// - If several matches are possible, earlier variables match as much as they can.
+    /// - A value does not contain a literal `/`, `?` or `#`. There are two exceptions: values of
+    ///   `{+x}` and `{#x}` can contain all three, and values of `{?x}` and `{&x}` can contain `/`
+    ///   and `?`.
+    /// - Only the last variable of an expression can contain the expression's separator.
+    /// - A value contains a character that an expansion would encode, such as a literal space, only
+    ///   if the URI does not match otherwise.
     /// - An invalid `%` sequence, or one that does not decode to UTF-8, matches nothing.
     ///
     /// **The values come from the peer.** For example, `..%2F..` is decoded to `../..`: validate a
     /// value before using it in a path.
     ///
     /// The running time is linear in the length of the URI. The cost of each character is at most
-    /// proportional to the size of the template times its number of variables.
+    /// proportional to the template's size times its number of variables.
     // SEC-02: values are untrusted. SEC-18: no template or URI causes backtracking.
     #[must_use]
     pub fn match_uri(&self, uri: &str) -> Option<Variables> {
@@ -124,7 +127,8 @@ impl UriTemplate {
     ///
     /// Each value is encoded as its expression requires; absent variables are omitted.
     ///
-    /// `{+x}` and `{#x}` copy percent-encoded triples in a value, as RFC 6570 requires.
+    /// In `{+x}` and `{#x}`, percent-encoded triplets in a value, such as `%20`, are copied
+    /// unchanged, as RFC 6570 requires.
     #[must_use]
     pub fn expand(&self, variables: &Variables) -> String {
         expand::expand(&self.parts, variables)

@@ -31,7 +31,7 @@ impl From<Vec<String>> for Variable {
     }
 }
 
-/// The values of template variables by name, in order.
+/// An ordered list of template variables, each with its name and value.
 ///
 /// ```
 /// use mcp_proto::catalog::Variables;

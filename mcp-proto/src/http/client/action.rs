@@ -7,7 +7,7 @@ use core::fmt;
 
 use bytes::Bytes;
 
-/// The id of an HTTP request and its response; never reused.
+/// The id of an exchange (an HTTP request and its response); never reused.
 #[derive(Clone, Copy, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct ExchangeId(pub(super) u64);
 
@@ -23,12 +23,12 @@ impl fmt::Display for ExchangeId {
     }
 }
 
-/// An action for the driver.
+/// An action that the driver must perform.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Action {
     /// Send a request.
     Send(HttpRequest),
-    /// Abort an exchange in any state. Report nothing about it afterwards.
+    /// Abort an exchange, whatever its state, and make no further reports about it.
     Abort(ExchangeId),
 }
 
@@ -103,7 +103,7 @@ impl fmt::Display for HttpMethod {
 pub enum ExchangeFailure {
     /// No connection was established, so the server has not received the request.
     Unreached,
-    /// The connection broke later, or the response is not HTTP.
+    /// The connection broke after it was established, or the response is not valid HTTP.
     ///
     /// The server may or may not have acted on the request.
     Cut,

@@ -13,7 +13,7 @@ use crate::vocabulary::CallId;
 pub enum HttpEvent {
     /// The server rejected a message and requires other credentials.
     ///
-    /// A rejected call fails. The connection stays open.
+    /// If the message was a call's request, the call fails. The connection stays open.
     // AUT-11: the client obtains authorization from a challenge.
     Challenged {
         /// The rejected call; `None` for other messages.
@@ -32,9 +32,9 @@ pub enum HttpEvent {
 pub struct Challenge {
     /// The scheme, in its original case.
     pub scheme: String,
-    /// The token68 that some schemes use instead of parameters.
+    /// The single token (`token68` in RFC 9110) that some schemes use instead of parameters.
     pub token: Option<String>,
-    /// Pairs of parameter name and unquoted value. Names are unique and in their original case.
+    /// The parameters: pairs of a name, unique and in its original case, and an unquoted value.
     pub params: Vec<(String, String)>,
 }
 

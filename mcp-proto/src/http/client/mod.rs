@@ -43,23 +43,22 @@ use crate::time::Instant;
 
 /// A [`Client`] over HTTP.
 ///
-/// Application commands are the methods of the [`Client`], to which this type dereferences. A
-/// driver
+/// The application uses the methods of [`Client`], to which this type dereferences. A driver
 ///
-/// - performs the actions from [`poll_action`](Self::poll_action) until it returns `None`, after
-///   each call by the driver or the application;
-/// - reports for each request it has sent: the head of the response with
-/// [`handle_head`](Self::handle_head), bytes of the body with [`handle_body`](Self::handle_body)
-/// while
-/// [`wants_input`](Self::wants_input) returns true, and exactly one end with
-/// [`handle_end`](Self::handle_end) or [`handle_failure`](Self::handle_failure); after
-/// [`Action::Abort`] it reports nothing more;
-/// - calls [`handle_timeout`](Self::handle_timeout) at [`poll_timeout`](Self::poll_timeout).
+/// - performs the actions from [`poll_action`](Self::poll_action) until it returns `None`, each
+///   time after the driver or the application has called another method;
+/// - reports the response to each request that it has sent: the head with
+///   [`handle_head`](Self::handle_head), then bytes of the body with
+///   [`handle_body`](Self::handle_body) while [`wants_input`](Self::wants_input) returns true, and
+///   finally exactly one end, with either [`handle_end`](Self::handle_end) or
+///   [`handle_failure`](Self::handle_failure);
+/// - makes no further reports about an exchange after [`Action::Abort`];
+/// - calls [`handle_timeout`](Self::handle_timeout) at the time that
+///   [`poll_timeout`](Self::poll_timeout) returns.
 ///
 /// Reports about a finished exchange are ignored. At most about
-/// [`calls_max`](crate::Limits::calls_max) plus 100 exchanges are open at a time, each of which
-/// buffers at most about twice
-/// [`message_bytes_max`](crate::Limits::message_bytes_max).
+/// [`calls_max`](crate::Limits::calls_max) plus 100 exchanges are open at a time. Each buffers at
+/// most about twice [`message_bytes_max`](crate::Limits::message_bytes_max) bytes.
 ///
 /// ```
 /// use mcp_proto::client::{self, Client};
@@ -145,8 +144,8 @@ impl HttpClient {
 
     /// Returns the next action for the driver; `None` if there is nothing to do for now.
     ///
-    /// Takes time linear in the length of the message. May start a timer: call
-    /// [`poll_timeout`](Self::poll_timeout) afterwards.
+    /// Takes time linear in the length of the message to send, if there is one. May start a timer:
+    /// call [`poll_timeout`](Self::poll_timeout) afterwards.
     pub fn poll_action(&mut self) -> Option<Action> {
         self.settle();
         let action = self.next_action();
@@ -172,7 +171,7 @@ impl HttpClient {
 
     /// Handles bytes of a response body, which may be split anywhere.
     ///
-    /// Takes time linear in their number.
+    /// Takes time linear in the number of bytes.
     pub fn handle_body(&mut self, now: Instant, exchange: ExchangeId, bytes: &[u8]) {
         self.on_body(now, exchange, bytes);
         self.settle();
@@ -234,9 +233,9 @@ impl HttpClient {
 
     /// Closes the connection.
     ///
-    /// Every open call completes with [`CallError::Lost`](crate::CallError::Lost), followed by
-    /// [`client::Event::Closed`]. Later actions, such as the DELETE that ends the session, are
-    /// optional.
+    /// Every open call completes with [`CallError::Lost`](crate::CallError::Lost), then
+    /// [`client::Event::Closed`] follows. The driver may ignore the actions that remain, such as
+    /// the DELETE that ends the session.
     // HTTP-35: the client should terminate its session.
     pub fn close(&mut self, now: Instant) {
         self.client.close(now);
@@ -251,7 +250,7 @@ impl HttpClient {
 
     /// Returns the id of the open legacy session.
     ///
-    /// Returns `None` before a session is open, and if the server assigns no id.
+    /// Returns `None` before a session is open, or if the server assigned it no id.
     // HTTP-29: the server assigns the id.
     #[must_use]
     pub fn session_id(&self) -> Option<&str> {

@@ -69,9 +69,9 @@ impl<'a> Authority<'a> {
         Some(Self { host, port: Some(port) })
     }
 
-    /// Returns whether the host is `localhost`, in 127.0.0.0/8, or `::1`; the port is ignored.
+    /// Returns whether the host is `localhost`, `::1`, or an address in 127.0.0.0/8.
     ///
-    /// No DNS server can redirect these hosts.
+    /// The port is ignored. No DNS server can redirect these hosts.
     // HTTP-55: only loopback hosts are trusted by default.
     #[must_use]
     pub fn is_loopback(&self) -> bool {
@@ -107,7 +107,7 @@ impl Host<'_> {
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Origin<'a> {
-    /// `null`: the browser withholds the origin. Distinct from a missing `Origin` header.
+    /// `null`: the browser withholds the origin. This is not the absence of an `Origin` header.
     // T-90: a `null` origin is not exempt from the check.
     Opaque,
     /// A scheme, host and port.
@@ -152,8 +152,8 @@ impl<'a> Origin<'a> {
 
     /// Returns whether both origins are equal.
     ///
-    /// Ignores case and treats a missing port as the default port of the scheme. An opaque origin
-    /// equals no other, not even itself.
+    /// Ignores case and treats a missing port as the scheme's default port. An opaque origin equals
+    /// no origin, not even itself.
     #[must_use]
     pub fn is(&self, other: &Origin<'_>) -> bool {
         let (

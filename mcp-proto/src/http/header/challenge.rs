@@ -9,7 +9,7 @@ use super::{Malformed, is_token_byte};
 /// The maximum number of challenges in one `WWW-Authenticate` value.
 pub const CHALLENGES_MAX: usize = 16;
 
-/// The maximum number of parameters of one challenge.
+/// The maximum number of parameters in one challenge.
 pub const PARAMS_MAX: usize = 32;
 
 /// An authentication challenge, borrowed from the header value.
@@ -17,14 +17,15 @@ pub const PARAMS_MAX: usize = 32;
 pub struct ChallengeRef<'a> {
     /// The scheme, in its original case.
     pub scheme: &'a str,
-    /// The token68 that some schemes use instead of parameters.
+    /// The token68 value (RFC 9110) that some schemes use instead of parameters.
     pub token: Option<&'a str>,
-    /// Pairs of parameter name and unquoted value. Names are unique and in their original case.
+    /// The parameters, as pairs of name and unquoted value. Names are unique, ignoring case, but
+    /// keep their original case.
     pub params: Vec<(&'a str, Cow<'a, str>)>,
 }
 
 impl ChallengeRef<'_> {
-    /// Returns the value of a parameter. Names are case-insensitive.
+    /// Returns the value of the parameter called `name`, ignoring case.
     #[must_use]
     pub fn param(&self, name: &str) -> Option<&str> {
         self.params
@@ -48,9 +49,10 @@ impl ChallengeRef<'_> {
 ///
 /// # Errors
 ///
-/// Returns [`Malformed`] if there is any other syntax error, if a parameter is repeated, or if
-/// there are more than [`CHALLENGES_MAX`] challenges or more than [`PARAMS_MAX`] parameters in one
-/// challenge.
+/// Returns [`Malformed`] if
+/// - there is a syntax error other than the two mistakes above;
+/// - a challenge repeats a parameter or has more than [`PARAMS_MAX`] parameters; or
+/// - there are more than [`CHALLENGES_MAX`] challenges.
 // AUT-11: a client learns from a challenge how to authorize.
 pub fn challenges(value: &[u8]) -> Result<Vec<ChallengeRef<'_>>, Malformed> {
     let mut rest = core::str::from_utf8(value).map_err(|_| Malformed)?;

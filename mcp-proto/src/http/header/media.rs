@@ -19,9 +19,10 @@ pub fn is_media_type(value: &[u8], wanted: &str) -> bool {
 
 /// Returns whether a request's `Accept` values accept the media type `wanted`.
 ///
-/// The most specific matching range decides; `q=0` rejects. Among equally specific ranges, one that
-/// accepts is enough. Invalid ranges are ignored. Without any value the result is false; the caller
-/// decides what a missing `Accept` means.
+/// The most specific media range that matches `wanted` decides; it rejects if its weight is zero
+/// (`q=0`). Among equally specific ranges, one that accepts is enough. Invalid ranges are ignored.
+///
+/// Returns false if there are no values: the caller decides what a missing `Accept` header means.
 ///
 /// ```
 /// use mcp_proto::http::header::accepts;

@@ -38,7 +38,7 @@ const SUFFIX: &str = "?=";
 // HTTP-49: only safe integers are mirrored into headers.
 const SAFE_INTEGER_MAX: u64 = (1 << 53) - 1;
 
-/// Returns the value without surrounding spaces and tabs, if it is plain text.
+/// Returns a header value as text, without surrounding spaces and tabs.
 ///
 /// Returns `None` if the value contains anything but visible ASCII, spaces and tabs.
 ///
@@ -56,9 +56,10 @@ pub fn text(value: &[u8]) -> Option<&str> {
     core::str::from_utf8(value).ok().filter(|_| plain)
 }
 
-/// Returns the value without surrounding spaces and tabs, if it is valid as a session id.
+/// Returns a header value that is a valid session id, without surrounding spaces and tabs.
 ///
-/// Returns `None` unless 1 to `bytes_max` characters of visible ASCII (0x21 to 0x7E) remain.
+/// Returns `None` unless the trimmed value consists of 1 to `bytes_max` characters of visible ASCII
+/// (0x21 to 0x7E).
 ///
 /// ```
 /// use mcp_proto::http::header::visible;
@@ -76,7 +77,7 @@ pub fn visible(value: &[u8], bytes_max: usize) -> Option<&str> {
     core::str::from_utf8(value).ok().filter(|_| visible)
 }
 
-/// Returns whether `name` is a token (RFC 9110), as header names must be.
+/// Returns whether `name` is a token (RFC 9110) and therefore a valid header name.
 ///
 /// ```
 /// use mcp_proto::http::header::is_token;
@@ -90,7 +91,7 @@ pub fn is_token(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(is_token_byte)
 }
 
-/// Returns whether an event id survives a round trip through `Last-Event-ID`.
+/// Returns whether an event id can be sent unchanged in a `Last-Event-ID` header.
 ///
 /// Such an id has 1 to `bytes_max` bytes, no control characters, and no space or tab at either end.
 /// Non-ASCII ids are sent as UTF-8.
@@ -101,10 +102,10 @@ pub fn is_event_id(id: &str, bytes_max: usize) -> bool {
     clean && id.len() <= bytes_max && trim(id.as_bytes()).len() == id.len()
 }
 
-/// Encodes a header value: unchanged if plain, else as `=?base64?…?=`.
+/// Encodes text as a header value. Plain text is unchanged; other text becomes `=?base64?…?=`.
 ///
-/// A value is plain if it consists of visible ASCII, spaces and tabs, has no space or tab at either
-/// end, and does not look encoded itself.
+/// Text is plain if it consists of visible ASCII, spaces and tabs, has no space or tab at either
+/// end, and does not itself look encoded.
 ///
 /// ```
 /// use mcp_proto::http::header::{decode, encode};
@@ -128,14 +129,15 @@ pub fn encode(value: &str) -> Cow<'_, str> {
 
 /// Decodes a header value written by [`encode`].
 ///
-/// Surrounding spaces and tabs are ignored. A value without the exact prefix and suffix is
-/// returned unchanged.
+/// Surrounding spaces and tabs are removed. Apart from that, a value is returned unchanged unless
+/// it starts with `=?base64?` and ends with `?=`.
 ///
 /// # Errors
 ///
-/// Returns [`Malformed`] if the value contains anything but visible ASCII, spaces and tabs, or if
-/// its encoded part is not canonical padded Base64 in the standard alphabet or does not decode to
-/// UTF-8.
+/// Returns [`Malformed`] if
+/// - the value contains anything but visible ASCII, spaces and tabs;
+/// - the encoded part is not canonical, padded Base64 in the standard alphabet; or
+/// - the decoded part is not UTF-8.
 // HTTP-45, HTTP-50: headers are decoded before they are compared with the body.
 pub fn decode(value: &[u8]) -> Result<Cow<'_, str>, Malformed> {
     let value = text(value).ok_or(Malformed)?;

@@ -40,13 +40,13 @@ use crate::vocabulary::{OutgoingKind, Route, StreamId};
 
 /// A [`Server`] over HTTP: a legacy session, or a single modern request.
 ///
-/// An *exchange* is an HTTP request and its response. A legacy session has many exchanges, also at
-/// one time; a modern server has exactly one.
+/// An *exchange* is an HTTP request and its response. A legacy session can have many exchanges,
+/// even concurrent ones; a modern server has exactly one.
 ///
-/// Application commands are the methods of the [`Server`], to which this type dereferences. A
-/// driver passes in each [admitted](super::admit) request, polls the head of its response with
-/// [`poll_reply`](Self::poll_reply) and the chunks of its body with
-/// [`poll_chunk`](Self::poll_chunk), and reports [disconnections](Self::handle_gone).
+/// This type dereferences to [`Server`], whose methods the application calls. A driver passes in
+/// each [admitted](super::admit) request, polls its response with [`poll_reply`](Self::poll_reply)
+/// and the chunks of an event stream with [`poll_chunk`](Self::poll_chunk), and reports
+/// [disconnections](Self::handle_gone).
 ///
 /// ```
 /// use mcp_proto::http::{Body, HttpServer, StreamSettings};
@@ -90,7 +90,7 @@ impl HttpServer {
     /// Creates the server of a legacy session with this id.
     ///
     /// The driver generates the id, which must be unpredictable and consist of visible ASCII.
-    /// Sessions can share their settings.
+    /// Several sessions can share one `settings` value.
     // HTTP-29: the id is sent with the first response. HTTP-30: it is visible ASCII.
     #[must_use]
     pub fn legacy(server: Server, id: &str, settings: impl Into<Arc<StreamSettings>>) -> Self {
@@ -148,7 +148,8 @@ impl HttpServer {
 
     /// Returns whether an exchange is open or a request is unanswered.
     ///
-    /// A busy session is not idle: see [`SessionTable::expire`](super::SessionTable::expire).
+    /// A busy session must not count as idle in
+    /// [`SessionTable::expire`](super::SessionTable::expire).
     pub fn is_busy(&mut self) -> bool {
         self.route();
         !self.exchanges.is_empty() || !self.server.is_closed() && self.streams.has_unanswered()
@@ -156,8 +157,8 @@ impl HttpServer {
 
     /// Handles a POST with one message or batch.
     ///
-    /// `is_request` is true if the body requires a response: a request, or a batch that contains
-    /// one.
+    /// `is_request` says whether the body requires a response, that is, whether it is a request or
+    /// a batch that contains one.
     pub fn handle_post<'a>(
         &mut self,
         now: Instant,
@@ -171,7 +172,8 @@ impl HttpServer {
 
     /// Like [`handle_post`](Self::handle_post), for a parsed body.
     ///
-    /// The body was parsed by [`PostHead::read_decoded`](super::PostHead::read_decoded).
+    /// `decoded` is the message that [`PostHead::read_decoded`](super::PostHead::read_decoded)
+    /// returned.
     pub fn handle_decoded(
         &mut self,
         now: Instant,
@@ -208,9 +210,9 @@ impl HttpServer {
 
     /// Handles a GET: the client listens for server messages, or [resumes] a stream.
     ///
-    /// Without `last_event_id`, the client listens for messages that belong to no request. With it,
-    /// the stream of that event is resumed after the event. The previous exchange of the stream
-    /// ends.
+    /// Without `last_event_id`, the client listens for messages that do not belong to a request.
+    /// With it, the event's stream resumes after that event. In both cases, an earlier exchange
+    /// that still sends the stream's messages ends.
     ///
     /// [resumes]: https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
     ///
@@ -291,19 +293,22 @@ impl HttpServer {
         exchange.is_cut() || stream.is_done() || !stream.is_read() || self.server.is_closed()
     }
 
-    /// Returns when to call [`handle_timeout`](Self::handle_timeout); `None` if no timer runs.
-    /// O(exchanges).
+    /// Returns when to call [`handle_timeout`](Self::handle_timeout).
+    ///
+    /// Returns `None` if no timer is running. Takes O(exchanges) time.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
         self.exchanges.next_due().into_iter().chain(self.server.poll_timeout()).min()
     }
 
-    /// Returns the next event, if any. O(1).
+    /// Removes and returns the oldest event, if any. Takes O(1) time.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.server.poll_event()
     }
 
-    /// Returns whether any exchange has a head or a chunk of a body to send.
+    /// Returns whether any exchange has a response or a chunk of an event stream to send.
+    ///
+    /// Also returns true whenever the server is closed.
     pub fn has_output(&mut self) -> bool {
         self.route();
         let has_output = |(id, exchange): (ServerExchangeId, &Exchange)| {
@@ -312,9 +317,9 @@ impl HttpServer {
         self.exchanges.iter().any(has_output) || self.server.is_closed()
     }
 
-    /// Returns the head of a response as soon as its kind, JSON or event stream, is decided.
+    /// Returns a response as soon as it is decided whether it is JSON or an event stream.
     ///
-    /// Returns `None` before that, and after the head was returned.
+    /// Returns `None` before that decision, and after the response has been returned once.
     pub fn poll_reply(&mut self, id: ServerExchangeId) -> Option<Reply> {
         self.route();
         let exchange = self.exchanges.get(id)?;
@@ -366,9 +371,9 @@ impl HttpServer {
         head
     }
 
-    /// Returns the next chunk of an event stream; `None` if no bytes are ready.
+    /// Returns the next chunk of an event stream, or `None` if no chunk is ready.
     ///
-    /// [`BodyChunk::End`] ends the exchange.
+    /// After [`BodyChunk::End`], the exchange is over.
     pub fn poll_chunk(&mut self, id: ServerExchangeId) -> Option<BodyChunk> {
         self.route();
         let Some(exchange) = self.exchanges.get_mut(id) else { return Some(BodyChunk::End) };
@@ -408,8 +413,10 @@ impl HttpServer {
         }
     }
 
-    /// Closes the session. Requests in flight can still be answered for
-    /// [`Limits::drain_timeout`](crate::Limits::drain_timeout).
+    /// Closes the session.
+    ///
+    /// The application can still answer requests in flight until
+    /// [`Limits::drain_timeout`](crate::Limits::drain_timeout) has passed.
     pub fn close(&mut self, now: Instant) {
         self.server.close(now);
     }

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-/// Settings for event streams: keep-alive, priming and replay.
+/// Settings for keeping event streams open and resumable.
 ///
 /// ```
 /// use core::time::Duration;
@@ -13,7 +13,7 @@ use core::time::Duration;
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct StreamSettings {
-    /// The maximum size of the replay buffer of a session in bytes. Default: 256 KiB.
+    /// The maximum size of a session's replay buffer in bytes. Default: 256 KiB.
     ///
     /// Each message costs 128 bytes more than its length. The oldest messages are evicted first.
     pub replay_bytes_max: usize,
@@ -22,10 +22,11 @@ pub struct StreamSettings {
     pub retry: Duration,
     /// How long a request may stay unanswered before its response starts as an event stream.
     ///
-    /// Such a stream can be resumed. Applies to revision 2025-11-25 only. Default: 50 ms.
+    /// An event stream can be resumed, unlike a JSON response. Applies only to revision 2025-11-25.
+    /// Default: 50 ms.
     // HTTP-16: the stream starts with a priming event.
     pub prime_after: Duration,
-    /// How long an event stream may be idle before a comment is sent. Default: 15 s.
+    /// How long a stream may be idle before a comment is sent to keep it open. Default: 15 s.
     // HTTP-54: comments keep idle connections open.
     pub keep_alive: Duration,
 }

@@ -27,9 +27,9 @@ pub(super) const UNSOLICITED: StreamId = StreamId(0);
 /// A chunk of an event stream gets no further event above this length.
 const FRAME_BYTES: usize = 16 * 1024;
 
-/// A stream that cannot be resumed after the given event id.
+/// The error for a stream that cannot be resumed after the given event id.
 ///
-/// The messages after the event were evicted or never existed, or the stream is modern.
+/// The messages after that event were evicted or never existed, or the server is modern.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Unresumable;
 

@@ -16,15 +16,15 @@ use core::time::Duration;
 pub enum Item<'a> {
     /// An event, or a block that only sets the id or the reconnection time.
     Event(IncomingEvent<'a>),
-    /// An event exceeded a limit. The rest of the event is skipped, and its id does not take
-    /// effect.
+    /// An event that exceeds a limit.
     ///
-    /// Returned once per event.
+    /// Returned once per such event. The rest of the event is skipped, and its id does not take
+    /// effect.
     // SSE-23: one oversized event does not end the stream.
     TooLong,
 }
 
-/// One block of an event stream.
+/// One block of lines in an event stream, up to a blank line.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct IncomingEvent<'a> {
     /// The event type; `message` if the block has none. Invalid UTF-8 is replaced.
@@ -32,9 +32,11 @@ pub struct IncomingEvent<'a> {
     pub kind: &'a str,
     /// The data lines joined by LF, as raw bytes that may not be UTF-8.
     ///
-    /// `None` if the block has no data: then it is not an event, and only `id` and `retry` apply.
+    /// `None` if the block has no data. Such a block is not an event: only its `id` and `retry`
+    /// take effect.
     ///
-    /// Data of at least 4 KiB is [`Cow::Owned`], without a copy; shorter data is borrowed.
+    /// Data of 4 KiB or more is returned as [`Cow::Owned`], without being copied; shorter data is
+    /// borrowed.
     // SSE-03: lines are joined by LF. SSE-07: a block without data dispatches no event.
     pub data: Option<Cow<'a, [u8]>>,
     /// The id in this block, if it has a valid one. An empty id clears the last event id.
@@ -48,7 +50,7 @@ pub struct IncomingEvent<'a> {
 impl IncomingEvent<'_> {
     /// Returns the data of a `message` event.
     ///
-    /// Returns `None` for other types and for empty data, which delivers no message.
+    /// Returns `None` if the event has another type, or if its data is missing or empty.
     // SSE-09, T-82: an event with empty data primes the id. SSE-12: other types are ignored.
     #[must_use]
     pub fn message(&self) -> Option<&[u8]> {
@@ -70,7 +72,7 @@ const NAME_BYTES_MAX: usize = 5;
 
 const BOM: &[u8] = b"\xEF\xBB\xBF";
 
-/// A parser of one logical event stream, which may span several connections that resume it.
+/// A parser of one logical event stream, which may be resumed over several connections.
 ///
 /// Each byte is inspected once, and chunk boundaries do not affect the events. The reader holds at
 /// most about twice its limits in memory.
@@ -157,8 +159,8 @@ enum Progress {
 impl EventReader {
     /// Creates a reader that limits the size of each event.
     ///
-    /// The data may have `data_bytes_max` bytes; the id, the type and the retry value may have
-    /// `field_bytes_max` bytes each.
+    /// The data can have up to `data_bytes_max` bytes. The id, the type and the retry value can
+    /// each have up to `field_bytes_max` bytes.
     #[must_use]
     pub fn new(data_bytes_max: usize, field_bytes_max: usize) -> Self {
         Self {
@@ -204,12 +206,12 @@ impl EventReader {
         None
     }
 
-    /// Handles the end of a connection. Returns whether it cut off an incomplete event.
+    /// Handles the end of a connection and returns whether it cut off an incomplete event.
     ///
-    /// The incomplete event is dropped with its id.
+    /// An incomplete event is dropped, including its id.
     ///
-    /// The last event id and the reconnection time are kept: later input belongs to a new
-    /// connection that resumes the stream.
+    /// The stream's last event id and reconnection time are kept, because later input is expected
+    /// from a new connection that resumes the stream.
     // SSE-08, T-83: an incomplete event is discarded. SSE-20: ids are per stream, not connection.
     pub fn finish(&mut self) -> bool {
         let is_open = !matches!(self.state, ParseState::Start(0) | ParseState::Name)
@@ -224,10 +226,10 @@ impl EventReader {
         is_open
     }
 
-    /// Returns the last event id, after which to resume the stream.
+    /// Returns the last event id, which a client sends to resume the stream after that event.
     ///
-    /// This is the id of the last complete block with an id; `None` if there is none or if it is
-    /// empty.
+    /// This is the id of the latest complete block that has one. Returns `None` if there is no such
+    /// block or its id is empty.
     // SSE-08: incomplete blocks do not count. SSE-16: sent as `Last-Event-ID`.
     #[must_use]
     pub fn last_id(&self) -> Option<&str> {

@@ -6,8 +6,8 @@ use core::time::Duration;
 
 /// An event to write.
 ///
-/// With empty data, the event delivers no message; it only sets the last event id and the
-/// reconnection time of the reader.
+/// An event with empty data delivers no message; it only sets the reader's last event id and
+/// reconnection time.
 ///
 /// ```
 /// use mcp_proto::http::sse::OutgoingEvent;
@@ -34,7 +34,7 @@ pub struct OutgoingEvent<'a> {
     pub data: &'a [u8],
 }
 
-/// Text that an event stream cannot represent.
+/// The error for text that an event stream cannot represent.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Unwritable {
     /// A CR or LF, which would end the line, or a NUL in an id, which makes readers ignore it.
@@ -59,9 +59,9 @@ impl OutgoingEvent<'_> {
     ///
     /// # Errors
     ///
-    /// Returns [`Unwritable`] if a field contains a line break, if the id contains NUL, or if the
-    /// data is not UTF-8; nothing is appended then. Data is not split or escaped: remove line
-    /// breaks from JSON first.
+    /// Returns [`Unwritable`], without appending anything, if a field contains a line break, if the
+    /// id contains NUL, or if the data is not UTF-8. Data is neither split nor escaped, so remove
+    /// line breaks from JSON first.
     pub fn write(&self, out: &mut Vec<u8>) -> Result<(), Unwritable> {
         let id = self.id.unwrap_or_default().as_bytes();
         let kind = self.kind.unwrap_or_default().as_bytes();
@@ -99,7 +99,7 @@ const FIELDS_BYTES: usize = 64;
 ///
 /// # Errors
 ///
-/// Returns [`Unwritable`] if `text` contains a line break; nothing is appended then.
+/// Returns [`Unwritable`], without appending anything, if `text` contains a line break.
 // HTTP-54: comments keep a connection alive.
 pub fn comment(out: &mut Vec<u8>, text: &str) -> Result<(), Unwritable> {
     if breaks_line(text.as_bytes()) {

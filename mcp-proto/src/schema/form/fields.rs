@@ -95,8 +95,9 @@ object! {
 object! {
     /// A field for which the user chooses one of several values.
     ///
-    /// Display names are part of each option (`options`, since 2025-11-25) or listed separately
-    /// (`names`). For a peer of an earlier revision, `options` are encoded as `values` and `names`.
+    /// The choices are given either by `options`, each with its display name (since 2025-11-25), or
+    /// by `values`, optionally with display names in `names`. For peers that use an earlier
+    /// revision, `options` is encoded as `values` and `names`.
     pub struct ChoiceField tagged "type" = "string" {
         /// Display name.
         optional title: String = "title",
@@ -124,12 +125,12 @@ object! {
 }
 
 impl ChoiceField {
-    /// Creates a field that lets the user choose among `values`, without display names.
+    /// Creates a field whose choices are `values`, without display names.
     pub fn of<S: Into<String>>(values: impl IntoIterator<Item = S>) -> Self {
         Self::new().values(values.into_iter().map(Into::into).collect::<List<String>>())
     }
 
-    /// Creates a field from pairs of a value and its display name.
+    /// Creates a field whose choices are `options`, pairs of a value and its display name.
     pub fn titled<S: Into<String>>(options: impl IntoIterator<Item = (S, S)>) -> Self {
         let options = options.into_iter().map(|(value, title)| ChoiceOption::new(value, title));
         Self::new().options(options.collect::<List<ChoiceOption>>())
@@ -182,13 +183,13 @@ object! {
 }
 
 impl ChoicesField {
-    /// Creates a field that lets the user choose among `values`, without display names.
+    /// Creates a field whose choices are `values`, without display names.
     pub fn of<S: Into<String>>(values: impl IntoIterator<Item = S>) -> Self {
         let values: List<String> = values.into_iter().map(Into::into).collect();
         Self::new(ChoiceItems::new().kind("string").values(values))
     }
 
-    /// Creates a field from pairs of a value and its display name.
+    /// Creates a field whose choices are `options`, pairs of a value and its display name.
     pub fn titled<S: Into<String>>(options: impl IntoIterator<Item = (S, S)>) -> Self {
         let options = options.into_iter().map(|(value, title)| ChoiceOption::new(value, title));
         Self::new(ChoiceItems::new().options(options.collect::<List<ChoiceOption>>()))

@@ -9,7 +9,7 @@ use crate::vocabulary::{CallError, CallId, Context, IncomingId, Request};
 use crate::{client, server};
 
 impl<C: Endpoint<Event = client::Event>, S: Endpoint> Pair<C, S> {
-    /// Drives the pair until it is idle, and returns the outcome of a call by the client.
+    /// Drives the pair until it is idle, and returns the outcome of one of the client's calls.
     ///
     /// Client events queued before the outcome are dropped.
     ///
@@ -17,7 +17,7 @@ impl<C: Endpoint<Event = client::Event>, S: Endpoint> Pair<C, S> {
     /// Panics if the call has not completed.
     ///
     /// # Errors
-    /// Fails with the error that the call failed with.
+    /// Returns the call's error if the call failed.
     pub fn outcome(&mut self, call: CallId) -> Result<Raw, CallError> {
         self.drive();
         while let Some(event) = self.client_events.pop_front() {
@@ -36,7 +36,7 @@ impl<C: Endpoint<Event = client::Event>, S: Endpoint> Pair<C, S> {
     /// Client events queued before the request are dropped.
     ///
     /// # Panics
-    /// Panics if there is no request.
+    /// Panics if no request is queued.
     pub fn next_client_request(&mut self) -> (IncomingId, Request) {
         self.drive();
         while let Some(event) = self.client_events.pop_front() {
@@ -54,7 +54,7 @@ impl<C: Endpoint, S: Endpoint<Event = server::Event>> Pair<C, S> {
     /// Server events queued before the request are dropped.
     ///
     /// # Panics
-    /// Panics if there is no request.
+    /// Panics if no request is queued.
     pub fn next_request(&mut self) -> (IncomingId, Request, Context) {
         self.drive();
         while let Some(event) = self.server_events.pop_front() {

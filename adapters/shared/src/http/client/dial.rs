@@ -14,13 +14,13 @@ pub trait ByteStream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> ByteStream for T {}
 
-/// The part of a runtime that HTTP clients use.
+/// The runtime operations that HTTP clients need.
 pub trait Dial: Spawn {
-    /// Opens a TCP connection to `port` of `host`, which is a name or an address.
+    /// Opens a TCP connection to `port` on `host`, which is a host name or an IP address.
     ///
-    /// A read must query the operating system before it returns `Pending`. Otherwise a connection
-    /// that the server closed while it was idle might not be detected before a request is sent over
-    /// it.
+    /// A read from the returned stream must query the operating system before it returns `Pending`.
+    /// Otherwise, the client might not notice that the server has closed an idle connection, and
+    /// send a request over it.
     fn dial(&self, host: &str, port: u16) -> BoxFuture<'static, io::Result<Box<dyn ByteStream>>>;
 
     /// Waits for `duration`.

@@ -117,9 +117,9 @@ impl Remote {
         Ok(self)
     }
 
-    /// Sets a function that returns the `Authorization` field of each request.
+    /// Sets the function that returns the `Authorization` header field of each request.
     ///
-    /// If `authorize` returns `None`, the field is not sent.
+    /// If `authorize` returns `None`, the request is sent without the field.
     ///
     /// `authorize` must not block. If it panics or returns an invalid value, the request fails.
     pub fn authorization(
@@ -141,18 +141,19 @@ impl Remote {
 
     /// Sets the initial and maximum delay before a stream reconnects. Default: 1 s and 30 s.
     ///
-    /// The delay doubles with each failed attempt. If the server has set a delay, it replaces that
-    /// of the first attempt and is the minimum of later ones.
+    /// The delay doubles with each failed attempt. If the server has set a delay, the server's
+    /// delay replaces `min` for the first attempt and is the minimum for later attempts.
     // T-86: the delay doubles up to the maximum.
     pub const fn reconnect(mut self, min: Duration, max: Duration) -> Self {
         self.reconnect = Some((min, max));
         self
     }
 
-    /// Disables the stream for server messages that belong to no call.
+    /// Disables the stream for server messages that are unrelated to any call.
     ///
-    /// The client then receives only messages that are sent with a response. By default, it opens
-    /// such a stream in legacy sessions (revisions up to 2025-11-25).
+    /// By default, the client opens such a stream in legacy sessions (revisions up to 2025-11-25).
+    /// Without it, the client receives only messages that the server sends in response to a
+    /// request.
     // HTTP-22: the stream is optional.
     pub const fn without_stream(mut self) -> Self {
         self.has_stream = false;

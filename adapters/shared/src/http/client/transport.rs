@@ -35,7 +35,7 @@ pub(super) enum DriverAction {
     Stop,
 }
 
-/// A client's session over HTTP and the pending actions of its driver.
+/// A client's session over HTTP and its driver's pending actions.
 #[derive(Debug)]
 #[expect(unnameable_types, reason = "the transport of a connection is internal")]
 pub struct ClientTransport {

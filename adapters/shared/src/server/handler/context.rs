@@ -81,7 +81,9 @@ impl Cx {
         &self.request.context
     }
 
-    /// Sends a [progress] notification if the client requested progress. Values must increase.
+    /// Sends a [progress] notification if the client requested progress.
+    ///
+    /// The value must increase with each notification.
     ///
     /// [progress]:
     ///     https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/progress
@@ -96,12 +98,14 @@ impl Cx {
 
     /// Sends a log message, unless its level is below the client's threshold.
     ///
-    /// Blocks for up to 10 s while the output queue is full.
+    /// If the output queue is full, blocks until there is room, for at most 10 s.
     ///
     /// # Errors
-    /// Fails with [`Misuse::Undeclared`] if the server does not declare
-    /// [logging](crate::Server::logging), with [`Misuse::Stale`] if the request was cancelled, and
-    /// with [`Misuse::Blocked`] if the queue is still full after 10 s.
+    /// Fails with
+    /// - [`Misuse::Undeclared`] if the server does not declare [logging](crate::Server::logging);
+    /// - [`Misuse::Stale`] if the request was cancelled;
+    /// - [`Misuse::Blocked`] if the output queue is still full after 10 s;
+    /// - [`Misuse::Unencodable`] if `data` cannot be serialized as JSON.
     pub fn log<T: Serialize + ?Sized>(&self, level: Level, data: &T) -> Result<(), Misuse> {
         // From now on the handler runs on the pool, where it may wait.
         self.request.pace.disprove();
@@ -115,7 +119,7 @@ impl Cx {
         self.request.link.apply_within(patience, log).await
     }
 
-    /// Returns whether the client cancelled this request.
+    /// Returns whether the request was cancelled, by the client or by the end of the connection.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.request.cancelled.is_set()
@@ -146,7 +150,7 @@ impl Cx {
     /// Returns the error for a resource that does not exist.
     ///
     /// Its error code depends on the protocol revision. Use it in handlers of resource templates,
-    /// whose pattern may also match URIs without a resource.
+    /// because a template may match URIs for which no resource exists.
     #[must_use]
     pub fn resource_not_found(&self, uri: &str) -> ToolError {
         ToolError::refused(resource_not_found(uri, self.peer().revision))
@@ -154,15 +158,16 @@ impl Cx {
 
     /// Asks the client's user to fill in a form, and deserializes the answer as `T`.
     ///
-    /// On the first run there is no answer yet: `ask` returns an error, which the handler must
-    /// return with `?`, and the client receives the form as an input request. Once it has answered,
-    /// the handler runs again from the start, and `ask` returns the answer. A handler must
-    /// therefore have no side effects before its last `ask`. `key` identifies the form and must be
-    /// unique within the handler. Works with every protocol revision, in tools, resources and
-    /// prompts.
+    /// On the handler's first run, there is no answer yet: `ask` returns an error, which the
+    /// handler must return with `?`. The client then receives the form as an input request. Once
+    /// the client has answered, the handler runs again from the start, and `ask` returns the
+    /// answer. A handler must therefore have no side effects before its last `ask`.
     ///
-    /// If the client does not support forms, the request fails with `-32021` in revisions that
-    /// define this code, and with `-32603` in others.
+    /// `key` identifies the form and must be unique within the handler. This method works with
+    /// every protocol revision, in handlers of tools, resources and prompts.
+    ///
+    /// If the client does not support forms, the request fails with the error code `-32021` in
+    /// revisions that define it, and with `-32603` in others.
     ///
     /// # Errors
     /// Fails if the form has not been answered yet; pass this error on with `?`. Fails with
@@ -177,15 +182,16 @@ impl Cx {
     ///
     /// `T` must be a struct whose fields are strings, numbers, booleans, enums of unit variants,
     /// lists of such enums (since 2025-11-25), or `Option`s of these; [forms] cannot be nested. Doc
-    /// comments become the descriptions of fields and the titles of choices. Required fields come
-    /// first. The answer is checked against the schema before it is deserialized. JSON Schema
-    /// keywords that forms do not support, such as `pattern`, are neither sent nor checked.
+    /// comments become the descriptions of fields and the titles of choices. The form shows
+    /// required fields first. The answer is checked against the form's schema before it is
+    /// deserialized. JSON Schema keywords that forms do not support, such as `pattern`, are neither
+    /// sent nor checked.
     ///
     /// [forms]: https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation
     ///
     /// # Errors
-    /// Fails under the conditions listed for [`ask`](Self::ask), and with `-32603` and the name of
-    /// the field if `T` cannot be expressed as a form.
+    /// Fails under the conditions listed for [`ask`](Self::ask). If `T` cannot be expressed as a
+    /// form, fails with `-32603` and a message that names the field.
     #[cfg(feature = "schemars")]
     pub fn ask_form<T: DeserializeOwned + schemars::JsonSchema>(
         &self,
@@ -215,8 +221,8 @@ impl Cx {
 
     /// Sends several input requests in one round; see [`ask`](Self::ask).
     ///
-    /// After `Ok`, [`answer`](Self::answer) returns the answer to each request. Requests that were
-    /// answered in an earlier round are not sent again.
+    /// Once this method has returned `Ok`, [`answer`](Self::answer) returns the answer to each
+    /// request. Requests that were answered in an earlier round are not sent again.
     ///
     /// # Errors
     /// Fails if any of the requests has not been answered yet; pass this error on with `?`.
@@ -232,10 +238,10 @@ impl Cx {
         if open.is_empty() { Ok(()) } else { Err(ToolError(HandlerError::InputRequired(open))) }
     }
 
-    /// Returns the error that makes the client retry the request without asking for input.
+    /// Returns an error that makes the client send the request again without gathering any input.
     ///
-    /// The handler then runs again with its stored state. Call [`set_state`](Self::set_state)
-    /// first.
+    /// Call [`set_state`](Self::set_state), then return this error from the handler. The handler
+    /// runs again with the stored state.
     #[must_use]
     pub fn repeat(&self) -> ToolError {
         ToolError(HandlerError::InputRequired(Vec::new()))
@@ -275,8 +281,8 @@ impl Cx {
     /// Returns `None` on the first run, or if no state was stored with
     /// [`set_state`](Self::set_state).
     ///
-    /// The client stores the state and returns it with its answers. Unless the server seals the
-    /// state, a client can forge it.
+    /// The client keeps the state and returns it with its answers. Unless the server seals the
+    /// state with `Server::seal`, a client can forge it.
     ///
     /// # Errors
     /// Fails with `-32602` if the state cannot be deserialized as `T`.
@@ -342,7 +348,7 @@ pub struct AsyncCx(pub(crate) Cx);
 impl AsyncCx {
     /// Sends a log message, unless its level is below the client's threshold.
     ///
-    /// Waits for up to 10 s while the output queue is full.
+    /// If the output queue is full, waits until there is room, for at most 10 s.
     ///
     /// # Errors
     /// Fails under the conditions listed for [`Cx::log`].
@@ -353,14 +359,14 @@ impl AsyncCx {
 
     /// Sleeps for `duration`. Works on any runtime.
     ///
-    /// Once the connection has ended, this only yields to other tasks.
+    /// Once the connection has ended, this method only yields to other tasks and does not sleep.
     pub async fn sleep(&self, duration: Duration) {
         self.0.request.link.sleep(duration).await;
     }
 
-    /// Waits until the client cancels this request.
+    /// Waits until the request is cancelled, by the client or by the end of the connection.
     ///
-    /// Use this in tasks that outlive the handler; the handler's own future is dropped on
+    /// Use this in tasks that may outlive the handler; the handler's own future is dropped on
     /// cancellation.
     pub async fn cancelled(&self) {
         self.0.request.cancelled.wait().await;

@@ -27,7 +27,7 @@ impl ToolError {
         Self(HandlerError::Failed(Box::new(CallToolResult::error(why.into()))))
     }
 
-    /// Creates an error that fails the request itself with a JSON-RPC error.
+    /// Creates an error that makes the request itself fail with this JSON-RPC error.
     #[must_use]
     pub fn refused(error: ErrorObject) -> Self {
         Self(HandlerError::Refused(error))

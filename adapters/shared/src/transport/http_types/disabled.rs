@@ -14,7 +14,7 @@ use crate::transport::link::{HttpTransport, OnTransport};
 pub(crate) type ClientHttp = NoHttp<Client>;
 pub(crate) type ServerHttp = NoHttp<Server>;
 
-/// An HTTP transport that cannot exist.
+/// An HTTP transport, which cannot exist without the feature `http`.
 #[expect(unnameable_types, reason = "the transport of a connection is internal")]
 pub struct NoHttp<R>(Infallible, PhantomData<R>);
 

@@ -31,14 +31,14 @@ pub use driver::WRITE_BYTES_MAX;
 pub(crate) use timer_task::SpawnTimer;
 pub(crate) use transport::{HttpTransport, OnTransport, Transport};
 
-/// A role, client or server, as driven by adapters: its additional state and its event handling.
+/// A role, client or server, that an adapter drives: its additional state and its event handling.
 pub trait LinkRole: OnTransport {
-    /// The role's state, under the lock of the connection.
+    /// The role's state, which the connection's lock protects.
     type Open: Default + Send;
     /// The role's configuration, which never changes while connected.
     type Shared: Send + Sync;
 
-    /// How long input that the peer sent before it stopped reading may still take to arrive.
+    /// How long to wait for input that the peer sent before it stopped reading.
     const LAST_INPUT: Duration;
 
     /// Returns the workers that run the role's handlers; `None` if the driver does not start them.
@@ -51,7 +51,9 @@ pub trait LinkRole: OnTransport {
         true
     }
 
-    /// Handles one event. Events arrive one at a time and in order, without the lock.
+    /// Handles one event.
+    ///
+    /// Called for one event at a time and in order, while the connection's lock is not held.
     ///
     /// Implementations must not block.
     fn dispatch(link: &Arc<Link<Self>>, event: Self::Event);
@@ -64,7 +66,7 @@ pub trait LinkRole: OnTransport {
         misuse == Misuse::Blocked
     }
 
-    /// Sends messages that were held back for lack of room. Called after bytes were sent.
+    /// Sends messages that were held back for lack of room. Called after bytes have been sent.
     fn retry(_: &mut Transport<Self>, _: &mut Self::Open, _now: impl FnOnce() -> Instant) {}
 }
 

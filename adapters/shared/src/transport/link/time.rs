@@ -24,7 +24,7 @@ impl<R: LinkRole> Link<R> {
         or(event, self.sleep_until(give_up)).await;
     }
 
-    /// Runs the timers of the connection and its tasks until the driver is gone.
+    /// Runs the timers of the connection and of its tasks until its driver is gone.
     ///
     /// `sleep` is the runtime's timer.
     pub async fn keep_time<S: Future>(self: &Arc<Self>, sleep: impl Fn(Duration) -> S) {
@@ -41,9 +41,10 @@ impl<R: LinkRole> Link<R> {
         self.keep_time_watching(&Parker::new(), future, || None)
     }
 
-    /// Like [`keep_time_during`](Self::keep_time_during), but waits by parking on `parker`.
+    /// Like [`keep_time_during`](Self::keep_time_during), but parks on `parker` and calls `watch`.
     ///
-    /// `watch` is called before each wait and returns how soon it must be called again.
+    /// `watch` is called before each wait and returns how soon it must be called again; `None` sets
+    /// no limit.
     pub fn keep_time_watching<T>(
         self: &Arc<Self>,
         parker: &Parker,

@@ -8,14 +8,15 @@ use mcp_proto::{Apply, CallId, CommandOutcome, Endpoint, Instant, Misuse, Outbox
 
 use crate::recorder::{self, RecordedStream};
 
-/// A role and its HTTP transport.
+/// A role, client or server, and its HTTP transport.
 #[expect(unnameable_types, reason = "the transport of a connection is internal")]
 pub trait OnTransport: Apply + Send + Sized + 'static {
-    /// The role's connection over HTTP; uninhabited without the feature `http`.
+    /// The type of the role's connections over HTTP, which is uninhabited without the feature
+    /// `http`.
     type Http: HttpTransport<Self>;
 }
 
-/// A connection on its transport.
+/// A connection together with its transport.
 ///
 /// Dereferences to the connection for read access only. Every command goes through
 /// [`apply`](Self::apply), so that recordings are complete.
@@ -30,7 +31,7 @@ pub enum Transport<R: OnTransport> {
     Recorded(Box<RecordedStream<R>>),
 }
 
-/// The operations of a connection over HTTP that concern no single request.
+/// The operations on a connection over HTTP as a whole, as opposed to one of its requests.
 ///
 /// Such a connection is not an [`Endpoint`], because it is driven by HTTP requests and responses
 /// instead of bytes.
@@ -48,7 +49,7 @@ pub trait HttpTransport<R: OnTransport>: DerefMut<Target = R> + std::fmt::Debug 
     /// Returns whether there is something to send.
     fn has_output(&mut self) -> bool;
 
-    /// Releases unused capacity while idle.
+    /// Releases unused memory while the connection is idle.
     fn rest(&mut self);
 }
 
