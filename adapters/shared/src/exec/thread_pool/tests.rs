@@ -2,7 +2,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
-use super::{IDLE, ThreadPool};
+use super::{IDLE, PATIENT_LOOKS, PoolState, ThreadPool};
 
 type Pool = ThreadPool<u8, u32>;
 
@@ -26,16 +26,18 @@ fn drain(began: &Receiver<u32>, count: usize) -> Vec<u32> {
 }
 
 #[test]
-fn quick_jobs_share_a_thread() {
-    let pool = Pool::with_processors(64, 1);
-    let (done, all_done) = channel();
-    for key in 0..1000 {
-        let done = done.clone();
-        pool.run(0, key, Box::new(move || done.send(key).unwrap()));
-    }
-    assert_eq!(drain(&all_done, 1000), (0..1000).collect::<Vec<_>>(), "in order");
-    // The second one starts only if the system has taken the processor from the first for long.
-    assert!(pool.shared.lock().threads <= 3, "{}", pool.shared.lock().threads);
+fn growth_follows_the_work_that_waits() {
+    let growth = |threads, begun_since, looks, processors| {
+        let state = PoolState::<u8, u32> { threads, begun: begun_since, ..PoolState::default() };
+        state.growth(0, looks, processors)
+    };
+    assert_eq!(growth(1, 100, 1, 4), 1, "a thread for each processor");
+    assert_eq!(growth(4, 100, 1, 4), 0, "jobs begin all the time");
+    assert_eq!(growth(4, 100, PATIENT_LOOKS, 4), 1, "but some have waited for long");
+    assert_eq!(growth(4, 0, 1, 4), 4, "no job began: twice as many");
+    assert_eq!(growth(1, 0, 1, 1), 1);
+    let busy = PoolState::<u8, u32> { threads: 8, idle: 2, abandoned: 3, ..PoolState::default() };
+    assert_eq!(busy.growth(0, 1, 1), 3, "as many as are busy");
 }
 
 #[test]
