@@ -44,8 +44,8 @@ const PROOF: u32 = 16;
 const RESERVE: u32 = 16;
 const PENALTY: u32 = 8;
 
-/// The maximum number of quick runs that a proof takes: whoever can make a handler slow at will can
-/// delay others once in that many calls.
+/// The maximum number of quick runs that a proof takes: a client that can make a handler slow at
+/// will can delay others once in that many calls.
 const PROOF_MAX: u32 = 65_536;
 
 /// The proof of a handler that never counts as quick.
@@ -80,8 +80,7 @@ impl Pace {
         self.score.load(Relaxed) >= self.proof.load(Relaxed)
     }
 
-    /// Records a run on the driver's thread. Returns whether it was long: nobody should have had to
-    /// wait for it.
+    /// Records a run on the driver's thread. Returns whether it was too long for that thread.
     pub(crate) fn record_inline(&self, took: Duration) -> bool {
         if took <= LONG {
             self.record(took);

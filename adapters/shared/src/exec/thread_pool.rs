@@ -14,8 +14,8 @@ pub(crate) type Job = Box<dyn FnOnce() + Send>;
 /// - **Growth**: one thread works while jobs are short, however many are queued. A watcher thread
 ///   looks at the queue every millisecond while jobs wait: it adds a thread for each processor, and
 ///   doubles the threads whenever no job began since its last look. Idle threads end.
-/// - **Fairness**: the next job is the oldest of the lane with the fewest running jobs. An eighth of
-///   the threads is kept for lanes that have none running.
+/// - **Fairness**: the next job is the oldest of the lane with the fewest running jobs. An eighth
+///   of the threads is kept for lanes that have none running.
 /// - **Cancellation**: a job that was cancelled no longer counts, so that jobs which ignore it
 ///   cannot fill the pool. They may occupy as many threads again as the maximum.
 ///
@@ -310,7 +310,7 @@ where
         }
     }
 
-    /// Sees to it that somebody watches the jobs that wait.
+    /// Wakes or starts the watcher.
     fn watched<'a>(
         self: &'a Arc<Self>,
         mut state: MutexGuard<'a, PoolState<L, K>>,

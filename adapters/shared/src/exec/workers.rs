@@ -103,7 +103,7 @@ pub(crate) enum Driver<'a> {
     /// Another thread takes over if a handler takes too long. Called before each handler; returns
     /// false once that has happened.
     Replaceable(&'a mut dyn FnMut() -> bool),
-    /// Nobody takes over: whoever waits for this thread waits for the handler.
+    /// No other thread takes over: all work of this thread waits for the handler.
     Sole,
 }
 

@@ -43,16 +43,29 @@ use crate::transport::shutdown::DriverHandle;
 /// earlier entry's place. An invalid entry, such as a tool whose schema does not describe an
 /// object, is reported as an error when the server starts.
 ///
-/// A handler is either a blocking function, which runs on a bounded thread pool, or a future, which
-/// runs on the adapter's runtime. If a handler panics, its request fails with an internal error;
+/// A handler is a function or a future. If it panics, its request fails with an internal error;
 /// other requests are not affected.
 ///
-/// To avoid context switches, a future is first polled on the thread that read its request. With
-/// `mcp-blocking` over a byte stream, a function also runs on that thread; if it takes longer than
-/// a few milliseconds, another thread takes over reading. When handlers turn out to be slow (one
-/// takes longer than 10 ms, or two of eight take longer than 0.5 ms), they start on the pool or the
-/// runtime instead, for the next 25 ms or for ten times the slow handler's duration, whichever is
-/// longer.
+/// | handler | with `mcp-tokio` and `mcp-smol` | with `mcp-blocking` |
+/// |---|---|---|
+/// | function that has proved quick | thread that drives the connection | thread that drives the connection |
+/// | any other function | thread pool | thread pool |
+/// | future, until it first waits | thread that drives the connection | as a function, to its end |
+/// | future, after that | the runtime | |
+///
+/// The thread that drives a connection reads its requests and sends its responses. A handler that
+/// runs there costs no context switch, but everything else on the thread waits for it. A function
+/// therefore starts on the thread pool and must prove quick: about 16 runs in a row of at most
+/// 0.1 ms. Several longer runs, or a single one above 5 ms, send it back to the pool, and after the
+/// latter the proof takes eight times as many runs, up to 65,536. With the feature `tracing`, a
+/// warning names the handler. Register a function that is quick for some arguments and slow for
+/// others with [`tool_raw_blocking`](Self::tool_raw_blocking) and its siblings: it never leaves the
+/// pool. A function that calls [`Cx::sleep`](crate::Cx::sleep) or [`Cx::log`](crate::Cx::log) never
+/// leaves it again, either.
+///
+/// The pool starts threads while work waits, not with each request, and ends them when they are
+/// idle. It is fair between connections and between handlers, and keeps an eighth of its threads
+/// for those that have none. A handler whose request was cancelled gives its place to others.
 ///
 /// Cheap to clone. Clones share their handlers, threads and [`Changes`], and each can serve further
 /// connections.
@@ -259,9 +272,10 @@ impl Server {
         self
     }
 
-    /// Sets the maximum number of blocking handlers that run at a time. Default: 64, minimum: 1.
+    /// Sets the maximum number of threads in the pool that runs handlers. Default: 512, minimum: 1.
     ///
-    /// Further requests wait in the order of their arrival.
+    /// Further requests wait. A thread costs about 20 KiB of memory besides what its handler needs.
+    /// Handlers that ignore their cancellation may occupy as many threads again.
     pub fn threads_max(mut self, threads_max: usize) -> Self {
         self.threads = handler_threads(threads_max);
         self

@@ -15,7 +15,7 @@ use crate::server::handler::context::Cx;
 use crate::server::handler::tool_error::ToolError;
 use crate::server::handler::{Handler, HandlerFn};
 
-/// Registration of blocking handlers. They run on the server's thread pool and may block.
+/// Registration of handlers that are functions. They may block; [`Server`] says where they run.
 impl Server {
     /// Adds a [tool](https://modelcontextprotocol.io/specification/2025-11-25/server/tools) with
     /// arguments of type `A`.

@@ -1,3 +1,5 @@
+//! Tests of the thread pool: growth, fairness, cancellation, and that no job is lost.
+
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Barrier};
 use std::time::Duration;

@@ -1,3 +1,5 @@
+//! Tests of where handlers run.
+
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -146,7 +148,7 @@ fn a_replaced_driver_hands_over_its_tasks_and_cancelled_ones_never_run() {
 }
 
 #[test]
-fn a_handler_knows_that_nobody_replaces_its_thread() {
+fn a_handler_knows_that_its_thread_is_not_replaced() {
     let (workers, [first, second]) = (workers(1), ids());
     for (id, is_sole) in [(first, true), (second, false)] {
         let (sender, receiver) = channel();

@@ -29,9 +29,9 @@ impl<R: LinkRole> Link<R> {
 
     /// Handles input on a thread that also writes output.
     ///
-    /// The caller must then call [`help_until`](Self::help_until), which starts the handlers of requests, and
-    /// [`take_output`](Self::take_output) until no output is left, because the writer is not woken
-    /// for this output.
+    /// The caller must then call [`help_until`](Self::help_until), which starts the requests'
+    /// handlers. It must also call [`take_output`](Self::take_output) until no output is left,
+    /// because the writer is not woken for this output.
     pub fn take_input(self: &Arc<Self>, input: &[u8]) {
         if let Some(workers) = R::workers(&self.shared) {
             workers.collect_tasks();
@@ -51,7 +51,7 @@ impl<R: LinkRole> Link<R> {
         self.run_handlers(Driver::Replaceable(&mut may_continue));
     }
 
-    /// Starts the handlers of the requests just read, on a thread that nobody replaces.
+    /// Starts the handlers of the requests just read, on a thread that is not replaced.
     pub(crate) fn help(&self) {
         self.run_handlers(Driver::Sole);
     }
