@@ -17,12 +17,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
-const SERVERS: [(&str, &str); 7] = [
+const SERVERS: [(&str, &str); 9] = [
     ("echo-bytes", "bare byte loop"),
     ("echo-lines", "bare byte loop, line by line"),
     ("echo-blocking", "ours, blocking"),
     ("echo-tokio", "ours, tokio"),
+    ("echo-tokio-future", "ours, tokio, a future"),
     ("echo-smol", "ours, smol"),
+    ("echo-smol-future", "ours, smol, a future"),
     ("echo-rmcp", "rmcp, `stdio_pipes`"),
     ("echo-rmcp-default", "rmcp, `stdio`"),
 ];
@@ -58,9 +60,9 @@ fn main() {
     );
     println!(
         "| server | CPU a call, one at a time | requests/s, 64 deep | CPU a call, 64 deep | user \
-         instructions a call | system calls a call, one at a time | 64 deep |"
+         instructions a call | system calls a call, one at a time | 64 deep | threads, 64 deep |"
     );
-    println!("|---|--:|--:|--:|--:|--:|--:|");
+    println!("|---|--:|--:|--:|--:|--:|--:|--:|");
     let mut floors: Vec<[f64; 4]> = Vec::new();
     let singles = rounds(servers(), |program| run(program, 20_000, 1));
     let manies = rounds(servers(), |program| run(program, 40_000, DEEP));
@@ -77,7 +79,7 @@ fn main() {
         }
         println!(
             "| {name} | {:.1} µs{} | {:.0} k{} | {:.2} µs{} | {:.1} k{} | {single:.2} | {many:.2} \
-             |",
+             | {} |",
             row[0] * 1e6,
             ratios(&floors, &row, 0),
             row[1] / 1e3,
@@ -86,6 +88,7 @@ fn main() {
             ratios(&floors, &row, 2),
             row[3] / 1e3,
             ratios(&floors, &row, 3),
+            deep.threads,
         );
     }
     println!(
@@ -142,12 +145,18 @@ struct Run {
     cpu: f64,
     /// Calls per second.
     rate: f64,
+    /// The server's threads at the end.
+    threads: u64,
 }
 
 impl Run {
     /// Returns the better of two runs: disturbances only slow a run down.
     fn best(self, other: Self) -> Self {
-        Self { cpu: self.cpu.min(other.cpu), rate: self.rate.max(other.rate) }
+        Self {
+            cpu: self.cpu.min(other.cpu),
+            rate: self.rate.max(other.rate),
+            threads: self.threads.max(other.threads),
+        }
     }
 }
 
@@ -158,7 +167,8 @@ fn run(program: &str, calls: u64, deep: u64) -> Run {
     let (before, begin) = (server.cpu(), Instant::now());
     server.calls(calls, deep, 30);
     let (cpu, wall) = (server.cpu().since(before).as_secs_f64(), begin.elapsed().as_secs_f64());
-    Run { cpu: cpu / calls as f64, rate: calls as f64 / wall }
+    let threads = server.status("Threads:");
+    Run { cpu: cpu / calls as f64, rate: calls as f64 / wall, threads }
 }
 
 /// Returns the best run of each server. They take turns, so that a disturbance affects all of them.
@@ -351,12 +361,15 @@ impl Server {
 
     /// Returns a line of the process status, in MiB.
     fn memory(&self, name: &str) -> f64 {
+        self.status(name) as f64 / 1024.0
+    }
+
+    /// Returns a number of `/proc/PID/status`.
+    fn status(&self, name: &str) -> u64 {
         let text =
             fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
         let line = text.lines().find(|line| line.starts_with(name)).unwrap_or_default();
-        let kilobytes: f64 =
-            line.split_whitespace().nth(1).and_then(|size| size.parse().ok()).unwrap_or_default();
-        kilobytes / 1024.0
+        line.split_whitespace().nth(1).and_then(|number| number.parse().ok()).unwrap_or_default()
     }
 
     /// Closes stdin and waits for the exit.

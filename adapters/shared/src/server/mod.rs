@@ -46,14 +46,14 @@ use crate::transport::shutdown::DriverHandle;
 /// A handler is a function or a future. If it panics, its request fails with an internal error;
 /// other requests are not affected.
 ///
-/// | handler | with `mcp-tokio` and `mcp-smol` | with `mcp-blocking` |
+/// | handler | `mcp-tokio`, `mcp-smol` | `mcp-blocking` |
 /// |---|---|---|
-/// | function that has proved quick | thread that drives the connection | thread that drives the connection |
+/// | function that has proved quick | driving thread | driving thread |
 /// | any other function | thread pool | thread pool |
-/// | future, until it first waits | thread that drives the connection | as a function, to its end |
+/// | future, until it first waits | driving thread | as a function, to its end |
 /// | future, after that | the runtime | |
 ///
-/// The thread that drives a connection reads its requests and sends its responses. A handler that
+/// The driving thread reads the requests of a connection and sends the responses. A handler that
 /// runs there costs no context switch, but everything else on the thread waits for it. A function
 /// therefore starts on the thread pool and must prove quick: about 16 runs in a row of at most
 /// 0.1 ms. Several longer runs, or a single one above 5 ms, send it back to the pool, and after the
