@@ -85,22 +85,22 @@ pub mod code {
     pub const PARSE_ERROR: i64 = -32700;
     /// The JSON is not a valid message, or the message is not allowed now.
     pub const INVALID_REQUEST: i64 = -32600;
-    /// The method does not exist, or the receiver did not declare the capability that it requires.
+    /// The method does not exist, or requires a capability that the receiver did not declare.
     pub const METHOD_NOT_FOUND: i64 = -32601;
     /// The params of a known method are invalid.
     pub const INVALID_PARAMS: i64 = -32602;
     /// An internal error of the receiver.
     pub const INTERNAL_ERROR: i64 = -32603;
-    /// The resource does not exist. (up to 2025-11-25)
+    /// The resource does not exist (up to 2025-11-25).
     pub const RESOURCE_NOT_FOUND: i64 = -32002;
-    /// A header is missing or malformed, or differs from the body. (since 2026-07-28)
+    /// A header is missing or malformed, or differs from the body (since 2026-07-28).
     pub const HEADER_MISMATCH: i64 = -32020;
-    /// The request requires a capability that the client did not declare. (since 2026-07-28)
+    /// The request requires a capability that the client did not declare (since 2026-07-28).
     pub const MISSING_CLIENT_CAPABILITY: i64 = -32021;
-    /// The server does not support the request's revision. (since 2026-07-28)
+    /// The server does not support the request's revision (since 2026-07-28).
     pub const UNSUPPORTED_PROTOCOL_VERSION: i64 = -32022;
-    /// The user must first visit a URL. (2025-11-25)
+    /// The user must first visit a URL (2025-11-25 only).
     pub const URL_ELICITATION_REQUIRED: i64 = -32042;
-    /// The user rejected a sampling request. (up to 2025-11-25)
+    /// The user rejected a sampling request (up to 2025-11-25).
     pub const USER_REJECTED: i64 = -1;
 }

@@ -23,6 +23,7 @@ pub(crate) use memory::{IDENTITY_BYTES_FREE, IDENTITY_FACTOR};
 ///     call_timeout: Duration::from_secs(5),
 ///     ..Limits::default()
 /// };
+/// // The other limits keep their defaults.
 /// assert_eq!(limits.requests_max, 1024);
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -49,7 +50,7 @@ pub struct Limits {
     /// Maximum bytes kept for sending calls again with the input that the server asks for. Default:
     /// 64 MiB.
     ///
-    /// Kept are the params and request states of calls for which the server may require input.
+    /// These are the params and request states of calls for which the server may require input.
     /// Further calls of this kind fail with [`Misuse::Blocked`](crate::Misuse::Blocked). A call
     /// that is already in flight fails if the server's request state exceeds the limit.
     pub calls_bytes_max: usize,
@@ -96,7 +97,8 @@ pub struct Limits {
     pub error_replies_max: u32,
     /// Interval after which one more error reply is allowed. Default: 1 s.
     ///
-    /// Unused replies accumulate up to [`error_replies_max`](Self::error_replies_max).
+    /// Error replies that are not used accumulate up to
+    /// [`error_replies_max`](Self::error_replies_max).
     pub error_reply_every: Duration,
     /// Maximum number of consecutive violations; one more ends the connection. Default: unlimited.
     ///
@@ -118,8 +120,8 @@ pub struct Limits {
     pub subscription_uris_max: usize,
     /// Maximum bytes of URIs in all subscriptions. Default: 1 MiB.
     ///
-    /// A server refuses subscriptions that would exceed it, and a client refuses such
-    /// acknowledgements.
+    /// A server refuses subscriptions that would exceed this limit, and a client refuses
+    /// acknowledgements that would.
     pub subscriptions_bytes_max: usize,
     /// Maximum bytes of the peer's identity and capabilities in a handshake. Default: 1 MiB.
     ///
@@ -131,16 +133,20 @@ pub struct Limits {
     // STL-42: a result is fresh only for its `ttlMs`.
     pub cache_bytes_max: usize,
 
-    /// Maximum time a call waits for a response or further progress. Default: 60 s.
+    /// Maximum time a call waits for a response. Default: 60 s.
+    ///
+    /// Each progress notification for the call restarts this time.
     // TMO-01: every call has a timeout.
     pub call_timeout: Duration,
     /// Maximum total time a call waits, regardless of progress. Default: 10 min.
     // TMO-05: progress does not extend a call forever.
     pub call_timeout_max: Duration,
-    /// Like `call_timeout`, for calls that a human answers. Default: 10 min.
+    /// Like [`call_timeout`](Self::call_timeout), but for calls that a human answers.
+    /// Default: 10 min.
     // T-60: a human needs longer than a program.
     pub human_timeout: Duration,
-    /// Like `call_timeout_max`, for calls that a human answers. Default: 1 h.
+    /// Like [`call_timeout_max`](Self::call_timeout_max), but for calls that a human answers.
+    /// Default: 1 h.
     pub human_timeout_max: Duration,
     /// Maximum time a client waits for the response to `initialize`. Default: 30 s.
     // TMO-06: a timeout of `initialize` closes and does not cancel.

@@ -112,7 +112,7 @@ pub trait MessageEndpoint: sealed::Sealed {
     /// their queues.
     fn hold(&mut self, route: Route, bytes: usize);
 
-    /// Counts as sent up to `bytes` of the bytes that are [held](Self::hold) on `route`.
+    /// Counts up to `bytes` of the bytes [held](Self::hold) on `route` as sent.
     fn release(&mut self, route: Route, bytes: usize);
 
     /// Returns whether the transport should read more input.

@@ -134,8 +134,8 @@ pub struct Rules {
     /// Whether the revision allows JSON-RPC batches.
     pub batches: bool,
     // D-01: the schema allows an error without an `id` only since 2025-11-25.
-    /// Whether an error response has `"id":null` if the id of the invalid message is unreadable.
-    /// Otherwise, such a response has no `id` member.
+    /// Whether the error response to a message with an unreadable id has `"id":null`. If not, the
+    /// response has no `id` member.
     pub unknown_id_is_null: bool,
     // PRG-07: 2024-11-05 has no `message`.
     /// Whether progress notifications can have a `message`.
@@ -147,7 +147,7 @@ pub struct Rules {
     /// The error code for a request that requires a capability the client did not declare.
     pub missing_capability: i64,
     // STL-13, FRM-16, FRM-17: modern servers ask within results.
-    /// Whether servers can send requests. If not, they ask clients for input in their results.
+    /// Whether servers can send requests. If not, they use results to ask clients for input.
     pub server_requests: bool,
     // HTTP-15, HTTP-16: a stream that begins with an event id can be resumed.
     /// Whether an HTTP event stream begins with an empty event that has an id.

@@ -26,23 +26,24 @@ use crate::json::{compact, key_is, members};
 use crate::rpc::ErrorObject;
 use crate::vocabulary::Request;
 
-/// Minimum length of a key, in bytes: 32, the length of the authentication code.
+/// Minimum length of a key, in bytes: 32, as long as the authentication code.
 pub const KEY_BYTES_MIN: usize = 32;
 
-/// Maximum length of state that can be sealed, in bytes: 64 KiB.
+/// Maximum length of the state to seal, in bytes: 64 KiB.
 ///
 /// Keep larger state on the server and seal an id for it.
 ///
-/// A sealed text is about a third longer than its state. [`Seal::open`] rejects a text without
-/// decoding it if the text is too long to contain a state within this limit.
+/// A sealed text is about a third longer than its state. If a text is too long to contain a state
+/// within this limit, [`Seal::open`] rejects it without decoding it.
 pub const STATE_BYTES_MAX: usize = 64 << 10;
 
-/// Maximum number of members in a request's params, if state is sealed for the request: 64.
+/// Maximum number of members in the params of a request for which state is sealed: 64.
 ///
 /// The members that a retry adds do not count toward the limit; see [`Binding`].
 ///
-/// The requests for which a server can ask for input need only a few members. Without the limit, a
-/// request with many tiny members would occupy many times its size in memory.
+/// The requests for which a server can ask for input need only a few members. Without the limit,
+/// sealing state for a request with many tiny members would need many times the request's size in
+/// memory.
 pub const MEMBERS_MAX: usize = 64;
 
 /// Prefix of every sealed text: the version of its format.
@@ -67,6 +68,8 @@ const RETRY_MEMBERS: [&str; 3] = ["_meta", "inputResponses", "requestState"];
 
 /// Seals state with a secret key and opens sealed state, using HMAC-SHA-256.
 ///
+/// Sealed state is authenticated but not encrypted; see the [module documentation](crate::seal).
+///
 /// If several servers may receive retries of each other's requests, they must share the key. Use
 /// the key for no other purpose.
 ///
@@ -85,7 +88,7 @@ const RETRY_MEMBERS: [&str; 3] = ["_meta", "inputResponses", "requestState"];
 /// ) -> Result<String, ErrorObject> {
 ///     let bound = Binding { principal, request };
 ///     match &context.state {
-///         None => Ok(seal.seal("table 7 is held", &bound, now + 600).unwrap()),
+///         None => Ok(seal.seal("table 7 is held", &bound, now + 600).unwrap()), // 10 min
 ///         Some(sealed) => Ok(seal.open(sealed, &bound, now)?),
 ///     }
 /// }
@@ -105,7 +108,7 @@ const RETRY_MEMBERS: [&str; 3] = ["_meta", "inputResponses", "requestState"];
 /// #     }
 /// # };
 /// let seal = Seal::new(&[7; 32]).unwrap(); // 32 random bytes, kept secret
-/// let now = 1_790_000_000;
+/// let now = 1_790_000_000; // in seconds since the Unix epoch
 /// # let (incoming, request, context) = next(&mut server);
 /// let state = book(&seal, "ada", now, &request, &context).unwrap();
 /// # let asked = [("roots", NeededInput::Roots)];
@@ -115,8 +118,8 @@ const RETRY_MEMBERS: [&str; 3] = ["_meta", "inputResponses", "requestState"];
 /// // … `server.request_input(.., Some(&state))`; the client answers, and the request is repeated.
 /// # let (_, request, context) = next(&mut server);
 /// assert_eq!(book(&seal, "ada", now + 20, &request, &context).unwrap(), "table 7 is held");
-/// assert!(book(&seal, "eve", now + 20, &request, &context).is_err());
-/// assert!(book(&seal, "ada", now + 600, &request, &context).is_err());
+/// assert!(book(&seal, "eve", now + 20, &request, &context).is_err()); // another principal
+/// assert!(book(&seal, "ada", now + 600, &request, &context).is_err()); // expired
 ///
 /// // A new key: state sealed with the old key still opens while that key is configured.
 /// let seal = Seal::new(&[8; 32]).unwrap().with_old_key(&[7; 32]).unwrap();
@@ -177,12 +180,12 @@ impl Seal {
 
     /// Verifies `sealed` and returns the state in it.
     ///
-    /// The text opens if it was sealed with one of the keys for an equal `bound` and has not
-    /// expired at `now`.
+    /// Succeeds if the text was sealed for an equal `bound` with one of the configured keys, and
+    /// has not expired at `now`.
     ///
-    /// The running time is linear in the lengths of the request and of `sealed`. A `sealed` text
-    /// beyond the maximum length is rejected immediately. Authentication codes are compared in
-    /// constant time.
+    /// The running time is linear in the lengths of the request and of `sealed`. A text that is
+    /// too long for any state of [`STATE_BYTES_MAX`] bytes is rejected immediately. Authentication
+    /// codes are compared in constant time.
     ///
     /// # Errors
     /// Fails with [`OpenError::Expired`] if the state is authentic but has expired, and with
@@ -262,10 +265,10 @@ fn hmac_key(key: &[u8]) -> Result<Hmac<Sha256>, ShortKey> {
 /// #     }
 /// # };
 ///
-/// let seal = Seal::new(&[7; 32]).unwrap();
+/// let seal = Seal::new(&[7; 32]).unwrap(); // 32 random bytes, kept secret
 /// let first = request(r#"{"name":"book","arguments":{"seats":2}}"#);
 /// let bound = Binding { principal: "ada", request: &first };
-/// let sealed = seal.seal("table 7", &bound, 1_790_000_600).unwrap();
+/// let sealed = seal.seal("table 7", &bound, 1_790_000_600).unwrap(); // valid until then
 ///
 /// let retry = request(r#"{"inputResponses":{}, "arguments":{"seats":2}, "name":"book"}"#);
 /// let bound = Binding { principal: "ada", request: &retry };

@@ -77,9 +77,9 @@ impl Server {
         Self { connection: Connection::new(Side::Server, now, config.identity, config.meta) }
     }
 
-    /// Returns the client's description; `None` until a legacy session is established.
+    /// Returns the description of a legacy session's client; `None` if no session was established.
     ///
-    /// In both eras, a request's [`Context`](crate::Context) also describes the client.
+    /// In both eras, the [`Context`](crate::Context) of a request also describes the client.
     #[must_use]
     pub fn peer(&self) -> Option<&Arc<Peer>> {
         self.connection.peer()
@@ -94,7 +94,7 @@ impl Server {
     }
 
     // LOG-02: `logging/setLevel` sets the threshold of a session.
-    /// Returns the minimum severity of log messages set by the client of a legacy session, if any.
+    /// Returns the minimum severity of log messages that a legacy session's client set, if any.
     #[must_use]
     pub fn log_level(&self) -> Option<Level> {
         self.connection.log_level()
@@ -210,8 +210,8 @@ impl Server {
     ///   `prompts/get`, or the client's revision does not define one of the questions.
     /// - [`Misuse::Undeclared`]: the client lacks a required capability; see
     ///   [`refuse_undeclared`](Self::refuse_undeclared).
-    /// - [`Misuse::Blocked`]: there are more questions than [`Limits::input_requests_max`]. In a
-    ///   legacy session, also if there are more rounds than [`Limits::input_rounds_max`], or no
+    /// - [`Misuse::Blocked`]: there are more questions than [`Limits::input_requests_max`]; or, in
+    ///   a legacy session, the request has reached [`Limits::input_rounds_max`], or there is no
     ///   room for further calls or messages.
     /// - [`Misuse::NotReady`]: the client of a legacy session has not completed the handshake.
     /// - [`Misuse::Closed`]: the legacy session is closing or closed.
@@ -231,7 +231,7 @@ impl Server {
     }
 
     // CAP-15: the error lists the capabilities that the client lacks.
-    /// Responds with an error that lists the client capabilities that `questions` require.
+    /// Refuses a request with an error that lists the client capabilities needed for `questions`.
     ///
     /// Use it for a request whose [`request_input`](Self::request_input) failed with
     /// [`Misuse::Undeclared`].
@@ -270,7 +270,7 @@ impl Server {
 
     /// Reports the progress of a client's request to the client.
     ///
-    /// Does nothing if the client did not ask for progress.
+    /// Does nothing if the client did not request progress.
     ///
     /// If the client reads too slowly, only the latest progress of each request is queued. See
     /// [Progress](
@@ -394,7 +394,7 @@ impl Server {
     // HTTP-15: a server may disconnect an event stream before the response to the request.
     /// Closes a request's HTTP event stream without answering the request.
     ///
-    /// The client reconnects after the retry delay that the server has specified, and receives the
+    /// The client reconnects after the retry delay that it received on the stream, and gets the
     /// response on the new stream. Does nothing if the stream cannot be resumed.
     ///
     /// # Errors

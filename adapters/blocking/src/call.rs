@@ -26,20 +26,21 @@ impl<'c, T: Decode> Call<'c, T> {
 
     /// Sets the timeout for the response. Each progress notification restarts it.
     ///
-    /// Default: [`Limits::call_timeout`](crate::proto::Limits::call_timeout), 60 s.
+    /// Default: [`Limits::call_timeout`](crate::proto::Limits::call_timeout) (60 s unless changed).
     pub fn timeout(self, timeout: Duration) -> Self {
         Self(self.0.timeout(timeout))
     }
 
     /// Sets the maximum total time to wait for the response, regardless of progress.
     ///
-    /// Default: [`Limits::call_timeout_max`](crate::proto::Limits::call_timeout_max), 10 min, or
-    /// the [`timeout`](Self::timeout) if that is longer.
+    /// Default: [`Limits::call_timeout_max`](crate::proto::Limits::call_timeout_max) (10 min unless
+    /// changed) or the call's [`timeout`](Self::timeout), whichever is longer.
     pub fn timeout_max(self, timeout_max: Duration) -> Self {
         Self(self.0.timeout_max(timeout_max))
     }
 
-    /// Sends the call even if the client has a cached result. The new result is still cached.
+    /// Makes the client send the call even if it has a cached result. The new result is still
+    /// cached.
     ///
     /// Has no effect if [`Limits::cache_bytes_max`](crate::proto::Limits::cache_bytes_max) is 0,
     /// which is the default.
@@ -61,8 +62,8 @@ impl<'c, T: Decode> Call<'c, T> {
 
     /// Sends the call without waiting for its result.
     ///
-    /// If the output queue is full, blocks until there is room, for at most the
-    /// [`timeout`](Self::timeout) if one was set, and otherwise for at most 60 s.
+    /// If the output queue is full, blocks until there is room, but no longer than the
+    /// [`timeout`](Self::timeout), or 60 s if none was set.
     ///
     /// # Errors
     /// Fails with [`Error::Misuse`] if the call cannot be sent, for example because the connection
@@ -83,11 +84,13 @@ impl<T> fmt::Debug for Call<'_, T> {
 pub struct Pending<T>(mcp_adapter::Pending<T>);
 
 impl<T: Decode> Pending<T> {
-    /// Waits for the result of the call.
+    /// Waits for the call's result.
     ///
     /// # Errors
-    /// Fails with [`Error::Call`] if the server returns an error, the call times out, or the
-    /// connection ends, and with [`Error::Decode`] if the result does not match the method.
+    /// Fails with
+    /// - [`Error::Call`] if the server returns an error, the call times out, or the connection
+    ///   ends;
+    /// - [`Error::Decode`] if the result does not match the method.
     pub fn wait(self) -> Result<T, Error> {
         block_on(self.0.wait())
     }

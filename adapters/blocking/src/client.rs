@@ -25,21 +25,25 @@ pub trait Connect {
     /// and receives `initialize` right away.
     ///
     /// # Errors
-    /// Fails with [`Error::Io`] if the server cannot be started. Fails with [`Error::Start`], which
-    /// contains the last lines of the server's stderr, if the connection cannot be opened.
+    /// Fails with
+    /// - [`Error::Io`] if the server cannot be started;
+    /// - [`Error::Start`] if the connection cannot be opened. This error contains the last lines
+    ///   that the server wrote to stderr.
     // T-36: restarts a server that exits on the probe.
     fn spawn(self, command: Command) -> Result<Connection, Error>;
 
     /// Connects over a pair of byte streams and waits until the server has identified itself.
     ///
-    /// When the connection ends, the writer is dropped, and this must close the stream. A writer
-    /// that is itself a `TcpStream` or `UnixStream` is also shut down, so the reader may be a clone
-    /// of it.
+    /// When the connection ends, `writer` is dropped. It must then close the stream that it writes
+    /// to. If `writer` is itself a `TcpStream` or `UnixStream`, the stream is also shut down, so
+    /// `reader` may be a clone of it.
     ///
     /// # Errors
-    /// Fails with [`Error::Start`] if the connection cannot be opened. A legacy server (up to
-    /// revision 2025-11-25) may close the connection in response to the first request,
-    /// `server/discover`; to skip that request, pass the legacy era to [`Client::expect_era`].
+    /// Fails with [`Error::Start`] if the connection cannot be opened.
+    ///
+    /// A legacy server (up to revision 2025-11-25) may close the connection in response to the
+    /// client's first request, `server/discover`. To skip that request, expect the legacy era with
+    /// [`Client::expect_era`].
     fn connect(
         self,
         reader: impl Read + Send + 'static,

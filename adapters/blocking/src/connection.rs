@@ -63,17 +63,17 @@ impl Connection {
         self.as_async().era()
     }
 
-    /// Returns all tools of the server, fetching every page of the list.
+    /// Returns all of the server's tools, fetching every page of the list.
     ///
     /// # Errors
-    /// Fails if a call fails. Fails with [`Error::TooManyPages`] if the list has more than 10,000
-    /// pages, or if the server repeats a cursor.
+    /// Fails if the request for a page fails. Fails with [`Error::TooManyPages`] if the list has
+    /// more than 10,000 pages, or if the server repeats a page's cursor.
     // PAG-07
     pub fn list_tools(&self) -> Result<Vec<Tool>, Error> {
         block_on(self.as_async().list_tools())
     }
 
-    /// Prepares a call of a tool.
+    /// Prepares a tool call.
     ///
     /// [Wait](Call::wait) for the call or [start](Call::start) it to send it. The call fails
     /// unless `arguments` serializes to a JSON object.
@@ -85,12 +85,12 @@ impl Connection {
         Call(self.as_async().call_tool(name, arguments))
     }
 
-    /// Checks the result of a tool against its output schema.
+    /// Checks a tool's result against the tool's output schema.
     ///
     /// If the tool has no output schema, or the result is an error, the check passes.
     ///
-    /// The schema comes from the server and is not trusted: external references and schemas that
-    /// would take too many steps to evaluate are refused.
+    /// The schema comes from the server and is not trusted. The check therefore fails if the schema
+    /// has external references, or would take too many steps to evaluate.
     ///
     /// # Errors
     /// Returns a description of what is wrong with the result or the schema.
@@ -129,12 +129,13 @@ impl Connection {
 
     /// Asks the server to send log messages of at least this level.
     ///
-    /// The messages arrive as notifications; see
+    /// Log messages arrive as notifications; see
     /// [`Client::on_notification`](crate::Client::on_notification). In the modern era (from
     /// revision 2026-07-28), the level applies only to calls that are sent afterwards.
     ///
     /// # Errors
-    /// Fails if the server does not support logging, or the call fails.
+    /// Fails with [`Error::Misuse`] if the server does not support logging, and with
+    /// [`Error::Call`] if the call fails.
     pub fn set_log_level(&self, level: Level) -> Result<(), Error> {
         block_on(self.as_async().set_log_level(level))
     }
@@ -159,23 +160,25 @@ impl Connection {
     /// ```
     ///
     /// # Errors
-    /// Fails if the server does not support the subscription or does not acknowledge it in time.
+    /// Fails with [`Error::Misuse`] if the server does not support the subscription, and with
+    /// [`Error::Call`] if it does not acknowledge the subscription in time.
     pub fn subscribe(&self, filter: &Filter) -> Result<Subscription, Error> {
         block_on(self.as_async().subscribe(filter)).map(Subscription)
     }
 
-    /// Restarts a dead server or reconnects over HTTP, and returns the new connection.
+    /// Restarts the server or reconnects to it over HTTP, and returns the new connection.
     ///
-    /// The new connection is configured like this one.
+    /// The new connection is configured like this one. This handle keeps referring to the old
+    /// connection, which is closed first if it is still open.
     ///
-    /// If this connection is still open, it is closed first; this handle keeps referring to the old
-    /// connection. Each [`Subscription`] that ended because the old connection was lost continues
-    /// on the new one unless it was dropped; changes in between are not reported. Calls in flight
-    /// are lost, and the log level must be set again.
+    /// Calls in flight fail with [`CallError::Lost`](crate::proto::CallError::Lost), and the log
+    /// level must be set again. A [`Subscription`] that ended because the old connection was lost
+    /// continues on the new one, unless it was dropped. It does not report changes that happened in
+    /// between.
     ///
     /// # Errors
-    /// Fails with [`Error::Io`] of kind `Unsupported` if this is a connection over a pair of byte
-    /// streams. Otherwise, fails under the conditions listed for the method that opened this
+    /// Fails with [`Error::Io`] of kind `Unsupported` if this connection was opened over a pair of
+    /// byte streams. Otherwise, fails under the conditions listed for the method that opened this
     /// connection, such as [`Connect::spawn`](crate::Connect::spawn).
     // FRM-22: a server that died can be restarted. STL-38: changes are not replayed.
     pub fn reconnect(&self) -> Result<Self, Error> {
@@ -203,8 +206,8 @@ impl Connection {
 
     /// Closes the connection, shuts down a server started by `spawn`, and waits for its exit.
     ///
-    /// Returns the exit status of a server started by `spawn`; `None` for other connections, or if
-    /// the status is unknown. Calls in flight fail with
+    /// Returns the exit status of a server started by `spawn`; returns `None` for other
+    /// connections, or if the status is unknown. Calls in flight fail with
     /// [`CallError::Lost`](crate::proto::CallError::Lost).
     ///
     /// # Errors
@@ -219,9 +222,9 @@ impl Connection {
         self.as_async().close_reason()
     }
 
-    /// Returns the last lines, at most 32, that the server wrote to stderr.
+    /// Returns up to 32 of the last lines that the server wrote to stderr.
     ///
-    /// Empty unless the server was started by `spawn`.
+    /// The list is empty unless the server was started by `spawn`.
     #[must_use]
     pub fn stderr(&self) -> Vec<String> {
         self.as_async().stderr()

@@ -14,8 +14,9 @@ use crate::runtime::Threads;
 pub trait Serve {
     /// Serves on stdin and stdout until the client disconnects, or until SIGINT or SIGTERM.
     ///
-    /// Requests in progress may then still be answered within `Limits::drain_timeout` (50 ms by
-    /// default). The remaining output is sent for at most 2 s, as long as the client reads it.
+    /// Requests still in progress at that point can be answered within `Limits::drain_timeout`,
+    /// which is 50 ms by default. After that, remaining output is sent for at most 2 s, as long as
+    /// the client reads it.
     ///
     /// The server owns both streams: any other output to stdout corrupts the protocol. If stdin is
     /// still open when this method returns, a thread stays blocked on it until the process exits.
@@ -30,13 +31,15 @@ pub trait Serve {
 
     /// Serves on a pair of byte streams until the client disconnects.
     ///
-    /// When the connection ends, the writer is dropped, and this must close the stream. A writer
-    /// that is itself a `TcpStream` or `UnixStream` is also shut down, so the reader may be a clone
-    /// of it.
+    /// When the connection ends, `writer` is dropped. It must then close the stream that it writes
+    /// to. If `writer` is itself a `TcpStream` or `UnixStream`, the stream is also shut down, so
+    /// `reader` may be a clone of it.
     ///
     /// # Errors
-    /// Fails if a registered tool, resource or prompt is invalid, a thread cannot be started, or
-    /// the connection ends because of a protocol fault.
+    /// Fails if
+    /// - a registered tool, resource or prompt is invalid;
+    /// - a thread cannot be started;
+    /// - the connection ends because of a protocol fault.
     fn serve(
         &self,
         reader: impl Read + Send + 'static,

@@ -10,10 +10,10 @@ use smol::io::{AsyncRead, AsyncWrite};
 use crate::drive::drive;
 use crate::runtime::Smol;
 
-/// Extends [`Client`] with methods that connect it to a server on smol.
+/// Extends [`Client`] with methods that use smol to connect it to a server.
 ///
-/// The background tasks of a connection run on smol's global executor, regardless of the executor
-/// that polls the calls.
+/// The background tasks of a connection run on smol's global executor, no matter which executor
+/// polls its calls.
 pub trait Connect {
     /// Starts a server, connects to its stdin and stdout, and waits until it has identified itself.
     ///
@@ -21,15 +21,17 @@ pub trait Connect {
     /// connection closes: its stdin is closed, then the group receives SIGTERM, then SIGKILL.
     ///
     /// The executor stops when the program exits, so await [`Connection::close`] before that.
-    /// Otherwise a server that does not exit at the end of its stdin may be left running.
+    /// Otherwise, a server that does not exit when its stdin is closed may be left running.
     ///
     /// The client first sends `server/discover` to detect whether the server supports a modern
     /// revision (2026-07-28 or later). If the server exits instead of answering, it is restarted
     /// and receives `initialize` right away.
     ///
     /// # Errors
-    /// Fails with [`Error::Io`] if the server cannot be started. Fails with [`Error::Start`], which
-    /// contains the last lines of the server's stderr, if the connection cannot be opened.
+    /// Fails with
+    /// - [`Error::Io`] if the server cannot be started;
+    /// - [`Error::Start`] if the connection cannot be opened. This error contains the last lines
+    ///   that the server wrote to stderr.
     // T-36: restarts a server that exits on the probe.
     fn spawn(self, command: Command) -> impl Future<Output = Result<Connection, Error>> + Send;
 
@@ -37,12 +39,15 @@ pub trait Connect {
     ///
     /// Waits until the server has identified itself.
     ///
-    /// When the connection ends, the writer is closed and dropped, and this must close the stream.
+    /// When the connection ends, the client closes and drops `writer`. The writer must then close
+    /// the stream that it writes to.
     ///
     /// # Errors
-    /// Fails with [`Error::Start`] if the connection cannot be opened. A legacy server (up to
-    /// revision 2025-11-25) may close the connection in response to the first request,
-    /// `server/discover`; to skip that request, pass the legacy era to [`Client::expect_era`].
+    /// Fails with [`Error::Start`] if the connection cannot be opened.
+    ///
+    /// A legacy server (up to revision 2025-11-25) may close the connection in response to the
+    /// client's first request, `server/discover`. To skip that request, expect the legacy era with
+    /// [`Client::expect_era`].
     fn connect(
         self,
         reader: impl AsyncRead + Send + 'static,

@@ -12,15 +12,16 @@ use crate::drive::drive;
 use crate::runtime::Smol;
 use crate::streams::{FLUSH_TIMEOUT, standard};
 
-/// Extends [`Server`] with methods that serve it on smol.
+/// Extends [`Server`] with methods that use smol to serve clients.
 ///
-/// Asynchronous handlers run on smol's global executor, whichever executor polls the future that a
-/// method returns. Dropping that future ends the connection immediately.
+/// Asynchronous handlers run on smol's global executor, no matter which executor polls the future
+/// that a method returns. Dropping that future ends the connection immediately.
 pub trait Serve {
     /// Serves on stdin and stdout until the client disconnects, or until SIGINT or SIGTERM.
     ///
-    /// Requests still in progress at that point can be answered within `Limits::drain_timeout`
-    /// (50 ms by default). The remaining output is sent for at most 2 s, while the client reads.
+    /// Requests still in progress at that point can be answered within `Limits::drain_timeout`,
+    /// which is 50 ms by default. After that, remaining output is sent for at most 2 s, as long as
+    /// the client reads it.
     ///
     /// The server owns both streams: any other output to stdout corrupts the protocol. No thread
     /// blocks on stdin, so an open stdin does not keep the process from exiting.

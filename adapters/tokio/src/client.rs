@@ -10,9 +10,9 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use crate::drive::drive;
 use crate::runtime::Tokio;
 
-/// Extends [`Client`] with methods that connect on tokio.
+/// Extends [`Client`] with methods that use tokio to connect it to a server.
 ///
-/// The methods work on both runtime flavors; IO and time must be enabled.
+/// The methods work in both runtime flavors; the runtime must have IO and time enabled.
 pub trait Connect {
     /// Starts a server, connects to its stdin and stdout, and waits until it has identified itself.
     ///
@@ -21,12 +21,12 @@ pub trait Connect {
     /// the runtime shuts down, the server is killed immediately.
     ///
     /// The client first sends `server/discover` to detect whether the server supports a modern
-    /// revision. If the server exits instead of answering, it is restarted and receives
-    /// `initialize` right away.
+    /// revision (2026-07-28 or later). If the server exits instead of answering, it is restarted
+    /// and receives `initialize` right away.
     ///
     /// # Errors
     /// Fails with
-    /// - [`Error::Io`] if the server cannot be started, or if there is no runtime;
+    /// - [`Error::Io`] if the server cannot be started, or outside of a tokio runtime;
     /// - [`Error::Start`] if the connection cannot be opened. This error contains the last lines
     ///   that the server wrote to stderr.
     // T-36: restarts a server that exits on the probe.
@@ -40,11 +40,12 @@ pub trait Connect {
     /// close the stream that it writes to.
     ///
     /// # Errors
-    /// Fails with [`Error::Start`] if the connection cannot be opened, and with [`Error::Io`] if
-    /// there is no runtime.
+    /// Fails with [`Error::Start`] if the connection cannot be opened, and with [`Error::Io`]
+    /// outside of a tokio runtime.
     ///
-    /// A legacy server may close the connection in response to the client's first request,
-    /// `server/discover`. To skip that request, expect the legacy era with [`Client::expect_era`].
+    /// A legacy server (up to revision 2025-11-25) may close the connection in response to the
+    /// client's first request, `server/discover`. To skip that request, expect the legacy era with
+    /// [`Client::expect_era`].
     fn connect(
         self,
         reader: impl AsyncRead + Send + 'static,

@@ -10,15 +10,16 @@ use crate::drive::drive;
 use crate::runtime::Tokio;
 use crate::streams::{FLUSH_TIMEOUT, standard};
 
-/// Extends [`Server`] with methods that serve it on tokio.
+/// Extends [`Server`] with methods that use tokio to serve clients.
 ///
-/// The methods work on both runtime flavors; IO and time must be enabled. Dropping the future that
-/// a method returns ends the connection immediately.
+/// The methods work in both runtime flavors; the runtime must have IO and time enabled. Dropping
+/// the future that a method returns ends the connection immediately.
 pub trait Serve {
     /// Serves on stdin and stdout until the client disconnects, or until SIGINT or SIGTERM.
     ///
-    /// Requests still in progress at that point can be answered within `Limits::drain_timeout`
-    /// (50 ms by default). The remaining output is sent for at most 2 s, while the client reads.
+    /// Requests still in progress at that point can be answered within `Limits::drain_timeout`,
+    /// which is 50 ms by default. After that, remaining output is sent for at most 2 s, as long as
+    /// the client reads it.
     ///
     /// The server owns both streams: any other output to stdout corrupts the protocol. No runtime
     /// thread blocks on stdin, so an open stdin does not delay the runtime's shutdown.
@@ -27,7 +28,7 @@ pub trait Serve {
     /// Fails if
     /// - a registered tool, resource, resource template or prompt is invalid;
     /// - stdin or stdout is unavailable;
-    /// - there is no runtime;
+    /// - the method is used outside of a tokio runtime;
     /// - the connection ends because of a protocol fault.
     fn serve_stdio(&self) -> impl Future<Output = io::Result<()>> + Send;
 
@@ -41,7 +42,7 @@ pub trait Serve {
     /// # Errors
     /// Fails if
     /// - a registered tool, resource, resource template or prompt is invalid;
-    /// - there is no runtime;
+    /// - the method is used outside of a tokio runtime;
     /// - the connection ends because of a protocol fault.
     fn serve(
         &self,

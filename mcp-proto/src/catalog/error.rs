@@ -11,6 +11,7 @@ use super::uri_template::TemplateError;
 /// use mcp_proto::schema::Prompt;
 ///
 /// let mut catalog = Catalog::new();
+/// // This catalog uses numbers as handlers.
 /// catalog.add_prompt(Prompt::new("greet"), 1).unwrap();
 /// assert_eq!(catalog.add_prompt(Prompt::new("greet"), 2), Err(CatalogError::Duplicate));
 /// assert_eq!(catalog.remove_tool("greet"), Err(CatalogError::Unknown));

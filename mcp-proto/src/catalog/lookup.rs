@@ -26,8 +26,8 @@ impl<H> Catalog<H> {
     ///
     /// `revision` is the peer's revision; see [`Context::peer`](crate::Context::peer).
     ///
-    /// For a list request, the entries on the requested page are copied. For a read request, if no
-    /// resource has the URI, the templates are tried, most specific first, until one matches.
+    /// For a list request, the entries on the requested page are copied. For a request to read a
+    /// URI that no resource has, the templates are tried, most specific first, until one matches.
     ///
     /// # Errors
     /// Returns the error to send as the response. If no resource or template matches the URI to
@@ -47,7 +47,7 @@ impl<H> Catalog<H> {
         self.lookup_raw(&request.method, request.params.as_ref(), revision)
     }
 
-    /// Resolves a request, given by its method and params, like [`lookup`](Self::lookup).
+    /// Resolves a request given by method name and raw params; see [`lookup`](Self::lookup).
     ///
     /// Absent params are treated as an empty object.
     ///

@@ -32,8 +32,8 @@ use crate::schema::{CacheScope, Capabilities, Prompt, Resource, ResourceTemplate
 /// The tools, resources, resource templates and prompts of a server, with handlers of type `H`.
 ///
 /// Lists are in insertion order, for every client and revision. Memory use depends only on the
-/// entries: requests from peers do not increase it. Methods that add or remove an entry return the
-/// [`ChangedList`] to notify clients of.
+/// entries: requests from peers do not increase it. Methods that add or remove an entry return
+/// which list changed, as a [`ChangedList`], so that clients can be notified.
 ///
 /// ```
 /// use mcp_proto::catalog::{Catalog, Resolved};
@@ -105,7 +105,7 @@ impl<H> Catalog<H> {
         self
     }
 
-    /// Lets a new entry replace an existing one with an equal name, URI or URI template.
+    /// Makes a new entry replace an existing one with an equal name, URI or URI template.
     ///
     /// The new entry takes the old entry's position in the list; the old entry's completion
     /// handlers are dropped. By default, adding a duplicate fails with [`CatalogError::Duplicate`].
@@ -124,7 +124,7 @@ impl<H> Catalog<H> {
         self
     }
 
-    /// Sets how long clients may cache lists, in milliseconds. Default: 0.
+    /// Sets how long clients may cache lists (since 2026-07-28), in milliseconds. Default: 0.
     // STL-39: list results carry a lifetime.
     #[must_use]
     pub const fn ttl_ms(mut self, ttl_ms: u64) -> Self {
@@ -132,7 +132,7 @@ impl<H> Catalog<H> {
         self
     }
 
-    /// Allows caches to share lists between users. Default: not allowed.
+    /// Allows caches to share lists between users (since 2026-07-28). Default: not allowed.
     // STL-44: every page of a list has an equal scope.
     #[must_use]
     pub const fn cache_publicly(mut self) -> Self {
@@ -145,9 +145,9 @@ impl<H> Catalog<H> {
     /// The function can, for example, run a JSON Schema validator. The arguments that it receives
     /// are always a JSON object.
     ///
-    /// If the function returns an error text, the call resolves to a tool error with this text
-    /// instead of the tool's handler. The client receives the text, so that the model can correct
-    /// the call. The text must not contain anything that the client should not see.
+    /// If the function returns an error text, the lookup does not return the tool's handler but an
+    /// answer: a tool error with this text. The client receives the text, so that the model can
+    /// correct the call. It must not contain anything that the client should not see.
     // T-117: invalid arguments are a tool error.
     #[must_use]
     pub fn check_arguments(
@@ -210,8 +210,10 @@ impl<H> Catalog<H> {
     /// variables, then the one added first.
     ///
     /// # Errors
-    /// Fails if an entry with this URI template exists, or if the template is invalid, is not
-    /// supported (see [`UriTemplate`]), or does not fit on a page.
+    /// Fails if
+    /// - an entry with this URI template exists;
+    /// - the URI template is invalid or not supported (see [`UriTemplate`]);
+    /// - the entry does not fit on a page.
     pub fn add_template(
         &mut self,
         template: ResourceTemplate,

@@ -56,7 +56,10 @@ use crate::schema::{
 pub enum Resolved<'a, H> {
     /// A result that the catalog produced itself, ready to be sent as the response.
     Answer(CatalogResult),
-    /// An argument completion request. Respond with the result of [`completion`].
+    /// A request to complete an argument.
+    ///
+    /// Get the values from `handler` and pass them to the function [`completion`], which creates
+    /// the result to respond with.
     Completion {
         /// The handler that completes the argument.
         handler: &'a H,
@@ -174,6 +177,7 @@ impl Encode for CatalogResult {
 /// ```
 /// use mcp_proto::catalog::completion;
 ///
+/// // Two of seven matches.
 /// let result = completion(vec!["Oslo".to_owned(), "Osaka".to_owned()], Some(7));
 /// assert_eq!(result.completion.total, Some(7));
 /// assert_eq!(result.completion.has_more, Some(true));
@@ -200,7 +204,7 @@ pub fn completion(values: Vec<String>, total: Option<u64>) -> CompleteResult {
 /// use mcp_proto::catalog::resource_not_found;
 ///
 /// let error = resource_not_found("file:///nowhere", Revision::V2026_07_28);
-/// assert_eq!(error.code, -32602);
+/// assert_eq!(error.code, -32602); // `INVALID_PARAMS`; earlier revisions use -32002
 /// assert_eq!(error.data.unwrap().as_str(), r#"{"uri":"file:///nowhere"}"#);
 /// ```
 // STL-46: the code depends on the revision.

@@ -21,7 +21,7 @@ use crate::vocabulary::{Identity, ViolationPolicy};
 pub struct Config(pub(super) Identity);
 
 impl Config {
-    /// Creates a configuration with the name and version of the client.
+    /// Creates a configuration with the client's name and version.
     ///
     /// The client supports every revision and declares no capabilities.
     pub fn new(name: &str, version: &str) -> Self {
@@ -87,7 +87,7 @@ impl Config {
     }
 
     // T-31: an `initialize` result that names a revision without a handshake.
-    /// Accepts an `initialize` result that names a modern revision.
+    /// Makes the client accept an `initialize` result that names a modern revision.
     ///
     /// Some servers name a modern revision regardless of the one that the client offers. With this
     /// option, the client continues in the named revision if it is among the configured
@@ -100,16 +100,20 @@ impl Config {
     }
 
     // STL-02: the client's name in the `_meta` of a request is optional.
-    /// Omits the client's name and version from the `_meta` of modern requests.
+    /// Makes the client omit its name and version from the `_meta` of modern requests.
     ///
-    /// Legacy handshakes require and always contain them. Default: both are sent.
+    /// Legacy handshakes require the name and version, and always contain them. Default: both are
+    /// sent.
     #[must_use]
     pub const fn without_info(mut self) -> Self {
         self.0.sends_info = false;
         self
     }
 
-    /// Delivers requests with a method that no revision defines, instead of refusing them.
+    /// Makes the client deliver requests with `method`, which no revision defines.
+    ///
+    /// The application receives such a request as an
+    /// [`Event::Request`](crate::client::Event::Request). By default, the client refuses it.
     #[must_use]
     pub fn serve_method(mut self, method: &str) -> Self {
         self.0.served_methods.push(method.into());

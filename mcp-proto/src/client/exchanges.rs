@@ -73,7 +73,7 @@ impl Client {
     ///
     /// Open calls complete with [`CallError::Lost`], open requests from the server are cancelled,
     /// and queued messages are dropped; nothing is retried automatically. When the new session is
-    /// open, [`Event::Ready`](crate::client::Event::Ready) follows again. Does nothing unless a
+    /// open, [`Event::Ready`](crate::client::Event::Ready) occurs again. Does nothing unless a
     /// legacy session is open.
     pub fn handle_session_lost(&mut self, now: Instant) {
         self.connection.handle_session_lost(now);

@@ -9,7 +9,7 @@ use crate::vocabulary::{CallId, CallOptions, Filter, IncomingId, Progress};
 
 /// A command to a client, applied with [`Client::apply`](crate::client::Client::apply).
 ///
-/// Each variant corresponds to the method that it links to.
+/// Each variant does what the method linked in its description does.
 ///
 /// ```
 /// use mcp_proto::client::{Client, Command, Config};
@@ -21,7 +21,7 @@ use crate::vocabulary::{CallId, CallOptions, Filter, IncomingId, Progress};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Command<'a> {
-    /// [`Client::call_raw`](crate::client::Client::call_raw).
+    /// Sends a request; see [`Client::call_raw`](crate::client::Client::call_raw).
     Call {
         /// The method's name.
         method: &'a str,
@@ -30,50 +30,51 @@ pub enum Command<'a> {
         /// The options of the call.
         options: CallOptions,
     },
-    /// [`Client::cancel`](crate::client::Client::cancel).
+    /// Cancels a call; see [`Client::cancel`](crate::client::Client::cancel).
     Cancel {
         /// The call to cancel.
         call: CallId,
         /// The reason sent to the server; may be empty.
         reason: &'a str,
     },
-    /// [`Client::close`](crate::client::Client::close).
+    /// Closes the connection; see [`Client::close`](crate::client::Client::close).
     Close,
-    /// [`Client::subscribe`](crate::client::Client::subscribe).
+    /// Subscribes to changes; see [`Client::subscribe`](crate::client::Client::subscribe).
     Subscribe {
         /// The changes to subscribe to.
         filter: &'a Filter,
         /// The options of the call.
         options: CallOptions,
     },
-    /// [`Client::notify_raw`](crate::client::Client::notify_raw).
+    /// Sends a notification; see [`Client::notify_raw`](crate::client::Client::notify_raw).
     Notify {
         /// The method's name.
         method: &'a str,
         /// The params, an object.
         params: Payload<'a>,
     },
-    /// [`Client::progress`](crate::client::Client::progress).
+    /// Sends a progress notification; see [`Client::progress`](crate::client::Client::progress).
     Progress {
         /// The server's request.
         incoming: IncomingId,
         /// The progress of that request.
         progress: &'a Progress,
     },
-    /// [`Client::respond`](crate::client::Client::respond).
+    /// Responds with a result; see [`Client::respond`](crate::client::Client::respond).
     Respond {
         /// The server's request.
         incoming: IncomingId,
         /// The result, an object.
         result: Payload<'a>,
     },
-    /// [`Client::respond_error`](crate::client::Client::respond_error).
+    /// Responds with an error; see [`Client::respond_error`](crate::client::Client::respond_error).
     RespondError {
         /// The server's request.
         incoming: IncomingId,
         /// The error.
         error: &'a ErrorObject,
     },
+    /// Sets the minimum severity of log messages; see
     /// [`Client::set_log_level`](crate::client::Client::set_log_level).
     SetLogLevel {
         /// The minimum severity to receive.
@@ -108,7 +109,7 @@ impl<'a> Command<'a> {
     /// Converts the command to its owned form, encoding its values for `revision`.
     ///
     /// A value that cannot be encoded becomes `null`. Applying the owned command then fails with
-    /// [`Misuse::Unencodable`], like applying the original command.
+    /// [`Misuse::Unencodable`], just as applying the original command would.
     #[must_use]
     pub fn into_owned(self, revision: Revision) -> OwnedCommand {
         match self {

@@ -39,23 +39,23 @@ pub enum OwnedCommand {
     Call { method: Box<str>, params: Option<Raw>, options: CallOptions },
     /// Cancels a call.
     Cancel { call: CallId, reason: Box<str> },
-    /// Server: reports a change.
+    /// Notifies clients of a change (servers only).
     NotifyChanged { change: OwnedChange },
     /// Closes the connection.
     Close,
-    /// Server: closes the event stream of a request without answering the request.
+    /// Closes the event stream of a request without answering the request (servers only).
     EndStream { incoming: IncomingId },
-    /// Client: subscribes to changes.
+    /// Subscribes to changes (clients only).
     Subscribe { filter: Filter, options: CallOptions },
-    /// Server: sends a log message.
+    /// Sends a log message (servers only).
     Log { incoming: Option<IncomingId>, level: Level, logger: Option<Box<str>>, data: Raw },
     /// Sends a notification.
     Notify { method: Box<str>, params: Option<Raw> },
     /// Sends a progress notification for an incoming request.
     Progress { incoming: IncomingId, progress: Progress },
-    /// Server: refuses a request because the client lacks a capability.
+    /// Refuses a request because the client lacks a capability (servers only).
     RefuseUndeclared { incoming: IncomingId, questions: Vec<(Box<str>, NeededInput)> },
-    /// Server: asks the client for input.
+    /// Asks the client for input (servers only).
     RequestInput {
         incoming: IncomingId,
         questions: Vec<(Box<str>, NeededInput)>,
@@ -65,7 +65,7 @@ pub enum OwnedCommand {
     Respond { incoming: IncomingId, result: Option<Raw> },
     /// Responds to an incoming request with an error.
     RespondError { incoming: IncomingId, error: ErrorObject },
-    /// Client: sets the minimum severity of log messages.
+    /// Sets the minimum severity of log messages (clients only).
     SetLogLevel { level: Level, options: CallOptions },
 }
 

@@ -14,7 +14,7 @@ use crate::vocabulary::{CallId, CallOptions, Change, IncomingId, NeededInput, Pr
 
 /// A command to a server, applied with [`Server::apply`](crate::server::Server::apply).
 ///
-/// Each variant corresponds to the method that it links to.
+/// Each variant does what the method linked in its description does.
 ///
 /// ```
 /// use mcp_proto::server::{Command, Config, Server};
@@ -28,7 +28,7 @@ use crate::vocabulary::{CallId, CallOptions, Change, IncomingId, NeededInput, Pr
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Command<'a> {
-    /// [`Server::call_raw`](crate::server::Server::call_raw).
+    /// Sends a request; see [`Server::call_raw`](crate::server::Server::call_raw).
     Call {
         /// The method's name.
         method: &'a str,
@@ -37,28 +37,30 @@ pub enum Command<'a> {
         /// The options of the call.
         options: CallOptions,
     },
-    /// [`Server::cancel`](crate::server::Server::cancel).
+    /// Cancels a call; see [`Server::cancel`](crate::server::Server::cancel).
     Cancel {
         /// The call to cancel.
         call: CallId,
         /// The reason sent to the client; may be empty.
         reason: &'a str,
     },
+    /// Notifies clients of a change; see
     /// [`Server::notify_changed`](crate::server::Server::notify_changed).
     NotifyChanged {
         /// The change to report.
         change: Change<'a>,
     },
-    /// [`Server::close`](crate::server::Server::close).
+    /// Closes the connection; see [`Server::close`](crate::server::Server::close).
     Close,
+    /// Closes the event stream of a request without answering the request; see
     /// [`Server::end_stream`](crate::server::Server::end_stream).
     EndStream {
         /// The client's request.
         incoming: IncomingId,
     },
-    /// [`Server::log`](crate::server::Server::log).
+    /// Sends a log message; see [`Server::log`](crate::server::Server::log).
     Log {
-        /// The client's request the message refers to, if any.
+        /// The client's request that the message refers to, if any.
         incoming: Option<IncomingId>,
         /// The severity.
         level: Level,
@@ -67,20 +69,21 @@ pub enum Command<'a> {
         /// The message as JSON.
         data: &'a Raw,
     },
-    /// [`Server::notify_raw`](crate::server::Server::notify_raw).
+    /// Sends a notification; see [`Server::notify_raw`](crate::server::Server::notify_raw).
     Notify {
         /// The method's name.
         method: &'a str,
         /// The params, an object.
         params: Payload<'a>,
     },
-    /// [`Server::progress`](crate::server::Server::progress).
+    /// Sends a progress notification; see [`Server::progress`](crate::server::Server::progress).
     Progress {
         /// The client's request.
         incoming: IncomingId,
         /// The progress of that request.
         progress: &'a Progress,
     },
+    /// Refuses a request because the client lacks a capability; see
     /// [`Server::refuse_undeclared`](crate::server::Server::refuse_undeclared).
     RefuseUndeclared {
         /// The client's request.
@@ -88,6 +91,7 @@ pub enum Command<'a> {
         /// The questions that the client cannot answer, each with its key.
         questions: Cow<'a, [(&'a str, NeededInput)]>,
     },
+    /// Asks the client for input; see
     /// [`Server::request_input`](crate::server::Server::request_input).
     RequestInput {
         /// The client's request.
@@ -97,14 +101,14 @@ pub enum Command<'a> {
         /// Opaque state that is returned with the answers.
         state: Option<&'a str>,
     },
-    /// [`Server::respond`](crate::server::Server::respond).
+    /// Responds with a result; see [`Server::respond`](crate::server::Server::respond).
     Respond {
         /// The client's request.
         incoming: IncomingId,
         /// The result, an object.
         result: Payload<'a>,
     },
-    /// [`Server::respond_error`](crate::server::Server::respond_error).
+    /// Responds with an error; see [`Server::respond_error`](crate::server::Server::respond_error).
     RespondError {
         /// The client's request.
         incoming: IncomingId,
@@ -142,7 +146,7 @@ impl<'a> Command<'a> {
     /// Converts the command to its owned form, encoding its values for `revision`.
     ///
     /// A value that cannot be encoded becomes `null`. Applying the owned command then fails with
-    /// [`Misuse::Unencodable`], like applying the original command.
+    /// [`Misuse::Unencodable`], just as applying the original command would.
     #[must_use]
     pub fn into_owned(self, revision: Revision) -> OwnedCommand {
         match self {

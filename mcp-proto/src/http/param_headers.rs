@@ -32,8 +32,8 @@ const DEPTH_MAX: usize = 32;
 /// [standard headers]: https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#standard-request-headers
 ///
 /// Values that are not plain text are [encoded](super::header::encode), but servers reject a method
-/// that needs encoding. `Mcp-Name` is `None` if requests for `method` have no such header or if
-/// `params` lacks the name or URI for it.
+/// that needs encoding. `Mcp-Name` is `None` if requests for `method` have no such header, or if
+/// `params` lacks the member, such as `name` or `uri`, whose value the header repeats.
 ///
 /// ```
 /// use mcp_proto::Raw;
@@ -131,8 +131,8 @@ impl ParamHeaders {
 
     /// Returns the names and encoded values of the headers for a call with these arguments.
     ///
-    /// An argument that is absent or `null` has no header. Nor has one that is not a string, a
-    /// boolean or an integer within ±(2^53 - 1), but servers reject calls with such an argument.
+    /// An argument that is absent or `null` has no header. An argument that is not a string, a
+    /// boolean or an integer within ±(2^53 - 1) has no header either, and servers reject the call.
     // HTTP-47: `null` and absent arguments are omitted. HTTP-49: encoding of values.
     #[must_use]
     pub fn headers(&self, arguments: Option<&Raw>) -> Vec<(String, String)> {
@@ -151,8 +151,10 @@ impl ParamHeaders {
     /// Checks that the headers of a request agree with its arguments.
     ///
     /// # Errors
-    /// Returns a [`ParamHeaderMismatch`] for the first header that is missing, repeated or
-    /// malformed, that differs from its argument, or that has no argument.
+    /// Returns a [`ParamHeaderMismatch`] for the first header that
+    /// - is missing, repeated or malformed;
+    /// - differs from its argument; or
+    /// - is present although its argument is absent.
     // HTTP-50: servers reject requests whose headers and arguments differ.
     pub fn check(
         &self,
@@ -351,7 +353,9 @@ impl SchemaWalk<'_> {
     }
 }
 
-/// The error for an invalid `x-mcp-header` annotation. The tool cannot be called over HTTP.
+/// The error for an invalid `x-mcp-header` annotation.
+///
+/// A tool with such an annotation cannot be called over HTTP.
 // HTTP-48: clients exclude such tools.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]

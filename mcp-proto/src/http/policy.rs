@@ -23,6 +23,7 @@ use crate::server;
 /// let config = Config::new("weather", "1.0.0");
 /// let policy = Policy::from_config(&config).host("api.example.com").origin("https://app.example.com");
 /// assert!(policy.offers_sessions());
+/// // The default limit, 16 MiB.
 /// assert_eq!(policy.body_bytes_max(), 16 << 20);
 /// ```
 // HTTP-55, HTTP-56: the origin is validated, and local servers serve only local clients.
@@ -69,16 +70,16 @@ impl Policy {
         }
     }
 
-    /// Also accepts this host, such as `example.com` or `example.com:8080`.
+    /// Makes the server also accept this host, such as `example.com` or `example.com:8080`.
     ///
-    /// If `host` has no port, it is accepted at any port. An invalid host matches nothing.
+    /// If `host` has no port, it is accepted at any port. An invalid host has no effect.
     #[must_use]
     pub fn host(mut self, host: &str) -> Self {
         self.hosts.push(host.into());
         self
     }
 
-    /// Accepts every valid host.
+    /// Makes the server accept every valid host.
     ///
     /// This disables the protection against DNS rebinding. Use it only for servers that
     /// authenticate clients or that run behind a proxy that checks the host.
@@ -88,9 +89,10 @@ impl Policy {
         self
     }
 
-    /// Also accepts this origin, such as `https://app.example.com`.
+    /// Makes the server also accept this origin, such as `https://app.example.com`.
     ///
-    /// Pass `null` to accept all opaque origins. An invalid origin matches nothing.
+    /// Pass `null` to accept all opaque origins, which browsers send as `null`. An invalid origin
+    /// has no effect.
     // T-90: a `null` origin is rejected unless configured.
     #[must_use]
     pub fn origin(mut self, origin: &str) -> Self {
@@ -98,7 +100,7 @@ impl Policy {
         self
     }
 
-    /// Accepts every origin.
+    /// Makes the server accept every origin.
     ///
     /// This allows any web page that is open in a browser on this machine to use the server.
     #[must_use]
@@ -118,7 +120,7 @@ impl Policy {
         self
     }
 
-    /// Accepts requests for a method that no revision defines.
+    /// Makes the server accept requests for a method that no revision defines.
     ///
     /// Modern requests for other unknown methods are rejected with 404.
     /// [`from_config`](Self::from_config) adds the methods of [`server::Config::serve_method`].
@@ -143,7 +145,8 @@ impl Policy {
 
     /// Sets the maximum length of a session id in bytes. Default: 256.
     ///
-    /// A longer id is treated as an unknown session. Each request costs up to this much memory.
+    /// A longer id is treated as the id of an unknown session. Each request costs up to this much
+    /// memory.
     // HTTP-30: session ids are visible ASCII.
     #[must_use]
     pub const fn with_session_id_bytes_max(mut self, bytes: usize) -> Self {
@@ -153,7 +156,7 @@ impl Policy {
 
     /// Sets the maximum length of a `Last-Event-ID` in bytes. Default: 256.
     ///
-    /// A longer id is rejected. Each GET costs up to this much memory.
+    /// A GET with a longer id is rejected. Each GET costs up to this much memory.
     // SSE-16: a stream is resumed with `Last-Event-ID`.
     #[must_use]
     pub const fn with_event_id_bytes_max(mut self, bytes: usize) -> Self {

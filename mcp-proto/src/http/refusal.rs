@@ -59,8 +59,8 @@ impl Refusal {
     /// Creates a refusal whose body is a JSON-RPC error.
     ///
     /// `revision` is the client's revision, if known. If `id` is `None`, the revision decides
-    /// whether the body has `"id":null` or no `id` member. If the revision is unknown, it has no
-    /// `id` member.
+    /// whether the body has `"id":null` or no `id` member; if the revision is unknown as well, the
+    /// body has no `id` member.
     #[must_use]
     pub fn with_error(
         status: u16,

@@ -24,7 +24,8 @@ pub struct Reply {
 pub enum Body {
     /// The complete body; may be empty.
     Whole(Bytes),
-    /// An event stream, polled with [`HttpServer::poll_chunk`](super::HttpServer::poll_chunk).
+    /// An event stream; poll its chunks with
+    /// [`HttpServer::poll_chunk`](super::HttpServer::poll_chunk).
     Events,
 }
 

@@ -18,8 +18,10 @@ use crate::time::Instant;
 /// use mcp_proto::Instant;
 /// use mcp_proto::http::SessionTable;
 ///
+/// // At most one session, idle for at most 60 s.
 /// let mut table = SessionTable::new(1, Duration::from_secs(60));
 /// table.insert(Instant::ZERO, "a", 'A').unwrap();
+/// // The table is full.
 /// assert!(table.insert(Instant::ZERO, "b", 'B').is_err());
 /// assert_eq!(table.get(Instant::ZERO, "a"), Some(&'A'));
 /// let late = table.poll_timeout().unwrap();
@@ -96,7 +98,7 @@ impl<T> SessionTable<T> {
         Ok(())
     }
 
-    /// Returns the session with this id and restarts its idle timer.
+    /// Returns the session with this id, if there is one, and restarts its idle timer.
     pub fn get(&mut self, now: Instant, id: &str) -> Option<&T> {
         let entry = self.sessions.get_mut(id)?;
         entry.last_used = entry.last_used.max(now);
@@ -115,7 +117,7 @@ impl<T> SessionTable<T> {
 
     /// Returns when to call [`expire`](Self::expire) next, or `None` if no timer is running.
     ///
-    /// By that time, it is possible that no session has expired yet.
+    /// At that time, `expire` may still find that no session has expired.
     #[must_use]
     pub const fn poll_timeout(&self) -> Option<Instant> {
         self.next
@@ -126,8 +128,8 @@ impl<T> SessionTable<T> {
     /// `is_busy` returns whether a session has a request in flight or a listening client. Such a
     /// session does not count as idle.
     ///
-    /// A call that scans the table takes O(sessions) time. At most two calls per maximum idle time
-    /// do so; all others return immediately.
+    /// At most two calls per maximum idle time scan the table, in time linear in the number of
+    /// sessions. All other calls return immediately.
     pub fn expire(&mut self, now: Instant, is_busy: impl Fn(&T) -> bool) -> Vec<T> {
         if self.next.is_none_or(|next| now < next) {
             return Vec::new();

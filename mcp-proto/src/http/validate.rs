@@ -42,7 +42,7 @@ use crate::schema::key;
 /// assert_eq!(revision, Revision::V2026_07_28);
 /// assert!(matches!(message, PostedMessage::Request { .. }));
 ///
-/// // The body has another method than the head.
+/// // A body whose method differs from the method in the head is refused.
 /// let body = body.map(|byte| if byte == b'l' { b'L' } else { byte });
 /// let refusal = head.read(&policy, &fields, &body, &|_| None).unwrap_err();
 /// assert_eq!(refusal.status, 400);
@@ -51,7 +51,7 @@ use crate::schema::key;
 pub enum Post {
     /// A modern request or notification, which is independent of all others.
     ///
-    /// A request is cancelled if the client disconnects before it has received the response.
+    /// A request is cancelled if the client disconnects before receiving the response.
     // T-76: closing the response stream cancels a modern request.
     Modern {
         /// The modern revision of the message.
@@ -96,9 +96,9 @@ pub enum PostedMessage {
         /// The method.
         method: Box<str>,
     },
-    /// A response to a request from the server, possibly malformed. It is answered with status 202.
+    /// A response, possibly malformed, to a request from the server. Answered with status 202.
     Response,
-    /// A JSON-RPC batch. It is answered like a request if it contains one.
+    /// A JSON-RPC batch. If it contains a request, it is answered like a request.
     // BAT-01: a batch holds requests, notifications and responses.
     Batch {
         /// The ids of the requests in the batch, in order. Nothing else in it is validated here.
@@ -112,8 +112,9 @@ impl PostHead {
     /// `fields` are the headers that were passed to [`admit`](super::admit).
     ///
     /// `schema_of` returns the input schema of the tool with the given name, so that a call's
-    /// `Mcp-Param-*` headers can be [checked] against its arguments. They are not checked if the
-    /// tool is unknown or has an [invalid](super::InvalidParamHeader) annotation.
+    /// `Mcp-Param-*` headers can be [checked] against its arguments. The headers are not checked if
+    /// `schema_of` returns `None` or the tool has an [invalid](super::InvalidParamHeader)
+    /// annotation.
     ///
     /// [checked]: https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#server-validation
     ///

@@ -46,17 +46,17 @@ const SHARED_PART_MIN: usize = 8;
 /// The type of a JSON value.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Kind {
-    /// `[…]`
+    /// An array, `[…]`.
     Array,
-    /// `true` or `false`
+    /// A boolean, `true` or `false`.
     Bool,
-    /// `null`
+    /// The value `null`.
     Null,
     /// A number.
     Number,
-    /// `{…}`
+    /// An object, `{…}`.
     Object,
-    /// `"…"`
+    /// A string, `"…"`.
     Text,
 }
 
@@ -68,7 +68,7 @@ impl<'a> JsonReader<'a> {
         Self { source, cursor: Cursor::trusted(source) }
     }
 
-    /// Returns the type of the next value without consuming it, or `None` at the end.
+    /// Returns the type of the next value, or `None` at the end. Does not consume the value.
     pub fn kind(&mut self) -> Option<Kind> {
         Some(match self.cursor.peek()? {
             b'[' => Kind::Array,
@@ -204,7 +204,8 @@ impl<'a> JsonReader<'a> {
         self.or_rewind(before, number)
     }
 
-    /// Reads an object, calling `member` with each key; `member` must read or skip the value.
+    /// Reads an object. Calls `member` once per member with the member's key and this reader, from
+    /// which `member` must read or skip the member's value.
     ///
     /// Returns `None` and consumes nothing if the next value is not an object. An error from
     /// `member` stops the iteration and is returned.
@@ -245,7 +246,8 @@ impl<'a> JsonReader<'a> {
         }
     }
 
-    /// Reads an array, calling `element` with each index; `element` must read or skip the value.
+    /// Reads an array. Calls `element` once per element with the element's index and this reader,
+    /// from which `element` must read or skip the element.
     ///
     /// Returns `None` and consumes nothing if the next value is not an array. An error from
     /// `element` stops the iteration and is returned.

@@ -18,8 +18,8 @@ use super::raw::shared_part;
 /// Immutable text that is either owned or shares the bytes of the JSON it was decoded from.
 ///
 /// `Str` dereferences to `str` and converts from the types that `String` converts from. Shared text
-/// keeps the JSON it was decoded from alive: at most 16 KiB or about eight times its own length,
-/// whichever is more. To keep only the text itself in memory, convert it to a `String`.
+/// keeps the JSON it was decoded from in memory. That JSON is at most 16 KiB or about eight times
+/// as long as the text, whichever is more. To keep only the text, convert it to a `String`.
 ///
 /// Each access to shared text as `&str` validates it as UTF-8, in time linear in its length. If the
 /// text is large, access it once and keep the `&str`. [`as_bytes`](Self::as_bytes) and

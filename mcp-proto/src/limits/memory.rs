@@ -45,9 +45,9 @@ impl Limits {
     ///
     /// The value is an upper bound, not an estimate: to reach it, a peer would have to fill every
     /// table and buffer at once. It counts the bytes requested from the allocator on a 64-bit
-    /// machine. It holds only if the driver passes at most
-    /// [`INPUT_BYTES_MAX`](Self::INPUT_BYTES_MAX) bytes at a time, and only while
-    /// [`wants_input`](crate::Endpoint::wants_input) is true.
+    /// machine. It holds only if the driver passes input only while
+    /// [`wants_input`](crate::Endpoint::wants_input) is true, and at most
+    /// [`INPUT_BYTES_MAX`](Self::INPUT_BYTES_MAX) bytes at a time.
     ///
     /// Memory that the application supplies is not counted: its configuration, its responses (which
     /// are never refused), the params of its calls and subscriptions, and events that it has

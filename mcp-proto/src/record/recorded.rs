@@ -64,6 +64,7 @@ impl<F: FnMut(&[u8])> Sink for F {
 ///
 /// let recording = Recording::read(&bytes).unwrap();
 /// let replayed = recording.replay(&mut server(recording.created_at())).unwrap();
+/// // Two entries: the ping, and a response of 37 bytes.
 /// assert_eq!((replayed.entries, replayed.bytes_out), (2, 37));
 /// ```
 #[derive(Debug)]

@@ -9,7 +9,7 @@ use crate::limits::Limits;
 /// The bytes of one incoming message.
 ///
 /// Pass [`Bytes`] if the transport has them: large params and results are then shared with the
-/// application instead of copied. Both forms convert with `into()`:
+/// application instead of copied. `from` and `into` accept both kinds of bytes:
 ///
 /// ```
 /// use bytes::Bytes;

@@ -35,7 +35,7 @@ impl ErrorObject {
         Self { code, message: message.into(), data: None }
     }
 
-    /// Creates an error for invalid params, such as those that name something nonexistent.
+    /// Creates an error for invalid params, such as the name of a tool that does not exist.
     pub fn invalid_params(message: impl Into<Box<str>>) -> Self {
         Self::new(code::INVALID_PARAMS, message)
     }

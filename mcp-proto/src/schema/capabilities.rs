@@ -136,10 +136,10 @@ impl Capabilities {
         Self { known, raw: Some(raw.clone()), ..Self::default() }
     }
 
-    /// Interprets a received declaration as one that `side` made under `revision`.
+    /// Interprets decoded capabilities as those that `side` declared under `revision`.
     ///
-    /// Call this method on decoded capabilities before [`has`](Self::has), which otherwise returns
-    /// `false` for all of them: their meaning depends on the side and the revision. Capabilities
+    /// Call [`has`](Self::has) on the returned capabilities. On decoded ones, it always returns
+    /// `false`, because what a declaration means depends on the side and the revision. Capabilities
     /// built locally are returned unchanged.
     #[must_use]
     pub fn reinterpret(&self, side: Side, revision: Revision) -> Self {

@@ -17,7 +17,7 @@ string_enum! {
 }
 
 object! {
-    /// An icon for user interfaces.
+    /// An icon for user interfaces. (since 2025-11-25)
     ///
     /// Display only icons with an `https:` or `data:` source; see [`Icon::is_safe`].
     pub struct Icon {
@@ -43,7 +43,7 @@ impl Icon {
 }
 
 string_enum! {
-    /// The background theme that an icon is designed for.
+    /// The background theme that an icon is designed for. (since 2025-11-25)
     pub enum Theme {
         /// A dark background.
         Dark = "dark",
@@ -71,7 +71,7 @@ string_enum! {
         Complete = "complete",
         /// The server needs input from the client before it can produce the final result.
         InputRequired = "input_required",
-        /// The request runs as a task, from which the final result can be fetched. (extension)
+        /// The request runs as a task, which will provide the final result. (tasks extension)
         Task = "task",
     }
 }

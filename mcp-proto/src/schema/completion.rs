@@ -54,7 +54,7 @@ object! {
     pub struct PromptReference tagged "type" = "ref/prompt" {
         /// The prompt's name.
         required name: String = "name",
-        /// Display name.
+        /// Display name. (since 2025-06-18)
         optional title: String = "title" in R3..=R5,
     }
 }
@@ -137,7 +137,7 @@ object! {
         required values: List<String> = "values",
         /// Total number of matches, if known.
         optional total: i64 = "total",
-        /// Whether more values match than `values` contains.
+        /// Whether there are matches that `values` does not contain.
         optional has_more: bool = "hasMore",
     }
 }

@@ -21,7 +21,7 @@ object! {
         required text: Str = "text",
         /// Hints for the client.
         optional annotations: Annotations = "annotations",
-        /// Protocol metadata (`_meta`).
+        /// Protocol metadata (`_meta`). (since 2025-06-18)
         optional meta: Meta = "_meta" in R3..=R5,
     }
 }
@@ -35,7 +35,7 @@ object! {
         required mime_type: String = "mimeType",
         /// Hints for the client.
         optional annotations: Annotations = "annotations",
-        /// Protocol metadata (`_meta`).
+        /// Protocol metadata (`_meta`). (since 2025-06-18)
         optional meta: Meta = "_meta" in R3..=R5,
     }
 }
@@ -49,7 +49,7 @@ object! {
         required mime_type: String = "mimeType",
         /// Hints for the client.
         optional annotations: Annotations = "annotations",
-        /// Protocol metadata (`_meta`).
+        /// Protocol metadata (`_meta`). (since 2025-06-18)
         optional meta: Meta = "_meta" in R3..=R5,
     }
 }
@@ -61,7 +61,7 @@ object! {
         required resource: ResourceContents = "resource",
         /// Hints for the client.
         optional annotations: Annotations = "annotations",
-        /// Protocol metadata (`_meta`).
+        /// Protocol metadata (`_meta`). (since 2025-06-18)
         optional meta: Meta = "_meta" in R3..=R5,
     }
 }
@@ -71,7 +71,7 @@ object! {
     pub struct ResourceLink tagged "type" = "resource_link" {
         /// The resource's URI.
         required uri: String = "uri",
-        /// Programmatic name.
+        /// Name for use by programs; `title` is for display.
         required name: String = "name",
         /// Display name.
         optional title: String = "title",
@@ -81,7 +81,7 @@ object! {
         optional mime_type: String = "mimeType",
         /// Size in bytes.
         optional size: u64 = "size",
-        /// Icons for user interfaces.
+        /// Icons for user interfaces. (since 2025-11-25)
         optional icons: List<Icon> = "icons" in R4..=R5,
         /// Hints for the client.
         optional annotations: Annotations = "annotations",
@@ -92,8 +92,8 @@ object! {
 
 /// One content block of a tool result or prompt message.
 ///
-/// A block of an unknown type is kept verbatim. If the peer's revision does not define the type of
-/// a known block, a text block that describes the block is encoded instead.
+/// A block of an unknown type is kept verbatim. If the peer's revision does not define a known
+/// block's type, a text block that describes the block is encoded instead.
 ///
 /// ```
 /// use mcp_proto::schema::Content;

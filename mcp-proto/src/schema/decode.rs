@@ -73,7 +73,8 @@ pub struct DecodeError {
 }
 
 impl DecodeError {
-    /// Creates an error for the next value of `reader`, where `expected` was required instead.
+    /// Creates an error that reports the next value of `reader` as found where `expected` was
+    /// required. Does not consume the value.
     #[must_use]
     pub fn expected(expected: &'static str, reader: &JsonReader<'_>) -> Self {
         Self { pointer: String::new(), expected, found: Some(reader.clone().raw()) }
@@ -85,7 +86,7 @@ impl DecodeError {
         Self { pointer: String::new(), expected: "a value", found: None }.within(name)
     }
 
-    /// Prefixes the pointer with `member`, an object key or array index.
+    /// Prefixes the pointer with `member`, which is an object key or an array index.
     #[must_use]
     pub fn within(mut self, member: impl fmt::Display) -> Self {
         let member = member.to_string().replace('~', "~0").replace('/', "~1");

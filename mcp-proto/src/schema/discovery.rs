@@ -27,7 +27,7 @@ object! {
         required supported_versions: List<String> = "supportedVersions",
         /// The server's capabilities.
         ///
-        /// Call [`Capabilities::reinterpret`] on them before [`Capabilities::has`].
+        /// Call [`Capabilities::has`] only on the result of [`Capabilities::reinterpret`].
         required capabilities: Capabilities = "capabilities",
         /// Instructions for the model on using the server.
         optional instructions: String = "instructions",

@@ -25,7 +25,7 @@ object! {
         optional mode: String = "mode" in R4..=R5,
         /// The form; a schema that is not a valid form is kept verbatim.
         required requested_schema: OrUnknown<Form> = "requestedSchema",
-        /// If set, asks the client to run the elicitation as a task. (2025-11-25)
+        /// If set, asks the client to run the elicitation as a task. (2025-11-25 only)
         optional task: TaskRequest = "task" in R4..=R4,
         /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
@@ -60,11 +60,11 @@ object! {
         /// The URL. Show it in full, and open it only with the user's consent.
         // SEC-07: the URL comes from the server.
         required url: String = "url",
-        /// Id that the [`ElicitationComplete`] notification refers to. (2025-11-25)
+        /// Id that the [`ElicitationComplete`] notification refers to. (2025-11-25 only)
         ///
-        /// Required in 2025-11-25; later revisions do not have it.
+        /// Required in that revision.
         optional elicitation_id: String = "elicitationId" in R4..=R4,
-        /// If set, asks the client to run the elicitation as a task. (2025-11-25)
+        /// If set, asks the client to run the elicitation as a task. (2025-11-25 only)
         optional task: TaskRequest = "task" in R4..=R4,
         /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
@@ -85,7 +85,7 @@ impl ElicitUrl {
 
 message!(ServerRequest "elicitation/create": ElicitUrl => ElicitResult);
 
-/// The params of an `elicitation/create` request in either mode, form or URL.
+/// The params of an `elicitation/create` request, with a form or a URL. (since 2025-06-18)
 // SEC-08: without a mode it is a form.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -116,7 +116,7 @@ impl Decode for AnyElicit {
 }
 
 string_enum! {
-    /// How the user responded to an elicitation.
+    /// How the user responded to an elicitation. (since 2025-06-18)
     pub enum ElicitAction {
         /// The user submitted the form or agreed to open the URL.
         Accept = "accept",
@@ -128,7 +128,7 @@ string_enum! {
 }
 
 object! {
-    /// The result of an `elicitation/create` request.
+    /// The result of an `elicitation/create` request. (since 2025-06-18)
     pub struct ElicitResult {
         /// How the user responded to the elicitation.
         required action: ElicitAction = "action",
@@ -161,7 +161,7 @@ impl ElicitResult {
 }
 
 object! {
-    /// The params of a `notifications/elicitation/complete` notification. (2025-11-25)
+    /// The params of a `notifications/elicitation/complete` notification. (2025-11-25 only)
     ///
     /// A server sends it when the user has completed a URL elicitation.
     pub struct ElicitationComplete {

@@ -31,7 +31,7 @@ object! {
 }
 
 object! {
-    /// The data of error -32042, URL elicitation required. (2025-11-25)
+    /// The data of error -32042, URL elicitation required. (2025-11-25 only)
     ///
     /// The user must visit the URLs before the client retries the request.
     // SEC-10: used for URL elicitation only.

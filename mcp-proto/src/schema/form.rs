@@ -50,6 +50,8 @@ object! {
 
 impl Form {
     /// Adds a required field, replacing any existing field named `name`.
+    ///
+    /// Appends `name` to the list `required`, even if the list already contains it.
     #[must_use]
     pub fn field(mut self, name: &str, field: impl Into<Field>) -> Self {
         self.required.get_or_insert_default().push(name.to_owned());
@@ -57,6 +59,8 @@ impl Form {
     }
 
     /// Adds an optional field, replacing any existing field named `name`.
+    ///
+    /// Leaves the list `required` unchanged: if the replaced field was required, so is the new one.
     #[must_use]
     pub fn optional_field(mut self, name: &str, field: impl Into<Field>) -> Self {
         self.properties = self.properties.with(name, OrUnknown::Known(field.into()));
@@ -88,7 +92,8 @@ impl Form {
 
     /// Checks that `content` contains all required fields and that each value fits its field.
     ///
-    /// Unknown fields are accepted, and the `format` of a [`TextField`] is not checked.
+    /// Unknown fields are accepted. The `format` of a [`TextField`] is not checked, and neither are
+    /// the values of fields that are not a valid [`Field`].
     ///
     /// # Errors
     /// Fails if `content` is not an object, if a required field is missing, or if a value does not
@@ -110,7 +115,7 @@ impl Form {
     }
 }
 
-/// A field of a form.
+/// A field of a form. (since 2025-06-18)
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Field {

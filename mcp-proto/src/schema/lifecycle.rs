@@ -15,17 +15,17 @@ object! {
     /// For display and logs only: do not make behaviour depend on it.
     // STL-06: identity is for display and logs.
     pub struct Implementation {
-        /// Programmatic name.
+        /// Name for use by programs; `title` is for display.
         required name: String = "name",
         /// Version of the implementation.
         required version: String = "version",
-        /// Display name.
+        /// Display name. (since 2025-06-18)
         optional title: String = "title" in R3..=R5,
-        /// Description of the implementation.
+        /// Description of the implementation. (since 2025-11-25)
         optional description: String = "description" in R4..=R5,
-        /// Icons for user interfaces.
+        /// Icons for user interfaces. (since 2025-11-25)
         optional icons: List<Icon> = "icons" in R4..=R5,
-        /// URL of the implementation's website.
+        /// URL of the implementation's website. (since 2025-11-25)
         optional website_url: String = "websiteUrl" in R4..=R5,
     }
 }
@@ -40,7 +40,7 @@ object! {
         required protocol_version: String = "protocolVersion",
         /// The client's capabilities.
         ///
-        /// Call [`Capabilities::reinterpret`] on them before [`Capabilities::has`].
+        /// Call [`Capabilities::has`] only on the result of [`Capabilities::reinterpret`].
         required capabilities: Capabilities = "capabilities",
         /// The client's name and version.
         required client_info: Implementation = "clientInfo",
@@ -57,7 +57,7 @@ object! {
         required protocol_version: String = "protocolVersion",
         /// The server's capabilities.
         ///
-        /// Call [`Capabilities::reinterpret`] on them before [`Capabilities::has`].
+        /// Call [`Capabilities::has`] only on the result of [`Capabilities::reinterpret`].
         required capabilities: Capabilities = "capabilities",
         /// The server's name and version.
         required server_info: Implementation = "serverInfo",
@@ -73,7 +73,7 @@ message!(ClientRequest "initialize": Initialize => InitializeResult);
 object! {
     /// The params of a `notifications/initialized` notification. (up to 2025-11-25)
     ///
-    /// The client sends it after accepting the result of `initialize`.
+    /// The client sends this notification after accepting the result of `initialize`.
     // LIF-08: sent once `initialize` is answered.
     pub struct Initialized {
         /// Protocol metadata (`_meta`).

@@ -94,7 +94,7 @@ object! {
     /// See <https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/logging>.
     // LOG-02: sets the minimum level.
     pub struct SetLevel {
-        /// The minimum level of the log messages that the server is to send.
+        /// The minimum level of the log messages that the server should send.
         required level: Level = "level",
         /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",

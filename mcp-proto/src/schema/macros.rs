@@ -259,7 +259,7 @@ macro_rules! object {
     (@setter optional $(#[$doc:meta])* $field:ident $type:ty) => {
         $(#[$doc])*
         ///
-        /// Sets this field and returns the updated value.
+        /// Sets the field with this method's name and returns the updated value.
         #[must_use]
         pub fn $field(mut self, $field: impl Into<$type>) -> Self {
             self.$field = Some($field.into());

@@ -7,7 +7,7 @@ use crate::error::Unencodable;
 use crate::json::{JsonReader, Object, Raw, Str};
 use crate::revision::Revision;
 
-/// The members of a JSON object in order, with values as unparsed JSON.
+/// The members of a JSON object, in their order and with unparsed values.
 ///
 /// Holds the unknown members of a schema type, or all members of an object with free-form keys.
 ///
@@ -37,7 +37,7 @@ impl ExtraMembers {
         self.0.iter().rev().find(|(key, _)| *key == *name).map(|(_, value)| value)
     }
 
-    /// Sets the member `name`, replacing any previous value.
+    /// Sets the member `name`, replacing any previous value, and moves it to the end.
     pub fn set(&mut self, name: &str, value: Raw) {
         self.remove(name);
         self.0.push((name.into(), value));

@@ -38,9 +38,9 @@ pub struct Meta {
 pub mod key {
     /// In a request: the progress token.
     pub const PROGRESS_TOKEN: &str = "progressToken";
-    /// In any message about a task: the task's id. (2025-11-25)
+    /// In any message about a task: the task's id. (2025-11-25 only)
     pub const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
-    /// In a result that creates a task: an interim response for the model. (2025-11-25)
+    /// In a result that creates a task: an interim response for the model. (2025-11-25 only)
     pub const MODEL_IMMEDIATE_RESPONSE: &str = "io.modelcontextprotocol/model-immediate-response";
     /// In a request: its protocol revision. (since 2026-07-28)
     pub const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
@@ -54,16 +54,16 @@ pub mod key {
     pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
     /// In a message of a subscription: the id of the request that opened it. (since 2026-07-28)
     pub const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
-    /// In any message: the W3C Trace Context's `traceparent`.
+    /// In any message: the `traceparent` value (W3C Trace Context).
     pub const TRACEPARENT: &str = "traceparent";
-    /// In any message: the W3C Trace Context's `tracestate`.
+    /// In any message: the `tracestate` value (W3C Trace Context).
     pub const TRACESTATE: &str = "tracestate";
-    /// In any message: the W3C Baggage header's value, `baggage`.
+    /// In any message: the `baggage` value (W3C Baggage).
     pub const BAGGAGE: &str = "baggage";
 }
 
 object! {
-    /// The task that a message belongs to. (2025-11-25)
+    /// The task that a message belongs to. (2025-11-25 only)
     pub struct RelatedTask {
         /// The task's id.
         required task_id: String = "taskId",
@@ -105,7 +105,7 @@ impl Meta {
         self.read(key::PROGRESS_TOKEN)
     }
 
-    /// Returns the task that the message belongs to, if any. (2025-11-25)
+    /// Returns the task that the message belongs to, if any. (2025-11-25 only)
     #[must_use]
     pub fn related_task(&self) -> Option<RelatedTask> {
         self.read(key::RELATED_TASK)
@@ -126,7 +126,7 @@ impl Meta {
 
     /// Returns whether `key` is a valid `_meta` key.
     ///
-    /// A valid key is a `name` or a `prefix/name`, where dots separate the labels of the prefix.
+    /// A valid key is `name` or `prefix/name`; the prefix consists of labels separated by dots.
     // Requirements §2.5.
     #[must_use]
     pub fn is_key(key: &str) -> bool {
@@ -143,7 +143,7 @@ impl Meta {
         is_name && prefix.is_none_or(|prefix| prefix.split('.').all(is_label))
     }
 
-    /// Returns whether the protocol reserves the prefix of `key`, in any revision.
+    /// Returns whether any revision reserves the prefix of `key` for the protocol.
     // D-30: revisions differ in which label they compare.
     #[must_use]
     pub fn is_reserved(key: &str) -> bool {

@@ -11,7 +11,7 @@
 //! Decoded text can share the bytes of the [`Raw`](crate::Raw) it was decoded from; see [`Str`].
 //!
 //! The documentation of types and fields that do not exist in every revision names the revisions
-//! that define them. "Extension" marks those of the tasks extension.
+//! that define them, or the tasks extension.
 
 mod capabilities;
 mod common;

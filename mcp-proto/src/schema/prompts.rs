@@ -18,15 +18,15 @@ object! {
     pub struct Prompt {
         /// Name that identifies the prompt.
         required name: String = "name",
-        /// Display name.
+        /// Display name. (since 2025-06-18)
         optional title: String = "title" in R3..=R5,
         /// Description of the prompt.
         optional description: String = "description",
         /// Arguments that the prompt accepts.
         optional arguments: List<PromptArgument> = "arguments",
-        /// Icons for user interfaces.
+        /// Icons for user interfaces. (since 2025-11-25)
         optional icons: List<Icon> = "icons" in R4..=R5,
-        /// Protocol metadata (`_meta`).
+        /// Protocol metadata (`_meta`). (since 2025-06-18)
         optional meta: Meta = "_meta" in R3..=R5,
     }
 }
@@ -36,7 +36,7 @@ object! {
     pub struct PromptArgument {
         /// Name that identifies the argument.
         required name: String = "name",
-        /// Display name.
+        /// Display name. (since 2025-06-18)
         optional title: String = "title" in R3..=R5,
         /// Description of the argument.
         optional description: String = "description",
@@ -86,7 +86,7 @@ object! {
         optional arguments: Map<String> = "arguments",
         /// Responses to the server's input requests, by key. (since 2026-07-28)
         optional input_responses: ExtraMembers = "inputResponses" in R5..=R5,
-        /// The server's request state, echoed verbatim. (since 2026-07-28)
+        /// The state that came with the server's input requests, verbatim. (since 2026-07-28)
         optional request_state: String = "requestState" in R5..=R5,
         /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",

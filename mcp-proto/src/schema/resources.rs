@@ -21,9 +21,9 @@ object! {
     pub struct Resource {
         /// URI that identifies the resource.
         required uri: String = "uri",
-        /// Name for use by programs; `title` is the one for display.
+        /// Name for use by programs; `title` is for display.
         required name: String = "name",
-        /// Display name.
+        /// Display name. (since 2025-06-18)
         optional title: String = "title" in R3..=R5,
         /// Description, for the model.
         optional description: String = "description",
@@ -31,11 +31,11 @@ object! {
         optional mime_type: String = "mimeType",
         /// Size in bytes.
         optional size: u64 = "size",
-        /// Icons for user interfaces.
+        /// Icons for user interfaces. (since 2025-11-25)
         optional icons: List<Icon> = "icons" in R4..=R5,
         /// Hints for the client.
         optional annotations: Annotations = "annotations",
-        /// Protocol metadata (`_meta`).
+        /// Protocol metadata (`_meta`). (since 2025-06-18)
         optional meta: Meta = "_meta" in R3..=R5,
     }
 }
@@ -45,19 +45,19 @@ object! {
     pub struct ResourceTemplate {
         /// URI template (RFC 6570) that identifies a family of resources.
         required uri_template: String = "uriTemplate",
-        /// Name for use by programs; `title` is the one for display.
+        /// Name for use by programs; `title` is for display.
         required name: String = "name",
-        /// Display name.
+        /// Display name. (since 2025-06-18)
         optional title: String = "title" in R3..=R5,
         /// Description, for the model.
         optional description: String = "description",
         /// Media type, if all resources that match the template share it.
         optional mime_type: String = "mimeType",
-        /// Icons for user interfaces.
+        /// Icons for user interfaces. (since 2025-11-25)
         optional icons: List<Icon> = "icons" in R4..=R5,
         /// Hints for the client.
         optional annotations: Annotations = "annotations",
-        /// Protocol metadata (`_meta`).
+        /// Protocol metadata (`_meta`). (since 2025-06-18)
         optional meta: Meta = "_meta" in R3..=R5,
     }
 }
@@ -71,7 +71,7 @@ object! {
         optional mime_type: String = "mimeType",
         /// The text.
         required text: Str = "text",
-        /// Protocol metadata (`_meta`).
+        /// Protocol metadata (`_meta`). (since 2025-06-18)
         optional meta: Meta = "_meta" in R3..=R5,
     }
 }
@@ -85,7 +85,7 @@ object! {
         optional mime_type: String = "mimeType",
         /// The contents, base64-encoded.
         required blob: Str = "blob",
-        /// Protocol metadata (`_meta`).
+        /// Protocol metadata (`_meta`). (since 2025-06-18)
         optional meta: Meta = "_meta" in R3..=R5,
     }
 }
@@ -238,7 +238,7 @@ object! {
         required uri: String = "uri",
         /// Responses to the server's input requests, by key. (since 2026-07-28)
         optional input_responses: ExtraMembers = "inputResponses" in R5..=R5,
-        /// The server's request state, echoed verbatim. (since 2026-07-28)
+        /// The state that came with the server's input requests, verbatim. (since 2026-07-28)
         optional request_state: String = "requestState" in R5..=R5,
         /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
@@ -248,7 +248,7 @@ object! {
 object! {
     /// The result of a `resources/read` request.
     pub struct ReadResourceResult {
-        /// The resource's contents; those of a folder can consist of several parts.
+        /// The resource's contents. A folder, for example, can have several parts.
         required contents: List<ResourceContents> = "contents",
         /// Kind of result. (since 2026-07-28)
         stamped result_type: ResultType = "resultType" in R5..=R5,

@@ -37,7 +37,7 @@ object! {
         required uri: String = "uri",
         /// Display name.
         optional name: String = "name",
-        /// Protocol metadata (`_meta`).
+        /// Protocol metadata (`_meta`). (since 2025-06-18)
         optional meta: Meta = "_meta" in R3..=R5,
     }
 }

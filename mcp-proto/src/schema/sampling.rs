@@ -51,7 +51,7 @@ object! {
         ///
         /// Requires [`SamplingTools`](crate::Capability::SamplingTools).
         optional tool_choice: ToolChoice = "toolChoice" in R4..=R5,
-        /// If present, asks the client to run the request as a task. (2025-11-25)
+        /// If present, asks the client to run the request as a task. (2025-11-25 only)
         optional task: TaskRequest = "task" in R4..=R4,
         /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
@@ -79,7 +79,7 @@ object! {
         required role: Role = "role",
         /// The content of the message.
         required content: SamplingContent = "content",
-        /// Protocol metadata (`_meta`).
+        /// Protocol metadata (`_meta`). (since 2025-11-25)
         optional meta: Meta = "_meta" in R4..=R5,
     }
 }
@@ -103,11 +103,11 @@ object! {
 string_enum! {
     /// The reason why generation stopped.
     pub enum StopReason {
-        /// The turn is complete.
+        /// The model completed its turn.
         EndTurn = "endTurn",
         /// The token limit was reached.
         MaxTokens = "maxTokens",
-        /// A stop sequence was produced.
+        /// The model produced one of the stop sequences.
         StopSequence = "stopSequence",
         /// The model requested a tool call. (since 2025-11-25)
         ToolUse = "toolUse",
@@ -177,7 +177,7 @@ object! {
         required tool_use_id: String = "toolUseId",
         /// The tool's output, as content blocks.
         required content: List<Content> = "content",
-        /// The tool's output as JSON. An explicit `null` is distinct from absence.
+        /// The tool's output as JSON; a JSON `null` is `Some`, an absent member `None`.
         // T-107: `null` is a value.
         optional structured_content: Structured = "structuredContent",
         /// Whether the call failed.
@@ -271,7 +271,7 @@ impl Decode for SamplingBlock {
 pub enum SamplingContent {
     /// One block.
     One(SamplingBlock),
-    /// A list of blocks.
+    /// A list of blocks. (since 2025-11-25)
     Many(List<SamplingBlock>),
 }
 

@@ -35,7 +35,7 @@ object! {
         optional resources_list_changed: bool = "resourcesListChanged",
         /// URIs of the resources whose changes are reported.
         optional resource_subscriptions: List<String> = "resourceSubscriptions",
-        /// Ids of the tasks whose status changes are reported. (extension)
+        /// Ids of the tasks whose status changes are reported. (tasks extension)
         optional task_ids: List<String> = "taskIds",
     }
 }

@@ -13,18 +13,17 @@ use crate::json::Raw;
 use crate::revision::R5;
 
 object! {
-    /// The `task` member of a request that the receiver should run as a task. (2025-11-25)
+    /// The `task` member of a request that the receiver should run as a task. (2025-11-25 only)
     ///
     /// See <https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks>.
     pub struct TaskRequest {
-        /// How long to retain the task after its creation, in milliseconds, as requested by the
-        /// sender.
+        /// Requested time to retain the task after its creation, in milliseconds.
         optional ttl: i64 = "ttl",
     }
 }
 
 string_enum! {
-    /// The status of a task.
+    /// The status of a task. (2025-11-25 and tasks extension)
     pub enum TaskStatus {
         /// The task was cancelled. This status is final.
         Cancelled = "cancelled",
@@ -32,7 +31,7 @@ string_enum! {
         Completed = "completed",
         /// The task failed. This status is final.
         Failed = "failed",
-        /// The task needs input from the requestor.
+        /// The task needs input from the side that requested it.
         InputRequired = "input_required",
         /// The task is running.
         Working = "working",
@@ -40,7 +39,7 @@ string_enum! {
 }
 
 impl TaskStatus {
-    /// Returns whether the status is final: it never changes again.
+    /// Returns whether the status is final, that is, never changes again.
     // TSK-10: a final status never changes.
     #[must_use]
     pub const fn is_final(&self) -> bool {
@@ -49,7 +48,7 @@ impl TaskStatus {
 }
 
 object! {
-    /// A task and its status. (2025-11-25)
+    /// A task and its status. (2025-11-25 only)
     ///
     /// This type is both the result of `tasks/get` and `tasks/cancel` requests and the params of a
     /// `notifications/tasks/status` notification.
@@ -74,7 +73,7 @@ object! {
 }
 
 object! {
-    /// The immediate result of a request that runs as a task. (2025-11-25)
+    /// The immediate result of a request that runs as a task. (2025-11-25 only)
     pub struct CreateTaskResult {
         /// The task that was created.
         required task: Task = "task",
@@ -84,7 +83,7 @@ object! {
 }
 
 object! {
-    /// The params of a `tasks/get` request for the status of a task.
+    /// The params of a `tasks/get` request for a task's status. (2025-11-25 and tasks extension)
     pub struct GetTask {
         /// The task's id.
         required task_id: String = "taskId",
@@ -97,7 +96,7 @@ message!(ClientRequest "tasks/get": GetTask => Task);
 message!(ServerRequest "tasks/get": GetTask => Task);
 
 object! {
-    /// The params of a `tasks/result` request. (2025-11-25)
+    /// The params of a `tasks/result` request. (2025-11-25 only)
     ///
     /// When the task ends, the receiver responds with the result or error of the original request.
     // TSK-13: exactly the result or error of the task's request.
@@ -113,7 +112,7 @@ message!(ClientRequest "tasks/result": GetTaskPayload => ExtraMembers);
 message!(ServerRequest "tasks/result": GetTaskPayload => ExtraMembers);
 
 object! {
-    /// The params of a `tasks/list` request for one page of the list. (2025-11-25)
+    /// The params of a `tasks/list` request for one page of the list. (2025-11-25 only)
     pub struct ListTasks {
         /// The previous page's `next_cursor`, verbatim; `None` for the first page.
         // PAG-01: cursors are opaque and are echoed verbatim.
@@ -124,7 +123,7 @@ object! {
 }
 
 object! {
-    /// The result of a `tasks/list` request: one page of the list. (2025-11-25)
+    /// The result of a `tasks/list` request: one page of the list. (2025-11-25 only)
     pub struct ListTasksResult {
         /// The tasks on this page.
         required tasks: List<Task> = "tasks",
@@ -140,7 +139,7 @@ message!(ClientRequest "tasks/list": ListTasks => ListTasksResult);
 message!(ServerRequest "tasks/list": ListTasks => ListTasksResult);
 
 object! {
-    /// The params of a `tasks/cancel` request.
+    /// The params of a `tasks/cancel` request. (2025-11-25 and tasks extension)
     pub struct CancelTask {
         /// The task's id.
         required task_id: String = "taskId",
@@ -155,7 +154,7 @@ message!(ClientNotification "notifications/tasks/status": Task);
 message!(ServerNotification "notifications/tasks/status": Task);
 
 object! {
-    /// A task and its status, input requests and outcome. (extension)
+    /// A task with its status, input requests and outcome. (tasks extension)
     ///
     /// This type is both the result of a `tasks/get` request and the params of a
     /// `notifications/tasks` notification.
@@ -174,14 +173,14 @@ object! {
         required ttl_ms: Option<i64> = "ttlMs",
         /// Suggested polling interval, in milliseconds.
         optional poll_interval_ms: i64 = "pollIntervalMs",
-        /// Pending input requests, if the status is `input_required`.
+        /// Pending input requests, by key, if the status is `input_required`.
         // TSK-29: all outstanding input requests.
         optional input_requests: Map<InputRequest> = "inputRequests",
         /// The original request's result, if the status is `completed`.
         strict result: AnyObject = "result",
         /// The original request's error object, if the status is `failed`.
         optional error: Raw = "error",
-        /// Kind of result: `task` if this result creates the task, otherwise `complete`.
+        /// `task` if this result creates the task, otherwise `complete`. (since 2026-07-28)
         // TSK-27: `task` only in the result that creates a task.
         stamped result_type: ResultType = "resultType" in R5..=R5,
         /// Protocol metadata (`_meta`).
@@ -192,7 +191,7 @@ object! {
 message!(ServerNotification "notifications/tasks": DetailedTask);
 
 object! {
-    /// The params of a `tasks/update` request, which answers a task's input requests. (extension)
+    /// The params of a `tasks/update` request: responses to input requests. (tasks extension)
     pub struct UpdateTask {
         /// The task's id.
         required task_id: String = "taskId",

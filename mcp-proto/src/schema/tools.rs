@@ -55,21 +55,21 @@ object! {
     pub struct Tool {
         /// Name that identifies the tool.
         required name: Str = "name",
-        /// Display name.
+        /// Display name. (since 2025-06-18)
         optional title: Str = "title" in R3..=R5,
         /// Description, for the model.
         optional description: Str = "description",
         /// JSON Schema of the arguments, verbatim.
         required input_schema: AnyObject = "inputSchema",
-        /// JSON Schema of the structured output, verbatim.
+        /// JSON Schema of the structured output, verbatim. (since 2025-06-18)
         optional output_schema: OutputSchema = "outputSchema" in R3..=R5,
         /// Hints about the tool's behaviour. (since 2025-03-26)
         optional annotations: ToolAnnotations = "annotations" in R2..=R5,
-        /// Icons for user interfaces.
+        /// Icons for user interfaces. (since 2025-11-25)
         optional icons: List<Icon> = "icons" in R4..=R5,
-        /// How the tool can be executed. (2025-11-25)
+        /// How the tool can be executed. (2025-11-25 only)
         optional execution: ToolExecution = "execution" in R4..=R4,
-        /// Protocol metadata (`_meta`).
+        /// Protocol metadata (`_meta`). (since 2025-06-18)
         optional meta: Meta = "_meta" in R3..=R5,
     }
 }
@@ -77,7 +77,7 @@ object! {
 object! {
     /// Hints about a tool's behaviour. (since 2025-03-26)
     ///
-    /// An absent hint takes its default value. The hints come from the server, so trust them only
+    /// An absent hint means its default value. The hints come from the server, so trust them only
     /// as far as you trust the server.
     // SEC-04: annotations are untrusted.
     pub struct ToolAnnotations {
@@ -95,15 +95,15 @@ object! {
 }
 
 object! {
-    /// How a tool can be executed. (2025-11-25)
+    /// How a tool can be executed. (2025-11-25 only)
     pub struct ToolExecution {
-        /// Whether the tool can be called as a task. `None` means [`TaskSupport::Forbidden`].
+        /// Whether the tool can be called as a task; `None` means [`TaskSupport::Forbidden`].
         optional task_support: TaskSupport = "taskSupport",
     }
 }
 
 string_enum! {
-    /// Whether a tool can be called as a task. (2025-11-25)
+    /// Whether a tool can be called as a task. (2025-11-25 only)
     pub enum TaskSupport {
         /// The tool cannot be called as a task. This is the default.
         Forbidden = "forbidden",
@@ -121,11 +121,11 @@ object! {
         required name: Str = "name",
         /// The arguments of the call, by name.
         strict arguments: AnyObject = "arguments",
-        /// If present, asks the server to run the call as a task. (2025-11-25)
+        /// If present, asks the server to run the call as a task. (2025-11-25 only)
         optional task: TaskRequest = "task" in R4..=R4,
         /// Responses to the server's input requests, by key. (since 2026-07-28)
         optional input_responses: ExtraMembers = "inputResponses" in R5..=R5,
-        /// The server's request state, echoed verbatim. (since 2026-07-28)
+        /// The state that came with the server's input requests, verbatim. (since 2026-07-28)
         optional request_state: String = "requestState" in R5..=R5,
         /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
@@ -147,7 +147,9 @@ object! {
     pub struct CallToolResult {
         /// The tool's output, as content blocks.
         required content: List<Content> = "content",
-        /// The tool's output as JSON. An explicit `null` is distinct from absence.
+        /// The tool's output as JSON. (since 2025-06-18)
+        ///
+        /// A JSON `null` is `Some`; `None` means that the member is absent.
         // T-107: `null` is a value.
         optional structured_content: Structured = "structuredContent" in R3..=R5,
         /// Whether the tool failed. If so, `content` describes the failure.
@@ -200,7 +202,7 @@ macro_rules! restricted_json {
 }
 
 restricted_json!(
-    /// The structured output of a tool, which can be any JSON value.
+    /// The structured output of a tool, which can be any JSON value. (since 2025-06-18)
     ///
     /// Peers of revisions before 2026-07-28 receive it only if it is an object; otherwise it is
     /// omitted.
@@ -209,7 +211,7 @@ restricted_json!(
 );
 
 restricted_json!(
-    /// The JSON Schema of a tool's structured output.
+    /// The JSON Schema of a tool's structured output. (since 2025-06-18)
     ///
     /// Peers of revisions before 2026-07-28 receive it only if its `type` is `object`; otherwise it
     /// is omitted.

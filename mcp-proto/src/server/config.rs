@@ -55,14 +55,16 @@ impl Config {
         self
     }
 
-    /// Sets the server's full description, which replaces the name and version.
+    /// Sets the server's full description, replacing the name and version passed to [`new`].
+    ///
+    /// [`new`]: Self::new
     #[must_use]
     pub fn info(self, info: Implementation) -> Self {
         self.with(|identity| identity.info = info)
     }
 
     // CAP-01: a server serves only what it declares.
-    /// Declares a capability. Requests that need it are delivered instead of refused.
+    /// Declares a capability. Requests that need it are then delivered instead of being refused.
     ///
     /// Default: no capabilities.
     #[must_use]
@@ -73,7 +75,7 @@ impl Config {
         })
     }
 
-    /// Replaces the capabilities declared so far.
+    /// Sets all capabilities, replacing those declared so far.
     #[must_use]
     pub fn capabilities(self, capabilities: Capabilities) -> Self {
         self.with(|identity| identity.capabilities = capabilities)
@@ -94,7 +96,9 @@ impl Config {
         })
     }
 
-    /// Adds a method that no revision defines. Its requests are delivered instead of refused.
+    /// Adds a method that no revision defines.
+    ///
+    /// Its requests are then delivered instead of being refused.
     #[must_use]
     pub fn serve_method(self, method: &str) -> Self {
         self.with(|identity| identity.served_methods.push(method.into()))

@@ -31,7 +31,7 @@ pub enum Event {
     Notification {
         /// The method.
         method: Method,
-        /// The params, an object.
+        /// The params, an object; `None` if the notification has none.
         params: Option<Raw>,
     },
     /// The client reported progress on a call.

@@ -12,9 +12,9 @@ use crate::time::Instant;
 /// How a [`Pipe`] splits bytes into pieces.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Chunking {
-    /// Pieces of this many bytes.
+    /// Pieces of this many bytes; the last one can be shorter.
     Bytes(usize),
-    /// Pieces of random sizes, from one byte up to this many bytes.
+    /// Pieces of random sizes. Holds the seed and the maximum size in bytes; the minimum is 1.
     Seeded(Seed, usize),
     /// No splitting. This is a pipe's default.
     Whole,
@@ -45,7 +45,7 @@ pub enum Chunking {
 pub struct Pipe {
     /// The minimum delay of each piece. Default: 1 ms.
     pub latency: Duration,
-    /// The seed and the maximum of a random delay added to each piece. Default: no random delay.
+    /// A random delay added to each piece: its seed and its maximum. Default: no random delay.
     ///
     /// A piece never overtakes an earlier one.
     pub jitter: (Seed, Duration),
@@ -136,7 +136,7 @@ impl Pipe {
         moved
     }
 
-    /// Adds bytes that do not come from the outbox, even if the pipe is full.
+    /// Adds bytes that do not come from the sender's outbox, even if the pipe is full.
     pub fn insert(&mut self, now: Instant, bytes: &[u8]) {
         self.put(now, bytes.to_vec());
     }

@@ -168,7 +168,7 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
     ///
     /// Failure messages include the seed.
     ///
-    /// No bytes are lost, so the behavior of a correct peer does not change.
+    /// No bytes are lost, so a correct peer behaves as it would without shuffling.
     pub fn shuffle(&mut self, seed: u64) {
         self.label(format!("seed {seed}"));
         let mut seed = Seed(seed);
@@ -183,7 +183,7 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
         self.label = label.to_string();
     }
 
-    /// Inserts a line into the output of `from`, like a log line that a library prints to stdout.
+    /// Inserts a line into the output of `from`, as if a library had printed it to stdout.
     ///
     /// The line is inserted between two of the endpoint's own lines, with a line terminator. The
     /// line itself is not checked, but the other side's reaction is.
@@ -243,7 +243,7 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
         moved | self.poll()
     }
 
-    /// Steps until no bytes are in flight, advancing the clock as they arrive.
+    /// Steps until no bytes are in flight, advancing the clock to each arrival in turn.
     ///
     /// Timers that expire in the meantime fire.
     pub fn drive(&mut self) {

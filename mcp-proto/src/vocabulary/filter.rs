@@ -197,13 +197,13 @@ pub(crate) fn is_within_resource(parent: &str, uri: &str) -> bool {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Change<'a> {
-    /// The list of prompts.
+    /// The list of prompts changed.
     Prompts,
-    /// The resource with this URI.
+    /// The resource with this URI changed.
     Resource(&'a str),
-    /// The list of resources.
+    /// The list of resources changed.
     Resources,
-    /// The list of tools.
+    /// The list of tools changed.
     Tools,
 }
 

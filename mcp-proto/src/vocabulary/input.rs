@@ -136,8 +136,8 @@ impl InputResponses {
 
     /// Iterates over the responses and their keys.
     ///
-    /// For a modern client, the order is that in which it sent the responses; for a legacy client,
-    /// that of the input requests.
+    /// A modern client chooses the order. The responses of a legacy client are in the order of the
+    /// input requests.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Raw)> {
         self.0.iter().map(|(key, answer)| (&**key, answer))
     }

@@ -9,9 +9,9 @@ use crate::rpc::ErrorObject;
 /// Why a call failed.
 ///
 /// Reported by [`client::Event::Completed`](crate::client::Event::Completed) and
-/// [`server::Event::Completed`](crate::server::Event::Completed). A failure does not affect other
-/// calls, except for [`Lost`](Self::Lost). Only [`Unsent`](Self::Unsent) guarantees that the peer
-/// did not act on the request. If a call failed for another reason, retry it only if it is
+/// [`server::Event::Completed`](crate::server::Event::Completed). A failure other than
+/// [`Lost`](Self::Lost) does not affect other calls. Only [`Unsent`](Self::Unsent) guarantees that
+/// the peer did not act on the request. If a call failed for another reason, retry it only if it is
 /// idempotent.
 ///
 /// ```
@@ -44,7 +44,7 @@ pub enum CallError {
     },
     /// The peer sent an invalid response. Holds a description of the problem.
     Invalid(Box<str>),
-    /// The connection, or over HTTP the exchange or session, ended before a response arrived.
+    /// The connection (over HTTP: the exchange or session) ended before a response arrived.
     ///
     /// The peer may or may not have acted on the request.
     Lost,

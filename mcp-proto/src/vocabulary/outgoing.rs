@@ -39,8 +39,8 @@ impl Route {
 
 /// The kind of an outgoing message.
 ///
-/// For example, it lets a transport match an HTTP exchange with its request without parsing
-/// messages:
+/// Transports use it to handle messages without parsing them, for example to know which messages
+/// expect a response:
 ///
 /// ```
 /// use mcp_proto::OutgoingKind;
@@ -69,7 +69,7 @@ pub enum OutgoingKind {
     Notification(Method),
     /// A request sent by this side.
     Request {
-        /// The wire id. Each retry of a call with input has a new one.
+        /// The wire id. A call that is sent again with input gets a new one.
         id: u64,
         /// The call that the request belongs to.
         call: CallId,

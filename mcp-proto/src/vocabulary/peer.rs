@@ -122,7 +122,7 @@ impl Request {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Context {
-    /// The client, together with the request's revision.
+    /// The client's description, together with the request's revision.
     pub peer: Arc<Peer>,
     /// The minimum severity of [log messages][spec] to send; `None` if the client set none.
     ///

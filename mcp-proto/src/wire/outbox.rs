@@ -74,7 +74,7 @@ impl Outbox {
 
     /// Takes all queued bytes by swapping buffers with `chunk`, whose content is discarded.
     ///
-    /// If part of the buffer was already consumed, it copies the remaining bytes instead.
+    /// If the first bytes of the queue were already consumed, the rest is copied instead.
     ///
     /// For backpressure, the taken bytes count as queued until [`mark_written`](Self::mark_written)
     /// reports them or this method is called again. A `chunk` that grew for a large message is
@@ -120,7 +120,7 @@ impl Outbox {
         }
     }
 
-    /// Reports that `bytes` of the bytes taken last were written; they no longer count as queued.
+    /// Reports that `bytes` of the last taken bytes were written and no longer count as queued.
     pub fn mark_written(&mut self, bytes: usize) {
         self.taken = self.taken.saturating_sub(bytes);
     }

@@ -30,8 +30,9 @@ pub trait ConnectHttp {
     /// Connects to a server and waits until it has identified itself.
     ///
     /// The client first sends `server/discover` to detect whether the server supports a modern
-    /// revision (2026-07-28 or later); a legacy server then receives `initialize`. Dropping the
-    /// last clone of the connection ends the session and blocks until that is done.
+    /// revision (2026-07-28 or later). If the server does not, the client then sends `initialize`.
+    ///
+    /// Dropping the last clone of the connection ends the session and blocks until that is done.
     ///
     /// # Errors
     /// Fails with [`Error::Start`] if the connection cannot be opened.

@@ -28,7 +28,8 @@ const PROGRESS_BYTES_MAX: usize = 1 << 20;
 
 /// A call that has not been sent yet. Set its options, then await or [`start`](Self::start) it.
 ///
-/// Dropping the future after the call was sent cancels the call and notifies the server.
+/// If the future is dropped after the call was sent, the call is cancelled and the server is
+/// notified.
 #[must_use = "a call is sent when it is awaited"]
 pub struct Call<'c, T> {
     link: &'c Arc<Link<Machine>>,
@@ -66,7 +67,7 @@ impl<'c, T: Decode> Call<'c, T> {
 
     /// Sets the timeout for the response. Each progress notification restarts it.
     ///
-    /// Default: [`Limits::call_timeout`](mcp_proto::Limits::call_timeout), 60 s.
+    /// Default: [`Limits::call_timeout`](mcp_proto::Limits::call_timeout) (60 s unless changed).
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.options.timeout = Some(timeout);
         self
@@ -74,14 +75,15 @@ impl<'c, T: Decode> Call<'c, T> {
 
     /// Sets the maximum total time to wait for the response, regardless of progress.
     ///
-    /// Default: [`Limits::call_timeout_max`](mcp_proto::Limits::call_timeout_max), 10 min, or the
-    /// [`timeout`](Self::timeout) if that is longer.
+    /// Default: [`Limits::call_timeout_max`](mcp_proto::Limits::call_timeout_max) (10 min unless
+    /// changed) or the call's [`timeout`](Self::timeout), whichever is longer.
     pub fn timeout_max(mut self, timeout_max: Duration) -> Self {
         self.options.timeout_max = Some(timeout_max);
         self
     }
 
-    /// Sends the call even if the client has a cached result. The new result is still cached.
+    /// Makes the client send the call even if it has a cached result. The new result is still
+    /// cached.
     ///
     /// Has no effect if [`Limits::cache_bytes_max`](mcp_proto::Limits::cache_bytes_max) is 0, which
     /// is the default.
@@ -106,8 +108,8 @@ impl<'c, T: Decode> Call<'c, T> {
 
     /// Sends the call without waiting for its result.
     ///
-    /// If the output queue is full, waits until there is room, for at most the
-    /// [`timeout`](Self::timeout) if one was set, and otherwise for at most 60 s.
+    /// If the output queue is full, waits until there is room, but no longer than the
+    /// [`timeout`](Self::timeout), or 60 s if none was set.
     ///
     /// # Errors
     /// Fails with [`Error::Misuse`] if the call cannot be sent, for example because the connection
@@ -180,11 +182,13 @@ pub struct Pending<T> {
 }
 
 impl<T: Decode> Pending<T> {
-    /// Waits for the result of the call. Awaiting this value is equivalent.
+    /// Waits for the call's result. Awaiting this value is equivalent.
     ///
     /// # Errors
-    /// Fails with [`Error::Call`] if the server returns an error, the call times out, or the
-    /// connection ends, and with [`Error::Decode`] if the result does not match the method.
+    /// Fails with
+    /// - [`Error::Call`] if the server returns an error, the call times out, or the connection
+    ///   ends;
+    /// - [`Error::Decode`] if the result does not match the method.
     pub async fn wait(self) -> Result<T, Error> {
         self.wait_with(None).await
     }
@@ -221,8 +225,8 @@ impl<T: Decode + 'static> IntoFuture for Pending<T> {
 impl<T> Pending<T> {
     /// Waits for the next progress notification; returns `None` once the call has ended.
     ///
-    /// Up to 256 unread notifications are queued, with up to 1 MiB of messages. Beyond that, the
-    /// oldest are dropped.
+    /// Unread notifications are queued: at most 256, with at most 1 MiB of message text in all.
+    /// Beyond that, the oldest are dropped.
     pub async fn next_progress(&mut self) -> Option<Progress> {
         self.slot.next_progress().await
     }

@@ -93,8 +93,8 @@ impl Connecting {
     /// Waits until the server has identified itself.
     ///
     /// # Errors
-    /// Fails with [`Error::Start`] if the connection ends before that, or if the server does not
-    /// respond in time.
+    /// Fails with [`Error::Start`] if the connection ends first, or if the server does not respond
+    /// in time.
     pub async fn wait(self) -> Result<Connection, Error> {
         self.wait_or_fall_back().await.map_err(|failed| failed.error)
     }
@@ -132,18 +132,19 @@ impl ConnectionConfig {
 }
 
 impl Connection {
-    /// Restarts a dead server or reconnects over HTTP, and returns the new connection.
+    /// Restarts the server or reconnects to it over HTTP, and returns the new connection.
     ///
-    /// The new connection is configured like this one.
+    /// The new connection is configured like this one. This handle keeps referring to the old
+    /// connection, which is closed first if it is still open.
     ///
-    /// If this connection is still open, it is closed first; this handle keeps referring to the old
-    /// connection. Each [`Subscription`](crate::Subscription) that ended because the old connection
-    /// was lost continues on the new one unless it was dropped; changes in between are not
-    /// reported. Calls in flight are lost, and the log level must be set again.
+    /// Calls in flight fail with [`CallError::Lost`](mcp_proto::CallError::Lost), and the log level
+    /// must be set again. A [`Subscription`](crate::Subscription) that ended because the old
+    /// connection was lost continues on the new one, unless it was dropped. It does not report
+    /// changes that happened in between.
     ///
     /// # Errors
-    /// Fails with [`Error::Io`] of kind `Unsupported` if this is a connection over a pair of byte
-    /// streams. Otherwise, fails under the conditions listed for the method that opened this
+    /// Fails with [`Error::Io`] of kind `Unsupported` if this connection was opened over a pair of
+    /// byte streams. Otherwise, fails under the conditions listed for the method that opened this
     /// connection.
     // FRM-22: a server that died can be restarted. STL-38: changes are not replayed.
     pub async fn reconnect(&self) -> Result<Self, Error> {

@@ -84,11 +84,11 @@ impl Connection {
         self.revision().era()
     }
 
-    /// Returns all tools of the server, fetching every page of the list.
+    /// Returns all of the server's tools, fetching every page of the list.
     ///
     /// # Errors
-    /// Fails if a call fails. Fails with [`Error::TooManyPages`] if the list has more than 10,000
-    /// pages, or if the server repeats a cursor.
+    /// Fails if the request for a page fails. Fails with [`Error::TooManyPages`] if the list has
+    /// more than 10,000 pages, or if the server repeats a page's cursor.
     // PAG-07: bounds the pages and refuses a repeated cursor.
     pub async fn list_tools(&self) -> Result<Vec<Tool>, Error> {
         let mut tools = Vec::new();
@@ -107,7 +107,7 @@ impl Connection {
         Err(Error::TooManyPages)
     }
 
-    /// Prepares a call of a tool.
+    /// Prepares a tool call.
     ///
     /// Await the call or [start](Call::start) it to send it. The call fails unless `arguments`
     /// serializes to a JSON object.
@@ -121,12 +121,12 @@ impl Connection {
         self.call(CallTool::new(name).arguments(arguments))
     }
 
-    /// Checks the result of a tool against its output schema.
+    /// Checks a tool's result against the tool's output schema.
     ///
     /// If the tool has no output schema, or the result is an error, the check passes.
     ///
-    /// The schema comes from the server and is not trusted: external references and schemas that
-    /// would take too many steps to evaluate are refused.
+    /// The schema comes from the server and is not trusted. The check therefore fails if the schema
+    /// has external references, or would take too many steps to evaluate.
     ///
     /// # Errors
     /// Returns a description of what is wrong with the result or the schema.
@@ -165,12 +165,13 @@ impl Connection {
 
     /// Asks the server to send log messages of at least this level.
     ///
-    /// The messages arrive as notifications; see
+    /// Log messages arrive as notifications; see
     /// [`Client::on_notification`](crate::Client::on_notification). In the modern era (from
     /// revision 2026-07-28), the level applies only to calls that are sent afterwards.
     ///
     /// # Errors
-    /// Fails if the server does not support logging, or the call fails.
+    /// Fails with [`Error::Misuse`] if the server does not support logging, and with
+    /// [`Error::Call`] if the call fails.
     pub async fn set_log_level(&self, level: Level) -> Result<(), Error> {
         let set = start_call::<Raw>(&self.inner.link, START_PATIENCE, |state, now| {
             let options = CallOptions::default();
@@ -185,7 +186,8 @@ impl Connection {
     /// [`Subscription::acknowledged`].
     ///
     /// # Errors
-    /// Fails if the server does not support the subscription or does not acknowledge it in time.
+    /// Fails with [`Error::Misuse`] if the server does not support the subscription, and with
+    /// [`Error::Call`] if it does not acknowledge the subscription in time.
     pub async fn subscribe(&self, filter: &Filter) -> Result<Subscription, Error> {
         let feed = Feed::new(filter);
         // From here on, dropping this future ends the subscription.
@@ -225,8 +227,8 @@ impl Connection {
 
     /// Closes the connection, shuts down a server started by `spawn`, and waits for its exit.
     ///
-    /// Returns the exit status of a server started by `spawn`; `None` for other connections, or if
-    /// the status is unknown. Calls in flight fail with
+    /// Returns the exit status of a server started by `spawn`; returns `None` for other
+    /// connections, or if the status is unknown. Calls in flight fail with
     /// [`CallError::Lost`](mcp_proto::CallError::Lost).
     ///
     /// # Errors
@@ -240,7 +242,7 @@ impl Connection {
         }
     }
 
-    /// Starts to close the connection without waiting; see [`close`](Self::close).
+    /// Starts closing the connection and returns immediately; see [`close`](Self::close).
     pub fn start_close(&self) {
         self.inner.end();
     }
@@ -259,9 +261,9 @@ impl Connection {
         self.inner.link.inspect(|state| state.connection.close_reason().cloned())
     }
 
-    /// Returns the last lines, at most 32, that the server wrote to stderr.
+    /// Returns up to 32 of the last lines that the server wrote to stderr.
     ///
-    /// Empty unless the server was started by `spawn`.
+    /// The list is empty unless the server was started by `spawn`.
     #[must_use]
     pub fn stderr(&self) -> Vec<String> {
         self.inner.child.as_ref().map(|child| child.stderr()).unwrap_or_default()

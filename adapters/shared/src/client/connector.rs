@@ -23,10 +23,10 @@ use crate::transport::shutdown::DriverHandle;
 
 /// The runtime operations that a client needs to connect to child processes.
 pub trait Runtime: Spawn {
-    /// Starts to drive a connection over a child process's pipes in the background.
+    /// Starts a background task that drives a connection over a child process's pipes.
     ///
     /// # Errors
-    /// Fails if the pipes cannot be registered with the runtime, or the driver cannot be started.
+    /// Fails if the pipes cannot be registered with the runtime, or if the task cannot be started.
     fn drive(
         &self,
         driving: DriverHandle<Machine>,

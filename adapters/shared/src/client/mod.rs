@@ -70,7 +70,7 @@ impl Client {
         }
     }
 
-    /// Answers form [elicitations] with `answer`, which shows the form to the user.
+    /// Sets the function that answers form [elicitations] by showing the form to the user.
     ///
     /// `answer` may block.
     ///
@@ -86,7 +86,8 @@ impl Client {
         self.declare(Capability::ElicitationForm).handle(FORM, move |form: Elicit| Ok(answer(form)))
     }
 
-    /// Answers URL elicitations (since 2025-11-25) with `answer`, which sends the user to the URL.
+    /// Sets the function that answers URL elicitations (since 2025-11-25) by sending the user to
+    /// the URL.
     ///
     /// `answer` must show the full URL and open it only with the user's consent.
     // SEC-07: no URL is opened without consent.
@@ -97,10 +98,11 @@ impl Client {
         self.declare(Capability::ElicitationUrl).handle(URL, move |url: ElicitUrl| Ok(answer(url)))
     }
 
-    /// Answers form elicitations with a future; see [`on_elicitation`](Self::on_elicitation).
+    /// Sets an asynchronous function that answers form elicitations.
     ///
-    /// The future runs on the adapter's runtime. Like the future of any asynchronous handler, it is
-    /// dropped when the request is cancelled or the connection ends.
+    /// See [`on_elicitation`](Self::on_elicitation). The function's future runs on the adapter's
+    /// runtime. Like the future of any asynchronous handler, it is dropped when the request is
+    /// cancelled or the connection ends.
     pub fn on_elicitation_async<F: Future<Output = ElicitResult> + Send + 'static>(
         self,
         answer: impl Fn(Elicit) -> F + Send + Sync + 'static,
@@ -112,9 +114,10 @@ impl Client {
         self.declare(Capability::ElicitationForm).handle_async(FORM, answer)
     }
 
-    /// Answers URL elicitations with a future that runs on the adapter's runtime.
+    /// Sets an asynchronous function that answers URL elicitations.
     ///
-    /// See [`on_url_elicitation`](Self::on_url_elicitation).
+    /// See [`on_url_elicitation`](Self::on_url_elicitation). The function's future runs on the
+    /// adapter's runtime.
     pub fn on_url_elicitation_async<F: Future<Output = ElicitResult> + Send + 'static>(
         self,
         answer: impl Fn(ElicitUrl) -> F + Send + Sync + 'static,
@@ -126,10 +129,11 @@ impl Client {
         self.declare(Capability::ElicitationUrl).handle_async(URL, answer)
     }
 
-    /// Answers [sampling](https://modelcontextprotocol.io/specification/2025-11-25/client/sampling)
-    /// requests with `sample`, which calls a model.
+    /// Sets the function that answers [sampling] requests by calling a model.
     ///
-    /// If `sample` returns an error, the server receives it.
+    /// If `sample` returns an error, the server receives the error.
+    ///
+    /// [sampling]: https://modelcontextprotocol.io/specification/2025-11-25/client/sampling
     pub fn on_sampling(
         self,
         sample: impl Fn(CreateMessage) -> Result<CreateMessageResult, ErrorObject>
@@ -140,9 +144,9 @@ impl Client {
         self.declare(Capability::Sampling).handle("sampling/createMessage", sample)
     }
 
-    /// Answers sampling requests with a future that runs on the adapter's runtime.
+    /// Sets an asynchronous function that answers sampling requests.
     ///
-    /// See [`on_sampling`](Self::on_sampling).
+    /// See [`on_sampling`](Self::on_sampling). The function's future runs on the adapter's runtime.
     pub fn on_sampling_async<F>(
         self,
         sample: impl Fn(CreateMessage) -> F + Send + Sync + 'static,
@@ -153,7 +157,7 @@ impl Client {
         self.declare(Capability::Sampling).handle_async("sampling/createMessage", sample)
     }
 
-    /// Answers requests for the list of [roots] with the result of `roots`.
+    /// Sets the function that returns the list of [roots] when the server requests it.
     ///
     /// [roots]: https://modelcontextprotocol.io/specification/2025-11-25/client/roots
     pub fn on_roots(self, roots: impl Fn() -> Vec<Root> + Send + Sync + 'static) -> Self {
@@ -161,7 +165,7 @@ impl Client {
         self.declare(Capability::Roots).handle("roots/list", answer)
     }
 
-    /// Declares a capability that setting a handler does not declare, such as sampling with tools.
+    /// Declares a capability that no handler declares by itself, such as sampling with tools.
     pub fn declare(mut self, capability: Capability) -> Self {
         self.config = self.config.capability(capability);
         self
@@ -196,7 +200,7 @@ impl Client {
         self
     }
 
-    /// Passes the method and params of each server notification to `callback`.
+    /// Calls `callback` with the method and params of each notification from the server.
     ///
     /// Notifications arrive in order and one at a time. Log messages are included; changes reported
     /// by a [`Subscription`](crate::Subscription) are not.
@@ -228,7 +232,7 @@ impl Client {
         self
     }
 
-    /// Sets the expected era of the server, usually that of the previous connection.
+    /// Sets the era that the server is expected to have, usually that of the previous connection.
     ///
     /// An era is a family of protocol revisions: *legacy* up to 2025-11-25, *modern* from
     /// 2026-07-28. By default the client probes the server with `server/discover` to detect its
@@ -240,9 +244,10 @@ impl Client {
         self
     }
 
-    /// Accepts an `initialize` response that names a modern revision (2026-07-28 or later).
+    /// Makes the client accept an `initialize` response that names a modern revision.
     ///
-    /// The client then continues with that revision. By default, connecting to such a server fails.
+    /// The client then continues with that revision (2026-07-28 or later). By default, connecting
+    /// to a server that sends such a response fails.
     // T-31: a deviation from the specification, so it is opt-in.
     pub fn accept_modern_initialize(mut self) -> Self {
         self.config = self.config.accept_modern_initialize();
@@ -253,10 +258,10 @@ impl Client {
     ///
     /// By default the pipes keep the system's size, 64 KiB on Linux.
     ///
-    /// Larger pipes save context switches when messages are large; 512 KiB is a good choice for
-    /// such clients. This setting works on Linux and Android only, within the limits of the system
-    /// (see `pipe(7)`). The system limits the total pipe size of each user, so small clients should
-    /// keep the default.
+    /// If messages are large, larger pipes save context switches; 512 KiB is then a good choice.
+    /// This setting works on Linux and Android only, within the limits of the system (see
+    /// `pipe(7)`). The system limits the total pipe size of each user, so a client with small
+    /// messages should keep the default.
     pub fn pipe_bytes(mut self, bytes: usize) -> Self {
         self.pipe_bytes = Some(bytes);
         self
@@ -311,8 +316,10 @@ impl Client {
     /// `runtime` drives the connection. The `spawn` methods of adapters call this method.
     ///
     /// # Errors
-    /// Fails with [`Error::Io`] if the server cannot be started. Fails with [`Error::Start`], which
-    /// contains the last lines of the server's stderr, if the connection cannot be opened.
+    /// Fails with
+    /// - [`Error::Io`] if the server cannot be started;
+    /// - [`Error::Start`] if the connection cannot be opened. This error contains the last lines
+    ///   that the server wrote to stderr.
     pub async fn spawn_on(
         self,
         runtime: Arc<dyn Runtime>,
@@ -360,8 +367,8 @@ impl Client {
     /// the connection starts.
     ///
     /// If the client opens further connections, for example by
-    /// [`reconnect`](Connection::reconnect), their state machines already expect the era of the
-    /// server, as if set by [`expect_era`](Self::expect_era).
+    /// [`reconnect`](Connection::reconnect), their state machines already expect the server's era,
+    /// as if it had been set with [`expect_era`](Self::expect_era).
     #[must_use]
     pub fn machine(&self, began: Instant) -> Stdio<Machine> {
         Stdio::new(Machine::new(began, self.config.clone()))

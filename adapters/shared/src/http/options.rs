@@ -57,16 +57,17 @@ impl Http {
         }
     }
 
-    /// Accepts requests to this host in addition to loopback hosts.
+    /// Makes the server accept requests to `host` in addition to loopback hosts.
     ///
-    /// If `host` has no port, as in `example.com`, requests to any of its ports are accepted. If it
-    /// has a port, as in `example.com:8080`, only requests to that port are accepted.
+    /// If `host` names no port, as in `example.com`, requests to any port of the host are accepted.
+    /// If it names a port, as in `example.com:8080`, only requests to that port are accepted.
     pub fn host(mut self, host: &str) -> Self {
         self.hosts.push(host.into());
         self
     }
 
-    /// Accepts requests to any host, which disables the protection against DNS rebinding.
+    /// Makes the server accept requests to any host. This disables the protection against DNS
+    /// rebinding.
     ///
     /// Use this only for servers behind a proxy that validates the host.
     pub const fn any_host(mut self) -> Self {
@@ -74,7 +75,8 @@ impl Http {
         self
     }
 
-    /// Accepts requests from browser pages of this origin, such as `https://app.example.com`.
+    /// Makes the server accept requests from browser pages of an origin such as
+    /// `https://app.example.com`.
     pub fn origin(mut self, origin: &str) -> Self {
         self.origins.push(origin.into());
         self
@@ -86,7 +88,7 @@ impl Http {
         self
     }
 
-    /// Accepts requests to any path. Use this for servers behind a router that matches the path.
+    /// Makes the server accept requests to any path, for use behind a router that matches the path.
     pub fn any_path(mut self) -> Self {
         self.path = None;
         self
@@ -94,7 +96,7 @@ impl Http {
 
     /// Sets the maximum number of concurrent sessions. Default: 10,000.
     ///
-    /// Further clients receive status 503.
+    /// Requests for further sessions receive status 503.
     // SEC-18: bounds the memory that clients can claim.
     pub const fn sessions_max(mut self, sessions_max: usize) -> Self {
         self.sessions_max = sessions_max;

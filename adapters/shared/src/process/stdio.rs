@@ -16,7 +16,7 @@ use std::time::Duration;
 use event_listener::Event;
 use futures_lite::future::or;
 
-/// A descriptor that an event loop can poll once it has made the descriptor non-blocking.
+/// A descriptor that an event loop can poll. The event loop must first make it non-blocking.
 #[derive(Debug)]
 pub enum Pollable {
     /// One end of a pipe.
@@ -27,11 +27,11 @@ pub enum Pollable {
 
 /// Returns this process's stdin as a descriptor that can be polled.
 ///
-/// If stdin is neither a pipe nor a socket, but for example a terminal, a thread copies its bytes
-/// to a pipe.
+/// If stdin is neither a pipe nor a socket (but a terminal, for example), the descriptor is a pipe
+/// into which a thread copies the bytes from stdin.
 ///
 /// # Errors
-/// Fails if the stream is closed, or if the thread cannot be started.
+/// Fails if stdin is closed, or if the thread cannot be started.
 pub fn input() -> io::Result<Pollable> {
     match pollable(io::stdin().as_fd().try_clone_to_owned()?, Direction::In)? {
         Ok(pollable) => Ok(pollable),
@@ -46,10 +46,10 @@ pub fn input() -> io::Result<Pollable> {
 /// Returns this process's stdout as a descriptor that can be polled.
 ///
 /// If stdout is neither a pipe nor a socket, the descriptor is a pipe from which a thread copies
-/// bytes to stdout. The returned [`StdoutFlush`] waits until they have arrived there.
+/// bytes to stdout. Use the returned [`StdoutFlush`] to wait until they have arrived there.
 ///
 /// # Errors
-/// Fails if the stream is closed, or if the thread cannot be started.
+/// Fails if stdout is closed, or if the thread cannot be started.
 pub fn output() -> io::Result<(Pollable, StdoutFlush)> {
     match pollable(io::stdout().as_fd().try_clone_to_owned()?, Direction::Out)? {
         Ok(pollable) => Ok((pollable, StdoutFlush(None))),

@@ -61,9 +61,9 @@ impl Changes {
     /// # Errors
     /// Fails with
     /// - [`Misuse::Undeclared`] if the server does not declare resource subscriptions;
-    /// - [`Misuse::Blocked`] if a client misses this notification because it does not read and too
-    ///   many notifications (1,024, or 1 MiB of URIs) are already waiting for it. All other clients
-    ///   are still notified.
+    /// - [`Misuse::Blocked`] if a client misses this notification, because it does not read and too
+    ///   many earlier ones (1,024, or 1 MiB of URIs) are still queued for it. All other clients are
+    ///   notified.
     pub fn resource_updated(&self, uri: &str) -> Result<(), Misuse> {
         self.send(Change::Resource(uri))
     }

@@ -39,12 +39,12 @@ pub fn dial(host: &str, port: u16) -> BoxFuture<'static, io::Result<Box<dyn Byte
     })
 }
 
-/// Extends [`Client`] with a method that connects over HTTP on smol.
+/// Extends [`Client`] with a method that uses smol to connect over HTTP.
 pub trait ConnectHttp {
     /// Connects to a server and waits until it has identified itself.
     ///
     /// The client first sends `server/discover` to detect whether the server supports a modern
-    /// revision. If it does not, the client then sends `initialize`.
+    /// revision (2026-07-28 or later). If the server does not, the client then sends `initialize`.
     ///
     /// Dropping the last clone of the connection ends the session in the background.
     /// [`Connection::close`] ends the session and waits until it has ended.

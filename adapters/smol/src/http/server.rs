@@ -32,7 +32,7 @@ impl HttpRuntime for Smol {
     }
 }
 
-/// Extends [`Server`] with a method that serves it over HTTP on smol.
+/// Extends [`Server`] with a method that uses smol to serve clients over HTTP.
 pub trait ServeHttp {
     /// Serves HTTP clients that connect to `listener`, until [`Stop::stop`] is called.
     ///

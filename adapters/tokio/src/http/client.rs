@@ -32,21 +32,21 @@ impl Dial for Tokio {
     }
 }
 
-/// Extends [`Client`] with a method that connects over HTTP on tokio.
+/// Extends [`Client`] with a method that uses tokio to connect over HTTP.
 ///
-/// The method works on both runtime flavors; IO and time must be enabled.
+/// The method works in both runtime flavors; the runtime must have IO and time enabled.
 pub trait ConnectHttp {
     /// Connects to a server and waits until it has identified itself.
     ///
     /// The client first sends `server/discover` to detect whether the server supports a modern
-    /// revision. If it does not, the client then sends `initialize`.
+    /// revision (2026-07-28 or later). If the server does not, the client then sends `initialize`.
     ///
     /// Dropping the last clone of the connection ends the session in the background.
     /// [`Connection::close`] ends the session and waits until it has ended.
     ///
     /// # Errors
-    /// Fails with [`Error::Start`] if the connection cannot be opened, and with [`Error::Io`] if
-    /// there is no runtime.
+    /// Fails with [`Error::Start`] if the connection cannot be opened, and with [`Error::Io`]
+    /// outside of a tokio runtime.
     // LIF-30: a legacy server rejects the probe.
     fn connect_http(self, remote: Remote)
     -> impl Future<Output = Result<Connection, Error>> + Send;

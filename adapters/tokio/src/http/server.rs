@@ -30,9 +30,9 @@ impl HttpRuntime for Tokio {
     }
 }
 
-/// Extends [`Server`] with methods that serve it over HTTP on tokio.
+/// Extends [`Server`] with methods that use tokio to serve clients over HTTP.
 ///
-/// The methods work on both runtime flavors; IO and time must be enabled.
+/// The methods work in both runtime flavors; the runtime must have IO and time enabled.
 pub trait ServeHttp {
     /// Serves HTTP clients that connect to `listener`, until [`Stop::stop`] is called.
     ///
@@ -46,7 +46,7 @@ pub trait ServeHttp {
     /// # Errors
     /// Fails if
     /// - a registered tool, resource, resource template or prompt is invalid;
-    /// - there is no runtime;
+    /// - the method is used outside of a tokio runtime;
     /// - the listener fails permanently.
     fn serve_http(
         &self,
@@ -58,8 +58,8 @@ pub trait ServeHttp {
     /// Returns the server as a service for `hyper` or for a router such as `axum`.
     ///
     /// # Errors
-    /// Fails if a registered tool, resource, resource template or prompt is invalid, or if there is
-    /// no runtime.
+    /// Fails if a registered tool, resource, resource template or prompt is invalid, or if the
+    /// method is called outside of a tokio runtime.
     fn http_service(&self, options: Http) -> io::Result<Service>;
 }
 

@@ -45,13 +45,13 @@ impl From<Vec<String>> for Variable {
 pub struct Variables(Vec<(Box<str>, Variable)>);
 
 impl Variables {
-    /// Creates an empty set of values.
+    /// Creates an empty list.
     #[must_use]
     pub const fn new() -> Self {
         Self(Vec::new())
     }
 
-    /// Adds a value, replacing any existing value named `name`.
+    /// Adds the value of the variable `name`, replacing its existing value, if any.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<Variable>) -> Self {
         self.0.retain(|(known, _)| **known != *name);

@@ -56,7 +56,7 @@ impl HttpRequest {
     /// use mcp_proto::http::client::{Action, HttpClient, HttpConfig};
     ///
     /// let session = Client::new(mcp_proto::Instant::ZERO, Config::new("demo", "1.0.0"));
-    /// let mut http = HttpClient::new(session, HttpConfig::new(0));
+    /// let mut http = HttpClient::new(session, HttpConfig::new(0)); // 0: the seed
     /// let Some(Action::Send(send)) = http.poll_action() else { panic!() };
     /// assert_eq!(send.header("mcp-protocol-version"), Some("2026-07-28"));
     /// ```

@@ -26,8 +26,9 @@ impl HttpConfig {
     /// Creates the default configuration.
     ///
     /// In legacy sessions, the client opens a stream for messages that belong to no call. An event
-    /// stream that has ended is resumed after a delay of 1 s, which doubles with each attempt up to
-    /// 30 s, unless the server specifies a delay; see [`reconnect`](Self::reconnect).
+    /// stream that has ended is resumed after a delay, which is 1 s at first and doubles with each
+    /// attempt up to 30 s. The server can specify another delay; see
+    /// [`reconnect`](Self::reconnect).
     ///
     /// `seed` initializes the random jitter of these delays, which prevents a server's clients from
     /// all reconnecting at once. Choose the seed at random; it need not be secret.
@@ -44,10 +45,10 @@ impl HttpConfig {
 
     /// Sets the minimum and maximum delay before a stream reconnects. Default: 1 s and 30 s.
     ///
-    /// The delay starts at `min`, doubles with each attempt up to `max`, and is extended by random
-    /// jitter of up to half the delay. If the server has specified a delay, it replaces the delay
-    /// before the first attempt after a stream has ended, and is the minimum for later attempts.
-    /// Every delay is at least 50 ms.
+    /// The delay starts at `min` and doubles with each attempt up to `max`; random jitter adds up
+    /// to half of it. If the server has specified a delay, the first attempt after a stream has
+    /// ended waits for that delay, plus at most 100 ms of jitter, and later attempts wait at least
+    /// as long. Every delay is at least 50 ms.
     // T-86: exponential backoff.
     #[must_use]
     pub const fn reconnect(mut self, min: Duration, max: Duration) -> Self {
@@ -59,7 +60,7 @@ impl HttpConfig {
     /// Disables the stream for messages that belong to no call.
     ///
     /// Without this stream, the client receives only messages that arrive in the response to one of
-    /// its own. By default, the client opens the stream in legacy sessions.
+    /// its own messages. By default, the client opens the stream in legacy sessions.
     // HTTP-22: opening a stream with GET is optional.
     #[must_use]
     pub const fn without_stream(mut self) -> Self {

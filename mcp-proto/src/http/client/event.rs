@@ -34,7 +34,9 @@ pub struct Challenge {
     pub scheme: String,
     /// The single token (`token68` in RFC 9110) that some schemes use instead of parameters.
     pub token: Option<String>,
-    /// The parameters: pairs of a name, unique and in its original case, and an unquoted value.
+    /// The parameters as pairs of name and value.
+    ///
+    /// Names are unique and in their original case; values are unquoted.
     pub params: Vec<(String, String)>,
 }
 

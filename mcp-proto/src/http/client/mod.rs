@@ -75,7 +75,7 @@ use crate::time::Instant;
 ///
 /// let now = Instant::ZERO;
 /// let client = Client::new(now, client::Config::new("demo", "1.0.0"));
-/// let mut http = HttpClient::new(client, HttpConfig::new(7));
+/// let mut http = HttpClient::new(client, HttpConfig::new(7)); // 7: the seed
 /// let mut answer = |http: &mut HttpClient, body: &str| {
 ///     let Some(Action::Send(send)) = http.poll_action() else { panic!() };
 ///     assert_eq!(send.method, HttpMethod::Post);

@@ -36,7 +36,7 @@ pub enum Host<'a> {
 }
 
 impl<'a> Authority<'a> {
-    /// Parses a `Host` value: a host and an optional port.
+    /// Parses the value of a `Host` header: a host and an optional port.
     ///
     /// Returns `None` for anything else, such as a value with user info.
     // HTTP-55: protection against DNS rebinding.
@@ -71,7 +71,8 @@ impl<'a> Authority<'a> {
 
     /// Returns whether the host is `localhost`, `::1`, or an address in 127.0.0.0/8.
     ///
-    /// The port is ignored. No DNS server can redirect these hosts.
+    /// The port is ignored. No DNS server controls where these hosts point, so they are trusted by
+    /// default.
     // HTTP-55: only loopback hosts are trusted by default.
     #[must_use]
     pub fn is_loopback(&self) -> bool {
@@ -94,7 +95,7 @@ impl Host<'_> {
     }
 }
 
-/// A parsed `Origin` value.
+/// The parsed value of an `Origin` header.
 ///
 /// ```
 /// use mcp_proto::http::header::Origin;
@@ -107,7 +108,9 @@ impl Host<'_> {
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Origin<'a> {
-    /// `null`: the browser withholds the origin. This is not the absence of an `Origin` header.
+    /// The value `null`, by which a browser withholds the origin.
+    ///
+    /// This is different from a missing `Origin` header.
     // T-90: a `null` origin is not exempt from the check.
     Opaque,
     /// A scheme, host and port.
@@ -120,7 +123,7 @@ pub enum Origin<'a> {
 }
 
 impl<'a> Origin<'a> {
-    /// Parses an `Origin` value: a scheme, a host and an optional port, or `null`.
+    /// Parses the value of an `Origin` header: a scheme, a host and an optional port, or `null`.
     ///
     /// Returns `None` for anything else, such as a URL with a path, or a list.
     // HTTP-55: the origin is validated.

@@ -25,7 +25,7 @@ pub struct ChallengeRef<'a> {
 }
 
 impl ChallengeRef<'_> {
-    /// Returns the value of the parameter called `name`, ignoring case.
+    /// Returns the value of the parameter called `name`, in any case, or `None` if it is absent.
     #[must_use]
     pub fn param(&self, name: &str) -> Option<&str> {
         self.params

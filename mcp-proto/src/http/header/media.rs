@@ -19,10 +19,12 @@ pub fn is_media_type(value: &[u8], wanted: &str) -> bool {
 
 /// Returns whether a request's `Accept` values accept the media type `wanted`.
 ///
-/// The most specific media range that matches `wanted` decides; it rejects if its weight is zero
-/// (`q=0`). Among equally specific ranges, one that accepts is enough. Invalid ranges are ignored.
+/// The most specific media range that matches `wanted` decides: it accepts `wanted` unless its
+/// weight is zero (`q=0`). If several ranges are equally specific, it is enough that one of them
+/// accepts `wanted`. Invalid ranges are ignored.
 ///
-/// Returns false if there are no values: the caller decides what a missing `Accept` header means.
+/// Returns false if no range matches. Callers that take a missing `Accept` header to accept
+/// everything must check for it themselves.
 ///
 /// ```
 /// use mcp_proto::http::header::accepts;

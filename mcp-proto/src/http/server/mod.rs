@@ -117,7 +117,7 @@ impl HttpServer {
         Self { server, settings, scope, streams, exchanges: Exchanges::new(), now: Instant::ZERO }
     }
 
-    /// Returns the session id; `None` in the modern era.
+    /// Returns the session id, or `None` if this is a modern server.
     #[must_use]
     pub fn id(&self) -> Option<&str> {
         self.scope.id()
@@ -126,8 +126,8 @@ impl HttpServer {
     /// Returns the cache of the latest request context.
     ///
     /// Modern clients usually repeat an identical `_meta` in each request. To avoid parsing it
-    /// again, take the cache out of the server of one request and put it into the server of the
-    /// next. This saves about a tenth of the work per request.
+    /// again, move the cache from one request's server to the next request's server. This saves
+    /// about a tenth of the work per request.
     ///
     /// ```
     /// # use mcp_proto::http::{ContextCache, HttpServer, StreamSettings};
@@ -211,8 +211,9 @@ impl HttpServer {
     /// Handles a GET: the client listens for server messages, or [resumes] a stream.
     ///
     /// Without `last_event_id`, the client listens for messages that do not belong to a request.
-    /// With it, the event's stream resumes after that event. In both cases, an earlier exchange
-    /// that still sends the stream's messages ends.
+    /// With it, the event's stream resumes after that event. In both cases, this exchange takes
+    /// over the stream: if an earlier exchange is still sending the stream's messages, that
+    /// exchange ends.
     ///
     /// [resumes]: https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
     ///
@@ -248,8 +249,8 @@ impl HttpServer {
 
     /// Handles a client that disconnected or stopped reading a response.
     ///
-    /// A legacy session keeps the messages so that the client can resume the stream; a modern
-    /// request is cancelled.
+    /// In a legacy session, the stream's messages are kept so that the client can resume the
+    /// stream. A modern request is cancelled.
     // T-76, T-77: disconnection cancels a modern request and no legacy one.
     pub fn handle_gone(&mut self, now: Instant, id: ServerExchangeId) {
         self.now = self.now.max(now);
@@ -295,7 +296,7 @@ impl HttpServer {
 
     /// Returns when to call [`handle_timeout`](Self::handle_timeout).
     ///
-    /// Returns `None` if no timer is running. Takes O(exchanges) time.
+    /// Returns `None` if no timer is running. Takes time linear in the number of open exchanges.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
         self.exchanges.next_due().into_iter().chain(self.server.poll_timeout()).min()
@@ -317,9 +318,9 @@ impl HttpServer {
         self.exchanges.iter().any(has_output) || self.server.is_closed()
     }
 
-    /// Returns a response as soon as it is decided whether it is JSON or an event stream.
+    /// Returns an exchange's response once the server has chosen between JSON and an event stream.
     ///
-    /// Returns `None` before that decision, and after the response has been returned once.
+    /// Returns `None` before that choice and after the response has been returned.
     pub fn poll_reply(&mut self, id: ServerExchangeId) -> Option<Reply> {
         self.route();
         let exchange = self.exchanges.get(id)?;

@@ -9,6 +9,7 @@ use core::time::Duration;
 /// use mcp_proto::http::StreamSettings;
 ///
 /// let patient = StreamSettings { retry: Duration::from_secs(5), ..StreamSettings::default() };
+/// // The default, 256 KiB.
 /// assert_eq!(patient.replay_bytes_max, 256 << 10);
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]

@@ -75,13 +75,15 @@ const BOM: &[u8] = b"\xEF\xBB\xBF";
 /// A parser of one logical event stream, which may be resumed over several connections.
 ///
 /// Each byte is inspected once, and chunk boundaries do not affect the events. The reader holds at
-/// most about twice its limits in memory.
+/// most about twice the limits passed to [`new`](Self::new) in memory.
 ///
 /// ```
 /// use mcp_proto::http::sse::{Item, EventReader};
 /// use std::time::Duration;
 ///
+/// // Up to 1 MiB of data, and up to 256 bytes in each other field.
 /// let mut reader = EventReader::new(1 << 20, 256);
+/// // One event with an id, a reconnection time and empty data; then an incomplete event.
 /// for mut chunk in [&b"id: a1\nretry: 500\nda"[..], b"ta:\r", b"\n\r\ndata: cut of"] {
 ///     while let Some(found) = reader.next(&mut chunk) {
 ///         let Item::Event(event) = found else { panic!("no event") };
@@ -89,6 +91,7 @@ const BOM: &[u8] = b"\xEF\xBB\xBF";
 ///     }
 /// }
 /// assert!(reader.finish(), "the last event was incomplete");
+/// // The values that the first event has set remain.
 /// assert_eq!((reader.last_id(), reader.retry()), (Some("a1"), Some(Duration::from_millis(500))));
 /// ```
 #[derive(Debug)]
@@ -175,11 +178,12 @@ impl EventReader {
         }
     }
 
-    /// Consumes `input` up to the next event and returns that event.
+    /// Consumes `input` up to the end of the next event and returns that event.
     ///
-    /// Returns `None` if all of `input` is consumed before an event is complete.
+    /// Returns [`Item::TooLong`] instead as soon as an event exceeds a limit. Returns `None` if all
+    /// of `input` is consumed before an event is complete.
     ///
-    /// An event is returned as soon as the first byte of its terminating blank line is read.
+    /// An event is complete as soon as the first byte of its terminating blank line is read.
     // SSE-07: a blank line dispatches an event.
     pub fn next<'s>(&'s mut self, input: &mut &[u8]) -> Option<Item<'s>> {
         if mem::take(&mut self.is_dispatched) {

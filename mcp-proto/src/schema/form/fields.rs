@@ -7,7 +7,7 @@ use crate::schema::containers::List;
 use crate::schema::macros::{object, string_enum};
 
 object! {
-    /// A text field.
+    /// A text field. (since 2025-06-18)
     pub struct TextField tagged "type" = "string" {
         /// Display name.
         optional title: String = "title",
@@ -25,7 +25,7 @@ object! {
 }
 
 string_enum! {
-    /// The format of a text field.
+    /// The format of a text field. (since 2025-06-18)
     pub enum TextFormat {
         /// A date, such as `2026-07-28`.
         Date = "date",
@@ -39,7 +39,7 @@ string_enum! {
 }
 
 object! {
-    /// A numeric field.
+    /// A numeric field. (since 2025-06-18)
     pub struct NumberField {
         /// Whether the value must be an integer.
         required kind: NumberKind = "type",
@@ -57,7 +57,7 @@ object! {
 }
 
 string_enum! {
-    /// The type of a numeric field.
+    /// The type of a numeric field. (since 2025-06-18)
     pub enum NumberKind {
         /// Integers only.
         Integer = "integer",
@@ -81,7 +81,7 @@ impl NumberField {
 }
 
 object! {
-    /// A yes-or-no field.
+    /// A yes-or-no field. (since 2025-06-18)
     pub struct BoolField tagged "type" = "boolean" {
         /// Display name.
         optional title: String = "title",
@@ -93,10 +93,10 @@ object! {
 }
 
 object! {
-    /// A field for which the user chooses one of several values.
+    /// A field for which the user chooses one of several values. (since 2025-06-18)
     ///
-    /// The choices are given either by `options`, each with its display name (since 2025-11-25), or
-    /// by `values`, optionally with display names in `names`. For peers that use an earlier
+    /// Either `options` gives the choices with their display names (since 2025-11-25), or `values`
+    /// gives the choices and `names`, if set, their display names. For peers that use an earlier
     /// revision, `options` is encoded as `values` and `names`.
     pub struct ChoiceField tagged "type" = "string" {
         /// Display name.
@@ -115,7 +115,7 @@ object! {
 }
 
 object! {
-    /// A value with its display name.
+    /// A value with its display name. (since 2025-11-25)
     pub struct ChoiceOption {
         /// The value.
         required value: String = "const",

@@ -20,7 +20,7 @@ pub trait Dial: Spawn {
     ///
     /// A read from the returned stream must query the operating system before it returns `Pending`.
     /// Otherwise, the client might not notice that the server has closed an idle connection, and
-    /// send a request over it.
+    /// might send a request over it.
     fn dial(&self, host: &str, port: u16) -> BoxFuture<'static, io::Result<Box<dyn ByteStream>>>;
 
     /// Waits for `duration`.

@@ -46,7 +46,7 @@ pub struct Remote {
 }
 
 impl Remote {
-    /// Parses the URL of a server. The scheme is `http`, or `https` with the feature `tls`.
+    /// Parses a server's URL. The scheme must be `http`, or `https` with the feature `tls`.
     ///
     /// # Errors
     /// Fails with [`io::ErrorKind::InvalidInput`] if the URL is invalid or contains a user name.
@@ -90,11 +90,11 @@ impl Remote {
         })
     }
 
-    /// Adds a header field to each request.
+    /// Adds a header field that is sent with each request.
     ///
     /// # Errors
     /// Fails with [`io::ErrorKind::InvalidInput`] if the name or value is invalid, or if the field
-    /// is reserved for the protocol, such as `Accept` and all `Mcp-` fields.
+    /// is reserved for the protocol, such as `Accept` or a field whose name starts with `Mcp-`.
     pub fn header(mut self, name: &str, value: &str) -> io::Result<Self> {
         let bad = || {
             let message = format!("invalid or reserved header field `{name}`");
@@ -130,7 +130,7 @@ impl Remote {
         self
     }
 
-    /// Calls `callback` when the server rejects a request with status 401 or 403.
+    /// Calls `callback` whenever the server rejects a request with status 401 or 403.
     pub fn on_challenge(
         mut self,
         callback: impl Fn(&AuthChallenge) + Send + Sync + 'static,
@@ -149,11 +149,11 @@ impl Remote {
         self
     }
 
-    /// Disables the stream for server messages that are unrelated to any call.
+    /// Disables the stream for messages from the server that belong to no call.
     ///
     /// By default, the client opens such a stream in legacy sessions (revisions up to 2025-11-25).
-    /// Without it, the client receives only messages that the server sends in response to a
-    /// request.
+    /// Without this stream, the client receives only messages that the server sends in response to
+    /// a request.
     // HTTP-22: the stream is optional.
     pub const fn without_stream(mut self) -> Self {
         self.has_stream = false;

@@ -83,14 +83,14 @@ impl Cx {
 
     /// Sends a [progress] notification if the client requested progress.
     ///
-    /// The value must increase with each notification.
+    /// The progress value must increase with each notification.
     ///
     /// [progress]:
     ///     https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/progress
     ///
     /// # Errors
     /// Fails with [`Misuse::Stale`] if the request was cancelled, and with [`Misuse::Unencodable`]
-    /// if the value did not increase.
+    /// if the progress value did not increase.
     pub fn progress(&self, progress: Progress) -> Result<(), Misuse> {
         let incoming = self.request.incoming;
         self.request.link.apply(Command::Progress { incoming, progress: &progress })
@@ -125,7 +125,7 @@ impl Cx {
         self.request.cancelled.is_set()
     }
 
-    /// Blocks for `duration` or until the request is cancelled; returns true if it was cancelled.
+    /// Blocks for `duration` or until the request is cancelled; returns whether it was cancelled.
     #[must_use]
     pub fn sleep(&self, duration: Duration) -> bool {
         self.request.pace.disprove();
@@ -294,9 +294,10 @@ impl Cx {
         })
     }
 
-    /// Stores `state` for the next run of the handler, if this run ends with an input request.
+    /// Stores `state` for the handler's next run, if this run ends by asking the client for input.
     ///
-    /// The client receives the state and returns it, so it must be small and contain no secrets.
+    /// The state is also stored if this run ends with [`repeat`](Self::repeat). The client receives
+    /// the state and returns it, so the state must be small and contain no secrets.
     ///
     /// # Errors
     /// Fails with [`Misuse::Unencodable`] if `state` cannot be serialized as JSON.
