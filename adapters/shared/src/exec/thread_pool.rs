@@ -44,7 +44,7 @@ const WATCH_INTERVAL: Duration = Duration::from_millis(1);
 const PATIENT_LOOKS: u32 = 10;
 
 /// How long a thread waits for a job before it ends: the last one, and all others.
-const IDLE_LAST: Duration = Duration::from_secs(10);
+const IDLE_LAST: Duration = Duration::from_secs(2);
 const IDLE: Duration = Duration::from_millis(200);
 
 impl<L, K> ThreadPool<L, K>
