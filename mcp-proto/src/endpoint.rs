@@ -59,7 +59,8 @@ pub trait Endpoint {
     /// Handles the end of the input: the peer has closed its side.
     fn handle_eof(&mut self, now: Instant);
 
-    /// Handles expired timeouts. Early, late and repeated calls are harmless.
+    /// Advances the time to `now` and handles expired timeouts. Early, late and repeated calls are
+    /// harmless.
     fn handle_timeout(&mut self, now: Instant);
 
     /// Removes and returns the oldest event. O(1).

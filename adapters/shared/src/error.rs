@@ -7,7 +7,7 @@ use std::process::ExitStatus;
 use mcp_proto::schema::DecodeError;
 use mcp_proto::{CallError, CloseReason, Misuse};
 
-/// An error of a connection or a call.
+/// An error from a connection or a call.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {

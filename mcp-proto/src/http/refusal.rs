@@ -98,7 +98,7 @@ impl core::error::Error for Refusal {}
 
 /// Returns the HTTP status of a JSON-RPC response in `revision`.
 ///
-/// `error` is the JSON-RPC error code, or `None` for a result. Applies to responses sent as JSON;
+/// `error` is the JSON-RPC error code, or `None` for a result. The status applies to responses sent as JSON;
 /// an event stream always has status 200.
 ///
 /// ```

@@ -19,7 +19,7 @@ use crate::revision::{CAPABILITIES, Capability, CapabilityRule, Revision, Side};
 /// use mcp_proto::Capability;
 ///
 /// let capabilities = Capabilities::none().with(Capability::ToolsListChanged);
-/// assert!(capabilities.has(Capability::Tools)); // implied by its part
+/// assert!(capabilities.has(Capability::Tools)); // added with `ToolsListChanged`
 /// assert!(!capabilities.has(Capability::Prompts));
 /// ```
 // T-41: presence declares. CAP-18: unknown capabilities are ignored.

@@ -169,7 +169,7 @@ impl<T> Map<T> {
         self
     }
 
-    /// Iterates over the names and values in order.
+    /// Iterates over the names and values in order of appearance.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &T)> {
         self.items.iter().map(|(key, value)| (&**key, value))
     }

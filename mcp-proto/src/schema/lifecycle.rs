@@ -15,7 +15,7 @@ object! {
     /// For display and logs only: do not make behaviour depend on it.
     // STL-06: identity is for display and logs.
     pub struct Implementation {
-        /// Name for use by programs; `title` is for display.
+        /// Identifier of the implementation; `title` is its display name.
         required name: String = "name",
         /// Version of the implementation.
         required version: String = "version",

@@ -54,11 +54,11 @@ pub mod key {
     pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
     /// In a message of a subscription: the id of the request that opened it. (since 2026-07-28)
     pub const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
-    /// In any message: the `traceparent` value (W3C Trace Context).
+    /// In any message: the W3C Trace Context, as in a `traceparent` header.
     pub const TRACEPARENT: &str = "traceparent";
-    /// In any message: the `tracestate` value (W3C Trace Context).
+    /// In any message: the W3C Trace Context, as in a `tracestate` header.
     pub const TRACESTATE: &str = "tracestate";
-    /// In any message: the `baggage` value (W3C Baggage).
+    /// In any message: the W3C Baggage, as in a `baggage` header.
     pub const BAGGAGE: &str = "baggage";
 }
 

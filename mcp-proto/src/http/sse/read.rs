@@ -30,7 +30,7 @@ pub struct IncomingEvent<'a> {
     /// The event type; `message` if the block has none. Invalid UTF-8 is replaced.
     // SSE-12: the type selects the handler.
     pub kind: &'a str,
-    /// The data lines joined by LF, as raw bytes that may not be UTF-8.
+    /// The data lines, joined by LF. These are raw bytes, not necessarily valid UTF-8.
     ///
     /// `None` if the block has no data. Such a block is not an event: only its `id` and `retry`
     /// take effect.

@@ -38,7 +38,8 @@ pub trait LinkRole: OnTransport {
     /// The role's configuration, which never changes while connected.
     type Shared: Send + Sync;
 
-    /// How long to wait for input that the peer sent before it stopped reading.
+    /// How long to keep the connection open after the peer has stopped reading, so that input it
+    /// sent earlier can still arrive.
     const LAST_INPUT: Duration;
 
     /// Returns the workers that run the role's handlers; `None` if the driver does not start them.
@@ -46,7 +47,8 @@ pub trait LinkRole: OnTransport {
         None
     }
 
-    /// Returns whether the role has room for the events that further input may cause.
+    /// Returns whether the role has room for the events that further input may cause. If not, no
+    /// further input is read for now.
     fn has_room(_: &Self::Open) -> bool {
         true
     }
