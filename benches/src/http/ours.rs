@@ -5,24 +5,24 @@ use std::net::TcpListener;
 
 use mcp_tokio::http::{Http, Service, Stop};
 use mcp_tokio::proto::{Progress, Raw};
-use mcp_tokio::{AsyncCx, Server, ToolError};
+use mcp_tokio::{Cx, Server, ToolError};
 
-/// Builds a server with two tools: `echo` returns its text, and `steps` reports one step of
-/// progress first.
+/// Builds a server with two tools, both of them plain functions: `echo` returns its text, and
+/// `steps` reports one step of progress first.
 ///
 /// # Errors
 ///
 /// Never: the schemas are JSON.
 pub fn echo() -> io::Result<Server> {
     let schema = Raw::from_text(r#"{"type":"object"}"#).map_err(io::Error::other)?;
-    let echo = |arguments: Raw, _: AsyncCx| async move { said(&arguments) };
-    let steps = |arguments: Raw, cx: AsyncCx| async move {
+    let echo = |arguments: Raw, _: Cx| said(&arguments);
+    let steps = |arguments: Raw, cx: Cx| {
         cx.progress(Progress::new(1.0)).map_err(ToolError::from)?;
         said(&arguments)
     };
     Ok(Server::new("echo", "1.0.0")
-        .tool_raw_async("echo", "Returns its text", schema.clone(), echo)
-        .tool_raw_async("steps", "Reports progress, then returns its text", schema, steps))
+        .tool_raw("echo", "Returns its text", schema.clone(), echo)
+        .tool_raw("steps", "Reports progress, then returns its text", schema, steps))
 }
 
 fn said(arguments: &Raw) -> Result<String, ToolError> {
@@ -48,14 +48,6 @@ pub(super) fn on_smol(listener: TcpListener) -> io::Result<()> {
     ))
 }
 
-/// Plain handlers, as in programs without a runtime.
 pub(super) fn on_threads(listener: TcpListener) -> io::Result<()> {
-    let schema = Raw::from_text(r#"{"type":"object"}"#).map_err(io::Error::other)?;
-    let server = Server::new("echo", "1.0.0")
-        .tool_raw("echo", "Returns its text", schema.clone(), |arguments, _| said(&arguments))
-        .tool_raw("steps", "Reports progress, then returns its text", schema, |arguments, cx| {
-            cx.progress(Progress::new(1.0)).map_err(ToolError::from)?;
-            said(&arguments)
-        });
-    mcp_blocking::http::ServeHttp::serve_http(&server, listener, Http::new(), &Stop::new())
+    mcp_blocking::http::ServeHttp::serve_http(&echo()?, listener, Http::new(), &Stop::new())
 }

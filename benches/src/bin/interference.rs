@@ -1,0 +1,163 @@
+//! Measures how long one client waits while another keeps handlers busy, over HTTP, on each runtime:
+//! `interference [SECONDS]`.
+
+#![allow(clippy::expect_used, clippy::print_stdout, reason = "a tool prints, and may panic")]
+
+use std::net::TcpListener;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use mcp_blocking::http::{ConnectHttp as _, Http, Remote, ServeHttp as _, Stop};
+use mcp_blocking::proto::Raw;
+use mcp_blocking::{Client, Connection, Cx, Server};
+
+/// What the first client does.
+#[derive(Clone, Copy)]
+enum Load {
+    /// Nothing.
+    Idle,
+    /// 100 calls of a handler that computes for 100 ms.
+    Computes,
+    /// 1,000 calls of a handler that sleeps for a minute.
+    Sleeps,
+    /// 100 calls of a handler that proved quick and then blocks for 100 ms.
+    Turns,
+}
+
+impl Load {
+    const ALL: [(Self, &str); 4] = [
+        (Self::Idle, "nothing"),
+        (Self::Computes, "100 × 100 ms of computing"),
+        (Self::Sleeps, "1,000 × a minute of sleep"),
+        (Self::Turns, "100 × 100 ms, quick before"),
+    ];
+
+    const fn calls(self) -> (usize, &'static str, &'static str) {
+        match self {
+            Self::Idle => (0, "", ""),
+            Self::Computes => (100, "compute", r#"{"ms":100}"#),
+            Self::Sleeps => (1000, "sleep", r#"{"ms":60000}"#),
+            Self::Turns => (100, "block", r#"{"ms":100}"#),
+        }
+    }
+}
+
+fn main() {
+    let seconds = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(3.0);
+    println!("## One client waits for another\n");
+    println!(
+        "Over HTTP in a session: the time of an echo and of a ping of one client, while another \
+         client keeps plain handlers of the server busy.\n"
+    );
+    println!("| runtime | the other client | echo p50 | p99 | max | ping p99 | max |");
+    println!("|---|---|--:|--:|--:|--:|--:|");
+    for runtime in ["tokio", "smol", "blocking"] {
+        for (load, name) in Load::ALL {
+            let address = start(runtime);
+            let (busy, idle) = (connect(&address), connect(&address));
+            let schema = Raw::from_text(r#"{"text":"x"}"#).expect("it is JSON");
+            if matches!(load, Load::Turns) {
+                let quick = Raw::from_text(r#"{"ms":0}"#).expect("it is JSON");
+                for _ in 0..100 {
+                    busy.call_tool("block", &quick).wait().expect("it answers");
+                }
+            }
+            let (count, tool, arguments) = load.calls();
+            let arguments = Raw::from_text(if count == 0 { "{}" } else { arguments });
+            let arguments = arguments.expect("it is JSON");
+            let _open: Vec<_> = (0..count)
+                .map(|_| busy.call_tool(tool, &arguments).start().expect("it starts"))
+                .collect();
+            let (mut echoes, mut pings) = (Vec::new(), Vec::new());
+            let begin = Instant::now();
+            while begin.elapsed().as_secs_f64() < seconds {
+                echoes.push(timed(|| {
+                    idle.call_tool("echo", &schema).wait().expect("it answers");
+                }));
+                pings.push(timed(|| {
+                    idle.call_raw("ping", Raw::empty_object()).wait().map(drop).expect("a pong")
+                }));
+                thread::sleep(Duration::from_millis(1));
+            }
+            let (echo, ping) = (quantiles(echoes), quantiles(pings));
+            println!(
+                "| {runtime} | {name} | {:.2} ms | {:.2} ms | {:.2} ms | {:.2} ms | {:.2} ms |",
+                echo[0], echo[1], echo[2], ping[1], ping[2]
+            );
+        }
+    }
+    // The sleeping handlers of the servers are not waited for.
+    std::process::exit(0);
+}
+
+fn timed(run: impl FnOnce()) -> f64 {
+    let begin = Instant::now();
+    run();
+    begin.elapsed().as_secs_f64() * 1e3
+}
+
+/// Returns the median, the 99th percentile and the maximum.
+fn quantiles(mut times: Vec<f64>) -> [f64; 3] {
+    times.sort_by(f64::total_cmp);
+    [0.5, 0.99, 1.0].map(|part| {
+        let index = ((times.len() as f64 * part) as usize).min(times.len().saturating_sub(1));
+        times.get(index).copied().unwrap_or_default()
+    })
+}
+
+fn connect(address: &str) -> Connection {
+    let remote = Remote::new(address).expect("a URL");
+    Client::new("client", "1").connect_http(remote).expect("it listens")
+}
+
+/// Starts a server in this process and returns its URL.
+fn start(runtime: &'static str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
+    let address = format!("http://{}/mcp", listener.local_addr().expect("it is bound"));
+    let serve = move || match runtime {
+        "blocking" => server().serve_http(listener, Http::new(), &Stop::new()),
+        "smol" => smol::block_on(mcp_smol::http::ServeHttp::serve_http(
+            &server(),
+            listener,
+            Http::new(),
+            &Stop::new(),
+        )),
+        _ => {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            listener.set_nonblocking(true)?;
+            runtime.block_on(async {
+                let listener = tokio::net::TcpListener::from_std(listener)?;
+                let (server, stop) = (server(), Stop::new());
+                mcp_tokio::http::ServeHttp::serve_http(&server, listener, Http::new(), &stop).await
+            })
+        }
+    };
+    thread::spawn(move || serve().expect("it serves"));
+    address
+}
+
+fn server() -> Server {
+    let schema = Raw::from_text(r#"{"type":"object"}"#).expect("it is JSON");
+    let ms = |arguments: &Raw| {
+        let ms = arguments.member("ms").and_then(|ms| ms.parse().ok()).unwrap_or(0);
+        Duration::from_millis(ms)
+    };
+    Server::new("server", "1")
+        .tool_raw("echo", "Returns at once", schema.clone(), |_, _| Ok("x"))
+        .tool_raw("sleep", "Sleeps", schema.clone(), move |arguments, cx: Cx| {
+            let _cancelled = cx.sleep(ms(&arguments));
+            Ok("slept")
+        })
+        .tool_raw("block", "Blocks", schema.clone(), move |arguments, _| {
+            thread::sleep(ms(&arguments));
+            Ok("blocked")
+        })
+        .tool_raw("compute", "Computes", schema, move |arguments, _| {
+            let end = Instant::now() + ms(&arguments);
+            let mut sum = 0_u64;
+            while Instant::now() < end {
+                sum = sum.wrapping_mul(31).wrapping_add(7);
+            }
+            Ok(sum.to_string())
+        })
+}
