@@ -100,9 +100,9 @@ impl Server {
     }
 
     /// Returns the cache of the latest request context.
-    #[cfg(feature = "http")]
+    #[allow(dead_code, reason = "used only by HTTP")]
     pub(crate) fn context_cache(&mut self) -> &mut crate::meta::ContextCache {
-        &mut self.connection.contexts
+        self.connection.context_cache()
     }
 
     /// Applies a command.

@@ -50,7 +50,7 @@ pub(crate) struct Connection {
     lifecycle: Lifecycle,
     keep_alive: KeepAlive,
     /// Server: the latest per-request context, cached because the next one is usually equal.
-    pub(crate) contexts: ContextCache,
+    contexts: ContextCache,
     calls: PendingCalls,
     inbound: Inbound,
     /// Client: its subscriptions to the server's changes.
@@ -146,13 +146,8 @@ impl Connection {
         }
         if self.keep_alive.take_due(&self.env) {
             let timeout = self.limits().ping_timeout;
-            self.calls.send_raw(
-                &mut self.env,
-                Owner::KeepAlive,
-                MethodId::Ping,
-                timeout,
-                |_, _| Ok(()),
-            );
+            let Self { env, calls, .. } = self;
+            calls.send_raw(env, Owner::KeepAlive, MethodId::Ping, timeout, |_, _| Ok(()));
             self.keep_alive.arm(&self.env);
         }
         let Env { out, identity, now, .. } = &mut self.env;

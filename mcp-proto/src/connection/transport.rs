@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 
 use super::Connection;
 use super::pending_calls::Owner;
+use crate::meta::ContextCache;
 use crate::time::Instant;
 use crate::vocabulary::{CallError, CallId, Fault, Outgoing, Route, StreamId, ViolationKind};
 use crate::wire::Outbox;
@@ -60,6 +61,11 @@ impl Connection {
         self.env.out.shrink();
         self.env.scratch = Vec::new();
         self.env.effects = Vec::new();
+    }
+
+    /// Returns the cache of the latest request context, which HTTP carries between connections.
+    pub(crate) fn context_cache(&mut self) -> &mut ContextCache {
+        &mut self.contexts
     }
 
     /// Returns the latest time passed to this connection.

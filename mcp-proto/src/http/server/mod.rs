@@ -127,14 +127,16 @@ impl HttpServer {
     ///
     /// Modern clients usually repeat an identical `_meta` in each request. To avoid parsing it
     /// again, take the cache out of the server of one request and put it into the server of the
-    /// next. This saves about a tenth of the work per request.
+    /// next. This saves about a tenth of the work per request. A server whose configuration is not
+    /// a clone of the first one's parses the request itself.
     ///
     /// ```
     /// # use mcp_proto::http::{ContextCache, HttpServer, StreamSettings};
     /// # use mcp_proto::server::{Config, Server};
     /// # use mcp_proto::{Instant, Revision};
+    /// # let config = Config::new("demo", "1.0.0");
     /// # let new = || HttpServer::modern(
-    /// #     Server::new(Instant::ZERO, Config::new("demo", "1.0.0")),
+    /// #     Server::new(Instant::ZERO, config.clone()),
     /// #     Revision::V2026_07_28,
     /// #     StreamSettings::default(),
     /// # );
