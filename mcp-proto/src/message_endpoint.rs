@@ -65,14 +65,16 @@ pub trait MessageEndpoint: sealed::Sealed {
 
     /// Handles a message that the transport has already parsed.
     ///
-    /// It must have been parsed with the [`limits`](Self::limits) of this connection.
+    /// A message that was not parsed with the [`limits`](Self::limits) of this connection is parsed
+    /// again.
     fn handle_decoded(&mut self, now: Instant, stream: StreamId, message: DecodedMessage<'_>);
 
     /// Handles input that is not a complete message.
     ///
     /// This is a line that is too long ([`ViolationKind::TooLong`]) or truncated by the end of the
-    /// stream ([`ViolationKind::Truncated`]).
-    fn handle_violation(&mut self, now: Instant, kind: ViolationKind);
+    /// stream ([`ViolationKind::Truncated`]). An error reply takes the stream that the input
+    /// arrived on.
+    fn handle_violation(&mut self, now: Instant, stream: StreamId, kind: ViolationKind);
 
     /// Handles the end of one stream.
     ///
@@ -175,8 +177,13 @@ macro_rules! message_endpoint_over_connection {
                 self.connection.handle_decoded(now, stream, message);
             }
 
-            fn handle_violation(&mut self, now: Instant, kind: $crate::vocabulary::ViolationKind) {
-                self.connection.handle_violation(now, kind);
+            fn handle_violation(
+                &mut self,
+                now: Instant,
+                stream: $crate::vocabulary::StreamId,
+                kind: $crate::vocabulary::ViolationKind,
+            ) {
+                self.connection.handle_violation(now, stream, kind);
             }
 
             fn handle_stream_closed(&mut self, now: Instant, stream: $crate::vocabulary::StreamId) {

@@ -213,3 +213,15 @@ fn a_client_does_not_probe_after_a_lost_session_lif_31() {
         Some(crate::CloseReason::Fault(crate::Fault::Refused(_)))
     ));
 }
+
+#[test]
+fn the_error_for_unreadable_input_takes_the_stream_of_the_input() {
+    for kind in [ViolationKind::TooLong, ViolationKind::Truncated] {
+        let mut server = Server::new(NOW, server_config(Limits::default()));
+        server.use_streams();
+        server.handle_violation(NOW, StreamId(5), kind);
+        let outgoing = server.poll_outgoing().unwrap();
+        assert_eq!(outgoing.route, crate::Route::Stream(StreamId(5)));
+        assert!(outgoing.body.starts_with(br#"{"jsonrpc":"2.0","#));
+    }
+}
