@@ -28,8 +28,10 @@ use crate::vocabulary::{Outgoing, Route, StreamId, ViolationKind};
 /// queue, and its end is reported as [`EndOfStream`](crate::OutgoingKind::EndOfStream).
 ///
 /// The `handle_*` methods complete all work before they return. The `poll_*` methods take O(1) time
-/// and may be called in any order, any number of times. A time earlier than a previous one is
-/// treated as if no time had passed.
+/// and may be called in any order, any number of times. Progress that was
+/// [deferred](crate::Limits::outbox_bytes_max) is queued once there is room: by the next poll of
+/// outgoing messages or by the next input or command, whichever comes first. A time earlier than a
+/// previous one is treated as if no time had passed.
 ///
 /// ```
 /// use mcp_proto::server::{Config, Server};
@@ -110,8 +112,8 @@ pub trait MessageEndpoint: sealed::Sealed {
 
     /// Counts `bytes` of a polled message as unsent until they are [released](Self::release).
     ///
-    /// Transports that queue messages themselves call this method, so that backpressure also covers
-    /// their queues.
+    /// Transports that queue messages themselves call this method directly after
+    /// [`poll_outgoing`](Self::poll_outgoing), so that backpressure also covers their queues.
     fn hold(&mut self, route: Route, bytes: usize);
 
     /// Counts up to `bytes` of the bytes held on `route` as sent.

@@ -124,8 +124,11 @@ impl Connection {
             && out.unsent() <= limits.replies_bytes_max
     }
 
+    /// Begins an input or a command. Deferred progress goes first, as at a poll, so that extra polls
+    /// change nothing.
     // T-61: time never goes backwards; an earlier `now` is ignored.
     fn advance(&mut self, now: Instant) {
+        self.send_deferred();
         self.env.now = self.env.now.max(now);
     }
 

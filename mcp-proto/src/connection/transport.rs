@@ -29,7 +29,7 @@ impl Connection {
     }
 
     /// Queues deferred progress notifications for which there is room now.
-    fn send_deferred(&mut self) {
+    pub(super) fn send_deferred(&mut self) {
         if self.inbound.has_deferred() {
             self.inbound.send_deferred(&mut self.env);
         }
@@ -50,6 +50,7 @@ impl Connection {
     }
 
     pub(crate) fn release(&mut self, route: Route, bytes: usize) {
+        self.send_deferred();
         self.env.out.release(route, bytes);
     }
 
