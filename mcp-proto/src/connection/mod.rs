@@ -1,8 +1,8 @@
 //! One connection: a router over parts that own their state.
 //!
 //! [`Connection`] decodes a message, selects the part that handles it ([`dispatch`]), calls that
-//! part with the [`Env`] (time, configuration, negotiated terms, queues), and applies the
-//! [`Effect`]s that the part returns. Parts never access each other. Differences between the eras
+//! part with the [`Env`] (time, configuration, negotiated terms, queues), and acts on what the part
+//! returns and on the [`Effect`]s that it queued. Parts never access each other. Differences between the eras
 //! are confined to [`eras`].
 
 mod commands;

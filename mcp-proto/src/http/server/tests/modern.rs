@@ -25,7 +25,7 @@ fn events_have_no_ids_and_streams_are_not_primed_sse_24_http_52() {
     it.progress(incoming, 1);
     it.session.end_stream(it.now, incoming).unwrap();
     let first = it.read(call);
-    assert!(!first.is_over, "`hang_up` has no effect");
+    assert!(!first.is_over, "`end_stream` has no effect");
     it.answer(incoming);
     let rest = it.read(call);
     assert_eq!(
