@@ -236,7 +236,8 @@ impl Server {
     ///
     /// # Errors
     /// Fails with [`Misuse::Stale`] if the request was answered or cancelled, and with
-    /// [`Misuse::Unencodable`] if a question cannot be encoded.
+    /// [`Misuse::Unencodable`] if the params of a question cannot be encoded as a JSON object. The
+    /// request then remains open.
     pub fn refuse_undeclared(
         &mut self,
         now: Instant,

@@ -225,3 +225,17 @@ fn the_error_for_unreadable_input_takes_the_stream_of_the_input() {
         assert!(outgoing.body.starts_with(br#"{"jsonrpc":"2.0","#));
     }
 }
+
+#[test]
+fn a_question_without_an_object_is_not_refused_and_the_request_stays_open_cap_15() {
+    let mut server = server(R4, Limits::default());
+    receive(&mut server, r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}"#);
+    let (incoming, ..) = requests(&mut server).remove(0);
+    let question = |params| {
+        [("q", crate::NeededInput::raw("sampling/createMessage", Raw::from_text(params).unwrap()))]
+    };
+    let refused = server.refuse_undeclared(NOW, incoming, &question("[]"));
+    assert_eq!((refused, sent(&mut server).len()), (Err(crate::Misuse::Unencodable), 0));
+    assert_eq!(server.refuse_undeclared(NOW, incoming, &question("{}")), Ok(()));
+    assert!(sent(&mut server)[0].contains("requiredCapabilities"));
+}
