@@ -59,7 +59,8 @@ pub(crate) struct Terms {
 /// An action for the router that can arise anywhere in a part, so it is queued and not returned.
 #[derive(Debug)]
 pub(crate) enum Effect {
-    /// A call has ended that is not the application's or has questions. `questions` are the server's questions about it that are still open.
+    /// A call has ended that is not the application's, or that has `questions`: those of the server
+    /// that are still open.
     Ended {
         call: CallId,
         owner: Owner,

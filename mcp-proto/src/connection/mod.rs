@@ -2,8 +2,8 @@
 //!
 //! [`Connection`] decodes a message, selects the part that handles it ([`dispatch`]), calls that
 //! part with the [`Env`] (time, configuration, negotiated terms, queues), and acts on what the part
-//! returns and on the [`Effect`]s that it queued. Parts never access each other. Differences between the eras
-//! are confined to [`eras`].
+//! returns and on the [`Effect`]s that it queued. Parts never access each other. Differences
+//! between the eras are confined to [`eras`].
 
 mod commands;
 mod context;
@@ -124,8 +124,8 @@ impl Connection {
             && out.unsent() <= limits.replies_bytes_max
     }
 
-    /// Begins an input or a command. Deferred progress goes first, as at a poll, so that extra polls
-    /// change nothing.
+    /// Begins an input or a command. Deferred progress goes first, as at a poll, so that additional
+    /// polls change nothing.
     // T-61: time never goes backwards; an earlier `now` is ignored.
     fn advance(&mut self, now: Instant) {
         self.send_deferred();
