@@ -49,17 +49,15 @@ use crate::time::Instant;
 /// - performs the actions from [`poll_action`](Self::poll_action) until it returns `None`, after
 ///   each call by the driver or the application;
 /// - reports for each request it has sent: the head of the response with
-/// [`handle_head`](Self::handle_head), bytes of the body with [`handle_body`](Self::handle_body)
-/// while
-/// [`wants_input`](Self::wants_input) returns true, and exactly one end with
-/// [`handle_end`](Self::handle_end) or [`handle_failure`](Self::handle_failure); after
-/// [`Action::Abort`] it reports nothing more;
+///   [`handle_head`](Self::handle_head), bytes of the body with [`handle_body`](Self::handle_body)
+///   while [`wants_input`](Self::wants_input) returns true, and exactly one end with
+///   [`handle_end`](Self::handle_end) or [`handle_failure`](Self::handle_failure); after
+///   [`Action::Abort`] it reports nothing more;
 /// - calls [`handle_timeout`](Self::handle_timeout) at [`poll_timeout`](Self::poll_timeout).
 ///
 /// Reports about a finished exchange are ignored. At most about
 /// [`calls_max`](crate::Limits::calls_max) plus 100 exchanges are open at a time, each of which
-/// buffers at most about twice
-/// [`message_bytes_max`](crate::Limits::message_bytes_max).
+/// buffers at most about twice [`message_bytes_max`](crate::Limits::message_bytes_max).
 ///
 /// ```
 /// use mcp_proto::client::{self, Client};
