@@ -133,9 +133,9 @@ mod tests {
                 stream.handle_input(Instant::ZERO, b"\n");
             }
             let incoming = loop {
-                match Endpoint::poll_event(&mut stream).unwrap() {
-                    Event::Request { incoming, .. } => break incoming,
-                    _ => {}
+                if let Event::Request { incoming, .. } = Endpoint::poll_event(&mut stream).unwrap()
+                {
+                    break incoming;
                 }
             };
             let _welcome = stream.outbox().poll_message().unwrap();
