@@ -68,7 +68,7 @@ impl<S: MessageEndpoint> Framed<S> {
         if length > PAYLOAD_BYTES_MAX {
             // The start of the next frame is unknown.
             self.input.clear();
-            self.session.handle_violation(now, ViolationKind::TooLong);
+            self.session.handle_violation(now, stream, ViolationKind::TooLong);
             self.session.handle_eof(now);
             return None;
         }

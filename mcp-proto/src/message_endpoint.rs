@@ -28,8 +28,10 @@ use crate::vocabulary::{Outgoing, Route, StreamId, ViolationKind};
 /// outbound queue, and its end is reported as [`EndOfStream`](crate::OutgoingKind::EndOfStream).
 ///
 /// The `handle_*` methods complete all work before they return. The `poll_*` methods take O(1) time
-/// and may be called in any order, any number of times. A time earlier than a previous one is
-/// treated as if no time had passed.
+/// and may be called in any order, any number of times. Progress that was
+/// [deferred](crate::Limits::outbox_bytes_max) is queued once there is room: by the next poll of
+/// outgoing messages or by the next input or command, whichever comes first. A time earlier than a
+/// previous one is treated as if no time had passed.
 ///
 /// ```
 /// use mcp_proto::server::{Config, Server};
@@ -65,14 +67,16 @@ pub trait MessageEndpoint: sealed::Sealed {
 
     /// Handles a message that the transport has already parsed.
     ///
-    /// It must have been parsed with the [`limits`](Self::limits) of this connection.
+    /// A message that was not parsed with the [`limits`](Self::limits) of this connection is parsed
+    /// again.
     fn handle_decoded(&mut self, now: Instant, stream: StreamId, message: DecodedMessage<'_>);
 
     /// Handles input that is not a complete message.
     ///
     /// Such input is a line that is too long ([`ViolationKind::TooLong`]) or that the end of the
-    /// stream cuts off ([`ViolationKind::Truncated`]).
-    fn handle_violation(&mut self, now: Instant, kind: ViolationKind);
+    /// stream cuts off ([`ViolationKind::Truncated`]). An error reply is sent on `stream`, where the
+    /// input arrived.
+    fn handle_violation(&mut self, now: Instant, stream: StreamId, kind: ViolationKind);
 
     /// Handles the end of one stream.
     ///
@@ -108,8 +112,8 @@ pub trait MessageEndpoint: sealed::Sealed {
 
     /// Counts `bytes` of a polled message as unsent until they are [released](Self::release).
     ///
-    /// Transports that queue messages themselves call this method, so that backpressure also covers
-    /// their queues.
+    /// Transports that queue messages themselves call this method directly after
+    /// [`poll_outgoing`](Self::poll_outgoing), so that backpressure also covers their queues.
     fn hold(&mut self, route: Route, bytes: usize);
 
     /// Counts up to `bytes` of the bytes [held](Self::hold) on `route` as sent.
@@ -175,8 +179,13 @@ macro_rules! message_endpoint_over_connection {
                 self.connection.handle_decoded(now, stream, message);
             }
 
-            fn handle_violation(&mut self, now: Instant, kind: $crate::vocabulary::ViolationKind) {
-                self.connection.handle_violation(now, kind);
+            fn handle_violation(
+                &mut self,
+                now: Instant,
+                stream: $crate::vocabulary::StreamId,
+                kind: $crate::vocabulary::ViolationKind,
+            ) {
+                self.connection.handle_violation(now, stream, kind);
             }
 
             fn handle_stream_closed(&mut self, now: Instant, stream: $crate::vocabulary::StreamId) {

@@ -101,9 +101,9 @@ impl Server {
     }
 
     /// Returns the cache of the latest request context.
-    #[cfg(feature = "http")]
+    #[allow(dead_code, reason = "used only by HTTP")]
     pub(crate) fn context_cache(&mut self) -> &mut crate::meta::ContextCache {
-        &mut self.connection.contexts
+        self.connection.context_cache()
     }
 
     /// Applies a command.
@@ -238,7 +238,8 @@ impl Server {
     ///
     /// # Errors
     /// Fails with [`Misuse::Stale`] if the request was answered or cancelled, and with
-    /// [`Misuse::Unencodable`] if a question cannot be encoded.
+    /// [`Misuse::Unencodable`] if the params of a question cannot be encoded as a JSON object. The
+    /// request then remains open.
     pub fn refuse_undeclared(
         &mut self,
         now: Instant,

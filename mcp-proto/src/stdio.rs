@@ -60,7 +60,7 @@ impl<S: MessageEndpoint> Stdio<S> {
             Line::Owned(line) => {
                 session.handle_message(now, StreamId::ONLY, IncomingMessage::Owned(line));
             }
-            Line::TooLong => session.handle_violation(now, ViolationKind::TooLong),
+            Line::TooLong => session.handle_violation(now, StreamId::ONLY, ViolationKind::TooLong),
         }
     }
 }
@@ -93,7 +93,7 @@ impl<S: Apply> Endpoint for Stdio<S> {
     fn handle_eof(&mut self, now: Instant) {
         match self.lines.finish() {
             Some(Line::Owned(line)) if !is_complete_message(&line) => {
-                self.session.handle_violation(now, ViolationKind::Truncated);
+                self.session.handle_violation(now, StreamId::ONLY, ViolationKind::Truncated);
             }
             Some(line) => Self::handle_line(&mut self.session, now, line),
             None => {}

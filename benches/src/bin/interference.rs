@@ -46,11 +46,11 @@ fn main() {
     let seconds = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(3.0);
     println!("## One client waits for another\n");
     println!(
-        "Over HTTP in a session: the time of an echo and of a ping of one client, while another \
+        "Over HTTP in a session: the time of an echo of one client, while another \
          client keeps plain handlers of the server busy.\n"
     );
-    println!("| runtime | the other client | echo p50 | p99 | max | ping p99 | max |");
-    println!("|---|---|--:|--:|--:|--:|--:|");
+    println!("| runtime | the other client | echo p50 | p99 | max |");
+    println!("|---|---|--:|--:|--:|");
     for runtime in ["tokio", "smol", "blocking"] {
         for (load, name) in Load::ALL {
             let address = start(runtime);
@@ -68,21 +68,18 @@ fn main() {
             let _open: Vec<_> = (0..count)
                 .map(|_| busy.call_tool(tool, &arguments).start().expect("it starts"))
                 .collect();
-            let (mut echoes, mut pings) = (Vec::new(), Vec::new());
+            let mut echoes = Vec::new();
             let begin = Instant::now();
             while begin.elapsed().as_secs_f64() < seconds {
                 echoes.push(timed(|| {
                     idle.call_tool("echo", &schema).wait().expect("it answers");
                 }));
-                pings.push(timed(|| {
-                    idle.call_raw("ping", Raw::empty_object()).wait().map(drop).expect("a pong")
-                }));
                 thread::sleep(Duration::from_millis(1));
             }
-            let (echo, ping) = (quantiles(echoes), quantiles(pings));
+            let echo = quantiles(echoes);
             println!(
-                "| {runtime} | {name} | {:.2} ms | {:.2} ms | {:.2} ms | {:.2} ms | {:.2} ms |",
-                echo[0], echo[1], echo[2], ping[1], ping[2]
+                "| {runtime} | {name} | {:.2} ms | {:.2} ms | {:.2} ms |",
+                echo[0], echo[1], echo[2]
             );
         }
     }

@@ -54,11 +54,11 @@ fn one_by_one(stream: &[u8]) -> Shown {
             if index == 0 { line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line) } else { line };
         let is_last = index + 1 == lines.len();
         if line.len() > LINE_BYTES_MAX {
-            machine.handle_violation(Instant::ZERO, ViolationKind::TooLong);
+            machine.handle_violation(Instant::ZERO, StreamId::ONLY, ViolationKind::TooLong);
         } else if line.iter().any(|byte| !b" \t\r".contains(byte)) {
             let is_whole = std::str::from_utf8(line).is_ok_and(|line| Raw::from_text(line).is_ok());
             if is_last && !is_whole {
-                machine.handle_violation(Instant::ZERO, ViolationKind::Truncated);
+                machine.handle_violation(Instant::ZERO, StreamId::ONLY, ViolationKind::Truncated);
             } else {
                 machine.handle_message(Instant::ZERO, StreamId::ONLY, line);
             }

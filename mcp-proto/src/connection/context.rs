@@ -1,7 +1,7 @@
 //! State shared by all parts of a connection: time, configuration, negotiated terms and queues.
 //!
 //! Each call to a part passes an [`Env`]; all other state is private to the part. Actions that
-//! involve other parts are queued as an [`Effect`] for the router.
+//! involve other parts are left to the router: in the return value, or queued as an [`Effect`].
 
 use alloc::borrow::Cow;
 use alloc::sync::Arc;
@@ -56,10 +56,11 @@ pub(crate) struct Terms {
     pub(super) log_level: Option<Level>,
 }
 
-/// An action that a part leaves to the router.
+/// An action for the router that can arise anywhere in a part, so it is queued and not returned.
 #[derive(Debug)]
 pub(crate) enum Effect {
-    /// A call has ended. `questions` are the server's questions about it that are still open.
+    /// A call has ended that is not the application's, or that has `questions`: those of the server
+    /// that are still open.
     Ended {
         call: CallId,
         owner: Owner,

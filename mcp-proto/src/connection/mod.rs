@@ -1,9 +1,9 @@
 //! One connection: a router over parts that own their state.
 //!
 //! [`Connection`] decodes a message, selects the part that handles it ([`dispatch`]), calls that
-//! part with the [`Env`] (time, configuration, negotiated terms, queues), and applies the
-//! [`Effect`]s that the part returns. Parts never access each other. Differences between the eras
-//! are confined to [`eras`].
+//! part with the [`Env`] (time, configuration, negotiated terms, queues), and acts on what the part
+//! returns and on the [`Effect`]s that it queued. Parts never access each other. Differences
+//! between the eras are confined to [`eras`].
 
 mod commands;
 mod context;
@@ -50,7 +50,7 @@ pub(crate) struct Connection {
     lifecycle: Lifecycle,
     keep_alive: KeepAlive,
     /// Server: the latest per-request context, cached because the next one is usually equal.
-    pub(crate) contexts: ContextCache,
+    contexts: ContextCache,
     calls: PendingCalls,
     inbound: Inbound,
     /// Client: its subscriptions to the server's changes.
@@ -124,8 +124,11 @@ impl Connection {
             && out.unsent() <= limits.replies_bytes_max
     }
 
+    /// Begins an input or a command. Deferred progress goes first, as at a poll, so that additional
+    /// polls change nothing.
     // T-61: time never goes backwards; an earlier `now` is ignored.
     fn advance(&mut self, now: Instant) {
+        self.send_deferred();
         self.env.now = self.env.now.max(now);
     }
 
@@ -146,13 +149,8 @@ impl Connection {
         }
         if self.keep_alive.take_due(&self.env) {
             let timeout = self.limits().ping_timeout;
-            self.calls.send_raw(
-                &mut self.env,
-                Owner::KeepAlive,
-                MethodId::Ping,
-                timeout,
-                |_, _| Ok(()),
-            );
+            let Self { env, calls, .. } = self;
+            calls.send_raw(env, Owner::KeepAlive, MethodId::Ping, timeout, |_, _| Ok(()));
             self.keep_alive.arm(&self.env);
         }
         let Env { out, identity, now, .. } = &mut self.env;

@@ -38,27 +38,17 @@ impl Connection {
                 let timeout = self.limits().handshake_timeout;
                 let write =
                     |env: &Env, out: &mut Vec<u8>| handshake::write_initialize(env, revision, out);
-                self.calls.send_raw(
-                    &mut self.env,
-                    Owner::Handshake,
-                    MethodId::Initialize,
-                    timeout,
-                    write,
-                );
+                let Self { env, calls, .. } = self;
+                calls.send_raw(env, Owner::Handshake, MethodId::Initialize, timeout, write);
             }
             OpenAction::Probe(revision, timeout) => {
                 self.lifecycle.on_probe_sent(revision);
                 self.try_modern(revision);
-                self.calls.send_raw(
-                    &mut self.env,
-                    Owner::Probe,
-                    MethodId::Discover,
-                    timeout,
-                    |env, out| {
-                        env.terms.meta.write_params(out, None, None, None);
-                        Ok(())
-                    },
-                );
+                let Self { env, calls, .. } = self;
+                calls.send_raw(env, Owner::Probe, MethodId::Discover, timeout, |env, out| {
+                    env.terms.meta.write_params(out, None, None, None);
+                    Ok(())
+                });
             }
         }
     }

@@ -54,7 +54,7 @@ impl Connection {
         }
     }
 
-    pub(crate) fn handle_violation(&mut self, now: Instant, kind: ViolationKind) {
+    pub(crate) fn handle_violation(&mut self, now: Instant, stream: StreamId, kind: ViolationKind) {
         self.advance(now);
         if !self.env.allows().input {
             return;
@@ -67,8 +67,7 @@ impl Connection {
             _ => "reported by the transport".into(),
         };
         let reply = ErrorObject::new(code::INVALID_REQUEST, detail.clone());
-        let to = Destination { stream: StreamId::ONLY, batch: None };
-        self.on_unreadable(to, kind, detail.into(), &reply);
+        self.on_unreadable(Destination { stream, batch: None }, kind, detail.into(), &reply);
         self.settle();
     }
 

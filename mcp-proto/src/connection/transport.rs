@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 
 use super::Connection;
 use super::pending_calls::Owner;
+use crate::meta::ContextCache;
 use crate::time::Instant;
 use crate::vocabulary::{CallError, CallId, Fault, Outgoing, Route, StreamId, ViolationKind};
 use crate::wire::Outbox;
@@ -28,7 +29,7 @@ impl Connection {
     }
 
     /// Queues deferred progress notifications for which there is room now.
-    fn send_deferred(&mut self) {
+    pub(super) fn send_deferred(&mut self) {
         if self.inbound.has_deferred() {
             self.inbound.send_deferred(&mut self.env);
         }
@@ -49,6 +50,7 @@ impl Connection {
     }
 
     pub(crate) fn release(&mut self, route: Route, bytes: usize) {
+        self.send_deferred();
         self.env.out.release(route, bytes);
     }
 
@@ -60,6 +62,11 @@ impl Connection {
         self.env.out.shrink();
         self.env.scratch = Vec::new();
         self.env.effects = Vec::new();
+    }
+
+    /// Returns the cache of the latest request context, which HTTP carries between connections.
+    pub(crate) fn context_cache(&mut self) -> &mut ContextCache {
+        &mut self.contexts
     }
 
     /// Returns the latest time passed to this connection.

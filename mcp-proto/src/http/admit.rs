@@ -2,11 +2,13 @@
 
 use alloc::boxed::Box;
 use alloc::format;
+use core::fmt;
 use core::str::from_utf8;
 
 use super::header::{Authority, accepts, is_event_id, is_media_type, text, visible};
 use super::headers::{Headers, all_values};
 use super::policy::Policy;
+use super::redact::Redacted;
 use super::refusal::Refusal;
 use crate::revision::{Era, Revision};
 
@@ -20,7 +22,7 @@ pub(super) const EVENT_STREAM: &str = "text/event-stream";
 const VERSION_BYTES_MAX: usize = 64;
 
 /// An HTTP request whose method and headers [`admit`] has accepted.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Eq, PartialEq)]
 pub enum Admitted {
     /// A POST with a message. Pass its body to [`PostHead::read`].
     Post(PostHead),
@@ -32,8 +34,18 @@ pub enum Admitted {
     Delete(Box<str>),
 }
 
+impl fmt::Debug for Admitted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Post(head) => f.debug_tuple("Post").field(head).finish(),
+            Self::Get(request) => f.debug_tuple("Get").field(request).finish(),
+            Self::Delete(id) => f.debug_tuple("Delete").field(&Redacted(id)).finish(),
+        }
+    }
+}
+
 /// A GET request, which listens for server messages in a session or resumes a stream.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct GetRequest {
     /// The session id, in visible ASCII.
@@ -43,6 +55,15 @@ pub struct GetRequest {
     /// `None` if the client does not resume a stream, but listens for messages that belong to no
     /// request.
     pub last_event_id: Option<Box<str>>,
+}
+
+impl fmt::Debug for GetRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GetRequest")
+            .field("session", &Redacted(&self.session))
+            .field("last_event_id", &self.last_event_id)
+            .finish()
+    }
 }
 
 /// The head of an admitted POST. Call [`read`](Self::read) with the body.
@@ -87,7 +108,7 @@ pub(super) enum SessionHeader {
     RepeatedHeader,
     /// A value that this server cannot have issued.
     Foreign,
-    Id(Box<str>),
+    Id(Redacted<Box<str>>),
 }
 
 impl SessionHeader {
@@ -98,7 +119,7 @@ impl SessionHeader {
                 Self::Absent
             }
             Ok(Some(value)) => visible(value, policy.session_id_bytes_max())
-                .map_or(Self::Foreign, |id| Self::Id(id.into())),
+                .map_or(Self::Foreign, |id| Self::Id(Redacted(id.into()))),
             Err(_) => Self::RepeatedHeader,
         }
     }
@@ -107,7 +128,7 @@ impl SessionHeader {
     // HTTP-32: 400 without an id. HTTP-33: 404 for an unknown id.
     pub(super) fn require(&self) -> Result<Box<str>, Refusal> {
         match self {
-            Self::Id(id) => Ok(id.clone()),
+            Self::Id(id) => Ok(id.0.clone()),
             Self::Absent => Err(Refusal::new(400, "`Mcp-Session-Id` is missing")),
             Self::RepeatedHeader => Err(Refusal::new(400, "`Mcp-Session-Id` is repeated")),
             // The id may come from another server behind this URL, so treat it like an expired

@@ -23,6 +23,7 @@ pub mod header;
 mod headers;
 mod param_headers;
 mod policy;
+mod redact;
 mod refusal;
 mod reply;
 mod server;

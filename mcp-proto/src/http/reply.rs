@@ -2,13 +2,15 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt;
 
 use bytes::Bytes;
 
+use super::redact::RedactedHeaders;
 use super::refusal::Refusal;
 
 /// An HTTP response for the driver to send.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Eq, PartialEq)]
 pub struct Reply {
     /// The status code.
     pub status: u16,
@@ -36,6 +38,17 @@ pub enum BodyChunk {
     Bytes(Bytes),
     /// The end of the response.
     End,
+}
+
+// The headers of the first response hold the session id.
+impl fmt::Debug for Reply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reply")
+            .field("status", &self.status)
+            .field("headers", &RedactedHeaders(&self.headers))
+            .field("body", &self.body)
+            .finish()
+    }
 }
 
 impl Reply {

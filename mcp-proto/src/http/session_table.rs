@@ -28,13 +28,24 @@ use crate::time::Instant;
 /// assert_eq!(table.expire(late, |_| false), ['A']);
 /// ```
 // SEC-18: what clients can make a server hold is bounded.
-#[derive(Debug)]
 pub struct SessionTable<T> {
     sessions: BTreeMap<Box<str>, Entry<T>>,
     sessions_max: usize,
     idle_max: Duration,
     /// A lower bound of the next expiry.
     next: Option<Instant>,
+}
+
+// The keys are session ids, which are credentials.
+impl<T: fmt::Debug> fmt::Debug for SessionTable<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SessionTable")
+            .field("sessions", &self.sessions.values())
+            .field("sessions_max", &self.sessions_max)
+            .field("idle_max", &self.idle_max)
+            .field("next", &self.next)
+            .finish()
+    }
 }
 
 #[derive(Debug)]

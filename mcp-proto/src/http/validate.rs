@@ -4,6 +4,7 @@ mod modern;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::fmt;
 
 use bytes::Bytes;
 
@@ -11,6 +12,7 @@ use self::modern::ModernChecks;
 use super::admit::{PostHead, VersionHeader, require_supported, too_long};
 use super::headers::Headers;
 use super::policy::Policy;
+use super::redact::Redacted;
 use super::refusal::Refusal;
 use crate::error::code;
 use crate::json::{Cursor, Frame, Raw, elements, find};
@@ -47,7 +49,7 @@ use crate::schema::key;
 /// let refusal = head.read(&policy, &fields, &body, &|_| None).unwrap_err();
 /// assert_eq!(refusal.status, 400);
 /// ```
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Eq, PartialEq)]
 pub enum Post {
     /// A modern request or notification, which is independent of all others.
     ///
@@ -77,6 +79,25 @@ pub enum Post {
         /// The kind of message.
         message: PostedMessage,
     },
+}
+
+impl fmt::Debug for Post {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Modern { revision, message } => f
+                .debug_struct("Modern")
+                .field("revision", revision)
+                .field("message", message)
+                .finish(),
+            Self::Initialize { id } => f.debug_struct("Initialize").field("id", id).finish(),
+            Self::Session { session, version, message } => f
+                .debug_struct("Session")
+                .field("session", &Redacted(session))
+                .field("version", version)
+                .field("message", message)
+                .finish(),
+        }
+    }
 }
 
 /// The kind of a posted message.

@@ -5,6 +5,7 @@ mod request_context;
 mod writer;
 
 pub(crate) use input_responses::read_input;
+#[allow(unreachable_pub, reason = "exported by `http`")]
 pub use request_context::ContextCache;
 pub(crate) use request_context::{
     RequestContext, has_progress_token, keep_meta, missing_capabilities, missing_context,

@@ -25,8 +25,11 @@ use crate::vocabulary::{Identity, InputResponses, Peer};
 /// drivers move the cache from one connection to the next: see
 /// [`HttpServer::context_cache`](crate::http::HttpServer::context_cache).
 ///
-/// The cache holds at most about 4 KiB: contexts whose text is longer than 1 KiB are not kept.
+/// A context is reused only by connections whose configurations are clones of one another. The
+/// cache takes at most 32 KiB: only a `_meta` of up to 1 KiB is kept, which takes up to 24 times
+/// its length when decoded.
 #[derive(Default)]
+#[allow(unreachable_pub, reason = "exported by `http`")]
 pub struct ContextCache(Option<Box<CachedContext>>);
 
 // The context comes from a client, which may send what must not be logged.
@@ -39,6 +42,8 @@ impl fmt::Debug for ContextCache {
 /// A parsed `_meta` and its text.
 #[derive(Debug)]
 struct CachedContext {
+    /// The configuration under which the text was parsed and accepted.
+    identity: Arc<Identity>,
     /// The text, without line breaks.
     meta: Raw,
     peer: Arc<Peer>,
@@ -83,13 +88,13 @@ impl ContextCache {
     /// Fails with the error to respond with if a required member is missing or invalid.
     pub(crate) fn read(
         &mut self,
-        identity: &Identity,
+        identity: &Arc<Identity>,
         frame: Frame<'_>,
         params: &Params<'_>,
     ) -> Result<RequestContext, ErrorObject> {
-        // The cache may come from a connection with another configuration.
-        let is_served = |last: &&CachedContext| identity.revisions.contains(&last.peer.revision);
-        if let Some(last) = self.reuse(params).filter(is_served) {
+        // The cache may come from a connection with other limits or revisions.
+        let is_ours = |last: &&CachedContext| Arc::ptr_eq(&last.identity, identity);
+        if let Some(last) = self.reuse(params).filter(is_ours) {
             return Ok(RequestContext {
                 peer: Arc::clone(&last.peer),
                 log_level: last.log_level,
@@ -105,6 +110,7 @@ impl ContextCache {
             params.meta.filter(|meta| meta.len() <= META_BYTES_MAX && !params.line_breaks());
         self.0 = short.map(|meta| {
             Box::new(CachedContext {
+                identity: Arc::clone(identity),
                 meta: Frame::Borrowed(meta).keep(meta, false),
                 peer: Arc::clone(&peer),
                 log_level,

@@ -57,6 +57,7 @@ pub const ORDERS: &[Order] = &[
             &[
                 "headers",
                 "header",
+                "redact",
                 "refusal",
                 "server/event_id",
                 "server/settings",

@@ -213,3 +213,29 @@ fn a_client_does_not_probe_after_a_lost_session_lif_31() {
         Some(crate::CloseReason::Fault(crate::Fault::Refused(_)))
     ));
 }
+
+#[test]
+fn the_error_for_unreadable_input_takes_the_stream_of_the_input() {
+    for kind in [ViolationKind::TooLong, ViolationKind::Truncated] {
+        let mut server = Server::new(NOW, server_config(Limits::default()));
+        server.use_streams();
+        server.handle_violation(NOW, StreamId(5), kind);
+        let outgoing = server.poll_outgoing().unwrap();
+        assert_eq!(outgoing.route, crate::Route::Stream(StreamId(5)));
+        assert!(outgoing.body.starts_with(br#"{"jsonrpc":"2.0","#));
+    }
+}
+
+#[test]
+fn a_question_without_an_object_is_not_refused_and_the_request_stays_open_cap_15() {
+    let mut server = server(R4, Limits::default());
+    receive(&mut server, r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}"#);
+    let (incoming, ..) = requests(&mut server).remove(0);
+    let question = |params| {
+        [("q", crate::NeededInput::raw("sampling/createMessage", Raw::from_text(params).unwrap()))]
+    };
+    let refused = server.refuse_undeclared(NOW, incoming, &question("[]"));
+    assert_eq!((refused, sent(&mut server).len()), (Err(crate::Misuse::Unencodable), 0));
+    assert_eq!(server.refuse_undeclared(NOW, incoming, &question("{}")), Ok(()));
+    assert!(sent(&mut server)[0].contains("requiredCapabilities"));
+}

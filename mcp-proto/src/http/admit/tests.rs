@@ -348,3 +348,23 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn debug_output_contains_no_session_id() {
+    let planted = [("mcp-session-id", Some("planted-1"))];
+    for (verb, fields) in [
+        ("POST", with(post_fields(), &planted)),
+        ("GET", with(get_fields(), &planted)),
+        ("DELETE", with(get_fields(), &planted)),
+    ] {
+        let admitted = try_admit(verb, &fields).unwrap();
+        let shown = format!("{admitted:?}{admitted:#?}");
+        assert!(!shown.contains("planted"), "{shown}");
+        if let Admitted::Post(head) = admitted {
+            let body = br#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
+            let post = head.read(&Policy::default(), &fields, body, &|_| None).unwrap();
+            let shown = format!("{post:?}{post:#?}");
+            assert!(!shown.contains("planted"), "{shown}");
+        }
+    }
+}

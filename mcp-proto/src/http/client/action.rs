@@ -7,6 +7,8 @@ use core::fmt;
 
 use bytes::Bytes;
 
+use crate::http::redact::RedactedHeaders;
+
 /// The id of an exchange (an HTTP request and its response); never reused.
 #[derive(Clone, Copy, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct ExchangeId(pub(super) u64);
@@ -33,7 +35,7 @@ pub enum Action {
 }
 
 /// An HTTP request to send to the server's MCP endpoint.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Eq, PartialEq)]
 pub struct HttpRequest {
     /// The id under which the driver reports the response.
     pub exchange: ExchangeId,
@@ -46,6 +48,18 @@ pub struct HttpRequest {
     pub headers: Vec<(Cow<'static, str>, String)>,
     /// The body; empty unless this is a POST.
     pub body: Bytes,
+}
+
+// The headers hold the session id, and the credentials that a driver adds.
+impl fmt::Debug for HttpRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpRequest")
+            .field("exchange", &self.exchange)
+            .field("method", &self.method)
+            .field("headers", &RedactedHeaders(&self.headers))
+            .field("body", &self.body)
+            .finish()
+    }
 }
 
 impl HttpRequest {

@@ -9,6 +9,8 @@
 
 use alloc::boxed::Box;
 
+use crate::http::redact::Redacted;
+
 /// The maximum number of consecutive sessions that a server may lose before it answers a call.
 const LOST_MAX: u32 = 3;
 
@@ -28,8 +30,8 @@ enum SessionState {
     None,
     /// The id in the head of the response to `initialize`, which takes effect if that is a success.
     // HTTP-60: an error response opens no session.
-    Offered(Box<str>),
-    Open(Box<str>),
+    Offered(Redacted<Box<str>>),
+    Open(Redacted<Box<str>>),
 }
 
 /// Whether a response with another session id was reported.
@@ -46,7 +48,7 @@ impl LegacySession {
     // HTTP-29: the server assigns the id.
     pub(super) fn id(&self) -> Option<&str> {
         match &self.state {
-            SessionState::Open(id) => Some(id),
+            SessionState::Open(id) => Some(&id.0),
             SessionState::None | SessionState::Offered(_) => None,
         }
     }
@@ -54,7 +56,8 @@ impl LegacySession {
     /// Handles the session id in the head of the response to `initialize`; `None` if it is invalid.
     pub(super) fn on_offered(&mut self, id: Option<&str>) {
         if self.id().is_none() {
-            self.state = id.map_or(SessionState::None, |id| SessionState::Offered(id.into()));
+            self.state =
+                id.map_or(SessionState::None, |id| SessionState::Offered(Redacted(id.into())));
         }
     }
 

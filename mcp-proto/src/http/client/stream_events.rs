@@ -35,7 +35,7 @@ impl HttpClient {
                         return self.client.handle_unanswered(now, call.wire, why);
                     }
                     Purpose::EndSession | Purpose::Listen | Purpose::OneWay => {
-                        self.client.handle_violation(now, ViolationKind::TooLong);
+                        self.client.handle_violation(now, StreamId::ONLY, ViolationKind::TooLong);
                         continue;
                     }
                 },

@@ -9,7 +9,7 @@
 //!   complete   │     │ poll_reply: anything but                    │ poll_reply
 //!   response   │     │ a single response                           │
 //!              │     └──────────────────► Streaming ◄──────────────┘
-//!              │                              │  poll_frame: everything was sent, and the stream
+//!              │                              │  poll_chunk: everything was sent, and the stream
 //!              ▼                              ▼  is done, cut, or has another reader
 //!        over: one JSON value             over: `BodyChunk::End`
 //! ```

@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 use alloc::string::String;
 
 use super::event_id::session_tag;
+use crate::http::redact::Redacted;
 use crate::http::refusal::status_of;
 use crate::revision::Revision;
 
@@ -11,7 +12,7 @@ use crate::revision::Revision;
 pub(super) enum Scope {
     /// A legacy session: a client that disconnects can return and resume.
     Session {
-        id: Box<str>,
+        id: Redacted<Box<str>>,
         /// The prefix of its event ids.
         tag: u32,
         id_delivery: IdDelivery,
@@ -29,13 +30,14 @@ pub(super) enum IdDelivery {
 
 impl Scope {
     pub(super) fn session(id: &str) -> Self {
-        Self::Session { id: id.into(), tag: session_tag(id), id_delivery: IdDelivery::Pending }
+        let tag = session_tag(id);
+        Self::Session { id: Redacted(id.into()), tag, id_delivery: IdDelivery::Pending }
     }
 
     /// Returns the session id.
     pub(super) fn id(&self) -> Option<&str> {
         match self {
-            Self::Session { id, .. } => Some(id),
+            Self::Session { id, .. } => Some(&id.0),
             Self::Single(_) => None,
         }
     }
@@ -54,7 +56,7 @@ impl Scope {
             return None;
         };
         *delivery = IdDelivery::Done;
-        Some(String::from(&**id))
+        Some(String::from(&*id.0))
     }
 
     /// Returns the HTTP status of a response, given its JSON-RPC error code if it is an error.

@@ -9,8 +9,8 @@ use crate::vocabulary::for_test::{message, params_in};
 
 const REVISION: Revision = Revision::V2026_07_28;
 
-fn server() -> Identity {
-    Identity::for_test(Side::Server, Limits::default(), &[REVISION])
+fn server() -> Arc<Identity> {
+    Arc::new(Identity::for_test(Side::Server, Limits::default(), &[REVISION]))
 }
 
 /// Returns a message with a context that has the additional members `more`.
@@ -22,7 +22,7 @@ fn request(more: &str) -> String {
 
 fn read(
     contexts: &mut ContextCache,
-    identity: &Identity,
+    identity: &Arc<Identity>,
     message: &str,
 ) -> Result<RequestContext, ErrorObject> {
     contexts.read(identity, Frame::Borrowed(message.as_bytes()), &params_in(message))
@@ -34,10 +34,10 @@ fn a_context_holds_client_log_level_and_progress_token_stl_01_log_04() {
     let text = request(&format!(
         r#",{info},"io.modelcontextprotocol/logLevel":"error","progressToken":7"#
     ));
-    let mut contexts = ContextCache::default();
+    let (mut contexts, server) = (ContextCache::default(), server());
     // Parsed, then reused.
     for _ in 0..2 {
-        let sender = read(&mut contexts, &server(), &text).unwrap();
+        let sender = read(&mut contexts, &server, &text).unwrap();
         assert_eq!((sender.peer.revision, &*sender.peer.info.name), (REVISION, "c"));
         assert!(
             sender.peer.has(crate::Capability::Roots)
@@ -51,8 +51,8 @@ fn a_context_holds_client_log_level_and_progress_token_stl_01_log_04() {
 
 #[test]
 fn identical_bytes_are_parsed_once() {
-    let mut contexts = ContextCache::default();
-    let mut peer = |text: &str| read(&mut contexts, &server(), text).unwrap().peer;
+    let (mut contexts, server) = (ContextCache::default(), server());
+    let mut peer = |text: &str| read(&mut contexts, &server, text).unwrap().peer;
     let first = peer(&request(""));
     assert!(Arc::ptr_eq(&first, &peer(&request(""))));
     let other = peer(&request(r#","x":1"#));
@@ -69,8 +69,8 @@ fn long_contexts_and_those_with_line_breaks_are_not_reused() {
         (request(&format!(r#","x":"{}""#, "x".repeat(room + 1))), false),
         (request("").replace(':', ":\n"), false),
     ] {
-        let mut contexts = ContextCache::default();
-        let [first, second] = [(); 2].map(|()| read(&mut contexts, &server(), &text).unwrap());
+        let (mut contexts, server) = (ContextCache::default(), server());
+        let [first, second] = [(); 2].map(|()| read(&mut contexts, &server, &text).unwrap());
         assert_eq!(Arc::ptr_eq(&first.peer, &second.peer), is_reused, "{} bytes", text.len());
         assert!(!second.meta.unwrap().as_bytes().contains(&b'\n'), "line breaks are removed");
     }
@@ -113,12 +113,12 @@ fn the_error_for_an_unsupported_revision_lists_the_supported_ones_lif_24() {
 
 #[test]
 fn an_invalid_context_does_not_replace_the_latest_one() {
-    let mut contexts = ContextCache::default();
-    let first = read(&mut contexts, &server(), &request("")).unwrap().peer;
+    let (mut contexts, server) = (ContextCache::default(), server());
+    let first = read(&mut contexts, &server, &request("")).unwrap().peer;
     let error =
-        read(&mut contexts, &server(), &request(r#","io.modelcontextprotocol/logLevel":"loud""#));
+        read(&mut contexts, &server, &request(r#","io.modelcontextprotocol/logLevel":"loud""#));
     assert_eq!(error.unwrap_err().code, code::INVALID_PARAMS);
-    assert!(Arc::ptr_eq(&first, &read(&mut contexts, &server(), &request("")).unwrap().peer));
+    assert!(Arc::ptr_eq(&first, &read(&mut contexts, &server, &request("")).unwrap().peer));
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn an_incomplete_context_is_recognized_as_one() {
 #[test]
 fn a_progress_token_over_the_id_limit_is_ignored() {
     let limits = Limits { id_bytes_max: 6, ..Limits::default() };
-    let identity = Identity::for_test(Side::Server, limits, &[REVISION]);
+    let identity = Arc::new(Identity::for_test(Side::Server, limits, &[REVISION]));
     for (token, is_kept) in [(r#""1234""#, true), (r#""12345""#, false), ("{}", false)] {
         let sender = read(
             &mut ContextCache::default(),

@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use bytes::Buf;
 use mcp_harness::{
     Cut, Play, Polls, Script, Seed, Step, assert_chunk_free, assert_deterministic,
     assert_order_free, initialize, play,
@@ -13,8 +14,8 @@ use mcp_proto::client::{self, Client};
 use mcp_proto::server::{self, Server};
 use mcp_proto::stdio::Stdio;
 use mcp_proto::{
-    CallOptions, Capability, ErrorObject, Instant, Limits, NeededInput, OwnedCommand, Progress,
-    Raw, ViolationPolicy,
+    CallOptions, Capability, Endpoint, ErrorObject, Instant, Limits, MessageEndpoint, NeededInput,
+    OwnedCommand, Progress, Raw, Route, StreamId, ViolationPolicy,
 };
 
 fn input(line: impl Into<String>) -> Step {
@@ -300,4 +301,165 @@ fn a_long_life_leaves_no_deadline_behind() {
     // `play` checks that without a deadline, waiting changes nothing.
     let trace = play(machine, &Script { steps }, PLAIN);
     assert_eq!(trace.moments.last().unwrap().0, None);
+}
+
+/// A step of a world whose outbox is small.
+#[derive(Clone, Copy, Debug)]
+enum Flow {
+    /// The next progress of a request.
+    Progress(u64),
+    /// The response to a request.
+    Respond(u64),
+    /// An unrelated message arrives.
+    Receive,
+    /// Time passes.
+    Wait,
+    /// The transport takes bytes or a message.
+    Take,
+    /// The transport has sent what it took.
+    Sent,
+}
+
+const FLOWS: [Flow; 7] = [
+    Flow::Progress(1),
+    Flow::Progress(2),
+    Flow::Respond(1),
+    Flow::Receive,
+    Flow::Wait,
+    Flow::Take,
+    Flow::Sent,
+];
+
+/// Returns all worlds of `length` steps with a small outbox.
+fn flows(length: u32) -> impl Iterator<Item = Vec<Flow>> {
+    (0..FLOWS.len().pow(length)).map(move |number| {
+        (0..length).map(|at| FLOWS[number / FLOWS.len().pow(at) % FLOWS.len()]).collect()
+    })
+}
+
+/// Returns a server with an outbox for about one message, and its greeting and two requests.
+fn small_outbox() -> (Server, [String; 4]) {
+    let limits = Limits { outbox_bytes_max: 100, ..Limits::default() };
+    let config = server::Config::new("s", "1").capability(Capability::Tools).limits(limits);
+    let call = |id| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"t","_meta":{{"progressToken":{id}}}}}}}"#
+        )
+    };
+    let ready = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#.into();
+    let messages = [initialize("0", "2025-03-26", "{}"), ready, call(1), call(2)];
+    (Server::new(Instant::ZERO, config), messages)
+}
+
+const PING: &str = r#"{"jsonrpc":"2.0","id":"p","method":"ping"}"#;
+
+fn apply(server: &mut Server, now: Instant, flow: Flow, count: &mut f64) {
+    match flow {
+        Flow::Progress(incoming) => {
+            *count += 1.0;
+            // Fails after the response.
+            let _stale = server.progress(now, incoming.into(), &Progress::new(*count));
+        }
+        Flow::Respond(incoming) => {
+            let _stale = server.respond(now, incoming.into(), &raw("{}"));
+        }
+        Flow::Receive | Flow::Wait | Flow::Take | Flow::Sent => {}
+    }
+}
+
+/// Plays a world on a byte stream and returns the bytes sent. With `polls`, the server is also
+/// polled before each step, which takes nothing.
+fn sent_bytes(world: &[Flow], polls: bool) -> String {
+    let (server, start) = small_outbox();
+    let mut machine = Stdio::new(server);
+    let (mut now, mut count, mut sent) = (Instant::ZERO, 0.0, Vec::new());
+    for message in start {
+        machine.handle_input(now, (message + "\n").as_bytes());
+        machine.outbox().advance(usize::MAX);
+    }
+    for flow in world.iter().chain(&[Flow::Take; 4]) {
+        if polls {
+            let _deadline = Endpoint::poll_timeout(&machine);
+            while Endpoint::poll_event(&mut machine).is_some() {}
+            machine.outbox();
+        }
+        match flow {
+            Flow::Receive => machine.handle_input(now, format!("{PING}\n").as_bytes()),
+            Flow::Wait => {
+                now += Duration::from_secs(1);
+                Endpoint::handle_timeout(&mut machine, now);
+            }
+            Flow::Take => {
+                let outbox = machine.outbox();
+                sent.extend_from_slice(outbox.chunk());
+                outbox.advance(outbox.remaining());
+            }
+            // A part of what is queued, so that there may be room and more to send.
+            Flow::Sent => {
+                let outbox = machine.outbox();
+                let count = outbox.remaining().min(80);
+                sent.extend_from_slice(&outbox.chunk()[..count]);
+                outbox.advance(count);
+            }
+            flow => apply(&mut machine, now, *flow, &mut count),
+        }
+    }
+    String::from_utf8(sent).unwrap()
+}
+
+#[test]
+fn with_a_small_outbox_polls_change_no_byte() {
+    for world in flows(5) {
+        assert_eq!(sent_bytes(&world, false), sent_bytes(&world, true), "{world:?}");
+    }
+}
+
+/// Plays a world on a transport with a stream for each request and returns the messages sent.
+fn sent_messages(world: &[Flow], polls: bool) -> Vec<(Route, String)> {
+    let (mut server, start) = small_outbox();
+    server.use_streams();
+    let (mut now, mut count, mut sent) = (Instant::ZERO, 0.0, Vec::new());
+    let mut held: Vec<(Route, usize)> = Vec::new();
+    for (stream, message) in (10..).zip(start) {
+        server.handle_message(now, StreamId(stream), message.as_bytes());
+        while server.poll_outgoing().is_some() {}
+    }
+    let end = [Flow::Sent, Flow::Take, Flow::Sent, Flow::Take].repeat(4);
+    for flow in world.iter().chain(&end) {
+        if polls {
+            let _deadline = server.poll_timeout();
+            while server.poll_event().is_some() {}
+            server.has_outgoing();
+        }
+        match flow {
+            Flow::Receive => server.handle_message(now, StreamId(20), PING.as_bytes()),
+            Flow::Wait => {
+                now += Duration::from_secs(1);
+                server.handle_timeout(now);
+            }
+            Flow::Take => {
+                if let Some(outgoing) = server.poll_outgoing() {
+                    held.push((outgoing.route, outgoing.body.len()));
+                    sent.push((outgoing.route, String::from_utf8(outgoing.body.into()).unwrap()));
+                    let (route, bytes) = held[held.len() - 1];
+                    server.hold(route, bytes);
+                }
+            }
+            Flow::Sent => {
+                // The latest first: room appears on another stream than that of the oldest request.
+                if let Some((route, bytes)) = held.pop() {
+                    server.release(route, bytes);
+                }
+            }
+            flow => apply(&mut server, now, *flow, &mut count),
+        }
+    }
+    sent
+}
+
+#[test]
+fn with_a_small_outbox_of_streams_polls_change_no_message() {
+    for world in flows(5) {
+        assert_eq!(sent_messages(&world, false), sent_messages(&world, true), "{world:?}");
+    }
 }

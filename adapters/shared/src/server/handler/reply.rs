@@ -106,3 +106,48 @@ impl HandlerReply {
         Self::Error(ErrorObject::internal(format!("cannot ask for `{keys}`: {}", Misuse::Blocked)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use mcp_proto::server::{Config, Event};
+    use mcp_proto::stdio::Stdio;
+    use mcp_proto::{Capability, Endpoint, Raw};
+
+    use super::*;
+
+    #[test]
+    fn a_question_that_cannot_be_sent_is_answered_with_an_error() {
+        for (params, why) in [("{}", "requiredCapabilities"), ("[]", "cannot be sent")] {
+            let config = Config::new("s", "1").capability(Capability::Tools);
+            let mut stream = Stdio::new(Machine::new(Instant::ZERO, config));
+            for message in [
+                concat!(
+                    r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"#,
+                    r#""protocolVersion":"2025-11-25","capabilities":{},"#,
+                    r#""clientInfo":{"name":"c","version":"1"}}}"#,
+                ),
+                r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+                r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}"#,
+            ] {
+                stream.handle_input(Instant::ZERO, message.as_bytes());
+                stream.handle_input(Instant::ZERO, b"\n");
+            }
+            let incoming = loop {
+                if let Event::Request { incoming, .. } = Endpoint::poll_event(&mut stream).unwrap()
+                {
+                    break incoming;
+                }
+            };
+            let _welcome = stream.outbox().poll_message().unwrap();
+            let mut connection = Transport::Bytes(Box::new(stream));
+            let params = Raw::from_text(params).unwrap();
+            let question = NeededInput::raw("sampling/createMessage", params);
+            let mut reply = HandlerReply::InputRequired(vec![("q".into(), question)], None);
+            reply.send(&mut connection, Instant::ZERO, incoming).unwrap();
+            let Transport::Bytes(mut stream) = connection else { unreachable!() };
+            let sent = stream.outbox().poll_message().unwrap();
+            let sent = str::from_utf8(&sent).unwrap();
+            assert!(sent.contains(r#""id":1,"error""#) && sent.contains(why), "{sent}");
+        }
+    }
+}

@@ -230,3 +230,31 @@ fn an_unanswered_delete_times_out_http_35() {
     it.idle();
     assert_eq!((it.exchanges(), it.http.poll_timeout()), (0, None));
 }
+
+#[test]
+fn debug_output_contains_no_session_id_and_no_credentials() {
+    let shows = |shown: String| {
+        assert!(!shown.contains("planted"), "{shown}");
+        shown
+    };
+    let planted: Head<'_> =
+        &[("content-type", "application/json"), ("mcp-session-id", "planted-1")];
+    let mut it = Fixture::new(config());
+    let probe = it.post("server/discover");
+    it.reply(&probe, 400, PLAIN, "Bad Request: no session");
+    let initialize = it.post("initialize");
+    it.head(&initialize, 200, planted);
+    shows(format!("{:?}{:#?}", it.http, it.http));
+    let mut it = Fixture::new(config());
+    it.open(Revision::V2025_11_25, planted);
+    it.call("tools/list");
+    let mut list = it.post("tools/list");
+    assert_eq!(list.header("mcp-session-id"), Some("planted-1"));
+    list.headers.push(("Authorization".into(), "Bearer planted".into()));
+    list.headers.push(("mcp-param-key".into(), "planted".into()));
+    shows(format!("{:?}{:#?}", it.http, it.http));
+    let shown = shows(format!("{list:?}{list:#?}"));
+    assert!(shown.contains("Authorization") && shown.contains("2025-11-25"), "{shown}");
+    let action = Action::Send(list);
+    shows(format!("{action:?}{action:#?}"));
+}

@@ -25,7 +25,7 @@ fn events_have_no_ids_and_streams_are_not_primed_sse_24_http_52() {
     it.progress(incoming, 1);
     it.session.end_stream(it.now, incoming).unwrap();
     let first = it.read(call);
-    assert!(!first.is_over, "`hang_up` has no effect");
+    assert!(!first.is_over, "`end_stream` has no effect");
     it.answer(incoming);
     let rest = it.read(call);
     assert_eq!(
@@ -37,6 +37,34 @@ fn events_have_no_ids_and_streams_are_not_primed_sse_24_http_52() {
         assert_eq!((stream.last_id, stream.retry), (None, None));
     }
     assert_eq!(it.session.streams.kept_bytes(), 0);
+}
+
+/// Posts a request with a progress token of ten bytes to a new server with a carried cache, and
+/// returns the context of the request and the cache.
+fn context_with(config: &Config, cache: ContextCache) -> (crate::Context, ContextCache) {
+    let server = Server::new(Instant::ZERO, config.clone());
+    let settings = StreamSettings::default();
+    let mut session = HttpServer::modern(server, Revision::V2026_07_28, settings);
+    *session.context_cache() = cache;
+    let mut request = modern_request("tools/call", json!({"name": "x"}));
+    request["params"]["_meta"]["progressToken"] = "12345678".into();
+    session.handle_post(Instant::ZERO, true, request.to_string().as_bytes());
+    let Some(Event::Request { context, .. }) = session.poll_event() else { panic!("no request") };
+    (context, core::mem::take(session.context_cache()))
+}
+
+#[test]
+fn a_cached_context_is_reused_only_under_its_own_configuration_stl_01() {
+    let (first, cache) = context_with(&config(), ContextCache::default());
+    assert!(first.wants_progress);
+    let short_ids = Limits { id_bytes_max: 6, ..Limits::default() };
+    let other = config().limits(short_ids);
+    let (refused, cache) = context_with(&other, cache);
+    assert!(!refused.wants_progress, "the token exceeds the limit of this server");
+    let (again, cache) = context_with(&other, cache);
+    assert!(Arc::ptr_eq(&refused.peer, &again.peer) && !again.wants_progress);
+    let (parsed, _) = context_with(&config(), cache);
+    assert!(parsed.wants_progress && !Arc::ptr_eq(&again.peer, &parsed.peer));
 }
 
 #[test]

@@ -205,3 +205,22 @@ fn a_session_is_busy_while_a_request_is_open_or_a_client_listens() {
     it.session.handle_gone(it.now, get);
     assert!(!it.session.is_busy());
 }
+
+#[test]
+fn debug_output_contains_no_session_id() {
+    let shows = |shown: String| assert!(!shown.contains("planted"), "{shown}");
+    let server = Server::new(Instant::ZERO, config());
+    let mut session = HttpServer::legacy(server, "planted-1", StreamSettings::default());
+    shows(format!("{session:?}{session:#?}"));
+    let initialize = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {},
+        "clientInfo": {"name": "c", "version": "1"},
+    }});
+    let exchange = session.handle_post(Instant::ZERO, true, initialize.to_string().as_bytes());
+    let reply = session.poll_reply(exchange).unwrap();
+    assert!(reply.headers.contains(&("mcp-session-id", "planted-1".into())));
+    shows(format!("{reply:?}{reply:#?}"));
+    let mut table = crate::http::SessionTable::new(1, Duration::from_secs(1));
+    table.insert(Instant::ZERO, "planted-1", session).unwrap();
+    shows(format!("{table:?}{table:#?}"));
+}
