@@ -46,8 +46,9 @@ pub trait Spawn: Send + Sync + 'static {
     }
 }
 
-/// The lane of a handler's jobs in the pool: the connection, and the address of the [`Pace`].
-type Lane = (u64, usize);
+/// The lane of a handler's jobs in the pool: the connection, if it is one of many requests, and the
+/// address of the [`Pace`].
+type Lane = (Option<u64>, usize);
 
 /// The thread pool that all connections of one server or client share.
 pub(crate) type HandlerThreads = Arc<ThreadPool<Lane, (u64, IncomingId)>>;
@@ -74,6 +75,9 @@ pub struct Workers {
     threads: HandlerThreads,
     /// Distinguishes this connection from others that share the thread pool.
     connection: u64,
+    /// The connection serves a single request, as HTTP without sessions has it. All such requests
+    /// share a lane for each handler: with lanes of their own, many would count as many clients.
+    is_single: bool,
     runtime: Arc<dyn Spawn>,
     inline: Mutex<InlineQueue>,
 }
@@ -121,7 +125,12 @@ impl Workers {
     pub(crate) fn new(threads: HandlerThreads, runtime: Arc<dyn Spawn>) -> Self {
         static CONNECTIONS: AtomicU64 = AtomicU64::new(0);
         let connection = CONNECTIONS.fetch_add(1, Ordering::Relaxed);
-        Self { threads, connection, runtime, inline: Mutex::default() }
+        Self { threads, connection, is_single: false, runtime, inline: Mutex::default() }
+    }
+
+    /// Declares that the connection serves a single request.
+    pub(crate) fn for_single_request(self, is_single: bool) -> Self {
+        Self { is_single, ..self }
     }
 
     /// Runs a function: on the driver's thread if it proved quick, otherwise on the pool.
@@ -254,7 +263,7 @@ impl Workers {
 
     fn queue(&self, task: Task) {
         let Task { incoming, pace, work: Work::Function(job) } = task else { return };
-        let lane = (self.connection, Arc::as_ptr(&pace).addr());
+        let lane = ((!self.is_single).then_some(self.connection), Arc::as_ptr(&pace).addr());
         let job = move || {
             let clock = Clock::new();
             job();

@@ -26,4 +26,8 @@ impl HttpTransport<Server> for HttpServer {
     fn rest(&mut self) {
         Self::shrink(self);
     }
+
+    fn is_single_request(&self) -> bool {
+        self.id().is_none()
+    }
 }

@@ -350,7 +350,8 @@ impl Server {
             changes: self.builder.changes.clone(),
             sealing: self.builder.sealing.clone(),
             checks: self.builder.checks.clone(),
-            workers: Workers::new(Arc::clone(&self.threads), runtime),
+            workers: Workers::new(Arc::clone(&self.threads), runtime)
+                .for_single_request(transport.is_single_request()),
             on_violation: self.on_violation.clone(),
             on_watch: self.on_watch.clone(),
         };

@@ -51,9 +51,22 @@ pub trait HttpTransport<R: OnTransport>: DerefMut<Target = R> + std::fmt::Debug 
 
     /// Releases unused memory while the connection is idle.
     fn rest(&mut self);
+
+    /// Returns whether the connection serves a single request.
+    fn is_single_request(&self) -> bool {
+        false
+    }
 }
 
 impl<R: OnTransport> Transport<R> {
+    /// Returns whether the connection serves a single request.
+    pub(crate) fn is_single_request(&self) -> bool {
+        match self {
+            Self::Http(http) => http.is_single_request(),
+            Self::Bytes(_) | Self::Recorded(_) => false,
+        }
+    }
+
     /// Applies a command.
     ///
     /// # Errors
