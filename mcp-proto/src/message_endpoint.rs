@@ -74,8 +74,8 @@ pub trait MessageEndpoint: sealed::Sealed {
     /// Handles input that is not a complete message.
     ///
     /// Such input is a line that is too long ([`ViolationKind::TooLong`]) or that the end of the
-    /// stream cuts off ([`ViolationKind::Truncated`]). An error reply is sent on `stream`, where the
-    /// input arrived.
+    /// stream cuts off ([`ViolationKind::Truncated`]). An error reply is sent on `stream`, where
+    /// the input arrived.
     fn handle_violation(&mut self, now: Instant, stream: StreamId, kind: ViolationKind);
 
     /// Handles the end of one stream.

@@ -1,5 +1,5 @@
-//! Measures how long one client waits while another keeps handlers busy, over HTTP, on each runtime:
-//! `interference [SECONDS]`.
+//! Measures how long one client waits while another keeps handlers busy, over HTTP, on each
+//! runtime: `interference [SECONDS]`.
 
 #![allow(clippy::expect_used, clippy::print_stdout, reason = "a tool prints, and may panic")]
 

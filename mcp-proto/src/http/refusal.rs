@@ -98,8 +98,8 @@ impl core::error::Error for Refusal {}
 
 /// Returns the HTTP status of a JSON-RPC response in `revision`.
 ///
-/// `error` is the JSON-RPC error code, or `None` for a result. The status applies to responses sent as JSON;
-/// an event stream always has status 200.
+/// `error` is the JSON-RPC error code, or `None` for a result. The status applies to responses sent
+/// as JSON; an event stream always has status 200.
 ///
 /// ```
 /// use mcp_proto::http::status_of;
