@@ -360,6 +360,16 @@ impl Client {
         connection.open(machine, runtime)
     }
 
+    /// Sets the maximum number of threads in the pool that runs the handlers of server requests.
+    /// Default: 512, minimum: 1.
+    ///
+    /// Further requests wait. A thread costs about 20 KiB of memory besides what its handler needs.
+    /// Handlers that ignore their cancellation may occupy as many threads again.
+    pub fn threads_max(mut self, threads_max: usize) -> Self {
+        self.threads_max = threads_max;
+        self
+    }
+
     /// Creates the protocol state machine that this client uses for its first connection over a
     /// byte stream.
     ///

@@ -75,6 +75,11 @@ where
         self.start();
     }
 
+    /// Returns whether jobs run one at a time.
+    pub(crate) fn is_serial(&self) -> bool {
+        self.shared.threads_max == 1
+    }
+
     /// Queues `job`. The caller must then call [`start`](Self::start).
     pub(crate) fn queue(&self, lane: L, key: K, job: Job) {
         self.shared.lock().push(lane, key, job);

@@ -142,7 +142,8 @@ impl Workers {
     ) {
         let task = Task { incoming, pace: Arc::clone(pace), work: Work::Function(Box::new(job)) };
         let mut inline = self.lock();
-        if inline.is_open && pace.is_quick() {
+        // With one thread, functions run one at a time and in order, also those of two connections.
+        if inline.is_open && pace.is_quick() && !self.threads.is_serial() {
             inline.tasks.push_back(task);
         } else {
             drop(inline);

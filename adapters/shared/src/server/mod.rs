@@ -274,7 +274,8 @@ impl Server {
 
     /// Sets the maximum number of threads in the pool that runs handlers. Default: 512, minimum: 1.
     ///
-    /// Further requests wait. A thread costs about 20 KiB of memory besides what its handler needs.
+    /// Further requests wait. With 1, functions run one at a time, in the order of their requests.
+    /// A thread costs about 20 KiB of memory besides what its handler needs.
     /// Handlers that ignore their cancellation may occupy as many threads again.
     pub fn threads_max(mut self, threads_max: usize) -> Self {
         self.threads = handler_threads(threads_max);

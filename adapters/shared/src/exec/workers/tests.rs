@@ -95,6 +95,15 @@ fn quick_handlers_run_on_the_drivers_thread_and_others_on_the_pool() {
 }
 
 #[test]
+fn with_one_thread_quick_handlers_stay_on_the_pool() {
+    let (workers, [id]) = (workers(1), ids());
+    let (sender, receiver) = channel();
+    workers.collect_tasks();
+    workers.run(id, &quick(), move || sender.send(thread::current().id()).unwrap());
+    assert_ne!(receiver.recv().unwrap(), thread::current().id());
+}
+
+#[test]
 fn a_handler_proves_itself_on_the_pool() {
     let (workers, [id]) = (workers(1), ids());
     let pace = Arc::new(Pace::default());
@@ -149,7 +158,7 @@ fn a_replaced_driver_hands_over_its_tasks_and_cancelled_ones_never_run() {
 
 #[test]
 fn a_handler_knows_that_its_thread_is_not_replaced() {
-    let (workers, [first, second]) = (workers(1), ids());
+    let (workers, [first, second]) = (workers(2), ids());
     for (id, is_sole) in [(first, true), (second, false)] {
         let (sender, receiver) = channel();
         workers.collect_tasks();
@@ -163,7 +172,7 @@ fn a_handler_knows_that_its_thread_is_not_replaced() {
 }
 
 #[test]
-fn tasks_handed_over_keep_their_order() {
+fn with_one_thread_tasks_keep_their_order() {
     let (workers, ids, pace) = (Arc::new(workers(1)), ids::<64>(), quick());
     let (sender, receiver) = channel();
     let (releasing, over) = (Arc::clone(&workers), Arc::new(AtomicBool::new(false)));
