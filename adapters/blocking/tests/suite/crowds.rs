@@ -92,7 +92,8 @@ fn a_thousand_calls_from_many_threads_share_one_connection() {
         });
         assert_eq!(done.into_inner(), 1024);
         let most = running.1.load(Ordering::SeqCst);
-        assert!((1..=4).contains(&most), "{most} handlers ran at a time");
+        // Four threads of the pool, and the one that drives the connection.
+        assert!((1..=5).contains(&most), "{most} handlers ran at a time");
         part(client, serving);
     });
 }

@@ -94,6 +94,12 @@ impl Pace {
         true
     }
 
+    /// Records that a run on the driver's thread goes on for too long: the next ones must not begin
+    /// there. Its end is still to be recorded.
+    pub(crate) fn record_stuck(&self) {
+        self.score.store(0, Relaxed);
+    }
+
     /// Records a run on a thread of the pool.
     // Two threads may overwrite each other's records: the proof takes a little longer then.
     pub(crate) fn record(&self, took: Duration) {

@@ -75,6 +75,12 @@ where
         self.start();
     }
 
+    /// Returns how many more jobs may run.
+    #[cfg(test)]
+    pub(crate) fn free(&self) -> usize {
+        self.shared.threads_max.saturating_sub(self.shared.lock().running.len())
+    }
+
     /// Returns whether jobs run one at a time.
     pub(crate) fn is_serial(&self) -> bool {
         self.shared.threads_max == 1
@@ -100,6 +106,21 @@ where
         } else {
             drop(self.shared.watched(state));
         }
+    }
+
+    /// Counts a job that already runs on the calling thread, and that thread, as those of the pool,
+    /// until [`finish`](Self::finish). The maximum does not apply to it.
+    pub(crate) fn adopt(&self, lane: L, key: K) {
+        self.shared.lock().adopt(lane, key);
+    }
+
+    /// Records the end of a job that was adopted.
+    pub(crate) fn finish(&self, key: &K) {
+        let mut state = self.shared.lock();
+        state.finish(key);
+        state.threads -= 1;
+        drop(state);
+        self.start();
     }
 
     /// Removes a job that has not started, or stops counting one that is running.
@@ -232,11 +253,24 @@ impl<L: Copy + Ord, K: Copy + Ord> PoolState<L, K> {
         })
     }
 
+    fn adopt(&mut self, lane: L, key: K) {
+        self.threads += 1;
+        self.running.insert(key, lane);
+        self.change(lane, |queue| queue.running += 1);
+    }
+
     /// Stops counting a running job; returns whether it did.
     fn abandon(&mut self, key: &K, abandoned_max: usize) -> bool {
         let is_abandoned = self.abandoned < abandoned_max && self.end(key);
         self.abandoned += usize::from(is_abandoned);
         is_abandoned
+    }
+
+    /// Records that the thread of a job is free again.
+    fn finish(&mut self, key: &K) {
+        if !self.end(key) {
+            self.abandoned -= 1;
+        }
     }
 
     /// Records the end of a job, unless it was abandoned.
@@ -385,9 +419,7 @@ where
                 // A panic must not end the thread: it would stay counted.
                 let _panicked = catch_unwind(AssertUnwindSafe(job));
                 state = self.lock();
-                if !state.end(&key) {
-                    state.abandoned -= 1;
-                }
+                state.finish(&key);
                 continue;
             }
             if state.is_closed && state.ready.is_empty() {

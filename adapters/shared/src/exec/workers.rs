@@ -88,6 +88,8 @@ struct InlineQueue {
     /// The driver will call [`Workers::help`], so new tasks wait for it here.
     is_open: bool,
     tasks: VecDeque<Task>,
+    /// The handlers that replaceable drivers run.
+    running: Vec<(IncomingId, Arc<Pace>)>,
 }
 
 /// A handler with its request.
@@ -203,19 +205,24 @@ impl Workers {
                 return;
             };
             drop(inline);
-            if let Driver::Replaceable(may_continue) = &mut driver
-                && !may_continue()
-            {
-                return self.hand_over(Some(task));
+            let is_sole = matches!(driver, Driver::Sole);
+            if let Driver::Replaceable(may_continue) = &mut driver {
+                if !may_continue() {
+                    return self.hand_over(Some(task));
+                }
+                self.lock().running.push((task.incoming, Arc::clone(&task.pace)));
             }
             let began = clock.now();
-            let Task { pace, work, .. } = task;
-            IS_SOLE_DRIVER.set(matches!(driver, Driver::Sole));
+            let Task { incoming, pace, work } = task;
+            IS_SOLE_DRIVER.set(is_sole);
             match work {
                 Work::Function(job) => drop(catch_unwind(AssertUnwindSafe(job))),
                 Work::Future(future) => self.begin(future),
             }
             IS_SOLE_DRIVER.set(false);
+            if !is_sole {
+                self.finish(incoming);
+            }
             let now = clock.now();
             let took = now.duration_since(began);
             if pace.record_inline(took) {
@@ -227,14 +234,32 @@ impl Workers {
         }
     }
 
+    /// Records the end of a handler that a replaceable driver ran.
+    fn finish(&self, incoming: IncomingId) {
+        let running = &mut self.lock().running;
+        if let Some(index) = running.iter().position(|(running, _)| *running == incoming) {
+            running.swap_remove(index);
+        } else {
+            self.threads.finish(&(self.connection, incoming));
+        }
+    }
+
     /// Runs a future in the background.
     pub(crate) fn spawn_on_runtime(&self, future: BoxFuture<'static, ()>) {
         // A runtime that rejects futures is shutting down, and the connection with it.
         drop(self.runtime.spawn(future));
     }
 
-    /// Hands the collected tasks to other threads, because the driver is stuck.
+    /// Counts the driver's thread as one of the pool, because the handler that it runs is stuck, and
+    /// hands the collected tasks to other threads.
     pub(crate) fn release(&self) {
+        let mut inline = self.lock();
+        // Under the lock: before the driver can record the end of the handler.
+        for (incoming, pace) in inline.running.drain(..) {
+            pace.record_stuck();
+            self.threads.adopt(self.lane(&pace), (self.connection, incoming));
+        }
+        drop(inline);
         self.hand_over(None);
     }
 
@@ -264,13 +289,17 @@ impl Workers {
 
     fn queue(&self, task: Task) {
         let Task { incoming, pace, work: Work::Function(job) } = task else { return };
-        let lane = ((!self.is_single).then_some(self.connection), Arc::as_ptr(&pace).addr());
+        let lane = self.lane(&pace);
         let job = move || {
             let clock = Clock::new();
             job();
             pace.record(clock.now().duration_since(mcp_proto::Instant::ZERO));
         };
         self.threads.queue(lane, (self.connection, incoming), Box::new(job));
+    }
+
+    fn lane(&self, pace: &Arc<Pace>) -> Lane {
+        ((!self.is_single).then_some(self.connection), Arc::as_ptr(pace).addr())
     }
 
     /// Polls a future once on this thread, and leaves it to the runtime unless it completes.

@@ -198,3 +198,54 @@ fn with_one_thread_tasks_keep_their_order() {
     over.store(true, Ordering::SeqCst);
     watcher.join().unwrap();
 }
+
+#[test]
+fn a_stuck_handler_counts_as_one_of_the_pool_and_is_not_quick() {
+    let (workers, [stuck, first, second], pace) = (Arc::new(workers(2)), ids(), quick());
+    let (release, released) = channel::<()>();
+    let (sender, receiver) = channel();
+    let began = sender.clone();
+    workers.collect_tasks();
+    workers.run(stuck, &pace, move || {
+        began.send("stuck").unwrap();
+        released.recv().unwrap();
+    });
+    let driving = Arc::clone(&workers);
+    let driver = thread::spawn(move || {
+        let trace = Trace::new("server", false);
+        driving.help(&Clock::new(), &trace, Driver::Replaceable(&mut || true));
+    });
+    assert_eq!(receiver.recv().unwrap(), "stuck");
+    workers.release();
+    assert!(!pace.is_quick(), "while the handler still runs");
+    // Of two threads one is left, so these run one after the other.
+    let (proceed, waits) = channel::<()>();
+    let (began, ended) = (sender.clone(), sender.clone());
+    workers.run(first, &pace, move || {
+        began.send("first").unwrap();
+        waits.recv().unwrap();
+    });
+    workers.run(second, &pace, move || ended.send("second").unwrap());
+    assert_eq!(receiver.recv().unwrap(), "first");
+    assert_eq!(workers.threads.free(), 0);
+    release.send(()).unwrap();
+    driver.join().unwrap();
+    assert_eq!(receiver.recv().unwrap(), "second", "the thread of the pool is free again");
+    proceed.send(()).unwrap();
+}
+
+#[test]
+fn a_stuck_handler_that_was_cancelled_gives_its_place_back() {
+    let (workers, [stuck, next, last], pace) = (Arc::new(workers(1)), ids(), quick());
+    workers.inline.lock().unwrap().running.push((stuck, Arc::clone(&pace)));
+    workers.release();
+    let (sender, receiver) = channel();
+    let again = sender.clone();
+    workers.run(next, &pace, move || sender.send(next).unwrap());
+    assert_eq!(workers.threads.free(), 0);
+    workers.cancel(stuck);
+    assert_eq!(receiver.recv().unwrap(), next);
+    workers.finish(stuck);
+    workers.run(last, &pace, move || again.send(last).unwrap());
+    assert_eq!(receiver.recv().unwrap(), last);
+}
