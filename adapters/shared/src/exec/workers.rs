@@ -250,8 +250,8 @@ impl Workers {
         drop(self.runtime.spawn(future));
     }
 
-    /// Counts the driver's thread as one of the pool, because the handler that it runs is stuck, and
-    /// hands the collected tasks to other threads.
+    /// Counts the driver's thread as one of the pool, because its handler is stuck, and hands the
+    /// collected tasks to other threads.
     pub(crate) fn release(&self) {
         let mut inline = self.lock();
         // Under the lock: before the driver can record the end of the handler.

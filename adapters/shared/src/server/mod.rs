@@ -276,8 +276,8 @@ impl Server {
     ///
     /// Further requests wait. With 1, functions run one at a time, in the order of their requests.
     /// A thread costs about 20 KiB of memory besides what its handler needs.
-    /// Handlers that ignore their cancellation may occupy as many threads again. Quick functions also
-    /// run on the threads that drive their connections, unless the maximum is 1.
+    /// Handlers that ignore their cancellation may occupy as many threads again. Quick functions
+    /// also run on the threads that drive their connections, unless the maximum is 1.
     pub fn threads_max(mut self, threads_max: usize) -> Self {
         self.threads = handler_threads(threads_max);
         self
