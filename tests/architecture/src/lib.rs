@@ -14,6 +14,7 @@ pub mod allowed;
 mod branches;
 pub mod cargo;
 pub mod commands;
+pub mod coverage;
 pub mod dependencies;
 pub mod docs;
 pub mod eras;

@@ -38,6 +38,12 @@ impl Citation {
         ends.into_iter().map(|number| Id { area: self.area, number }).collect()
     }
 
+    /// Returns every id that the citation covers.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = Id> {
+        let area = self.area;
+        self.numbers.clone().map(move |number| Id { area, number })
+    }
+
     fn covers(&self, id: Id) -> bool {
         self.area == id.area && self.numbers.contains(&id.number)
     }
@@ -91,26 +97,29 @@ fn number(text: &str) -> Option<(u32, usize)> {
     ((2..=3).contains(&digits) && !follows_word).then_some((number, digits))
 }
 
+/// Returns the id of an entry, a line `| id | …`.
+pub(crate) fn entry(line: &str) -> Option<Id> {
+    let cell = line.strip_prefix("| ")?.split(" |").next()?;
+    let (area, number, length) = id(cell)?;
+    (length == cell.len()).then_some(Id { area, number })
+}
+
 /// Compares the ids that the sources cite with the entries of the list.
 ///
-/// An entry is a line `| id | …`. Reports ids without an entry, entries without a citation,
-/// duplicate entries, and entries out of order within their area.
+/// An entry is a line `| id | …`. Reports ids without an entry, entries without a citation or a
+/// reason for having none, duplicate entries, and entries out of order within their area.
 #[must_use]
 pub fn unlisted(files: &[SourceFile], path: &str, list: &str) -> Vec<Breach> {
-    let mut entries: BTreeMap<Id, usize> = BTreeMap::new();
+    let mut entries: BTreeMap<Id, (usize, bool)> = BTreeMap::new();
     let mut breaches = Vec::new();
     let mut previous: Option<Id> = None;
     for (n, line) in list.lines().enumerate() {
-        let Some(cell) = line.strip_prefix("| ").and_then(|line| line.split(" |").next()) else {
-            continue;
-        };
-        let Some(id) = id(cell).filter(|(.., length)| *length == cell.len()) else { continue };
-        let id = Id { area: id.0, number: id.1 };
+        let Some(id) = entry(line) else { continue };
         let place = format!("{path}:{}", n + 1);
         if previous.is_some_and(|previous| previous.area == id.area && previous > id) {
             breaches.push(Breach { place: place.clone(), what: format!("{id} is out of order") });
         }
-        if entries.insert(id, n + 1).is_some() {
+        if entries.insert(id, (n + 1, line.contains("| – "))).is_some() {
             breaches.push(Breach { place, what: format!("{id} has a second entry") });
         }
         previous = Some(id);
@@ -127,8 +136,8 @@ pub fn unlisted(files: &[SourceFile], path: &str, list: &str) -> Vec<Breach> {
             }
         }
     }
-    for (id, line) in entries {
-        if !cited.iter().any(|citation| citation.covers(id)) {
+    for (id, (line, has_reason)) in entries {
+        if !has_reason && !cited.iter().any(|citation| citation.covers(id)) {
             let place = format!("{path}:{line}");
             breaches.push(Breach { place, what: format!("no source cites {id}") });
         }
