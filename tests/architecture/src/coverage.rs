@@ -124,7 +124,7 @@ fn source_place(file: &SourceFile) -> String {
 
 /// Returns the path of a test, as `cargo test` would filter it, after the name of its package.
 fn test_place(file: &SourceFile, functions: &[Function<'_>], line: usize) -> String {
-    let inside = functions.iter().filter(|f| (f.first..=f.last).contains(&line)).next_back();
+    let inside = functions.iter().rfind(|f| (f.first..=f.last).contains(&line));
     let function = inside.or_else(|| functions.iter().find(|f| f.leading == Some(line)));
     let stem = file.path.trim_end_matches(".rs");
     let skipped = ["tests", "src", "suite", "mod", "lib", "main"];
