@@ -26,6 +26,8 @@ pub(crate) use memory::{IDENTITY_BYTES_FREE, IDENTITY_FACTOR};
 /// // The other limits keep their defaults.
 /// assert_eq!(limits.requests_max, 1024);
 /// ```
+///
+/// Minor releases add fields: write `..Limits::default()`, and do not destructure without `..`.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Limits {
     /// Maximum length of an incoming message in bytes. Default: 16 MiB.

@@ -14,7 +14,9 @@ use crate::runtime::Threads;
 /// Extends [`Client`] with methods that connect it to a server.
 ///
 /// Each connection uses three threads.
-pub trait Connect {
+///
+/// The trait is sealed: [`Client`] is its only implementation.
+pub trait Connect: mcp_adapter::Sealed {
     /// Starts a server, connects to its stdin and stdout, and waits until it has identified itself.
     ///
     /// The server runs in its own process group and is shut down when the connection closes: its

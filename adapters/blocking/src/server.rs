@@ -11,7 +11,9 @@ use crate::runtime::Threads;
 /// Extends [`Server`] with methods that serve one connection.
 ///
 /// Each method uses the calling thread and two more threads.
-pub trait Serve {
+///
+/// The trait is sealed: [`Server`] is its only implementation.
+pub trait Serve: mcp_adapter::Sealed {
     /// Serves on stdin and stdout until the client disconnects, or until SIGINT or SIGTERM.
     ///
     /// Requests still in progress at that point can be answered within `Limits::drain_timeout`,

@@ -46,3 +46,9 @@ pub use transport::shutdown::DriverHandle;
 
 /// A boxed, sendable future.
 pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Seals the traits that extend [`Server`] and [`Client`], so that they can gain methods.
+pub trait Sealed {}
+
+impl Sealed for Server {}
+impl Sealed for Client {}

@@ -14,7 +14,9 @@ use crate::runtime::Smol;
 ///
 /// The background tasks of a connection run on smol's global executor, no matter which executor
 /// polls its calls.
-pub trait Connect {
+///
+/// The trait is sealed: [`Client`] is its only implementation.
+pub trait Connect: mcp_adapter::Sealed {
     /// Starts a server, connects to its stdin and stdout, and waits until it has identified itself.
     ///
     /// The server runs in its own process group and is shut down in the background when the

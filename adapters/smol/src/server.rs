@@ -16,7 +16,9 @@ use crate::streams::{FLUSH_TIMEOUT, standard};
 ///
 /// Asynchronous handlers run on smol's global executor, no matter which executor polls the future
 /// that a method returns. Dropping that future ends the connection immediately.
-pub trait Serve {
+///
+/// The trait is sealed: [`Server`] is its only implementation.
+pub trait Serve: mcp_adapter::Sealed {
     /// Serves on stdin and stdout until the client disconnects, or until SIGINT or SIGTERM.
     ///
     /// Requests still in progress at that point can be answered within `Limits::drain_timeout`,

@@ -13,7 +13,9 @@ use crate::runtime::Tokio;
 /// Extends [`Client`] with methods that use tokio to connect it to a server.
 ///
 /// The methods work in both runtime flavors; the runtime must have IO and time enabled.
-pub trait Connect {
+///
+/// The trait is sealed: [`Client`] is its only implementation.
+pub trait Connect: mcp_adapter::Sealed {
     /// Starts a server, connects to its stdin and stdout, and waits until it has identified itself.
     ///
     /// The server runs in its own process group and is shut down in the background when the

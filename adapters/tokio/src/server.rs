@@ -14,7 +14,9 @@ use crate::streams::{FLUSH_TIMEOUT, standard};
 ///
 /// The methods work in both runtime flavors; the runtime must have IO and time enabled. Dropping
 /// the future that a method returns ends the connection immediately.
-pub trait Serve {
+///
+/// The trait is sealed: [`Server`] is its only implementation.
+pub trait Serve: mcp_adapter::Sealed {
     /// Serves on stdin and stdout until the client disconnects, or until SIGINT or SIGTERM.
     ///
     /// Requests still in progress at that point can be answered within `Limits::drain_timeout`,

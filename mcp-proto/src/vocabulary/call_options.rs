@@ -25,6 +25,8 @@ use crate::vocabulary::ids::IncomingId;
 ///
 /// When a timeout expires, the peer is asked to cancel the request and the call completes with
 /// [`CallError::TimedOut`](crate::CallError::TimedOut).
+///
+/// Minor releases add fields: write `..CallOptions::default()`.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct CallOptions {
     /// Whether to request [progress] notifications from the peer. Default: false.

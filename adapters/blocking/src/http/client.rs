@@ -26,7 +26,9 @@ impl Dial for EventLoop {
 }
 
 /// Extends [`Client`] with a method that connects it over HTTP without an async runtime.
-pub trait ConnectHttp {
+///
+/// The trait is sealed: [`Client`] is its only implementation.
+pub trait ConnectHttp: mcp_adapter::Sealed {
     /// Connects to a server and waits until it has identified itself.
     ///
     /// The client first sends `server/discover` to detect whether the server supports a modern

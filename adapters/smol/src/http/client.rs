@@ -40,7 +40,9 @@ pub fn dial(host: &str, port: u16) -> BoxFuture<'static, io::Result<Box<dyn Byte
 }
 
 /// Extends [`Client`] with a method that uses smol to connect over HTTP.
-pub trait ConnectHttp {
+///
+/// The trait is sealed: [`Client`] is its only implementation.
+pub trait ConnectHttp: mcp_adapter::Sealed {
     /// Connects to a server and waits until it has identified itself.
     ///
     /// The client first sends `server/discover` to detect whether the server supports a modern

@@ -35,7 +35,9 @@ impl Dial for Tokio {
 /// Extends [`Client`] with a method that uses tokio to connect over HTTP.
 ///
 /// The method works in both runtime flavors; the runtime must have IO and time enabled.
-pub trait ConnectHttp {
+///
+/// The trait is sealed: [`Client`] is its only implementation.
+pub trait ConnectHttp: mcp_adapter::Sealed {
     /// Connects to a server and waits until it has identified itself.
     ///
     /// The client first sends `server/discover` to detect whether the server supports a modern

@@ -33,7 +33,9 @@ impl HttpRuntime for Tokio {
 /// Extends [`Server`] with methods that use tokio to serve clients over HTTP.
 ///
 /// The methods work in both runtime flavors; the runtime must have IO and time enabled.
-pub trait ServeHttp {
+///
+/// The trait is sealed: [`Server`] is its only implementation.
+pub trait ServeHttp: mcp_adapter::Sealed {
     /// Serves HTTP clients that connect to `listener`, until [`Stop::stop`] is called.
     ///
     /// After that call, the server accepts no more connections, ends its sessions, and waits at
