@@ -87,7 +87,7 @@ fn run(server: &std::path::Path, runtime: &str, attack: &Attack) -> bool {
     let (most, after) = (most.into_inner(), target.memory());
     let Client { mut waits, failures } = client;
     waits.sort_unstable();
-    let at = |share: usize| waits.get(waits.len() * share / 100).or(waits.last()).copied();
+    let at = |share: usize| waits.get(waits.len() * share / 100).or_else(|| waits.last()).copied();
     let (p99, longest) = (at(99).unwrap_or_default(), at(100).unwrap_or_default());
     let grew = most.saturating_sub(before);
     let verdict = if grew > attack.memory_max {
