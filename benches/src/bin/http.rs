@@ -3,6 +3,9 @@
 //!
 //! Each table is measured in rounds in which every server takes a turn: a disturbance affects all
 //! of them, and the best round counts.
+//!
+//! With arguments, measures only the tables and servers whose titles contain all of them, without
+//! instructions.
 
 #![allow(
     clippy::expect_used,
@@ -59,7 +62,9 @@ const TABLES: [Table; 4] = [
         servers: &[
             (Kind::Bare, "bare hyper"),
             (Kind::Tokio, "ours, tokio"),
+            (Kind::TokioFuture, "ours, tokio, a future"),
             (Kind::Smol, "ours, smol"),
+            (Kind::SmolFuture, "ours, smol, a future"),
             (Kind::Blocking, "ours, blocking"),
             (Kind::RmcpJson, "rmcp, without sessions, JSON"),
             (Kind::Rmcp, "rmcp, sessions (answers with events)"),
@@ -72,7 +77,9 @@ const TABLES: [Table; 4] = [
         servers: &[
             (Kind::Bare, "bare hyper"),
             (Kind::Tokio, "ours, tokio"),
+            (Kind::TokioFuture, "ours, tokio, a future"),
             (Kind::Smol, "ours, smol"),
+            (Kind::SmolFuture, "ours, smol, a future"),
             (Kind::Blocking, "ours, blocking"),
             (Kind::RmcpJson, "rmcp, JSON"),
         ],
@@ -84,7 +91,9 @@ const TABLES: [Table; 4] = [
         servers: &[
             (Kind::Bare, "bare hyper"),
             (Kind::Tokio, "ours, tokio"),
+            (Kind::TokioFuture, "ours, tokio, a future"),
             (Kind::Smol, "ours, smol"),
+            (Kind::SmolFuture, "ours, smol, a future"),
             (Kind::Blocking, "ours, blocking"),
             (Kind::Rmcp, "rmcp, sessions"),
         ],
@@ -96,7 +105,9 @@ const TABLES: [Table; 4] = [
         servers: &[
             (Kind::Bare, "bare hyper"),
             (Kind::Tokio, "ours, tokio"),
+            (Kind::TokioFuture, "ours, tokio, a future"),
             (Kind::Smol, "ours, smol"),
+            (Kind::SmolFuture, "ours, smol, a future"),
             (Kind::Blocking, "ours, blocking"),
             (Kind::Rmcp, "rmcp"),
         ],
@@ -112,10 +123,13 @@ fn main() {
          {ROUNDS} rounds.\n\
          Instructions are those of the program alone, not of the system, with one connection.\n"
     );
+    let words: Vec<String> = std::env::args().skip(1).collect();
     for table in &TABLES {
-        table.measure();
+        table.measure(&words);
     }
-    delays();
+    if words.is_empty() {
+        delays();
+    }
 }
 
 /// The best measurements of one server.
@@ -128,14 +142,22 @@ struct Seen {
 }
 
 impl Table {
-    fn measure(&self) {
+    fn measure(&self, words: &[String]) {
+        let is_meant =
+            |name: &str| words.iter().all(|word| format!("{}: {name}", self.title).contains(word));
+        let servers: Vec<_> = self
+            .servers
+            .iter()
+            .filter(|(kind, name)| *kind == Kind::Bare || is_meant(name))
+            .collect();
+        if servers.len() < 2 {
+            return;
+        }
         eprintln!("{}", self.title);
-        let mut seen = vec![
-            Seen { cpu: f64::MAX, rate: 0.0, p50: f64::MAX, p99: f64::MAX };
-            self.servers.len()
-        ];
+        let mut seen =
+            vec![Seen { cpu: f64::MAX, rate: 0.0, p50: f64::MAX, p99: f64::MAX }; servers.len()];
         for _ in 0..ROUNDS {
-            for ((kind, _), seen) in self.servers.iter().zip(&mut seen) {
+            for ((kind, _), seen) in servers.iter().zip(&mut seen) {
                 let server = Server::start(*kind, false);
                 let mut clients = Clients::connect(server.address, CONNECTIONS, self.asked);
                 clients.run(REQUESTS / 10);
@@ -148,15 +170,15 @@ impl Table {
                 seen.p99 = seen.p99.min(run.within(0.99).as_secs_f64());
             }
         }
-        let instructions: Vec<f64> =
-            self.servers.iter().map(|(kind, _)| instructions(*kind, self.asked)).collect();
+        let count = |kind| if words.is_empty() { instructions(kind, self.asked) } else { 0.0 };
+        let instructions: Vec<f64> = servers.iter().map(|(kind, _)| count(*kind)).collect();
         let floor = seen[0];
         println!("### {}\n", self.title);
         println!(
             "| server | CPU a request | requests/s | p50 | p99 | user instructions a request | \
              goal |\n|---|--:|--:|--:|--:|--:|---|"
         );
-        for (((kind, name), seen), count) in self.servers.iter().zip(&seen).zip(&instructions) {
+        for (((kind, name), seen), count) in servers.iter().zip(&seen).zip(&instructions) {
             let (cpu, rate, p99) =
                 (seen.cpu / floor.cpu, seen.rate / floor.rate, seen.p99 / floor.p99);
             let goal = if *kind == Kind::Tokio {

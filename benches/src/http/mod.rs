@@ -27,8 +27,12 @@ pub enum Kind {
     Tokio,
     /// `mcp-tokio` as a service, on the accept loop of the bare server and the official SDK.
     Service,
+    /// `mcp-tokio`, with handlers that are futures.
+    TokioFuture,
     /// `mcp-smol`.
     Smol,
+    /// `mcp-smol`, with handlers that are futures.
+    SmolFuture,
     /// `mcp-blocking`.
     Blocking,
     /// The official SDK with its defaults: legacy clients have sessions, every response is an event
@@ -40,11 +44,13 @@ pub enum Kind {
 
 impl Kind {
     /// All servers.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::Bare,
         Self::Tokio,
         Self::Service,
+        Self::TokioFuture,
         Self::Smol,
+        Self::SmolFuture,
         Self::Blocking,
         Self::Rmcp,
         Self::RmcpJson,
@@ -57,7 +63,9 @@ impl Kind {
             Self::Bare => "bare",
             Self::Tokio => "tokio",
             Self::Service => "service",
+            Self::TokioFuture => "tokio-future",
             Self::Smol => "smol",
+            Self::SmolFuture => "smol-future",
             Self::Blocking => "blocking",
             Self::Rmcp => "rmcp",
             Self::RmcpJson => "rmcp-json",
@@ -72,7 +80,8 @@ impl Kind {
     /// If listening fails.
     pub fn serve(self, listener: TcpListener, delays: bool) -> std::io::Result<()> {
         match self {
-            Self::Smol => return ours::on_smol(listener),
+            Self::Smol => return ours::on_smol(listener, &ours::echo()?),
+            Self::SmolFuture => return ours::on_smol(listener, &ours::echo_futures()?),
             Self::Blocking => return ours::on_threads(listener),
             _ => {}
         }
@@ -92,7 +101,8 @@ impl Kind {
         let listener = tokio::net::TcpListener::from_std(listener)?;
         match self {
             Self::Bare => on_hyper(listener, delays, bare::answer).await,
-            Self::Tokio => ours::on_tokio(listener).await,
+            Self::Tokio => ours::on_tokio(listener, &ours::echo()?).await,
+            Self::TokioFuture => ours::on_tokio(listener, &ours::echo_futures()?).await,
             Self::Service => {
                 let service = ours::service()?;
                 on_hyper(listener, delays, move |request| {
@@ -109,7 +119,9 @@ impl Kind {
                 })
                 .await
             }
-            Self::Smol | Self::Blocking => Err(std::io::Error::other("it does not run on tokio")),
+            Self::Smol | Self::SmolFuture | Self::Blocking => {
+                Err(std::io::Error::other("it does not run on tokio"))
+            }
         }
     }
 }

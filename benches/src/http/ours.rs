@@ -5,7 +5,7 @@ use std::net::TcpListener;
 
 use mcp_tokio::http::{Http, Service, Stop};
 use mcp_tokio::proto::{Progress, Raw};
-use mcp_tokio::{Cx, Server, ToolError};
+use mcp_tokio::{AsyncCx, Cx, Server, ToolError};
 
 /// Builds a server with two tools, both of them plain functions: `echo` returns its text, and
 /// `steps` reports one step of progress first.
@@ -25,6 +25,23 @@ pub fn echo() -> io::Result<Server> {
         .tool_raw("steps", "Reports progress, then returns its text", schema, steps))
 }
 
+/// Builds the server of [`echo`] with handlers that are futures.
+///
+/// # Errors
+///
+/// Never: the schemas are JSON.
+pub(super) fn echo_futures() -> io::Result<Server> {
+    let schema = Raw::from_text(r#"{"type":"object"}"#).map_err(io::Error::other)?;
+    let echo = async |arguments: Raw, _: AsyncCx| said(&arguments);
+    let steps = async |arguments: Raw, cx: AsyncCx| {
+        cx.progress(Progress::new(1.0)).map_err(ToolError::from)?;
+        said(&arguments)
+    };
+    Ok(Server::new("echo", "1.0.0")
+        .tool_raw_async("echo", "Returns its text", schema.clone(), echo)
+        .tool_raw_async("steps", "Reports progress, then returns its text", schema, steps))
+}
+
 fn said(arguments: &Raw) -> Result<String, ToolError> {
     let text = arguments.member("text").ok_or("which text?")?;
     Ok(text.to_text().unwrap_or_default().into_owned())
@@ -34,14 +51,13 @@ pub(super) fn service() -> io::Result<Service> {
     mcp_tokio::http::ServeHttp::http_service(&echo()?, Http::new())
 }
 
-pub(super) async fn on_tokio(listener: tokio::net::TcpListener) -> io::Result<()> {
-    mcp_tokio::http::ServeHttp::serve_http(&echo()?, listener, Http::new(), &Stop::new()).await
+pub(super) async fn on_tokio(listener: tokio::net::TcpListener, server: &Server) -> io::Result<()> {
+    mcp_tokio::http::ServeHttp::serve_http(server, listener, Http::new(), &Stop::new()).await
 }
 
-pub(super) fn on_smol(listener: TcpListener) -> io::Result<()> {
-    let server = echo()?;
+pub(super) fn on_smol(listener: TcpListener, server: &Server) -> io::Result<()> {
     smol::block_on(mcp_smol::http::ServeHttp::serve_http(
-        &server,
+        server,
         listener,
         Http::new(),
         &Stop::new(),
