@@ -11,11 +11,13 @@ use http_body::Body as _;
 use hyper::body::Incoming;
 use hyper::client::conn::TrySendError;
 use hyper::client::conn::http1::SendRequest;
+use mcp_proto::Instant;
 use mcp_proto::client::Client as Machine;
 use mcp_proto::http::client::{ExchangeFailure, ExchangeId, HttpRequest};
 
 use super::connections::{Borrowed, FullBody, HttpConnections};
-use crate::transport::link::Link;
+use crate::exec::budget::PIECE_BYTES_MAX;
+use crate::transport::link::{Link, LinkRole, State};
 
 /// Runs an exchange to its end and reports the outcome to the session.
 pub(super) async fn run(
@@ -88,17 +90,40 @@ async fn read(
 ) -> Result<(), ExchangeFailure> {
     let mut body = pin!(body);
     loop {
-        link.when(|state| state.connection.http()?.http().wants_input(id).then_some(())).await;
+        link.when(|state| may_read(state, id).then_some(())).await;
         match poll_fn(|context| body.as_mut().poll_frame(context)).await {
             None => return Ok(()),
             Some(Err(_)) => return Err(ExchangeFailure::Cut),
             Some(Ok(frame)) => {
                 let Ok(data) = frame.into_data() else { continue };
                 link.trace.input(&data);
-                with_http(link, |http, now| http.handle_body(now, id, &data));
+                for piece in data.chunks(PIECE_BYTES_MAX) {
+                    feed(link, id, piece).await;
+                }
             }
         }
     }
+}
+
+/// Passes a piece of a body to the session, as soon as there is room for what it may cause.
+async fn feed(link: &Arc<Link<Machine>>, id: ExchangeId, piece: &[u8]) {
+    // Checked under the lock that also covers the change: other exchanges read concurrently.
+    let try_feed = |state: &mut State<Machine>, now: Instant| {
+        let has_room = may_read(state, id);
+        if let Some(transport) = state.connection.http().filter(|_| has_room) {
+            transport.http().handle_body(now, id, piece);
+        }
+        has_room
+    };
+    while !link.with(try_feed) {
+        link.when(|state| may_read(state, id).then_some(())).await;
+    }
+}
+
+/// Returns whether the session and the application have room for more of this exchange's body.
+fn may_read(state: &mut State<Machine>, id: ExchangeId) -> bool {
+    let wants_input = state.connection.http().is_some_and(|it| it.http().wants_input(id));
+    wants_input && Machine::has_room(&state.role)
 }
 
 fn request(connections: &HttpConnections, send: &HttpRequest) -> io::Result<Request<FullBody>> {
