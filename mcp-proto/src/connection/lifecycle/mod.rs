@@ -73,9 +73,12 @@ impl Lifecycle {
             Ok(result) => handshake::read_welcome(&result, &env.identity),
             Err(CallError::Refused(error)) => self.on_initialize_refused(&env.identity, error),
             Err(CallError::TimedOut) => OpenAction::Fault(Fault::HandshakeTimedOut),
-            Err(error @ (CallError::Http { .. } | CallError::Lost | CallError::Unsent)) => {
-                OpenAction::Fault(Fault::Unreachable(error))
-            }
+            Err(
+                error @ (CallError::Http { .. }
+                | CallError::Lost
+                | CallError::Redirected { .. }
+                | CallError::Unsent),
+            ) => OpenAction::Fault(Fault::Unreachable(error)),
             Err(other) => OpenAction::Fault(Fault::BadHandshake(other.to_string().into())),
         }
     }

@@ -98,9 +98,9 @@ impl Answer {
             Err(error @ (CallError::Http { status: 401 | 403 } | CallError::Unsent)) => {
                 Self::Refused(Fault::Unreachable(error))
             }
-            Err(error @ (CallError::Http { .. } | CallError::Lost)) => {
-                Self::Unknown(Fault::Unreachable(error))
-            }
+            Err(
+                error @ (CallError::Http { .. } | CallError::Lost | CallError::Redirected { .. }),
+            ) => Self::Unknown(Fault::Unreachable(error)),
             // TMO-15, T-35: no cancellation; a legacy server must receive `initialize` first.
             Err(CallError::TimedOut) => Self::Unknown(Fault::HandshakeTimedOut),
             Err(other) => Self::Unknown(Fault::BadHandshake(alloc::format!("{other}").into())),

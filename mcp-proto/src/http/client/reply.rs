@@ -26,6 +26,9 @@ const ERROR_BODY_BYTES_MAX: usize = 256 * 1024;
 /// The maximum number of challenges that wait to be polled; the oldest are dropped first.
 const CHALLENGED_MAX: usize = 64;
 
+/// The maximum length of a `Location` header in bytes; longer ones are not reported.
+const LOCATION_BYTES_MAX: usize = 2048;
+
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
 
@@ -72,8 +75,8 @@ impl HttpClient {
             Purpose::Call(call) if is_success => {
                 self.on_response_head(now, id, call, status, fields);
             }
-            Purpose::Call(call) if matches!(status, 401 | 403) => {
-                self.fail(now, id, call.wire, CallError::Http { status });
+            Purpose::Call(call) if matches!(status, 401 | 403) || is_redirect(status, fields) => {
+                self.fail(now, id, call.wire, refusal(status, fields));
             }
             Purpose::Call(_) => {
                 self.set_state(id, ExchangeState::ErrorBody { status, body: Vec::new() });
@@ -81,7 +84,8 @@ impl HttpClient {
             Purpose::Listen => self.on_stream_head(now, id, status, fields),
             Purpose::OneWay => {
                 if !is_success {
-                    let detail = format!("server rejected a one-way message with status {status}");
+                    let why = refusal(status, fields);
+                    let detail = format!("server rejected a one-way message: {why}");
                     self.client.report_violation(now, detail);
                 }
                 self.exchanges.discard(id, now);
@@ -134,7 +138,7 @@ impl HttpClient {
                     let why = "resumed stream is not an event stream";
                     self.fail(now, id, call.wire, CallError::Invalid(why.into()));
                 }
-                Some(call) => self.fail(now, id, call.wire, CallError::Http { status }),
+                Some(call) => self.fail(now, id, call.wire, refusal(status, fields)),
                 None => self.exchanges.discard(id, now),
             },
         }
@@ -345,6 +349,24 @@ impl HttpClient {
     pub(super) fn fail(&mut self, now: Instant, id: ExchangeId, wire: u64, why: CallError) {
         self.exchanges.discard(id, now);
         self.client.handle_unanswered(now, wire, why);
+    }
+}
+
+/// Returns the target of a redirect, without its query, which may be a secret.
+fn redirect_target(fields: &dyn Headers) -> Option<&str> {
+    let target = visible(fields.value("location", 0)?, LOCATION_BYTES_MAX)?;
+    target.split(['?', '#']).next()
+}
+
+fn is_redirect(status: u16, fields: &dyn Headers) -> bool {
+    (300..400).contains(&status) && redirect_target(fields).is_some()
+}
+
+/// Returns the error for an unsuccessful status.
+fn refusal(status: u16, fields: &dyn Headers) -> CallError {
+    match redirect_target(fields).filter(|_| (300..400).contains(&status)) {
+        Some(target) => CallError::Redirected { status, target: target.into() },
+        None => CallError::Http { status },
     }
 }
 

@@ -148,6 +148,17 @@ impl HttpConnections {
         Ok(Borrowed { sender: self.connect().await?, is_reused: false })
     }
 
+    /// Returns `used` for the next request of its exchange, or another connection if it was closed.
+    pub(super) async fn borrow_again(
+        &self,
+        mut used: SendRequest<FullBody>,
+    ) -> io::Result<Borrowed> {
+        if used.ready().await.is_ok() {
+            return Ok(Borrowed { sender: used, is_reused: true });
+        }
+        self.borrow(self.reserve()).await
+    }
+
     /// Returns a connection to the pool.
     pub(super) fn give_back(&self, sender: SendRequest<FullBody>) {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);

@@ -4,6 +4,7 @@ mod connections;
 mod dial;
 mod driver;
 mod exchange;
+mod redirect;
 mod remote;
 mod tls;
 mod transport;

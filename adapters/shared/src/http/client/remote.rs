@@ -16,7 +16,9 @@ type ChallengeCallback = Arc<dyn Fn(&AuthChallenge) + Send + Sync>;
 
 /// The URL of a server and the options for connecting to it over HTTP.
 ///
-/// Redirects are not followed, so credentials are never sent to another server.
+/// Redirects with status 307 and 308 are followed up to five times per request, but only within the
+/// origin of the URL (scheme, host and port), so that credentials are never sent to another server.
+/// Other redirects fail with an error that names their target.
 ///
 /// ```
 /// use mcp_adapter::http::Remote;
