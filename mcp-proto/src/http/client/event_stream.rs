@@ -71,6 +71,11 @@ impl EventStream {
         self.reader.last_id().filter(|id| is_event_id(id, FIELD_BYTES_MAX))
     }
 
+    /// Forgets the event to resume after: the next connection starts with later messages.
+    pub(super) fn forget_position(&mut self, limits: &Limits) {
+        self.reader = EventReader::new(limits.message_bytes_max, FIELD_BYTES_MAX);
+    }
+
     /// Handles the end of a response, or a failure to open one. Returns the parameters of the
     /// backoff: the preceding attempts without a message, the retry time set by the server, and
     /// whether this response carried the stream.

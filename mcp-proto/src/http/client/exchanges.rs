@@ -21,11 +21,12 @@
 //! |--------------|----------------------|-------------------|-------------------|---------------|
 //! | Call         | Json, Events or over | ErrorBody         | over              | Waiting¹, over |
 //! | resumed Call | Events or over       | Waiting² or over  | over              | Waiting       |
-//! | Listen       | Events or over       | Waiting² or over  | Waiting³ or over  | Waiting       |
+//! | Listen       | Events or over       | Waiting³ or over  | Waiting           | Waiting       |
 //! | OneWay       | Ignored              | Ignored, reported | Ignored, reported |               |
 //! | EndSession   | Ignored              | Ignored           | Ignored           |               |
 //!
-//! ¹ if resumable; ² if the status is transient; ³ if the stream was open before.
+//! ¹ if resumable; ² if the status is transient; ³ also if the stream was open before, unless the
+//! status is 405 or 501.
 //!
 //! A 404 to an exchange that carries the session id means that the session is lost: it ends every
 //! exchange. To a Listen that was never open, it means that the server has no such stream.

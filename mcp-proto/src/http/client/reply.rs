@@ -30,7 +30,7 @@ const CHALLENGED_MAX: usize = 64;
 const LOCATION_BYTES_MAX: usize = 2048;
 
 const JSON: &str = "application/json";
-const EVENTS: &str = "text/event-stream";
+pub(super) const EVENTS: &str = "text/event-stream";
 
 impl HttpClient {
     /// Handles the head of a response.
@@ -120,31 +120,7 @@ impl HttpClient {
         self.fail(now, id, call.wire, CallError::Invalid(why.into()));
     }
 
-    /// Handles the head of a response to a GET.
-    // HTTP-24: an event stream, or 405 if the server offers none.
-    fn on_stream_head(&mut self, now: Instant, id: ExchangeId, status: u16, fields: &dyn Headers) {
-        let is_events =
-            fields.value("content-type", 0).is_some_and(|kind| is_media_type(kind, EVENTS));
-        let call = self.exchanges.get(id).and_then(Exchange::call_info);
-        match status {
-            200..300 if is_events => self.begin_events(id),
-            // Transient errors.
-            408 | 425 | 429 | 500 | 502..600 => self.reconnect(now, id),
-            401 | 403 if call.is_none() && exchange_was_open(self.exchanges.get(id)) => {
-                self.reconnect(now, id);
-            }
-            _ => match call {
-                Some(call) if status < 300 => {
-                    let why = "resumed stream is not an event stream";
-                    self.fail(now, id, call.wire, CallError::Invalid(why.into()));
-                }
-                Some(call) => self.fail(now, id, call.wire, refusal(status, fields)),
-                None => self.exchanges.discard(id, now),
-            },
-        }
-    }
-
-    fn begin_events(&mut self, id: ExchangeId) {
+    pub(super) fn begin_events(&mut self, id: ExchangeId) {
         let limits = self.client.limits();
         let Some(exchange) = self.exchanges.get_mut(id) else { return };
         exchange.state = ExchangeState::Events;
@@ -363,7 +339,7 @@ fn is_redirect(status: u16, fields: &dyn Headers) -> bool {
 }
 
 /// Returns the error for an unsuccessful status.
-fn refusal(status: u16, fields: &dyn Headers) -> CallError {
+pub(super) fn refusal(status: u16, fields: &dyn Headers) -> CallError {
     match redirect_target(fields).filter(|_| (300..400).contains(&status)) {
         Some(target) => CallError::Redirected { status, target: target.into() },
         None => CallError::Http { status },
@@ -376,6 +352,6 @@ pub(super) fn too_long(bytes_max: usize) -> CallError {
     )
 }
 
-fn exchange_was_open(exchange: Option<&Exchange>) -> bool {
+pub(super) fn exchange_was_open(exchange: Option<&Exchange>) -> bool {
     exchange.and_then(|exchange| exchange.stream.as_ref()).is_some_and(|stream| stream.was_open())
 }

@@ -241,7 +241,7 @@ fn a_response_to_the_server_is_a_post_of_its_own_http_03() {
 
 #[test]
 fn a_server_may_offer_no_get_stream_http_24() {
-    for status in [400, 401, 403, 404, 405, 406, 501, 200, 204, 302] {
+    for status in [400, 404, 405, 406, 501, 200, 204, 302] {
         let mut it = Fixture::new(config());
         let probe = it.post("server/discover");
         it.reply(&probe, 400, PLAIN, "");
@@ -253,10 +253,69 @@ fn a_server_may_offer_no_get_stream_http_24() {
         it.reply(&stream, status, PLAIN, "");
         it.idle();
         assert_eq!((it.exchanges(), it.http.poll_timeout()), (0, None), "{status}");
-        let challenged = it.events().iter().any(|event| event.starts_with("challenged None"));
-        assert_eq!(challenged, matches!(status, 401 | 403));
+        let detail = "invalid HTTP exchange: no messages of the server outside of responses";
+        let is_reported = it.events().iter().any(|event| event.starts_with(detail));
+        assert_eq!(is_reported, !matches!(status, 404 | 405 | 501), "{status}");
         it.call("tools/list");
         it.post("tools/list");
+    }
+}
+
+#[test]
+fn a_challenged_get_stream_is_opened_with_later_credentials_http_28_t_86() {
+    for status in [401, 403, 409, 429] {
+        let mut it = Fixture::new(config());
+        let probe = it.post("server/discover");
+        it.reply(&probe, 400, PLAIN, "");
+        let initialize = it.post("initialize");
+        it.welcome(&initialize, Revision::V2025_11_25, SESSION);
+        let initialized = it.post("notifications/initialized");
+        it.reply(&initialized, 202, PLAIN, "");
+        for attempt in 0..8 {
+            let (waited, stream) = until_next(&mut it);
+            let base = Duration::from_secs(if attempt == 0 { 0 } else { 1 << (attempt - 1) });
+            assert!(waited >= base.min(Duration::from_secs(30)), "{attempt}: {waited:?}");
+            assert_eq!(stream.method, HttpMethod::Get);
+            it.reply(&stream, status, PLAIN, "");
+        }
+        let challenges =
+            it.events().iter().filter(|event| event.starts_with("challenged None")).count();
+        assert_eq!(challenges, if status < 409 { 8 } else { 0 });
+        let (_, stream) = until_next(&mut it);
+        it.head(&stream, 200, EVENTS);
+        it.feed(&stream, &event(r#"{"jsonrpc":"2.0","method":"x/y"}"#));
+        assert_eq!(it.events(), ["None x/y"]);
+    }
+}
+
+#[test]
+fn a_get_stream_that_cannot_resume_starts_again_without_an_event_id_http_28() {
+    for status in [400, 410, 204] {
+        let (mut it, stream) = ready_with_stream();
+        it.feed(&stream, PRIMING);
+        it.end(&stream);
+        let (_, resumed) = until_next(&mut it);
+        assert_eq!(resumed.header("last-event-id"), Some("0"));
+        it.reply(&resumed, status, PLAIN, "");
+        let (_, fresh) = until_next(&mut it);
+        assert_eq!(fresh.header("last-event-id"), None);
+        it.head(&fresh, 200, EVENTS);
+        it.feed(&fresh, &event(r#"{"jsonrpc":"2.0","method":"x/y"}"#));
+        assert_eq!(it.events(), ["None x/y"]);
+    }
+}
+
+#[test]
+fn a_get_stream_that_the_server_withdraws_is_given_up_with_a_report_http_24() {
+    for status in [405, 501] {
+        let (mut it, stream) = ready_with_stream();
+        it.end(&stream);
+        let (_, again) = until_next(&mut it);
+        it.reply(&again, status, PLAIN, "");
+        let events = it.events();
+        assert!(events.len() == 1 && events[0].contains(&status.to_string()), "{events:?}");
+        it.idle();
+        assert_eq!((it.exchanges(), it.http.poll_timeout()), (0, None));
     }
 }
 
