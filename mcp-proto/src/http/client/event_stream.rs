@@ -5,6 +5,7 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use core::time::Duration;
 
+use super::backoff::StreamEnd;
 use crate::http::header::is_event_id;
 use crate::http::sse::EventReader;
 use crate::limits::Limits;
@@ -76,10 +77,8 @@ impl EventStream {
         self.reader = EventReader::new(limits.message_bytes_max, FIELD_BYTES_MAX);
     }
 
-    /// Handles the end of a response, or a failure to open one. Returns the parameters of the
-    /// backoff: the preceding attempts without a message, the retry time set by the server, and
-    /// whether this response carried the stream.
-    pub(super) fn on_end(&mut self) -> (u32, Option<Duration>, bool) {
+    /// Handles the end of a response, or a failure to open one.
+    pub(super) fn on_end(&mut self, retry_after: Option<Duration>) -> StreamEnd {
         self.reader.finish();
         self.seen.connection += 1;
         let (was_open, next) = match self.carrier {
@@ -93,7 +92,7 @@ impl EventStream {
         self.carrier = next;
         let attempts = self.attempts;
         self.attempts += 1;
-        (attempts, self.reader.retry(), was_open)
+        StreamEnd { attempts, retry: self.reader.retry(), retry_after, was_open }
     }
 }
 

@@ -189,7 +189,7 @@ impl HttpClient {
             return;
         };
         if matches!(exchange.state, ExchangeState::Events) {
-            return self.on_stream_end(now, id, false);
+            return self.on_stream_end(now, id, false, None);
         }
         if matches!(exchange.state, ExchangeState::Sent) {
             return self.on_failure(now, id, ExchangeFailure::Cut);
@@ -222,7 +222,7 @@ impl HttpClient {
         let is_get = exchange.purpose == Purpose::Listen
             || exchange.call_info().is_some_and(|it| it.is_resumed);
         if matches!(exchange.state, ExchangeState::Events) || is_get && !exchange.is_ignored() {
-            return self.on_stream_end(now, id, true);
+            return self.on_stream_end(now, id, true, None);
         }
         let Some(exchange) = self.exchanges.remove(id) else { return };
         self.open_gate(id);

@@ -3,6 +3,7 @@
 use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::ToString;
+use core::time::Duration;
 
 use bytes::Bytes;
 
@@ -34,7 +35,7 @@ impl HttpClient {
         let call = self.exchanges.get(id).and_then(Exchange::call_info);
         match (status, call) {
             (200..300, _) if is_events => self.begin_events(id),
-            _ if is_transient(status) => self.reconnect(now, id),
+            _ if is_transient(status) => self.reconnect(now, id, fields),
             (200..300, Some(call)) => {
                 let why = "resumed stream is not an event stream";
                 self.fail(now, id, call.wire, CallError::Invalid(why.into()));
@@ -58,7 +59,7 @@ impl HttpClient {
         let was_open = exchange_was_open(self.exchanges.get(id));
         match status {
             // Other credentials may be accepted next time.
-            401 | 403 => return self.reconnect(now, id),
+            401 | 403 => return self.reconnect(now, id, fields),
             405 | 501 => {}
             _ if was_open => {
                 // The server may have dropped the event after which the stream was to resume.
@@ -66,7 +67,7 @@ impl HttpClient {
                 if let Some(exchange) = self.exchanges.get_mut(id) {
                     exchange.stream.iter_mut().for_each(|stream| stream.forget_position(limits));
                 }
-                return self.reconnect(now, id);
+                return self.reconnect(now, id, fields);
             }
             _ => {}
         }
@@ -152,11 +153,17 @@ impl HttpClient {
     /// possible, else completes its call.
     // HTTP-18, HTTP-28, SSE-20…22: resumption. HTTP-53: modern streams are not resumed. T-101: a
     // subscription that ends cleanly is withdrawn.
-    pub(super) fn on_stream_end(&mut self, now: Instant, id: ExchangeId, was_cut: bool) {
+    pub(super) fn on_stream_end(
+        &mut self,
+        now: Instant,
+        id: ExchangeId,
+        was_cut: bool,
+        retry_after: Option<Duration>,
+    ) {
         let Some(exchange) = self.exchanges.remove(id) else { return };
         let Exchange { purpose, stream, .. } = exchange;
         let mut stream = stream.unwrap_or_else(|| EventStream::new(self.client.limits()).into());
-        let (attempts, retry, was_open) = stream.on_end();
+        let end = stream.on_end(retry_after);
         let purpose = match purpose {
             Purpose::Call(call) => {
                 if !self.client.is_in_flight(call.wire) {
@@ -173,7 +180,7 @@ impl HttpClient {
             Purpose::Listen => Purpose::Listen,
             Purpose::EndSession | Purpose::OneWay => return,
         };
-        let delay = self.backoff.delay(attempts, retry, was_open);
+        let delay = self.backoff.delay(end);
         let mut next = Exchange::new(purpose, ExchangeState::Waiting, false);
         next.stream = Some(stream);
         let next = self.exchanges.insert(next);
@@ -181,9 +188,9 @@ impl HttpClient {
     }
 
     /// Handles a transient error status: aborts the exchange and schedules a reconnection.
-    pub(super) fn reconnect(&mut self, now: Instant, id: ExchangeId) {
+    fn reconnect(&mut self, now: Instant, id: ExchangeId, fields: &dyn Headers) {
         self.exchanges.queue_abort(id);
-        self.on_stream_end(now, id, true);
+        self.on_stream_end(now, id, true, retry_after(fields));
     }
 
     /// Opens the stream for messages that belong to no call, in a legacy session.
@@ -198,6 +205,13 @@ impl HttpClient {
             self.exchanges.queue_get(id);
         }
     }
+}
+
+/// Returns the time of a `Retry-After` header in seconds. A date is ignored: there is no calendar.
+pub(super) fn retry_after(fields: &dyn Headers) -> Option<Duration> {
+    let value = core::str::from_utf8(fields.value("retry-after", 0)?).ok()?.trim();
+    let is_number = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| Duration::from_secs(value.parse().unwrap_or(u64::MAX)))
 }
 
 /// Returns whether a request that was refused with `status` may succeed later.

@@ -13,6 +13,8 @@ rows! {
     closing_every_connection_costs_no_call,
     sent_requests_are_not_repeated,
     a_server_that_comes_back_is_used_again,
+    #[cfg_attr(not(target_os = "linux"), ignore = "reads the timers of sockets from /proc")]
+    sockets_use_keep_alive,
 }
 
 async fn connections_are_used_again<R: OverHttp>() {
@@ -108,4 +110,22 @@ async fn a_server_that_comes_back_is_used_again<R: OverHttp>() {
     }
     assert_eq!(failed(outcome), CallError::Unsent);
     assert_eq!(connection.close_reason(), None);
+}
+
+async fn sockets_use_keep_alive<R: OverHttp>() {
+    let site = Site::new(modern);
+    let connection = R::connect_http(modern_client(), site.remote()).await.unwrap();
+    success(connection.call_tool("echo", &json!({})).await);
+    let port = format!(":{:04X}", site.port());
+    // An idle socket runs no other timer.
+    eventually("each socket to the server has the timer", || {
+        let table = std::fs::read_to_string("/proc/self/net/tcp").unwrap();
+        let rows = table.lines().map(|row| row.split_whitespace().collect::<Vec<_>>());
+        let timers: Vec<String> = rows
+            .filter(|row| row[2].ends_with(&port) && row[3] == "01")
+            .map(|row| row[5][..2].to_owned())
+            .collect();
+        !timers.is_empty() && timers.iter().all(|timer| timer == "02")
+    })
+    .await;
 }

@@ -69,6 +69,9 @@ impl HttpConnections {
         if let Some((min, max)) = self.remote.reconnect {
             config = config.reconnect(min, max);
         }
+        if let Some(max) = self.remote.retry_max {
+            config = config.retry_max(max);
+        }
         Ok(if self.remote.has_stream { config } else { config.without_stream() })
     }
 

@@ -43,6 +43,7 @@ pub struct Remote {
     pub(super) authorize: Option<AuthorizeCallback>,
     pub(super) on_challenge: Option<ChallengeCallback>,
     pub(super) reconnect: Option<(Duration, Duration)>,
+    pub(super) retry_max: Option<Duration>,
     pub(super) has_stream: bool,
     pub(super) tls: TlsConfig,
 }
@@ -87,6 +88,7 @@ impl Remote {
             authorize: None,
             on_challenge: None,
             reconnect: None,
+            retry_max: None,
             has_stream: true,
             tls: TlsConfig::default(),
         })
@@ -148,6 +150,16 @@ impl Remote {
     // T-86: the delay doubles up to the maximum.
     pub const fn reconnect(mut self, min: Duration, max: Duration) -> Self {
         self.reconnect = Some((min, max));
+        self
+    }
+
+    /// Sets the maximum delay before a stream reconnects that the server can set. Default: 5 min.
+    ///
+    /// Longer delays are shortened to this one. The server sets them with the `retry` fields of a
+    /// stream, and with `Retry-After` headers that give a number of seconds.
+    // HTTP-17: a bound on the time that clients wait.
+    pub const fn retry_max(mut self, max: Duration) -> Self {
+        self.retry_max = Some(max);
         self
     }
 

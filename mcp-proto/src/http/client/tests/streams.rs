@@ -357,6 +357,45 @@ fn reconnections_of_the_get_stream_back_off_http_28_t_86() {
 }
 
 #[test]
+fn retry_zero_does_not_cause_requests_without_end_t_86() {
+    let (mut it, mut stream) = ready_with_stream();
+    let start = it.now;
+    let mut requests = 0;
+    while it.now.duration_since(start) < Duration::from_secs(10) {
+        it.feed(&stream, "retry: 0\n\n");
+        it.end(&stream);
+        stream = until_next(&mut it).1;
+        it.head(&stream, 200, EVENTS);
+        requests += 1;
+    }
+    assert!((5..=15).contains(&requests), "{requests}");
+}
+
+#[test]
+fn a_huge_retry_time_does_not_silence_the_stream_t_86() {
+    for huge in ["3600000", "18446744073709551615"] {
+        let (mut it, stream) = ready_with_stream();
+        it.feed(&stream, &format!("retry: {huge}\ndata:\n\n"));
+        it.end(&stream);
+        let (waited, _) = until_next(&mut it);
+        assert!((300..=301).contains(&waited.as_secs()), "{waited:?}");
+    }
+}
+
+#[test]
+fn retry_after_delays_a_reconnection_t_86() {
+    for (value, seconds) in [("20", 20), (" 7 ", 7), ("99999999999999999999", 300), ("-1", 1)] {
+        let (mut it, stream) = ready_with_stream();
+        it.end(&stream);
+        let (_, again) = until_next(&mut it);
+        it.head(&again, 503, &[("retry-after", value)]);
+        let (waited, _) = until_next(&mut it);
+        // The backoff adds up to a second, or is longer by itself.
+        assert!((seconds..=seconds + 2).contains(&waited.as_secs()), "{value}: {waited:?}");
+    }
+}
+
+#[test]
 fn a_404_to_a_resumed_get_stream_means_a_lost_session_http_34_t_70() {
     let (mut it, stream) = ready_with_stream();
     it.feed(&stream, ": hi\n\n");
