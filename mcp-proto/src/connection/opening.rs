@@ -28,6 +28,14 @@ impl Connection {
         self.lifecycle.legacy_fallback(&self.env)
     }
 
+    /// Client: returns the era to expect of the server when connecting again.
+    // LIF-31: a guess is not remembered.
+    pub(crate) fn era_to_expect(&self) -> Option<Era> {
+        let revision = self.peer()?.revision;
+        let is_known = revision.is_modern() || !self.lifecycle.has_guessed_era();
+        is_known.then(|| revision.era())
+    }
+
     /// Client: performs one action of opening the connection.
     pub(super) fn proceed(&mut self, owner: Owner, next: OpenAction) {
         match next {

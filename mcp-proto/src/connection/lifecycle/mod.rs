@@ -57,11 +57,7 @@ impl Lifecycle {
     /// Client: handles the outcome of `server/discover`.
     pub(crate) fn on_discovered(&mut self, env: &Env, outcome: Outcome) -> OpenAction {
         let identity = &env.identity;
-        if matches!(outcome, Err(CallError::TimedOut)) {
-            self.probing.on_timed_out();
-        } else {
-            self.probing.on_answered();
-        }
+        self.probing.on_outcome(&outcome);
         let answer = probe::Answer::of(outcome, &identity.limits);
         self.probing.next(answer, identity, env.terms.trying)
     }
@@ -101,7 +97,12 @@ impl Lifecycle {
         self.probing.use_exchanges();
     }
 
-    /// Notes that a session was lost: the server is known to be legacy.
+    /// Returns whether the era of the server was guessed, because no probe reached it.
+    pub(crate) fn has_guessed_era(&self) -> bool {
+        self.probing.was_unavailable()
+    }
+
+    /// Notes that a session was lost: the server is expected to be legacy still.
     pub(crate) fn on_session_lost(&mut self) {
         self.probing.on_session_lost();
     }

@@ -7,7 +7,8 @@
 //! | a modern-only or access error | close |
 //! | any other error, a timeout, an invalid result | `initialize` |
 //!
-//! If `initialize` is then refused and no probe was answered, one more probe follows. Over HTTP,
+//! If `initialize` is then refused and no probe was answered, one more probe follows, also in place of
+//! a session that was lost. Over HTTP,
 //! where two requests can reach two servers, a refused probe that names nothing new is repeated.
 // LIF-25…32, T-32…T-37: probing, fallback to the legacy era, and mixed revision lists.
 
@@ -31,6 +32,8 @@ pub(crate) struct Probing {
     probes: u32,
     /// Whether the era is considered known: a probe was answered, or the last one was sent.
     is_certain: bool,
+    /// Whether the server was unavailable for the last probe, so that its era was guessed.
+    was_unavailable: bool,
     // T-35: whether a late answer to a timed-out probe may arrive.
     expects_late: bool,
     // LIF-25: whether exchanges are independent, so that a tried revision is probed again.
@@ -114,12 +117,26 @@ impl Probing {
         self.tried.push(revision);
     }
 
-    pub(super) fn on_answered(&mut self) {
-        self.is_certain = true;
+    /// Handles the outcome of a probe, before its interpretation.
+    pub(super) fn on_outcome(&mut self, outcome: &Result<Raw, CallError>) {
+        match outcome {
+            Err(CallError::TimedOut) => self.expects_late = true,
+            // LIF-31: what says nothing about the era does not decide it.
+            Err(
+                CallError::Http { status: 408 | 425 | 429 | 502..=504 }
+                | CallError::Lost
+                | CallError::Unsent,
+            ) => self.was_unavailable = true,
+            _ => {
+                self.is_certain = true;
+                self.was_unavailable = false;
+            }
+        }
     }
 
-    pub(super) fn on_timed_out(&mut self) {
-        self.expects_late = true;
+    /// Returns whether the era was guessed, because no probe reached the server.
+    pub(super) fn was_unavailable(&self) -> bool {
+        self.was_unavailable
     }
 
     /// Returns, once, whether a late answer was expected.
@@ -142,9 +159,9 @@ impl Probing {
         self.uses_exchanges = true;
     }
 
-    /// Resets the state; the server is known to be legacy.
+    /// Resets the state; the server is expected to be legacy still.
     pub(super) fn on_session_lost(&mut self) {
-        *self = Self { is_certain: true, uses_exchanges: true, ..Self::default() };
+        *self = Self { uses_exchanges: true, ..Self::default() };
     }
 
     /// Returns the action that follows from an answer.

@@ -39,10 +39,10 @@ impl HttpClient {
         }
     }
 
-    /// Handles the timer of an exchange: sends its GET if it is waiting, else aborts it.
+    /// Handles the timer of an exchange: sends its request if it is waiting, else aborts it.
     pub(super) fn on_due(&mut self, id: ExchangeId) {
         if self.exchanges.get(id).is_some_and(|exchange| exchange.is_waiting()) {
-            self.exchanges.queue_get(id);
+            self.exchanges.queue_start(id);
         } else {
             self.exchanges.abort(id);
             self.open_gate(id);

@@ -1,16 +1,16 @@
 //! The open and waiting exchanges of a client: by id, by the call they serve, and by timer.
 //!
 //! ```text
-//!      POST, DELETE                GET
+//!      POST, DELETE          GET, a repeated probe
 //!           │                       │
-//!           │                    Waiting ◄───────────── a new exchange for that stream
+//!           │                    Waiting ◄──── a new exchange for that stream or probe
 //!           │         sent at once  │                                 ▲
 //!           ▼         or by backoff ▼                                 │
 //!          Sent ◄───────────────────┘                                 │
 //!           │ head                                                    │
 //!     ┌─────┴──┬─────────┬──────────┐                                 │
 //!     ▼        ▼         ▼          │  resumable, and its call open   │
-//!    Json  ErrorBody  Events ───────┼─────────────────────────────────┘
+//!    Json  ErrorBody  Events ───────┼─────────────────────────────────┤
 //!     │        │         │          ▼
 //!     │        │         ├───────► Ignored: not needed any more, read to its end for up to 1 s
 //!     ▼        ▼         ▼          ▼
@@ -28,6 +28,8 @@
 //! ¹ if resumable; ² if the status is transient; ³ also if the stream was open before, unless the
 //! status is 405 or 501.
 //!
+//! A probe is repeated after a status or a failure that says nothing about the server's era.
+//!
 //! A 404 to an exchange that carries the session id means that the session is lost: it ends every
 //! exchange. To a Listen that was never open, it means that the server has no such stream.
 
@@ -36,7 +38,7 @@ use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::action::ExchangeId;
+use super::action::{ExchangeId, HttpRequest};
 use super::event_stream::EventStream;
 use crate::time::Instant;
 
@@ -50,8 +52,8 @@ const LINGERING_MAX: usize = 32;
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum QueuedAction {
     Abort(ExchangeId),
-    /// Send the GET of a waiting exchange.
-    Get(ExchangeId),
+    /// Send the request of a waiting exchange.
+    Start(ExchangeId),
 }
 
 /// An exchange, from its creation to its end.
@@ -63,7 +65,16 @@ pub(super) struct Exchange {
     pub(super) in_session: bool,
     /// The event stream that the exchange carries or will resume.
     pub(super) stream: Option<Box<EventStream>>,
+    /// The probe that the exchange carries or will repeat.
+    pub(super) probe: Option<Box<ProbeRequest>>,
     due: Option<Instant>,
+}
+
+/// A `server/discover` request, kept in case that it must be repeated.
+#[derive(Debug)]
+pub(super) struct ProbeRequest {
+    pub(super) request: HttpRequest,
+    pub(super) repetitions: u32,
 }
 
 /// The purpose of an exchange.
@@ -95,6 +106,7 @@ pub(super) struct CallInfo {
 /// The kind of a call, by how HTTP treats it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum CallKind {
+    Discover,
     Initialize,
     ListTools,
     Other,
@@ -120,7 +132,7 @@ pub(super) enum ExchangeState {
 
 impl Exchange {
     pub(super) fn new(purpose: Purpose, state: ExchangeState, in_session: bool) -> Self {
-        Self { purpose, state, in_session, stream: None, due: None }
+        Self { purpose, state, in_session, stream: None, probe: None, due: None }
     }
 
     pub(super) fn is_waiting(&self) -> bool {
@@ -197,8 +209,8 @@ impl Exchanges {
         self.queue.pop_front()
     }
 
-    pub(super) fn queue_get(&mut self, id: ExchangeId) {
-        self.queue.push_back(QueuedAction::Get(id));
+    pub(super) fn queue_start(&mut self, id: ExchangeId) {
+        self.queue.push_back(QueuedAction::Start(id));
     }
 
     pub(super) fn queue_abort(&mut self, id: ExchangeId) {

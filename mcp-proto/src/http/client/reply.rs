@@ -10,6 +10,7 @@ use super::action::{ExchangeFailure, ExchangeId};
 use super::event::{HttpEvent, challenges};
 use super::event_stream::EventStream;
 use super::exchanges::{CallInfo, CallKind, Exchange, ExchangeState, Purpose};
+use super::response_head::{is_redirect, is_unavailable, refusal, retry_after};
 use crate::http::Headers;
 use crate::http::header::{is_media_type, visible};
 use crate::message_endpoint::MessageEndpoint;
@@ -25,9 +26,6 @@ const ERROR_BODY_BYTES_MAX: usize = 256 * 1024;
 
 /// The maximum number of challenges that wait to be polled; the oldest are dropped first.
 const CHALLENGED_MAX: usize = 64;
-
-/// The maximum length of a `Location` header in bytes; longer ones are not reported.
-const LOCATION_BYTES_MAX: usize = 2048;
 
 const JSON: &str = "application/json";
 pub(super) const EVENTS: &str = "text/event-stream";
@@ -69,6 +67,10 @@ impl HttpClient {
                 status,
                 challenges: challenges(fields),
             });
+        }
+        if is_unavailable(status) && self.repeat_probe(now, id, retry_after(fields)) {
+            // The rest of the response is of no use.
+            return self.exchanges.queue_abort(id);
         }
         match purpose {
             Purpose::Call(call) if call.is_resumed => self.on_stream_head(now, id, status, fields),
@@ -224,6 +226,10 @@ impl HttpClient {
         if matches!(exchange.state, ExchangeState::Events) || is_get && !exchange.is_ignored() {
             return self.on_stream_end(now, id, true, None);
         }
+        let is_cut = reason == ExchangeFailure::Cut && !exchange.is_ignored();
+        if is_cut && self.repeat_probe(now, id, None) {
+            return;
+        }
         let Some(exchange) = self.exchanges.remove(id) else { return };
         self.open_gate(id);
         let why = match (exchange.state, reason) {
@@ -325,24 +331,6 @@ impl HttpClient {
     pub(super) fn fail(&mut self, now: Instant, id: ExchangeId, wire: u64, why: CallError) {
         self.exchanges.discard(id, now);
         self.client.handle_unanswered(now, wire, why);
-    }
-}
-
-/// Returns the target of a redirect, without its query, which may be a secret.
-fn redirect_target(fields: &dyn Headers) -> Option<&str> {
-    let target = visible(fields.value("location", 0)?, LOCATION_BYTES_MAX)?;
-    target.split(['?', '#']).next()
-}
-
-fn is_redirect(status: u16, fields: &dyn Headers) -> bool {
-    (300..400).contains(&status) && redirect_target(fields).is_some()
-}
-
-/// Returns the error for an unsuccessful status.
-pub(super) fn refusal(status: u16, fields: &dyn Headers) -> CallError {
-    match redirect_target(fields).filter(|_| (300..400).contains(&status)) {
-        Some(target) => CallError::Redirected { status, target: target.into() },
-        None => CallError::Http { status },
     }
 }
 

@@ -5,7 +5,7 @@ use alloc::string::String;
 use bytes::Bytes;
 
 use super::action::{Action, ExchangeId, HttpMethod, HttpRequest};
-use super::exchanges::{CallInfo, CallKind, Exchange, ExchangeState, Purpose, QueuedAction};
+use super::exchanges::{CallInfo, CallKind, Exchange, ExchangeState, ProbeRequest, Purpose, QueuedAction};
 use super::outbound_post::{Headers, OutboundPost, SendGate};
 use super::{CloseState, HttpClient};
 use crate::message_endpoint::MessageEndpoint;
@@ -23,8 +23,8 @@ impl HttpClient {
             match action {
                 QueuedAction::Abort(exchange) => return Some(Action::Abort(exchange)),
                 // The exchange may have ended in the meantime.
-                QueuedAction::Get(exchange) => {
-                    if let Some(send) = self.get(exchange) {
+                QueuedAction::Start(exchange) => {
+                    if let Some(send) = self.start(exchange) {
                         return Some(Action::Send(send));
                     }
                 }
@@ -83,8 +83,8 @@ impl HttpClient {
         }
         let is_initialized = message.is_initialized();
         let OutboundPost { revision, mirrored, body, .. } = message;
-        let is_first =
-            matches!(purpose, Purpose::Call(CallInfo { kind: CallKind::Initialize, .. }));
+        let kind = purpose.call_info().map(|call| call.kind);
+        let is_first = kind == Some(CallKind::Initialize);
         let mut fields = Headers::new();
         fields.push(("Accept".into(), "application/json, text/event-stream".into()));
         fields.push(("Content-Type".into(), "application/json".into()));
@@ -99,12 +99,19 @@ impl HttpClient {
         if is_initialized {
             self.gate = SendGate::Initialized(exchange);
         }
-        Some(HttpRequest { exchange, method: HttpMethod::Post, headers: fields, body })
+        let request = HttpRequest { exchange, method: HttpMethod::Post, headers: fields, body };
+        if let Some(open) =
+            self.exchanges.get_mut(exchange).filter(|_| kind == Some(CallKind::Discover))
+        {
+            open.probe = Some(ProbeRequest { request: request.clone(), repetitions: 0 }.into());
+        }
+        Some(request)
     }
 
     fn call_info(&self, wire: u64, method: Option<MethodId>) -> CallInfo {
         let is_legacy = self.is_legacy();
         let kind = match method {
+            Some(MethodId::Discover) => CallKind::Discover,
             Some(MethodId::Initialize) => CallKind::Initialize,
             Some(MethodId::ListTools) if !is_legacy => CallKind::ListTools,
             Some(MethodId::Listen) => CallKind::Subscription,
@@ -131,6 +138,15 @@ impl HttpClient {
         let id = self.legacy.id().filter(|_| is_legacy);
         fields.extend(id.map(|id| ("Mcp-Session-Id".into(), String::from(id))));
         id.is_some()
+    }
+
+    /// Creates the request of a waiting exchange.
+    fn start(&mut self, id: ExchangeId) -> Option<HttpRequest> {
+        let exchange = self.exchanges.get_mut(id).filter(|exchange| exchange.is_waiting())?;
+        let Some(probe) = &exchange.probe else { return self.get(id) };
+        let request = HttpRequest { exchange: id, ..probe.request.clone() };
+        exchange.state = ExchangeState::Sent;
+        Some(request)
     }
 
     /// Creates the GET that opens or resumes a stream.

@@ -11,7 +11,8 @@ use super::HttpClient;
 use super::action::ExchangeId;
 use super::event_stream::EventStream;
 use super::exchanges::{CallInfo, CallKind, Exchange, ExchangeState, Purpose};
-use super::reply::{EVENTS, exchange_was_open, refusal, too_long};
+use super::reply::{EVENTS, exchange_was_open, too_long};
+use super::response_head::{is_transient, refusal, retry_after};
 use crate::http::Headers;
 use crate::http::header::is_media_type;
 use crate::http::sse::Item;
@@ -160,6 +161,9 @@ impl HttpClient {
         was_cut: bool,
         retry_after: Option<Duration>,
     ) {
+        if self.repeat_probe(now, id, retry_after) {
+            return;
+        }
         let Some(exchange) = self.exchanges.remove(id) else { return };
         let Exchange { purpose, stream, .. } = exchange;
         let mut stream = stream.unwrap_or_else(|| EventStream::new(self.client.limits()).into());
@@ -202,21 +206,7 @@ impl HttpClient {
                 ExchangeState::Waiting,
                 false,
             ));
-            self.exchanges.queue_get(id);
+            self.exchanges.queue_start(id);
         }
     }
-}
-
-/// Returns the time of a `Retry-After` header in seconds. A date is ignored: there is no calendar.
-pub(super) fn retry_after(fields: &dyn Headers) -> Option<Duration> {
-    let value = core::str::from_utf8(fields.value("retry-after", 0)?).ok()?.trim();
-    let is_number = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
-    is_number.then(|| Duration::from_secs(value.parse().unwrap_or(u64::MAX)))
-}
-
-/// Returns whether a request that was refused with `status` may succeed later.
-///
-/// 409 means that the server has not yet noticed the end of the stream's last connection.
-const fn is_transient(status: u16) -> bool {
-    matches!(status, 408 | 409 | 425 | 429 | 500 | 502..600)
 }
