@@ -50,6 +50,25 @@ impl Client {
         self.connection.revision()
     }
 
+    /// Requests the list of tools for the transport itself, from `cursor`, a JSON string.
+    ///
+    /// Returns the id of the request. The transport reads the response before it passes it on; the
+    /// application receives nothing. Returns `None` if the connection is not open, or if the server
+    /// offers no tools. The request does not count towards
+    /// [`Limits::calls_max`](crate::Limits::calls_max).
+    pub fn list_tools(&mut self, now: Instant, cursor: Option<&[u8]>) -> Option<u64> {
+        self.connection.list_tools(now, cursor)
+    }
+
+    /// Sends request `id` again, although the server has refused it.
+    ///
+    /// Returns the id of the new request. Returns `None` if the request has ended, or if it may not
+    /// be repeated: only modern requests for which a server may require input can, and only until it
+    /// does.
+    pub fn send_again(&mut self, now: Instant, id: u64) -> Option<u64> {
+        self.connection.send_again(now, id)
+    }
+
     /// Fails request `id` with `why`, because its exchange ended without a response.
     ///
     /// Does nothing if the request has already ended.

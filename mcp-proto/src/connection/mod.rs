@@ -212,6 +212,8 @@ impl Connection {
                 self.subscriptions.on_subscribed(&mut self.env, call.0, outcome.is_ok());
                 self.send_subscriptions();
             }
+            // The transport has read the response.
+            Owner::ToolList => {}
             Owner::Unsubscribe => {
                 self.subscriptions.on_unsubscribed();
                 self.send_subscriptions();
@@ -368,6 +370,7 @@ impl Connection {
                 | Owner::KeepAlive
                 | Owner::Probe
                 | Owner::Subscribe
+                | Owner::ToolList
                 | Owner::Unsubscribe => {}
             }
         }

@@ -20,6 +20,7 @@ impl HttpClient {
             if let Some(id) = self.exchanges.by_wire(wire) {
                 self.exchanges.abort(id);
             }
+            self.on_request_ended(wire);
         }
         self.ended = ended;
         if self.client.is_closed() && self.close_state == CloseState::Open {

@@ -106,6 +106,8 @@ pub(super) struct CallInfo {
 /// The kind of a call, by how HTTP treats it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum CallKind {
+    /// `tools/call`, in the modern era.
+    CallTool,
     Discover,
     Initialize,
     ListTools,

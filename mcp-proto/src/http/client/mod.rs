@@ -16,6 +16,7 @@ mod config;
 mod event;
 mod event_stream;
 mod exchanges;
+mod header_refresh;
 mod legacy_session;
 mod outbound_post;
 mod probe_retry;
@@ -35,6 +36,7 @@ pub use event::{Challenge, HttpEvent};
 
 use self::backoff::Backoff;
 use self::exchanges::Exchanges;
+use self::header_refresh::HeaderRefresh;
 use self::legacy_session::LegacySession;
 use self::outbound_post::SendGate;
 use self::tool_cache::ToolCache;
@@ -109,6 +111,7 @@ pub struct HttpClient {
     /// The wire ids of requests that ended before they were sent.
     unsent: BTreeSet<u64>,
     tools: ToolCache,
+    refresh: HeaderRefresh,
     /// A buffer for the wire ids of completed calls; empty between uses.
     ended: Vec<u64>,
     close_state: CloseState,
@@ -139,6 +142,7 @@ impl HttpClient {
             gate: SendGate::Open,
             unsent: BTreeSet::new(),
             tools: ToolCache::default(),
+            refresh: HeaderRefresh::default(),
             ended: Vec::new(),
             close_state: CloseState::Open,
         }

@@ -13,6 +13,7 @@ use super::exchanges::{CallInfo, CallKind, Exchange, ExchangeState, Purpose};
 use super::response_head::{is_redirect, is_unavailable, refusal, retry_after};
 use crate::http::Headers;
 use crate::http::header::{is_media_type, visible};
+use crate::json::find;
 use crate::message_endpoint::MessageEndpoint;
 use crate::rpc::{self, DecodedMessage, IncomingMessage, Message};
 use crate::time::Instant;
@@ -201,8 +202,10 @@ impl HttpClient {
         match exchange.state {
             ExchangeState::Json(body) => {
                 self.on_response(now, call, &IncomingMessage::Owned(Bytes::from(body)), true);
-                let why = "body is not a response to the request";
-                self.client.handle_unanswered(now, call.wire, CallError::Invalid(why.into()));
+                if !self.refresh.is_waiting(call.wire) {
+                    let why = "body is not a response to the request";
+                    self.client.handle_unanswered(now, call.wire, CallError::Invalid(why.into()));
+                }
             }
             ExchangeState::ErrorBody { status, body } => {
                 self.on_error_body(now, call, status, Bytes::from(body));
@@ -279,7 +282,14 @@ impl HttpClient {
         let wire = call.wire;
         let mut failed = None;
         let mut filtered = None;
+        let mut page = None;
         match &decoded.message {
+            Ok(Message::Response { id, outcome: Err(error) })
+                if id.as_u64() == Some(wire) && self.on_rejected(now, call, error) =>
+            {
+                return;
+            }
+            Ok(Message::OrphanError(error)) if self.on_rejected(now, call, error) => return,
             Ok(Message::Response { id, .. } | Message::BrokenResponse { id, .. })
                 if id.as_u64() != Some(wire) && (is_whole_body || !call.is_legacy) =>
             {
@@ -291,6 +301,10 @@ impl HttpClient {
                 if call.kind == CallKind::ListTools =>
             {
                 filtered = self.tools.learn(result.text);
+                page = self.refresh.is_list(wire).then(|| {
+                    let cursor = find(result.text, "nextCursor");
+                    cursor.filter(|cursor| cursor.starts_with(b"\"")).map(Vec::from)
+                });
             }
             _ => {}
         }
@@ -311,6 +325,9 @@ impl HttpClient {
             self.client.handle_message(now, StreamId::ONLY, Bytes::from(answer));
         } else {
             self.client.handle_decoded(now, StreamId::ONLY, decoded);
+        }
+        if let Some(cursor) = page {
+            self.on_page(now, cursor.as_deref());
         }
         if call.kind == CallKind::Initialize {
             if self.client.peer().is_some() {

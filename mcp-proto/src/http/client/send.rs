@@ -113,6 +113,7 @@ impl HttpClient {
         let kind = match method {
             Some(MethodId::Discover) => CallKind::Discover,
             Some(MethodId::Initialize) => CallKind::Initialize,
+            Some(MethodId::CallTool) if !is_legacy => CallKind::CallTool,
             Some(MethodId::ListTools) if !is_legacy => CallKind::ListTools,
             Some(MethodId::Listen) => CallKind::Subscription,
             _ => CallKind::Other,
