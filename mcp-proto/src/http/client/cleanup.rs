@@ -25,6 +25,7 @@ impl HttpClient {
         self.ended = ended;
         if self.client.is_closed() && self.close_state == CloseState::Open {
             self.close_state = CloseState::Closing;
+            self.queue.clear();
             if matches!(self.gate, SendGate::Initialized(_)) {
                 self.gate = SendGate::Open;
             }
@@ -66,6 +67,7 @@ impl HttpClient {
             self.exchanges.abort(id);
         }
         self.gate = SendGate::Open;
+        self.queue.clear();
         if self.legacy.on_lost() {
             self.client.fail(now, Fault::SessionLost);
         } else {

@@ -20,6 +20,7 @@ pub struct HttpConfig {
     pub(super) reconnect_min: Duration,
     pub(super) reconnect_max: Duration,
     pub(super) retry_max: Duration,
+    pub(super) concurrent_calls_max: usize,
     pub(super) has_stream: bool,
 }
 
@@ -41,6 +42,7 @@ impl HttpConfig {
             reconnect_min: Duration::from_secs(1),
             reconnect_max: Duration::from_secs(30),
             retry_max: Duration::from_secs(300),
+            concurrent_calls_max: 128,
             has_stream: true,
         }
     }
@@ -69,6 +71,20 @@ impl HttpConfig {
     #[must_use]
     pub const fn retry_max(mut self, max: Duration) -> Self {
         self.retry_max = max;
+        self
+    }
+
+    /// Sets the maximum number of calls in flight, at least 1. Default: 128.
+    ///
+    /// Further calls wait in a queue, in order; their timeouts run while they wait. Each call in
+    /// flight uses a connection, whose buffers cost about 16 KiB in the adapters. Subscriptions,
+    /// pings, responses and notifications do not count: they never wait for a call.
+    ///
+    /// If handlers of the server's requests make calls themselves, the maximum must exceed the
+    /// number of calls that wait for such handlers.
+    #[must_use]
+    pub const fn concurrent_calls_max(mut self, max: usize) -> Self {
+        self.concurrent_calls_max = max;
         self
     }
 

@@ -112,7 +112,15 @@ pub(super) enum CallKind {
     Initialize,
     ListTools,
     Other,
+    Ping,
     Subscription,
+}
+
+impl CallKind {
+    /// Returns whether the number of such calls in flight is limited.
+    pub(super) const fn is_counted(self) -> bool {
+        matches!(self, Self::CallTool | Self::ListTools | Self::Other)
+    }
 }
 
 /// The state of an exchange.
@@ -148,6 +156,10 @@ impl Exchange {
     pub(super) fn call_info(&self) -> Option<CallInfo> {
         self.purpose.call_info()
     }
+
+    fn is_counted_call(&self) -> bool {
+        !self.is_ignored() && self.call_info().is_some_and(|call| call.kind.is_counted())
+    }
 }
 
 impl Purpose {
@@ -168,6 +180,8 @@ pub(super) struct Exchanges {
     next: u64,
     /// The number of exchanges with one-way messages.
     one_way: usize,
+    /// The number of exchanges with calls whose number is limited.
+    calls: usize,
     /// The number of ignored exchanges.
     ignored: usize,
 }
@@ -180,6 +194,7 @@ impl Exchanges {
             self.by_wire.insert(call_info.wire, id);
         }
         self.one_way += usize::from(exchange.purpose == Purpose::OneWay);
+        self.calls += usize::from(exchange.is_counted_call());
         self.open.insert(id, exchange);
         id
     }
@@ -202,6 +217,7 @@ impl Exchanges {
             self.by_wire.remove(&call_info.wire);
         }
         self.one_way -= usize::from(exchange.purpose == Purpose::OneWay);
+        self.calls -= usize::from(exchange.is_counted_call());
         self.ignored -= usize::from(exchange.is_ignored());
         Some(exchange)
     }
@@ -243,6 +259,7 @@ impl Exchanges {
         else {
             return;
         };
+        self.calls -= usize::from(exchange.is_counted_call());
         exchange.state = ExchangeState::Ignored;
         exchange.stream = None;
         self.ignored += 1;
@@ -263,6 +280,11 @@ impl Exchanges {
     /// Returns the number of one-way messages in flight.
     pub(super) fn one_way(&self) -> usize {
         self.one_way
+    }
+
+    /// Returns the number of calls in flight, of those whose number is limited.
+    pub(super) fn calls(&self) -> usize {
+        self.calls
     }
 
     #[cfg(test)]

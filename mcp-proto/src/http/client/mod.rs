@@ -11,6 +11,7 @@
 
 mod action;
 mod backoff;
+mod call_queue;
 mod cleanup;
 mod config;
 mod event;
@@ -35,6 +36,7 @@ pub use config::HttpConfig;
 pub use event::{Challenge, HttpEvent};
 
 use self::backoff::Backoff;
+use self::call_queue::CallQueue;
 use self::exchanges::Exchanges;
 use self::header_refresh::HeaderRefresh;
 use self::legacy_session::LegacySession;
@@ -61,8 +63,9 @@ use crate::time::Instant;
 ///   [`poll_timeout`](Self::poll_timeout) returns.
 ///
 /// Reports about a finished exchange are ignored. At most about
-/// [`calls_max`](crate::Limits::calls_max) plus 100 exchanges are open at a time. Each buffers at
-/// most about twice [`message_bytes_max`](crate::Limits::message_bytes_max) bytes.
+/// [`concurrent_calls_max`](HttpConfig::concurrent_calls_max) plus
+/// [`subscriptions_max`](crate::Limits::subscriptions_max) plus 100 exchanges are open at a time.
+/// Each buffers at most about twice [`message_bytes_max`](crate::Limits::message_bytes_max) bytes.
 ///
 /// ```
 /// use mcp_proto::client::{self, Client};
@@ -108,6 +111,7 @@ pub struct HttpClient {
     events: VecDeque<HttpEvent>,
     legacy: LegacySession,
     gate: SendGate,
+    queue: CallQueue,
     /// The wire ids of requests that ended before they were sent.
     unsent: BTreeSet<u64>,
     tools: ToolCache,
@@ -140,6 +144,7 @@ impl HttpClient {
             events: VecDeque::new(),
             legacy: LegacySession::default(),
             gate: SendGate::Open,
+            queue: CallQueue::default(),
             unsent: BTreeSet::new(),
             tools: ToolCache::default(),
             refresh: HeaderRefresh::default(),

@@ -38,6 +38,10 @@ impl HttpClient {
                 }
                 SendGate::OneWayLimit(message) => message,
                 SendGate::Open => match self.next_message() {
+                    Some(message) if self.must_wait(&message) => {
+                        self.queue.push(message);
+                        continue;
+                    }
                     Some(message) => message,
                     None => return self.end_session().map(Action::Send),
                 },
@@ -51,12 +55,27 @@ impl HttpClient {
         }
     }
 
-    /// Takes the next message of the connection.
+    /// Takes a waiting call if one may be sent, else the next message of the connection.
     fn next_message(&mut self) -> Option<OutboundPost> {
+        if self.has_room_for_call()
+            && let Some(call) = self.queue.pop()
+        {
+            return Some(call);
+        }
         let is_legacy = self.is_legacy();
         self.client
             .poll_outgoing()
             .map(|outgoing| OutboundPost::of(outgoing, &self.tools, is_legacy))
+    }
+
+    fn has_room_for_call(&self) -> bool {
+        self.exchanges.calls() < self.config.concurrent_calls_max.max(1)
+    }
+
+    /// Returns whether the message is a call that waits until fewer calls are in flight.
+    fn must_wait(&self, message: &OutboundPost) -> bool {
+        let OutgoingKind::Request { id, method, .. } = &message.kind else { return false };
+        !self.has_room_for_call() && self.call_info(*id, method.id()).kind.is_counted()
     }
 
     /// Creates the exchange of a message. Returns `None` if the message is obsolete or must wait.
@@ -72,7 +91,9 @@ impl HttpClient {
                 Purpose::Call(self.call_info(*id, method.id()))
             }
             // CAN-12, CAN-17: in the modern era, aborting the exchange cancels the request.
-            OutgoingKind::Cancel { id } if self.unsent.remove(id) || !self.is_legacy() => {
+            OutgoingKind::Cancel { id }
+                if self.queue.remove(*id) || self.unsent.remove(id) || !self.is_legacy() =>
+            {
                 return None;
             }
             _ => Purpose::OneWay,
@@ -115,6 +136,7 @@ impl HttpClient {
             Some(MethodId::Initialize) => CallKind::Initialize,
             Some(MethodId::CallTool) if !is_legacy => CallKind::CallTool,
             Some(MethodId::ListTools) if !is_legacy => CallKind::ListTools,
+            Some(MethodId::Ping) => CallKind::Ping,
             Some(MethodId::Listen) => CallKind::Subscription,
             _ => CallKind::Other,
         };

@@ -1,5 +1,6 @@
 //! Connections that are kept, closed by the server, and lost; and which requests are sent again.
 
+use mcp_adapter::http::Remote;
 use mcp_adapter::proto::CallError;
 use mcp_adapter_tests::{eventually, rows, success};
 use mcp_http_client_tests::{OverHttp, Site, legacy, modern, said};
@@ -9,6 +10,7 @@ use crate::{failed, legacy_client, modern_client};
 
 rows! {
     connections_are_used_again,
+    connections_are_limited_and_used_again_by_calls_at_once,
     closing_idle_connections_costs_no_call,
     closing_every_connection_costs_no_call,
     sent_requests_are_not_repeated,
@@ -37,6 +39,28 @@ async fn connections_are_used_again<R: OverHttp>() {
         success(connection.call_tool("echo", &json!({})).await);
     }
     assert!(site.accepted() <= 3, "{}", site.accepted());
+}
+
+async fn connections_are_limited_and_used_again_by_calls_at_once<R: OverHttp>() {
+    for (remote, max) in [
+        (Remote::concurrent_calls_max as fn(Remote, usize) -> Remote, 10),
+        (|remote, _| remote, 60),
+    ] {
+        let site = Site::new(modern);
+        let connection =
+            R::connect_http(modern_client(), remote(site.remote(), max)).await.unwrap();
+        for _ in 0..5 {
+            let mut calls = Vec::new();
+            for _ in 0..60 {
+                calls.push(connection.call_tool("echo", &json!({})).start().await.unwrap());
+            }
+            for call in calls {
+                success(call.await);
+            }
+        }
+        assert_eq!(site.of("tools/call").len(), 300);
+        assert!(site.accepted() <= max + 1, "{}", site.accepted());
+    }
 }
 
 async fn closing_idle_connections_costs_no_call<R: OverHttp>() {
