@@ -211,3 +211,25 @@ fn interim_and_repeated_heads_are_ignored() {
     assert_eq!(it.events(), [format!("{call}: {{}}")]);
     it.idle();
 }
+
+#[test]
+fn a_redirect_that_was_not_followed_fails_the_call_with_its_target() {
+    let long = format!("/{}", "x".repeat(2048));
+    let status = "Http { status: 307 }".to_string();
+    let target = |target: &str| format!("Redirected {{ status: 307, target: {target:?} }}");
+    for (location, outcome) in [
+        ("https://elsewhere.example/mcp?key=secret#x", target("https://elsewhere.example/mcp")),
+        (" /mcp/ ", target("/mcp/")),
+        ("two words", status.clone()),
+        ("", status.clone()),
+        (&long, status),
+    ] {
+        let mut it = Fixture::modern();
+        let call = it.call("tools/list");
+        let send = it.post("tools/list");
+        it.reply(&send, 307, &[("location", location)], "");
+        assert_eq!(it.events(), [format!("{call}: {outcome}")]);
+        it.idle();
+        assert_eq!(it.exchanges(), 0);
+    }
+}

@@ -98,6 +98,32 @@ fn a_stream_is_resumed_after_its_last_complete_event_sse_08_sse_20_t_83() {
 }
 
 #[test]
+fn without_priming_a_stream_is_resumed_once_an_event_had_an_id_sse_16_sse_21() {
+    for revision in [Revision::V2025_03_26, Revision::V2025_06_18] {
+        let log = r#"{"jsonrpc":"2.0","method":"notifications/message","params":
+            {"level":"info","data":1}}"#;
+        let mut it = Fixture::ready(revision);
+        let call = it.call("tools/call");
+        let send = it.post("tools/call");
+        it.head(&send, 200, EVENTS);
+        it.feed(&send, &("id: 7\n".to_string() + &event(log) + "id: 8\ndata: {\"jsonrpc\""));
+        it.cut(&send);
+        let (_, resumed) = until_next(&mut it);
+        assert_eq!(resumed.header("last-event-id"), Some("7"));
+        it.head(&resumed, 200, EVENTS);
+        it.feed(&resumed, &("id: 8\n".to_string() + &event(&result_of(&send, "{}"))));
+        assert_eq!(it.events().last(), Some(&format!("{call}: {{}}")));
+        // The id of an event that was cut is not known to be valid: nothing can be resumed.
+        let call = it.call("tools/call");
+        let send = it.post("tools/call");
+        it.head(&send, 200, EVENTS);
+        it.feed(&send, "id: 9\ndata: {\"jsonrpc\"");
+        it.cut(&send);
+        assert_eq!(it.events(), [format!("{call}: Lost")]);
+    }
+}
+
+#[test]
 fn two_streams_are_resumed_each_after_its_own_event_sse_20_t_84() {
     let (mut it, stream) = ready_with_stream();
     it.call("tools/call");
