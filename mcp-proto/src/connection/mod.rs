@@ -191,6 +191,11 @@ impl Connection {
                 let next = self.lifecycle.on_initialized(&self.env, outcome);
                 self.proceed(owner, next);
             }
+            Owner::Probe if self.env.phase() == Phase::Ready => {
+                if let Some(next) = self.lifecycle.on_probed_again(&self.env, outcome) {
+                    self.reopen(next);
+                }
+            }
             Owner::Probe => {
                 let next = self.lifecycle.on_discovered(&self.env, outcome);
                 self.proceed(owner, next);

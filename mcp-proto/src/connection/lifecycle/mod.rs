@@ -27,6 +27,8 @@ type Outcome = Result<Raw, CallError>;
 #[derive(Debug, Default)]
 pub(crate) struct Lifecycle {
     probing: Probing,
+    /// Client: the server of the open connection is being probed.
+    is_probing_again: bool,
     /// Why the connection is closing or closed.
     end: Option<Box<CloseReason>>,
     /// Server: when draining ends, even if requests are still open.
@@ -95,6 +97,28 @@ impl Lifecycle {
     /// Selects a transport of independent exchanges.
     pub(crate) fn use_exchanges(&mut self) {
         self.probing.use_exchanges();
+    }
+
+    /// Client: handles the outcome of a probe of the server of an open connection. Returns the
+    /// action to replace the connection with, if the server has another era by now.
+    // LIF-31: the assumption about the era has failed.
+    pub(crate) fn on_probed_again(&mut self, env: &Env, outcome: Outcome) -> Option<OpenAction> {
+        self.is_probing_again = false;
+        if probe::says_nothing(&outcome) {
+            return None;
+        }
+        let next = self.on_discovered(env, outcome);
+        matches!(next, OpenAction::Initialize(_)).then_some(next)
+    }
+
+    /// Begins to probe the server of an open connection. Returns false if it is being probed.
+    pub(crate) fn begin_probing_again(&mut self) -> bool {
+        let begins = !self.is_probing_again;
+        if begins {
+            self.on_session_lost();
+            self.is_probing_again = true;
+        }
+        begins
     }
 
     /// Returns whether the era of the server was guessed, because no probe reached it.

@@ -119,19 +119,10 @@ impl Probing {
 
     /// Handles the outcome of a probe, before its interpretation.
     pub(super) fn on_outcome(&mut self, outcome: &Result<Raw, CallError>) {
-        match outcome {
-            Err(CallError::TimedOut) => self.expects_late = true,
-            // LIF-31: what says nothing about the era does not decide it.
-            Err(
-                CallError::Http { status: 408 | 425 | 429 | 502..=504 }
-                | CallError::Lost
-                | CallError::Unsent,
-            ) => self.was_unavailable = true,
-            _ => {
-                self.is_certain = true;
-                self.was_unavailable = false;
-            }
-        }
+        let is_timeout = matches!(outcome, Err(CallError::TimedOut));
+        self.expects_late |= is_timeout;
+        self.was_unavailable = says_nothing(outcome) && !is_timeout;
+        self.is_certain |= !says_nothing(outcome);
     }
 
     /// Returns whether the era was guessed, because no probe reached the server.
@@ -235,6 +226,19 @@ impl Discovered {
             instructions: self.instructions.map(Into::into),
         }
     }
+}
+
+/// Returns whether the outcome of a probe says nothing about the era of the server.
+// LIF-31: it does not decide the era, either.
+pub(super) fn says_nothing(outcome: &Result<Raw, CallError>) -> bool {
+    let Err(error) = outcome else { return false };
+    matches!(
+        error,
+        CallError::Http { status: 401 | 403 | 408 | 425 | 429 | 502..=504 }
+            | CallError::Lost
+            | CallError::TimedOut
+            | CallError::Unsent
+    )
 }
 
 fn names_in(array: &[u8]) -> Vec<String> {

@@ -27,9 +27,7 @@ impl CallQueue {
 
     /// Removes the request `wire`, which was cancelled. Returns whether it was waiting.
     pub(super) fn remove(&mut self, wire: u64) -> bool {
-        let is_it = |call: &OutboundPost| {
-            matches!(call.kind, OutgoingKind::Request { id, .. } if id == wire)
-        };
+        let is_it = |call: &OutboundPost| matches!(call.kind, OutgoingKind::Request { id, .. } if id == wire);
         let place = self.waiting.iter().position(is_it);
         place.and_then(|place| self.waiting.remove(place)).is_some()
     }

@@ -4,6 +4,7 @@ use super::action::ExchangeId;
 use super::exchanges::Purpose;
 use super::outbound_post::SendGate;
 use super::{CloseState, HttpClient};
+use crate::client::Client;
 use crate::message_endpoint::MessageEndpoint;
 use crate::time::Instant;
 use crate::vocabulary::Fault;
@@ -63,6 +64,17 @@ impl HttpClient {
     /// or gives up after too many losses.
     // HTTP-34, T-70…T-72: 404 to a request of the session.
     pub(super) fn on_session_lost(&mut self, now: Instant) {
+        self.forget_session(now, Client::handle_session_lost);
+    }
+
+    /// Handles a response from a modern server in a session, which the server does not know: aborts
+    /// all exchanges and probes the server.
+    // LIF-31: the assumption about the era has failed.
+    pub(super) fn on_session_refuted(&mut self, now: Instant) {
+        self.forget_session(now, Client::handle_era_refuted);
+    }
+
+    fn forget_session(&mut self, now: Instant, reopen: fn(&mut Client, Instant)) {
         for id in self.exchanges.ids() {
             self.exchanges.abort(id);
         }
@@ -71,7 +83,7 @@ impl HttpClient {
         if self.legacy.on_lost() {
             self.client.fail(now, Fault::SessionLost);
         } else {
-            self.client.handle_session_lost(now);
+            reopen(&mut self.client, now);
         }
         self.unsent.clear();
     }

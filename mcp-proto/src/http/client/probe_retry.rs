@@ -27,8 +27,7 @@ impl HttpClient {
         let purpose = exchange.purpose;
         let may_repeat = |probe: &mut Box<ProbeRequest>| probe.repetitions < REPETITIONS_MAX;
         let Some(mut probe) = exchange.probe.take_if(may_repeat) else { return false };
-        let end =
-            StreamEnd { attempts: probe.repetitions, retry_after, ..StreamEnd::default() };
+        let end = StreamEnd { attempts: probe.repetitions, retry_after, ..StreamEnd::default() };
         probe.repetitions += 1;
         self.exchanges.remove(id);
         let mut next = Exchange::new(purpose, ExchangeState::Waiting, false);

@@ -11,11 +11,12 @@ use super::event::{HttpEvent, challenges};
 use super::event_stream::EventStream;
 use super::exchanges::{CallInfo, CallKind, Exchange, ExchangeState, Purpose};
 use super::response_head::{is_redirect, is_unavailable, refusal, retry_after};
+use crate::error::code;
 use crate::http::Headers;
 use crate::http::header::{is_media_type, visible};
 use crate::json::find;
 use crate::message_endpoint::MessageEndpoint;
-use crate::rpc::{self, DecodedMessage, IncomingMessage, Message};
+use crate::rpc::{self, DecodedMessage, IncomingMessage, Malformed, Message};
 use crate::time::Instant;
 use crate::vocabulary::{CallError, StreamId};
 
@@ -250,11 +251,17 @@ impl HttpClient {
     fn on_error_body(&mut self, now: Instant, call: CallInfo, status: u16, body: Bytes) {
         let body = IncomingMessage::Owned(body);
         let decoded = DecodedMessage::parse(&body, self.client.limits());
+        let refutes_era = refutes_era(call, status, &decoded.message);
         match &decoded.message {
             Ok(Message::Response { outcome: Err(_), .. } | Message::OrphanError(_)) => {
                 self.on_decoded(now, call, decoded, true);
             }
             _ => self.client.handle_unanswered(now, call.wire, CallError::Http { status }),
+        }
+        if refutes_era && call.is_legacy {
+            self.on_session_refuted(now);
+        } else if refutes_era {
+            self.client.handle_era_refuted(now);
         }
     }
 
@@ -349,6 +356,26 @@ impl HttpClient {
         self.exchanges.discard(id, now);
         self.client.handle_unanswered(now, wire, why);
     }
+}
+
+/// Returns whether the body of an error status shows that the server is not of the era of the call.
+// LIF-30, LIF-31: the marks of a modern server, and of one that does not know modern requests.
+fn refutes_era(call: CallInfo, status: u16, body: &Result<Message<'_>, Malformed>) -> bool {
+    let is_probe_or_handshake = matches!(call.kind, CallKind::Discover | CallKind::Initialize);
+    if is_probe_or_handshake || !matches!(status, 400 | 404 | 405) {
+        return false;
+    }
+    let (error, names_call) = match body {
+        Ok(Message::Response { id, outcome: Err(error) }) => {
+            (Some(error), id.as_u64() == Some(call.wire))
+        }
+        Ok(Message::OrphanError(error)) => (Some(error), false),
+        _ => (None, false),
+    };
+    let code = error.map(|error| error.code);
+    let is_modern =
+        matches!(code, Some(code::HEADER_MISMATCH | code::UNSUPPORTED_PROTOCOL_VERSION));
+    if call.is_legacy { is_modern } else { !is_modern && !names_call }
 }
 
 pub(super) fn too_long(bytes_max: usize) -> CallError {

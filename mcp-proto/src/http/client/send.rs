@@ -5,7 +5,9 @@ use alloc::string::String;
 use bytes::Bytes;
 
 use super::action::{Action, ExchangeId, HttpMethod, HttpRequest};
-use super::exchanges::{CallInfo, CallKind, Exchange, ExchangeState, ProbeRequest, Purpose, QueuedAction};
+use super::exchanges::{
+    CallInfo, CallKind, Exchange, ExchangeState, ProbeRequest, Purpose, QueuedAction,
+};
 use super::outbound_post::{Headers, OutboundPost, SendGate};
 use super::{CloseState, HttpClient};
 use crate::message_endpoint::MessageEndpoint;

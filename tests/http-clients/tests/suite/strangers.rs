@@ -30,10 +30,7 @@ async fn a_redirect_to_another_origin_is_not_followed_when_connecting<R: OverHtt
         let url = elsewhere.url();
         let site = Site::new(move |_, answer| answer.status(status, &[("location", &url)], ""));
         let error = R::connect_http(client(), site.remote()).await.unwrap_err().to_string();
-        assert!(
-            error.contains(&status.to_string()) && error.contains(&elsewhere.url()),
-            "{error}"
-        );
+        assert!(error.contains(&status.to_string()) && error.contains(&elsewhere.url()), "{error}");
     }
     assert_eq!(elsewhere.accepted(), 0);
 }

@@ -69,8 +69,10 @@ async fn send_and_read(
         };
         target = next;
         skip(&mut body).await?;
-        borrowed =
-            connections.borrow_again(sender).await.map_err(|error| unreached(connections, error))?;
+        borrowed = connections
+            .borrow_again(sender)
+            .await
+            .map_err(|error| unreached(connections, error))?;
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! Tests of a client over HTTP against a scripted server, in virtual time.
 
 mod bounds;
+mod eras;
 mod modern;
 mod opening;
 mod random_steps;
