@@ -63,8 +63,8 @@ impl Client {
     /// Sends request `id` again, although the server has refused it.
     ///
     /// Returns the id of the new request. Returns `None` if the request has ended, or if it may not
-    /// be repeated: only modern requests for which a server may require input can, and only until it
-    /// does.
+    /// be repeated: only modern requests for which a server may require input can, and only until
+    /// it does.
     pub fn send_again(&mut self, now: Instant, id: u64) -> Option<u64> {
         self.connection.send_again(now, id)
     }
@@ -90,8 +90,8 @@ impl Client {
 
     /// Reports a response that a server of the negotiated [`Era`](crate::Era) does not send.
     ///
-    /// A legacy session ends as in [`handle_session_lost`](Self::handle_session_lost); the server is
-    /// then probed, and the connection continues in its era. A modern connection first probes the
+    /// A legacy session ends as in [`handle_session_lost`](Self::handle_session_lost); the server
+    /// is then probed, and the connection continues in its era. A modern connection first probes the
     /// server and continues undisturbed, unless the server turns out to be legacy. Does nothing
     /// while the connection is being opened, and if the configuration allows no modern revision.
     pub fn handle_era_refuted(&mut self, now: Instant) {

@@ -123,8 +123,8 @@ impl Connection {
         self.settle();
     }
 
-    /// Client: requests the list of tools, from `cursor`, for the transport itself. Returns the wire
-    /// id of the request, or `None` if the server offers no tools.
+    /// Client: requests the list of tools, from `cursor`, for the transport itself. Returns the
+    /// wire id of the request, or `None` if the server offers no tools.
     pub(crate) fn list_tools(&mut self, now: Instant, cursor: Option<&[u8]>) -> Option<u64> {
         self.advance(now);
         let Self { env, calls, .. } = self;
@@ -147,8 +147,8 @@ impl Connection {
         Some(calls.send(env, call))
     }
 
-    /// Client: sends our request `id` again. Returns its new wire id, or `None` if it cannot be sent
-    /// again.
+    /// Client: sends our request `id` again. Returns its new wire id, or `None` if it cannot be
+    /// sent again.
     pub(crate) fn send_again(&mut self, now: Instant, id: u64) -> Option<u64> {
         self.advance(now);
         self.calls.send_again(&mut self.env, id)

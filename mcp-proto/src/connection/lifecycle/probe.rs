@@ -7,9 +7,10 @@
 //! | a modern-only or access error | close |
 //! | any other error, a timeout, an invalid result | `initialize` |
 //!
-//! If `initialize` is then refused and no probe was answered, one more probe follows, also in place of
-//! a session that was lost. Over HTTP,
-//! where two requests can reach two servers, a refused probe that names nothing new is repeated.
+//! If `initialize` is then refused and no probe was answered, one more probe follows, also after a
+//! session was lost. An outcome that only says that the server is unavailable is no answer. Over
+//! HTTP, where two requests can reach two servers, a refused probe that names nothing new is
+//! repeated.
 // LIF-25…32, T-32…T-37: probing, fallback to the legacy era, and mixed revision lists.
 
 use alloc::string::String;
