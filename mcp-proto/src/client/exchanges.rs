@@ -91,8 +91,8 @@ impl Client {
     /// Reports a response that a server of the negotiated [`Era`](crate::Era) does not send.
     ///
     /// A legacy session ends as in [`handle_session_lost`](Self::handle_session_lost); the server
-    /// is then probed, and the connection continues in its era. A modern connection first probes the
-    /// server and continues undisturbed, unless the server turns out to be legacy. Does nothing
+    /// is then probed, and the connection continues in its era. A modern connection first probes
+    /// the server and continues undisturbed, unless the server turns out to be legacy. Does nothing
     /// while the connection is being opened, and if the configuration allows no modern revision.
     pub fn handle_era_refuted(&mut self, now: Instant) {
         self.connection.handle_era_refuted(now);

@@ -27,8 +27,10 @@ impl CallQueue {
 
     /// Removes the request `wire`, which was cancelled. Returns whether it was waiting.
     pub(super) fn remove(&mut self, wire: u64) -> bool {
-        let is_it = |call: &OutboundPost| matches!(call.kind, OutgoingKind::Request { id, .. } if id == wire);
-        let place = self.waiting.iter().position(is_it);
+        let place = self.waiting.iter().position(|call| match call.kind {
+            OutgoingKind::Request { id, .. } => id == wire,
+            _ => false,
+        });
         place.and_then(|place| self.waiting.remove(place)).is_some()
     }
 

@@ -15,7 +15,7 @@ use hyper::client::conn::TrySendError;
 use hyper::client::conn::http1::SendRequest;
 use mcp_proto::Instant;
 use mcp_proto::client::Client as Machine;
-use mcp_proto::http::client::{ExchangeFailure, ExchangeId, HttpRequest};
+use mcp_proto::http::client::{ExchangeFailure, ExchangeId, HttpClient, HttpRequest};
 
 use super::connections::{Borrowed, FullBody, HttpConnections};
 use super::redirect;
@@ -36,10 +36,7 @@ pub(super) async fn run(
     }
 }
 
-fn with_http(
-    link: &Arc<Link<Machine>>,
-    act: impl FnOnce(&mut mcp_proto::http::client::HttpClient, mcp_proto::Instant),
-) {
+fn with_http(link: &Arc<Link<Machine>>, act: impl FnOnce(&mut HttpClient, Instant)) {
     link.with(|state, now| {
         if let Some(transport) = state.connection.http() {
             act(transport.http(), now);

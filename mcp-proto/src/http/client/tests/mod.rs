@@ -2,9 +2,11 @@
 
 mod bounds;
 mod eras;
+mod header_refresh;
 mod modern;
 mod opening;
 mod random_steps;
+mod reconnection;
 mod responses;
 mod sessions;
 mod streams;
