@@ -3,6 +3,7 @@
 use core::time::Duration;
 
 use super::config::HttpConfig;
+use super::event_stream::StreamEnd;
 
 /// A backoff that doubles with each attempt and adds jitter.
 // T-86: reconnections are spread.
@@ -14,19 +15,6 @@ pub(super) struct Backoff {
     server_max: Duration,
     /// The state of the random number generator.
     state: u64,
-}
-
-/// The end of a connection that carried a stream, or was to carry one.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct StreamEnd {
-    /// The number of preceding connections without a message.
-    pub(super) attempts: u32,
-    /// The time that the stream's `retry` fields set.
-    pub(super) retry: Option<Duration>,
-    /// The time that the header `Retry-After` sets.
-    pub(super) retry_after: Option<Duration>,
-    /// Whether the connection carried the stream.
-    pub(super) was_open: bool,
 }
 
 /// The minimum delay, even if the server sends `retry: 0`.

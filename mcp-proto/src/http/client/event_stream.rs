@@ -5,7 +5,6 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use core::time::Duration;
 
-use super::backoff::StreamEnd;
 use crate::http::header::is_event_id;
 use crate::http::sse::EventReader;
 use crate::limits::Limits;
@@ -37,6 +36,19 @@ pub(super) enum CarrierState {
     },
     /// The last response has ended.
     Ended,
+}
+
+/// The end of a connection that carried a stream, or was to carry one.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct StreamEnd {
+    /// The number of preceding connections without a message.
+    pub(super) attempts: u32,
+    /// The time that the stream's `retry` fields set.
+    pub(super) retry: Option<Duration>,
+    /// The time that the header `Retry-After` sets.
+    pub(super) retry_after: Option<Duration>,
+    /// Whether the connection carried the stream.
+    pub(super) was_open: bool,
 }
 
 impl CarrierState {

@@ -21,6 +21,7 @@ mod header_refresh;
 mod legacy_session;
 mod outbound_post;
 mod probe_retry;
+mod rejected_calls;
 mod reply;
 mod response_head;
 mod send;

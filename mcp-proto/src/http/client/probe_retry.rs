@@ -6,7 +6,7 @@ use core::time::Duration;
 
 use super::HttpClient;
 use super::action::ExchangeId;
-use super::backoff::StreamEnd;
+use super::event_stream::StreamEnd;
 use super::exchanges::{Exchange, ExchangeState, ProbeRequest};
 use crate::time::Instant;
 
