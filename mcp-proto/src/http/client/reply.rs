@@ -366,8 +366,8 @@ fn refutes_era(call: CallInfo, status: u16, body: &Result<Message<'_>, Malformed
         return false;
     }
     let (error, names_call) = match body {
-        Ok(Message::Response { id, outcome: Err(error) }) => {
-            (Some(error), id.as_u64() == Some(call.wire))
+        Ok(Message::Response { id, outcome }) => {
+            (outcome.as_ref().err(), id.as_u64() == Some(call.wire))
         }
         Ok(Message::OrphanError(error)) => (Some(error), false),
         _ => (None, false),

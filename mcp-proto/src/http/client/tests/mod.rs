@@ -113,6 +113,13 @@ impl Fixture {
         send
     }
 
+    /// Answers a probe of the open connection like a modern server.
+    fn answer_probe(&mut self) {
+        let probe = self.post("server/discover");
+        let id = format!("\"id\":{}", id_of(&probe));
+        self.reply(&probe, 200, JSON, &DISCOVERED.replace("\"id\":1", &id));
+    }
+
     fn get(&mut self) -> HttpRequest {
         let send = self.send();
         assert_eq!(

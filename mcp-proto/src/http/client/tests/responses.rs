@@ -92,8 +92,16 @@ fn a_json_rpc_error_takes_precedence_over_the_status_http_61_t_73() {
                 PLAIN,
                 r#"{"jsonrpc":"2.0","id":null,"error":{"code":-1,"message":"x"}}"#,
             );
+            // LIF-31: these two are not what a modern server sends.
+            let is_doubtful = revision.is_modern() && matches!(status, 400 | 404);
+            if is_doubtful {
+                it.answer_probe();
+            }
             let (third, send) = list_tools(&mut it);
             it.reply(&send, status, JSON, r#"{"error":"not found"}"#);
+            if is_doubtful {
+                it.answer_probe();
+            }
             let (fourth, send) = list_tools(&mut it);
             let result = result_of(&send, "{}");
             it.reply(&send, status, JSON, &result);
