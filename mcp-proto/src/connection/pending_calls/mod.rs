@@ -338,7 +338,7 @@ impl PendingCalls {
         Some(renewed)
     }
 
-    fn send_renewed(&mut self, env: &mut Env, id: u64, params: &[u8]) {
+    fn send_renewed(&self, env: &mut Env, id: u64, params: &[u8]) {
         let Some(call) = self.table.get(id) else { return };
         let Some(retry) = call.retry() else { return };
         let token = call.wants_progress.then_some(id);
