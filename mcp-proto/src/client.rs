@@ -20,7 +20,7 @@ use crate::error::Misuse;
 use crate::limits::Limits;
 use crate::message_endpoint::message_endpoint_over_connection;
 use crate::meta::MetaWriter;
-use crate::revision::Side;
+use crate::revision::{Era, Side};
 use crate::rpc::ErrorObject;
 use crate::schema::{ClientRequest, Encode, Level};
 use crate::time::Instant;
@@ -243,6 +243,16 @@ impl Client {
     #[must_use]
     pub fn fallback(&self) -> Option<Config> {
         self.connection.fallback().map(Config)
+    }
+
+    // LIF-31: a guess is not remembered.
+    /// Returns the [`Era`] to [expect](Config::expect_era) of the server on the next connection.
+    ///
+    /// Returns `None` before the connection is open, and if the era was guessed: the server was
+    /// unavailable when it was probed, but answered `initialize` afterwards.
+    #[must_use]
+    pub fn era_to_expect(&self) -> Option<Era> {
+        self.connection.era_to_expect()
     }
 
     // STL-38: a client subscribes again after it has reconnected.

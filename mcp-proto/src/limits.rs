@@ -46,8 +46,8 @@ pub struct Limits {
     /// Maximum number of this side's calls in flight. Default: 4096.
     ///
     /// Further calls fail with [`Misuse::Blocked`](crate::Misuse::Blocked). Calls that the
-    /// connection itself makes are exempt: pings, and one resource subscription at a time. Each
-    /// call costs about 250 bytes.
+    /// connection itself makes are exempt: pings, one resource subscription and, over HTTP, one
+    /// list of tools at a time. Each call costs about 250 bytes.
     pub calls_max: usize,
     /// Maximum bytes kept for sending calls again with the input that the server asks for. Default:
     /// 64 MiB.

@@ -50,6 +50,25 @@ impl Client {
         self.connection.revision()
     }
 
+    /// Requests the list of tools for the transport itself, from `cursor`, a JSON string.
+    ///
+    /// Returns the id of the request. The transport reads the response before it passes it on; the
+    /// application receives nothing. Returns `None` if the connection is not open, or if the server
+    /// offers no tools. The request does not count towards
+    /// [`Limits::calls_max`](crate::Limits::calls_max).
+    pub fn list_tools(&mut self, now: Instant, cursor: Option<&[u8]>) -> Option<u64> {
+        self.connection.list_tools(now, cursor)
+    }
+
+    /// Sends request `id` again, although the server has refused it.
+    ///
+    /// Returns the id of the new request. Returns `None` if the request has ended, or if it may not
+    /// be repeated: only modern requests for which a server may require input can, and only until
+    /// it does.
+    pub fn send_again(&mut self, now: Instant, id: u64) -> Option<u64> {
+        self.connection.send_again(now, id)
+    }
+
     /// Fails request `id` with `why`, because its exchange ended without a response.
     ///
     /// Does nothing if the request has already ended.
@@ -67,6 +86,16 @@ impl Client {
     /// Closes the connection with `fault`, because the transport has failed.
     pub fn fail(&mut self, now: Instant, fault: Fault) {
         self.connection.fail(now, fault);
+    }
+
+    /// Reports a response that a server of the negotiated [`Era`](crate::Era) does not send.
+    ///
+    /// A legacy session ends as in [`handle_session_lost`](Self::handle_session_lost); the server
+    /// is then probed, and the connection continues in its era. A modern connection first probes
+    /// the server and continues undisturbed, unless the server turns out to be legacy. Does nothing
+    /// while the connection is being opened, and if the configuration allows no modern revision.
+    pub fn handle_era_refuted(&mut self, now: Instant) {
+        self.connection.handle_era_refuted(now);
     }
 
     /// Opens a new session after the server has dropped the current one.

@@ -191,6 +191,11 @@ impl Connection {
                 let next = self.lifecycle.on_initialized(&self.env, outcome);
                 self.proceed(owner, next);
             }
+            Owner::Probe if self.env.phase() == Phase::Ready => {
+                if let Some(next) = self.lifecycle.on_probed_again(&self.env, outcome) {
+                    self.reopen(next);
+                }
+            }
             Owner::Probe => {
                 let next = self.lifecycle.on_discovered(&self.env, outcome);
                 self.proceed(owner, next);
@@ -212,6 +217,8 @@ impl Connection {
                 self.subscriptions.on_subscribed(&mut self.env, call.0, outcome.is_ok());
                 self.send_subscriptions();
             }
+            // The transport has read the response.
+            Owner::ToolList => {}
             Owner::Unsubscribe => {
                 self.subscriptions.on_unsubscribed();
                 self.send_subscriptions();
@@ -368,6 +375,7 @@ impl Connection {
                 | Owner::KeepAlive
                 | Owner::Probe
                 | Owner::Subscribe
+                | Owner::ToolList
                 | Owner::Unsubscribe => {}
             }
         }

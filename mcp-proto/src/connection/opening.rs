@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use super::Connection;
 use super::context::Env;
-use super::lifecycle::phase::Trigger;
+use super::lifecycle::phase::{Phase, Trigger};
 use super::lifecycle::{Lifecycle, OpenAction, handshake};
 use super::pending_calls::Owner;
 use crate::collections::LazyBox;
@@ -26,6 +26,14 @@ impl Connection {
     // T-36: some legacy servers exit on an unknown first request.
     pub(crate) fn fallback(&self) -> Option<Identity> {
         self.lifecycle.legacy_fallback(&self.env)
+    }
+
+    /// Client: returns the era to expect of the server when connecting again.
+    // LIF-31: a guess is not remembered.
+    pub(crate) fn era_to_expect(&self) -> Option<Era> {
+        let revision = self.peer()?.revision;
+        let is_known = revision.is_modern() || !self.lifecycle.has_guessed_era();
+        is_known.then(|| revision.era())
     }
 
     /// Client: performs one action of opening the connection.
@@ -74,13 +82,36 @@ impl Connection {
     // HTTP-34, T-71: the server answered 404 for the session id.
     pub(crate) fn handle_session_lost(&mut self, now: Instant) {
         self.advance(now);
-        let Some(revision) =
-            self.env.identity.newest(Era::Legacy).filter(|_| !self.revision().is_modern())
-        else {
+        let legacy = self.env.identity.newest(Era::Legacy);
+        if let Some(revision) = legacy.filter(|_| !self.revision().is_modern()) {
+            self.reopen(OpenAction::Initialize(revision));
+        }
+    }
+
+    /// Client: handles a response that a server of the negotiated era does not send. In a session,
+    /// the era has changed, and the connection is opened again. Without one, the server is probed
+    /// first, because anything on the way may have sent the response.
+    // LIF-31: a probe follows when the assumption about the era fails.
+    pub(crate) fn handle_era_refuted(&mut self, now: Instant) {
+        self.advance(now);
+        let Some(revision) = self.env.identity.newest(Era::Modern) else { return };
+        if self.env.phase() != Phase::Ready {
             return;
-        };
-        let Some(next) = self.env.phase().next(self.env.side, Trigger::Forgotten) else { return };
-        self.env.terms.phase = next;
+        }
+        if !self.revision().is_modern() {
+            let timeout = self.limits().handshake_timeout;
+            self.reopen(OpenAction::Probe(revision, timeout));
+        } else if self.lifecycle.begin_probing_again() {
+            let timeout = self.limits().probe_timeout;
+            self.proceed(Owner::Probe, OpenAction::Probe(revision, timeout));
+        }
+    }
+
+    /// Client: ends everything that belongs to the session or the era, and continues with `next`.
+    pub(super) fn reopen(&mut self, next: OpenAction) {
+        let phase = self.env.phase().next(self.env.side, Trigger::Forgotten);
+        let Some(phase) = phase else { return };
+        self.env.terms.phase = phase;
         self.lose_calls();
         self.withdraw_all();
         self.subscriptions = LazyBox::default();
@@ -91,6 +122,6 @@ impl Connection {
         self.lifecycle.on_session_lost();
         // Queued messages belong to the lost session.
         self.env.out.clear();
-        self.proceed(Owner::Handshake, OpenAction::Initialize(revision));
+        self.proceed(Owner::Handshake, next);
     }
 }

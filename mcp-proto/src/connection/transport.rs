@@ -4,10 +4,15 @@ use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
 use super::Connection;
-use super::pending_calls::Owner;
+use super::pending_calls::{NewCall, Owner};
+use crate::json::Object;
 use crate::meta::ContextCache;
+use crate::method::MethodId;
+use crate::permissions;
 use crate::time::Instant;
-use crate::vocabulary::{CallError, CallId, Fault, Outgoing, Route, StreamId, ViolationKind};
+use crate::vocabulary::{
+    CallError, CallId, CallOptions, Fault, Outgoing, Route, StreamId, ViolationKind,
+};
 use crate::wire::Outbox;
 
 impl Connection {
@@ -116,6 +121,37 @@ impl Connection {
         let why = if owner == Owner::KeepAlive { CallError::TimedOut } else { why };
         self.on_response((id, owner), None, Err(why));
         self.settle();
+    }
+
+    /// Client: requests the list of tools, from `cursor`, for the transport itself. Returns the
+    /// wire id of the request, or `None` if the server offers no tools.
+    pub(crate) fn list_tools(&mut self, now: Instant, cursor: Option<&[u8]>) -> Option<u64> {
+        self.advance(now);
+        let Self { env, calls, .. } = self;
+        if !env.allows().traffic {
+            return None;
+        }
+        let mut params = Vec::new();
+        if let Some(cursor) = cursor {
+            let mut object = Object::begin(&mut params);
+            object.raw("cursor", cursor);
+            object.end();
+        }
+        let (method, theirs) = (MethodId::ListTools, env.terms.peer.as_deref());
+        let revision = env.revision();
+        let rule =
+            permissions::outgoing_call(env.side, revision, Some(method), &params, theirs, true)
+                .ok()?;
+        let wait = CallOptions::default().wait_for(rule, env.limits());
+        let call = NewCall::own(method, rule, &params, Owner::ToolList, wait);
+        Some(calls.send(env, call))
+    }
+
+    /// Client: sends our request `id` again. Returns its new wire id, or `None` if it cannot be
+    /// sent again.
+    pub(crate) fn send_again(&mut self, now: Instant, id: u64) -> Option<u64> {
+        self.advance(now);
+        self.calls.send_again(&mut self.env, id)
     }
 
     /// Reports a violation that the transport detected.

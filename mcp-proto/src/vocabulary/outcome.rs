@@ -33,8 +33,7 @@ pub enum CallError {
     Cancelled,
     /// The server responded with an unsuccessful HTTP status and without a JSON-RPC error.
     ///
-    /// The statuses 401 and 403 require [authorization][spec]. Redirects (3xx) are not followed:
-    /// configure the final URL.
+    /// The statuses 401 and 403 require [authorization][spec].
     ///
     /// [spec]: https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization
     // HTTP-61: an unsuccessful status ends the call.
@@ -48,6 +47,16 @@ pub enum CallError {
     ///
     /// The peer may or may not have acted on the request.
     Lost,
+    /// The server redirected the request to another URL, and the redirect was not followed.
+    ///
+    /// The server may only redirect with status 307 or 308, and to a URL of its own origin (scheme,
+    /// host and port), because the request carries credentials.
+    Redirected {
+        /// The HTTP status, 300 to 399.
+        status: u16,
+        /// The `Location` header without its query, at most 2048 bytes.
+        target: Box<str>,
+    },
     /// The peer responded with an error.
     Refused(ErrorObject),
     /// The peer required more than [`input_rounds_max`](crate::Limits::input_rounds_max) rounds of
@@ -75,15 +84,15 @@ impl fmt::Display for CallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Cancelled => f.write_str("the call was cancelled"),
-            Self::Http { status: status @ 300..400 } => write!(
-                f,
-                "the server responded with HTTP status {status}; redirects are not followed, \
-                 use the final URL"
-            ),
             Self::Http { status } => write!(f, "the server responded with HTTP status {status}"),
             Self::Invalid(why) => write!(f, "invalid response: {why}"),
             Self::Lost => f.write_str(
                 "the connection ended before the response; the peer may have acted on the request",
+            ),
+            Self::Redirected { status, target } => write!(
+                f,
+                "the server redirected the request to {target:?} (HTTP status {status}); only \
+                 redirects with status 307 or 308 within one origin are followed, use the final URL"
             ),
             Self::Refused(error) => error.fmt(f),
             Self::TooManyRounds => f.write_str(

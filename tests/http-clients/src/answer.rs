@@ -57,6 +57,17 @@ impl Answer<'_> {
         self.raw(format!("{:x}\r\n{text}\r\n", text.len()))
     }
 
+    /// Writes text of the stream again and again, up to `bytes_max` bytes, until the client reads
+    /// nothing for the time of `patience`; returns the number of bytes written.
+    pub fn flood(&mut self, text: &str, bytes_max: usize, patience: Duration) -> usize {
+        self.socket.set_write_timeout(Some(patience)).unwrap();
+        let mut bytes = 0;
+        while bytes < bytes_max && self.text(text) {
+            bytes += text.len();
+        }
+        bytes
+    }
+
     /// Writes an event.
     pub fn event(&mut self, data: &Value) -> &mut Self {
         self.text(&format!("data: {data}\n\n"));

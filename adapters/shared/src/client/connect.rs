@@ -20,12 +20,19 @@ impl Connector {
         self.connect_with(self.machine.clone()).await
     }
 
-    /// Connects again, expecting the era of the previous `connection`.
+    /// Connects again, expecting the era of the previous `connection` unless it was guessed.
+    // LIF-31: the cached era is a hint only.
     pub(crate) async fn reconnect(
         self: &Arc<Self>,
         connection: &Connection,
     ) -> Result<Connection, Error> {
-        self.connect_with(self.machine.clone().expect_era(connection.era())).await
+        let era = connection.link().inspect(|state| state.connection.era_to_expect());
+        let machine = self.machine.clone();
+        self.connect_with(match era {
+            Some(era) => machine.expect_era(era),
+            None => machine,
+        })
+        .await
     }
 
     async fn connect_with(self: &Arc<Self>, machine: Config) -> Result<Connection, Error> {

@@ -11,7 +11,7 @@ mod transport;
 
 pub use crate::error::HttpFailure;
 pub use body::ResponseBody;
-pub use client::{AuthChallenge, ByteStream, Dial, Remote};
+pub use client::{AuthChallenge, ByteStream, Dial, KEEP_ALIVE_INTERVAL, KEEP_ALIVE_TIME, Remote};
 pub(crate) use client::{ClientTransport, start};
 pub use options::Http;
 pub use runtime::HttpRuntime;

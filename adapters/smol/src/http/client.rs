@@ -6,9 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_io::Timer;
-use mcp_adapter::http::{ByteStream, Dial, Remote};
+use mcp_adapter::http::{ByteStream, Dial, KEEP_ALIVE_INTERVAL, KEEP_ALIVE_TIME, Remote};
 use mcp_adapter::{BoxFuture, Client, Connection, Error, Spawn};
 use smol::net::TcpStream;
+use socket2::{SockRef, TcpKeepalive};
 
 use crate::runtime::Smol;
 
@@ -35,8 +36,14 @@ pub fn dial(host: &str, port: u16) -> BoxFuture<'static, io::Result<Box<dyn Byte
     Box::pin(async move {
         let stream = TcpStream::connect((&*host, port)).await?;
         stream.set_nodelay(true)?;
+        SockRef::from(&stream).set_tcp_keepalive(&keep_alive())?;
         Ok(Box::new(stream) as Box<dyn ByteStream>)
     })
+}
+
+/// Returns how a dead server is detected: event streams may be silent for any time otherwise.
+fn keep_alive() -> TcpKeepalive {
+    TcpKeepalive::new().with_time(KEEP_ALIVE_TIME).with_interval(KEEP_ALIVE_INTERVAL)
 }
 
 /// Extends [`Client`] with a method that uses smol to connect over HTTP.

@@ -5,8 +5,9 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_adapter::http::{ByteStream, Dial, Remote};
+use mcp_adapter::http::{ByteStream, Dial, KEEP_ALIVE_INTERVAL, KEEP_ALIVE_TIME, Remote};
 use mcp_adapter::{BoxFuture, Client, Connection, Error, Spawn};
+use socket2::{SockRef, TcpKeepalive};
 use tokio::net::TcpStream;
 use tokio_util::compat::TokioAsyncReadCompatExt;
 
@@ -19,6 +20,7 @@ impl Dial for Tokio {
         Box::pin(async move {
             let stream = TcpStream::connect((&*host, port)).await?;
             stream.set_nodelay(true)?;
+            SockRef::from(&stream).set_tcp_keepalive(&keep_alive())?;
             Ok(Box::new(Socket::new(stream).compat()) as Box<dyn ByteStream>)
         })
     }
@@ -30,6 +32,11 @@ impl Dial for Tokio {
     fn as_spawn(self: Arc<Self>) -> Arc<dyn Spawn> {
         self
     }
+}
+
+/// Returns how a dead server is detected: event streams may be silent for any time otherwise.
+fn keep_alive() -> TcpKeepalive {
+    TcpKeepalive::new().with_time(KEEP_ALIVE_TIME).with_interval(KEEP_ALIVE_INTERVAL)
 }
 
 /// Extends [`Client`] with a method that uses tokio to connect over HTTP.

@@ -27,6 +27,8 @@ type Outcome = Result<Raw, CallError>;
 #[derive(Debug, Default)]
 pub(crate) struct Lifecycle {
     probing: Probing,
+    /// Client: the server of the open connection is being probed.
+    is_probing_again: bool,
     /// Why the connection is closing or closed.
     end: Option<Box<CloseReason>>,
     /// Server: when draining ends, even if requests are still open.
@@ -57,11 +59,7 @@ impl Lifecycle {
     /// Client: handles the outcome of `server/discover`.
     pub(crate) fn on_discovered(&mut self, env: &Env, outcome: Outcome) -> OpenAction {
         let identity = &env.identity;
-        if matches!(outcome, Err(CallError::TimedOut)) {
-            self.probing.on_timed_out();
-        } else {
-            self.probing.on_answered();
-        }
+        self.probing.on_outcome(&outcome);
         let answer = probe::Answer::of(outcome, &identity.limits);
         self.probing.next(answer, identity, env.terms.trying)
     }
@@ -73,9 +71,12 @@ impl Lifecycle {
             Ok(result) => handshake::read_welcome(&result, &env.identity),
             Err(CallError::Refused(error)) => self.on_initialize_refused(&env.identity, error),
             Err(CallError::TimedOut) => OpenAction::Fault(Fault::HandshakeTimedOut),
-            Err(error @ (CallError::Http { .. } | CallError::Lost | CallError::Unsent)) => {
-                OpenAction::Fault(Fault::Unreachable(error))
-            }
+            Err(
+                error @ (CallError::Http { .. }
+                | CallError::Lost
+                | CallError::Redirected { .. }
+                | CallError::Unsent),
+            ) => OpenAction::Fault(Fault::Unreachable(error)),
             Err(other) => OpenAction::Fault(Fault::BadHandshake(other.to_string().into())),
         }
     }
@@ -98,7 +99,34 @@ impl Lifecycle {
         self.probing.use_exchanges();
     }
 
-    /// Notes that a session was lost: the server is known to be legacy.
+    /// Client: handles the outcome of a probe of the server of an open connection. Returns the
+    /// action to replace the connection with, if the server has another era by now.
+    // LIF-31: the assumption about the era has failed.
+    pub(crate) fn on_probed_again(&mut self, env: &Env, outcome: Outcome) -> Option<OpenAction> {
+        self.is_probing_again = false;
+        if probe::says_nothing(&outcome) {
+            return None;
+        }
+        let next = self.on_discovered(env, outcome);
+        matches!(next, OpenAction::Initialize(_)).then_some(next)
+    }
+
+    /// Begins to probe the server of an open connection. Returns false if it is being probed.
+    pub(crate) fn begin_probing_again(&mut self) -> bool {
+        let begins = !self.is_probing_again;
+        if begins {
+            self.on_session_lost();
+            self.is_probing_again = true;
+        }
+        begins
+    }
+
+    /// Returns whether the era of the server was guessed, because no probe reached it.
+    pub(crate) fn has_guessed_era(&self) -> bool {
+        self.probing.was_unavailable()
+    }
+
+    /// Notes that a session was lost: the server is expected to be legacy still.
     pub(crate) fn on_session_lost(&mut self) {
         self.probing.on_session_lost();
     }

@@ -41,8 +41,9 @@ pub(crate) enum Trigger {
     Idle,
     /// An unrecoverable error occurred.
     Fault,
-    /// Client, over HTTP: the server lost the session; a new one must be opened.
-    // HTTP-34: the server answered 404 for the session id.
+    /// Client, over HTTP: the server lost the session, or its era has changed; the connection must
+    /// be opened again.
+    // HTTP-34: the server answered 404 for the session id. LIF-31: the assumed era was wrong.
     Forgotten,
 }
 

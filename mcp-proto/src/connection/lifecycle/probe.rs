@@ -7,8 +7,10 @@
 //! | a modern-only or access error | close |
 //! | any other error, a timeout, an invalid result | `initialize` |
 //!
-//! If `initialize` is then refused and no probe was answered, one more probe follows. Over HTTP,
-//! where two requests can reach two servers, a refused probe that names nothing new is repeated.
+//! If `initialize` is then refused and no probe was answered, one more probe follows, also after a
+//! session was lost. An outcome that only says that the server is unavailable is no answer. Over
+//! HTTP, where two requests can reach two servers, a refused probe that names nothing new is
+//! repeated.
 // LIF-25…32, T-32…T-37: probing, fallback to the legacy era, and mixed revision lists.
 
 use alloc::string::String;
@@ -31,6 +33,8 @@ pub(crate) struct Probing {
     probes: u32,
     /// Whether the era is considered known: a probe was answered, or the last one was sent.
     is_certain: bool,
+    /// Whether the server was unavailable for the last probe, so that its era was guessed.
+    was_unavailable: bool,
     // T-35: whether a late answer to a timed-out probe may arrive.
     expects_late: bool,
     // LIF-25: whether exchanges are independent, so that a tried revision is probed again.
@@ -98,9 +102,9 @@ impl Answer {
             Err(error @ (CallError::Http { status: 401 | 403 } | CallError::Unsent)) => {
                 Self::Refused(Fault::Unreachable(error))
             }
-            Err(error @ (CallError::Http { .. } | CallError::Lost)) => {
-                Self::Unknown(Fault::Unreachable(error))
-            }
+            Err(
+                error @ (CallError::Http { .. } | CallError::Lost | CallError::Redirected { .. }),
+            ) => Self::Unknown(Fault::Unreachable(error)),
             // TMO-15, T-35: no cancellation; a legacy server must receive `initialize` first.
             Err(CallError::TimedOut) => Self::Unknown(Fault::HandshakeTimedOut),
             Err(other) => Self::Unknown(Fault::BadHandshake(alloc::format!("{other}").into())),
@@ -114,12 +118,17 @@ impl Probing {
         self.tried.push(revision);
     }
 
-    pub(super) fn on_answered(&mut self) {
-        self.is_certain = true;
+    /// Handles the outcome of a probe, before its interpretation.
+    pub(super) fn on_outcome(&mut self, outcome: &Result<Raw, CallError>) {
+        let is_timeout = matches!(outcome, Err(CallError::TimedOut));
+        self.expects_late |= is_timeout;
+        self.was_unavailable = says_nothing(outcome) && !is_timeout;
+        self.is_certain |= !says_nothing(outcome);
     }
 
-    pub(super) fn on_timed_out(&mut self) {
-        self.expects_late = true;
+    /// Returns whether the era was guessed, because no probe reached the server.
+    pub(super) fn was_unavailable(&self) -> bool {
+        self.was_unavailable
     }
 
     /// Returns, once, whether a late answer was expected.
@@ -142,9 +151,9 @@ impl Probing {
         self.uses_exchanges = true;
     }
 
-    /// Resets the state; the server is known to be legacy.
+    /// Resets the state; the server is expected to be legacy still.
     pub(super) fn on_session_lost(&mut self) {
-        *self = Self { is_certain: true, uses_exchanges: true, ..Self::default() };
+        *self = Self { uses_exchanges: true, ..Self::default() };
     }
 
     /// Returns the action that follows from an answer.
@@ -218,6 +227,19 @@ impl Discovered {
             instructions: self.instructions.map(Into::into),
         }
     }
+}
+
+/// Returns whether the outcome of a probe says nothing about the era of the server.
+// LIF-31: it does not decide the era, either.
+pub(super) fn says_nothing(outcome: &Result<Raw, CallError>) -> bool {
+    let Err(error) = outcome else { return false };
+    matches!(
+        error,
+        CallError::Http { status: 401 | 403 | 408 | 425 | 429 | 502..=504 }
+            | CallError::Lost
+            | CallError::TimedOut
+            | CallError::Unsent
+    )
 }
 
 fn names_in(array: &[u8]) -> Vec<String> {

@@ -120,7 +120,8 @@ fn a_server_that_exits_on_the_probe_is_reconnected_as_legacy_t_36() {
     at_initialize.terms.phase = Phase::Closed;
     at_initialize.terms.trying = LEGACY;
     assert!(lifecycle.legacy_fallback(&at_initialize).is_none());
-    let _next = lifecycle.on_discovered(&env, Err(CallError::Lost));
+    let refused = CallError::Refused(ErrorObject::method_not_found("server/discover"));
+    let _next = lifecycle.on_discovered(&env, Err(refused));
     assert!(lifecycle.legacy_fallback(&env).is_none(), "the probe was answered");
 }
 

@@ -36,6 +36,8 @@ pub(crate) enum Owner {
     Question(IncomingId, u32),
     /// The subscriptions: `resources/subscribe`.
     Subscribe,
+    /// The transport: `tools/list`.
+    ToolList,
     /// The subscriptions: `resources/unsubscribe`.
     Unsubscribe,
 }

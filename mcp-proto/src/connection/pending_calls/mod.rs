@@ -321,22 +321,30 @@ impl PendingCalls {
     fn repeat(&mut self, env: &mut Env, id: u64) {
         let Some(input) = self.table.take_input(id) else { return };
         let Some(renewed) = self.table.renew(env.now, id) else { return };
-        let Some(call) = self.table.get(renewed) else { return };
-        let Some(retry) = call.retry() else { return };
+        let Some(retry) = self.table.get(renewed).and_then(Call::retry) else { return };
         let mut params = Vec::with_capacity(retry.params.len() + 64);
         input.write_params(&mut params, &retry.params);
-        let token = call.wants_progress.then_some(renewed);
-        let kind =
-            OutgoingKind::Request { id: renewed, call: call.id, method: retry.method.into() };
-        rules::send_request(
-            env,
-            Route::Any,
-            kind,
-            renewed,
-            retry.method.name(),
-            Some(&params),
-            token,
-        );
+        self.send_renewed(env, renewed, &params);
+    }
+
+    /// Sends a call again with its original params, unless input was added to them. Returns its new
+    /// wire id.
+    // HTTP-51: a call whose headers were rejected is sent again.
+    pub(crate) fn send_again(&mut self, env: &mut Env, id: u64) -> Option<u64> {
+        let call = self.table.get(id).filter(|call| call.is_in_flight())?;
+        let params = call.retry().filter(|retry| retry.rounds == 0)?.params.clone();
+        let renewed = self.table.renew(env.now, id)?;
+        self.send_renewed(env, renewed, &params);
+        Some(renewed)
+    }
+
+    fn send_renewed(&self, env: &mut Env, id: u64, params: &[u8]) {
+        let Some(call) = self.table.get(id) else { return };
+        let Some(retry) = call.retry() else { return };
+        let token = call.wants_progress.then_some(id);
+        let kind = OutgoingKind::Request { id, call: call.id, method: retry.method.into() };
+        let params = (!params.is_empty()).then_some(params);
+        rules::send_request(env, Route::Any, kind, id, retry.method.name(), params, token);
     }
 
     /// Ends a call with an error, together with its open questions.

@@ -192,7 +192,7 @@ fn a_modern_initialize_result_opens_no_session_t_31() {
 }
 
 #[test]
-fn a_client_does_not_probe_after_a_lost_session_lif_31() {
+fn a_refused_initialize_is_followed_by_one_probe_also_after_a_lost_session_lif_31() {
     let config = client::Config::new("c", "1").revisions(&[R4, R5]).expect_era(crate::Era::Legacy);
     let refusal = |id: u64| {
         format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32601,"message":"no"}}}}"#)
@@ -202,12 +202,16 @@ fn a_client_does_not_probe_after_a_lost_session_lif_31() {
     sent(&mut client);
     receive(&mut client, refusal(1));
     assert!(sent(&mut client)[0].contains("server/discover") && client.close_reason().is_none());
-    // After a session it is known to be legacy.
+    // After a session it is expected to be legacy, but may have been replaced.
     let mut client = Client::new(NOW, config);
     receive(&mut client, welcome(R4.name(), "{}"));
     client.handle_session_lost(NOW);
     assert!(sent(&mut client)[0].contains(r#""initialize""#));
     receive(&mut client, refusal(2));
+    assert!(sent(&mut client)[0].contains("server/discover"));
+    receive(&mut client, refusal(3));
+    assert!(sent(&mut client)[0].contains(r#""initialize""#));
+    receive(&mut client, refusal(4));
     assert!(matches!(
         client.close_reason(),
         Some(crate::CloseReason::Fault(crate::Fault::Refused(_)))

@@ -3,6 +3,7 @@
 use core::time::Duration;
 
 use super::config::HttpConfig;
+use super::event_stream::StreamEnd;
 
 /// A backoff that doubles with each attempt and adds jitter.
 // T-86: reconnections are spread.
@@ -10,6 +11,8 @@ use super::config::HttpConfig;
 pub(super) struct Backoff {
     min: Duration,
     max: Duration,
+    /// The maximum of the delays that the server sets.
+    server_max: Duration,
     /// The state of the random number generator.
     state: u64,
 }
@@ -24,29 +27,28 @@ const JITTER_MAX: Duration = Duration::from_millis(100);
 impl Backoff {
     pub(super) fn new(config: &HttpConfig) -> Self {
         let min = config.reconnect_min.max(DELAY_MIN);
-        Self { min, max: config.reconnect_max.max(min), state: config.seed }
+        let max = config.reconnect_max.max(min);
+        Self { min, max, server_max: config.retry_max.max(DELAY_MIN), state: config.seed }
     }
 
-    /// Returns the delay before the next connection. `attempts` counts the preceding connections
-    /// without a message, `retry` is the time set by the server, and `was_open` tells whether the
-    /// last connection carried the stream.
-    pub(super) fn delay(
-        &mut self,
-        attempts: u32,
-        retry: Option<Duration>,
-        was_open: bool,
-    ) -> Duration {
-        match retry {
+    /// Returns the delay before the next connection.
+    pub(super) fn delay(&mut self, after: StreamEnd) -> Duration {
+        let StreamEnd { attempts, was_open, .. } = after;
+        let retry = after.retry.map(|retry| retry.min(self.server_max));
+        let retry_after = after.retry_after.unwrap_or_default().min(self.server_max);
+        let doubled = |first: Duration| first.saturating_mul(1 << attempts.min(20));
+        let (base, jitter) = match retry {
             Some(retry) if was_open => {
-                let retry = retry.max(DELAY_MIN);
-                retry.saturating_add(self.random_up_to((retry / 10).min(JITTER_MAX)))
+                // A server that ends one stream after the other is not polled ever faster.
+                let base = retry.max(doubled(DELAY_MIN).min(self.min));
+                (base, (base / 10).min(JITTER_MAX))
             }
             _ => {
-                let doubled = self.min.saturating_mul(1 << attempts.min(20)).min(self.max);
-                let base = doubled.max(retry.unwrap_or_default());
-                base.saturating_add(self.random_up_to(doubled / 2))
+                let doubled = doubled(self.min).min(self.max);
+                (doubled.max(retry.unwrap_or_default()), doubled / 2)
             }
-        }
+        };
+        base.max(retry_after).saturating_add(self.random_up_to(jitter))
     }
 
     /// Returns a random duration of at most `most`.
@@ -69,17 +71,53 @@ impl Backoff {
 mod tests {
     use super::*;
 
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn opened(attempts: u32, retry: Duration) -> StreamEnd {
+        StreamEnd { attempts, retry: Some(retry), was_open: true, ..StreamEnd::default() }
+    }
+
+    fn refused(attempts: u32) -> StreamEnd {
+        StreamEnd { attempts, ..StreamEnd::default() }
+    }
+
     #[test]
     fn the_retry_time_of_the_server_is_respected_with_little_jitter_http_17_t_86() {
         for seed in 0..1000 {
             let mut backoff = Backoff::new(&HttpConfig::new(seed));
-            let delay = backoff.delay(0, Some(Duration::from_millis(500)), true);
-            assert!((500..=650).contains(&delay.as_millis()), "{delay:?}");
-            assert!(backoff.delay(3, Some(Duration::MAX), true) >= Duration::from_secs(1));
-            assert!(backoff.delay(0, Some(Duration::ZERO), true) >= DELAY_MIN);
-            assert!(
-                backoff.delay(0, Some(Duration::from_secs(90)), false) >= Duration::from_secs(90)
-            );
+            for attempts in 0..4 {
+                let delay = backoff.delay(opened(attempts, Duration::from_millis(500)));
+                assert!((500..=550).contains(&delay.as_millis()), "{delay:?}");
+            }
+            let later = StreamEnd { was_open: false, ..opened(0, 90 * SECOND) };
+            assert!(backoff.delay(later) >= 90 * SECOND);
+        }
+    }
+
+    #[test]
+    fn a_server_that_ends_every_stream_at_once_is_not_polled_without_pause_t_86() {
+        let mut backoff = Backoff::new(&HttpConfig::new(7));
+        for attempts in 0..1000 {
+            let delay = backoff.delay(opened(attempts, Duration::ZERO));
+            let base = Duration::from_millis(50 << attempts.min(10)).min(SECOND);
+            assert!((base..=base + base / 10).contains(&delay), "{attempts}: {delay:?}");
+        }
+    }
+
+    #[test]
+    fn the_times_of_the_server_are_limited_t_86() {
+        let max = 300 * SECOND;
+        for (config, max) in
+            [(HttpConfig::new(7), max), (HttpConfig::new(7).retry_max(SECOND), SECOND)]
+        {
+            let mut backoff = Backoff::new(&config);
+            let most = max + JITTER_MAX;
+            for retry in [max, max + SECOND, Duration::MAX] {
+                let delay = backoff.delay(opened(3, retry));
+                assert!((max..=most).contains(&delay), "{delay:?}");
+                let delay = backoff.delay(StreamEnd { retry_after: Some(retry), ..refused(0) });
+                assert!((max..=max + SECOND).contains(&delay), "{delay:?}");
+            }
         }
     }
 
@@ -87,12 +125,13 @@ mod tests {
     fn without_a_retry_time_the_delay_doubles_t_86() {
         let mut backoff = Backoff::new(&HttpConfig::new(7));
         let delays: [_; 9] =
-            core::array::from_fn(|attempts| backoff.delay(attempts as u32, None, false));
+            core::array::from_fn(|attempts| backoff.delay(refused(attempts as u32)));
         for (attempts, delay) in delays.into_iter().enumerate() {
             let base = Duration::from_secs((1 << attempts).min(30));
             assert!((base..=base + base / 2).contains(&delay), "{attempts}: {delay:?}");
         }
         assert_ne!(delays[6] - delays[5], Duration::ZERO, "delays have jitter");
-        assert!(backoff.delay(u32::MAX, None, true) <= Duration::from_secs(45));
+        let opened = StreamEnd { was_open: true, ..refused(u32::MAX) };
+        assert!(backoff.delay(opened) <= Duration::from_secs(45));
     }
 }

@@ -4,6 +4,7 @@ use super::action::ExchangeId;
 use super::exchanges::Purpose;
 use super::outbound_post::SendGate;
 use super::{CloseState, HttpClient};
+use crate::client::Client;
 use crate::message_endpoint::MessageEndpoint;
 use crate::time::Instant;
 use crate::vocabulary::Fault;
@@ -20,10 +21,12 @@ impl HttpClient {
             if let Some(id) = self.exchanges.by_wire(wire) {
                 self.exchanges.abort(id);
             }
+            self.on_request_ended(wire);
         }
         self.ended = ended;
         if self.client.is_closed() && self.close_state == CloseState::Open {
             self.close_state = CloseState::Closing;
+            self.queue.clear();
             if matches!(self.gate, SendGate::Initialized(_)) {
                 self.gate = SendGate::Open;
             }
@@ -39,10 +42,10 @@ impl HttpClient {
         }
     }
 
-    /// Handles the timer of an exchange: sends its GET if it is waiting, else aborts it.
+    /// Handles the timer of an exchange: sends its request if it is waiting, else aborts it.
     pub(super) fn on_due(&mut self, id: ExchangeId) {
         if self.exchanges.get(id).is_some_and(|exchange| exchange.is_waiting()) {
-            self.exchanges.queue_get(id);
+            self.exchanges.queue_start(id);
         } else {
             self.exchanges.abort(id);
             self.open_gate(id);
@@ -61,14 +64,26 @@ impl HttpClient {
     /// or gives up after too many losses.
     // HTTP-34, T-70…T-72: 404 to a request of the session.
     pub(super) fn on_session_lost(&mut self, now: Instant) {
+        self.forget_session(now, Client::handle_session_lost);
+    }
+
+    /// Handles a response from a modern server in a session, which the server does not know: aborts
+    /// all exchanges and probes the server.
+    // LIF-31: the assumption about the era has failed.
+    pub(super) fn on_session_refuted(&mut self, now: Instant) {
+        self.forget_session(now, Client::handle_era_refuted);
+    }
+
+    fn forget_session(&mut self, now: Instant, reopen: fn(&mut Client, Instant)) {
         for id in self.exchanges.ids() {
             self.exchanges.abort(id);
         }
         self.gate = SendGate::Open;
+        self.queue.clear();
         if self.legacy.on_lost() {
             self.client.fail(now, Fault::SessionLost);
         } else {
-            self.client.handle_session_lost(now);
+            reopen(&mut self.client, now);
         }
         self.unsent.clear();
     }

@@ -19,6 +19,8 @@ pub struct HttpConfig {
     pub(super) seed: u64,
     pub(super) reconnect_min: Duration,
     pub(super) reconnect_max: Duration,
+    pub(super) retry_max: Duration,
+    pub(super) concurrent_calls_max: usize,
     pub(super) has_stream: bool,
 }
 
@@ -27,8 +29,8 @@ impl HttpConfig {
     ///
     /// In legacy sessions, the client opens a stream for messages that belong to no call. An event
     /// stream that has ended is resumed after a delay, which is 1 s at first and doubles with each
-    /// attempt up to 30 s. The server can specify another delay; see
-    /// [`reconnect`](Self::reconnect).
+    /// attempt up to 30 s. The server can specify another delay of up to 5 min; see
+    /// [`reconnect`](Self::reconnect) and [`retry_max`](Self::retry_max).
     ///
     /// `seed` initializes the random jitter of these delays, which prevents a server's clients from
     /// all reconnecting at once. Choose the seed at random; it need not be secret.
@@ -39,6 +41,8 @@ impl HttpConfig {
             seed,
             reconnect_min: Duration::from_secs(1),
             reconnect_max: Duration::from_secs(30),
+            retry_max: Duration::from_secs(300),
+            concurrent_calls_max: 128,
             has_stream: true,
         }
     }
@@ -48,12 +52,39 @@ impl HttpConfig {
     /// The delay starts at `min` and doubles with each attempt up to `max`; random jitter adds up
     /// to half of it. If the server has specified a delay, the first attempt after a stream has
     /// ended waits for that delay, plus at most 100 ms of jitter, and later attempts wait at least
-    /// as long. Every delay is at least 50 ms.
+    /// as long. Every delay is at least 50 ms; if stream after stream ends without a message, this
+    /// minimum doubles up to `min`.
     // T-86: exponential backoff.
     #[must_use]
     pub const fn reconnect(mut self, min: Duration, max: Duration) -> Self {
         self.reconnect_min = min;
         self.reconnect_max = max;
+        self
+    }
+
+    /// Sets the maximum delay that the server can specify, by a `retry` field or a `Retry-After`
+    /// header. Default: 5 min.
+    ///
+    /// Longer delays are shortened to this one, so that a server cannot silence a stream for ever.
+    /// `Retry-After` counts only if it is a number of seconds. Values below 50 ms count as 50 ms.
+    // HTTP-17: a bound on the time that clients wait.
+    #[must_use]
+    pub const fn retry_max(mut self, max: Duration) -> Self {
+        self.retry_max = max;
+        self
+    }
+
+    /// Sets the maximum number of calls in flight, at least 1. Default: 128.
+    ///
+    /// Further calls wait in a queue, in order; their timeouts run while they wait. Each call in
+    /// flight uses a connection, whose buffers cost about 16 KiB in the adapters. Subscriptions,
+    /// pings, responses and notifications do not count: they never wait for a call.
+    ///
+    /// If handlers of the server's requests make calls themselves, the maximum must exceed the
+    /// number of calls that wait for such handlers.
+    #[must_use]
+    pub const fn concurrent_calls_max(mut self, max: usize) -> Self {
+        self.concurrent_calls_max = max;
         self
     }
 

@@ -38,6 +38,19 @@ pub(super) enum CarrierState {
     Ended,
 }
 
+/// The end of a connection that carried a stream, or was to carry one.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct StreamEnd {
+    /// The number of preceding connections without a message.
+    pub(super) attempts: u32,
+    /// The time that the stream's `retry` fields set.
+    pub(super) retry: Option<Duration>,
+    /// The time that the header `Retry-After` sets.
+    pub(super) retry_after: Option<Duration>,
+    /// Whether the connection carried the stream.
+    pub(super) was_open: bool,
+}
+
 impl CarrierState {
     pub(super) fn on_message(&mut self) {
         if let Self::Open { has_message } = self {
@@ -71,10 +84,13 @@ impl EventStream {
         self.reader.last_id().filter(|id| is_event_id(id, FIELD_BYTES_MAX))
     }
 
-    /// Handles the end of a response, or a failure to open one. Returns the parameters of the
-    /// backoff: the preceding attempts without a message, the retry time set by the server, and
-    /// whether this response carried the stream.
-    pub(super) fn on_end(&mut self) -> (u32, Option<Duration>, bool) {
+    /// Forgets the event to resume after: the next connection starts with later messages.
+    pub(super) fn forget_position(&mut self, limits: &Limits) {
+        self.reader = EventReader::new(limits.message_bytes_max, FIELD_BYTES_MAX);
+    }
+
+    /// Handles the end of a response, or a failure to open one.
+    pub(super) fn on_end(&mut self, retry_after: Option<Duration>) -> StreamEnd {
         self.reader.finish();
         self.seen.connection += 1;
         let (was_open, next) = match self.carrier {
@@ -88,7 +104,7 @@ impl EventStream {
         self.carrier = next;
         let attempts = self.attempts;
         self.attempts += 1;
-        (attempts, self.reader.retry(), was_open)
+        StreamEnd { attempts, retry: self.reader.retry(), retry_after, was_open }
     }
 }
 

@@ -1,16 +1,16 @@
 //! The open and waiting exchanges of a client: by id, by the call they serve, and by timer.
 //!
 //! ```text
-//!      POST, DELETE                GET
+//!      POST, DELETE          GET, a repeated probe
 //!           │                       │
-//!           │                    Waiting ◄───────────── a new exchange for that stream
+//!           │                    Waiting ◄──── a new exchange for that stream or probe
 //!           │         sent at once  │                                 ▲
 //!           ▼         or by backoff ▼                                 │
 //!          Sent ◄───────────────────┘                                 │
 //!           │ head                                                    │
 //!     ┌─────┴──┬─────────┬──────────┐                                 │
 //!     ▼        ▼         ▼          │  resumable, and its call open   │
-//!    Json  ErrorBody  Events ───────┼─────────────────────────────────┘
+//!    Json  ErrorBody  Events ───────┼─────────────────────────────────┤
 //!     │        │         │          ▼
 //!     │        │         ├───────► Ignored: not needed any more, read to its end for up to 1 s
 //!     ▼        ▼         ▼          ▼
@@ -21,11 +21,14 @@
 //! |--------------|----------------------|-------------------|-------------------|---------------|
 //! | Call         | Json, Events or over | ErrorBody         | over              | Waiting¹, over |
 //! | resumed Call | Events or over       | Waiting² or over  | over              | Waiting       |
-//! | Listen       | Events or over       | Waiting² or over  | Waiting³ or over  | Waiting       |
+//! | Listen       | Events or over       | Waiting³ or over  | Waiting           | Waiting       |
 //! | OneWay       | Ignored              | Ignored, reported | Ignored, reported |               |
 //! | EndSession   | Ignored              | Ignored           | Ignored           |               |
 //!
-//! ¹ if resumable; ² if the status is transient; ³ if the stream was open before.
+//! ¹ if resumable; ² if the status is transient; ³ also if the stream was open before, unless the
+//! status is 405 or 501.
+//!
+//! A probe is repeated after a status or a failure that says nothing about the server's era.
 //!
 //! A 404 to an exchange that carries the session id means that the session is lost: it ends every
 //! exchange. To a Listen that was never open, it means that the server has no such stream.
@@ -35,7 +38,7 @@ use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::action::ExchangeId;
+use super::action::{ExchangeId, HttpRequest};
 use super::event_stream::EventStream;
 use crate::time::Instant;
 
@@ -49,8 +52,8 @@ const LINGERING_MAX: usize = 32;
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum QueuedAction {
     Abort(ExchangeId),
-    /// Send the GET of a waiting exchange.
-    Get(ExchangeId),
+    /// Send the request of a waiting exchange.
+    Start(ExchangeId),
 }
 
 /// An exchange, from its creation to its end.
@@ -62,7 +65,16 @@ pub(super) struct Exchange {
     pub(super) in_session: bool,
     /// The event stream that the exchange carries or will resume.
     pub(super) stream: Option<Box<EventStream>>,
+    /// The probe that the exchange carries or will repeat.
+    pub(super) probe: Option<Box<ProbeRequest>>,
     due: Option<Instant>,
+}
+
+/// A `server/discover` request, kept in case that it must be repeated.
+#[derive(Debug)]
+pub(super) struct ProbeRequest {
+    pub(super) request: HttpRequest,
+    pub(super) repetitions: u32,
 }
 
 /// The purpose of an exchange.
@@ -94,10 +106,21 @@ pub(super) struct CallInfo {
 /// The kind of a call, by how HTTP treats it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum CallKind {
+    /// `tools/call`, in the modern era.
+    CallTool,
+    Discover,
     Initialize,
     ListTools,
     Other,
+    Ping,
     Subscription,
+}
+
+impl CallKind {
+    /// Returns whether the number of such calls in flight is limited.
+    pub(super) const fn is_counted(self) -> bool {
+        matches!(self, Self::CallTool | Self::ListTools | Self::Other)
+    }
 }
 
 /// The state of an exchange.
@@ -119,7 +142,7 @@ pub(super) enum ExchangeState {
 
 impl Exchange {
     pub(super) fn new(purpose: Purpose, state: ExchangeState, in_session: bool) -> Self {
-        Self { purpose, state, in_session, stream: None, due: None }
+        Self { purpose, state, in_session, stream: None, probe: None, due: None }
     }
 
     pub(super) fn is_waiting(&self) -> bool {
@@ -132,6 +155,10 @@ impl Exchange {
 
     pub(super) fn call_info(&self) -> Option<CallInfo> {
         self.purpose.call_info()
+    }
+
+    fn is_counted_call(&self) -> bool {
+        !self.is_ignored() && self.call_info().is_some_and(|call| call.kind.is_counted())
     }
 }
 
@@ -153,6 +180,8 @@ pub(super) struct Exchanges {
     next: u64,
     /// The number of exchanges with one-way messages.
     one_way: usize,
+    /// The number of exchanges with calls whose number is limited.
+    calls: usize,
     /// The number of ignored exchanges.
     ignored: usize,
 }
@@ -165,6 +194,7 @@ impl Exchanges {
             self.by_wire.insert(call_info.wire, id);
         }
         self.one_way += usize::from(exchange.purpose == Purpose::OneWay);
+        self.calls += usize::from(exchange.is_counted_call());
         self.open.insert(id, exchange);
         id
     }
@@ -187,6 +217,7 @@ impl Exchanges {
             self.by_wire.remove(&call_info.wire);
         }
         self.one_way -= usize::from(exchange.purpose == Purpose::OneWay);
+        self.calls -= usize::from(exchange.is_counted_call());
         self.ignored -= usize::from(exchange.is_ignored());
         Some(exchange)
     }
@@ -196,8 +227,8 @@ impl Exchanges {
         self.queue.pop_front()
     }
 
-    pub(super) fn queue_get(&mut self, id: ExchangeId) {
-        self.queue.push_back(QueuedAction::Get(id));
+    pub(super) fn queue_start(&mut self, id: ExchangeId) {
+        self.queue.push_back(QueuedAction::Start(id));
     }
 
     pub(super) fn queue_abort(&mut self, id: ExchangeId) {
@@ -228,6 +259,7 @@ impl Exchanges {
         else {
             return;
         };
+        self.calls -= usize::from(exchange.is_counted_call());
         exchange.state = ExchangeState::Ignored;
         exchange.stream = None;
         self.ignored += 1;
@@ -248,6 +280,11 @@ impl Exchanges {
     /// Returns the number of one-way messages in flight.
     pub(super) fn one_way(&self) -> usize {
         self.one_way
+    }
+
+    /// Returns the number of calls in flight, of those whose number is limited.
+    pub(super) fn calls(&self) -> usize {
+        self.calls
     }
 
     #[cfg(test)]

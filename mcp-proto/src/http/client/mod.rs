@@ -11,14 +11,19 @@
 
 mod action;
 mod backoff;
+mod call_queue;
 mod cleanup;
 mod config;
 mod event;
 mod event_stream;
 mod exchanges;
+mod header_refresh;
 mod legacy_session;
 mod outbound_post;
+mod probe_retry;
+mod rejected_calls;
 mod reply;
+mod response_head;
 mod send;
 mod stream_events;
 mod tool_cache;
@@ -32,7 +37,9 @@ pub use config::HttpConfig;
 pub use event::{Challenge, HttpEvent};
 
 use self::backoff::Backoff;
+use self::call_queue::CallQueue;
 use self::exchanges::Exchanges;
+use self::header_refresh::HeaderRefresh;
 use self::legacy_session::LegacySession;
 use self::outbound_post::SendGate;
 use self::tool_cache::ToolCache;
@@ -57,8 +64,9 @@ use crate::time::Instant;
 ///   [`poll_timeout`](Self::poll_timeout) returns.
 ///
 /// Reports about a finished exchange are ignored. At most about
-/// [`calls_max`](crate::Limits::calls_max) plus 100 exchanges are open at a time. Each buffers at
-/// most about twice [`message_bytes_max`](crate::Limits::message_bytes_max) bytes.
+/// [`concurrent_calls_max`](HttpConfig::concurrent_calls_max) plus
+/// [`subscriptions_max`](crate::Limits::subscriptions_max) plus 100 exchanges are open at a time.
+/// Each buffers at most about twice [`message_bytes_max`](crate::Limits::message_bytes_max) bytes.
 ///
 /// ```
 /// use mcp_proto::client::{self, Client};
@@ -104,9 +112,11 @@ pub struct HttpClient {
     events: VecDeque<HttpEvent>,
     legacy: LegacySession,
     gate: SendGate,
+    queue: CallQueue,
     /// The wire ids of requests that ended before they were sent.
     unsent: BTreeSet<u64>,
     tools: ToolCache,
+    refresh: HeaderRefresh,
     /// A buffer for the wire ids of completed calls; empty between uses.
     ended: Vec<u64>,
     close_state: CloseState,
@@ -135,8 +145,10 @@ impl HttpClient {
             events: VecDeque::new(),
             legacy: LegacySession::default(),
             gate: SendGate::Open,
+            queue: CallQueue::default(),
             unsent: BTreeSet::new(),
             tools: ToolCache::default(),
+            refresh: HeaderRefresh::default(),
             ended: Vec::new(),
             close_state: CloseState::Open,
         }

@@ -10,10 +10,13 @@ use super::action::{ExchangeFailure, ExchangeId};
 use super::event::{HttpEvent, challenges};
 use super::event_stream::EventStream;
 use super::exchanges::{CallInfo, CallKind, Exchange, ExchangeState, Purpose};
+use super::response_head::{is_redirect, is_unavailable, refusal, retry_after};
+use crate::error::code;
 use crate::http::Headers;
 use crate::http::header::{is_media_type, visible};
+use crate::json::find;
 use crate::message_endpoint::MessageEndpoint;
-use crate::rpc::{self, DecodedMessage, IncomingMessage, Message};
+use crate::rpc::{self, DecodedMessage, IncomingMessage, Malformed, Message};
 use crate::time::Instant;
 use crate::vocabulary::{CallError, StreamId};
 
@@ -27,7 +30,7 @@ const ERROR_BODY_BYTES_MAX: usize = 256 * 1024;
 const CHALLENGED_MAX: usize = 64;
 
 const JSON: &str = "application/json";
-const EVENTS: &str = "text/event-stream";
+pub(super) const EVENTS: &str = "text/event-stream";
 
 impl HttpClient {
     /// Handles the head of a response.
@@ -67,13 +70,17 @@ impl HttpClient {
                 challenges: challenges(fields),
             });
         }
+        if is_unavailable(status) && self.repeat_probe(now, id, retry_after(fields)) {
+            // The rest of the response is of no use.
+            return self.exchanges.queue_abort(id);
+        }
         match purpose {
             Purpose::Call(call) if call.is_resumed => self.on_stream_head(now, id, status, fields),
             Purpose::Call(call) if is_success => {
                 self.on_response_head(now, id, call, status, fields);
             }
-            Purpose::Call(call) if matches!(status, 401 | 403) => {
-                self.fail(now, id, call.wire, CallError::Http { status });
+            Purpose::Call(call) if matches!(status, 401 | 403) || is_redirect(status, fields) => {
+                self.fail(now, id, call.wire, refusal(status, fields));
             }
             Purpose::Call(_) => {
                 self.set_state(id, ExchangeState::ErrorBody { status, body: Vec::new() });
@@ -81,7 +88,8 @@ impl HttpClient {
             Purpose::Listen => self.on_stream_head(now, id, status, fields),
             Purpose::OneWay => {
                 if !is_success {
-                    let detail = format!("server rejected a one-way message with status {status}");
+                    let why = refusal(status, fields);
+                    let detail = format!("server rejected a one-way message: {why}");
                     self.client.report_violation(now, detail);
                 }
                 self.exchanges.discard(id, now);
@@ -116,31 +124,7 @@ impl HttpClient {
         self.fail(now, id, call.wire, CallError::Invalid(why.into()));
     }
 
-    /// Handles the head of a response to a GET.
-    // HTTP-24: an event stream, or 405 if the server offers none.
-    fn on_stream_head(&mut self, now: Instant, id: ExchangeId, status: u16, fields: &dyn Headers) {
-        let is_events =
-            fields.value("content-type", 0).is_some_and(|kind| is_media_type(kind, EVENTS));
-        let call = self.exchanges.get(id).and_then(Exchange::call_info);
-        match status {
-            200..300 if is_events => self.begin_events(id),
-            // Transient errors.
-            408 | 425 | 429 | 500 | 502..600 => self.reconnect(now, id),
-            401 | 403 if call.is_none() && exchange_was_open(self.exchanges.get(id)) => {
-                self.reconnect(now, id);
-            }
-            _ => match call {
-                Some(call) if status < 300 => {
-                    let why = "resumed stream is not an event stream";
-                    self.fail(now, id, call.wire, CallError::Invalid(why.into()));
-                }
-                Some(call) => self.fail(now, id, call.wire, CallError::Http { status }),
-                None => self.exchanges.discard(id, now),
-            },
-        }
-    }
-
-    fn begin_events(&mut self, id: ExchangeId) {
+    pub(super) fn begin_events(&mut self, id: ExchangeId) {
         let limits = self.client.limits();
         let Some(exchange) = self.exchanges.get_mut(id) else { return };
         exchange.state = ExchangeState::Events;
@@ -209,7 +193,7 @@ impl HttpClient {
             return;
         };
         if matches!(exchange.state, ExchangeState::Events) {
-            return self.on_stream_end(now, id, false);
+            return self.on_stream_end(now, id, false, None);
         }
         if matches!(exchange.state, ExchangeState::Sent) {
             return self.on_failure(now, id, ExchangeFailure::Cut);
@@ -219,8 +203,10 @@ impl HttpClient {
         match exchange.state {
             ExchangeState::Json(body) => {
                 self.on_response(now, call, &IncomingMessage::Owned(Bytes::from(body)), true);
-                let why = "body is not a response to the request";
-                self.client.handle_unanswered(now, call.wire, CallError::Invalid(why.into()));
+                if !self.refresh.is_waiting(call.wire) {
+                    let why = "body is not a response to the request";
+                    self.client.handle_unanswered(now, call.wire, CallError::Invalid(why.into()));
+                }
             }
             ExchangeState::ErrorBody { status, body } => {
                 self.on_error_body(now, call, status, Bytes::from(body));
@@ -242,7 +228,11 @@ impl HttpClient {
         let is_get = exchange.purpose == Purpose::Listen
             || exchange.call_info().is_some_and(|it| it.is_resumed);
         if matches!(exchange.state, ExchangeState::Events) || is_get && !exchange.is_ignored() {
-            return self.on_stream_end(now, id, true);
+            return self.on_stream_end(now, id, true, None);
+        }
+        let is_cut = reason == ExchangeFailure::Cut && !exchange.is_ignored();
+        if is_cut && self.repeat_probe(now, id, None) {
+            return;
         }
         let Some(exchange) = self.exchanges.remove(id) else { return };
         self.open_gate(id);
@@ -261,11 +251,17 @@ impl HttpClient {
     fn on_error_body(&mut self, now: Instant, call: CallInfo, status: u16, body: Bytes) {
         let body = IncomingMessage::Owned(body);
         let decoded = DecodedMessage::parse(&body, self.client.limits());
+        let refutes_era = refutes_era(call, status, &decoded.message);
         match &decoded.message {
             Ok(Message::Response { outcome: Err(_), .. } | Message::OrphanError(_)) => {
                 self.on_decoded(now, call, decoded, true);
             }
             _ => self.client.handle_unanswered(now, call.wire, CallError::Http { status }),
+        }
+        if refutes_era && call.is_legacy {
+            self.on_session_refuted(now);
+        } else if refutes_era {
+            self.client.handle_era_refuted(now);
         }
     }
 
@@ -293,7 +289,14 @@ impl HttpClient {
         let wire = call.wire;
         let mut failed = None;
         let mut filtered = None;
+        let mut page = None;
         match &decoded.message {
+            Ok(Message::Response { id, outcome: Err(error) })
+                if id.as_u64() == Some(wire) && self.on_rejected(now, call, error) =>
+            {
+                return;
+            }
+            Ok(Message::OrphanError(error)) if self.on_rejected(now, call, error) => return,
             Ok(Message::Response { id, .. } | Message::BrokenResponse { id, .. })
                 if id.as_u64() != Some(wire) && (is_whole_body || !call.is_legacy) =>
             {
@@ -305,6 +308,10 @@ impl HttpClient {
                 if call.kind == CallKind::ListTools =>
             {
                 filtered = self.tools.learn(result.text);
+                page = self.refresh.is_list(wire).then(|| {
+                    let cursor = find(result.text, "nextCursor");
+                    cursor.filter(|cursor| cursor.starts_with(b"\"")).map(Vec::from)
+                });
             }
             _ => {}
         }
@@ -325,6 +332,9 @@ impl HttpClient {
             self.client.handle_message(now, StreamId::ONLY, Bytes::from(answer));
         } else {
             self.client.handle_decoded(now, StreamId::ONLY, decoded);
+        }
+        if let Some(cursor) = page {
+            self.on_page(now, cursor.as_deref());
         }
         if call.kind == CallKind::Initialize {
             if self.client.peer().is_some() {
@@ -348,12 +358,32 @@ impl HttpClient {
     }
 }
 
+/// Returns whether the body of an error status shows that the server is not of the era of the call.
+// LIF-30, LIF-31: the marks of a modern server, and of one that does not know modern requests.
+fn refutes_era(call: CallInfo, status: u16, body: &Result<Message<'_>, Malformed>) -> bool {
+    let is_probe_or_handshake = matches!(call.kind, CallKind::Discover | CallKind::Initialize);
+    if is_probe_or_handshake || !matches!(status, 400 | 404 | 405) {
+        return false;
+    }
+    let (error, names_call) = match body {
+        Ok(Message::Response { id, outcome }) => {
+            (outcome.as_ref().err(), id.as_u64() == Some(call.wire))
+        }
+        Ok(Message::OrphanError(error)) => (Some(error), false),
+        _ => (None, false),
+    };
+    let code = error.map(|error| error.code);
+    let is_modern =
+        matches!(code, Some(code::HEADER_MISMATCH | code::UNSUPPORTED_PROTOCOL_VERSION));
+    if call.is_legacy { is_modern } else { !is_modern && !names_call }
+}
+
 pub(super) fn too_long(bytes_max: usize) -> CallError {
     CallError::Invalid(
         format!("response exceeds {bytes_max} bytes (`Limits::message_bytes_max`)").into(),
     )
 }
 
-fn exchange_was_open(exchange: Option<&Exchange>) -> bool {
+pub(super) fn exchange_was_open(exchange: Option<&Exchange>) -> bool {
     exchange.and_then(|exchange| exchange.stream.as_ref()).is_some_and(|stream| stream.was_open())
 }

@@ -5,7 +5,9 @@ use alloc::string::String;
 use bytes::Bytes;
 
 use super::action::{Action, ExchangeId, HttpMethod, HttpRequest};
-use super::exchanges::{CallInfo, CallKind, Exchange, ExchangeState, Purpose, QueuedAction};
+use super::exchanges::{
+    CallInfo, CallKind, Exchange, ExchangeState, ProbeRequest, Purpose, QueuedAction,
+};
 use super::outbound_post::{Headers, OutboundPost, SendGate};
 use super::{CloseState, HttpClient};
 use crate::message_endpoint::MessageEndpoint;
@@ -23,8 +25,8 @@ impl HttpClient {
             match action {
                 QueuedAction::Abort(exchange) => return Some(Action::Abort(exchange)),
                 // The exchange may have ended in the meantime.
-                QueuedAction::Get(exchange) => {
-                    if let Some(send) = self.get(exchange) {
+                QueuedAction::Start(exchange) => {
+                    if let Some(send) = self.start(exchange) {
                         return Some(Action::Send(send));
                     }
                 }
@@ -38,6 +40,10 @@ impl HttpClient {
                 }
                 SendGate::OneWayLimit(message) => message,
                 SendGate::Open => match self.next_message() {
+                    Some(message) if self.must_wait(&message) => {
+                        self.queue.push(message);
+                        continue;
+                    }
                     Some(message) => message,
                     None => return self.end_session().map(Action::Send),
                 },
@@ -51,12 +57,27 @@ impl HttpClient {
         }
     }
 
-    /// Takes the next message of the connection.
+    /// Takes a waiting call if one may be sent, else the next message of the connection.
     fn next_message(&mut self) -> Option<OutboundPost> {
+        if self.has_room_for_call()
+            && let Some(call) = self.queue.pop()
+        {
+            return Some(call);
+        }
         let is_legacy = self.is_legacy();
         self.client
             .poll_outgoing()
             .map(|outgoing| OutboundPost::of(outgoing, &self.tools, is_legacy))
+    }
+
+    fn has_room_for_call(&self) -> bool {
+        self.exchanges.calls() < self.config.concurrent_calls_max.max(1)
+    }
+
+    /// Returns whether the message is a call that waits until fewer calls are in flight.
+    fn must_wait(&self, message: &OutboundPost) -> bool {
+        let OutgoingKind::Request { id, method, .. } = &message.kind else { return false };
+        !self.has_room_for_call() && self.call_info(*id, method.id()).kind.is_counted()
     }
 
     /// Creates the exchange of a message. Returns `None` if the message is obsolete or must wait.
@@ -72,7 +93,9 @@ impl HttpClient {
                 Purpose::Call(self.call_info(*id, method.id()))
             }
             // CAN-12, CAN-17: in the modern era, aborting the exchange cancels the request.
-            OutgoingKind::Cancel { id } if self.unsent.remove(id) || !self.is_legacy() => {
+            OutgoingKind::Cancel { id }
+                if self.queue.remove(*id) || self.unsent.remove(id) || !self.is_legacy() =>
+            {
                 return None;
             }
             _ => Purpose::OneWay,
@@ -83,8 +106,8 @@ impl HttpClient {
         }
         let is_initialized = message.is_initialized();
         let OutboundPost { revision, mirrored, body, .. } = message;
-        let is_first =
-            matches!(purpose, Purpose::Call(CallInfo { kind: CallKind::Initialize, .. }));
+        let kind = purpose.call_info().map(|call| call.kind);
+        let is_first = kind == Some(CallKind::Initialize);
         let mut fields = Headers::new();
         fields.push(("Accept".into(), "application/json, text/event-stream".into()));
         fields.push(("Content-Type".into(), "application/json".into()));
@@ -99,14 +122,23 @@ impl HttpClient {
         if is_initialized {
             self.gate = SendGate::Initialized(exchange);
         }
-        Some(HttpRequest { exchange, method: HttpMethod::Post, headers: fields, body })
+        let request = HttpRequest { exchange, method: HttpMethod::Post, headers: fields, body };
+        if let Some(open) =
+            self.exchanges.get_mut(exchange).filter(|_| kind == Some(CallKind::Discover))
+        {
+            open.probe = Some(ProbeRequest { request: request.clone(), repetitions: 0 }.into());
+        }
+        Some(request)
     }
 
     fn call_info(&self, wire: u64, method: Option<MethodId>) -> CallInfo {
         let is_legacy = self.is_legacy();
         let kind = match method {
+            Some(MethodId::Discover) => CallKind::Discover,
             Some(MethodId::Initialize) => CallKind::Initialize,
+            Some(MethodId::CallTool) if !is_legacy => CallKind::CallTool,
             Some(MethodId::ListTools) if !is_legacy => CallKind::ListTools,
+            Some(MethodId::Ping) => CallKind::Ping,
             Some(MethodId::Listen) => CallKind::Subscription,
             _ => CallKind::Other,
         };
@@ -131,6 +163,15 @@ impl HttpClient {
         let id = self.legacy.id().filter(|_| is_legacy);
         fields.extend(id.map(|id| ("Mcp-Session-Id".into(), String::from(id))));
         id.is_some()
+    }
+
+    /// Creates the request of a waiting exchange.
+    fn start(&mut self, id: ExchangeId) -> Option<HttpRequest> {
+        let exchange = self.exchanges.get_mut(id).filter(|exchange| exchange.is_waiting())?;
+        let Some(probe) = &exchange.probe else { return self.get(id) };
+        let request = HttpRequest { exchange: id, ..probe.request.clone() };
+        exchange.state = ExchangeState::Sent;
+        Some(request)
     }
 
     /// Creates the GET that opens or resumes a stream.

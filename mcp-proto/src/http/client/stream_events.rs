@@ -1,6 +1,9 @@
 //! Handling of event streams: their messages, their ends, and reconnection.
 
 use alloc::borrow::Cow;
+use alloc::format;
+use alloc::string::ToString;
+use core::time::Duration;
 
 use bytes::Bytes;
 
@@ -8,7 +11,10 @@ use super::HttpClient;
 use super::action::ExchangeId;
 use super::event_stream::EventStream;
 use super::exchanges::{CallInfo, CallKind, Exchange, ExchangeState, Purpose};
-use super::reply::too_long;
+use super::reply::{EVENTS, exchange_was_open, too_long};
+use super::response_head::{is_transient, refusal, retry_after};
+use crate::http::Headers;
+use crate::http::header::is_media_type;
 use crate::http::sse::Item;
 use crate::message_endpoint::MessageEndpoint;
 use crate::rpc::IncomingMessage;
@@ -16,6 +22,68 @@ use crate::time::Instant;
 use crate::vocabulary::{CallError, StreamId, ViolationKind};
 
 impl HttpClient {
+    /// Handles the head of a response to a GET.
+    // HTTP-24: an event stream, or 405 if the server offers none.
+    pub(super) fn on_stream_head(
+        &mut self,
+        now: Instant,
+        id: ExchangeId,
+        status: u16,
+        fields: &dyn Headers,
+    ) {
+        let is_events =
+            fields.value("content-type", 0).is_some_and(|kind| is_media_type(kind, EVENTS));
+        let call = self.exchanges.get(id).and_then(Exchange::call_info);
+        match (status, call) {
+            (200..300, _) if is_events => self.begin_events(id),
+            _ if is_transient(status) => self.reconnect(now, id, fields),
+            (200..300, Some(call)) => {
+                let why = "resumed stream is not an event stream";
+                self.fail(now, id, call.wire, CallError::Invalid(why.into()));
+            }
+            (_, Some(call)) => self.fail(now, id, call.wire, refusal(status, fields)),
+            (_, None) => self.on_listen_refused(now, id, status, fields),
+        }
+    }
+
+    /// Handles a permanent refusal of the stream for messages that belong to no call.
+    ///
+    /// A server that has opened the stream before offers it, so the client keeps trying.
+    // HTTP-28, T-86: the stream may end at any time; reconnections back off.
+    fn on_listen_refused(
+        &mut self,
+        now: Instant,
+        id: ExchangeId,
+        status: u16,
+        fields: &dyn Headers,
+    ) {
+        let was_open = exchange_was_open(self.exchanges.get(id));
+        match status {
+            // Other credentials may be accepted next time.
+            401 | 403 => return self.reconnect(now, id, fields),
+            405 | 501 => {}
+            _ if was_open => {
+                // The server may have dropped the event after which the stream was to resume.
+                let limits = self.client.limits();
+                if let Some(exchange) = self.exchanges.get_mut(id) {
+                    exchange.stream.iter_mut().for_each(|stream| stream.forget_position(limits));
+                }
+                return self.reconnect(now, id, fields);
+            }
+            _ => {}
+        }
+        self.exchanges.discard(id, now);
+        if was_open || !matches!(status, 404 | 405 | 501) {
+            let why = match status {
+                200..300 => "the response is not an event stream".into(),
+                _ => refusal(status, fields).to_string(),
+            };
+            let detail =
+                format!("no messages of the server outside of responses will arrive: {why}");
+            self.client.report_violation(now, detail);
+        }
+    }
+
     /// Handles bytes of an event stream.
     // SSE-09, SSE-12: only non-empty `message` events matter. SSE-23: limits. SSE-25: redelivery.
     pub(super) fn on_event_bytes(&mut self, now: Instant, id: ExchangeId, mut input: &[u8]) {
@@ -86,11 +154,20 @@ impl HttpClient {
     /// possible, else completes its call.
     // HTTP-18, HTTP-28, SSE-20…22: resumption. HTTP-53: modern streams are not resumed. T-101: a
     // subscription that ends cleanly is withdrawn.
-    pub(super) fn on_stream_end(&mut self, now: Instant, id: ExchangeId, was_cut: bool) {
+    pub(super) fn on_stream_end(
+        &mut self,
+        now: Instant,
+        id: ExchangeId,
+        was_cut: bool,
+        retry_after: Option<Duration>,
+    ) {
+        if self.repeat_probe(now, id, retry_after) {
+            return;
+        }
         let Some(exchange) = self.exchanges.remove(id) else { return };
         let Exchange { purpose, stream, .. } = exchange;
         let mut stream = stream.unwrap_or_else(|| EventStream::new(self.client.limits()).into());
-        let (attempts, retry, was_open) = stream.on_end();
+        let end = stream.on_end(retry_after);
         let purpose = match purpose {
             Purpose::Call(call) => {
                 if !self.client.is_in_flight(call.wire) {
@@ -107,7 +184,7 @@ impl HttpClient {
             Purpose::Listen => Purpose::Listen,
             Purpose::EndSession | Purpose::OneWay => return,
         };
-        let delay = self.backoff.delay(attempts, retry, was_open);
+        let delay = self.backoff.delay(end);
         let mut next = Exchange::new(purpose, ExchangeState::Waiting, false);
         next.stream = Some(stream);
         let next = self.exchanges.insert(next);
@@ -115,9 +192,9 @@ impl HttpClient {
     }
 
     /// Handles a transient error status: aborts the exchange and schedules a reconnection.
-    pub(super) fn reconnect(&mut self, now: Instant, id: ExchangeId) {
+    fn reconnect(&mut self, now: Instant, id: ExchangeId, fields: &dyn Headers) {
         self.exchanges.queue_abort(id);
-        self.on_stream_end(now, id, true);
+        self.on_stream_end(now, id, true, retry_after(fields));
     }
 
     /// Opens the stream for messages that belong to no call, in a legacy session.
@@ -129,7 +206,7 @@ impl HttpClient {
                 ExchangeState::Waiting,
                 false,
             ));
-            self.exchanges.queue_get(id);
+            self.exchanges.queue_start(id);
         }
     }
 }

@@ -1,11 +1,14 @@
 //! Servers that send too much, or too slowly.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use mcp_adapter::proto::{CallError, Limits};
 use mcp_adapter_tests::{eventually, rows, success};
 use mcp_http_client_tests::{Answer, OverHttp, Request, Site, legacy, modern, said};
 use serde_json::json;
+use smol::channel::unbounded;
 
 use crate::{SOON, failed, legacy_client, modern_client};
 
@@ -14,6 +17,7 @@ rows! {
     heads_and_lines_without_end_fail_their_calls_and_no_other,
     a_slow_body_times_out_with_its_call_tmo_01,
     an_endless_get_stream_harms_no_call,
+    notifications_wait_in_the_socket_while_the_callback_runs,
 }
 
 fn small() -> Limits {
@@ -145,4 +149,38 @@ async fn an_endless_get_stream_harms_no_call<R: OverHttp>() {
     }
     connection.closes().await.unwrap();
     eventually("no connection is left", || site.open() == 0).await;
+}
+
+async fn notifications_wait_in_the_socket_while_the_callback_runs<R: OverHttp>() {
+    // More than the queue of notifications and the buffers of the sockets hold together.
+    const FLOOD: usize = 64 << 20;
+    let (says, hears) = mpsc::channel();
+    let has_flooded = AtomicBool::new(false);
+    let site = Site::new(move |request, answer| match request.what() {
+        "GET" if !has_flooded.swap(true, Ordering::SeqCst) => {
+            let data = "x".repeat(8 * 1024);
+            let log = json!({
+                "jsonrpc": "2.0", "method": "notifications/message",
+                "params": {"level": "info", "data": data},
+            });
+            let event = format!("data: {log}\n\n");
+            let sent = answer.events().flood(&event, FLOOD, Duration::from_millis(500));
+            says.send(sent).unwrap();
+            answer.cut();
+        }
+        _ => legacy(request, answer),
+    });
+    let (reports, reported) = unbounded();
+    let mut hears = Some(hears);
+    let client = legacy_client().on_notification(move |_, _| {
+        // The first call returns only once the server can write no more.
+        if let Some(hears) = hears.take() {
+            reports.try_send(hears.recv().unwrap()).unwrap();
+        }
+    });
+    let limits = Limits { events_max: 16, ..Limits::default() };
+    let connection = R::connect_http(client.limits(limits), site.remote()).await.unwrap();
+    let sent = reported.recv().await.unwrap();
+    assert!(sent < FLOOD / 2, "the client read {sent} bytes of notifications");
+    assert_eq!(success(connection.call_tool("echo", &json!({"text": "on"})).await), "on");
 }

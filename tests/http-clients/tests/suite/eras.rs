@@ -1,7 +1,7 @@
 //! Detecting the server's era, and whether it is an MCP server at all.
 
 use std::net::{Ipv4Addr, TcpListener};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use mcp_adapter::http::Remote;
 use mcp_adapter::proto::{CallError, CloseReason, Era, Fault};
@@ -15,6 +15,7 @@ use crate::{SOON, quick};
 rows! {
     a_modern_server_is_known_by_its_answer_lif_25,
     any_legacy_answer_to_the_probe_leads_to_initialize_lif_30,
+    an_unavailable_server_does_not_decide_its_era_lif_31,
     an_unauthorized_probe_is_not_repeated_aut_11,
     an_unreachable_server_is_reported_clearly,
     a_peer_without_http_is_an_error,
@@ -40,7 +41,7 @@ async fn any_legacy_answer_to_the_probe_leads_to_initialize_lif_30<R: OverHttp>(
     const TEXT: &[(&str, &str)] = &[("content-type", "text/plain")];
     const HTML: &[(&str, &str)] = &[("content-type", "text/html")];
     const JSON: &[(&str, &str)] = &[("content-type", "application/json")];
-    let says: [Says; 10] = [
+    let says: [Says; 9] = [
         |_, answer| answer.status(400, TEXT, "no session"),
         |_, answer| answer.status(404, &[], ""),
         |_, answer| answer.status(404, HTML, "<!doctype html>"),
@@ -57,7 +58,6 @@ async fn any_legacy_answer_to_the_probe_leads_to_initialize_lif_30<R: OverHttp>(
             let error = json!({"code": -32601, "message": "no such method"});
             answer.json(&[], &json!({"jsonrpc": "2.0", "id": request.body["id"], "error": error}));
         },
-        |_, answer| answer.cut(),
     ];
     for (nth, says) in says.into_iter().enumerate() {
         let site = Site::new(move |request, answer| match request.what() {
@@ -69,6 +69,34 @@ async fn any_legacy_answer_to_the_probe_leads_to_initialize_lif_30<R: OverHttp>(
         assert_eq!(success(connection.call_tool("echo", &json!({"text": "on"})).await), "on");
         connection.closes().await.unwrap();
         assert_eq!(site.words()[..2], ["server/discover", "initialize"], "{nth}");
+    }
+}
+
+async fn an_unavailable_server_does_not_decide_its_era_lif_31<R: OverHttp>() {
+    type Fails = fn(&mut Answer<'_>);
+    let fails: [Fails; 2] =
+        [|answer| answer.cut(), |answer| answer.status(503, &[("retry-after", "0")], "")];
+    for fail in fails {
+        let site = Site::new(move |request, answer| match request.nth {
+            0 => fail(answer),
+            _ => modern(request, answer),
+        });
+        let began = Duration::from_millis(50);
+        let remote = site.remote().reconnect(began, began);
+        let connection = R::connect_http(client(), remote).await.unwrap();
+        assert_eq!(connection.revision(), Revision::V2026_07_28);
+        assert_eq!(site.words(), ["server/discover", "server/discover"]);
+        // A server that stays unavailable for the probe is probed again by `reconnect`.
+        let site = Site::new(move |request, answer| match request.what() {
+            "server/discover" if request.nth < 3 => fail(answer),
+            "server/discover" => modern(request, answer),
+            _ => legacy(request, answer),
+        });
+        let remote = site.remote().reconnect(began, began);
+        let connection = R::connect_http(client(), remote).await.unwrap();
+        assert_eq!(connection.era(), Era::Legacy);
+        let again = connection.reconnect().await.unwrap();
+        assert_eq!(again.revision(), Revision::V2026_07_28);
     }
 }
 

@@ -1,5 +1,6 @@
 //! Connections that are kept, closed by the server, and lost; and which requests are sent again.
 
+use mcp_adapter::http::Remote;
 use mcp_adapter::proto::CallError;
 use mcp_adapter_tests::{eventually, rows, success};
 use mcp_http_client_tests::{OverHttp, Site, legacy, modern, said};
@@ -9,10 +10,13 @@ use crate::{failed, legacy_client, modern_client};
 
 rows! {
     connections_are_used_again,
+    connections_are_limited_and_used_again_by_calls_at_once,
     closing_idle_connections_costs_no_call,
     closing_every_connection_costs_no_call,
     sent_requests_are_not_repeated,
     a_server_that_comes_back_is_used_again,
+    #[cfg_attr(not(target_os = "linux"), ignore = "reads the timers of sockets from /proc")]
+    sockets_use_keep_alive,
 }
 
 async fn connections_are_used_again<R: OverHttp>() {
@@ -35,6 +39,28 @@ async fn connections_are_used_again<R: OverHttp>() {
         success(connection.call_tool("echo", &json!({})).await);
     }
     assert!(site.accepted() <= 3, "{}", site.accepted());
+}
+
+async fn connections_are_limited_and_used_again_by_calls_at_once<R: OverHttp>() {
+    for (remote, max) in [
+        (Remote::concurrent_calls_max as fn(Remote, usize) -> Remote, 10),
+        (|remote, _| remote, 60),
+    ] {
+        let site = Site::new(modern);
+        let connection =
+            R::connect_http(modern_client(), remote(site.remote(), max)).await.unwrap();
+        for _ in 0..5 {
+            let mut calls = Vec::new();
+            for _ in 0..60 {
+                calls.push(connection.call_tool("echo", &json!({})).start().await.unwrap());
+            }
+            for call in calls {
+                success(call.await);
+            }
+        }
+        assert_eq!(site.of("tools/call").len(), 300);
+        assert!(site.accepted() <= max + 1, "{}", site.accepted());
+    }
 }
 
 async fn closing_idle_connections_costs_no_call<R: OverHttp>() {
@@ -108,4 +134,22 @@ async fn a_server_that_comes_back_is_used_again<R: OverHttp>() {
     }
     assert_eq!(failed(outcome), CallError::Unsent);
     assert_eq!(connection.close_reason(), None);
+}
+
+async fn sockets_use_keep_alive<R: OverHttp>() {
+    let site = Site::new(modern);
+    let connection = R::connect_http(modern_client(), site.remote()).await.unwrap();
+    success(connection.call_tool("echo", &json!({})).await);
+    let port = format!(":{:04X}", site.port());
+    // An idle socket runs no other timer.
+    eventually("each socket to the server has the timer", || {
+        let table = std::fs::read_to_string("/proc/self/net/tcp").unwrap();
+        let rows = table.lines().map(|row| row.split_whitespace().collect::<Vec<_>>());
+        let timers: Vec<String> = rows
+            .filter(|row| row[2].ends_with(&port) && row[3] == "01")
+            .map(|row| row[5][..2].to_owned())
+            .collect();
+        !timers.is_empty() && timers.iter().all(|timer| timer == "02")
+    })
+    .await;
 }

@@ -3,17 +3,20 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use mcp_adapter::Client;
 use mcp_adapter::proto::CallError;
 use mcp_adapter_tests::{client, eventually, rows, success};
-use mcp_http_client_tests::{OverHttp, Site, legacy, modern};
+use mcp_http_client_tests::{Answer, OverHttp, Request, Site, legacy, modern};
 use serde_json::json;
 use smol::channel::unbounded;
 
 use crate::{failed, legacy_client, modern_client};
 
 rows! {
-    a_redirect_is_not_followed_when_connecting,
-    a_redirect_is_not_followed_by_a_call,
+    a_redirect_to_another_origin_is_not_followed_when_connecting,
+    a_redirect_to_another_origin_is_not_followed_by_a_call,
+    a_redirect_within_the_origin_is_followed_with_method_body_and_credentials,
+    a_redirect_in_a_circle_ends_its_call,
     a_challenge_is_reported_and_the_call_fails_aut_11,
     credentials_are_fetched_and_sent_with_each_request,
     missing_credentials_fail_the_request,
@@ -21,24 +24,21 @@ rows! {
 
 const STATUSES: [u16; 5] = [301, 302, 303, 307, 308];
 
-async fn a_redirect_is_not_followed_when_connecting<R: OverHttp>() {
+async fn a_redirect_to_another_origin_is_not_followed_when_connecting<R: OverHttp>() {
     let elsewhere = Site::new(modern);
     for status in STATUSES {
         let url = elsewhere.url();
         let site = Site::new(move |_, answer| answer.status(status, &[("location", &url)], ""));
         let error = R::connect_http(client(), site.remote()).await.unwrap_err().to_string();
-        assert!(
-            error.contains(&status.to_string()) && error.contains("redirects are not followed"),
-            "{error}"
-        );
+        assert!(error.contains(&status.to_string()) && error.contains(&elsewhere.url()), "{error}");
     }
     assert_eq!(elsewhere.accepted(), 0);
 }
 
-async fn a_redirect_is_not_followed_by_a_call<R: OverHttp>() {
+async fn a_redirect_to_another_origin_is_not_followed_by_a_call<R: OverHttp>() {
     let elsewhere = Site::new(modern);
     for status in STATUSES {
-        let url = elsewhere.url();
+        let url = elsewhere.url() + "?key=secret";
         let site = Site::new(move |request, answer| match request.text() {
             "away" => answer.status(status, &[("location", &url)], ""),
             _ => modern(request, answer),
@@ -46,10 +46,61 @@ async fn a_redirect_is_not_followed_by_a_call<R: OverHttp>() {
         let remote = site.remote().authorization(|| Some("Bearer secret".into()));
         let connection = R::connect_http(modern_client(), remote).await.unwrap();
         let away = connection.call_tool("echo", &json!({"text": "away"})).await;
-        assert_eq!(failed(away), CallError::Http { status });
+        let target = elsewhere.url().into();
+        assert_eq!(failed(away), CallError::Redirected { status, target });
         assert_eq!(success(connection.call_tool("echo", &json!({"text": "on"})).await), "on");
     }
     assert_eq!(elsewhere.accepted(), 0);
+}
+
+async fn a_redirect_within_the_origin_is_followed_with_method_body_and_credentials<R: OverHttp>() {
+    for (client, otherwise) in [
+        (modern_client as fn() -> Client, modern as fn(&Request, &mut Answer<'_>)),
+        (legacy_client, legacy),
+    ] {
+        for (status, location) in [(307, "/mcp/"), (308, "mcp/"), (307, "http://[]/mcp/")] {
+            let site = Site::new(move |request, answer| match &*request.path {
+                "/mcp/" => otherwise(request, answer),
+                _ => {
+                    let host = request.field("host").unwrap();
+                    let location = location.replace("[]", host);
+                    answer.status(status, &[("location", &location)], "<html>moved</html>");
+                }
+            });
+            let remote = site.remote().authorization(|| Some("Bearer secret".into()));
+            let connection = R::connect_http(client(), remote).await.unwrap();
+            for _ in 0..10 {
+                let said = connection.call_tool("echo", &json!({"text": "on"})).await;
+                assert_eq!(success(said), "on");
+            }
+            connection.closes().await.unwrap();
+            let heard = site.heard();
+            assert!(heard.iter().all(|it| it.field("authorization") == Some("Bearer secret")));
+            let (moved, served): (Vec<_>, Vec<_>) =
+                heard.into_iter().partition(|request| request.path == "/mcp");
+            let words = |of: &[Request]| -> Vec<_> {
+                let words = of.iter().map(|it| it.what().to_owned());
+                let mut words: Vec<_> = words.filter(|word| word != "GET").collect();
+                words.sort();
+                words
+            };
+            assert_eq!(words(&moved), words(&served));
+            assert!(site.accepted() <= 6, "{}", site.accepted());
+        }
+    }
+}
+
+async fn a_redirect_in_a_circle_ends_its_call<R: OverHttp>() {
+    let site = Site::new(|request, answer| match (request.text(), &*request.path) {
+        ("away", "/mcp") => answer.status(307, &[("location", "/other")], ""),
+        ("away", _) => answer.status(308, &[("location", "/mcp")], ""),
+        _ => modern(request, answer),
+    });
+    let connection = R::connect_http(modern_client(), site.remote()).await.unwrap();
+    let away = connection.call_tool("echo", &json!({"text": "away"})).await;
+    assert_eq!(failed(away), CallError::Redirected { status: 308, target: "/mcp".into() });
+    assert_eq!(site.of("tools/call").len(), 6);
+    assert_eq!(success(connection.call_tool("echo", &json!({"text": "on"})).await), "on");
 }
 
 async fn a_challenge_is_reported_and_the_call_fails_aut_11<R: OverHttp>() {

@@ -4,11 +4,12 @@ use std::collections::HashMap;
 use std::convert::Infallible;
 use std::io;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use event_listener::Event;
 use futures_lite::future::or;
 use http_body::{Frame, SizeHint};
 use hyper::client::conn::http1::{self, SendRequest};
@@ -26,8 +27,10 @@ use crate::exec::cancellation::Cancellation;
 pub(crate) struct HttpConnections {
     pub(super) remote: Remote,
     pub(super) runtime: Arc<dyn Dial>,
-    /// Idle connections.
-    idle: Mutex<Vec<SendRequest<FullBody>>>,
+    /// Idle connections, and since when they are idle.
+    idle: Mutex<Vec<(Instant, SendRequest<FullBody>)>>,
+    /// Notified when a connection becomes idle.
+    became_idle: Event,
     /// The abort flag of each exchange in flight.
     in_flight: Mutex<HashMap<ExchangeId, Arc<Cancellation>>>,
     /// The latest connection error.
@@ -35,8 +38,8 @@ pub(crate) struct HttpConnections {
     tls: Tls,
 }
 
-/// The maximum number of idle connections.
-const IDLE_MAX: usize = 8;
+/// How long a connection is kept idle.
+const IDLE_TIME: Duration = Duration::from_secs(30);
 
 /// How long opening a connection may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
@@ -55,6 +58,7 @@ impl HttpConnections {
             remote,
             runtime,
             idle: Mutex::default(),
+            became_idle: Event::new(),
             in_flight: Mutex::default(),
             cause: Mutex::default(),
             tls,
@@ -68,6 +72,10 @@ impl HttpConnections {
         let mut config = HttpConfig::new(u64::from_ne_bytes(seed));
         if let Some((min, max)) = self.remote.reconnect {
             config = config.reconnect(min, max);
+        }
+        config = config.concurrent_calls_max(self.remote.concurrent_calls_max);
+        if let Some(max) = self.remote.retry_max {
+            config = config.retry_max(max);
         }
         Ok(if self.remote.has_stream { config } else { config.without_stream() })
     }
@@ -120,7 +128,7 @@ impl HttpConnections {
         let in_flight =
             std::mem::take(&mut *self.in_flight.lock().unwrap_or_else(PoisonError::into_inner));
         in_flight.values().for_each(|aborted| aborted.set());
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.idle().clear();
     }
 
     /// Returns the number of exchanges in flight.
@@ -130,7 +138,23 @@ impl HttpConnections {
 
     /// Takes an idle connection, if there is one.
     pub(super) fn reserve(&self) -> Option<SendRequest<FullBody>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop()
+        self.idle().pop().map(|(_, sender)| sender)
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Vec<(Instant, SendRequest<FullBody>)>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Closes connections that were idle for [`IDLE_TIME`], for ever.
+    pub(super) async fn close_idle(&self) {
+        loop {
+            let became_idle = self.became_idle.listen();
+            if self.idle().is_empty() {
+                became_idle.await;
+            }
+            self.runtime.sleep(IDLE_TIME).await;
+            self.idle().retain(|(since, _)| since.elapsed() < IDLE_TIME);
+        }
     }
 
     /// Returns a connection: the reserved one, another idle one, or a new one.
@@ -148,11 +172,24 @@ impl HttpConnections {
         Ok(Borrowed { sender: self.connect().await?, is_reused: false })
     }
 
+    /// Returns `used` for the next request of its exchange, or another connection if it was closed.
+    pub(super) async fn borrow_again(
+        &self,
+        mut used: SendRequest<FullBody>,
+    ) -> io::Result<Borrowed> {
+        if used.ready().await.is_ok() {
+            return Ok(Borrowed { sender: used, is_reused: true });
+        }
+        self.borrow(self.reserve()).await
+    }
+
     /// Returns a connection to the pool.
     pub(super) fn give_back(&self, sender: SendRequest<FullBody>) {
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        if idle.len() < IDLE_MAX && !sender.is_closed() {
-            idle.push(sender);
+        let mut idle = self.idle();
+        if idle.len() < self.remote.concurrent_calls_max && !sender.is_closed() {
+            idle.push((Instant::now(), sender));
+            drop(idle);
+            self.became_idle.notify(1);
         }
     }
 

@@ -27,7 +27,7 @@ pub(super) async fn drive(guard: AbandonOnDrop, connections: Arc<HttpConnections
     let link = Arc::clone(&guard.0);
     let runtime = Arc::clone(&connections.runtime);
     let time = link.keep_time(|duration| runtime.sleep(duration));
-    or(run(&link, &connections), time).await;
+    or(run(&link, &connections), or(time, connections.close_idle())).await;
     link.dispatched().await;
     connections.abort_all();
 }

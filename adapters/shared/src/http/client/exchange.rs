@@ -3,19 +3,24 @@
 use std::future::poll_fn;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 
-use http::{HeaderName, HeaderValue, Request};
+use bytes::Bytes;
+use http::response::Parts;
+use http::{HeaderName, HeaderValue, Request, Uri};
 use http_body::Body as _;
 use hyper::body::Incoming;
 use hyper::client::conn::TrySendError;
 use hyper::client::conn::http1::SendRequest;
+use mcp_proto::Instant;
 use mcp_proto::client::Client as Machine;
-use mcp_proto::http::client::{ExchangeFailure, ExchangeId, HttpRequest};
+use mcp_proto::http::client::{ExchangeFailure, ExchangeId, HttpClient, HttpRequest};
 
 use super::connections::{Borrowed, FullBody, HttpConnections};
-use crate::transport::link::Link;
+use super::redirect;
+use crate::exec::budget::PIECE_BYTES_MAX;
+use crate::transport::link::{Link, LinkRole, State};
 
 /// Runs an exchange to its end and reports the outcome to the session.
 pub(super) async fn run(
@@ -31,10 +36,7 @@ pub(super) async fn run(
     }
 }
 
-fn with_http(
-    link: &Arc<Link<Machine>>,
-    act: impl FnOnce(&mut mcp_proto::http::client::HttpClient, mcp_proto::Instant),
-) {
+fn with_http(link: &Arc<Link<Machine>>, act: impl FnOnce(&mut HttpClient, Instant)) {
     link.with(|state, now| {
         if let Some(transport) = state.connection.http() {
             act(transport.http(), now);
@@ -50,29 +52,68 @@ async fn send_and_read(
 ) -> Result<(), ExchangeFailure> {
     let id = send.exchange;
     link.trace.output(&send.body);
-    let unreached = |cause| {
-        connections.failed(cause);
-        ExchangeFailure::Unreached
-    };
-    let Borrowed { mut sender, is_reused } =
-        connections.borrow(reserved).await.map_err(unreached)?;
-    let first = sender.try_send_request(request(connections, &send).map_err(unreached)?).await;
-    let response = match first {
+    let mut target = connections.remote.target.clone();
+    let mut borrowed = connections.borrow(reserved).await.map_err(|e| unreached(connections, e))?;
+    for followed in 0.. {
+        let (sender, parts, mut body) = send_once(connections, borrowed, &send, &target).await?;
+        let next = redirect::next_target(&connections.remote, &target, &parts);
+        let Some(next) = next.filter(|_| followed < redirect::REDIRECTS_MAX) else {
+            let status = parts.status.as_u16();
+            with_http(link, |http, now| http.handle_head(now, id, status, &parts.headers));
+            read(link, id, body).await?;
+            connections.give_back(sender);
+            break;
+        };
+        target = next;
+        skip(&mut body).await?;
+        borrowed = connections
+            .borrow_again(sender)
+            .await
+            .map_err(|error| unreached(connections, error))?;
+    }
+    Ok(())
+}
+
+/// Sends the request to `target` and waits for the head of the response.
+async fn send_once(
+    connections: &HttpConnections,
+    Borrowed { mut sender, is_reused }: Borrowed,
+    send: &HttpRequest,
+    target: &Uri,
+) -> Result<(SendRequest<FullBody>, Parts, Incoming), ExchangeFailure> {
+    let request =
+        request(connections, send, target).map_err(|error| unreached(connections, error))?;
+    let response = match sender.try_send_request(request).await {
         Ok(response) => response,
         // Nothing was sent: the server closed the idle connection.
         Err(mut error) if is_reused && error.message().is_some() => {
             let Some(unsent) = error.take_message() else { return Err(ExchangeFailure::Unreached) };
-            sender = connections.connect().await.map_err(unreached)?;
+            sender = connections.connect().await.map_err(|error| unreached(connections, error))?;
             sender.try_send_request(unsent).await.map_err(|error| failure(connections, error))?
         }
         Err(error) => return Err(failure(connections, error)),
     };
     let (parts, body) = response.into_parts();
-    with_http(link, |http, now| http.handle_head(now, id, parts.status.as_u16(), &parts.headers));
-    read(link, id, body).await?;
-    connections.give_back(sender);
+    Ok((sender, parts, body))
+}
+
+fn unreached(connections: &HttpConnections, cause: io::Error) -> ExchangeFailure {
+    connections.failed(cause);
+    ExchangeFailure::Unreached
+}
+
+/// Reads the body of a redirect, so that its connection can be used again.
+async fn skip(body: &mut Incoming) -> Result<(), ExchangeFailure> {
+    let mut left = REDIRECT_BYTES_MAX;
+    while let Some(frame) = poll_fn(|context| Pin::new(&mut *body).poll_frame(context)).await {
+        let length = frame.map_err(|_| ExchangeFailure::Cut)?.data_ref().map_or(0, Bytes::len);
+        left = left.checked_sub(length).ok_or(ExchangeFailure::Cut)?;
+    }
     Ok(())
 }
+
+/// The maximum length of the body of a redirect that is followed.
+const REDIRECT_BYTES_MAX: usize = 64 * 1024;
 
 fn failure<T>(connections: &HttpConnections, error: TrySendError<T>) -> ExchangeFailure {
     let failure =
@@ -88,25 +129,52 @@ async fn read(
 ) -> Result<(), ExchangeFailure> {
     let mut body = pin!(body);
     loop {
-        link.when(|state| state.connection.http()?.http().wants_input(id).then_some(())).await;
+        link.when(|state| may_read(state, id).then_some(())).await;
         match poll_fn(|context| body.as_mut().poll_frame(context)).await {
             None => return Ok(()),
             Some(Err(_)) => return Err(ExchangeFailure::Cut),
             Some(Ok(frame)) => {
                 let Ok(data) = frame.into_data() else { continue };
                 link.trace.input(&data);
-                with_http(link, |http, now| http.handle_body(now, id, &data));
+                for piece in data.chunks(PIECE_BYTES_MAX) {
+                    feed(link, id, piece).await;
+                }
             }
         }
     }
 }
 
-fn request(connections: &HttpConnections, send: &HttpRequest) -> io::Result<Request<FullBody>> {
+/// Passes a piece of a body to the session, as soon as there is room for what it may cause.
+async fn feed(link: &Arc<Link<Machine>>, id: ExchangeId, piece: &[u8]) {
+    // Checked under the lock that also covers the change: other exchanges read concurrently.
+    let try_feed = |state: &mut State<Machine>, now: Instant| {
+        let has_room = may_read(state, id);
+        if let Some(transport) = state.connection.http().filter(|_| has_room) {
+            transport.http().handle_body(now, id, piece);
+        }
+        has_room
+    };
+    while !link.with(try_feed) {
+        link.when(|state| may_read(state, id).then_some(())).await;
+    }
+}
+
+/// Returns whether the session and the application have room for more of this exchange's body.
+fn may_read(state: &mut State<Machine>, id: ExchangeId) -> bool {
+    let wants_input = state.connection.http().is_some_and(|it| it.http().wants_input(id));
+    wants_input && Machine::has_room(&state.role)
+}
+
+fn request(
+    connections: &HttpConnections,
+    send: &HttpRequest,
+    target: &Uri,
+) -> io::Result<Request<FullBody>> {
     let remote = &connections.remote;
     let mut request = Request::new(FullBody::new(send.body.clone()));
     *request.method_mut() =
         http::Method::from_bytes(send.method.name().as_bytes()).unwrap_or(http::Method::POST);
-    *request.uri_mut() = remote.target.clone();
+    *request.uri_mut() = target.clone();
     let fields = request.headers_mut();
     fields.insert("host", remote.authority.clone());
     for (name, value) in &remote.fields {

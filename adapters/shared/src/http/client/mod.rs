@@ -4,6 +4,7 @@ mod connections;
 mod dial;
 mod driver;
 mod exchange;
+mod redirect;
 mod remote;
 mod tls;
 mod transport;
@@ -14,7 +15,7 @@ use std::sync::Arc;
 use mcp_proto::client::{Client as Machine, Config};
 use mcp_proto::http::client::HttpClient;
 
-pub use dial::{ByteStream, Dial};
+pub use dial::{ByteStream, Dial, KEEP_ALIVE_INTERVAL, KEEP_ALIVE_TIME};
 pub use remote::Remote;
 pub use transport::AuthChallenge;
 pub(crate) use transport::ClientTransport;

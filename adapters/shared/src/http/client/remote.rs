@@ -14,9 +14,14 @@ use super::transport::AuthChallenge;
 type AuthorizeCallback = Arc<dyn Fn() -> Option<String> + Send + Sync>;
 type ChallengeCallback = Arc<dyn Fn(&AuthChallenge) + Send + Sync>;
 
+/// The default of [`Remote::concurrent_calls_max`].
+const CONCURRENT_CALLS_MAX: usize = 128;
+
 /// The URL of a server and the options for connecting to it over HTTP.
 ///
-/// Redirects are not followed, so credentials are never sent to another server.
+/// Redirects with status 307 and 308 are followed up to five times per request, but only within the
+/// origin of the URL (scheme, host and port), so that credentials are never sent to another server.
+/// Other redirects fail with an error that names their target.
 ///
 /// ```
 /// use mcp_adapter::http::Remote;
@@ -41,6 +46,8 @@ pub struct Remote {
     pub(super) authorize: Option<AuthorizeCallback>,
     pub(super) on_challenge: Option<ChallengeCallback>,
     pub(super) reconnect: Option<(Duration, Duration)>,
+    pub(super) retry_max: Option<Duration>,
+    pub(super) concurrent_calls_max: usize,
     pub(super) has_stream: bool,
     pub(super) tls: TlsConfig,
 }
@@ -85,6 +92,8 @@ impl Remote {
             authorize: None,
             on_challenge: None,
             reconnect: None,
+            retry_max: None,
+            concurrent_calls_max: CONCURRENT_CALLS_MAX,
             has_stream: true,
             tls: TlsConfig::default(),
         })
@@ -146,6 +155,30 @@ impl Remote {
     // T-86: the delay doubles up to the maximum.
     pub const fn reconnect(mut self, min: Duration, max: Duration) -> Self {
         self.reconnect = Some((min, max));
+        self
+    }
+
+    /// Sets the maximum delay before a stream reconnects that the server can set. Default: 5 min.
+    ///
+    /// Longer delays are shortened to this one. The server sets them with the `retry` fields of a
+    /// stream, and with `Retry-After` headers that give a number of seconds.
+    // HTTP-17: a bound on the time that clients wait.
+    pub const fn retry_max(mut self, max: Duration) -> Self {
+        self.retry_max = Some(max);
+        self
+    }
+
+    /// Sets the maximum number of calls in flight, at least 1. Default: 128.
+    ///
+    /// Each call in flight uses a connection, which costs a file descriptor and about 16 KiB of
+    /// memory, more with TLS. Connections are kept for later calls until they were idle for 30 s.
+    /// Further calls wait in a queue, in order; their timeouts run while they wait. Subscriptions,
+    /// notifications and answers to the server do not count.
+    ///
+    /// If handlers of the server's requests make calls themselves, the maximum must exceed the
+    /// number of calls that wait for such handlers.
+    pub const fn concurrent_calls_max(mut self, max: usize) -> Self {
+        self.concurrent_calls_max = max;
         self
     }
 

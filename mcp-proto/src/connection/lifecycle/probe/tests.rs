@@ -150,14 +150,22 @@ fn quoted_revision_names_are_bounded() {
 fn one_probe_follows_a_refused_initialize_unless_one_was_answered_lif_31() {
     let mut probing = Probing::default();
     probing.on_sent(MODERN);
-    probing.on_timed_out();
+    probing.on_outcome(&Err(CallError::TimedOut));
     assert!(probing.take_last_chance(), "the first probe was not answered");
     assert!(!probing.take_last_chance() && probing.is_certain(), "the second probe is the last");
 
     let mut answered = Probing::default();
     answered.on_sent(MODERN);
-    answered.on_answered();
+    answered.on_outcome(&Ok(Raw::empty_object()));
     assert!(!answered.take_last_chance());
+
+    // LIF-31: an unavailable server has not answered.
+    for why in [CallError::Http { status: 503 }, CallError::Lost] {
+        let mut unavailable = Probing::default();
+        unavailable.on_sent(MODERN);
+        unavailable.on_outcome(&Err(why));
+        assert!(unavailable.was_unavailable() && unavailable.take_last_chance());
+    }
 
     let mut sent_twice = Probing::default();
     (0..PROBES_MAX).for_each(|_| sent_twice.on_sent(MODERN));
@@ -168,7 +176,7 @@ fn one_probe_follows_a_refused_initialize_unless_one_was_answered_lif_31() {
 fn a_late_refusal_is_taken_once_after_a_probe_was_given_up_t_35() {
     let mut probing = Probing::default();
     assert!(!probing.take_late());
-    probing.on_timed_out();
+    probing.on_outcome(&Err(CallError::TimedOut));
     assert!(probing.take_late());
     assert!(!probing.take_late());
 }

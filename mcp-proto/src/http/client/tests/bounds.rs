@@ -105,6 +105,87 @@ fn one_way_messages_in_flight_are_limited() {
 }
 
 #[test]
+fn calls_in_flight_are_limited() {
+    for max in [0, 1, 7] {
+        for revision in [Revision::V2025_11_25, Revision::V2026_07_28] {
+            let http = HttpConfig::new(1).concurrent_calls_max(max).without_stream();
+            let mut it = Fixture::with_http(config().revisions(&[revision]), http);
+            if revision.is_modern() {
+                let probe = it.post("server/discover");
+                it.reply(&probe, 200, JSON, DISCOVERED);
+            } else {
+                let initialize = it.post("initialize");
+                it.welcome(&initialize, revision, SESSION);
+                let initialized = it.post("notifications/initialized");
+                it.reply(&initialized, 202, PLAIN, "");
+            }
+            it.events();
+            let calls: Vec<CallId> = (0..20).map(|_| it.call("tools/list")).collect();
+            let mut open: Vec<_> = (0..max.max(1)).map(|_| it.post("tools/list")).collect();
+            it.idle();
+            // One that ends while it waits is neither sent nor cancelled at the server.
+            it.http.cancel(it.now, calls[15], "").unwrap();
+            it.idle();
+            // Notifications pass the waiting calls.
+            if !revision.is_modern() {
+                it.http.notify_raw(it.now, "x/y", None).unwrap();
+                let one_way = it.post("x/y");
+                it.reply(&one_way, 202, PLAIN, "");
+            }
+            let mut ids = Vec::new();
+            while !open.is_empty() {
+                let send = open.remove(0);
+                ids.push(id_of(&send));
+                if ids.len() % 2 == 0 {
+                    let body = result_of(&send, r#"{"tools":[]}"#);
+                    it.reply(&send, 200, JSON, &body);
+                } else {
+                    it.reply(&send, 500, PLAIN, "");
+                }
+                if ids.len() + open.len() < 19 {
+                    open.push(it.post("tools/list"));
+                }
+                it.idle();
+            }
+            assert_eq!(ids.len(), 19);
+            assert!(ids.is_sorted(), "calls are sent in order");
+            assert_eq!((it.events().len(), it.exchanges()), (20, 0));
+        }
+    }
+}
+
+#[test]
+fn calls_that_wait_end_with_the_connection_or_the_session() {
+    let http = || HttpConfig::new(1).concurrent_calls_max(1);
+    let mut it = Fixture::with_http(config(), http());
+    it.open(Revision::V2025_11_25, SESSION);
+    for _ in 0..3 {
+        it.call("tools/list");
+    }
+    let send = it.post("tools/list");
+    it.idle();
+    it.head(&send, 404, PLAIN);
+    it.aborts(&send);
+    assert_eq!(it.events().len(), 3);
+    let initialize = it.post("initialize");
+    it.idle();
+    it.welcome(&initialize, Revision::V2025_11_25, SESSION);
+    let initialized = it.post("notifications/initialized");
+    it.reply(&initialized, 202, PLAIN, "");
+    let stream = it.get();
+    it.reply(&stream, 405, PLAIN, "");
+    it.idle();
+    for _ in 0..3 {
+        it.call("tools/list");
+    }
+    let send = it.post("tools/list");
+    it.http.close(it.now);
+    it.aborts(&send);
+    assert_eq!(it.send().method, HttpMethod::Delete);
+    it.idle();
+}
+
+#[test]
 fn ignored_responses_are_limited_in_number_and_time() {
     let mut it = Fixture::ready(Revision::V2025_11_25);
     let mut aborted = 0;

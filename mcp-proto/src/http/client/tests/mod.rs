@@ -1,9 +1,12 @@
 //! Tests of a client over HTTP against a scripted server, in virtual time.
 
 mod bounds;
+mod eras;
+mod header_refresh;
 mod modern;
 mod opening;
 mod random_steps;
+mod reconnection;
 mod responses;
 mod sessions;
 mod streams;
@@ -108,6 +111,13 @@ impl Fixture {
         assert_eq!(send.header("accept"), Some("application/json, text/event-stream"));
         assert_eq!(send.header("content-type"), Some("application/json"));
         send
+    }
+
+    /// Answers a probe of the open connection like a modern server.
+    fn answer_probe(&mut self) {
+        let probe = self.post("server/discover");
+        let id = format!("\"id\":{}", id_of(&probe));
+        self.reply(&probe, 200, JSON, &DISCOVERED.replace("\"id\":1", &id));
     }
 
     fn get(&mut self) -> HttpRequest {

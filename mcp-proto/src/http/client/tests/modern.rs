@@ -250,7 +250,7 @@ fn each_input_required_round_is_a_new_exchange_stl_21() {
     assert_eq!((it.exchanges(), it.http.poll_timeout()), (0, None));
 }
 
-const TOOLS: &str = r#"{"tools":[
+pub(super) const TOOLS: &str = r#"{"tools":[
     {"name":"plain","inputSchema":{"type":"object"}},
     {"name":"good","inputSchema":{"type":"object","properties":{
         "region":{"type":"string","x-mcp-header":"Region"},

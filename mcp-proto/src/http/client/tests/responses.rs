@@ -92,8 +92,16 @@ fn a_json_rpc_error_takes_precedence_over_the_status_http_61_t_73() {
                 PLAIN,
                 r#"{"jsonrpc":"2.0","id":null,"error":{"code":-1,"message":"x"}}"#,
             );
+            // LIF-31: these two are not what a modern server sends.
+            let is_doubtful = revision.is_modern() && matches!(status, 400 | 404);
+            if is_doubtful {
+                it.answer_probe();
+            }
             let (third, send) = list_tools(&mut it);
             it.reply(&send, status, JSON, r#"{"error":"not found"}"#);
+            if is_doubtful {
+                it.answer_probe();
+            }
             let (fourth, send) = list_tools(&mut it);
             let result = result_of(&send, "{}");
             it.reply(&send, status, JSON, &result);
@@ -210,4 +218,26 @@ fn interim_and_repeated_heads_are_ignored() {
     it.reply(&send, 200, JSON, &answer);
     assert_eq!(it.events(), [format!("{call}: {{}}")]);
     it.idle();
+}
+
+#[test]
+fn a_redirect_that_was_not_followed_fails_the_call_with_its_target() {
+    let long = format!("/{}", "x".repeat(2048));
+    let status = "Http { status: 307 }".to_string();
+    let target = |target: &str| format!("Redirected {{ status: 307, target: {target:?} }}");
+    for (location, outcome) in [
+        ("https://elsewhere.example/mcp?key=secret#x", target("https://elsewhere.example/mcp")),
+        (" /mcp/ ", target("/mcp/")),
+        ("two words", status.clone()),
+        ("", status.clone()),
+        (&long, status),
+    ] {
+        let mut it = Fixture::modern();
+        let call = it.call("tools/list");
+        let send = it.post("tools/list");
+        it.reply(&send, 307, &[("location", location)], "");
+        assert_eq!(it.events(), [format!("{call}: {outcome}")]);
+        it.idle();
+        assert_eq!(it.exchanges(), 0);
+    }
 }

@@ -139,6 +139,12 @@ fn a_404_to_initialize_of_a_new_session_closes_the_client_t_72() {
     let initialize = it.post("initialize");
     let body = error_of(&initialize, -32001);
     it.reply(&initialize, 404, PLAIN, &body);
+    // LIF-31: the server may be modern by now.
+    let probe = it.post("server/discover");
+    it.reply(&probe, 404, PLAIN, "");
+    let initialize = it.post("initialize");
+    let body = error_of(&initialize, -32001);
+    it.reply(&initialize, 404, PLAIN, &body);
     assert_eq!(
         it.events(),
         [format!("{call}: Lost"), "closed: the server refused the handshake: no (-32001)".into()]

@@ -1,0 +1,48 @@
+//! What the head of a refused request means: the error of a call, and whether and when to retry.
+
+use core::time::Duration;
+
+use crate::http::Headers;
+use crate::http::header::visible;
+use crate::vocabulary::CallError;
+
+/// The maximum length of a `Location` header in bytes; longer ones are not reported.
+const LOCATION_BYTES_MAX: usize = 2048;
+
+/// Returns the error for an unsuccessful status.
+pub(super) fn refusal(status: u16, fields: &dyn Headers) -> CallError {
+    match redirect_target(fields).filter(|_| (300..400).contains(&status)) {
+        Some(target) => CallError::Redirected { status, target: target.into() },
+        None => CallError::Http { status },
+    }
+}
+
+/// Returns whether the server redirects the request.
+pub(super) fn is_redirect(status: u16, fields: &dyn Headers) -> bool {
+    (300..400).contains(&status) && redirect_target(fields).is_some()
+}
+
+/// Returns the target of a redirect, without its query, which may be a secret.
+fn redirect_target(fields: &dyn Headers) -> Option<&str> {
+    let target = visible(fields.value("location", 0)?, LOCATION_BYTES_MAX)?;
+    target.split(['?', '#']).next()
+}
+
+/// Returns the time of a `Retry-After` header in seconds. A date is ignored: there is no calendar.
+pub(super) fn retry_after(fields: &dyn Headers) -> Option<Duration> {
+    let value = core::str::from_utf8(fields.value("retry-after", 0)?).ok()?.trim();
+    let is_number = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| Duration::from_secs(value.parse().unwrap_or(u64::MAX)))
+}
+
+/// Returns whether a stream that was refused with `status` may be opened later.
+///
+/// 409 means that the server has not yet noticed the end of the stream's last connection.
+pub(super) const fn is_transient(status: u16) -> bool {
+    matches!(status, 408 | 409 | 425 | 429 | 500 | 502..600)
+}
+
+/// Returns whether a status says nothing about the server's era.
+pub(super) const fn is_unavailable(status: u16) -> bool {
+    matches!(status, 408 | 425 | 429 | 502..=504)
+}
