@@ -166,11 +166,18 @@ pub struct Limits {
     /// Number of consecutive unanswered pings after which the connection ends. Default: 3.
     // TMO-08: unanswered pings are a connection failure.
     pub pings_missed_max: u32,
-    /// Maximum time for answering open requests while the connection closes. Default: 50 ms.
+    /// Maximum time for answering open requests after this side is closed. Default: 50 ms.
     ///
-    /// The time starts when the peer closes its side or when the server is closed.
-    // FRM-20: exit promptly at the end of input.
+    /// The time starts when the server is closed, also if the peer has closed its side before.
     pub drain_timeout: Duration,
+    /// Maximum time for answering open requests after the peer has closed its side. Default: 10 s.
+    ///
+    /// A peer may close its side as soon as it has sent all requests, and still read the responses.
+    /// The connection closes earlier if all requests are answered, or
+    /// [`drain_timeout`](Self::drain_timeout) after this side is closed as well. Until then the
+    /// connection costs what its open requests cost.
+    // FRM-20: exit promptly at the end of input.
+    pub eof_drain_timeout: Duration,
     /// Maximum time for which a peer may stop reading before the connection ends. Default: 60 s.
     ///
     /// The timer runs while more than [`replies_bytes_max`](Self::replies_bytes_max) bytes are
@@ -224,6 +231,7 @@ impl Default for Limits {
             ping_timeout: Duration::from_secs(10),
             pings_missed_max: 3,
             drain_timeout: Duration::from_millis(50),
+            eof_drain_timeout: Duration::from_secs(10),
             stall_timeout: Duration::from_secs(60),
             exit_timeout: Duration::from_secs(2),
             terminate_timeout: Duration::from_secs(2),

@@ -14,9 +14,11 @@ use crate::runtime::Threads;
 pub trait Serve {
     /// Serves on stdin and stdout until the client disconnects, or until SIGINT or SIGTERM.
     ///
-    /// Requests still in progress at that point can be answered within `Limits::drain_timeout`,
-    /// which is 50 ms by default. After that, remaining output is sent for at most 2 s, as long as
-    /// the client reads it.
+    /// At the end of stdin, as in `server < requests | less`, requests in progress can be answered
+    /// within `Limits::eof_drain_timeout` (10 s by default), and the client may pause for
+    /// `Limits::stall_timeout` (60 s) while it reads the remaining output. A signal ends both waits:
+    /// requests in progress can then be answered within `Limits::drain_timeout` (50 ms), and
+    /// remaining output is sent for at most 2 s, as long as the client reads it.
     ///
     /// The server owns both streams: any other output to stdout corrupts the protocol. If stdin is
     /// still open when this method returns, a thread stays blocked on it until the process exits.

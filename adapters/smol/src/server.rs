@@ -10,7 +10,7 @@ use smol::io::{AsyncRead, AsyncWrite};
 
 use crate::drive::drive;
 use crate::runtime::Smol;
-use crate::streams::{FLUSH_TIMEOUT, standard};
+use crate::streams::standard;
 
 /// Extends [`Server`] with methods that use smol to serve clients.
 ///
@@ -19,9 +19,11 @@ use crate::streams::{FLUSH_TIMEOUT, standard};
 pub trait Serve {
     /// Serves on stdin and stdout until the client disconnects, or until SIGINT or SIGTERM.
     ///
-    /// Requests still in progress at that point can be answered within `Limits::drain_timeout`,
-    /// which is 50 ms by default. After that, remaining output is sent for at most 2 s, as long as
-    /// the client reads it.
+    /// At the end of stdin, as in `server < requests | less`, requests in progress can be answered
+    /// within `Limits::eof_drain_timeout` (10 s by default), and the client may pause for
+    /// `Limits::stall_timeout` (60 s) while it reads the remaining output. A signal ends both waits:
+    /// requests in progress can then be answered within `Limits::drain_timeout` (50 ms), and
+    /// remaining output is sent for at most 2 s, as long as the client reads it.
     ///
     /// The server owns both streams: any other output to stdout corrupts the protocol. No thread
     /// blocks on stdin, so an open stdin does not keep the process from exiting.
@@ -56,7 +58,7 @@ impl Serve for Server {
         let (reader, writer, arrived) = standard()?;
         serving.close_with_process()?;
         drive(driving.over_standard_streams(), reader, writer).await;
-        arrived.wait(Timer::after(FLUSH_TIMEOUT)).await;
+        arrived.wait(serving.gives_up(Timer::after)).await;
         serving.outcome()
     }
 

@@ -76,7 +76,7 @@ impl<T: io::Read + async_io::IoSafe + Unpin> AsyncRead for Waiting<T> {
 }
 
 #[cfg(unix)]
-pub(crate) use mcp_adapter::standard::{FLUSH_TIMEOUT, StdoutFlush};
+pub(crate) use mcp_adapter::standard::StdoutFlush;
 
 #[cfg(not(unix))]
 pub(crate) fn standard() -> io::Result<(Reader, Writer, StdoutFlush)> {
@@ -86,9 +86,6 @@ pub(crate) fn standard() -> io::Result<(Reader, Writer, StdoutFlush)> {
         StdoutFlush,
     ))
 }
-
-#[cfg(not(unix))]
-pub(crate) const FLUSH_TIMEOUT: std::time::Duration = std::time::Duration::ZERO;
 
 #[cfg(not(unix))]
 pub(crate) struct StdoutFlush;

@@ -46,16 +46,13 @@ pub(crate) fn standard() -> io::Result<(Reader, Writer, StdoutFlush)> {
 }
 
 #[cfg(unix)]
-pub(crate) use mcp_adapter::standard::{FLUSH_TIMEOUT, StdoutFlush};
+pub(crate) use mcp_adapter::standard::StdoutFlush;
 
 /// Without pollable descriptors, threads of the runtime read and write.
 #[cfg(not(unix))]
 pub(crate) fn standard() -> io::Result<(Reader, Writer, StdoutFlush)> {
     Ok((Box::new(tokio::io::stdin()), Box::new(tokio::io::stdout()), StdoutFlush))
 }
-
-#[cfg(not(unix))]
-pub(crate) const FLUSH_TIMEOUT: std::time::Duration = std::time::Duration::ZERO;
 
 #[cfg(not(unix))]
 pub(crate) struct StdoutFlush;

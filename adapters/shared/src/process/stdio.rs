@@ -11,7 +11,6 @@ use std::os::unix::fs::FileTypeExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Duration;
 
 use event_listener::Event;
 use futures_lite::future::or;
@@ -92,9 +91,6 @@ impl StdoutFlush {
         }
     }
 }
-
-/// How long adapters wait for output to arrive at stdout when a server ends.
-pub const FLUSH_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Returns a descriptor that can be polled, or else the file.
 fn pollable(descriptor: OwnedFd, direction: Direction) -> io::Result<Result<Pollable, File>> {

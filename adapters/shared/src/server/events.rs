@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use futures_lite::future::block_on;
+use futures_lite::future::{block_on, or};
 use mcp_proto::server::{Command, Event, Server as Machine};
 use mcp_proto::{
     Change, CloseReason, Context, ErrorObject, IncomingId, Instant, Misuse, OwnedCommand, Request,
@@ -110,6 +110,17 @@ impl Serving {
         Ok(())
     }
 
+    /// Waits until output on its way to stdout need no longer be waited for.
+    ///
+    /// Call this after the driver has finished. `sleep` is the runtime's timer.
+    pub async fn gives_up<S: Future>(&self, sleep: impl Fn(Duration) -> S) {
+        if let Some(patience) = self.link.output_patience() {
+            let slow = async { drop(sleep(patience).await) };
+            or(slow, self.link.stopped()).await;
+        }
+        sleep(FLUSH_TIMEOUT).await;
+    }
+
     /// Returns the outcome of the connection. Call this after its driver has finished.
     ///
     /// # Errors
@@ -132,7 +143,7 @@ impl Cx {
 
 impl Closeable for Arc<Link<Machine>> {
     fn close(&self) {
-        self.with(|state, now| state.connection.close(now));
+        self.stop();
     }
 }
 
@@ -172,6 +183,8 @@ impl LinkRole for Machine {
 
     /// Requests of a client that stopped reading cannot be answered.
     const LAST_INPUT: Duration = Duration::ZERO;
+
+    const ANSWERS_AFTER_EOF: bool = true;
 
     fn workers(shared: &ServerShared) -> Option<&Workers> {
         Some(&shared.workers)
@@ -375,6 +388,9 @@ fn handler_failed() -> ErrorObject {
 fn reply_now(link: &Arc<Link<Machine>>, incoming: IncomingId, mut reply: HandlerReply) {
     let _gone = link.with(|state, now| reply.send(&mut state.connection, now, incoming));
 }
+
+/// How long output may take to arrive at stdout once the server was stopped.
+const FLUSH_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// How long input requests wait for room in the output queue. Other replies never wait.
 const ASK_PATIENCE: Duration = Duration::from_secs(1);

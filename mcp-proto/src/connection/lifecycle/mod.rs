@@ -139,8 +139,13 @@ impl Lifecycle {
         self.end.as_deref().cloned().unwrap_or(CloseReason::Local)
     }
 
-    pub(crate) fn set_drain(&mut self, due: Option<Instant>) {
-        self.drain_due = due;
+    /// Ends draining at `due`, or earlier if that was set before.
+    pub(crate) fn drain_until(&mut self, due: Instant) {
+        self.drain_due = Some(self.drain_due.map_or(due, |before| before.min(due)));
+    }
+
+    pub(crate) fn stop_drain(&mut self) {
+        self.drain_due = None;
     }
 
     pub(crate) fn next_deadline(&self) -> Option<Instant> {

@@ -137,7 +137,8 @@ fn the_first_reason_is_kept_unless_a_fault_follows() {
 #[test]
 fn the_drain_timeout_fires_once() {
     let mut lifecycle = Lifecycle::default();
-    lifecycle.set_drain(Some(Instant::from_millis(5)));
+    lifecycle.drain_until(Instant::from_millis(5));
+    lifecycle.drain_until(Instant::from_millis(9));
     assert!(!lifecycle.take_due(Instant::from_millis(4)));
     assert!(lifecycle.take_due(Instant::from_millis(5)));
     assert!(!lifecycle.take_due(Instant::from_millis(6)) && lifecycle.next_deadline().is_none());

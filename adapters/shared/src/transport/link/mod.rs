@@ -42,6 +42,9 @@ pub trait LinkRole: OnTransport {
     /// sent earlier can still arrive.
     const LAST_INPUT: Duration;
 
+    /// Whether output is still of use to a peer that has closed its side.
+    const ANSWERS_AFTER_EOF: bool;
+
     /// Returns the workers that run the role's handlers; `None` if the driver does not start them.
     fn workers(_: &Self::Shared) -> Option<&Workers> {
         None
@@ -96,6 +99,8 @@ pub(crate) struct State<R: LinkRole> {
     pub(crate) role: R::Open,
     timers: TimerQueue,
     phase: Phase,
+    /// Which side has ended the connection.
+    ending: Ending,
     /// When the write in progress started or last made progress.
     writing_since: Option<Instant>,
     /// A thread is dispatching events.
@@ -125,6 +130,17 @@ enum Phase {
     Over,
 }
 
+/// Which side has ended the connection.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Ending {
+    /// Neither side.
+    Open,
+    /// The peer has closed its side. It may still read.
+    Eof,
+    /// This side has closed the connection, or the peer is gone.
+    Stopped,
+}
+
 impl<R: LinkRole> Link<R> {
     pub(crate) fn over_transport(
         clock: Clock,
@@ -138,6 +154,7 @@ impl<R: LinkRole> Link<R> {
                 role: R::Open::default(),
                 timers: TimerQueue::default(),
                 phase: Phase::WriterFlushes,
+                ending: Ending::Open,
                 writing_since: None,
                 is_dispatching: false,
                 is_room_awaited: false,
