@@ -108,8 +108,9 @@ impl Lifecycle {
     pub(crate) fn legacy_fallback(&self, env: &Env) -> Option<Identity> {
         let went_away =
             self.closed(env.phase()) == Some(&CloseReason::Peer) && env.terms.peer.is_none();
-        let at_the_probe = env.terms.trying.is_modern() && !self.probing.is_certain();
-        if !(went_away && at_the_probe && env.identity.newest(Era::Legacy).is_some()) {
+        // Some servers die of the probe only once `initialize` arrives, after the probe timed out.
+        let may_have_been_the_probe = self.probing.is_unanswered();
+        if !(went_away && may_have_been_the_probe && env.identity.newest(Era::Legacy).is_some()) {
             return None;
         }
         let mut identity = Identity::clone(&env.identity);
