@@ -12,7 +12,12 @@ use crate::runtime::Threads;
 ///
 /// Each method uses the calling thread and two more threads.
 pub trait Serve {
-    /// Serves on stdin and stdout until the client disconnects, or until SIGINT or SIGTERM.
+    /// Serves on stdin and stdout until the client disconnects, or until SIGINT, SIGTERM or SIGHUP.
+    ///
+    /// A signal that is ignored when serving starts, as `nohup` does with SIGHUP, stays ignored on
+    /// Linux and Android; on other systems, this method then handles none of them. It handles none
+    /// in a program that handles one itself, either. Once no server is left, the signals end the
+    /// process with exit code 130.
     ///
     /// At the end of stdin, as in `server < requests | less`, requests in progress can be answered
     /// within `Limits::eof_drain_timeout` (10 s by default), and the client may pause for

@@ -33,6 +33,8 @@ pub use exec::workers::Spawn;
 pub use futures_lite::io;
 pub use mcp_proto as proto;
 #[cfg(unix)]
+pub use process::signals::{ClosingSignal, close_on_received_signal, closing_signals};
+#[cfg(unix)]
 pub use process::stdio as standard;
 pub use server::Server;
 pub use server::changes::Changes;

@@ -81,6 +81,7 @@ mod drive;
 pub mod http;
 mod runtime;
 mod server;
+mod signals;
 mod streams;
 
 pub use client::Connect;

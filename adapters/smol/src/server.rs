@@ -10,6 +10,7 @@ use smol::io::{AsyncRead, AsyncWrite};
 
 use crate::drive::drive;
 use crate::runtime::Smol;
+use crate::signals::close_on_signals;
 use crate::streams::standard;
 
 /// Extends [`Server`] with methods that use smol to serve clients.
@@ -17,7 +18,11 @@ use crate::streams::standard;
 /// Asynchronous handlers run on smol's global executor, no matter which executor polls the future
 /// that a method returns. Dropping that future ends the connection immediately.
 pub trait Serve {
-    /// Serves on stdin and stdout until the client disconnects, or until SIGINT or SIGTERM.
+    /// Serves on stdin and stdout until the client disconnects, or until SIGINT, SIGTERM or SIGHUP.
+    ///
+    /// A signal that is ignored when serving starts, as `nohup` does with SIGHUP, stays ignored on
+    /// Linux and Android; other systems ignore SIGHUP only. Once no server is left, the signals end
+    /// the process with exit code 130.
     ///
     /// At the end of stdin, as in `server < requests | less`, requests in progress can be answered
     /// within `Limits::eof_drain_timeout` (10 s by default), and the client may pause for
@@ -56,7 +61,7 @@ impl Serve for Server {
     async fn serve_stdio(&self) -> io::Result<()> {
         let (serving, driving) = self.open_on(Arc::new(Smol))?;
         let (reader, writer, arrived) = standard()?;
-        serving.close_with_process()?;
+        close_on_signals(&serving)?;
         drive(driving.over_standard_streams(), reader, writer).await;
         arrived.wait(serving.gives_up(Timer::after)).await;
         serving.outcome()

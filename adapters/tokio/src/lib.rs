@@ -105,6 +105,7 @@ mod drive;
 pub mod http;
 mod runtime;
 mod server;
+mod signals;
 mod streams;
 mod turn;
 

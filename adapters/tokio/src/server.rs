@@ -8,6 +8,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::drive::drive;
 use crate::runtime::Tokio;
+use crate::signals::close_on_signals;
 use crate::streams::standard;
 
 /// Extends [`Server`] with methods that use tokio to serve clients.
@@ -15,7 +16,11 @@ use crate::streams::standard;
 /// The methods work in both runtime flavors; the runtime must have IO and time enabled. Dropping
 /// the future that a method returns ends the connection immediately.
 pub trait Serve {
-    /// Serves on stdin and stdout until the client disconnects, or until SIGINT or SIGTERM.
+    /// Serves on stdin and stdout until the client disconnects, or until SIGINT, SIGTERM or SIGHUP.
+    ///
+    /// A signal that is ignored when serving starts, as `nohup` does with SIGHUP, stays ignored on
+    /// Linux and Android; other systems ignore SIGHUP only. Once no server is left, the signals end
+    /// the process with exit code 130.
     ///
     /// At the end of stdin, as in `server < requests | less`, requests in progress can be answered
     /// within `Limits::eof_drain_timeout` (10 s by default), and the client may pause for
@@ -57,7 +62,7 @@ impl Serve for Server {
     async fn serve_stdio(&self) -> io::Result<()> {
         let (serving, driving) = self.open_on(Tokio::current()?)?;
         let (reader, writer, arrived) = standard()?;
-        serving.close_with_process()?;
+        close_on_signals(&serving)?;
         drive(driving.over_standard_streams(), reader, writer).await;
         arrived.wait(serving.gives_up(tokio::time::sleep)).await;
         serving.outcome()

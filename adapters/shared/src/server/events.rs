@@ -91,7 +91,19 @@ impl Serving {
         Self { link, subscription, exit_with_parent }
     }
 
-    /// Lets SIGINT and SIGTERM close the connection.
+    /// Lets SIGINT, SIGTERM and SIGHUP close the connection, which a thread of this crate receives.
+    ///
+    /// Otherwise like [`close_on_signal`](Self::close_on_signal).
+    ///
+    /// # Errors
+    /// Fails if the thread that watches the parent cannot be started.
+    pub fn close_with_process(&self) -> io::Result<()> {
+        self.close_on_signal()?;
+        signals::receive_signals();
+        Ok(())
+    }
+
+    /// Lets signals close the connection, which the adapter receives.
     ///
     /// If [`Server::exit_with_parent`](crate::Server::exit_with_parent) is set, the parent
     /// process's exit also closes the connection.
@@ -101,7 +113,7 @@ impl Serving {
     ///
     /// # Errors
     /// Fails if the thread that watches the parent cannot be started.
-    pub fn close_with_process(&self) -> io::Result<()> {
+    pub fn close_on_signal(&self) -> io::Result<()> {
         let closeable: Arc<dyn Closeable> = Arc::clone(&self.subscription) as _;
         signals::close_on_signal(Arc::downgrade(&closeable));
         if self.exit_with_parent {
