@@ -4,6 +4,8 @@ use std::io::{self, Read, Write};
 use std::sync::Arc;
 
 use mcp_adapter::Server;
+#[cfg(unix)]
+use mcp_adapter::standard::PollingFile;
 
 use crate::drive;
 use crate::runtime::Threads;
@@ -21,8 +23,8 @@ pub trait Serve {
     ///
     /// At the end of stdin, as in `server < requests | less`, requests in progress can be answered
     /// within `Limits::eof_drain_timeout` (10 s by default), and the client may pause for
-    /// `Limits::stall_timeout` (60 s) while it reads the remaining output. A signal ends both waits:
-    /// requests in progress can then be answered within `Limits::drain_timeout` (50 ms), and
+    /// `Limits::stall_timeout` (60 s) while it reads the remaining output. A signal ends both
+    /// waits: requests in progress can then be answered within `Limits::drain_timeout` (50 ms), and
     /// remaining output is sent for at most 2 s, as long as the client reads it.
     ///
     /// The server owns both streams: any other output to stdout corrupts the protocol. If stdin is
@@ -31,7 +33,8 @@ pub trait Serve {
     /// # Errors
     /// Fails if
     /// - a registered tool, resource or prompt is invalid;
-    /// - stdin or stdout is unavailable;
+    /// - stdin or stdout is unavailable, or reading or writing fails for another reason than that
+    ///   the client is gone;
     /// - a thread cannot be started;
     /// - the connection ends because of a protocol fault.
     fn serve_stdio(&self) -> io::Result<()>;
@@ -46,6 +49,8 @@ pub trait Serve {
     /// Fails if
     /// - a registered tool, resource or prompt is invalid;
     /// - a thread cannot be started;
+    /// - reading or writing fails for another reason than that the client is gone. This includes
+    ///   [`WouldBlock`](io::ErrorKind::WouldBlock): the streams must block;
     /// - the connection ends because of a protocol fault.
     fn serve(
         &self,
@@ -76,11 +81,8 @@ impl Serve for Server {
 
 /// Returns stdin and stdout without the buffers and locks of the standard library.
 #[cfg(unix)]
-fn standard_streams() -> io::Result<(std::fs::File, std::fs::File)> {
-    use std::os::fd::AsFd;
-    let stdin = io::stdin().as_fd().try_clone_to_owned()?;
-    let stdout = io::stdout().as_fd().try_clone_to_owned()?;
-    Ok((stdin.into(), stdout.into()))
+fn standard_streams() -> io::Result<(PollingFile, PollingFile)> {
+    Ok((PollingFile::stdin()?, PollingFile::stdout()?))
 }
 
 #[cfg(not(unix))]

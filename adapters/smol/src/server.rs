@@ -26,8 +26,8 @@ pub trait Serve {
     ///
     /// At the end of stdin, as in `server < requests | less`, requests in progress can be answered
     /// within `Limits::eof_drain_timeout` (10 s by default), and the client may pause for
-    /// `Limits::stall_timeout` (60 s) while it reads the remaining output. A signal ends both waits:
-    /// requests in progress can then be answered within `Limits::drain_timeout` (50 ms), and
+    /// `Limits::stall_timeout` (60 s) while it reads the remaining output. A signal ends both
+    /// waits: requests in progress can then be answered within `Limits::drain_timeout` (50 ms), and
     /// remaining output is sent for at most 2 s, as long as the client reads it.
     ///
     /// The server owns both streams: any other output to stdout corrupts the protocol. No thread
@@ -36,7 +36,8 @@ pub trait Serve {
     /// # Errors
     /// Fails if
     /// - a registered tool, resource, resource template or prompt is invalid;
-    /// - stdin or stdout is unavailable;
+    /// - stdin or stdout is unavailable, or reading or writing fails for another reason than that
+    ///   the client is gone;
     /// - the connection ends because of a protocol fault.
     fn serve_stdio(&self) -> impl Future<Output = io::Result<()>> + Send;
 
@@ -48,8 +49,9 @@ pub trait Serve {
     /// the stream that it writes to.
     ///
     /// # Errors
-    /// Fails if a registered tool, resource, resource template or prompt is invalid, or if the
-    /// connection ends because of a protocol fault.
+    /// Fails if a registered tool, resource, resource template or prompt is invalid, if reading or
+    /// writing fails for another reason than that the client is gone, or if the connection ends
+    /// because of a protocol fault.
     fn serve(
         &self,
         reader: impl AsyncRead + Send,
@@ -60,11 +62,11 @@ pub trait Serve {
 impl Serve for Server {
     async fn serve_stdio(&self) -> io::Result<()> {
         let (serving, driving) = self.open_on(Arc::new(Smol))?;
-        let (reader, writer, arrived) = standard()?;
+        let (reader, writer, copies) = standard()?;
         close_on_signals(&serving)?;
         drive(driving.over_standard_streams(), reader, writer).await;
-        arrived.wait(serving.gives_up(Timer::after)).await;
-        serving.outcome()
+        copies.flush(serving.gives_up(Timer::after)).await;
+        serving.outcome().and_then(|()| copies.outcome())
     }
 
     async fn serve(

@@ -136,11 +136,14 @@ impl Serving {
     /// Returns the outcome of the connection. Call this after its driver has finished.
     ///
     /// # Errors
-    /// Fails if the connection was closed because of a protocol fault.
+    /// Fails if the connection was closed because of a protocol fault, or because reading or
+    /// writing failed for another reason than that the client is gone.
     pub fn outcome(self) -> io::Result<()> {
         match self.link.inspect(|state| state.connection.close_reason().cloned()) {
             Some(CloseReason::Fault(fault)) => Err(io::Error::other(fault)),
-            Some(CloseReason::Local | CloseReason::Peer) | None => Ok(()),
+            Some(CloseReason::Local | CloseReason::Peer) | None => {
+                self.link.take_stream_error().map_or(Ok(()), Err)
+            }
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The driver's side of a connection: feeding input, fetching output, and the shutdown.
 
+use std::io;
 use std::sync::Arc;
 use std::task::Waker;
 use std::time::Duration;
@@ -9,6 +10,7 @@ use mcp_proto::Outbox;
 
 use super::{Ending, Link, LinkRole, Phase, State};
 use crate::exec::workers::Driver;
+use crate::transport::stream_error::{cannot, is_disconnect};
 
 impl<R: LinkRole> Link<R> {
     /// Waits until the connection accepts more input; returns false once it is closed.
@@ -70,7 +72,30 @@ impl<R: LinkRole> Link<R> {
         self.flush_elsewhere();
     }
 
-    /// Handles the end of the input, or a failure to read it.
+    /// Handles a failure to read, which ends the input.
+    pub fn input_failed(self: &Arc<Self>, error: &io::Error) {
+        self.record_failure("read messages", error);
+        self.handle_eof();
+    }
+
+    /// Handles a failure to write. The writer then calls [`lost_reader`](Self::lost_reader).
+    pub fn output_failed(&self, error: &io::Error) {
+        self.record_failure("write messages", error);
+        self.broke();
+    }
+
+    fn record_failure(&self, what: &str, error: &io::Error) {
+        if !is_disconnect(error) {
+            self.lock().stream_error.get_or_insert_with(|| cannot(what, error));
+        }
+    }
+
+    /// Returns, once, why a stream has failed.
+    pub(crate) fn take_stream_error(&self) -> Option<io::Error> {
+        self.lock().stream_error.take()
+    }
+
+    /// Handles the end of the input.
     pub fn handle_eof(self: &Arc<Self>) {
         self.with(|state, now| {
             if state.ending == Ending::Open {

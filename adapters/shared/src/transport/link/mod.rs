@@ -14,6 +14,7 @@ mod timer_task;
 mod transport;
 mod waiting;
 
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -101,6 +102,8 @@ pub(crate) struct State<R: LinkRole> {
     phase: Phase,
     /// Which side has ended the connection.
     ending: Ending,
+    /// Why a stream has failed, unless the peer is merely gone.
+    stream_error: Option<io::Error>,
     /// When the write in progress started or last made progress.
     writing_since: Option<Instant>,
     /// A thread is dispatching events.
@@ -155,6 +158,7 @@ impl<R: LinkRole> Link<R> {
                 timers: TimerQueue::default(),
                 phase: Phase::WriterFlushes,
                 ending: Ending::Open,
+                stream_error: None,
                 writing_since: None,
                 is_dispatching: false,
                 is_room_awaited: false,
