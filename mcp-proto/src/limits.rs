@@ -132,6 +132,17 @@ pub struct Limits {
     /// Each result is cached for as long as the server allows.
     // STL-42: a result is fresh only for its `ttlMs`.
     pub cache_bytes_max: usize,
+    /// Maximum number of entries of a list that is fetched as a whole. Default: 10,000.
+    ///
+    /// This limit, [`list_bytes_max`](Self::list_bytes_max) and
+    /// [`list_timeout`](Self::list_timeout) apply to methods that collect all pages of a list, such
+    /// as `list_tools` of the adapters, which fail beyond them. Each entry costs about 500 bytes
+    /// besides its text.
+    pub list_entries_max: usize,
+    /// Maximum bytes of all pages of a list that is fetched as a whole. Default: 32 MiB.
+    ///
+    /// The entries may keep all of these bytes in memory.
+    pub list_bytes_max: usize,
 
     /// Maximum time a call waits for a response. Default: 60 s.
     ///
@@ -193,6 +204,10 @@ pub struct Limits {
     /// After that, the process is killed.
     // FRM-19: the second step.
     pub terminate_timeout: Duration,
+    /// Maximum total time for fetching a list as a whole. Default: 2 min.
+    ///
+    /// The call in flight at that time is cancelled.
+    pub list_timeout: Duration,
 }
 
 impl Default for Limits {
@@ -221,6 +236,8 @@ impl Default for Limits {
             subscriptions_bytes_max: 1 << 20,
             peer_bytes_max: 1 << 20,
             cache_bytes_max: 0,
+            list_entries_max: 10_000,
+            list_bytes_max: 32 << 20,
             call_timeout: Duration::from_secs(60),
             call_timeout_max: Duration::from_secs(600),
             human_timeout: Duration::from_secs(600),
@@ -235,6 +252,7 @@ impl Default for Limits {
             stall_timeout: Duration::from_secs(60),
             exit_timeout: Duration::from_secs(2),
             terminate_timeout: Duration::from_secs(2),
+            list_timeout: Duration::from_secs(120),
         }
     }
 }

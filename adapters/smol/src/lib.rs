@@ -86,7 +86,7 @@ mod streams;
 
 pub use client::Connect;
 pub use mcp_adapter::{
-    AsyncCx, Call, Changed, Changes, Client, Connection, Cx, Error, Pending, Server, Subscription,
-    SubscriptionChange, ToolError, proto,
+    AsyncCx, Call, Changed, Changes, Client, Connection, Cx, Error, ListError, Pending, Server,
+    Subscription, SubscriptionChange, ToolError, proto,
 };
 pub use server::Serve;

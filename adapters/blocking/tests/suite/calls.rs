@@ -1,17 +1,20 @@
 //! Calls: tools as functions, their errors, paged lists, and calls on closed connections.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use mcp_blocking::proto::schema::ListTools;
-use mcp_blocking::proto::{CallError, CloseReason, ErrorObject, Misuse, Raw, Revision, code};
-use mcp_blocking::{Connect, Error, Server, ToolError};
+use mcp_blocking::proto::{
+    CallError, CloseReason, ErrorObject, Limits, Misuse, Raw, Revision, code,
+};
+use mcp_blocking::{Connect, Error, ListError, Server, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::common;
 use crate::common::{
-    client, connect_by_hand, failure, pair, part, raw, refusal, serve_by_hand, server, story,
+    Hand, client, connect_by_hand, failure, pair, part, raw, refusal, serve_by_hand, server, story,
     success, tool,
 };
 
@@ -178,10 +181,56 @@ fn a_list_that_repeats_a_cursor_is_an_error() {
                     assert!(page < circle.len(), "requested a page again: {asked}");
                     hand.answer(&asked, &json!({"tools": [], "nextCursor": circle[page]}));
                 }
-                assert!(matches!(listing.join().unwrap(), Err(Error::TooManyPages)));
+                assert!(matches!(listing.join().unwrap(), Err(Error::List(ListError::RepeatedCursor))));
             });
             assert_eq!(pages.into_inner(), circle.len());
         }
+    });
+}
+
+/// Lists the tools of a server that has `more` pages after one of two tools.
+fn list_within(limits: Limits, more: &[Value]) -> (Result<usize, Error>, Hand) {
+    let (client, mut hand) = connect_by_hand(client().limits(limits));
+    let listing = std::thread::spawn(move || {
+        let listed = client.list_tools().map(|tools| tools.len());
+        (listed, client)
+    });
+    let tool = json!({"name": "any", "inputSchema": {"type": "object"}});
+    let asked = hand.hear();
+    hand.answer(&asked, &json!({"tools": [tool, tool], "nextCursor": "1"}));
+    for page in more {
+        let asked = hand.hear();
+        hand.answer(&asked, page);
+    }
+    let (listed, client) = listing.join().unwrap();
+    assert!(client.close_reason().is_none());
+    drop(client);
+    (listed, hand)
+}
+
+#[test]
+fn a_list_beyond_a_limit_is_an_error_with_its_name() {
+    story(|| {
+        let last = json!({"tools": []});
+        let exact = Limits { list_entries_max: 2, ..Limits::default() };
+        assert_eq!(list_within(exact, std::slice::from_ref(&last)).0.unwrap(), 2);
+        for (limits, name) in [
+            (Limits { list_entries_max: 1, ..Limits::default() }, "list_entries_max"),
+            (Limits { list_bytes_max: 50, ..Limits::default() }, "list_bytes_max"),
+        ] {
+            let error = list_within(limits, &[]).0.unwrap_err().to_string();
+            assert!(error.contains(name), "{error}");
+        }
+        let soon = Duration::from_millis(50);
+        let (listed, mut hand) =
+            list_within(Limits { list_timeout: soon, ..Limits::default() }, &[]);
+        let error = listed.unwrap_err();
+        assert!(
+            matches!(error, Error::List(ListError::TimedOut { after }) if after == soon),
+            "{error}"
+        );
+        assert_eq!(hand.hear()["method"], "tools/list");
+        assert_eq!(hand.hear()["method"], "notifications/cancelled");
     });
 }
 
