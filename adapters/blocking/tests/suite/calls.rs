@@ -7,7 +7,7 @@ use mcp_blocking::proto::schema::ListTools;
 use mcp_blocking::proto::{
     CallError, CloseReason, ErrorObject, Limits, Misuse, Raw, Revision, code,
 };
-use mcp_blocking::{Connect, Error, ListError, Server, ToolError};
+use mcp_blocking::{Connect, Error, ListError, Serve as _, Server, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -153,6 +153,44 @@ fn tools_are_listed_in_order_of_registration_over_all_pages() {
     });
 }
 
+#[derive(Deserialize, JsonSchema)]
+struct Nothing;
+
+#[test]
+fn a_tool_without_arguments_takes_none_and_an_empty_object() {
+    story(|| {
+        let server = server()
+            .tool("unit", "Takes nothing", |(): (), _| Ok("called"))
+            .tool("unit_struct", "Takes nothing", |_: Nothing, _| Ok("called"))
+            .tool_async("unit_async", "Takes nothing", |(): (), _| async { Ok("called") })
+            .tool_with(tool("unit_with"), |(): (), _| Ok("called"));
+        let (client, serving) = pair(client(), server);
+        for tool in client.list_tools().unwrap() {
+            let without = raw(json!({"name": &*tool.name}));
+            let result = client.call_raw("tools/call", without).wait().unwrap();
+            assert!(result.as_str().contains("called"), "{result:?}");
+            assert_eq!(success(client.call_tool(&tool.name, &json!({})).wait()), "called");
+            let refused = failure(client.call_tool(&tool.name, &json!({"number": 1})).wait());
+            assert!(refused.starts_with("invalid arguments: "), "{refused}");
+        }
+        part(client, serving);
+    });
+}
+
+#[test]
+fn argument_types_that_are_no_objects_are_refused() {
+    let serve = |server: Server| server.serve(std::io::empty(), std::io::sink()).unwrap_err();
+    for (error, kind) in [
+        (serve(server().tool("bad", "", |_: i32, _| Ok("never"))), "`i32`"),
+        (serve(server().tool_blocking("bad", "", |_: String, _| Ok("never"))), "String`"),
+        (serve(server().tool_async("bad", "", |_: (u8, u8), _| async { Ok("never") })), "(u8, u8)"),
+    ] {
+        let error = error.to_string();
+        let expected = ["the tool `bad` cannot be offered", kind, "use a struct"];
+        assert!(expected.iter().all(|part| error.contains(part)), "{error}");
+    }
+}
+
 #[test]
 fn a_list_without_tools_has_one_page() {
     story(|| {
@@ -181,7 +219,10 @@ fn a_list_that_repeats_a_cursor_is_an_error() {
                     assert!(page < circle.len(), "requested a page again: {asked}");
                     hand.answer(&asked, &json!({"tools": [], "nextCursor": circle[page]}));
                 }
-                assert!(matches!(listing.join().unwrap(), Err(Error::List(ListError::RepeatedCursor))));
+                assert!(matches!(
+                    listing.join().unwrap(),
+                    Err(Error::List(ListError::RepeatedCursor))
+                ));
             });
             assert_eq!(pages.into_inner(), circle.len());
         }
@@ -282,6 +323,7 @@ fn operations_on_a_closed_connection_fail_at_once() {
         let told = other.notify_raw("notifications/roots/list_changed", None);
         assert!(matches!(told, Err(Error::Misuse(_))), "{told:?}");
         assert!(other.stderr().is_empty());
+        hand.hear_notification("notifications/cancelled");
         assert_eq!(hand.hear_or_end(), None, "the client disconnects");
         other.close().unwrap();
     });
@@ -308,7 +350,7 @@ fn a_fault_of_the_peer_is_reported_on_both_sides() {
         let connecting = std::thread::spawn(move || {
             client().revisions(&Revision::LEGACY).connect(from_server, to_server).map(drop)
         });
-        let mut hand = common::Hand::new(from_client, to_client);
+        let mut hand = Hand::new(from_client, to_client);
         let hello = hand.hear();
         hand.answer(
             &hello,
@@ -322,7 +364,7 @@ fn a_fault_of_the_peer_is_reported_on_both_sides() {
         assert!(failed.unwrap_err().to_string().contains("1999-01-01"));
 
         // The client exceeds the number of violations that the server allows.
-        let limits = mcp_blocking::proto::Limits { violations_max: Some(2), ..Default::default() };
+        let limits = Limits { violations_max: Some(2), ..Default::default() };
         let (mut hand, serving) = serve_by_hand(weather().limits(limits));
         hand.say_line("this\nis\nno\nJSON");
         let ended = serving.join().unwrap();
