@@ -236,9 +236,10 @@ impl Client {
     /// request.
     ///
     /// The client first sends `server/discover`, to detect whether the server is legacy or modern.
-    /// Some legacy servers, which do not know this request, exit when they receive it.
+    /// Some legacy servers, which do not know this request, exit when they receive it, or when they
+    /// receive `initialize` after it.
     ///
-    /// Returns `None` unless the server closed the connection in response to that request and the
+    /// Returns `None` unless the server closed the connection without a response and the
     /// configuration allows a legacy revision.
     #[must_use]
     pub fn fallback(&self) -> Option<Config> {

@@ -134,6 +134,17 @@ pub struct Limits {
     /// Each result is cached for as long as the server allows.
     // STL-42: a result is fresh only for its `ttlMs`.
     pub cache_bytes_max: usize,
+    /// Maximum number of entries of a list that is fetched as a whole. Default: 10,000.
+    ///
+    /// This limit, [`list_bytes_max`](Self::list_bytes_max) and
+    /// [`list_timeout`](Self::list_timeout) apply to methods that collect all pages of a list, such
+    /// as `list_tools` of the adapters, which fail beyond them. Each entry costs about 500 bytes
+    /// besides its text.
+    pub list_entries_max: usize,
+    /// Maximum bytes of all pages of a list that is fetched as a whole. Default: 32 MiB.
+    ///
+    /// The entries may keep all of these bytes in memory.
+    pub list_bytes_max: usize,
 
     /// Maximum time a call waits for a response. Default: 60 s.
     ///
@@ -168,11 +179,18 @@ pub struct Limits {
     /// Number of consecutive unanswered pings after which the connection ends. Default: 3.
     // TMO-08: unanswered pings are a connection failure.
     pub pings_missed_max: u32,
-    /// Maximum time for answering open requests while the connection closes. Default: 50 ms.
+    /// Maximum time for answering open requests after this side is closed. Default: 50 ms.
     ///
-    /// The time starts when the peer closes its side or when the server is closed.
-    // FRM-20: exit promptly at the end of input.
+    /// The time starts when the server is closed, also if the peer has closed its side before.
     pub drain_timeout: Duration,
+    /// Maximum time for answering open requests after the peer has closed its side. Default: 10 s.
+    ///
+    /// A peer may close its side as soon as it has sent all requests, and still read the responses.
+    /// The connection closes earlier if all requests are answered, or
+    /// [`drain_timeout`](Self::drain_timeout) after this side is closed as well. Until then the
+    /// connection costs what its open requests cost.
+    // FRM-20: exit promptly at the end of input.
+    pub eof_drain_timeout: Duration,
     /// Maximum time for which a peer may stop reading before the connection ends. Default: 60 s.
     ///
     /// The timer runs while more than [`replies_bytes_max`](Self::replies_bytes_max) bytes are
@@ -188,6 +206,10 @@ pub struct Limits {
     /// After that, the process is killed.
     // FRM-19: the second step.
     pub terminate_timeout: Duration,
+    /// Maximum total time for fetching a list as a whole. Default: 2 min.
+    ///
+    /// The call in flight at that time is cancelled.
+    pub list_timeout: Duration,
 }
 
 impl Default for Limits {
@@ -216,6 +238,8 @@ impl Default for Limits {
             subscriptions_bytes_max: 1 << 20,
             peer_bytes_max: 1 << 20,
             cache_bytes_max: 0,
+            list_entries_max: 10_000,
+            list_bytes_max: 32 << 20,
             call_timeout: Duration::from_secs(60),
             call_timeout_max: Duration::from_secs(600),
             human_timeout: Duration::from_secs(600),
@@ -226,9 +250,11 @@ impl Default for Limits {
             ping_timeout: Duration::from_secs(10),
             pings_missed_max: 3,
             drain_timeout: Duration::from_millis(50),
+            eof_drain_timeout: Duration::from_secs(10),
             stall_timeout: Duration::from_secs(60),
             exit_timeout: Duration::from_secs(2),
             terminate_timeout: Duration::from_secs(2),
+            list_timeout: Duration::from_secs(120),
         }
     }
 }

@@ -406,8 +406,8 @@ impl Server {
 
     /// Closes the connection once all open requests have been answered.
     ///
-    /// [`Limits::drain_timeout`] limits how long to wait for the answers. The last event is
-    /// [`Event::Closed`].
+    /// [`Limits::drain_timeout`] limits how long to wait for the answers, also if the client has
+    /// closed its side before. The last event is [`Event::Closed`].
     pub fn close(&mut self, now: Instant) {
         let _done = self.apply(now, Command::Close);
     }

@@ -23,7 +23,7 @@ pub trait Connect: mcp_adapter::Sealed {
     /// stdin is closed, then the group receives SIGTERM, then SIGKILL.
     ///
     /// The client first sends `server/discover` to detect whether the server supports a modern
-    /// revision (2026-07-28 or later). If the server exits instead of answering, it is restarted
+    /// revision (2026-07-28 or later). If the server exits before it has answered, it is restarted
     /// and receives `initialize` right away.
     ///
     /// # Errors

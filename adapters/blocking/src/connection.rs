@@ -66,8 +66,9 @@ impl Connection {
     /// Returns all of the server's tools, fetching every page of the list.
     ///
     /// # Errors
-    /// Fails if the request for a page fails. Fails with [`Error::TooManyPages`] if the list has
-    /// more than 10,000 pages, or if the server repeats a page's cursor.
+    /// Fails if the request for a page fails. Fails with [`Error::List`] if the list exceeds
+    /// `Limits::list_entries_max`, `Limits::list_bytes_max`, `Limits::list_timeout` or 10,000
+    /// pages, or if the server repeats a page's cursor.
     // PAG-07
     pub fn list_tools(&self) -> Result<Vec<Tool>, Error> {
         block_on(self.as_async().list_tools())

@@ -131,9 +131,12 @@ impl<R: LinkRole, I: Read, O: Write + 'static> Streams<R, I, O> {
                     self.progress.begin(&mut term);
                     self.link.take_input(buffer.filled(count));
                 }
-                // A read error ends the input.
-                Ok(_) | Err(_) => {
+                Ok(_) => {
                     self.link.handle_eof();
+                    break;
+                }
+                Err(error) => {
+                    self.link.input_failed(&error);
                     break;
                 }
             }
@@ -183,10 +186,9 @@ impl<R: LinkRole, I: Read, O: Write + 'static> Streams<R, I, O> {
                 if index > 0 {
                     self.link.wrote(WRITE_BYTES_MAX);
                 }
-                if open.write_all(piece).and_then(|()| open.flush()).is_err() {
-                    // The peer stopped reading (`EPIPE`).
+                if let Err(error) = open.write_all(piece).and_then(|()| open.flush()) {
                     *writer = None;
-                    return self.link.broke();
+                    return self.link.output_failed(&error);
                 }
             }
             if taken.len() > WRITE_BYTES_MAX {

@@ -72,7 +72,8 @@ pub use call::{Call, Pending};
 pub use client::Connect;
 pub use connection::Connection;
 pub use mcp_adapter::{
-    AsyncCx, Changed, Changes, Client, Cx, Error, Server, SubscriptionChange, ToolError, proto,
+    AsyncCx, Changed, Changes, Client, Cx, Error, ListError, Server, SubscriptionChange, ToolError,
+    proto,
 };
 pub use server::Serve;
 pub use subscription::Subscription;

@@ -4,6 +4,8 @@ use std::io::{self, Read, Write};
 use std::sync::Arc;
 
 use mcp_adapter::Server;
+#[cfg(unix)]
+use mcp_adapter::standard::PollingFile;
 
 use crate::drive;
 use crate::runtime::Threads;
@@ -14,11 +16,18 @@ use crate::runtime::Threads;
 ///
 /// The trait is sealed: [`Server`] is its only implementation.
 pub trait Serve: mcp_adapter::Sealed {
-    /// Serves on stdin and stdout until the client disconnects, or until SIGINT or SIGTERM.
+    /// Serves on stdin and stdout until the client disconnects, or until SIGINT, SIGTERM or SIGHUP.
     ///
-    /// Requests still in progress at that point can be answered within `Limits::drain_timeout`,
-    /// which is 50 ms by default. After that, remaining output is sent for at most 2 s, as long as
-    /// the client reads it.
+    /// A signal that is ignored when serving starts, as `nohup` does with SIGHUP, stays ignored on
+    /// Linux and Android; on other systems, this method then handles none of them. It handles none
+    /// in a program that handles one itself, either. Once no server is left, the signals end the
+    /// process with exit code 130.
+    ///
+    /// At the end of stdin, as in `server < requests | less`, requests in progress can be answered
+    /// within `Limits::eof_drain_timeout` (10 s by default), and the client may pause for
+    /// `Limits::stall_timeout` (60 s) while it reads the remaining output. A signal ends both
+    /// waits: requests in progress can then be answered within `Limits::drain_timeout` (50 ms), and
+    /// remaining output is sent for at most 2 s, as long as the client reads it.
     ///
     /// The server owns both streams: any other output to stdout corrupts the protocol. If stdin is
     /// still open when this method returns, a thread stays blocked on it until the process exits.
@@ -26,7 +35,8 @@ pub trait Serve: mcp_adapter::Sealed {
     /// # Errors
     /// Fails if
     /// - a registered tool, resource or prompt is invalid;
-    /// - stdin or stdout is unavailable;
+    /// - stdin or stdout is unavailable, or reading or writing fails for another reason than that
+    ///   the client is gone;
     /// - a thread cannot be started;
     /// - the connection ends because of a protocol fault.
     fn serve_stdio(&self) -> io::Result<()>;
@@ -41,6 +51,8 @@ pub trait Serve: mcp_adapter::Sealed {
     /// Fails if
     /// - a registered tool, resource or prompt is invalid;
     /// - a thread cannot be started;
+    /// - reading or writing fails for another reason than that the client is gone. This includes
+    ///   [`WouldBlock`](io::ErrorKind::WouldBlock): the streams must block;
     /// - the connection ends because of a protocol fault.
     fn serve(
         &self,
@@ -71,11 +83,8 @@ impl Serve for Server {
 
 /// Returns stdin and stdout without the buffers and locks of the standard library.
 #[cfg(unix)]
-fn standard_streams() -> io::Result<(std::fs::File, std::fs::File)> {
-    use std::os::fd::AsFd;
-    let stdin = io::stdin().as_fd().try_clone_to_owned()?;
-    let stdout = io::stdout().as_fd().try_clone_to_owned()?;
-    Ok((stdin.into(), stdout.into()))
+fn standard_streams() -> io::Result<(PollingFile, PollingFile)> {
+    Ok((PollingFile::stdin()?, PollingFile::stdout()?))
 }
 
 #[cfg(not(unix))]

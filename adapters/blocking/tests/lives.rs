@@ -11,10 +11,11 @@
 mod common;
 
 use std::process::Command;
+use std::time::Duration;
 
 use common::eras::{discovered, meet, welcomed};
 use common::{client, eventually, story};
-use mcp_blocking::proto::{CallError, CloseReason, Era, Filter, Raw};
+use mcp_blocking::proto::{CallError, CloseReason, Era, Filter, Limits, Raw};
 use mcp_blocking::{Changed, Connect, Connection, Error, Subscription};
 use serde_json::{Value, json};
 
@@ -83,6 +84,38 @@ fn a_child_that_exits_when_probed_is_restarted_and_gets_initialize() {
         ];
         has_heard(&connection, &methods);
         drop(listening);
+        connection.close().unwrap();
+    });
+}
+
+/// A legacy server that hangs when it is probed and exits on the message after that, as do servers
+/// whose reading thread ends only with its next line.
+fn stunned() -> Command {
+    let script = r#"
+        while read -r line; do
+            printf '%s\n' "$line" >&2
+            case "$stunned $line" in
+                stunned*) exit 1;;
+                *'"server/discover"'*) stunned=stunned;;
+                *'"initialize"'*) printf '{"jsonrpc":"2.0","id":1,"result":%s}\n' "$WELCOMED";;
+            esac
+        done"#;
+    let mut command = Command::new("sh");
+    command.arg("-c").arg(script).env("WELCOMED", welcomed(&json!({"tools": {}})).to_string());
+    command
+}
+
+// T-36, LIF-31
+#[test]
+fn a_child_that_dies_of_an_unanswered_probe_is_restarted_and_its_era_is_remembered() {
+    story(|| {
+        let limits = Limits { probe_timeout: Duration::from_millis(50), ..Limits::default() };
+        let mut connection = client().limits(limits).spawn(stunned()).unwrap();
+        for _ in 0..2 {
+            assert_eq!(connection.era(), Era::Legacy);
+            has_heard(&connection, &["initialize", "notifications/initialized"]);
+            connection = connection.reconnect().unwrap();
+        }
         connection.close().unwrap();
     });
 }

@@ -116,6 +116,10 @@ fn a_server_ends_promptly_in_every_situation() {
     story(|| {
         for doing in [Doing::Nothing, Doing::Idle, Doing::Busy, Doing::Stuck] {
             for end in [End::Eof, End::Int, End::Term] {
+                // At the end of the input, handlers may take seconds to respond.
+                if matches!((doing, end), (Doing::Busy | Doing::Stuck, End::Eof)) {
+                    continue;
+                }
                 let took = time_to_end(doing, end);
                 println!("{doing:?}, {end:?}: {:.1} ms", took.as_secs_f64() * 1000.0);
                 // It is to take 100 ms at most; the rest is for a machine that is busy with other
@@ -156,7 +160,7 @@ fn requests_followed_immediately_by_the_end_of_input_are_answered() {
 fn handlers_may_finish_after_the_end_of_the_input() {
     story(|| {
         let limits = mcp_blocking::proto::Limits {
-            drain_timeout: Duration::from_secs(20),
+            eof_drain_timeout: Duration::from_secs(60),
             ..Default::default()
         };
         let server = common::server().limits(limits).threads_max(2).tool_with(

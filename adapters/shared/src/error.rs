@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io;
 use std::process::ExitStatus;
+use std::time::Duration;
 
 use mcp_proto::schema::DecodeError;
 use mcp_proto::{CallError, CloseReason, Misuse};
@@ -21,9 +22,8 @@ pub enum Error {
     Io(io::Error),
     /// The operation is invalid in the connection's current state, or the peer does not support it.
     Misuse(Misuse),
-    /// The server's list has more than 10,000 pages, or the server repeated a cursor.
-    // PAG-07
-    TooManyPages,
+    /// The server's list could not be fetched as a whole.
+    List(ListError),
     /// The server could not be started or reached, or the connection could not be opened.
     Start {
         /// Why the connection could not be opened.
@@ -42,6 +42,54 @@ pub enum Error {
         http: Option<Box<HttpFailure>>,
     },
 }
+
+/// Why a list could not be fetched as a whole.
+///
+/// [`Connection::call`](crate::Connection::call) fetches its pages one by one.
+// PAG-07
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum ListError {
+    /// The list has more entries than [`Limits::list_entries_max`](mcp_proto::Limits).
+    TooManyEntries {
+        /// The limit.
+        max: usize,
+    },
+    /// The pages have more bytes than [`Limits::list_bytes_max`](mcp_proto::Limits).
+    TooManyBytes {
+        /// The limit.
+        max: usize,
+    },
+    /// The list has more than 10,000 pages.
+    TooManyPages,
+    /// The server returned the cursor of an earlier page again.
+    RepeatedCursor,
+    /// The list was not complete after [`Limits::list_timeout`](mcp_proto::Limits).
+    TimedOut {
+        /// The limit.
+        after: Duration,
+    },
+}
+
+impl fmt::Display for ListError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooManyEntries { max } => {
+                write!(f, "the list has more than {max} entries (`Limits::list_entries_max`)")
+            }
+            Self::TooManyBytes { max } => {
+                write!(f, "the list has more than {max} bytes (`Limits::list_bytes_max`)")
+            }
+            Self::TooManyPages => f.write_str("the list has more than 10000 pages"),
+            Self::RepeatedCursor => f.write_str("the list repeats a cursor and would never end"),
+            Self::TimedOut { after } => {
+                write!(f, "the list is incomplete after {after:?} (`Limits::list_timeout`)")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ListError {}
 
 /// A failure to connect to a server over HTTP.
 #[derive(Debug)]
@@ -62,7 +110,7 @@ impl fmt::Display for Error {
             Self::Decode(error) => write!(f, "invalid result: {error}"),
             Self::Io(error) => error.fmt(f),
             Self::Misuse(error) => error.fmt(f),
-            Self::TooManyPages => f.write_str("the list has too many pages or repeats a cursor"),
+            Self::List(error) => error.fmt(f),
             Self::Start { why, status, stderr, probed, http } => {
                 match http {
                     Some(http) => write!(f, "no session with {}: {why}", http.url)?,
@@ -105,6 +153,12 @@ impl From<DecodeError> for Error {
 impl From<io::Error> for Error {
     fn from(error: io::Error) -> Self {
         Self::Io(error)
+    }
+}
+
+impl From<ListError> for Error {
+    fn from(error: ListError) -> Self {
+        Self::List(error)
     }
 }
 

@@ -28,10 +28,12 @@ pub use client::connect::Connecting;
 pub use client::connection::Connection;
 pub use client::connector::Runtime;
 pub use client::subscription::{Changed, Subscription};
-pub use error::{Error, HttpFailure};
+pub use error::{Error, HttpFailure, ListError};
 pub use exec::workers::Spawn;
 pub use futures_lite::io;
 pub use mcp_proto as proto;
+#[cfg(unix)]
+pub use process::signals::{ClosingSignal, close_on_received_signal, closing_signals};
 #[cfg(unix)]
 pub use process::stdio as standard;
 pub use server::Server;

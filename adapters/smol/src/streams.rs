@@ -27,21 +27,21 @@ pub(crate) fn pipes(stdout: ChildStdout, stdin: ChildStdin) -> io::Result<(Reade
 /// Returns stdin and stdout, polled by the event loop. No thread blocks on stdin, which would delay
 /// the end of the process.
 #[cfg(unix)]
-pub(crate) fn standard() -> io::Result<(Reader, Writer, StdoutFlush)> {
+pub(crate) fn standard() -> io::Result<(Reader, Writer, CopyThreads)> {
     use std::fs::File;
 
-    use mcp_adapter::standard::{Pollable, input, output};
+    use mcp_adapter::standard::{Pollable, streams};
 
     fn file(pollable: Pollable) -> File {
         match pollable {
             Pollable::Pipe(descriptor) | Pollable::Socket(descriptor) => File::from(descriptor),
         }
     }
-    let (writer, arrived) = output()?;
+    let (input, output, copies) = streams()?;
     Ok((
-        Box::new(Waiting::new(file(input()?))?),
-        Box::new(async_io::Async::new(file(writer))?),
-        arrived,
+        Box::new(Waiting::new(file(input))?),
+        Box::new(async_io::Async::new(file(output))?),
+        copies,
     ))
 }
 
@@ -76,24 +76,25 @@ impl<T: io::Read + async_io::IoSafe + Unpin> AsyncRead for Waiting<T> {
 }
 
 #[cfg(unix)]
-pub(crate) use mcp_adapter::standard::{FLUSH_TIMEOUT, StdoutFlush};
+pub(crate) use mcp_adapter::standard::CopyThreads;
 
 #[cfg(not(unix))]
-pub(crate) fn standard() -> io::Result<(Reader, Writer, StdoutFlush)> {
+pub(crate) fn standard() -> io::Result<(Reader, Writer, CopyThreads)> {
     Ok((
         Box::new(smol::Unblock::new(io::stdin())),
         Box::new(smol::Unblock::new(io::stdout())),
-        StdoutFlush,
+        CopyThreads,
     ))
 }
 
 #[cfg(not(unix))]
-pub(crate) const FLUSH_TIMEOUT: std::time::Duration = std::time::Duration::ZERO;
+pub(crate) struct CopyThreads;
 
 #[cfg(not(unix))]
-pub(crate) struct StdoutFlush;
+impl CopyThreads {
+    pub(crate) async fn flush(&self, _: impl Future) {}
 
-#[cfg(not(unix))]
-impl StdoutFlush {
-    pub(crate) async fn wait(&self, _: impl Future) {}
+    pub(crate) fn outcome(&self) -> io::Result<()> {
+        Ok(())
+    }
 }

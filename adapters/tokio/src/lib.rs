@@ -105,12 +105,13 @@ mod drive;
 pub mod http;
 mod runtime;
 mod server;
+mod signals;
 mod streams;
 mod turn;
 
 pub use client::Connect;
 pub use mcp_adapter::{
-    AsyncCx, Call, Changed, Changes, Client, Connection, Cx, Error, Pending, Server, Subscription,
-    SubscriptionChange, ToolError, proto,
+    AsyncCx, Call, Changed, Changes, Client, Connection, Cx, Error, ListError, Pending, Server,
+    Subscription, SubscriptionChange, ToolError, proto,
 };
 pub use server::Serve;

@@ -8,7 +8,8 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::drive::drive;
 use crate::runtime::Tokio;
-use crate::streams::{FLUSH_TIMEOUT, standard};
+use crate::signals::close_on_signals;
+use crate::streams::standard;
 
 /// Extends [`Server`] with methods that use tokio to serve clients.
 ///
@@ -17,11 +18,17 @@ use crate::streams::{FLUSH_TIMEOUT, standard};
 ///
 /// The trait is sealed: [`Server`] is its only implementation.
 pub trait Serve: mcp_adapter::Sealed {
-    /// Serves on stdin and stdout until the client disconnects, or until SIGINT or SIGTERM.
+    /// Serves on stdin and stdout until the client disconnects, or until SIGINT, SIGTERM or SIGHUP.
     ///
-    /// Requests still in progress at that point can be answered within `Limits::drain_timeout`,
-    /// which is 50 ms by default. After that, remaining output is sent for at most 2 s, as long as
-    /// the client reads it.
+    /// A signal that is ignored when serving starts, as `nohup` does with SIGHUP, stays ignored on
+    /// Linux and Android; other systems ignore SIGHUP only. Once no server is left, the signals end
+    /// the process with exit code 130.
+    ///
+    /// At the end of stdin, as in `server < requests | less`, requests in progress can be answered
+    /// within `Limits::eof_drain_timeout` (10 s by default), and the client may pause for
+    /// `Limits::stall_timeout` (60 s) while it reads the remaining output. A signal ends both
+    /// waits: requests in progress can then be answered within `Limits::drain_timeout` (50 ms), and
+    /// remaining output is sent for at most 2 s, as long as the client reads it.
     ///
     /// The server owns both streams: any other output to stdout corrupts the protocol. No runtime
     /// thread blocks on stdin, so an open stdin does not delay the runtime's shutdown.
@@ -29,7 +36,8 @@ pub trait Serve: mcp_adapter::Sealed {
     /// # Errors
     /// Fails if
     /// - a registered tool, resource, resource template or prompt is invalid;
-    /// - stdin or stdout is unavailable;
+    /// - stdin or stdout is unavailable, or reading or writing fails for another reason than that
+    ///   the client is gone;
     /// - the method is used outside of a tokio runtime;
     /// - the connection ends because of a protocol fault.
     fn serve_stdio(&self) -> impl Future<Output = io::Result<()>> + Send;
@@ -45,6 +53,7 @@ pub trait Serve: mcp_adapter::Sealed {
     /// Fails if
     /// - a registered tool, resource, resource template or prompt is invalid;
     /// - the method is used outside of a tokio runtime;
+    /// - reading or writing fails for another reason than that the client is gone;
     /// - the connection ends because of a protocol fault.
     fn serve(
         &self,
@@ -56,11 +65,11 @@ pub trait Serve: mcp_adapter::Sealed {
 impl Serve for Server {
     async fn serve_stdio(&self) -> io::Result<()> {
         let (serving, driving) = self.open_on(Tokio::current()?)?;
-        let (reader, writer, arrived) = standard()?;
-        serving.close_with_process()?;
+        let (reader, writer, copies) = standard()?;
+        close_on_signals(&serving)?;
         drive(driving.over_standard_streams(), reader, writer).await;
-        arrived.wait(tokio::time::sleep(FLUSH_TIMEOUT)).await;
-        serving.outcome()
+        copies.flush(serving.gives_up(tokio::time::sleep)).await;
+        serving.outcome().and_then(|()| copies.outcome())
     }
 
     async fn serve(

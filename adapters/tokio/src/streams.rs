@@ -22,8 +22,8 @@ pub(crate) fn pipes(
 /// Returns stdin and stdout, polled by the event loop. No thread of the runtime blocks on stdin,
 /// which would delay the runtime's shutdown.
 #[cfg(unix)]
-pub(crate) fn standard() -> io::Result<(Reader, Writer, StdoutFlush)> {
-    use mcp_adapter::standard::{Pollable, input, output};
+pub(crate) fn standard() -> io::Result<(Reader, Writer, CopyThreads)> {
+    use mcp_adapter::standard::{Pollable, streams};
     use tokio::net::UnixStream;
     use tokio::net::unix::pipe::{Receiver, Sender};
 
@@ -33,34 +33,35 @@ pub(crate) fn standard() -> io::Result<(Reader, Writer, StdoutFlush)> {
         socket.set_nonblocking(true)?;
         UnixStream::from_std(socket)
     }
-    let reader: Reader = match input()? {
+    let (input, output, copies) = streams()?;
+    let reader: Reader = match input {
         Pollable::Pipe(pipe) => Box::new(Receiver::from_owned_fd(pipe)?),
         Pollable::Socket(descriptor) => Box::new(socket(descriptor)?),
     };
-    let (writer, arrived) = output()?;
-    let writer: Writer = match writer {
+    let writer: Writer = match output {
         Pollable::Pipe(pipe) => Box::new(Sender::from_owned_fd(pipe)?),
         Pollable::Socket(descriptor) => Box::new(socket(descriptor)?),
     };
-    Ok((reader, writer, arrived))
+    Ok((reader, writer, copies))
 }
 
 #[cfg(unix)]
-pub(crate) use mcp_adapter::standard::{FLUSH_TIMEOUT, StdoutFlush};
+pub(crate) use mcp_adapter::standard::CopyThreads;
 
 /// Without pollable descriptors, threads of the runtime read and write.
 #[cfg(not(unix))]
-pub(crate) fn standard() -> io::Result<(Reader, Writer, StdoutFlush)> {
-    Ok((Box::new(tokio::io::stdin()), Box::new(tokio::io::stdout()), StdoutFlush))
+pub(crate) fn standard() -> io::Result<(Reader, Writer, CopyThreads)> {
+    Ok((Box::new(tokio::io::stdin()), Box::new(tokio::io::stdout()), CopyThreads))
 }
 
 #[cfg(not(unix))]
-pub(crate) const FLUSH_TIMEOUT: std::time::Duration = std::time::Duration::ZERO;
+pub(crate) struct CopyThreads;
 
 #[cfg(not(unix))]
-pub(crate) struct StdoutFlush;
+impl CopyThreads {
+    pub(crate) async fn flush(&self, _: impl Future) {}
 
-#[cfg(not(unix))]
-impl StdoutFlush {
-    pub(crate) async fn wait(&self, _: impl Future) {}
+    pub(crate) fn outcome(&self) -> io::Result<()> {
+        Ok(())
+    }
 }

@@ -401,6 +401,10 @@ impl Connection {
 
     pub(crate) fn close(&mut self, now: Instant) {
         self.advance(now);
+        // Over HTTP, closing the streams of the calls cancels them.
+        if self.env.side == Side::Client && self.env.out.is_in_lines() {
+            self.calls.send_cancels(&mut self.env, "the client closes the connection");
+        }
         self.finish(CloseReason::Local);
     }
 }

@@ -298,8 +298,16 @@ impl Connection {
 
     /// Ends the connection; a server first drains its open requests.
     fn finish(&mut self, why: CloseReason) {
+        // A peer that has closed its side still reads; closing this side ends that wait as well.
+        let drain_timeout = match why {
+            CloseReason::Peer => self.limits().eof_drain_timeout,
+            CloseReason::Local | CloseReason::Fault(_) => self.limits().drain_timeout,
+        };
         self.lifecycle.begin_end(why);
         self.step(Trigger::End);
+        if self.env.phase() == Phase::Draining {
+            self.lifecycle.drain_until(self.env.now + drain_timeout);
+        }
     }
 
     fn fault(&mut self, fault: Fault) {
@@ -325,7 +333,6 @@ impl Connection {
                 self.subscribers.take().end(&mut self.env);
                 self.lose_calls();
                 self.stop_timers();
-                self.lifecycle.set_drain(Some(self.env.now + self.limits().drain_timeout));
                 self.check_drained();
             }
             Phase::Closed => {
@@ -341,7 +348,7 @@ impl Connection {
     }
 
     fn stop_timers(&mut self) {
-        self.lifecycle.set_drain(None);
+        self.lifecycle.stop_drain();
         self.keep_alive.disarm();
         self.env.out.stop_stall_timer();
     }

@@ -127,6 +127,11 @@ impl Outbound {
         }
     }
 
+    /// Returns whether the transport is a byte stream.
+    pub(crate) fn is_in_lines(&self) -> bool {
+        matches!(self.framing, Framing::Lines)
+    }
+
     /// Returns the bytes to send on a byte stream.
     pub(crate) fn lines(&mut self) -> &mut Outbox {
         &mut self.buffer

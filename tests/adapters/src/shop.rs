@@ -41,6 +41,11 @@ pub fn shop() -> Server {
         .tool_with_async(tool("log"), log)
         .tool_with_async(tool("hang"), |_: Value, _| std::future::pending::<Result<String, _>>())
         .tool_with(tool("hang_plain"), |_: Value, cx| Ok(cx.sleep(Duration::MAX).to_string()))
+        .tool_with_async(tool("slow"), |_: Value, cx| async move {
+            cx.sleep(SLOW).await;
+            Ok("slow")
+        })
+        .tool_with(tool("slow_plain"), |_: Value, cx| Ok(cx.sleep(SLOW).to_string()))
         .tool_with_async(tool("change"), |_: Value, cx| async move {
             cx.changes().resource_updated("note://one")?;
             Ok("changed")
@@ -52,6 +57,9 @@ pub fn shop() -> Server {
 }
 
 type Never = mcp_adapter::proto::schema::ReadResourceResult;
+
+/// How long `slow` takes.
+const SLOW: Duration = Duration::from_millis(400);
 
 /// How far `count` counts.
 const COUNT: u32 = 100;

@@ -3,8 +3,9 @@
 //!
 //! Prints the measurements: `cargo test -p mcp-adapter-tests --test shutdown -- --nocapture`.
 //!
-//! Open requests may still be answered for `Limits::drain_timeout`, 50 ms, so busy servers may take
-//! that much longer than idle ones.
+//! Open requests may still be answered for `Limits::drain_timeout`, 50 ms, and at the end of the
+//! input for `Limits::eof_drain_timeout`, here 50 ms as well, so busy servers may take that much
+//! longer than idle ones.
 
 #![cfg(unix)]
 #![allow(
@@ -99,6 +100,7 @@ impl Drop for Half {
 
 fn start<R: Runtime>(streams: Streams) -> (Process, Hand<Reader, Writer>) {
     let mut command = adapter_server::<R>(env!("CARGO_BIN_EXE_adapter-server"));
+    command.env("EOF_DRAIN_MS", "50");
     let (child, reader, writer): (_, Reader, Writer) = match streams {
         Streams::Pipes => {
             let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
@@ -253,7 +255,7 @@ fn from_file_to_file<R: Runtime>() -> Duration {
     hand.request(4, "tools/call", &json!({"name": "missing", "arguments": {"text": text}}));
     input.rewind().unwrap();
     let mut command = adapter_server::<R>(env!("CARGO_BIN_EXE_adapter-server"));
-    command.stdin(input).stdout(output.try_clone().unwrap());
+    command.stdin(input).stdout(output.try_clone().unwrap()).env("EOF_DRAIN_MS", "50");
     let began = Instant::now();
     let mut process = Process(command.spawn().unwrap());
     let status = process.0.wait().unwrap();

@@ -136,6 +136,7 @@ pub(crate) fn limit(limits: &mut Limits, setting: &str) {
         "call_timeout_max" => limits.call_timeout_max = duration(text),
         "depth_max" => limits.depth_max = u8::try_from(count()).unwrap_or(u8::MAX),
         "drain_timeout" => limits.drain_timeout = duration(text),
+        "eof_drain_timeout" => limits.eof_drain_timeout = duration(text),
         "error_replies_max" => {
             limits.error_replies_max = u32::try_from(count()).unwrap_or(u32::MAX);
         }

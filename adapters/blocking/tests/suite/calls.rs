@@ -1,17 +1,20 @@
 //! Calls: tools as functions, their errors, paged lists, and calls on closed connections.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use mcp_blocking::proto::schema::ListTools;
-use mcp_blocking::proto::{CallError, CloseReason, ErrorObject, Misuse, Raw, Revision, code};
-use mcp_blocking::{Connect, Error, Server, ToolError};
+use mcp_blocking::proto::{
+    CallError, CloseReason, ErrorObject, Limits, Misuse, Raw, Revision, code,
+};
+use mcp_blocking::{Connect, Error, ListError, Serve as _, Server, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::common;
 use crate::common::{
-    client, connect_by_hand, failure, pair, part, raw, refusal, serve_by_hand, server, story,
+    Hand, client, connect_by_hand, failure, pair, part, raw, refusal, serve_by_hand, server, story,
     success, tool,
 };
 
@@ -150,6 +153,44 @@ fn tools_are_listed_in_order_of_registration_over_all_pages() {
     });
 }
 
+#[derive(Deserialize, JsonSchema)]
+struct Nothing;
+
+#[test]
+fn a_tool_without_arguments_takes_none_and_an_empty_object() {
+    story(|| {
+        let server = server()
+            .tool("unit", "Takes nothing", |(): (), _| Ok("called"))
+            .tool("unit_struct", "Takes nothing", |_: Nothing, _| Ok("called"))
+            .tool_async("unit_async", "Takes nothing", |(): (), _| async { Ok("called") })
+            .tool_with(tool("unit_with"), |(): (), _| Ok("called"));
+        let (client, serving) = pair(client(), server);
+        for tool in client.list_tools().unwrap() {
+            let without = raw(json!({"name": &*tool.name}));
+            let result = client.call_raw("tools/call", without).wait().unwrap();
+            assert!(result.as_str().contains("called"), "{result:?}");
+            assert_eq!(success(client.call_tool(&tool.name, &json!({})).wait()), "called");
+            let refused = failure(client.call_tool(&tool.name, &json!({"number": 1})).wait());
+            assert!(refused.starts_with("invalid arguments: "), "{refused}");
+        }
+        part(client, serving);
+    });
+}
+
+#[test]
+fn argument_types_that_are_no_objects_are_refused() {
+    let serve = |server: Server| server.serve(std::io::empty(), std::io::sink()).unwrap_err();
+    for (error, kind) in [
+        (serve(server().tool("bad", "", |_: i32, _| Ok("never"))), "`i32`"),
+        (serve(server().tool_blocking("bad", "", |_: String, _| Ok("never"))), "String`"),
+        (serve(server().tool_async("bad", "", |_: (u8, u8), _| async { Ok("never") })), "(u8, u8)"),
+    ] {
+        let error = error.to_string();
+        let expected = ["the tool `bad` cannot be offered", kind, "use a struct"];
+        assert!(expected.iter().all(|part| error.contains(part)), "{error}");
+    }
+}
+
 #[test]
 fn a_list_without_tools_has_one_page() {
     story(|| {
@@ -178,10 +219,59 @@ fn a_list_that_repeats_a_cursor_is_an_error() {
                     assert!(page < circle.len(), "requested a page again: {asked}");
                     hand.answer(&asked, &json!({"tools": [], "nextCursor": circle[page]}));
                 }
-                assert!(matches!(listing.join().unwrap(), Err(Error::TooManyPages)));
+                assert!(matches!(
+                    listing.join().unwrap(),
+                    Err(Error::List(ListError::RepeatedCursor))
+                ));
             });
             assert_eq!(pages.into_inner(), circle.len());
         }
+    });
+}
+
+/// Lists the tools of a server that has `more` pages after one of two tools.
+fn list_within(limits: Limits, more: &[Value]) -> (Result<usize, Error>, Hand) {
+    let (client, mut hand) = connect_by_hand(client().limits(limits));
+    let listing = std::thread::spawn(move || {
+        let listed = client.list_tools().map(|tools| tools.len());
+        (listed, client)
+    });
+    let tool = json!({"name": "any", "inputSchema": {"type": "object"}});
+    let asked = hand.hear();
+    hand.answer(&asked, &json!({"tools": [tool, tool], "nextCursor": "1"}));
+    for page in more {
+        let asked = hand.hear();
+        hand.answer(&asked, page);
+    }
+    let (listed, client) = listing.join().unwrap();
+    assert!(client.close_reason().is_none());
+    drop(client);
+    (listed, hand)
+}
+
+#[test]
+fn a_list_beyond_a_limit_is_an_error_with_its_name() {
+    story(|| {
+        let last = json!({"tools": []});
+        let exact = Limits { list_entries_max: 2, ..Limits::default() };
+        assert_eq!(list_within(exact, std::slice::from_ref(&last)).0.unwrap(), 2);
+        for (limits, name) in [
+            (Limits { list_entries_max: 1, ..Limits::default() }, "list_entries_max"),
+            (Limits { list_bytes_max: 50, ..Limits::default() }, "list_bytes_max"),
+        ] {
+            let error = list_within(limits, &[]).0.unwrap_err().to_string();
+            assert!(error.contains(name), "{error}");
+        }
+        let soon = Duration::from_millis(50);
+        let (listed, mut hand) =
+            list_within(Limits { list_timeout: soon, ..Limits::default() }, &[]);
+        let error = listed.unwrap_err();
+        assert!(
+            matches!(error, Error::List(ListError::TimedOut { after }) if after == soon),
+            "{error}"
+        );
+        assert_eq!(hand.hear()["method"], "tools/list");
+        assert_eq!(hand.hear()["method"], "notifications/cancelled");
     });
 }
 
@@ -233,6 +323,7 @@ fn operations_on_a_closed_connection_fail_at_once() {
         let told = other.notify_raw("notifications/roots/list_changed", None);
         assert!(matches!(told, Err(Error::Misuse(_))), "{told:?}");
         assert!(other.stderr().is_empty());
+        hand.hear_notification("notifications/cancelled");
         assert_eq!(hand.hear_or_end(), None, "the client disconnects");
         other.close().unwrap();
     });
@@ -259,7 +350,7 @@ fn a_fault_of_the_peer_is_reported_on_both_sides() {
         let connecting = std::thread::spawn(move || {
             client().revisions(&Revision::LEGACY).connect(from_server, to_server).map(drop)
         });
-        let mut hand = common::Hand::new(from_client, to_client);
+        let mut hand = Hand::new(from_client, to_client);
         let hello = hand.hear();
         hand.answer(
             &hello,
@@ -273,7 +364,7 @@ fn a_fault_of_the_peer_is_reported_on_both_sides() {
         assert!(failed.unwrap_err().to_string().contains("1999-01-01"));
 
         // The client exceeds the number of violations that the server allows.
-        let limits = mcp_blocking::proto::Limits { violations_max: Some(2), ..Default::default() };
+        let limits = Limits { violations_max: Some(2), ..Default::default() };
         let (mut hand, serving) = serve_by_hand(weather().limits(limits));
         hand.say_line("this\nis\nno\nJSON");
         let ended = serving.join().unwrap();

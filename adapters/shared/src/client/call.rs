@@ -143,7 +143,7 @@ pub(crate) async fn start_call<T>(
 ) -> Result<Pending<T>, Error> {
     let slot = Arc::new(CallSlot::default());
     let call = link
-        .with_room(patience, |state, now| {
+        .with_room_in_turn(patience, |state, now| {
             let call = send(state, now)?;
             state.role.insert_call(call, Arc::clone(&slot));
             Ok(call)

@@ -1,22 +1,26 @@
 //! An open connection to a server: calls, subscriptions and closing.
 
-use std::collections::HashSet;
 use std::fmt;
 use std::process::ExitStatus;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
+use futures_lite::future::or;
 use mcp_proto::client::{Client as Machine, Command};
 use mcp_proto::schema::{
-    CallTool, CallToolResult, ClientRequest, Encode, Level, ListTools, Ping, Tool,
+    CallTool, CallToolResult, ClientRequest, Decode, Encode, Level, ListTools, ListToolsResult,
+    Ping, Tool,
 };
-use mcp_proto::{CallOptions, CloseReason, Era, Filter, Peer, Raw, Revision};
+use mcp_proto::{
+    CallOptions, CloseReason, Era, Filter, Limits, MessageEndpoint as _, Peer, Raw, Revision,
+};
 use serde::Serialize;
 
 use crate::client::call::{Call, START_PATIENCE, start_call};
 use crate::client::connector::Connector;
+use crate::client::pages::Pages;
 use crate::client::subscription::{Feed, Subscription};
-use crate::error::Error;
+use crate::error::{Error, ListError};
 use crate::process::child::Child;
 use crate::transport::link::{Link, State};
 use crate::validation::ResultValidator;
@@ -87,24 +91,33 @@ impl Connection {
     /// Returns all of the server's tools, fetching every page of the list.
     ///
     /// # Errors
-    /// Fails if the request for a page fails. Fails with [`Error::TooManyPages`] if the list has
-    /// more than 10,000 pages, or if the server repeats a page's cursor.
-    // PAG-07: bounds the pages and refuses a repeated cursor.
+    /// Fails if the request for a page fails. Fails with [`Error::List`] if the list exceeds
+    /// `Limits::list_entries_max`, `Limits::list_bytes_max`, `Limits::list_timeout` or 10,000
+    /// pages, or if the server repeats a page's cursor.
     pub async fn list_tools(&self) -> Result<Vec<Tool>, Error> {
-        let mut tools = Vec::new();
-        let mut cursor = None;
-        let mut seen = HashSet::new();
-        while seen.len() < PAGES_MAX && seen.insert(cursor.clone()) {
+        let link = &self.inner.link;
+        let limits = link.inspect(|state| state.connection.limits().clone());
+        let after = limits.list_timeout;
+        let late = async {
+            link.sleep_until(link.clock.now() + after).await;
+            Err(ListError::TimedOut { after }.into())
+        };
+        or(self.collect_tools(&limits), late).await
+    }
+
+    async fn collect_tools(&self, limits: &Limits) -> Result<Vec<Tool>, Error> {
+        let mut pages = Pages::new(limits);
+        loop {
             let mut request = ListTools::new();
-            request.cursor = cursor;
-            let page = self.call(request).await?;
-            tools.extend(page.tools);
-            if page.next_cursor.is_none() {
+            request.cursor = pages.cursor();
+            // As raw JSON first, because its length counts.
+            let page: Raw = Call::new(&self.inner.link, ListTools::METHOD, request).await?;
+            let bytes = page.as_bytes().len();
+            let page = ListToolsResult::decode(&page)?;
+            if let Some(tools) = pages.add(bytes, page.tools, page.next_cursor)? {
                 return Ok(tools);
             }
-            cursor = page.next_cursor;
         }
-        Err(Error::TooManyPages)
     }
 
     /// Prepares a tool call.
@@ -276,9 +289,6 @@ impl Connection {
         Error::Start { why, status, stderr: self.stderr(), probed, http: None }
     }
 }
-
-/// The maximum number of pages of a list.
-const PAGES_MAX: usize = 10_000;
 
 /// How long a notification waits for room in the output queue.
 const NOTIFY_PATIENCE: Duration = Duration::from_secs(10);

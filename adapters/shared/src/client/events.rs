@@ -105,6 +105,9 @@ impl LinkRole for Machine {
     /// Responses that a server sent before it stopped reading may still arrive.
     const LAST_INPUT: Duration = Duration::from_millis(500);
 
+    /// A server that has closed its stdout answers nothing.
+    const ANSWERS_AFTER_EOF: bool = false;
+
     fn has_room(state: &ClientState) -> bool {
         state.notifications.has_room()
     }

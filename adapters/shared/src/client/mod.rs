@@ -6,6 +6,7 @@ pub(crate) mod connection;
 pub(crate) mod connector;
 pub(crate) mod events;
 mod notification_queue;
+mod pages;
 pub(crate) mod subscription;
 
 use std::collections::HashMap;

@@ -16,21 +16,24 @@ pub(crate) struct TimerQueue {
 }
 
 impl TimerQueue {
-    /// Adds a timer, or replaces the waker of the one with `key`.
-    pub(crate) fn set(&mut self, key: Option<TimerKey>, at: Instant, waker: &Waker) -> TimerKey {
+    /// Adds a timer, or replaces the waker of the one with `key`. Returns its key and the waker
+    /// that was replaced.
+    pub(crate) fn set(
+        &mut self,
+        key: Option<TimerKey>,
+        at: Instant,
+        waker: &Waker,
+    ) -> (TimerKey, Option<Waker>) {
         let key = key.unwrap_or_else(|| {
             self.last_number += 1;
             (at, self.last_number)
         });
-        match self.wakers.get_mut(&key) {
-            Some(stored) => stored.clone_from(waker),
-            None => drop(self.wakers.insert(key, waker.clone())),
-        }
-        key
+        let is_unchanged = self.wakers.get(&key).is_some_and(|stored| stored.will_wake(waker));
+        (key, if is_unchanged { None } else { self.wakers.insert(key, waker.clone()) })
     }
 
-    pub(crate) fn remove(&mut self, key: TimerKey) {
-        self.wakers.remove(&key);
+    pub(crate) fn remove(&mut self, key: TimerKey) -> Option<Waker> {
+        self.wakers.remove(&key)
     }
 
     /// Returns when the first timer is due.

@@ -1,44 +1,139 @@
-//! Closing connections on SIGINT, SIGTERM and the end of the parent process.
+//! Closing connections on SIGINT, SIGTERM, SIGHUP and the end of the parent process.
+//!
+//! A signal that was ignored when the process started stays ignored: shells ignore SIGINT for
+//! background jobs, and `nohup` ignores SIGHUP.
 
 use std::io;
-use std::sync::{Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Mutex, Once, PoisonError, Weak};
 
 /// A target that a signal closes.
 pub(crate) trait Closeable: Send + Sync {
     fn close(&self);
 }
 
-type Listeners = Mutex<Vec<Weak<dyn Closeable>>>;
+static TARGETS: Mutex<Vec<Weak<dyn Closeable>>> = Mutex::new(Vec::new());
 
-static LISTENERS: OnceLock<Listeners> = OnceLock::new();
-
-/// Closes `target` on SIGINT or SIGTERM, as long as it is alive.
+/// Closes `target` when a signal arrives, as long as it is alive.
 ///
-/// Does nothing in a program that handles one of these signals itself, or was started with one
-/// ignored. Once no target is left, the signals end the process with exit code 130.
+/// Once no target is left, a signal ends the process with exit code 130.
 pub(crate) fn close_on_signal(target: Weak<dyn Closeable>) {
-    let listeners = LISTENERS.get_or_init(|| {
-        let _handled_by_the_program = ctrlc::try_set_handler(close_all);
-        Listeners::default()
-    });
-    let mut listeners = listeners.lock().unwrap_or_else(PoisonError::into_inner);
-    listeners.retain(|listener| listener.strong_count() > 0);
-    listeners.push(target);
+    let mut targets = TARGETS.lock().unwrap_or_else(PoisonError::into_inner);
+    targets.retain(|target| target.strong_count() > 0);
+    targets.push(target);
 }
 
-fn close_all() {
-    let targets: Vec<_> = match LISTENERS.get() {
-        Some(listeners) => {
-            let listeners = listeners.lock().unwrap_or_else(PoisonError::into_inner);
-            listeners.iter().filter_map(Weak::upgrade).collect()
+/// Receives the signals on a thread, for adapters whose runtime does not receive signals.
+///
+/// Does nothing in a program that handles one of the signals itself.
+pub(crate) fn receive_signals() {
+    static RECEIVED: Once = Once::new();
+    RECEIVED.call_once(|| {
+        // Fails if one of the signals is ignored or handled.
+        if ctrlc::try_set_handler(close_on_received_signal).is_err() && dispositions::keep_ignored()
+        {
+            let _signals_end_the_process = ctrlc::set_handler(close_on_received_signal);
         }
-        None => Vec::new(),
+    });
+}
+
+/// Closes everything that signals close. Adapters whose runtime receives signals call this for each
+/// of [`closing_signals`].
+pub fn close_on_received_signal() {
+    let targets: Vec<_> = {
+        let targets = TARGETS.lock().unwrap_or_else(PoisonError::into_inner);
+        targets.iter().filter_map(Weak::upgrade).collect()
     };
     if targets.is_empty() {
         std::process::exit(130);
     }
     for target in targets {
         target.close();
+    }
+}
+
+/// A signal that closes a server on stdin and stdout.
+#[cfg(unix)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum ClosingSignal {
+    /// SIGHUP.
+    Hangup,
+    /// SIGINT.
+    Interrupt,
+    /// SIGTERM.
+    Terminate,
+}
+
+#[cfg(unix)]
+impl ClosingSignal {
+    const ALL: [Self; 3] = [Self::Hangup, Self::Interrupt, Self::Terminate];
+
+    const fn as_nix(self) -> nix::sys::signal::Signal {
+        use nix::sys::signal::Signal;
+        match self {
+            Self::Hangup => Signal::SIGHUP,
+            Self::Interrupt => Signal::SIGINT,
+            Self::Terminate => Signal::SIGTERM,
+        }
+    }
+
+    /// Returns the bit of this signal in a mask of the system.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    const fn bit(self) -> u64 {
+        1 << (self.as_nix() as u32 - 1)
+    }
+}
+
+/// Returns the signals to receive, without those that must stay ignored.
+#[cfg(unix)]
+#[must_use]
+pub fn closing_signals() -> Vec<ClosingSignal> {
+    ClosingSignal::ALL.into_iter().filter(|signal| !dispositions::is_ignored(*signal)).collect()
+}
+
+/// What the process does on a signal, as Linux reports it.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+mod dispositions {
+    use nix::sys::signal::SigSet;
+
+    use super::ClosingSignal;
+
+    pub(super) fn is_ignored(signal: ClosingSignal) -> bool {
+        mask("SigIgn:") & signal.bit() != 0
+    }
+
+    /// Prepares to handle all signals although some are ignored: blocks these in this thread and
+    /// in all threads that it starts. Returns false if the program handles a signal itself.
+    ///
+    /// A thread that was started before still receives them; no safe function handles one signal
+    /// alone.
+    pub(super) fn keep_ignored() -> bool {
+        let handled = mask("SigCgt:");
+        if ClosingSignal::ALL.into_iter().any(|signal| handled & signal.bit() != 0) {
+            return false;
+        }
+        let ignored = ClosingSignal::ALL.into_iter().filter(|signal| is_ignored(*signal));
+        let ignored: SigSet = ignored.map(ClosingSignal::as_nix).collect();
+        ignored != SigSet::empty() && ignored.thread_block().is_ok()
+    }
+
+    /// Returns a mask of signals from the status of this process; zero if it cannot be read.
+    fn mask(name: &str) -> u64 {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let digits = status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
+        u64::from_str_radix(digits.trim(), 16).unwrap_or(0)
+    }
+}
+
+/// Other systems do not report what is ignored without unsafe code. SIGHUP is then left alone.
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+mod dispositions {
+    #[cfg(unix)]
+    pub(super) fn is_ignored(signal: super::ClosingSignal) -> bool {
+        signal == super::ClosingSignal::Hangup
+    }
+
+    pub(super) fn keep_ignored() -> bool {
+        false
     }
 }
 

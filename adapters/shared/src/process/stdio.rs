@@ -9,12 +9,13 @@ use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::FileTypeExt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Duration;
 
-use event_listener::Event;
 use futures_lite::future::or;
+
+pub use super::polling_file::PollingFile;
+use crate::exec::watched::Watched;
+use crate::transport::stream_error::{cannot, is_disconnect};
 
 /// A descriptor that an event loop can poll. The event loop must first make it non-blocking.
 #[derive(Debug)]
@@ -25,76 +26,112 @@ pub enum Pollable {
     Socket(OwnedFd),
 }
 
-/// Returns this process's stdin as a descriptor that can be polled.
+/// Returns this process's stdin and stdout as descriptors that can be polled.
 ///
-/// If stdin is neither a pipe nor a socket (but a terminal, for example), the descriptor is a pipe
-/// into which a thread copies the bytes from stdin.
+/// If stdin is neither a pipe nor a socket (but a terminal, for example), its descriptor is a pipe
+/// into which a thread copies the bytes from stdin. If stdout is neither, its descriptor is a pipe
+/// from which a thread copies bytes to stdout.
 ///
 /// # Errors
-/// Fails if stdin is closed, or if the thread cannot be started.
-pub fn input() -> io::Result<Pollable> {
+/// Fails if stdin or stdout is closed, or if a thread cannot be started.
+pub fn streams() -> io::Result<(Pollable, Pollable, CopyThreads)> {
+    let (input, stdin) = input()?;
+    let (output, stdout) = output()?;
+    Ok((input, output, CopyThreads { stdin, stdout }))
+}
+
+fn input() -> io::Result<(Pollable, CopyThread)> {
     match pollable(io::stdin().as_fd().try_clone_to_owned()?, Direction::In)? {
-        Ok(pollable) => Ok(pollable),
+        Ok(pollable) => Ok((pollable, CopyThread(None))),
         Err(file) => {
             let (reader, writer) = io::pipe()?;
-            thread::Builder::new().name("mcp-stdin".into()).spawn(move || copy(file, writer))?;
-            Ok(Pollable::Pipe(reader.into()))
+            let file = PollingFile::from(file);
+            let thread = CopyThread::start("mcp-stdin", file, writer, |failed| match failed {
+                CopyError::Read(error) if is_disconnect(&error) => None,
+                CopyError::Read(error) => Some(cannot("read stdin", &error)),
+                CopyError::Write(_) => None,
+            })?;
+            Ok((Pollable::Pipe(reader.into()), thread))
         }
     }
 }
 
-/// Returns this process's stdout as a descriptor that can be polled.
-///
-/// If stdout is neither a pipe nor a socket, the descriptor is a pipe from which a thread copies
-/// bytes to stdout. Use the returned [`StdoutFlush`] to wait until they have arrived there.
-///
-/// # Errors
-/// Fails if stdout is closed, or if the thread cannot be started.
-pub fn output() -> io::Result<(Pollable, StdoutFlush)> {
+fn output() -> io::Result<(Pollable, CopyThread)> {
     match pollable(io::stdout().as_fd().try_clone_to_owned()?, Direction::Out)? {
-        Ok(pollable) => Ok((pollable, StdoutFlush(None))),
+        Ok(pollable) => Ok((pollable, CopyThread(None))),
         Err(file) => {
             let (reader, writer) = io::pipe()?;
-            let arrived = Arc::new((AtomicBool::new(false), Event::new()));
-            let signal = Arc::clone(&arrived);
-            let copy = move || {
-                copy(reader, file);
-                signal.0.store(true, Ordering::Release);
-                signal.1.notify(usize::MAX);
-            };
-            thread::Builder::new().name("mcp-stdout".into()).spawn(copy)?;
-            Ok((Pollable::Pipe(writer.into()), StdoutFlush(Some(arrived))))
+            let file = PollingFile::from(file);
+            let thread = CopyThread::start("mcp-stdout", reader, file, |failed| match failed {
+                CopyError::Write(error) if is_disconnect(&error) => None,
+                CopyError::Write(error) => Some(cannot("write to stdout", &error)),
+                CopyError::Read(_) => None,
+            })?;
+            Ok((Pollable::Pipe(writer.into()), thread))
         }
     }
 }
 
-/// A handle that waits until written output has arrived at stdout.
+/// The threads that copy bytes from stdin and to stdout, if there are any.
 #[derive(Debug)]
-pub struct StdoutFlush(Option<Arc<(AtomicBool, Event)>>);
+pub struct CopyThreads {
+    stdin: CopyThread,
+    stdout: CopyThread,
+}
 
-impl StdoutFlush {
+impl CopyThreads {
     /// Waits until all output has arrived at stdout, or until `give_up` completes.
     ///
     /// Drop the writer first. `give_up` is needed because a stopped terminal may never accept the
     /// output.
-    pub async fn wait(&self, give_up: impl Future) {
-        or(self.arrived(), async { drop(give_up.await) }).await;
+    pub async fn flush(&self, give_up: impl Future) {
+        let Some(state) = &self.stdout.0 else { return };
+        let ended = state.when(|state| state.has_ended.then_some(()));
+        or(ended, async { drop(give_up.await) }).await;
     }
 
-    async fn arrived(&self) {
-        let Some(arrived) = &self.0 else { return };
-        loop {
-            let changed = arrived.1.listen();
-            if arrived.0.load(Ordering::Acquire) {
-                return;
-            }
-            changed.await;
-        }
+    /// Returns the outcome so far, once.
+    ///
+    /// # Errors
+    /// Fails if stdin could not be read, or stdout not be written to.
+    pub fn outcome(&self) -> io::Result<()> {
+        self.stdin.outcome().and_then(|()| self.stdout.outcome())
     }
 }
 
-/// How long adapters wait for output to arrive at stdout when a server ends.
-pub const FLUSH_TIMEOUT: Duration = Duration::from_millis(500);
+#[derive(Debug)]
+struct CopyThread(Option<Arc<Watched<CopyState>>>);
+
+#[derive(Debug, Default)]
+struct CopyState {
+    has_ended: bool,
+    error: Option<io::Error>,
+}
+
+impl CopyThread {
+    /// Starts a thread that copies bytes and records an error that `report` returns.
+    fn start(
+        name: &str,
+        mut from: impl Read + Send + 'static,
+        mut to: impl Write + Send + 'static,
+        report: fn(CopyError) -> Option<io::Error>,
+    ) -> io::Result<Self> {
+        let state = Arc::new(Watched::<CopyState>::default());
+        let ended = Arc::clone(&state);
+        let run = move || {
+            let error = copy(&mut from, &mut to).err().and_then(report);
+            ended.change(|state| *state = CopyState { has_ended: true, error });
+            // Closed last: the server must find the error when it sees the end of its input.
+            drop((from, to));
+        };
+        thread::Builder::new().name(name.into()).spawn(run)?;
+        Ok(Self(Some(state)))
+    }
+
+    fn outcome(&self) -> io::Result<()> {
+        self.0.as_ref().and_then(|state| state.lock().error.take()).map_or(Ok(()), Err)
+    }
+}
 
 /// Returns a descriptor that can be polled, or else the file.
 fn pollable(descriptor: OwnedFd, direction: Direction) -> io::Result<Result<Pollable, File>> {
@@ -136,22 +173,28 @@ fn own_description(_: &File, _: Direction) -> Option<File> {
     None
 }
 
-/// Copies bytes until either end closes, then closes the other.
+/// Copies bytes until the input ends.
 ///
 /// `io::copy` is not used: it lets the kernel copy, and panics if a terminal closes meanwhile.
-fn copy(mut from: impl Read, mut to: impl Write) {
+fn copy(from: &mut impl Read, to: &mut impl Write) -> Result<(), CopyError> {
     let mut buffer = vec![0; COPY_BYTES_MAX];
     loop {
         match from.read(&mut buffer) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Ok(count) if count > 0 => {
-                if to.write_all(buffer.get(..count).unwrap_or_default()).is_err() {
-                    return;
-                }
+                let read = buffer.get(..count).unwrap_or_default();
+                to.write_all(read).map_err(CopyError::Write)?;
             }
-            Ok(_) | Err(_) => return,
+            Ok(_) => return Ok(()),
+            Err(error) => return Err(CopyError::Read(error)),
         }
     }
+}
+
+/// Why copying ended early.
+enum CopyError {
+    Read(io::Error),
+    Write(io::Error),
 }
 
 /// The size of the copy buffer.

@@ -11,8 +11,6 @@ use mcp_proto::schema::{
 use serde::de::DeserializeOwned;
 
 use super::Server;
-#[cfg(feature = "schemars")]
-use super::schema_of;
 use crate::server::handler::context::AsyncCx;
 use crate::server::handler::tool_error::ToolError;
 use crate::server::handler::{Handler, HandlerFn};
@@ -36,8 +34,7 @@ impl Server {
         R: Into<CallToolResult>,
         F: Future<Output = Result<R, ToolError>> + Send + 'static,
     {
-        let schema = schema_of::<A>();
-        self.tool_with_async(Tool::new(name, schema).description(description), handler)
+        self.add_derived_tool::<A>(name, description, Handler::tool_async(handler))
     }
 
     /// Adds a tool with an explicit definition and an asynchronous handler.

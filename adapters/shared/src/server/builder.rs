@@ -52,6 +52,12 @@ impl Builder {
         }
     }
 
+    /// Records why an entry is invalid. [`config`](Self::config) reports it.
+    #[cfg(feature = "schemars")]
+    pub(crate) fn refuse(&mut self, reason: String) {
+        self.error.get_or_insert(reason);
+    }
+
     /// Configures the catalog.
     pub(crate) fn configure(&self, configure: impl FnOnce(Catalog<Handler>) -> Catalog<Handler>) {
         let mut catalog = self.changes.catalog_mut();

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use futures_lite::future::block_on;
+use futures_lite::future::{block_on, or};
 use mcp_proto::server::{Command, Event, Server as Machine};
 use mcp_proto::{
     Change, CloseReason, Context, ErrorObject, IncomingId, Instant, Misuse, OwnedCommand, Request,
@@ -91,7 +91,19 @@ impl Serving {
         Self { link, subscription, exit_with_parent }
     }
 
-    /// Lets SIGINT and SIGTERM close the connection.
+    /// Lets SIGINT, SIGTERM and SIGHUP close the connection, which a thread of this crate receives.
+    ///
+    /// Otherwise like [`close_on_signal`](Self::close_on_signal).
+    ///
+    /// # Errors
+    /// Fails if the thread that watches the parent cannot be started.
+    pub fn close_with_process(&self) -> io::Result<()> {
+        self.close_on_signal()?;
+        signals::receive_signals();
+        Ok(())
+    }
+
+    /// Lets signals close the connection, which the adapter receives.
     ///
     /// If [`Server::exit_with_parent`](crate::Server::exit_with_parent) is set, the parent
     /// process's exit also closes the connection.
@@ -101,7 +113,7 @@ impl Serving {
     ///
     /// # Errors
     /// Fails if the thread that watches the parent cannot be started.
-    pub fn close_with_process(&self) -> io::Result<()> {
+    pub fn close_on_signal(&self) -> io::Result<()> {
         let closeable: Arc<dyn Closeable> = Arc::clone(&self.subscription) as _;
         signals::close_on_signal(Arc::downgrade(&closeable));
         if self.exit_with_parent {
@@ -110,14 +122,28 @@ impl Serving {
         Ok(())
     }
 
+    /// Waits until output on its way to stdout need no longer be waited for.
+    ///
+    /// Call this after the driver has finished. `sleep` is the runtime's timer.
+    pub async fn gives_up<S: Future>(&self, sleep: impl Fn(Duration) -> S) {
+        if let Some(patience) = self.link.output_patience() {
+            let slow = async { drop(sleep(patience).await) };
+            or(slow, self.link.stopped()).await;
+        }
+        sleep(FLUSH_TIMEOUT).await;
+    }
+
     /// Returns the outcome of the connection. Call this after its driver has finished.
     ///
     /// # Errors
-    /// Fails if the connection was closed because of a protocol fault.
+    /// Fails if the connection was closed because of a protocol fault, or because reading or
+    /// writing failed for another reason than that the client is gone.
     pub fn outcome(self) -> io::Result<()> {
         match self.link.inspect(|state| state.connection.close_reason().cloned()) {
             Some(CloseReason::Fault(fault)) => Err(io::Error::other(fault)),
-            Some(CloseReason::Local | CloseReason::Peer) | None => Ok(()),
+            Some(CloseReason::Local | CloseReason::Peer) | None => {
+                self.link.take_stream_error().map_or(Ok(()), Err)
+            }
         }
     }
 }
@@ -132,7 +158,7 @@ impl Cx {
 
 impl Closeable for Arc<Link<Machine>> {
     fn close(&self) {
-        self.with(|state, now| state.connection.close(now));
+        self.stop();
     }
 }
 
@@ -172,6 +198,8 @@ impl LinkRole for Machine {
 
     /// Requests of a client that stopped reading cannot be answered.
     const LAST_INPUT: Duration = Duration::ZERO;
+
+    const ANSWERS_AFTER_EOF: bool = true;
 
     fn workers(shared: &ServerShared) -> Option<&Workers> {
         Some(&shared.workers)
@@ -375,6 +403,9 @@ fn handler_failed() -> ErrorObject {
 fn reply_now(link: &Arc<Link<Machine>>, incoming: IncomingId, mut reply: HandlerReply) {
     let _gone = link.with(|state, now| reply.send(&mut state.connection, now, incoming));
 }
+
+/// How long output may take to arrive at stdout once the server was stopped.
+const FLUSH_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// How long input requests wait for room in the output queue. Other replies never wait.
 const ASK_PATIENCE: Duration = Duration::from_secs(1);

@@ -1,5 +1,7 @@
 //! The builder of servers, and the handling of their requests on any runtime.
 
+#[cfg(feature = "schemars")]
+mod argument_schema;
 mod async_handlers;
 pub(crate) mod builder;
 pub(crate) mod changes;
@@ -427,18 +429,6 @@ impl Server {
         self.builder.add(&what, |catalog| catalog.add_prompt_completion(prompt, argument, handler));
         self
     }
-}
-
-/// Derives the schema of a tool's arguments from their type.
-#[cfg(feature = "schemars")]
-fn schema_of<A: schemars::JsonSchema>() -> Raw {
-    let settings = schemars::generate::SchemaSettings::draft2020_12();
-    let mut schema = settings.into_generator().into_root_schema_for::<A>();
-    // The protocol requires `"type": "object"`, which the schema of a type without fields lacks.
-    schema.insert("type".into(), "object".into());
-    schema.remove("title");
-    // The catalog refuses an invalid schema.
-    Raw::new(&schema).unwrap_or_else(|_| Raw::empty_object())
 }
 
 impl fmt::Debug for Server {

@@ -9,8 +9,6 @@ use mcp_proto::schema::{
 use serde::de::DeserializeOwned;
 
 use super::Server;
-#[cfg(feature = "schemars")]
-use super::schema_of;
 use crate::server::handler::context::Cx;
 use crate::server::handler::tool_error::ToolError;
 use crate::server::handler::{Handler, HandlerFn};
@@ -20,7 +18,9 @@ impl Server {
     /// Adds a [tool](https://modelcontextprotocol.io/specification/2025-11-25/server/tools) with
     /// arguments of type `A`.
     ///
-    /// The input schema is derived from `A`.
+    /// The input schema is derived from `A`: a struct with named fields, or `()` or a unit struct
+    /// for a tool without arguments. A type that is never a JSON object, such as a number or a
+    /// tuple, is reported as an error when the server starts.
     ///
     /// Arguments that do not match `A` produce a tool error that the model can correct.
     #[cfg(feature = "schemars")]
@@ -34,8 +34,7 @@ impl Server {
         A: DeserializeOwned + schemars::JsonSchema,
         R: Into<CallToolResult>,
     {
-        let schema = schema_of::<A>();
-        self.tool_with(Tool::new(name, schema).description(description), handler)
+        self.add_derived_tool::<A>(name, description, Handler::tool(handler))
     }
 
     /// Adds a tool with an explicit [`Tool`] definition and arguments of type `A`.
@@ -66,8 +65,8 @@ impl Server {
         A: DeserializeOwned + schemars::JsonSchema,
         R: Into<CallToolResult>,
     {
-        let schema = schema_of::<A>();
-        self.tool_with_blocking(Tool::new(name, schema).description(description), handler)
+        let handler = Handler::tool(handler).always_on_pool();
+        self.add_derived_tool::<A>(name, description, handler)
     }
 
     /// Like [`tool_with`](Self::tool_with), for a handler that blocks: see

@@ -65,9 +65,12 @@ async fn read<R: LinkRole, W: AsyncWrite + Unpin, T: Future<Output = ()>>(
                     }
                 }
             }
-            // A read error ends the input.
-            Ok(_) | Err(_) => {
+            Ok(_) => {
                 link.handle_eof();
+                break;
+            }
+            Err(error) => {
+                link.input_failed(&error);
                 break;
             }
         }
@@ -101,8 +104,8 @@ async fn write<R: LinkRole, W: AsyncWrite + Unpin, T: Future<Output = ()>>(
         match chunk.await {
             Ok(sent) if budget.charge_output(sent) => turn().await,
             Ok(_) => {}
-            Err(_) => {
-                // The peer stopped reading.
+            Err(error) => {
+                link.output_failed(&error);
                 link.lost_reader().await;
                 break;
             }
@@ -144,8 +147,8 @@ impl<W: AsyncWrite + Unpin> SharedOutput<W> {
                 match output.poll_chunk(link, context) {
                     Poll::Ready(Ok(0)) => return Poll::Ready(()),
                     Poll::Ready(Ok(_)) => {}
-                    Poll::Ready(Err(_)) => {
-                        link.broke();
+                    Poll::Ready(Err(error)) => {
+                        link.output_failed(&error);
                         return Poll::Ready(());
                     }
                     Poll::Pending => break,

@@ -5,3 +5,4 @@ pub(crate) mod http_types;
 pub(crate) mod link;
 pub(crate) mod read_buffer;
 pub(crate) mod shutdown;
+pub(crate) mod stream_error;

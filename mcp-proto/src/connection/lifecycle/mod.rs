@@ -136,8 +136,9 @@ impl Lifecycle {
     pub(crate) fn legacy_fallback(&self, env: &Env) -> Option<Identity> {
         let went_away =
             self.closed(env.phase()) == Some(&CloseReason::Peer) && env.terms.peer.is_none();
-        let at_the_probe = env.terms.trying.is_modern() && !self.probing.is_certain();
-        if !(went_away && at_the_probe && env.identity.newest(Era::Legacy).is_some()) {
+        // Some servers die of the probe only once `initialize` arrives, after the probe timed out.
+        let may_have_been_the_probe = self.probing.is_unanswered();
+        if !(went_away && may_have_been_the_probe && env.identity.newest(Era::Legacy).is_some()) {
             return None;
         }
         let mut identity = Identity::clone(&env.identity);
@@ -167,8 +168,13 @@ impl Lifecycle {
         self.end.as_deref().cloned().unwrap_or(CloseReason::Local)
     }
 
-    pub(crate) fn set_drain(&mut self, due: Option<Instant>) {
-        self.drain_due = due;
+    /// Ends draining at `due`, or earlier if that was set before.
+    pub(crate) fn drain_until(&mut self, due: Instant) {
+        self.drain_due = Some(self.drain_due.map_or(due, |before| before.min(due)));
+    }
+
+    pub(crate) fn stop_drain(&mut self) {
+        self.drain_due = None;
     }
 
     pub(crate) fn next_deadline(&self) -> Option<Instant> {

@@ -136,8 +136,9 @@ impl Probing {
         core::mem::take(&mut self.expects_late)
     }
 
-    pub(super) fn is_certain(&self) -> bool {
-        self.is_certain
+    /// Returns whether a probe was sent and none was answered.
+    pub(super) fn is_unanswered(&self) -> bool {
+        self.probes > 0 && !self.is_certain
     }
 
     /// Returns, once, whether to probe again after `initialize` was refused.

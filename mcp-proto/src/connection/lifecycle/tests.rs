@@ -116,10 +116,15 @@ fn a_server_that_exits_on_the_probe_is_reconnected_as_legacy_t_36() {
     assert!(lifecycle.legacy_fallback(&env).is_none(), "the connection is not closed yet");
     env.terms.phase = Phase::Closed;
     assert_eq!(lifecycle.legacy_fallback(&env).unwrap().revisions, [LEGACY]);
+    // A server may also exit once it receives `initialize` after it has ignored the probe.
+    let _next = lifecycle.on_discovered(&env, Err(CallError::TimedOut));
     let mut at_initialize = both();
     at_initialize.terms.phase = Phase::Closed;
     at_initialize.terms.trying = LEGACY;
-    assert!(lifecycle.legacy_fallback(&at_initialize).is_none());
+    assert_eq!(lifecycle.legacy_fallback(&at_initialize).unwrap().revisions, [LEGACY]);
+    let mut unprobed = Lifecycle::default();
+    unprobed.begin_end(CloseReason::Peer);
+    assert!(unprobed.legacy_fallback(&at_initialize).is_none(), "there was no probe");
     let refused = CallError::Refused(ErrorObject::method_not_found("server/discover"));
     let _next = lifecycle.on_discovered(&env, Err(refused));
     assert!(lifecycle.legacy_fallback(&env).is_none(), "the probe was answered");
@@ -138,7 +143,8 @@ fn the_first_reason_is_kept_unless_a_fault_follows() {
 #[test]
 fn the_drain_timeout_fires_once() {
     let mut lifecycle = Lifecycle::default();
-    lifecycle.set_drain(Some(Instant::from_millis(5)));
+    lifecycle.drain_until(Instant::from_millis(5));
+    lifecycle.drain_until(Instant::from_millis(9));
     assert!(!lifecycle.take_due(Instant::from_millis(4)));
     assert!(lifecycle.take_due(Instant::from_millis(5)));
     assert!(!lifecycle.take_due(Instant::from_millis(6)) && lifecycle.next_deadline().is_none());

@@ -441,6 +441,15 @@ impl PendingCalls {
         }
     }
 
+    /// Sends a cancellation of each call in flight, so that the peer need not finish it.
+    pub(crate) fn send_cancels(&self, env: &mut Env, reason: &str) {
+        for (id, call) in self.table.iter() {
+            if call.is_in_flight() && call.owner.is_application() {
+                env.send_cancel(call.route(), id, reason);
+            }
+        }
+    }
+
     /// Removes all calls. Returns them with their owners, oldest first, and their open questions.
     pub(crate) fn lose_all(&mut self) -> (Vec<(CallId, Owner)>, Vec<IncomingId>) {
         let Some(table) = self.table.allocated_mut() else { return (Vec::new(), Vec::new()) };

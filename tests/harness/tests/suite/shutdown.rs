@@ -114,6 +114,61 @@ fn a_closing_server_drains_open_requests_frm_20() {
 }
 
 #[test]
+fn a_server_answers_open_requests_for_seconds_after_the_end_of_input_frm_20() {
+    let call = |id| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/list"}}"#);
+    let Limits { drain_timeout, eof_drain_timeout, .. } = Limits::default();
+    let mut solo = server();
+    solo.say(call(1));
+    solo.say(call(2));
+    solo.take_events();
+    solo.say_eof();
+    assert!(!solo.machine.wants_input());
+    solo.wait(eof_drain_timeout - Duration::from_millis(1));
+    solo.expect_events(&[]);
+    solo.respond(1, "{}").unwrap();
+    solo.expect_lines(&[r#"{"jsonrpc":"2.0","id":1,"result":{}}"#]);
+    solo.wait(Duration::from_millis(1));
+    solo.expect_events(&["request#2 cancelled", "closed Peer"]);
+    assert_over(&mut solo);
+
+    // Closing this side does not wait that long, and closing it again changes nothing.
+    let mut solo = server();
+    solo.say(call(1));
+    solo.take_events();
+    solo.say_eof();
+    solo.wait(drain_timeout);
+    solo.close();
+    solo.wait(drain_timeout / 2);
+    solo.close();
+    solo.say_eof();
+    solo.expect_events(&[]);
+    solo.wait(drain_timeout / 2);
+    solo.expect_events(&["request#1 cancelled", "closed Peer"]);
+    assert_over(&mut solo);
+}
+
+#[test]
+fn a_client_that_closes_cancels_its_calls_so_that_the_server_need_not_finish_them() {
+    let mut solo = client();
+    solo.call("tools/list", "").unwrap();
+    solo.call("ping", "").unwrap();
+    solo.take_lines();
+    solo.close();
+    let cancelled: Vec<String> = solo.take_lines();
+    assert_eq!(cancelled.len(), 2, "{cancelled:?}");
+    assert!(cancelled.iter().all(|line| line.contains("notifications/cancelled")), "{cancelled:?}");
+    solo.expect_events(&["call#2 Lost", "call#3 Lost", "closed Local"]);
+    assert_over(&mut solo);
+
+    // A server that hung up reads nothing any more.
+    let mut solo = client();
+    solo.call("tools/list", "").unwrap();
+    solo.take_lines();
+    solo.say_eof();
+    solo.expect_lines(&[]);
+}
+
+#[test]
 fn the_first_reason_to_end_is_the_reason() {
     let mut solo = server();
     solo.say(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#);
@@ -270,7 +325,7 @@ fn respond_after_the_end_is_stale_and_sends_nothing() {
     let mut solo = server();
     solo.say(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#);
     solo.say_eof();
-    solo.wait(Duration::from_secs(1));
+    solo.wait(Limits::default().eof_drain_timeout);
     let incoming = solo.request(1);
     let now = solo.now;
     assert_eq!(solo.machine.respond(now, incoming, &Raw::empty_object()), Err(Misuse::Stale));

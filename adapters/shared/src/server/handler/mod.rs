@@ -156,9 +156,15 @@ fn checked<R: Encode + Send + 'static>(
     }))
 }
 
-/// Deserializes the arguments of a tool.
+/// Deserializes the arguments of a tool. An empty object is also accepted as `()`, a unit struct
+/// and `None`, which are `null` in JSON.
 fn parse<A: DeserializeOwned>(arguments: &Raw) -> Result<A, ToolError> {
-    arguments.parse().map_err(|error| ToolError::failed(format!("invalid arguments: {error}")))
+    arguments.parse().or_else(|error| {
+        let mut tokens = arguments.as_bytes().iter().filter(|byte| !byte.is_ascii_whitespace());
+        let is_empty = tokens.next() == Some(&b'{') && tokens.next() == Some(&b'}');
+        let nothing = is_empty.then(|| serde_json::from_str("null").ok()).flatten();
+        nothing.ok_or_else(|| ToolError::failed(format!("invalid arguments: {error}")))
+    })
 }
 
 impl Handler {

@@ -1,5 +1,6 @@
 //! The driver's side of a connection: feeding input, fetching output, and the shutdown.
 
+use std::io;
 use std::sync::Arc;
 use std::task::Waker;
 use std::time::Duration;
@@ -7,8 +8,9 @@ use std::time::Duration;
 use bytes::Buf;
 use mcp_proto::Outbox;
 
-use super::{Link, LinkRole, Phase, State};
+use super::{Ending, Link, LinkRole, Phase, State};
 use crate::exec::workers::Driver;
+use crate::transport::stream_error::{cannot, is_disconnect};
 
 impl<R: LinkRole> Link<R> {
     /// Waits until the connection accepts more input; returns false once it is closed.
@@ -70,9 +72,58 @@ impl<R: LinkRole> Link<R> {
         self.flush_elsewhere();
     }
 
-    /// Handles the end of the input, or a failure to read it.
+    /// Handles a failure to read, which ends the input.
+    pub fn input_failed(self: &Arc<Self>, error: &io::Error) {
+        self.record_failure("read messages", error);
+        self.handle_eof();
+    }
+
+    /// Handles a failure to write. The writer then calls [`lost_reader`](Self::lost_reader).
+    pub fn output_failed(&self, error: &io::Error) {
+        self.record_failure("write messages", error);
+        self.broke();
+    }
+
+    fn record_failure(&self, what: &str, error: &io::Error) {
+        if !is_disconnect(error) {
+            self.lock().stream_error.get_or_insert_with(|| cannot(what, error));
+        }
+    }
+
+    /// Returns, once, why a stream has failed.
+    pub(crate) fn take_stream_error(&self) -> Option<io::Error> {
+        self.lock().stream_error.take()
+    }
+
+    /// Handles the end of the input.
     pub fn handle_eof(self: &Arc<Self>) {
-        self.with(|state, now| state.connection.handle_eof(now));
+        self.with(|state, now| {
+            if state.ending == Ending::Open {
+                state.ending = Ending::Eof;
+            }
+            state.connection.handle_eof(now);
+        });
+    }
+
+    /// Closes the connection promptly, even if it is still answering requests of a peer that has
+    /// closed its side.
+    pub(crate) fn stop(self: &Arc<Self>) {
+        self.with(|state, now| {
+            state.ending = Ending::Stopped;
+            state.connection.close(now);
+        });
+        self.room.notify(usize::MAX);
+    }
+
+    /// Waits until [`stop`](Self::stop) is called.
+    pub(crate) async fn stopped(&self) {
+        self.when(|state| (state.ending == Ending::Stopped).then_some(())).await;
+    }
+
+    /// Returns how long a write of the last output may make no progress if the peer may still read
+    /// it; `None` if the output must leave promptly.
+    pub(crate) fn output_patience(&self) -> Option<Duration> {
+        self.inspect(State::output_patience)
     }
 
     /// Gives back a buffer from [`take_output`](Self::take_output) for the next large message.
@@ -199,15 +250,18 @@ impl<R: LinkRole> Link<R> {
     pub async fn end_within(self: &Arc<Self>, patience: Duration) {
         if !self.wait_until(patience, |state| state.connection.is_closed()).await {
             self.handle_eof();
+            self.stop();
         }
     }
 
     /// Waits until the connection is closed and its output was sent.
     ///
-    /// Stops waiting for the output if the peer no longer reads.
+    /// Stops waiting for the output if the peer no longer reads. A peer that has closed its side
+    /// may take its time, as in `server < requests | slow`.
     pub async fn drained(&self) {
         self.closed().await;
-        let began = self.clock.now();
+        let closed_at = self.clock.now();
+        let mut stopped_at = None;
         loop {
             let room;
             let stuck;
@@ -215,8 +269,14 @@ impl<R: LinkRole> Link<R> {
                 let mut state = self.lock();
                 // No write in progress means that the writer has not run yet, not that the peer is
                 // slow.
-                let write = state.writing_since.map(|since| since + WRITE_PATIENCE);
-                stuck = write.unwrap_or(began + FLUSH_MAX).min(began + FLUSH_MAX);
+                let since = state.writing_since;
+                stuck = match state.output_patience() {
+                    Some(patience) => since.unwrap_or(closed_at) + patience,
+                    None => {
+                        let until = *stopped_at.get_or_insert_with(|| self.clock.now()) + FLUSH_MAX;
+                        since.map_or(until, |since| until.min(since + WRITE_PATIENCE))
+                    }
+                };
                 if matches!(state.phase, Phase::OutputFinished | Phase::Over)
                     || self.clock.until(stuck).is_zero()
                 {
@@ -273,6 +333,13 @@ impl<R: LinkRole> Link<R> {
     }
 }
 
+impl<R: LinkRole> State<R> {
+    fn output_patience(&self) -> Option<Duration> {
+        let is_awaited = R::ANSWERS_AFTER_EOF && self.ending == Ending::Eof;
+        is_awaited.then(|| self.connection.limits().stall_timeout)
+    }
+}
+
 /// Takes all output without copying it, or copies the first part if there is much.
 fn take_output(outbox: Option<&mut Outbox>, chunk: &mut Vec<u8>) {
     let Some(outbox) = outbox else { return chunk.clear() };
@@ -295,8 +362,8 @@ const WHOLE_BYTES_MAX: usize = 2 * 1024 * 1024;
 /// The most bytes passed to one blocking write, whose progress is not visible until it returns.
 pub const WRITE_BYTES_MAX: usize = 64 * 1024;
 
-/// How long one write may make no progress once the connection is closed, and how long the whole
-/// flush may take.
+/// How long one write may make no progress once this side has closed the connection, and how long
+/// the whole flush may take.
 const WRITE_PATIENCE: Duration = Duration::from_millis(60);
 const FLUSH_MAX: Duration = Duration::from_secs(2);
 

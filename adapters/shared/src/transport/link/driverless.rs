@@ -17,7 +17,8 @@ impl<R: LinkRole> Link<R> {
     /// The task must call [`run_timers_until_idle`](Self::run_timers_until_idle).
     pub(crate) fn spawn_timers_with(self: &Arc<Self>, spawner: Arc<dyn SpawnTimer<Self>>) {
         self.timer_task.set_spawner(spawner, Arc::downgrade(self));
-        self.wake(&mut self.lock());
+        let wakes = self.lock().take_wakes();
+        self.wake(wakes);
     }
 
     /// Like [`keep_time`](Self::keep_time), but only while there is a deadline. Returns false when
@@ -81,7 +82,9 @@ impl<R: LinkRole> Link<R> {
             {
                 let mut state = self.lock();
                 if let Some(found) = take(&mut state) {
-                    self.wake(&mut state);
+                    let wakes = state.take_wakes();
+                    drop(state);
+                    self.wake(wakes);
                     return found;
                 }
                 writable = self.writable.listen();

@@ -9,11 +9,14 @@
 mod driver;
 #[cfg(feature = "http")]
 mod driverless;
+#[cfg(test)]
+mod tests;
 mod time;
 mod timer_task;
 mod transport;
 mod waiting;
 
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -41,6 +44,9 @@ pub trait LinkRole: OnTransport {
     /// How long to keep the connection open after the peer has stopped reading, so that input it
     /// sent earlier can still arrive.
     const LAST_INPUT: Duration;
+
+    /// Whether output is still of use to a peer that has closed its side.
+    const ANSWERS_AFTER_EOF: bool;
 
     /// Returns the workers that run the role's handlers; `None` if the driver does not start them.
     fn workers(_: &Self::Shared) -> Option<&Workers> {
@@ -86,6 +92,8 @@ pub struct Link<R: LinkRole> {
     /// Notified when bytes were sent, calls ended, or events were dispatched: a blocked command may
     /// succeed now.
     room: Event,
+    /// Notified when the next blocked call may wait for room.
+    turn: Event,
     /// Notified when the connection has closed.
     ended: Event,
 }
@@ -96,10 +104,16 @@ pub(crate) struct State<R: LinkRole> {
     pub(crate) role: R::Open,
     timers: TimerQueue,
     phase: Phase,
+    /// Which side has ended the connection.
+    ending: Ending,
+    /// Why a stream has failed, unless the peer is merely gone.
+    stream_error: Option<io::Error>,
     /// When the write in progress started or last made progress.
     writing_since: Option<Instant>,
     /// A thread is dispatching events.
     is_dispatching: bool,
+    /// A blocked call waits for room. The others wait for their turn.
+    is_turn_taken: bool,
     /// A task waits for room. Set under the lock when the wait starts.
     is_room_awaited: bool,
     /// When the timer task wakes by itself; `None` if it sleeps until notified.
@@ -125,6 +139,17 @@ enum Phase {
     Over,
 }
 
+/// Which side has ended the connection.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Ending {
+    /// Neither side.
+    Open,
+    /// The peer has closed its side. It may still read.
+    Eof,
+    /// This side has closed the connection, or the peer is gone.
+    Stopped,
+}
+
 impl<R: LinkRole> Link<R> {
     pub(crate) fn over_transport(
         clock: Clock,
@@ -138,8 +163,11 @@ impl<R: LinkRole> Link<R> {
                 role: R::Open::default(),
                 timers: TimerQueue::default(),
                 phase: Phase::WriterFlushes,
+                ending: Ending::Open,
+                stream_error: None,
                 writing_since: None,
                 is_dispatching: false,
+                is_turn_taken: false,
                 is_room_awaited: false,
                 sleeping_until: None,
                 woken_for: None,
@@ -151,6 +179,7 @@ impl<R: LinkRole> Link<R> {
             writable: Event::new(),
             deadline: Event::new(),
             room: Event::new(),
+            turn: Event::new(),
             ended: Event::new(),
         })
     }
@@ -175,22 +204,24 @@ impl<R: LinkRole> Link<R> {
 
     /// Wakes the tasks that a change concerns, and dispatches events until there are none.
     fn settle<'a>(self: &'a Arc<Self>, mut state: MutexGuard<'a, State<R>>) {
-        loop {
-            self.wake(&mut state);
+        let last_wakes = loop {
+            let wakes = state.take_wakes();
             if state.is_dispatching {
-                break;
+                break wakes;
             }
-            let Some(event) = state.connection.poll_event() else { break };
+            let Some(event) = state.connection.poll_event() else { break wakes };
             state.is_dispatching = true;
             drop(state);
+            self.wake(wakes);
             self.trace.event(R::about(&event));
             // A panic in the application's code must not keep later events from being dispatched.
             let _panicked = catch_unwind(AssertUnwindSafe(|| R::dispatch(self, event)));
             state = self.lock();
             state.is_dispatching = false;
-        }
+        };
         let is_room_awaited = std::mem::take(&mut state.is_room_awaited);
         self.unlock(state);
+        self.wake(last_wakes);
         if is_room_awaited {
             self.room.notify(usize::MAX);
         }
@@ -210,33 +241,48 @@ impl<R: LinkRole> Link<R> {
         }
     }
 
-    /// Spawns the timer task of a connection that has no driver.
-    fn ensure_timer_task(&self, state: &State<R>) {
-        if !state.is_over() {
-            self.timer_task.ensure_running();
-        }
-    }
-
-    fn wake(&self, state: &mut State<R>) {
-        let closed = state.connection.is_closed();
-        if closed {
+    /// Wakes tasks. The lock must not be held: wakers are code of the runtime or the application.
+    fn wake(&self, wakes: Wakes) {
+        if wakes.ended {
             self.ended.notify(usize::MAX);
-            self.ensure_timer_task(state);
         }
-        if closed || state.phase != Phase::ReaderFlushes && state.connection.has_output() {
+        if wakes.writable {
             self.writable.notify(usize::MAX);
         }
-        let deadline = state.next_deadline();
-        if deadline.is_some() && (state.sleeping_until.is_none() || deadline < state.sleeping_until)
-        {
-            state.woken_for = deadline;
+        if wakes.deadline {
             self.deadline.notify(usize::MAX);
-            self.ensure_timer_task(state);
+        }
+        if wakes.timer_task {
+            self.timer_task.ensure_running();
         }
     }
 }
 
+/// What to wake once the lock is released.
+#[derive(Clone, Copy)]
+struct Wakes {
+    ended: bool,
+    writable: bool,
+    deadline: bool,
+    /// The timer task of a connection that has no driver.
+    timer_task: bool,
+}
+
 impl<R: LinkRole> State<R> {
+    /// Returns what a change of the connection has to wake.
+    fn take_wakes(&mut self) -> Wakes {
+        let ended = self.connection.is_closed();
+        let writable = ended || self.phase != Phase::ReaderFlushes && self.connection.has_output();
+        let next = self.next_deadline();
+        let deadline =
+            next.is_some() && (self.sleeping_until.is_none() || next < self.sleeping_until);
+        if deadline {
+            self.woken_for = next;
+        }
+        let timer_task = (ended || deadline) && !self.is_over();
+        Wakes { ended, writable, deadline, timer_task }
+    }
+
     fn next_deadline(&self) -> Option<Instant> {
         let connection =
             if self.connection.is_closed() { None } else { self.connection.poll_timeout() };

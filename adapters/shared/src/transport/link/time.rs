@@ -148,12 +148,15 @@ impl<R: LinkRole> Future for Sleep<'_, R> {
             context.waker().wake_by_ref();
             return Poll::Pending;
         }
-        let key = state.timers.set(self.key, self.at, context.waker());
-        if state.sleeping_until.is_none_or(|until| self.at < until) {
-            self.link.deadline.notify(usize::MAX);
-            self.link.ensure_timer_task(&state);
-        }
+        let (key, replaced) = state.timers.set(self.key, self.at, context.waker());
+        let is_first = state.sleeping_until.is_none_or(|until| self.at < until);
         drop(state);
+        // Wakers are code of others: none is woken or dropped under the lock.
+        drop(replaced);
+        if is_first {
+            self.link.deadline.notify(usize::MAX);
+            self.link.timer_task.ensure_running();
+        }
         self.key = Some(key);
         self.yielded = true;
         Poll::Pending
@@ -163,7 +166,8 @@ impl<R: LinkRole> Future for Sleep<'_, R> {
 impl<R: LinkRole> Drop for Sleep<'_, R> {
     fn drop(&mut self) {
         if let Some(key) = self.key {
-            self.link.lock().timers.remove(key);
+            let removed = self.link.lock().timers.remove(key);
+            drop(removed);
         }
     }
 }

@@ -1,0 +1,129 @@
+//! What a server process still does after the end of its input, on each runtime: it answers what is
+//! in flight, waits for a slow reader, and ends at once on a signal.
+
+#![cfg(unix)]
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
+use std::io::{self, BufRead, BufReader, Read, Seek, Write};
+use std::process::{ChildStdin, ChildStdout, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use mcp_adapter_tests::{Hand, Process, Runtime, adapter_server};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::{Value, json};
+
+mcp_adapter_tests::rows!(
+    requests_in_flight_at_the_end_of_input_are_answered,
+    a_reader_may_pause_after_the_end_of_input,
+    a_signal_ends_the_wait_for_handlers,
+    a_signal_ends_the_wait_for_a_reader,
+);
+
+fn start<R: Runtime>() -> (Process, Hand<ChildStdout, ChildStdin>) {
+    let mut command = adapter_server::<R>(env!("CARGO_BIN_EXE_adapter-server"));
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let hand = Hand::new(child.stdout.take().unwrap(), child.stdin.take().unwrap());
+    (Process(child), hand)
+}
+
+/// Returns the ids of the requests that were answered with a result.
+fn answered(said: &str) -> Vec<u64> {
+    let answers = said.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let answered = answers.filter(|answer| answer["result"].is_object());
+    let mut ids: Vec<u64> = answered.map(|answer| answer["id"].as_u64().unwrap()).collect();
+    ids.sort_unstable();
+    ids
+}
+
+/// A handler that takes hundreds of milliseconds: `server < requests` must not lose its response.
+async fn requests_in_flight_at_the_end_of_input_are_answered<R: Runtime>() {
+    let mut input = tempfile();
+    let mut hand = Hand::new(io::empty(), &input);
+    hand.request(0, "initialize", &hello());
+    hand.notify("notifications/initialized", &json!({}));
+    hand.call_tool(1, "slow", &json!({}));
+    hand.call_tool(2, "slow_plain", &json!({}));
+    input.rewind().unwrap();
+    let mut command = adapter_server::<R>(env!("CARGO_BIN_EXE_adapter-server"));
+    let mut process = Process(command.stdin(input).stdout(Stdio::piped()).spawn().unwrap());
+    let said = io::read_to_string(process.0.stdout.take().unwrap()).unwrap();
+    assert_eq!(answered(&said), [0, 1, 2], "{said}");
+    assert_eq!(process.0.wait().unwrap().code(), Some(0));
+}
+
+fn hello() -> Value {
+    let info = json!({"name": "file", "version": "1"});
+    json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info})
+}
+
+fn tempfile() -> std::fs::File {
+    let name = format!("mcp-input-{}-{:?}", std::process::id(), thread::current().id());
+    let path = std::env::temp_dir().join(name);
+    let mut options = std::fs::File::options();
+    let file = options.read(true).write(true).create(true).truncate(true).open(&path).unwrap();
+    std::fs::remove_file(path).unwrap();
+    file
+}
+
+/// Calls `echo` with more than a pipe holds, ends the input, and returns the rest to read.
+fn leave_much_to_read<R: Runtime>() -> (Process, BufReader<ChildStdout>) {
+    let (process, mut hand) = start::<R>();
+    hand.greet(&json!({}));
+    hand.call_tool(1, "echo", &json!({"text": "x".repeat(LENGTH)}));
+    let Hand { mut reader, writer } = hand;
+    drop(writer);
+    // The response is being written.
+    assert!(!reader.fill_buf().unwrap().is_empty());
+    (process, reader)
+}
+
+const LENGTH: usize = 1_500_000;
+
+async fn a_reader_may_pause_after_the_end_of_input<R: Runtime>() {
+    let (mut process, mut reader) = leave_much_to_read::<R>();
+    // Pauses are what this test is about; each is longer than a stopped server waits.
+    let mut begin = [0; 3000];
+    for piece in begin.chunks_mut(1000) {
+        thread::sleep(Duration::from_millis(150));
+        reader.read_exact(piece).unwrap();
+    }
+    let rest = io::read_to_string(reader).unwrap();
+    assert!(begin.len() + rest.len() > LENGTH, "cut off after {} bytes", rest.len());
+    assert!(rest.ends_with('\n'));
+    assert_eq!(process.0.wait().unwrap().code(), Some(0));
+}
+
+/// Asserts that SIGTERM ends a server in well under the seconds that it would wait otherwise.
+fn ends_on_sigterm(mut process: Process) {
+    let began = Instant::now();
+    kill(Pid::from_raw(process.0.id().cast_signed()), Signal::SIGTERM).unwrap();
+    assert_eq!(process.0.wait().unwrap().code(), Some(0));
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+}
+
+async fn a_signal_ends_the_wait_for_handlers<R: Runtime>() {
+    for tool in ["hang", "hang_plain"] {
+        let (process, mut hand) = start::<R>();
+        hand.greet(&json!({}));
+        hand.call_tool(1, tool, &json!({}));
+        // A message whose last line has no end is answered at the end of the input.
+        hand.writer.write_all(br#"{"jsonrpc":"2.0","id":2,"method":"ping"}"#).unwrap();
+        let Hand { reader, writer } = hand;
+        drop(writer);
+        let mut hand = Hand::new(reader, io::sink());
+        assert_eq!(hand.hear()["id"], 2);
+        ends_on_sigterm(process);
+    }
+}
+
+async fn a_signal_ends_the_wait_for_a_reader<R: Runtime>() {
+    let (process, _reader) = leave_much_to_read::<R>();
+    ends_on_sigterm(process);
+}

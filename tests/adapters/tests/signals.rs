@@ -1,0 +1,66 @@
+//! Signals that end a server process, and those that were ignored when it started, on each runtime.
+
+#![cfg(target_os = "linux")]
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
+use std::process::{ChildStdin, ChildStdout, Command, Stdio};
+
+use mcp_adapter_tests::{Hand, Process, Runtime, adapter_server};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::json;
+
+mcp_adapter_tests::rows!(
+    each_signal_closes_a_server,
+    ignored_signals_stay_ignored_and_others_close
+);
+
+/// Starts a server that ignores these signals, as a shell names them, and is busy.
+fn start<R: Runtime>(ignored: &str) -> (Process, Hand<ChildStdout, ChildStdin>) {
+    let server = adapter_server::<R>(env!("CARGO_BIN_EXE_adapter-server"));
+    let mut command = Command::new("sh");
+    let trap = if ignored.is_empty() { String::new() } else { format!("trap '' {ignored}; ") };
+    command.arg("-c").arg(format!("{trap}exec \"$0\" \"$@\""));
+    command.arg(server.get_program()).args(server.get_args());
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut hand = Hand::new(child.stdout.take().unwrap(), child.stdin.take().unwrap());
+    hand.greet(&json!({}));
+    hand.call_tool(1, "hang_plain", &json!({}));
+    (Process(child), hand)
+}
+
+fn send(process: &Process, signal: Signal) {
+    kill(Pid::from_raw(process.0.id().cast_signed()), signal).unwrap();
+}
+
+async fn each_signal_closes_a_server<R: Runtime>() {
+    for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
+        let (mut process, _hand) = start::<R>("");
+        send(&process, signal);
+        let status = process.0.wait().unwrap();
+        assert_eq!(status.code(), Some(0), "{} {signal}: {status}", R::NAME);
+    }
+}
+
+async fn ignored_signals_stay_ignored_and_others_close<R: Runtime>() {
+    for (ignored, signals) in [
+        ("HUP", &[Signal::SIGHUP][..]),
+        ("INT QUIT", &[Signal::SIGINT]),
+        ("INT HUP", &[Signal::SIGINT, Signal::SIGHUP]),
+    ] {
+        let (mut process, mut hand) = start::<R>(ignored);
+        for signal in signals {
+            send(&process, *signal);
+        }
+        hand.request(2, "ping", &json!({}));
+        assert_eq!(hand.hear()["id"], 2, "{} ignores {ignored}", R::NAME);
+        send(&process, Signal::SIGTERM);
+        let status = process.0.wait().unwrap();
+        assert_eq!(status.code(), Some(0), "{} ignores {ignored}: {status}", R::NAME);
+    }
+}
