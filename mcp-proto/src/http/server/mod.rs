@@ -159,10 +159,14 @@ impl HttpServer {
         !self.exchanges.is_empty() || !self.server.is_closed() && self.streams.has_unanswered()
     }
 
-    /// Returns the bytes that the client makes this server hold. Takes O(1) time.
+    /// Returns the bytes that the client makes this server hold.
+    ///
+    /// Takes O(1) time, after it has assigned the messages sent since the last poll to their
+    /// streams.
     // SEC-18: lets a service bound what all clients together can make it hold.
     #[must_use]
-    pub fn usage(&self) -> ServerUsage {
+    pub fn usage(&mut self) -> ServerUsage {
+        self.route();
         ServerUsage {
             requests: self.server.request_bytes(),
             session: self.server.subscription_bytes() + self.streams.kept_bytes(),

@@ -220,7 +220,6 @@ fn usage_counts_what_a_client_makes_the_session_hold() {
     it.session.handle_gone(it.now, call);
     it.progress(incoming, 1);
     it.answer(incoming);
-    it.session.has_output();
     let kept = it.session.usage();
     assert!(kept.requests == 0 && kept.session > 2 * 128, "{kept:?}");
     it.session.drop_replays();
