@@ -5,8 +5,8 @@ use core::time::Duration;
 mod memory;
 
 #[cfg(test)]
-pub(crate) use memory::{CALL_BYTES, EVENT_BYTES, REQUEST_BYTES};
-pub(crate) use memory::{IDENTITY_BYTES_FREE, IDENTITY_FACTOR};
+pub(crate) use memory::{CALL_BYTES, EVENT_BYTES};
+pub(crate) use memory::{IDENTITY_BYTES_FREE, IDENTITY_FACTOR, REQUEST_BYTES};
 
 /// The memory and time limits of one connection.
 ///

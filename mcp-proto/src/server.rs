@@ -106,6 +106,18 @@ impl Server {
         self.connection.context_cache()
     }
 
+    /// Returns the bytes of the client's requests in flight, queued events and unsent messages.
+    #[allow(dead_code, reason = "used only by HTTP")]
+    pub(crate) fn request_bytes(&self) -> usize {
+        self.connection.request_bytes()
+    }
+
+    /// Returns the bytes of the client's subscriptions.
+    #[allow(dead_code, reason = "used only by HTTP")]
+    pub(crate) fn subscription_bytes(&self) -> usize {
+        self.connection.subscription_bytes()
+    }
+
     /// Applies a command.
     ///
     /// The command methods of this type build a [`Command`] and call this method.

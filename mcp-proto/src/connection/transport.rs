@@ -59,6 +59,16 @@ impl Connection {
         self.env.out.release(route, bytes);
     }
 
+    /// Returns the bytes of the peer's open requests, of queued events and of unsent messages.
+    pub(crate) fn request_bytes(&self) -> usize {
+        self.inbound.cost() + self.env.events.bytes() + self.env.out.unsent()
+    }
+
+    /// Returns the bytes of the peer's subscriptions.
+    pub(crate) fn subscription_bytes(&self) -> usize {
+        self.subscribers.cost()
+    }
+
     /// Releases unused capacity while idle.
     pub(crate) fn shrink(&mut self) {
         self.calls.shrink();

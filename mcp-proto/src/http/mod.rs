@@ -40,6 +40,6 @@ pub use param_headers::{InvalidParamHeader, ParamHeaderMismatch, ParamHeaders, s
 pub use policy::Policy;
 pub use refusal::{Refusal, status_of};
 pub use reply::{Body, BodyChunk, Reply};
-pub use server::{HttpServer, ServerExchangeId, StreamSettings, Unresumable};
+pub use server::{HttpServer, ServerExchangeId, ServerUsage, StreamSettings, Unresumable};
 pub use session_table::{SessionTable, SessionTableFull};
 pub use validate::{Post, PostedMessage};

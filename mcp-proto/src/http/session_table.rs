@@ -1,17 +1,20 @@
-//! A bounded table of the sessions of one HTTP server, with idle expiry.
+//! A bounded table of the sessions of one HTTP server, with expiry and eviction.
 
-use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
 
-use crate::time::Instant;
+use crate::time::{Instant, PERIOD_MIN};
 
 /// A table of sessions by id that limits their number and their idle time.
 ///
+/// A session whose id was never used expires early: its client sent `initialize` and nothing else.
+/// The first [`get`](Self::get) confirms the session, which then expires when idle.
+///
 /// The driver generates the ids, because generating random numbers is IO. Each entry costs about
-/// 100 bytes in addition to the session and its id.
+/// 250 bytes in addition to the session and its id.
 ///
 /// ```
 /// use core::time::Duration;
@@ -25,15 +28,20 @@ use crate::time::Instant;
 /// assert!(table.insert(Instant::ZERO, "b", 'B').is_err());
 /// assert_eq!(table.get(Instant::ZERO, "a"), Some(&'A'));
 /// let late = table.poll_timeout().unwrap();
+/// assert!(table.expire(late, |_| false).is_empty());
+/// let late = table.poll_timeout().unwrap();
 /// assert_eq!(table.expire(late, |_| false), ['A']);
 /// ```
 // SEC-18: what clients can make a server hold is bounded.
 pub struct SessionTable<T> {
-    sessions: BTreeMap<Box<str>, Entry<T>>,
+    sessions: BTreeMap<Arc<str>, Entry<T>>,
+    /// The sessions by a lower bound of their expiry, which lookups do not update.
+    expiries: BTreeMap<(Instant, u64), Arc<str>>,
     sessions_max: usize,
     idle_max: Duration,
-    /// A lower bound of the next expiry.
-    next: Option<Instant>,
+    unconfirmed_max: Duration,
+    /// The number of the next session, which distinguishes equal expiries.
+    next: u64,
 }
 
 // The keys are session ids, which are credentials.
@@ -43,17 +51,24 @@ impl<T: fmt::Debug> fmt::Debug for SessionTable<T> {
             .field("sessions", &self.sessions.values())
             .field("sessions_max", &self.sessions_max)
             .field("idle_max", &self.idle_max)
-            .field("next", &self.next)
-            .finish()
+            .field("unconfirmed_max", &self.unconfirmed_max)
+            .finish_non_exhaustive()
     }
 }
 
 #[derive(Debug)]
 struct Entry<T> {
     session: T,
-    /// When the session was last looked up or busy.
-    last_used: Instant,
+    expires: Instant,
+    /// The key in `expiries`.
+    key: (Instant, u64),
 }
+
+/// The default of [`SessionTable::unconfirmed_max`].
+const UNCONFIRMED_MAX: Duration = Duration::from_secs(20);
+
+/// The number of busy sessions that one eviction skips at most.
+const SKIPPED_MAX: usize = 64;
 
 /// The error for a session that does not fit into a [`SessionTable`] or whose id is taken.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -71,7 +86,23 @@ impl<T> SessionTable<T> {
     /// Creates a table of at most `sessions_max` sessions, which expire when idle for `idle_max`.
     #[must_use]
     pub const fn new(sessions_max: usize, idle_max: Duration) -> Self {
-        Self { sessions: BTreeMap::new(), sessions_max, idle_max, next: None }
+        Self {
+            sessions: BTreeMap::new(),
+            expiries: BTreeMap::new(),
+            sessions_max,
+            idle_max,
+            unconfirmed_max: UNCONFIRMED_MAX,
+            next: 0,
+        }
+    }
+
+    /// Sets how long a session exists whose id is never used. Default: 20 s.
+    ///
+    /// A duration above the maximum idle time has no effect.
+    #[must_use]
+    pub const fn unconfirmed_max(mut self, unconfirmed_max: Duration) -> Self {
+        self.unconfirmed_max = unconfirmed_max;
+        self
     }
 
     /// Returns the number of sessions.
@@ -104,21 +135,27 @@ impl<T> SessionTable<T> {
         if self.sessions.contains_key(id) {
             return Err(SessionTableFull);
         }
-        self.sessions.insert(id.into(), Entry { session, last_used: now });
-        self.next.get_or_insert(now + self.idle_max);
+        let id: Arc<str> = id.into();
+        let expires = now + self.unconfirmed_max.min(self.idle_max);
+        let key = (expires, self.next);
+        self.next += 1;
+        self.expiries.insert(key, Arc::clone(&id));
+        self.sessions.insert(id, Entry { session, expires, key });
         Ok(())
     }
 
     /// Returns the session with this id, if there is one, and restarts its idle timer.
     pub fn get(&mut self, now: Instant, id: &str) -> Option<&T> {
         let entry = self.sessions.get_mut(id)?;
-        entry.last_used = entry.last_used.max(now);
+        entry.expires = entry.expires.max(now + self.idle_max);
         Some(&entry.session)
     }
 
     /// Removes and returns a session; `None` if the id is unknown.
     pub fn remove(&mut self, id: &str) -> Option<T> {
-        self.sessions.remove(id).map(|entry| entry.session)
+        let entry = self.sessions.remove(id)?;
+        self.expiries.remove(&entry.key);
+        Some(entry.session)
     }
 
     /// Iterates over all sessions in the order of their ids.
@@ -130,8 +167,8 @@ impl<T> SessionTable<T> {
     ///
     /// At that time, `expire` may still find that no session has expired.
     #[must_use]
-    pub const fn poll_timeout(&self) -> Option<Instant> {
-        self.next
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        self.expiries.keys().next().map(|(at, _)| *at)
     }
 
     /// Removes and returns the sessions that have been idle for the maximum time.
@@ -139,67 +176,72 @@ impl<T> SessionTable<T> {
     /// `is_busy` returns whether a session has a request in flight or a listening client. Such a
     /// session does not count as idle.
     ///
-    /// At most two calls per maximum idle time scan the table, in time linear in the number of
-    /// sessions. All other calls return immediately.
+    /// Examines only sessions that were not used for the maximum time when they were last examined,
+    /// each in logarithmic time.
     pub fn expire(&mut self, now: Instant, is_busy: impl Fn(&T) -> bool) -> Vec<T> {
-        if self.next.is_none_or(|next| now < next) {
-            return Vec::new();
-        }
-        let idle_max = self.idle_max;
-        let mut due = Vec::new();
-        let mut soonest = None;
-        for (id, entry) in &mut self.sessions {
-            if is_busy(&entry.session) {
-                entry.last_used = entry.last_used.max(now);
-            }
-            if entry.last_used + idle_max <= now {
-                due.push(id.clone());
-            } else {
-                let at = entry.last_used + idle_max;
-                soonest = Some(soonest.map_or(at, |soonest: Instant| soonest.min(at)));
+        let mut expired = Vec::new();
+        while let Some(id) = self.first_to_expire().filter(|(at, _)| *at <= now).map(|(_, id)| id) {
+            if !self.postpone_if_busy(now, &id, &is_busy) {
+                expired.extend(self.remove(&id));
             }
         }
-        self.next = soonest.map(|at| at.max(now + idle_max / 2));
-        due.iter().filter_map(|id| self.remove(id)).collect()
+        expired
+    }
+
+    /// Removes and returns the session that would expire first, to make room for another.
+    ///
+    /// Unconfirmed sessions therefore precede confirmed ones that were used recently. `is_busy` is
+    /// as for [`expire`](Self::expire); busy sessions are never removed.
+    ///
+    /// Returns `None` if all sessions are busy, or if the first 64 that it examines are. The next
+    /// call then examines others.
+    pub fn evict(&mut self, now: Instant, is_busy: impl Fn(&T) -> bool) -> Option<T> {
+        for _ in 0..SKIPPED_MAX.min(self.sessions.len()) {
+            let (_, id) = self.first_to_expire()?;
+            if !self.postpone_if_busy(now, &id, &is_busy) {
+                return self.remove(&id);
+            }
+        }
+        None
+    }
+
+    /// Returns the session that expires first, and when, once its key in `expiries` is exact.
+    fn first_to_expire(&mut self) -> Option<(Instant, Arc<str>)> {
+        loop {
+            let (key, id) = self.expiries.first_key_value()?;
+            let (key, id) = (*key, Arc::clone(id));
+            let Some(expires) = self.sessions.get(&id).map(|entry| entry.expires) else {
+                self.expiries.remove(&key);
+                continue;
+            };
+            if expires <= key.0 {
+                return Some((key.0, id));
+            }
+            self.rekey(&id);
+        }
+    }
+
+    /// Restarts the idle timer of a session if it is busy; returns whether it is.
+    fn postpone_if_busy(&mut self, now: Instant, id: &str, is_busy: impl Fn(&T) -> bool) -> bool {
+        // A timer of zero would examine the session forever.
+        let idle_max = self.idle_max.max(PERIOD_MIN);
+        let Some(entry) = self.sessions.get_mut(id) else { return false };
+        let is_busy = is_busy(&entry.session);
+        if is_busy {
+            entry.expires = entry.expires.max(now + idle_max);
+            self.rekey(id);
+        }
+        is_busy
+    }
+
+    /// Makes the key of a session in `expiries` exact.
+    fn rekey(&mut self, id: &str) {
+        let Some(entry) = self.sessions.get_mut(id) else { return };
+        let Some(id) = self.expiries.remove(&entry.key) else { return };
+        entry.key.0 = entry.expires;
+        self.expiries.insert(entry.key, id);
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const MINUTE: Duration = Duration::from_secs(60);
-
-    #[test]
-    fn an_insert_beyond_the_limit_fails_and_keeps_the_others() {
-        let mut table = SessionTable::new(2, MINUTE);
-        assert_eq!(table.insert(Instant::ZERO, "a", 1), Ok(()));
-        assert_eq!(table.insert(Instant::ZERO, "a", 2), Err(SessionTableFull), "a taken id");
-        assert_eq!(table.insert(Instant::ZERO, "b", 2), Ok(()));
-        assert_eq!(table.insert(Instant::ZERO, "c", 3), Err(SessionTableFull));
-        assert_eq!(table.remove("a"), Some(1));
-        assert_eq!(table.insert(Instant::ZERO, "c", 3), Ok(()));
-        assert_eq!(table.iter().copied().collect::<Vec<_>>(), [2, 3]);
-    }
-
-    #[test]
-    fn idle_sessions_expire_and_busy_ones_do_not() {
-        let mut table = SessionTable::new(9, MINUTE);
-        table.insert(Instant::ZERO, "idle", 1).unwrap();
-        table.insert(Instant::ZERO, "busy", 2).unwrap();
-        table.insert(Instant::ZERO, "used", 3).unwrap();
-        let half = Instant::ZERO + MINUTE / 2;
-        assert_eq!(table.get(half, "used"), Some(&3));
-        let due = Instant::ZERO + MINUTE;
-        assert_eq!(table.poll_timeout(), Some(due));
-        assert!(
-            table.expire(Instant::ZERO + (MINUTE - Duration::from_nanos(1)), |_| false).is_empty()
-        );
-        assert_eq!(table.expire(due, |session| *session == 2), [1]);
-        let next = table.poll_timeout().unwrap();
-        assert_eq!(table.expire(next, |_| false), [3]);
-        let last = table.poll_timeout().unwrap();
-        assert_eq!(table.expire(last, |_| false), [2]);
-        assert_eq!(table.poll_timeout(), None);
-    }
-}
+mod tests;

@@ -61,6 +61,7 @@ pub const ORDERS: &[Order] = &[
                 "refusal",
                 "server/event_id",
                 "server/settings",
+                "server/usage",
                 "session_table",
                 "sse",
             ],

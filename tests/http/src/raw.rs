@@ -245,6 +245,15 @@ impl Reply {
         }
     }
 
+    /// Reads to the end of the connection, which must close in time.
+    #[must_use]
+    pub fn is_closed(mut self) -> bool {
+        match self.connection.stream.read_to_end(&mut Vec::new()) {
+            Ok(_) => true,
+            Err(error) => error.kind() == ErrorKind::ConnectionReset,
+        }
+    }
+
     /// Returns the whole body.
     pub fn text(&mut self) -> String {
         while let Some(piece) = self.piece() {

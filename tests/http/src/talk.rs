@@ -25,6 +25,17 @@ pub fn initialize() -> Request {
     }}))
 }
 
+/// Builds an `initialize` whose client has icons of about `bytes` bytes.
+#[must_use]
+pub fn initialize_with_icons(bytes: usize) -> Request {
+    let icons = vec![json!({"src": ""}); bytes / 11];
+    post(&json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "row", "version": "1", "icons": icons},
+    }}))
+}
+
 /// Builds a GET within a session.
 #[must_use]
 pub fn get(session: &str) -> Request {

@@ -31,7 +31,7 @@ use std::io;
 use mcp_adapter::{BoxFuture, Spawn};
 
 pub use client::ConnectHttp;
-pub use mcp_adapter::http::{AuthChallenge, Http, HttpFailure, Remote, Stop};
+pub use mcp_adapter::http::{AuthChallenge, Http, HttpFailure, HttpStats, Remote, Stop};
 pub use server::ServeHttp;
 
 /// Runs IO on one shared thread and handlers on a thread pool.

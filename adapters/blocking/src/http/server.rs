@@ -30,7 +30,7 @@ pub trait ServeHttp: mcp_adapter::Sealed {
     /// 2 s for requests in progress.
     ///
     /// Bind the listener to `127.0.0.1` unless other machines need access; [`Http`] configures the
-    /// accepted hosts and origins.
+    /// accepted hosts and origins, and the limits.
     ///
     /// # Errors
     /// Fails if a registered tool, resource or prompt is invalid, or if the listener fails

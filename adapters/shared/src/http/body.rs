@@ -14,6 +14,7 @@ use mcp_proto::server::Server as Machine;
 
 use super::runtime::HttpRuntime;
 use super::sessions::Listener;
+use super::sockets::RequestInFlight;
 use crate::BoxFuture;
 use crate::server::events::Serving;
 use crate::transport::link::{Link, State};
@@ -21,7 +22,11 @@ use crate::transport::link::{Link, State};
 /// The body of an HTTP response.
 ///
 /// Dropping a body before its end tells the server that the client has disconnected.
-pub struct ResponseBody(BodyKind);
+pub struct ResponseBody {
+    kind: BodyKind,
+    /// Marks the connection as busy until the body is dropped.
+    in_flight: Option<RequestInFlight>,
+}
 
 enum BodyKind {
     Whole(Option<Bytes>),
@@ -53,7 +58,7 @@ impl Drop for Exchange {
         if !self.is_over {
             let id = self.id;
             self.link.with(|state, now| {
-                if let Some(http) = state.connection.http() {
+                if let Some(http) = state.http() {
                     http.handle_gone(now, id);
                 }
             });
@@ -67,7 +72,7 @@ impl Drop for Exchange {
 
 impl ResponseBody {
     pub(super) const fn whole(bytes: Bytes) -> Self {
-        Self(BodyKind::Whole(Some(bytes)))
+        Self { kind: BodyKind::Whole(Some(bytes)), in_flight: None }
     }
 
     pub(super) fn events(exchange: Exchange, runtime: &Arc<dyn HttpRuntime>) -> Self {
@@ -79,7 +84,13 @@ impl ResponseBody {
                 link.keep_time(|duration| runtime.sleep(duration)).await;
             }) as _
         });
-        Self(BodyKind::Events(Events { exchange, next: None, timers }))
+        let kind = BodyKind::Events(Events { exchange, next: None, timers });
+        Self { kind, in_flight: None }
+    }
+
+    /// Marks the connection as busy until this body is dropped.
+    pub(super) fn keep_busy(&mut self, in_flight: RequestInFlight) {
+        self.in_flight = Some(in_flight);
     }
 }
 
@@ -111,12 +122,7 @@ impl Events {
         let next = self.next.get_or_insert_with(|| {
             let link = Arc::clone(link);
             Box::pin(async move {
-                let poll = |state: &mut State<Machine>| {
-                    state
-                        .connection
-                        .http()
-                        .map_or(Some(StreamFrame::End), |http| http.poll_chunk(id))
-                };
+                let poll = |state: &mut State<Machine>| state.poll_http(|http| http.poll_chunk(id));
                 link.take_sent(poll).await
             })
         });
@@ -136,7 +142,7 @@ impl http_body::Body for ResponseBody {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        match &mut self.0 {
+        match &mut self.kind {
             BodyKind::Whole(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
             BodyKind::Events(events) => {
                 events.poll(context).map(|bytes| bytes.map(|bytes| Ok(Frame::data(bytes))))
@@ -145,14 +151,14 @@ impl http_body::Body for ResponseBody {
     }
 
     fn is_end_stream(&self) -> bool {
-        match &self.0 {
+        match &self.kind {
             BodyKind::Whole(bytes) => bytes.as_ref().is_none_or(Bytes::is_empty),
             BodyKind::Events(events) => events.exchange.is_over,
         }
     }
 
     fn size_hint(&self) -> SizeHint {
-        match &self.0 {
+        match &self.kind {
             BodyKind::Whole(bytes) => {
                 SizeHint::with_exact(bytes.as_ref().map_or(0, Bytes::len) as u64)
             }
@@ -163,7 +169,7 @@ impl http_body::Body for ResponseBody {
 
 impl fmt::Debug for ResponseBody {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kind = match &self.0 {
+        let kind = match &self.kind {
             BodyKind::Whole(_) => "Whole",
             BodyKind::Events(_) => "Events",
         };

@@ -1,19 +1,27 @@
 //! Streamable HTTP, independent of the runtime and of the HTTP server library.
 
 mod body;
+mod body_buffer;
+mod budget;
 mod client;
+mod listening;
 mod options;
 mod runtime;
 mod service;
 mod sessions;
+mod sockets;
+mod stall_guard;
 mod stop;
 mod transport;
 
 pub use crate::error::HttpFailure;
 pub use body::ResponseBody;
+pub use budget::{HttpStats, PeerAddress};
 pub use client::{AuthChallenge, ByteStream, Dial, KEEP_ALIVE_INTERVAL, KEEP_ALIVE_TIME, Remote};
 pub(crate) use client::{ClientTransport, start};
+pub use listening::{AcceptedConnection, DRAIN, Listening};
 pub use options::Http;
 pub use runtime::HttpRuntime;
 pub use service::HttpService;
 pub use stop::Stop;
+pub(crate) use transport::MeteredServer;

@@ -5,7 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::request::Parts;
+use mcp_proto::Limits;
 use mcp_proto::http::{Policy, Refusal, StreamSettings};
+
+use super::budget::{Counters, HttpStats};
 
 type Check = Arc<dyn Fn(&Parts) -> Result<(), Refusal> + Send + Sync>;
 
@@ -32,10 +35,20 @@ pub struct Http {
     pub(super) origins: Vec<String>,
     pub(super) any_host: bool,
     pub(super) path: Option<String>,
+    pub(super) connections_max: usize,
+    pub(super) connections_per_address_max: usize,
     pub(super) sessions_max: usize,
+    pub(super) sessions_per_address_max: usize,
+    pub(super) sessions_bytes_max: usize,
+    pub(super) requests_bytes_max: usize,
+    pub(super) body_bytes_max: usize,
+    pub(super) peer_bytes_max: usize,
     pub(super) listeners_max: usize,
     pub(super) idle_max: Duration,
+    pub(super) unconfirmed_max: Duration,
+    pub(super) head_timeout: Duration,
     pub(super) body_timeout: Duration,
+    pub(super) counters: Arc<Counters>,
     pub(super) settings: Arc<StreamSettings>,
     pub(super) check: Option<Check>,
 }
@@ -48,10 +61,20 @@ impl Http {
             origins: Vec::new(),
             any_host: false,
             path: Some("/mcp".into()),
+            connections_max: 10_000,
+            connections_per_address_max: 2_500,
             sessions_max: 10_000,
+            sessions_per_address_max: 2_500,
+            sessions_bytes_max: 256 << 20,
+            requests_bytes_max: 256 << 20,
+            body_bytes_max: 4 << 20,
+            peer_bytes_max: 64 << 10,
             listeners_max: 10_000,
             idle_max: Duration::from_secs(30 * 60),
+            unconfirmed_max: Duration::from_secs(20),
+            head_timeout: Duration::from_secs(30),
             body_timeout: Duration::from_secs(30),
+            counters: Arc::default(),
             settings: Arc::default(),
             check: None,
         }
@@ -94,12 +117,89 @@ impl Http {
         self
     }
 
+    /// Sets the maximum number of open connections. Default: 10,000.
+    ///
+    /// When a further client connects, the connections that have been idle for longest are closed.
+    /// If all have a request in progress, the further client receives status 503. Applies to
+    /// listening servers. Each connection costs about 10 KiB, and up to 200 KiB while its client
+    /// sends long headers.
+    // SEC-18: bounds the memory that clients can claim.
+    pub const fn connections_max(mut self, connections_max: usize) -> Self {
+        self.connections_max = connections_max;
+        self
+    }
+
+    /// Sets the maximum number of open connections of one client address. Default: 2,500.
+    ///
+    /// Requests on further connections receive status 429. The 64-bit network of an IPv6 address
+    /// counts as one address. Behind a proxy, all clients have its address: set
+    /// [`connections_max`](Self::connections_max) here.
+    // SEC-18: bounds what one client can claim.
+    pub const fn connections_per_address_max(mut self, connections_max: usize) -> Self {
+        self.connections_per_address_max = connections_max;
+        self
+    }
+
     /// Sets the maximum number of concurrent sessions. Default: 10,000.
     ///
-    /// Requests for further sessions receive status 503.
+    /// When a further client opens a session, the session that would expire first is ended, unless
+    /// it has a request in flight or an open stream. If all sessions are busy, the further client
+    /// receives status 503. Each idle session costs about 3 KiB.
     // SEC-18: bounds the memory that clients can claim.
     pub const fn sessions_max(mut self, sessions_max: usize) -> Self {
         self.sessions_max = sessions_max;
+        self
+    }
+
+    /// Sets the maximum number of sessions of one client address. Default: 2,500.
+    ///
+    /// Requests for further sessions receive status 429. The 64-bit network of an IPv6 address
+    /// counts as one address. Behind a proxy, all clients have its address: set
+    /// [`sessions_max`](Self::sessions_max) here.
+    // SEC-18: bounds what one client can claim.
+    pub const fn sessions_per_address_max(mut self, sessions_max: usize) -> Self {
+        self.sessions_per_address_max = sessions_max;
+        self
+    }
+
+    /// Sets the maximum bytes that all sessions and subscriptions hold while idle. Default:
+    /// 256 MiB.
+    ///
+    /// These are client descriptions of more than 1 KiB, replay buffers and subscriptions. At the
+    /// limit, sessions lose their replay buffers as these grow, idle sessions are ended, and
+    /// requests that would add to the bytes receive status 503.
+    // SEC-18: bounds the memory that clients can claim.
+    pub const fn sessions_bytes_max(mut self, bytes: usize) -> Self {
+        self.sessions_bytes_max = bytes;
+        self
+    }
+
+    /// Sets the maximum bytes of all request bodies that are being read, requests in flight, and
+    /// responses that wait for their clients. Default: 256 MiB.
+    ///
+    /// Further requests receive status 503.
+    // SEC-18: bounds the memory that clients can claim.
+    pub const fn requests_bytes_max(mut self, bytes: usize) -> Self {
+        self.requests_bytes_max = bytes;
+        self
+    }
+
+    /// Sets the maximum size of a request body in bytes. Default: 4 MiB.
+    ///
+    /// Larger bodies receive status 413.
+    /// [`Limits::message_bytes_max`](mcp_proto::Limits::message_bytes_max) applies as well.
+    pub const fn body_bytes_max(mut self, bytes: usize) -> Self {
+        self.body_bytes_max = bytes;
+        self
+    }
+
+    /// Sets the maximum bytes of a client's description in `initialize`. Default: 64 KiB.
+    ///
+    /// Larger descriptions are refused.
+    /// [`Limits::peer_bytes_max`](mcp_proto::Limits::peer_bytes_max) applies as well. A session
+    /// keeps its client's description, which costs up to 24 times its size.
+    pub const fn peer_bytes_max(mut self, bytes: usize) -> Self {
+        self.peer_bytes_max = bytes;
         self
     }
 
@@ -118,6 +218,22 @@ impl Http {
     /// A session with a request in flight or an open stream is not idle.
     pub const fn idle_max(mut self, idle_max: Duration) -> Self {
         self.idle_max = idle_max;
+        self
+    }
+
+    /// Sets how long a session exists whose client sends `initialize` and nothing else. Default:
+    /// 20 s.
+    pub const fn unconfirmed_max(mut self, unconfirmed_max: Duration) -> Self {
+        self.unconfirmed_max = unconfirmed_max;
+        self
+    }
+
+    /// Sets how long the head of a request may take to arrive, and how long a connection may be
+    /// idle between requests. Default: 30 s.
+    ///
+    /// After that, the connection is closed. Applies to listening servers.
+    pub const fn head_timeout(mut self, head_timeout: Duration) -> Self {
+        self.head_timeout = head_timeout;
         self
     }
 
@@ -148,6 +264,43 @@ impl Http {
         self
     }
 
+    /// Returns the counters of the servers that are started with this value or its clones.
+    ///
+    /// These servers also share their limits.
+    #[must_use]
+    pub fn stats(&self) -> HttpStats {
+        HttpStats(Arc::clone(&self.counters))
+    }
+
+    /// Returns the maximum memory, in bytes, that clients can make a server with these options
+    /// hold.
+    ///
+    /// The value is an upper bound, not an estimate; about 4.6 GiB with the default options. It is
+    /// the sum over all connections, sessions, subscriptions and requests of a service, as opposed
+    /// to [`Limits::memory_max`](mcp_proto::Limits::memory_max), which bounds one connection. As
+    /// there, memory that the application supplies is not counted, such as its responses. Neither
+    /// are the buffers of sockets.
+    #[must_use]
+    pub const fn memory_max(&self) -> usize {
+        let connections = self.connections_max.saturating_mul(CONNECTION_BYTES);
+        let sessions = self.sessions_max.saturating_mul(SESSION_BYTES);
+        let listeners = self.listeners_max.saturating_mul(SESSION_BYTES);
+        // One request beyond the budget may be in progress on each limit.
+        let requests = self.requests_bytes_max.saturating_add(self.body_bytes_max);
+        let kept = self.sessions_bytes_max.saturating_add(self.body_bytes_max);
+        let counted = requests.saturating_add(kept).saturating_mul(COUNTED_FACTOR);
+        connections.saturating_add(sessions).saturating_add(listeners).saturating_add(counted)
+    }
+
+    /// Returns the limits of a connection over HTTP.
+    pub(super) fn limits(&self, limits: &Limits) -> Limits {
+        Limits {
+            message_bytes_max: limits.message_bytes_max.min(self.body_bytes_max),
+            peer_bytes_max: limits.peer_bytes_max.min(self.peer_bytes_max),
+            ..limits.clone()
+        }
+    }
+
     pub(super) fn policy(&self, config: &mcp_proto::server::Config) -> Policy {
         let mut policy = Policy::from_config(config);
         for host in &self.hosts {
@@ -159,6 +312,17 @@ impl Http {
         if self.any_host { policy.any_host() } else { policy }
     }
 }
+
+/// The memory of a connection: its task, and two buffers for heads of at most 64 KiB.
+const CONNECTION_BYTES: usize = 200 << 10;
+
+/// The memory of a session or subscription that is not counted in a budget: its tables, its tasks,
+/// and the description of its client if that is short.
+const SESSION_BYTES: usize = 32 << 10;
+
+/// The memory behind a counted byte: a retained part of a body keeps the whole body alive, and
+/// buffers double their capacity.
+const COUNTED_FACTOR: usize = 4;
 
 impl Default for Http {
     fn default() -> Self {
@@ -173,5 +337,24 @@ impl fmt::Debug for Http {
             .field("origins", &self.origins)
             .field("path", &self.path)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_memory_of_a_service_follows_from_its_options() {
+        let default = Http::new().memory_max();
+        assert!((4 << 30..5 << 30).contains(&default), "{default}");
+        let small = Http::new()
+            .connections_max(100)
+            .sessions_max(100)
+            .listeners_max(100)
+            .sessions_bytes_max(8 << 20)
+            .requests_bytes_max(8 << 20);
+        assert!(small.memory_max() < 128 << 20, "{}", small.memory_max());
+        assert_eq!(Http::new().sessions_max(usize::MAX).memory_max(), usize::MAX);
     }
 }

@@ -8,7 +8,7 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use bytes::{Buf, Bytes, BytesMut};
+use bytes::{Buf, Bytes};
 use futures_lite::future::{or, yield_now};
 use http::request::Parts;
 use http::{HeaderName, HeaderValue, Request, Response, StatusCode};
@@ -20,14 +20,18 @@ use mcp_proto::server::{Config, Server as Machine};
 use mcp_proto::{DecodedMessage, MessageEndpoint as _, Revision};
 
 use super::body::{Exchange, ResponseBody};
+use super::body_buffer::BodyBuffer;
+use super::budget::{ByteLease, HttpStats, PeerAddress, Rejection};
 use super::options::Http;
 use super::runtime::HttpRuntime;
 use super::sessions::{SessionTimers, Sessions};
+use super::sockets::Sockets;
+use super::transport::MeteredServer;
 use crate::exec::clock::Clock;
 use crate::exec::workers::Spawn;
 use crate::server::Server;
 use crate::server::events::Serving;
-use crate::transport::link::{Link, SpawnTimer, Transport};
+use crate::transport::link::{Link, SpawnTimer, State, Transport};
 
 /// An MCP server as an HTTP service that works with any HTTP library.
 ///
@@ -56,10 +60,15 @@ impl HttpService {
     /// Fails if a registered tool, resource or prompt is invalid.
     pub fn new(server: &Server, options: Http, runtime: Arc<dyn HttpRuntime>) -> io::Result<Self> {
         let config = server.config()?;
+        let limits = options.limits(config.limits_ref());
+        let config = config.limits(limits);
         let policy = options.policy(&config);
         let sessions = Sessions::new(
-            SessionTable::new(options.sessions_max, options.idle_max),
+            SessionTable::new(options.sessions_max, options.idle_max)
+                .unconfirmed_max(options.unconfirmed_max),
             options.listeners_max,
+            Arc::clone(&options.counters),
+            options.sessions_bytes_max,
         );
         let server = server.clone();
         let timers = Arc::new(SessionTimers {
@@ -86,6 +95,35 @@ impl HttpService {
         self.shared.sessions.close();
     }
 
+    /// Returns the live counters of this service.
+    #[must_use]
+    pub fn stats(&self) -> HttpStats {
+        self.shared.options.stats()
+    }
+
+    pub(super) fn runtime(&self) -> &Arc<dyn HttpRuntime> {
+        &self.shared.runtime
+    }
+
+    pub(super) fn head_timeout(&self) -> Duration {
+        self.shared.options.head_timeout
+    }
+
+    pub(super) fn stall_timeout(&self) -> Duration {
+        self.shared.config.limits_ref().stall_timeout
+    }
+
+    /// Creates the table of the connections of a listening server.
+    pub(super) fn sockets(&self) -> Arc<Sockets> {
+        let Http { counters, connections_max, connections_per_address_max, .. } =
+            &self.shared.options;
+        Sockets::new(Arc::clone(counters), *connections_max, *connections_per_address_max)
+    }
+
+    pub(super) fn refuse(&self, refusal: Refusal) -> Response<ResponseBody> {
+        self.shared.reply(refusal.into(), None)
+    }
+
     /// Processes an HTTP request and returns the response, which may be an event stream.
     pub async fn respond<B>(&self, request: Request<B>) -> Response<ResponseBody>
     where
@@ -96,7 +134,7 @@ impl HttpService {
         add_host(&mut parts);
         match self.shared.answer(&parts, body).await {
             Ok(response) => response,
-            Err(refusal) => self.shared.reply(refusal.into(), None),
+            Err(refusal) => self.refuse(refusal),
         }
     }
 }
@@ -127,8 +165,11 @@ impl ServiceShared {
         }
         match admit(&self.policy, parts.method.as_str(), fields)? {
             Admitted::Post(head) => {
-                let body = self.read(body).await?;
-                self.post(parts, &head, body).await
+                // Counted until the connection has the message, which then counts it.
+                let mut lease = ByteLease::new(&self.options.counters.requests_bytes);
+                let body = self.read(body, &mut lease).await?;
+                let exchange = self.post(parts, &head, body, lease).await?;
+                Ok(self.respond(exchange).await)
             }
             Admitted::Get(get) => self.get(&get).await,
             Admitted::Delete(id) => {
@@ -141,8 +182,8 @@ impl ServiceShared {
         }
     }
 
-    /// Reads a body, within the limits on its size and duration.
-    async fn read<B>(&self, body: B) -> Result<Bytes, Refusal>
+    /// Reads a body, within the limits on its size and duration, and counts its bytes.
+    async fn read<B>(&self, body: B, lease: &mut ByteLease) -> Result<Bytes, Refusal>
     where
         B: http_body::Body,
         B::Error: Into<Box<dyn StdError + Send + Sync>>,
@@ -158,6 +199,12 @@ impl ServiceShared {
                     return Err(Refusal::new(
                         413,
                         "the body exceeds the size limit of this server",
+                    ));
+                }
+                if !lease.try_add(data.remaining(), self.options.requests_bytes_max) {
+                    return Err(self.refusal(
+                        Rejection::Service,
+                        "too many bytes of requests (`Http::requests_bytes_max`)",
                     ));
                 }
                 buffer.push(data.copy_to_bytes(data.remaining()));
@@ -179,14 +226,18 @@ impl ServiceShared {
         parts: &Parts,
         head: &PostHead,
         body: Bytes,
-    ) -> Result<Response<ResponseBody>, Refusal> {
+        lease: ByteLease,
+    ) -> Result<Exchange, Refusal> {
         let schema_of = |name: &str| self.server.schema_of(name);
         let (post, decoded) = head.read_decoded(&self.policy, &parts.headers, &body, &schema_of)?;
         let exchange = match post {
             Post::Modern { revision, message } => {
                 self.open_modern(revision, &message, &body, decoded)?
             }
-            Post::Initialize { .. } => self.open_session(&body, decoded)?,
+            Post::Initialize { .. } => {
+                let address = parts.extensions.get::<PeerAddress>().copied();
+                self.open_session(address, &body, decoded)?
+            }
             Post::Session { session, message, .. } => {
                 let id = match &message {
                     PostedMessage::Request { id, .. } => Some(id),
@@ -194,6 +245,9 @@ impl ServiceShared {
                 };
                 let link =
                     self.sessions.get(&session).ok_or_else(|| Refusal::unknown_session(id))?;
+                if !self.sessions.has_bytes() {
+                    return Err(self.sessions_too_large());
+                }
                 let is_answered = is_answered(&message);
                 if link.inspect(|state| state.connection.wants_input()) {
                     self.exchange(&link, false, is_answered, &body, Some(decoded))?
@@ -201,12 +255,16 @@ impl ServiceShared {
                     // The message is decoded again later, so it need not be kept meanwhile.
                     let id = id.cloned();
                     drop((message, decoded));
-                    if !link.wait_until(PATIENCE, |state| state.connection.wants_input()).await {
-                        if link.inspect(|state| state.connection.is_closed()) {
-                            return Err(Refusal::unknown_session(id.as_ref()));
-                        }
-                        return Err(Refusal::new(
-                            503,
+                    let has_changed = |state: &State<Machine>| {
+                        state.connection.wants_input() || state.connection.is_closed()
+                    };
+                    let has_changed = link.wait_until(PATIENCE, has_changed).await;
+                    if link.inspect(|state| state.connection.is_closed()) {
+                        return Err(Refusal::unknown_session(id.as_ref()));
+                    }
+                    if !has_changed {
+                        return Err(self.refusal(
+                            Rejection::Service,
                             "the session has too many requests in flight",
                         ));
                     }
@@ -214,7 +272,21 @@ impl ServiceShared {
                 }
             }
         };
-        Ok(self.respond(exchange).await)
+        drop(lease);
+        Ok(exchange)
+    }
+
+    /// Returns a refusal because of a limit, and counts it.
+    fn refusal(&self, rejection: Rejection, why: &'static str) -> Refusal {
+        self.options.counters.refuse(rejection);
+        Refusal::new(rejection.status(), why).header("retry-after", RETRY_AFTER)
+    }
+
+    fn sessions_too_large(&self) -> Refusal {
+        self.refusal(
+            Rejection::Service,
+            "sessions hold too many bytes (`Http::sessions_bytes_max`)",
+        )
     }
 
     /// Starts an exchange of the modern era, with a connection of its own.
@@ -232,14 +304,20 @@ impl ServiceShared {
         if let Ok(mut contexts) = self.contexts.try_lock() {
             *session.context_cache() = std::mem::take(&mut *contexts);
         }
-        let link = self.link(clock, session);
+        let link = self.link(clock, session, 0);
         // Only a subscription needs change notifications.
         let is_subscription = matches!(
             message,
             PostedMessage::Request { method, .. } if **method == *"subscriptions/listen"
         );
         let listening = if is_subscription {
-            let full = || Refusal::new(503, "too many subscriptions").header("retry-after", "10");
+            if !self.sessions.has_bytes() {
+                return Err(self.sessions_too_large());
+            }
+            let full = || {
+                let why = "too many subscriptions (`Http::listeners_max`)";
+                self.refusal(Rejection::Service, why)
+            };
             Some((
                 Serving::new(Arc::clone(&link), false),
                 self.sessions.listen(&link).ok_or_else(full)?,
@@ -251,7 +329,7 @@ impl ServiceShared {
         exchange.listening = listening;
         if let Ok(mut contexts) = self.contexts.try_lock() {
             let mut state = link.lock();
-            let latest = state.connection.http().map(|http| std::mem::take(http.context_cache()));
+            let latest = state.http().map(|http| std::mem::take(http.context_cache()));
             *contexts = latest.unwrap_or_default();
         }
         Ok(exchange)
@@ -261,25 +339,32 @@ impl ServiceShared {
     // HTTP-29: the response to `initialize` carries the session id.
     fn open_session(
         self: &Arc<Self>,
+        address: Option<PeerAddress>,
         body: &Bytes,
         decoded: DecodedMessage<'_>,
     ) -> Result<Exchange, Refusal> {
-        let full = || Refusal::new(503, "too many sessions").header("retry-after", "10");
-        if !self.sessions.has_room() {
-            return Err(full());
+        let Http { counters, sessions_per_address_max, .. } = &self.options;
+        let place = counters.sessions_by_address.take(address, *sessions_per_address_max);
+        let place = place.ok_or_else(|| {
+            let why = "too many sessions of this address (`Http::sessions_per_address_max`)";
+            self.refusal(Rejection::Address, why)
+        })?;
+        if !self.sessions.has_bytes() {
+            return Err(self.sessions_too_large());
         }
         let id =
             session_id().map_err(|_| Refusal::new(500, "no source of randomness is available"))?;
         let clock = Clock::new();
         let machine = Machine::new(clock.now(), self.config.clone());
         let session = HttpServer::legacy(machine, &id, Arc::clone(&self.options.settings));
-        let link = self.link(clock, session);
+        let link = self.link(clock, session, description_bytes(body.len()));
         let serving = Serving::new(Arc::clone(&link), false);
         let exchange = self.exchange(&link, false, true, body, Some(decoded))?;
         let is_open = link.inspect(|state| state.connection.peer().is_some());
         if is_open {
-            if !self.sessions.insert(&self.runtime, &id, &link, serving) {
-                return Err(full());
+            if !self.sessions.insert(&self.runtime, &id, &link, serving, place) {
+                let why = "too many sessions (`Http::sessions_max`)";
+                return Err(self.refusal(Rejection::Service, why));
             }
             link.spawn_timers_with(Arc::clone(&self.timers));
         }
@@ -289,16 +374,18 @@ impl ServiceShared {
     async fn get(self: &Arc<Self>, get: &GetRequest) -> Result<Response<ResponseBody>, Refusal> {
         let link = self.sessions.get(&get.session).ok_or_else(|| Refusal::unknown_session(None))?;
         let last = get.last_event_id.as_deref();
-        let opened =
-            link.with(|state, now| state.connection.http().map(|http| http.handle_get(now, last)));
+        let opened = link.with(|state, now| state.http().map(|http| http.handle_get(now, last)));
         let id = opened.ok_or_else(|| Refusal::unknown_session(None))?.map_err(Refusal::from)?;
         Ok(self
             .respond(Exchange { link, id, is_modern: false, is_over: false, listening: None })
             .await)
     }
 
-    fn link(&self, clock: Clock, session: HttpServer) -> Arc<Link<Machine>> {
-        let link = self.server.link(clock, Transport::Http(Box::new(session)), self.spawn());
+    /// Creates a connection whose client's description takes `description` bytes.
+    fn link(&self, clock: Clock, session: HttpServer, description: usize) -> Arc<Link<Machine>> {
+        let Http { counters, sessions_bytes_max, .. } = &self.options;
+        let metered = MeteredServer::new(session, counters, *sessions_bytes_max, description);
+        let link = self.server.link(clock, Transport::Http(Box::new(metered)), self.spawn());
         link.has_no_writer();
         link
     }
@@ -318,7 +405,7 @@ impl ServiceShared {
     ) -> Result<Exchange, Refusal> {
         link.trace.input(body);
         let posted = link.with_request(|state, now| {
-            let http = state.connection.http()?;
+            let http = state.http()?;
             let id = match decoded {
                 Some(decoded) => http.handle_decoded(now, is_answered, decoded),
                 None => http.handle_post(now, is_answered, body.clone()),
@@ -332,7 +419,7 @@ impl ServiceShared {
     /// Waits for the reply of an exchange and returns it as a response.
     async fn respond(self: &Arc<Self>, exchange: Exchange) -> Response<ResponseBody> {
         let (link, id) = (&exchange.link, exchange.id);
-        let reply = link.when(|state| state.connection.http().and_then(|http| http.poll_reply(id)));
+        let reply = link.when(|state| state.poll_http(|http| http.poll_reply(id)));
         let reply = if exchange.is_modern {
             let timers = async {
                 // Most replies are available after one poll and need no timer.
@@ -361,47 +448,6 @@ impl ServiceShared {
             (ReplyBody::Events, None) => ResponseBody::whole(Bytes::new()),
         };
         response(status, &fields, body)
-    }
-}
-
-/// The part of a request body that was read. Most bodies arrive in one piece, which is not copied.
-enum BodyBuffer {
-    Empty,
-    One(Bytes),
-    Many(BytesMut),
-}
-
-impl BodyBuffer {
-    fn len(&self) -> usize {
-        match self {
-            Self::Empty => 0,
-            Self::One(bytes) => bytes.len(),
-            Self::Many(bytes) => bytes.len(),
-        }
-    }
-
-    fn push(&mut self, piece: Bytes) {
-        *self = match std::mem::replace(self, Self::Empty) {
-            Self::Empty => Self::One(piece),
-            Self::One(first) => {
-                let mut bytes = BytesMut::with_capacity(2 * (first.len() + piece.len()));
-                bytes.extend_from_slice(&first);
-                bytes.extend_from_slice(&piece);
-                Self::Many(bytes)
-            }
-            Self::Many(mut bytes) => {
-                bytes.extend_from_slice(&piece);
-                Self::Many(bytes)
-            }
-        };
-    }
-
-    fn into_bytes(self) -> Bytes {
-        match self {
-            Self::Empty => Bytes::new(),
-            Self::One(bytes) => bytes,
-            Self::Many(bytes) => bytes.freeze(),
-        }
     }
 }
 
@@ -451,6 +497,20 @@ impl fmt::Debug for HttpService {
         f.debug_struct("HttpService").field("sessions", &self.sessions()).finish_non_exhaustive()
     }
 }
+
+/// Returns the memory of a client's description in a body of this length, beyond what each session
+/// may hold anyway.
+///
+/// Decoded, a long list of small values takes many times the size of its text.
+const fn description_bytes(body: usize) -> usize {
+    const FREE: usize = 1024;
+    const FACTOR: usize = 24;
+    // The budget counts text, and a byte of text costs up to four.
+    if body > FREE { body * FACTOR / 4 } else { 0 }
+}
+
+/// How long a client that was refused should wait, in seconds.
+const RETRY_AFTER: &str = "5";
 
 /// How long a message waits for room in its session.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -1,12 +1,16 @@
 //! The sessions and modern-era subscriptions of one HTTP service, both bounded.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+use event_listener::Event;
 use futures_lite::future::or;
+use mcp_proto::Instant;
 use mcp_proto::http::SessionTable;
 use mcp_proto::server::Server as Machine;
 
+use super::budget::{AddressPlace, Counters};
 use super::runtime::HttpRuntime;
 use crate::exec::clock::Clock;
 use crate::server::events::Serving;
@@ -18,12 +22,30 @@ pub(super) struct SessionEntry {
     pub(super) link: Arc<Link<Machine>>,
     /// Keeps the session subscribed to changes.
     _serving: Serving,
+    _place: SessionPlace,
+}
+
+/// A counted session of a client address.
+#[derive(Debug)]
+struct SessionPlace {
+    counters: Arc<Counters>,
+    _address: AddressPlace,
+}
+
+impl Drop for SessionPlace {
+    fn drop(&mut self) {
+        self.counters.sessions.fetch_sub(1, Relaxed);
+    }
 }
 
 #[derive(Debug)]
 pub(super) struct Sessions {
     state: Mutex<SessionsState>,
     clock: Clock,
+    counters: Arc<Counters>,
+    sessions_bytes_max: usize,
+    /// Notified when a session was inserted that expires before the sweep wakes.
+    earlier: Event,
 }
 
 #[derive(Debug)]
@@ -35,31 +57,64 @@ struct SessionsState {
     next_listener: u64,
     /// A task is running that ends idle sessions.
     is_swept: bool,
+    /// When that task wakes.
+    swept_at: Option<Instant>,
     /// No more sessions are accepted.
     is_closed: bool,
 }
 
 impl Sessions {
-    pub(super) fn new(table: SessionTable<SessionEntry>, listeners_max: usize) -> Arc<Self> {
+    pub(super) fn new(
+        table: SessionTable<SessionEntry>,
+        listeners_max: usize,
+        counters: Arc<Counters>,
+        sessions_bytes_max: usize,
+    ) -> Arc<Self> {
         let state = SessionsState {
             table,
             listeners: BTreeMap::new(),
             listeners_max,
             next_listener: 0,
             is_swept: false,
+            swept_at: None,
             is_closed: false,
         };
-        Arc::new(Self { state: Mutex::new(state), clock: Clock::new() })
+        Arc::new(Self {
+            state: Mutex::new(state),
+            clock: Clock::new(),
+            counters,
+            sessions_bytes_max,
+            earlier: Event::new(),
+        })
     }
 
     fn lock(&self) -> MutexGuard<'_, SessionsState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns whether there is room for another session.
-    pub(super) fn has_room(&self) -> bool {
-        let state = self.lock();
-        !state.is_closed && state.table.has_room().is_ok()
+    /// Returns whether sessions and subscriptions may hold more bytes. Ends idle sessions if
+    /// necessary.
+    pub(super) fn has_bytes(&self) -> bool {
+        let is_over = || self.counters.sessions_bytes.get() > self.sessions_bytes_max;
+        for _ in 0..EVICTIONS_MAX {
+            if !is_over() {
+                return true;
+            }
+            let evicted = self.evict(&mut self.lock());
+            match evicted {
+                Some(entry) => end(&entry),
+                None => return false,
+            }
+        }
+        !is_over()
+    }
+
+    /// Removes the session that would expire first, unless too many are busy. The caller ends it
+    /// without the lock.
+    fn evict(&self, state: &mut SessionsState) -> Option<SessionEntry> {
+        let evicted = state.table.evict(self.clock.now(), is_busy)?;
+        self.counters.sessions_evicted.fetch_add(1, Relaxed);
+        Some(evicted)
     }
 
     pub(super) fn len(&self) -> usize {
@@ -70,26 +125,40 @@ impl Sessions {
         self.lock().table.get(self.clock.now(), id).map(|entry| Arc::clone(&entry.link))
     }
 
-    /// Adds a session, which is ended once idle; returns false if there is no room.
+    /// Adds a session, which is ended once idle. If the table is full, the session that would
+    /// expire first makes room; returns false if all are busy.
     pub(super) fn insert(
         self: &Arc<Self>,
         runtime: &Arc<dyn HttpRuntime>,
         id: &str,
         link: &Arc<Link<Machine>>,
         serving: Serving,
+        address: AddressPlace,
     ) -> bool {
+        self.counters.sessions.fetch_add(1, Relaxed);
+        let place = SessionPlace { counters: Arc::clone(&self.counters), _address: address };
+        let entry = SessionEntry { link: Arc::clone(link), _serving: serving, _place: place };
         let mut state = self.lock();
-        let entry = SessionEntry { link: Arc::clone(link), _serving: serving };
-        if state.is_closed || state.table.insert(self.clock.now(), id, entry).is_err() {
+        if state.is_closed {
             return false;
         }
-        if !state.is_swept {
+        let mut evicted = None;
+        if state.table.has_room().is_err() {
+            evicted = self.evict(&mut state);
+        }
+        let is_inserted = state.table.insert(self.clock.now(), id, entry).is_ok();
+        if is_inserted && !state.is_swept {
             state.is_swept = true;
             let (sessions, timer) = (Arc::downgrade(self), Arc::clone(runtime));
             let swept = Arc::clone(runtime).as_spawn().spawn(Box::pin(sweep(sessions, timer)));
             state.is_swept = swept.is_ok();
         }
-        true
+        if state.swept_at.is_some_and(|at| state.table.poll_timeout().is_some_and(|due| due < at)) {
+            self.earlier.notify(1);
+        }
+        drop(state);
+        evicted.iter().for_each(end);
+        is_inserted
     }
 
     /// Removes and ends a session; returns false if it does not exist.
@@ -140,13 +209,21 @@ impl Drop for Listener {
     }
 }
 
+fn is_busy(entry: &SessionEntry) -> bool {
+    entry.link.lock().http().is_some_and(|http| http.is_busy())
+}
+
 fn end(entry: &SessionEntry) {
-    close(&entry.link);
+    entry.link.with(|state, now| {
+        if let Some(metered) = state.connection.http() {
+            metered.end_session(now);
+        }
+    });
 }
 
 fn close(link: &Arc<Link<Machine>>) {
     link.with(|state, now| {
-        if let Some(http) = state.connection.http() {
+        if let Some(http) = state.http() {
             http.close(now);
         }
     });
@@ -155,27 +232,29 @@ fn close(link: &Arc<Link<Machine>>) {
 /// Ends idle sessions, as long as there are sessions.
 async fn sweep(sessions: Weak<Sessions>, runtime: Arc<dyn HttpRuntime>) {
     loop {
-        let due = {
+        let (due, earlier) = {
             let Some(sessions) = sessions.upgrade() else { return };
             let mut state = sessions.lock();
-            let Some(due) = state.table.poll_timeout() else {
+            let due = state.table.poll_timeout();
+            state.swept_at = due;
+            let Some(due) = due else {
                 state.is_swept = false;
                 return;
             };
-            sessions.clock.until(due)
+            (sessions.clock.until(due), sessions.earlier.listen())
         };
-        runtime.sleep(due).await;
+        or(runtime.sleep(due), earlier).await;
         let Some(sessions) = sessions.upgrade() else { return };
         let mut state = sessions.lock();
         let now = sessions.clock.now();
-        let is_busy = |entry: &SessionEntry| {
-            entry.link.lock().connection.http().is_some_and(|http| http.is_busy())
-        };
         let idle = state.table.expire(now, is_busy);
         drop(state);
         idle.iter().for_each(end);
     }
 }
+
+/// The number of idle sessions that one request ends at most to make room for its bytes.
+const EVICTIONS_MAX: usize = 64;
 
 /// Spawns the timer tasks of sessions.
 pub(super) struct SessionTimers {
@@ -208,7 +287,7 @@ async fn run_timer(
     }
     link.abandon();
     // HTTP-33: requests with the id of an ended session get 404, and the client opens another.
-    let id = link.lock().connection.http().and_then(|http| http.id().map(str::to_owned));
+    let id = link.lock().http().and_then(|http| http.id().map(str::to_owned));
     if let Some((sessions, id)) = sessions.upgrade().zip(id) {
         sessions.lock().table.remove(&id);
     }

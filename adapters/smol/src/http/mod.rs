@@ -28,7 +28,9 @@ mod server;
 pub use client::ConnectHttp;
 #[doc(hidden)]
 pub use client::dial;
-pub use mcp_adapter::http::{AuthChallenge, Http, HttpFailure, Remote, Stop};
-pub use server::{CONNECTIONS_MAX, DRAIN, ServeHttp};
+pub use mcp_adapter::http::{
+    AuthChallenge, DRAIN, Http, HttpFailure, HttpStats, PeerAddress, Remote, Stop,
+};
+pub use server::ServeHttp;
 #[doc(hidden)]
 pub use server::{block_on, serve, sleep, spawn};

@@ -24,5 +24,7 @@ mod server;
 mod socket;
 
 pub use client::ConnectHttp;
-pub use mcp_adapter::http::{AuthChallenge, Http, HttpFailure, Remote, ResponseBody, Stop};
-pub use server::{CONNECTIONS_MAX, DRAIN, ServeHttp, Service};
+pub use mcp_adapter::http::{
+    AuthChallenge, DRAIN, Http, HttpFailure, HttpStats, PeerAddress, Remote, ResponseBody, Stop,
+};
+pub use server::{ServeHttp, Service};

@@ -4,19 +4,16 @@ use std::convert::Infallible;
 use std::error::Error as StdError;
 use std::future::Future;
 use std::io;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use http::{Request, Response};
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use mcp_adapter::http::{Http, HttpRuntime, HttpService, ResponseBody, Stop};
+use mcp_adapter::http::{Http, HttpRuntime, HttpService, HttpStats, Listening, ResponseBody, Stop};
 use mcp_adapter::{BoxFuture, Server, Spawn};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, watch};
+use tokio::net::TcpListener;
 
 use crate::runtime::Tokio;
 
@@ -39,11 +36,11 @@ pub trait ServeHttp: mcp_adapter::Sealed {
     /// Serves HTTP clients that connect to `listener`, until [`Stop::stop`] is called.
     ///
     /// After that call, the server accepts no more connections, ends its sessions, and waits at
-    /// most [`DRAIN`] (2 s) for requests in progress.
+    /// most [`DRAIN`](super::DRAIN) (2 s) for requests in progress. Dropping the future closes all
+    /// connections and ends the sessions at once.
     ///
     /// Bind the listener to `127.0.0.1` unless other machines need access; [`Http`] configures the
-    /// accepted hosts and origins. At most [`CONNECTIONS_MAX`] (10,000) connections are open at a
-    /// time; further ones wait to be accepted.
+    /// accepted hosts and origins, and the limits.
     ///
     /// # Errors
     /// Fails if
@@ -72,27 +69,24 @@ impl ServeHttp for Server {
         options: Http,
         stop: &Stop,
     ) -> io::Result<()> {
-        let service = self.http_service(options)?;
-        let (open, all_open) = watch::channel(());
-        let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+        let Service(service) = self.http_service(options)?;
+        // Dropped with this future, it closes the connections.
+        let listening = Listening::new(service, stop);
         let outcome = loop {
-            let place = Arc::clone(&places).acquire_owned();
-            let accepted = async {
-                let place = place.await;
-                (listener.accept().await, place)
-            };
-            let (accepted, place) = tokio::select! {
+            let accepted = tokio::select! {
                 biased;
                 () = stop.stopped() => break Ok(()),
-                accepted = accepted => accepted,
+                accepted = listener.accept() => accepted,
             };
             match accepted {
-                Ok((stream, _)) => {
-                    let (service, stop, open) = (service.clone(), stop.clone(), all_open.clone());
+                Ok((stream, peer)) => {
+                    let Some(connection) = listening.accept(peer.ip()) else { continue };
                     // Called inside the task: a future passed in would occupy its space twice.
                     drop(tokio::spawn(async move {
-                        drive(stream, service, stop).await;
-                        drop((place, open));
+                        // T-87: disables Nagle's algorithm, as small messages must not wait for
+                        // more.
+                        let _slower = stream.set_nodelay(true);
+                        connection.drive(TokioIo::new(stream), TokioTimer::new()).await;
                     }));
                 }
                 // Too many open files, or a client that disconnected at once: the listener goes on.
@@ -100,36 +94,13 @@ impl ServeHttp for Server {
                 Err(error) => break Err(error),
             }
         };
-        stop.stop();
-        drop((listener, all_open));
-        service.close();
-        let _late = tokio::time::timeout(DRAIN, open.closed()).await;
+        drop(listener);
+        listening.finish().await;
         outcome
     }
 
     fn http_service(&self, options: Http) -> io::Result<Service> {
         Ok(Service(HttpService::new(self, options, Tokio::current()?)?))
-    }
-}
-
-/// Drives one connection to its end.
-async fn drive(stream: TcpStream, service: Service, stop: Stop) {
-    // T-87: disables Nagle's algorithm, as small messages must not wait for more.
-    let _slower = stream.set_nodelay(true);
-    let answer = service_fn(|request| {
-        let service = service.clone();
-        // Boxed: inline it would enlarge the connection for its whole life.
-        Box::pin(async move { Ok::<_, Infallible>(service.respond(request).await) })
-    });
-    let mut builder = http1::Builder::new();
-    builder.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT).max_buf_size(HEAD_BYTES_MAX);
-    let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), answer));
-    tokio::select! {
-        _ended = connection.as_mut() => {}
-        () = stop.stopped() => {
-            connection.as_mut().graceful_shutdown();
-            let _ended = tokio::time::timeout(DRAIN, connection).await;
-        }
     }
 }
 
@@ -141,6 +112,10 @@ fn is_transient(error: &io::Error) -> bool {
 }
 
 /// A server as a `tower` service and a `hyper` 1 service. Cheap to clone; clones share sessions.
+///
+/// The limits per client address apply to requests with a [`PeerAddress`] extension.
+///
+/// [`PeerAddress`]: super::PeerAddress
 ///
 /// ```
 /// # async fn example() -> std::io::Result<()> {
@@ -172,6 +147,12 @@ impl Service {
         self.0.sessions()
     }
 
+    /// Returns the live counters of this service.
+    #[must_use]
+    pub fn stats(&self) -> HttpStats {
+        self.0.stats()
+    }
+
     /// Ends all sessions and subscriptions, and rejects new ones.
     pub fn close(&self) {
         self.0.close();
@@ -197,18 +178,6 @@ where
         Box::pin(async move { Ok(service.respond(request).await) })
     }
 }
-
-/// How long a stopping server waits for requests in progress.
-pub const DRAIN: Duration = Duration::from_secs(2);
-
-/// The maximum number of connections that one server keeps open at a time.
-pub const CONNECTIONS_MAX: usize = 10_000;
-
-/// How long the head of a request may take to arrive.
-const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
-
-/// The maximum size of a request head.
-const HEAD_BYTES_MAX: usize = 64 * 1024;
 
 /// How long to wait after a transient error before accepting again.
 const PAUSE: Duration = Duration::from_millis(50);

@@ -15,7 +15,7 @@ use super::input_required::round::Round;
 use crate::collections::LazyBox;
 use crate::error::{Misuse, Unencodable};
 use crate::json::{Frame, Object, Raw, write_f64};
-use crate::limits::Limits;
+use crate::limits::{Limits, REQUEST_BYTES};
 use crate::method::Method;
 use crate::queues::Draft;
 use crate::revision::{MethodRule, Revision};
@@ -64,6 +64,11 @@ impl Inbound {
     /// Returns whether no request and no batch is open.
     pub(crate) fn is_idle(&self) -> bool {
         self.requests.is_empty() && self.batches.is_empty()
+    }
+
+    /// Returns the memory of all requests and batches, in bytes.
+    pub(crate) fn cost(&self) -> usize {
+        self.requests.bytes() + self.requests.len() * REQUEST_BYTES + self.batches.bytes()
     }
 
     pub(crate) fn get(&self, incoming: IncomingId) -> Option<&InboundRequest> {

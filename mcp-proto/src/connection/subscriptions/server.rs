@@ -31,6 +31,12 @@ pub(crate) struct Subscribers {
     bytes: usize,
 }
 
+/// The memory of a subscription: its slot and its id.
+const SUBSCRIPTION_BYTES: usize = 512;
+
+/// The memory of a resource with subscribers, beyond its URI.
+const URI_BYTES: usize = 160;
+
 impl Empty for Subscribers {
     const EMPTY: &'static Self =
         &Self { open: BTreeMap::new(), session: BTreeSet::new(), uris: BTreeMap::new(), bytes: 0 };
@@ -44,6 +50,11 @@ impl Subscribers {
 
     fn len(&self) -> usize {
         self.open.len() + self.session.len()
+    }
+
+    /// Returns the memory of all subscriptions, in bytes.
+    pub(crate) fn cost(&self) -> usize {
+        self.bytes * 4 + self.len() * SUBSCRIPTION_BYTES + self.uris.len() * URI_BYTES
     }
 
     fn watch(&mut self, env: &mut Env, uri: &str) {

@@ -14,6 +14,9 @@
 //!        over: one JSON value             over: `BodyChunk::End`
 //! ```
 //!
+//! A GET that resumes a stream which ended without a response is `Finished` from the start, and
+//! over once its empty reply was polled.
+//!
 //! | state        | `on_due` with bytes | `on_cut`       | `on_head`                | client gone |
 //! |--------------|---------------------|----------------|--------------------------|-------------|
 //! | Undecided    | Begun(Done)         | Begun(Cut)     | over, or Streaming(Done) | over        |
@@ -42,6 +45,8 @@ pub(super) enum ResponseState {
     Begun(Ending),
     /// The response is an event stream.
     Streaming(Ending),
+    /// The response is empty, and the client must not resume the stream again.
+    Finished,
 }
 
 /// The condition on which an event stream ends.
@@ -74,6 +79,11 @@ impl Exchange {
         Self { stream, state: ResponseState::Begun(Ending::Done), due, prefix }
     }
 
+    /// Creates the exchange of a GET that resumes a stream which has ended without a response.
+    pub(super) fn finished(stream: StreamId, due: Instant) -> Self {
+        Self { stream, state: ResponseState::Finished, due, prefix: Vec::new() }
+    }
+
     pub(super) fn stream(&self) -> StreamId {
         self.stream
     }
@@ -93,9 +103,10 @@ impl Exchange {
         )
     }
 
-    /// Returns whether the head of an event stream or a prefix is ready to be sent.
+    /// Returns whether a head or a prefix is ready to be sent.
     pub(super) fn has_prefix(&self) -> bool {
-        matches!(self.state, ResponseState::Begun(_)) || !self.prefix.is_empty()
+        matches!(self.state, ResponseState::Begun(_) | ResponseState::Finished)
+            || !self.prefix.is_empty()
     }
 
     /// Handles an idle timer: sends `filler`, which is empty if a message is ready.
@@ -118,6 +129,7 @@ impl Exchange {
                 ResponseState::Begun(Ending::Cut)
             }
             ResponseState::Begun(_) => ResponseState::Begun(Ending::Cut),
+            ResponseState::Finished => ResponseState::Finished,
             ResponseState::Streaming(_) => ResponseState::Streaming(Ending::Cut),
         };
     }
@@ -134,6 +146,7 @@ impl Exchange {
             ResponseState::Begun(ending) | ResponseState::Streaming(ending) => {
                 ResponseState::Streaming(ending)
             }
+            ResponseState::Finished => ResponseState::Finished,
         };
     }
 

@@ -14,6 +14,7 @@ mod replay;
 mod scope;
 mod settings;
 mod streams;
+mod usage;
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -24,6 +25,7 @@ use bytes::Bytes;
 pub use exchange::ServerExchangeId;
 pub use settings::StreamSettings;
 pub use streams::Unresumable;
+pub use usage::ServerUsage;
 
 use self::event_id::read_event_id;
 use self::exchange::{Exchange, Exchanges, ResponseState};
@@ -157,6 +159,28 @@ impl HttpServer {
         !self.exchanges.is_empty() || !self.server.is_closed() && self.streams.has_unanswered()
     }
 
+    /// Returns the bytes that the client makes this server hold.
+    ///
+    /// Takes O(1) time, after it has assigned the messages sent since the last poll to their
+    /// streams.
+    // SEC-18: lets a service bound what all clients together can make it hold.
+    #[must_use]
+    pub fn usage(&mut self) -> ServerUsage {
+        self.route();
+        ServerUsage {
+            requests: self.server.request_bytes(),
+            session: self.server.subscription_bytes() + self.streams.kept_bytes(),
+        }
+    }
+
+    /// Drops all messages that are kept for replay, because memory is short.
+    ///
+    /// Messages that wait for the client of an open exchange are not dropped. A client that resumes
+    /// a stream whose messages were dropped receives [`Unresumable`].
+    pub fn drop_replays(&mut self) {
+        self.streams.drop_kept(&mut self.server);
+    }
+
     /// Handles a POST with one message or batch.
     ///
     /// `is_request` says whether the body requires a response, that is, whether it is a request or
@@ -217,6 +241,9 @@ impl HttpServer {
     /// over the stream: if an earlier exchange is still sending the stream's messages, that
     /// exchange ends.
     ///
+    /// If the request of the stream was cancelled and no message is left, the reply has status 204,
+    /// which tells clients of event streams not to resume the stream again.
+    ///
     /// [resumes]: https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
     ///
     /// # Errors
@@ -240,6 +267,12 @@ impl HttpServer {
             }
             None => (UNSOLICITED, None),
         };
+        if last.is_some_and(|last| self.streams.is_finished_after(stream, last)) {
+            let id = self.exchanges.next_id();
+            self.exchanges
+                .insert(id, Exchange::finished(stream, self.now + self.settings.keep_alive));
+            return Ok(id);
+        }
         self.streams.rewind(&mut self.server, stream, last)?;
         let prefix = self.filler(stream);
         let id = self.exchanges.next_id();
@@ -281,7 +314,9 @@ impl HttpServer {
                 // A message is ready, so no filler is needed.
                 _ if self.has_next(id, exchange) => Vec::new(),
                 ResponseState::Undecided { .. } => self.filler(exchange.stream()),
-                ResponseState::Begun(_) | ResponseState::Streaming(_) => comment(),
+                ResponseState::Begun(_) | ResponseState::Streaming(_) | ResponseState::Finished => {
+                    comment()
+                }
             };
             let next = self.now + self.settings.keep_alive;
             if let Some(exchange) = self.exchanges.get_mut(id) {
@@ -331,17 +366,23 @@ impl HttpServer {
             (ResponseState::Streaming(_), _) => return None,
             (ResponseState::Undecided { is_request }, Some(stream)) => {
                 let is_closed = stream.is_read() && self.server.is_closed();
-                if stream.is_one_message() || is_closed {
+                // A cancelled request has no response. Clients expect an event stream or JSON.
+                let is_unanswered = is_request && stream.is_over() && !is_closed;
+                if !is_unanswered && stream.is_one_message() || is_closed {
                     return Some(self.finish_with_json(id, is_request));
                 }
-                if stream.is_read() {
+                if stream.is_read() && !is_unanswered {
                     return None;
                 }
+            }
+            (ResponseState::Finished, _) => {
+                self.exchanges.remove(id);
+                return Some(Reply::empty(204));
             }
             // Another exchange reads the stream: this response begins and ends at once.
             (ResponseState::Begun(_), _) | (ResponseState::Undecided { .. }, None) => {}
         }
-        let priming = self.priming_tag().filter(|_| stream.is_some());
+        let priming = self.priming_tag().filter(|_| stream.is_some_and(|stream| !stream.is_over()));
         let (streams, retry) = (&self.streams, self.settings.retry);
         if let Some(exchange) = self.exchanges.get_mut(id) {
             let stream = exchange.stream();
@@ -359,8 +400,8 @@ impl HttpServer {
             (Some(answer), error) if is_request => Reply::json(self.scope.status(error), answer),
             (Some(answer), _) => Reply::json(400, answer),
             (None, _) if !is_request => Reply::empty(202),
-            // The request was cancelled or the session has ended, so there is no response.
-            (None, _) => Reply::empty(if self.server.is_closed() { 503 } else { 204 }),
+            // The session has ended, so there is no response.
+            (None, _) => Reply::empty(503),
         };
         self.with_session_id(head)
     }
@@ -443,6 +484,9 @@ impl HttpServer {
             }
             match outgoing.kind {
                 OutgoingKind::EndOfStream => {
+                    if outgoing.last {
+                        self.streams.end_unanswered(stream);
+                    }
                     if let Some(tag) = priming.filter(|_| !outgoing.last) {
                         let reader =
                             self.streams.reader(stream).and_then(|id| self.exchanges.get_mut(id));

@@ -139,7 +139,18 @@ impl ReplayBudget {
     /// Removes and returns the oldest message if the budget is exceeded. Its bytes still count
     /// until they are [subtracted](Self::subtract).
     pub(super) fn pop_excess(&mut self) -> Option<(StreamId, u64)> {
-        if self.bytes > self.bytes_max { self.messages.pop_front() } else { None }
+        if self.bytes > self.bytes_max { self.pop() } else { None }
+    }
+
+    /// Removes and returns the oldest message. Its bytes still count until they are
+    /// [subtracted](Self::subtract).
+    pub(super) fn pop(&mut self) -> Option<(StreamId, u64)> {
+        self.messages.pop_front()
+    }
+
+    /// Returns the cost of all messages.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// Subtracts the cost of a dropped message of `bytes` bytes.
@@ -157,10 +168,6 @@ impl ReplayBudget {
 
 #[cfg(test)]
 impl ReplayBudget {
-    pub(super) fn bytes(&self) -> usize {
-        self.bytes
-    }
-
     /// Panics unless the byte count matches the messages and is within the budget.
     pub(super) fn check(&self, bytes_of: impl Fn(StreamId, u64) -> usize) {
         let count = |(stream, number): &(StreamId, u64)| bytes_of(*stream, *number) + MESSAGE_COST;

@@ -4,6 +4,7 @@
 //! replay budget. Messages that wait for their reader count as unsent bytes of the connection
 //! instead.
 
+use alloc::collections::VecDeque;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
@@ -26,6 +27,9 @@ pub(super) const UNSOLICITED: StreamId = StreamId(0);
 
 /// A chunk of an event stream gets no further event above this length.
 const FRAME_BYTES: usize = 16 * 1024;
+
+/// The number of streams to remember that ended without a response.
+const UNANSWERED_MAX: usize = 64;
 
 /// The error for a stream that cannot be resumed after the given event id.
 ///
@@ -70,6 +74,11 @@ impl MessageStream {
         self.replay.is_read()
     }
 
+    /// Returns whether no message is left to read.
+    pub(super) fn is_over(&self) -> bool {
+        self.replay.is_over()
+    }
+
     /// Returns whether at most one message is unread and none will be pushed.
     pub(super) fn is_one_message(&self) -> bool {
         self.replay.is_done() && self.replay.unread() <= 1
@@ -86,11 +95,17 @@ impl MessageStream {
 pub(super) struct Streams {
     streams: SmallMap<StreamId, MessageStream, 2>,
     budget: ReplayBudget,
+    /// The latest streams that ended without a response.
+    unanswered: VecDeque<StreamId>,
 }
 
 impl Streams {
     pub(super) fn new(replay_bytes_max: usize) -> Self {
-        Self { streams: SmallMap::default(), budget: ReplayBudget::new(replay_bytes_max) }
+        Self {
+            streams: SmallMap::default(),
+            budget: ReplayBudget::new(replay_bytes_max),
+            unanswered: VecDeque::new(),
+        }
     }
 
     /// Opens a stream.
@@ -107,6 +122,22 @@ impl Streams {
     /// Returns the exchange that reads a stream.
     pub(super) fn reader(&self, id: StreamId) -> Option<ServerExchangeId> {
         self.streams.get(&id)?.reader
+    }
+
+    /// Records that a stream has ended without a response.
+    pub(super) fn end_unanswered(&mut self, id: StreamId) {
+        if self.unanswered.len() >= UNANSWERED_MAX {
+            self.unanswered.pop_front();
+        }
+        self.unanswered.push_back(id);
+    }
+
+    /// Returns whether a stream has ended without a response, and no message after `last` is left.
+    pub(super) fn is_finished_after(&self, id: StreamId, last: u64) -> bool {
+        self.unanswered.contains(&id)
+            && self.streams.get(&id).is_none_or(|stream| {
+                stream.reader.is_none() && stream.replay.since(last + 1).next().is_none()
+            })
     }
 
     pub(super) fn contains(&self, id: StreamId) -> bool {
@@ -274,16 +305,21 @@ impl Streams {
 
     /// Drops the oldest kept messages until they fit the budget.
     fn evict(&mut self, server: &mut Server) {
-        while let Some((id, number)) = self.budget.pop_excess() {
-            let Some(stream) = self.streams.get_mut(&id) else { continue };
-            let is_unread = stream.replay.read() < number;
-            self.budget.subtract(stream.replay.evict_through(number));
-            // The reader has not received this message, so it must not receive later ones.
-            if is_unread {
-                self.detach_unbounded(server, id);
-            }
-            self.sweep(id);
+        while let Some(oldest) = self.budget.pop_excess() {
+            self.drop_message(server, oldest);
         }
+    }
+
+    /// Drops a message that was removed from the budget, the oldest of its stream.
+    fn drop_message(&mut self, server: &mut Server, (id, number): (StreamId, u64)) {
+        let Some(stream) = self.streams.get_mut(&id) else { return };
+        let is_unread = stream.replay.read() < number;
+        self.budget.subtract(stream.replay.evict_through(number));
+        // The reader has not received this message, so it must not receive later ones.
+        if is_unread {
+            self.detach_unbounded(server, id);
+        }
+        self.sweep(id);
     }
 
     /// Removes a stream that has nothing to send to any reader.
@@ -297,6 +333,19 @@ impl Streams {
     pub(super) fn remove(&mut self, server: &mut Server, id: StreamId) {
         self.streams.remove(&id);
         server.release(route(id), usize::MAX);
+    }
+
+    /// Returns the cost of the messages kept for replay.
+    pub(super) fn kept_bytes(&self) -> usize {
+        self.budget.bytes()
+    }
+
+    /// Drops the messages kept for replay.
+    pub(super) fn drop_kept(&mut self, server: &mut Server) {
+        while let Some(oldest) = self.budget.pop() {
+            self.drop_message(server, oldest);
+        }
+        self.budget.shrink();
     }
 
     /// Releases unused capacity.
@@ -327,10 +376,6 @@ fn write_event(frame: &mut Vec<u8>, id: Option<String>, message: &[u8]) {
 impl Streams {
     pub(super) fn len(&self) -> usize {
         self.streams.len()
-    }
-
-    pub(super) fn kept_bytes(&self) -> usize {
-        self.budget.bytes()
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (StreamId, &MessageStream)> {

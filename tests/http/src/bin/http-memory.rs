@@ -45,7 +45,12 @@ fn main() {
 }
 
 fn measure<R: Runtime>() {
-    let options = Http::new().sessions_max(SESSIONS).listeners_max(STREAMS);
+    let options = Http::new()
+        .sessions_max(SESSIONS)
+        .sessions_per_address_max(SESSIONS + 1)
+        .listeners_max(STREAMS)
+        .connections_per_address_max(usize::MAX);
+    let stats = options.stats();
     let served = Served::on::<R>(server(), options);
     let address = served.address;
     let listen =
@@ -62,7 +67,9 @@ fn measure<R: Runtime>() {
     }
     let each = (resident() - before) / (SESSIONS - 1);
     println!("{}: {SESSIONS} idle sessions, {each} bytes each", R::NAME);
-    assert_eq!(initialize().send(address).status, 503, "the next is refused");
+    assert_eq!(initialize().send(address).status, 200, "the next makes room");
+    assert_eq!((stats.sessions(), stats.sessions_evicted()), (SESSIONS, 1));
+    ids.remove(0);
 
     let before = resident();
     let standing: Vec<TcpStream> =

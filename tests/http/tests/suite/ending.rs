@@ -1,12 +1,17 @@
 //! Servers that are stopped.
 
-use std::net::TcpStream;
+use std::io;
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::sync::Mutex;
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
 use std::time::Duration;
 
-use mcp_blocking::http::Http;
-use mcp_http_tests::{PATIENCE, Runtime, Served, Session, modern, rows, server, text, tool};
+use mcp_adapter::Server;
+use mcp_blocking::http::{Http, Stop};
+use mcp_http_tests::{
+    PATIENCE, Runtime, Served, Session, eventually, modern, rows, server, text, tool,
+};
 use serde_json::{Value, json};
 
 rows! {
@@ -76,6 +81,75 @@ fn endless_handlers_do_not_delay_the_end<R: Runtime>() {
     served.stop.stop();
     served.ends_within(END);
     drop((alone, within));
+}
+
+/// Serves with `serve` until told to drop its future, and checks that nothing is left of it.
+fn dropping_ends_everything(
+    name: &str,
+    serve: impl FnOnce(Server, TcpListener, Http, Receiver<()>) + Send + 'static,
+) {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let address = listener.local_addr().unwrap();
+    let options = Http::new();
+    let stats = options.stats();
+    let (drops, dropped) = channel();
+    let serving = thread::spawn(move || serve(server(), listener, options, dropped));
+    let session = Session::open(address);
+    let mut standing = session.listen(None);
+    let mut alone =
+        modern("subscriptions/listen", json!({"notifications": {"toolsListChanged": true}}))
+            .send(address);
+    assert!(standing.event().is_some() && alone.event().is_some());
+    drops.send(()).unwrap();
+    eventually(name, || (stats.connections() == 0 && stats.sessions() == 0).then_some(()));
+    assert!(standing.is_closed() && alone.is_closed());
+    drop(drops);
+    serving.join().unwrap();
+}
+
+/// Waits for a signal, and then until the test is over.
+async fn race(serving: impl Future<Output = io::Result<()>>, dropped: Receiver<()>) {
+    let (drops, over) = (smol::channel::bounded(1), smol::channel::bounded(1));
+    thread::spawn(move || {
+        for sender in [drops.0, over.0] {
+            let _test_is_over = (dropped.recv(), sender.send_blocking(()));
+        }
+    });
+    smol::future::or(
+        async {
+            let _stopped = serving.await;
+        },
+        async {
+            let _told = drops.1.recv().await;
+        },
+    )
+    .await;
+    let _told = over.1.recv().await;
+}
+
+#[test]
+fn dropping_the_future_on_tokio_closes_connections_and_sessions() {
+    dropping_ends_everything("tokio", |server, listener, options, dropped| {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            listener.set_nonblocking(true).unwrap();
+            let listener = tokio::net::TcpListener::from_std(listener).unwrap();
+            let stop = Stop::new();
+            let serving = mcp_tokio::http::ServeHttp::serve_http(&server, listener, options, &stop);
+            race(serving, dropped).await;
+        });
+    });
+}
+
+#[test]
+fn dropping_the_future_on_smol_closes_connections_and_sessions() {
+    dropping_ends_everything("smol", |server, listener, options, dropped| {
+        smol::block_on(async {
+            let stop = Stop::new();
+            let serving = mcp_smol::http::ServeHttp::serve_http(&server, listener, options, &stop);
+            race(serving, dropped).await;
+        });
+    });
 }
 
 fn a_server_without_clients_ends_at_once<R: Runtime>() {

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use mcp_adapter::proto::Limits;
 use mcp_blocking::http::Http;
 use mcp_http_tests::{
     Request, Runtime, Served, Session, eventually, get, modern, post, rows, server,
@@ -11,7 +12,9 @@ use serde_json::json;
 rows! {
     session_ids_are_unguessable,
     an_ended_session_is_forgotten,
-    a_session_above_the_limit_is_refused_until_another_ends,
+    a_session_above_the_limit_is_refused_while_all_others_are_busy,
+    a_session_above_the_limit_replaces_the_one_that_was_idle_for_longest,
+    a_message_that_waits_for_room_ends_with_its_session,
     a_stream_above_the_limit_is_refused_until_another_ends,
     idle_sessions_are_evicted_and_busy_ones_are_not,
     nothing_of_one_session_is_replayed_in_another,
@@ -54,9 +57,10 @@ fn an_ended_session_is_forgotten<R: Runtime>() {
     assert_eq!(listening.message(), None, "its streams end");
 }
 
-fn a_session_above_the_limit_is_refused_until_another_ends<R: Runtime>() {
+fn a_session_above_the_limit_is_refused_while_all_others_are_busy<R: Runtime>() {
     let served = Served::on::<R>(server(), Http::new().sessions_max(2));
     let (first, second) = (Session::open(served.address), Session::open(served.address));
+    let _listening = [first.listen(None), second.listen(None)];
     for _ in 0..3 {
         let mut refused = mcp_http_tests::initialize().send(served.address);
         assert_eq!(refused.status, 503);
@@ -65,6 +69,32 @@ fn a_session_above_the_limit_is_refused_until_another_ends<R: Runtime>() {
     }
     assert_eq!((first.ping(), first.delete(), second.ping()), (200, 204, 200));
     assert_eq!(Session::open(served.address).ping(), 200);
+}
+
+fn a_session_above_the_limit_replaces_the_one_that_was_idle_for_longest<R: Runtime>() {
+    let options = Http::new().sessions_max(2);
+    let stats = options.stats();
+    let served = Served::on::<R>(server(), options);
+    let (first, second) = (Session::open(served.address), Session::open(served.address));
+    assert_eq!(first.ping(), 200);
+    let third = Session::open(served.address);
+    assert_eq!([&first, &second, &third].map(Session::ping), [200, 404, 200]);
+    assert_eq!((stats.sessions(), stats.sessions_evicted()), (2, 1));
+}
+
+/// The session accepts no input at all, so each message waits for room.
+fn a_message_that_waits_for_room_ends_with_its_session<R: Runtime>() {
+    let limits = Limits { events_max: 0, ..Limits::default() };
+    let served = Served::on::<R>(server().limits(limits), Http::new());
+    let opened = mcp_http_tests::initialize().send(served.address);
+    let id = opened.field("mcp-session-id").expect("an id").to_owned();
+    let session = Session { address: served.address, id };
+    let ping = session.within(post(&json!({"jsonrpc": "2.0", "id": 1, "method": "ping"})));
+    let waiting = ping.start(served.address);
+    assert_eq!(session.delete(), 204);
+    let began = Instant::now();
+    assert_eq!(waiting.reply().status, 404);
+    assert!(began.elapsed() < Duration::from_secs(5), "it waited for the whole patience");
 }
 
 fn a_stream_above_the_limit_is_refused_until_another_ends<R: Runtime>() {

@@ -4,8 +4,6 @@
 mod disabled;
 
 #[cfg(feature = "http")]
-pub(crate) use crate::http::ClientTransport as ClientHttp;
+pub(crate) use crate::http::{ClientTransport as ClientHttp, MeteredServer as ServerHttp};
 #[cfg(not(feature = "http"))]
 pub(crate) use disabled::{ClientHttp, ServerHttp};
-#[cfg(feature = "http")]
-pub(crate) use mcp_proto::http::HttpServer as ServerHttp;

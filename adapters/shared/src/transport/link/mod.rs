@@ -219,6 +219,7 @@ impl<R: LinkRole> Link<R> {
             state = self.lock();
             state.is_dispatching = false;
         };
+        state.connection.settled();
         let is_room_awaited = std::mem::take(&mut state.is_room_awaited);
         self.unlock(state);
         self.wake(last_wakes);

@@ -52,6 +52,9 @@ pub trait HttpTransport<R: OnTransport>: DerefMut<Target = R> + std::fmt::Debug 
     /// Releases unused memory while the connection is idle.
     fn rest(&mut self);
 
+    /// Called after each change of the connection, once its events were dispatched.
+    fn settled(&mut self) {}
+
     /// Returns whether the connection serves a single request.
     fn is_single_request(&self) -> bool {
         false
@@ -135,6 +138,13 @@ impl<R: OnTransport> Transport<R> {
             Self::Bytes(stream) => Endpoint::poll_event(&mut **stream),
             Self::Http(http) => HttpTransport::poll_event(&mut **http),
             Self::Recorded(recorded) => Endpoint::poll_event(&mut **recorded),
+        }
+    }
+
+    /// Notifies the transport that a change of the connection is complete.
+    pub(super) fn settled(&mut self) {
+        if let Self::Http(http) = self {
+            http.settled();
         }
     }
 

@@ -209,3 +209,37 @@ fn an_unread_unsolicited_stream_never_blocks_another() {
         it.change();
     }
 }
+
+#[test]
+fn usage_counts_what_a_client_makes_the_session_hold() {
+    let mut it = Fixture::new();
+    assert_eq!(it.session.usage(), ServerUsage::default());
+    let (call, incoming) = it.call();
+    let in_flight = it.session.usage();
+    assert!(in_flight.requests > 1000 && in_flight.session == 0, "{in_flight:?}");
+    it.session.handle_gone(it.now, call);
+    it.progress(incoming, 1);
+    it.answer(incoming);
+    let kept = it.session.usage();
+    assert!(kept.requests == 0 && kept.session > 2 * 128, "{kept:?}");
+    it.session.drop_replays();
+    assert_eq!(it.session.usage(), ServerUsage::default());
+    assert!(!it.session.is_busy());
+}
+
+#[test]
+fn dropping_replays_keeps_what_waits_for_its_reader() {
+    let mut it = Fixture::new();
+    let (call, incoming) = it.call();
+    it.progress(incoming, 1);
+    let first = it.read(call);
+    it.progress(incoming, 2);
+    it.session.has_output();
+    it.session.drop_replays();
+    it.answer(incoming);
+    let rest = it.read(call);
+    assert_eq!((rest.summaries().len(), rest.is_over), (2, true));
+    let last = first.last_id.unwrap();
+    it.session.drop_replays();
+    assert_eq!(it.session.handle_get(it.now, Some(&last)), Err(Unresumable));
+}

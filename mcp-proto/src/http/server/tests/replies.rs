@@ -149,9 +149,25 @@ fn a_cancelled_request_has_no_response() {
     it.read(streaming);
     it.notify("notifications/cancelled", json!({"requestId": 1}));
     it.notify("notifications/cancelled", json!({"requestId": 2}));
-    assert_eq!(it.json(call), (204, Value::Null));
-    let stream = it.read(streaming);
-    assert!(stream.is_over && stream.messages.is_empty());
+    for exchange in [call, streaming] {
+        let stream = it.read(exchange);
+        assert!(stream.is_over && stream.messages.is_empty());
+    }
+}
+
+/// The official TypeScript client accepts an event stream or JSON, and resumes only streams that
+/// had an event id.
+#[test]
+fn a_request_cancelled_before_its_response_began_is_answered_with_an_empty_event_stream() {
+    for revision in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
+        let mut it = Fixture::in_revision(revision, StreamSettings::default());
+        let (call, _) = it.call();
+        assert_eq!(it.session.poll_reply(call), None);
+        it.notify("notifications/cancelled", json!({"requestId": 1}));
+        assert!(it.session.has_output());
+        assert_eq!(it.bytes(call), (Vec::new(), true), "{revision}");
+        assert!(!it.session.is_busy());
+    }
 }
 
 #[test]

@@ -227,3 +227,68 @@ fn a_guessed_event_id_does_not_duplicate_a_response_http_27() {
         assert_eq!(received, ["result 2"]);
     }
 }
+
+/// Returns the status of a GET that resumes after `last`.
+fn resume_status(it: &mut Fixture, last: &str) -> u16 {
+    let get = it.get(Some(last));
+    assert!(it.session.has_output());
+    it.session.poll_reply(get).unwrap().status
+}
+
+/// Status 204 tells a client of event streams not to come back; after 200 it would resume again.
+#[test]
+fn the_stream_of_a_cancelled_request_is_resumed_at_most_once() {
+    for steps in [0, 1, 2] {
+        let mut it = Fixture::new();
+        let (call, incoming) = it.call();
+        // The stream is primed.
+        it.wait(Duration::from_millis(50));
+        let primed = it.read(call).last_id.unwrap();
+        (1..=steps).for_each(|number| it.progress(incoming, number));
+        it.notify("notifications/cancelled", json!({"requestId": 1}));
+        let stream = it.read(call);
+        assert!(stream.is_over);
+        let last = stream.last_id.unwrap_or_else(|| primed.clone());
+        for _ in 0..3 {
+            assert_eq!(resume_status(&mut it, &last), 204, "{steps}");
+        }
+        assert!(!it.session.is_busy());
+        if steps == 0 {
+            continue;
+        }
+        // A client that lost messages receives them, and learns with the next attempt that there
+        // are no more.
+        let get = it.get(Some(&primed));
+        let again = it.read(get);
+        assert_eq!((again.messages.len(), again.is_over), (steps as usize, true));
+        assert_eq!(resume_status(&mut it, &again.last_id.unwrap()), 204);
+    }
+}
+
+#[test]
+fn a_client_without_its_stream_learns_of_the_cancellation() {
+    let mut it = Fixture::new();
+    let (call, _) = it.call();
+    it.wait(Duration::from_millis(50));
+    let primed = it.read(call).last_id.unwrap();
+    it.session.handle_gone(it.now, call);
+    it.notify("notifications/cancelled", json!({"requestId": 1}));
+    assert_eq!(resume_status(&mut it, &primed), 204);
+}
+
+#[test]
+fn the_memory_of_cancelled_requests_is_bounded() {
+    let mut it = Fixture::new();
+    let mut ids = Vec::new();
+    for _ in 0..66 {
+        let request = it.next_id;
+        let (call, _) = it.call();
+        it.wait(Duration::from_millis(50));
+        ids.push(it.read(call).last_id.unwrap());
+        it.notify("notifications/cancelled", json!({"requestId": request}));
+        assert!(matches!(it.session.poll_event(), Some(Event::RequestCancelled { .. })));
+        assert!(it.read(call).is_over);
+    }
+    assert_eq!(it.session.handle_get(it.now, Some(&ids[1])), Err(Unresumable));
+    assert_eq!(resume_status(&mut it, &ids[2]), 204);
+}

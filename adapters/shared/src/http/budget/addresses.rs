@@ -1,0 +1,116 @@
+//! Limits per client address.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The address of the client that sent a request, as a request extension.
+///
+/// Listening servers add it to each request. A router that calls the service itself adds it with
+/// `request.extensions_mut().insert(PeerAddress(ip))`; without it, the limits per address do not
+/// apply.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct PeerAddress(
+    /// The address of the connection's other end, which may be a proxy.
+    pub IpAddr,
+);
+
+impl PeerAddress {
+    /// Returns the first address of the network that counts as one client: a single IPv4 address,
+    /// or an IPv6 network of 64 bits, which a single client usually owns.
+    fn network(self) -> IpAddr {
+        match self.0.to_canonical() {
+            IpAddr::V6(address) => {
+                IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & (u128::MAX << 64)))
+            }
+            address @ IpAddr::V4(_) => address,
+        }
+    }
+}
+
+/// The number of things, such as sessions, that each address holds.
+#[derive(Debug, Default)]
+pub(in crate::http) struct AddressCounts {
+    counts: Mutex<BTreeMap<IpAddr, usize>>,
+}
+
+impl AddressCounts {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<IpAddr, usize>> {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a place of an address; `None` if the address holds `max` places.
+    ///
+    /// An unknown address always gets a place.
+    pub(in crate::http) fn take(
+        self: &Arc<Self>,
+        address: Option<PeerAddress>,
+        max: usize,
+    ) -> Option<AddressPlace> {
+        let Some(address) = address.map(PeerAddress::network) else {
+            return Some(AddressPlace(None));
+        };
+        let mut counts = self.lock();
+        let taken = counts.get(&address).copied().unwrap_or(0);
+        if taken >= max {
+            return None;
+        }
+        counts.insert(address, taken + 1);
+        Some(AddressPlace(Some((Arc::clone(self), address))))
+    }
+}
+
+/// A place of an address, given back when dropped.
+#[derive(Debug)]
+pub(in crate::http) struct AddressPlace(Option<(Arc<AddressCounts>, IpAddr)>);
+
+impl Drop for AddressPlace {
+    fn drop(&mut self) {
+        let Some((counts, address)) = self.0.take() else { return };
+        let mut counts = counts.lock();
+        if let Some(count) = counts.get_mut(&address) {
+            *count -= 1;
+            if *count == 0 {
+                counts.remove(&address);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn address(text: &str) -> Option<PeerAddress> {
+        Some(PeerAddress(text.parse().unwrap()))
+    }
+
+    #[test]
+    fn places_are_limited_per_address_and_given_back() {
+        let counts = Arc::new(AddressCounts::default());
+        let first = counts.take(address("10.0.0.1"), 2).unwrap();
+        let _second = counts.take(address("10.0.0.1"), 2).unwrap();
+        assert!(counts.take(address("10.0.0.1"), 2).is_none());
+        assert!(counts.take(address("10.0.0.2"), 2).is_some());
+        drop(first);
+        assert!(counts.take(address("10.0.0.1"), 2).is_some());
+        assert_eq!(counts.lock().len(), 1, "addresses without places cost nothing");
+    }
+
+    #[test]
+    fn an_ipv6_network_counts_as_one_address() {
+        let counts = Arc::new(AddressCounts::default());
+        let _first = counts.take(address("2001:db8::1"), 1).unwrap();
+        assert!(counts.take(address("2001:db8::ffff:1"), 1).is_none());
+        assert!(counts.take(address("2001:db8:0:1::1"), 1).is_some());
+        let _mapped = counts.take(address("::ffff:10.0.0.1"), 1).unwrap();
+        assert!(counts.take(address("10.0.0.1"), 1).is_none());
+        assert!(counts.take(address("10.0.0.2"), 1).is_some());
+    }
+
+    #[test]
+    fn an_unknown_address_is_not_limited() {
+        let counts = Arc::new(AddressCounts::default());
+        assert!(counts.take(None, 0).is_some());
+    }
+}

@@ -1,0 +1,141 @@
+//! Counters of an HTTP service, which are also its metrics.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+
+use super::addresses::AddressCounts;
+use super::bytes::Gauge;
+
+/// The live counters of the HTTP servers that share one [`Http`](super::super::Http) value.
+///
+/// Cheap to clone; clones read equal counters. All methods are lock-free.
+///
+/// ```
+/// use mcp_adapter::http::Http;
+///
+/// let options = Http::new();
+/// let stats = options.stats();
+/// // Start a server with `options`, and export the counters as metrics.
+/// assert_eq!((stats.connections(), stats.sessions(), stats.refused()), (0, 0, 0));
+/// ```
+#[derive(Clone)]
+pub struct HttpStats(pub(in crate::http) Arc<Counters>);
+
+/// The counters of a service.
+#[derive(Debug, Default)]
+pub(in crate::http) struct Counters {
+    pub(in crate::http) connections: AtomicUsize,
+    pub(in crate::http) connections_by_address: Arc<AddressCounts>,
+    pub(in crate::http) sessions: AtomicUsize,
+    pub(in crate::http) sessions_by_address: Arc<AddressCounts>,
+    pub(in crate::http) requests_bytes: Arc<Gauge>,
+    pub(in crate::http) sessions_bytes: Arc<Gauge>,
+    pub(in crate::http) refused: AtomicU64,
+    pub(in crate::http) refused_by_address: AtomicU64,
+    pub(in crate::http) sessions_evicted: AtomicU64,
+    pub(in crate::http) connections_evicted: AtomicU64,
+    pub(in crate::http) connections_stalled: AtomicU64,
+}
+
+/// The limit that a refused request or connection exceeds.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(in crate::http) enum Rejection {
+    /// A limit of one client address.
+    Address,
+    /// A limit of the whole service.
+    Service,
+}
+
+impl Rejection {
+    /// Returns the HTTP status that reports the limit.
+    pub(in crate::http) const fn status(self) -> u16 {
+        match self {
+            Self::Address => 429,
+            Self::Service => 503,
+        }
+    }
+}
+
+impl Counters {
+    /// Counts a refusal.
+    pub(in crate::http) fn refuse(&self, rejection: Rejection) {
+        match rejection {
+            Rejection::Address => self.refused_by_address.fetch_add(1, Relaxed),
+            Rejection::Service => self.refused.fetch_add(1, Relaxed),
+        };
+    }
+}
+
+impl HttpStats {
+    /// Returns the number of open connections of listening servers.
+    #[must_use]
+    pub fn connections(&self) -> usize {
+        self.0.connections.load(Relaxed)
+    }
+
+    /// Returns the number of open sessions.
+    #[must_use]
+    pub fn sessions(&self) -> usize {
+        self.0.sessions.load(Relaxed)
+    }
+
+    /// Returns the bytes of requests that are being read or are in flight, and of their responses.
+    ///
+    /// [`Http::requests_bytes_max`](super::super::Http::requests_bytes_max) limits them.
+    #[must_use]
+    pub fn requests_bytes(&self) -> usize {
+        self.0.requests_bytes.get()
+    }
+
+    /// Returns the bytes of client descriptions, replay buffers and subscriptions.
+    ///
+    /// [`Http::sessions_bytes_max`](super::super::Http::sessions_bytes_max) limits them.
+    #[must_use]
+    pub fn sessions_bytes(&self) -> usize {
+        self.0.sessions_bytes.get()
+    }
+
+    /// Returns how often a limit of the whole service was answered with status 503.
+    #[must_use]
+    pub fn refused(&self) -> u64 {
+        self.0.refused.load(Relaxed)
+    }
+
+    /// Returns how often a limit per client address was answered with status 429.
+    #[must_use]
+    pub fn refused_by_address(&self) -> u64 {
+        self.0.refused_by_address.load(Relaxed)
+    }
+
+    /// Returns the number of idle sessions that were ended to make room for others.
+    #[must_use]
+    pub fn sessions_evicted(&self) -> u64 {
+        self.0.sessions_evicted.load(Relaxed)
+    }
+
+    /// Returns the number of idle connections that were closed to make room for others.
+    #[must_use]
+    pub fn connections_evicted(&self) -> u64 {
+        self.0.connections_evicted.load(Relaxed)
+    }
+
+    /// Returns the number of connections that were closed because their client stopped reading.
+    #[must_use]
+    pub fn connections_stalled(&self) -> u64 {
+        self.0.connections_stalled.load(Relaxed)
+    }
+}
+
+impl fmt::Debug for HttpStats {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpStats")
+            .field("connections", &self.connections())
+            .field("sessions", &self.sessions())
+            .field("requests_bytes", &self.requests_bytes())
+            .field("sessions_bytes", &self.sessions_bytes())
+            .field("refused", &self.refused())
+            .field("refused_by_address", &self.refused_by_address())
+            .finish_non_exhaustive()
+    }
+}

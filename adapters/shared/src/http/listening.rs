@@ -1,0 +1,166 @@
+//! A server that listens: drives its connections within the limits, and ends them with itself.
+
+use std::convert::Infallible;
+use std::error::Error as StdError;
+use std::fmt;
+use std::io;
+use std::net::IpAddr;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_lite::future::or;
+use hyper::rt::{Read, Timer, Write};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use mcp_proto::http::Refusal;
+
+use super::budget::{PeerAddress, Rejection};
+use super::service::HttpService;
+use super::sockets::{OpenSocket, SocketEnd, Sockets};
+use super::stall_guard::StallGuard;
+use super::stop::Stop;
+
+/// The connections of a listening server.
+///
+/// Dropping it closes the connections and ends the sessions.
+pub struct Listening {
+    service: HttpService,
+    sockets: Arc<Sockets>,
+    stop: Stop,
+}
+
+/// A connection that was accepted, to be driven.
+pub struct AcceptedConnection {
+    service: HttpService,
+    socket: OpenSocket,
+    stop: Stop,
+    address: IpAddr,
+}
+
+impl Listening {
+    /// Creates the connections of a server that stops with `stop`.
+    #[must_use]
+    pub fn new(service: HttpService, stop: &Stop) -> Self {
+        let sockets = service.sockets();
+        Self { service, sockets, stop: stop.clone() }
+    }
+
+    /// Adds a connection from `address`, which a task must then drive.
+    ///
+    /// Returns `None` if there are too many; close the connection then.
+    #[must_use]
+    pub fn accept(&self, address: IpAddr) -> Option<AcceptedConnection> {
+        let socket = self.sockets.admit(address)?;
+        let (service, stop) = (self.service.clone(), self.stop.clone());
+        Some(AcceptedConnection { service, socket, stop, address })
+    }
+
+    /// Ends all sessions, and waits for requests in progress, at most for [`DRAIN`].
+    pub async fn finish(self) {
+        self.stop.stop();
+        self.service.close();
+        or(self.sockets.all_closed(), self.service.runtime().sleep(DRAIN)).await;
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        self.service.close();
+        self.sockets.abort();
+    }
+}
+
+impl AcceptedConnection {
+    /// Drives the connection to its end.
+    pub async fn drive<I, T>(self, io: I, timer: T)
+    where
+        I: Read + Write + Unpin,
+        T: Timer + Send + Sync + 'static,
+    {
+        let Self { service, socket, stop, address } = self;
+        let answer = service_fn(|mut request: hyper::Request<hyper::body::Incoming>| {
+            let (service, in_flight) = (service.clone(), socket.begin());
+            request.extensions_mut().insert(PeerAddress(address));
+            let rejection = socket.rejection;
+            // Boxed: inline it would enlarge the connection for its whole life.
+            Box::pin(async move {
+                let mut response = match rejection {
+                    Some(rejection) => service.refuse(connection_refusal(rejection)),
+                    None => service.respond(request).await,
+                };
+                response.body_mut().keep_busy(in_flight);
+                Ok::<_, Infallible>(response)
+            })
+        });
+        let is_refused = socket.rejection.is_some();
+        let mut builder = http1::Builder::new();
+        builder
+            .timer(timer)
+            .keep_alive(!is_refused)
+            .header_read_timeout(if is_refused { REFUSAL_TIMEOUT } else { service.head_timeout() })
+            .max_buf_size(HEAD_BYTES_MAX);
+        let runtime = Arc::clone(service.runtime());
+        let sleep = move |duration| runtime.sleep(duration);
+        let io = StallGuard::new(io, service.stall_timeout(), sleep);
+        let mut connection = pin!(builder.serve_connection(io, answer));
+        let served = async {
+            let ended = async { Some(connection.as_mut().await) };
+            let stopped = async {
+                or(stop.stopped(), socket.ends(SocketEnd::Graceful)).await;
+                None
+            };
+            if let Some(outcome) = or(ended, stopped).await {
+                if outcome.is_err_and(|error| has_stalled(&error)) {
+                    socket.count_stall();
+                }
+                return;
+            }
+            connection.as_mut().graceful_shutdown();
+            let ended = async {
+                let _ended = connection.as_mut().await;
+            };
+            or(ended, service.runtime().sleep(DRAIN)).await;
+        };
+        or(socket.ends(SocketEnd::Abort), served).await;
+    }
+}
+
+fn connection_refusal(rejection: Rejection) -> Refusal {
+    let why = match rejection {
+        Rejection::Address => {
+            "too many connections from this address (`Http::connections_per_address_max`)"
+        }
+        Rejection::Service => "too many connections (`Http::connections_max`)",
+    };
+    Refusal::new(rejection.status(), why).header("retry-after", "1")
+}
+
+/// Returns whether a connection failed because its peer has stopped reading.
+fn has_stalled(error: &hyper::Error) -> bool {
+    error
+        .source()
+        .and_then(|cause| cause.downcast_ref::<io::Error>())
+        .is_some_and(|cause| cause.kind() == io::ErrorKind::TimedOut)
+}
+
+impl fmt::Debug for Listening {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Listening").field("service", &self.service).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for AcceptedConnection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AcceptedConnection").finish_non_exhaustive()
+    }
+}
+
+/// How long a stopping server waits for requests in progress.
+pub const DRAIN: Duration = Duration::from_secs(2);
+
+/// How long a refused connection may take to send the head of its request.
+const REFUSAL_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// The maximum size of a request head.
+const HEAD_BYTES_MAX: usize = 64 * 1024;

@@ -1,0 +1,311 @@
+//! The open connections of a listening server: their limits, and which one makes room for another.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use event_listener::Event;
+
+use super::budget::{AddressPlace, Counters, PeerAddress, Rejection};
+
+/// The open connections of one listening server.
+#[derive(Debug)]
+pub(super) struct Sockets {
+    table: Mutex<SocketTable>,
+    counters: Arc<Counters>,
+    connections_max: usize,
+    per_address_max: usize,
+    epoch: Instant,
+    /// Notified when the last connection has closed.
+    empty: Event,
+}
+
+#[derive(Debug, Default)]
+struct SocketTable {
+    /// The connections that are not about to be closed, by number.
+    open: BTreeMap<u64, Arc<SocketState>>,
+    next: u64,
+    /// All connections, including those that are about to be closed or that are being refused.
+    driven: usize,
+    /// The connections that are being refused.
+    refused: usize,
+}
+
+/// The state of a connection, shared by its task and the table.
+#[derive(Debug, Default)]
+struct SocketState {
+    in_flight: AtomicUsize,
+    /// When the connection became idle, in milliseconds since the epoch of its table.
+    idle_since: AtomicU64,
+    shutdown: AtomicU8,
+    shutdown_requested: Event,
+}
+
+/// How a connection must end.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+#[repr(u8)]
+pub(super) enum SocketEnd {
+    /// Once its request in progress is answered.
+    Graceful = 1,
+    /// At once.
+    Abort = 2,
+}
+
+/// A connection in its table, which it leaves when dropped.
+#[derive(Debug)]
+pub(super) struct OpenSocket {
+    sockets: Arc<Sockets>,
+    state: Arc<SocketState>,
+    number: u64,
+    pub(super) rejection: Option<Rejection>,
+    _address: Option<AddressPlace>,
+}
+
+/// A request in flight on a connection, until it is dropped.
+#[derive(Debug)]
+pub(super) struct RequestInFlight {
+    state: Arc<SocketState>,
+    sockets: Arc<Sockets>,
+}
+
+impl Sockets {
+    pub(super) fn new(
+        counters: Arc<Counters>,
+        connections_max: usize,
+        per_address_max: usize,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            table: Mutex::default(),
+            counters,
+            connections_max,
+            per_address_max,
+            epoch: Instant::now(),
+            empty: Event::new(),
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, SocketTable> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn now(&self) -> u64 {
+        u64::try_from(self.epoch.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// Adds a connection. If the table is full, connections that have been idle for longest make
+    /// room.
+    ///
+    /// If a limit is reached nevertheless, the connection must be answered with its
+    /// [rejection](OpenSocket::rejection). Returns `None` if too many are being answered so.
+    pub(super) fn admit(self: &Arc<Self>, address: IpAddr) -> Option<OpenSocket> {
+        let by_address = &self.counters.connections_by_address;
+        let place = by_address.take(Some(PeerAddress(address)), self.per_address_max);
+        let state = Arc::new(SocketState::default());
+        state.idle_since.store(self.now(), Relaxed);
+        let mut table = self.lock();
+        let is_full = || table.open.len() >= self.connections_max;
+        let rejection = match &place {
+            None => Some(Rejection::Address),
+            Some(_) if is_full() && !self.make_room(&mut table) => Some(Rejection::Service),
+            Some(_) => None,
+        };
+        if let Some(rejection) = rejection {
+            self.counters.refuse(rejection);
+            if table.refused >= REFUSED_MAX {
+                return None;
+            }
+            table.refused += 1;
+        }
+        let number = table.next;
+        table.next += 1;
+        table.driven += 1;
+        if rejection.is_none() {
+            table.open.insert(number, Arc::clone(&state));
+        }
+        drop(table);
+        self.counters.connections.fetch_add(1, Relaxed);
+        let _address = if rejection.is_none() { place } else { None };
+        Some(OpenSocket { sockets: Arc::clone(self), state, number, rejection, _address })
+    }
+
+    /// Closes the connections that have been idle for longest: at least one and at most a
+    /// hundredth, because finding them takes time linear in their number. Returns false if all are
+    /// busy.
+    fn make_room(&self, table: &mut SocketTable) -> bool {
+        let mut idle: Vec<(u64, u64)> = table
+            .open
+            .iter()
+            .filter(|(_, state)| state.in_flight.load(SeqCst) == 0)
+            .map(|(number, state)| (state.idle_since.load(Relaxed), *number))
+            .collect();
+        let count = (self.connections_max / 100).max(1).min(idle.len());
+        if count == 0 {
+            return false;
+        }
+        idle.select_nth_unstable(count - 1);
+        for (_, number) in idle.iter().take(count) {
+            if let Some(state) = table.open.remove(number) {
+                state.end(SocketEnd::Graceful);
+                self.counters.connections_evicted.fetch_add(1, Relaxed);
+            }
+        }
+        true
+    }
+
+    /// Closes all connections at once.
+    pub(super) fn abort(&self) {
+        for state in self.lock().open.values() {
+            state.end(SocketEnd::Abort);
+        }
+    }
+
+    /// Waits until all connections have closed.
+    pub(super) async fn all_closed(&self) {
+        loop {
+            let empty = self.empty.listen();
+            if self.lock().driven == 0 {
+                return;
+            }
+            empty.await;
+        }
+    }
+}
+
+impl SocketState {
+    fn end(&self, end: SocketEnd) {
+        self.shutdown.fetch_max(end as u8, SeqCst);
+        self.shutdown_requested.notify(usize::MAX);
+    }
+}
+
+impl OpenSocket {
+    /// Marks the connection as busy until the returned value is dropped.
+    pub(super) fn begin(&self) -> RequestInFlight {
+        self.state.in_flight.fetch_add(1, SeqCst);
+        RequestInFlight { state: Arc::clone(&self.state), sockets: Arc::clone(&self.sockets) }
+    }
+
+    /// Waits until the connection must end at least like this.
+    pub(super) async fn ends(&self, end: SocketEnd) {
+        loop {
+            let requested = self.state.shutdown_requested.listen();
+            if self.state.shutdown.load(SeqCst) >= end as u8 {
+                return;
+            }
+            requested.await;
+        }
+    }
+
+    /// Counts a connection whose client has stopped reading.
+    pub(super) fn count_stall(&self) {
+        self.sockets.counters.connections_stalled.fetch_add(1, Relaxed);
+    }
+}
+
+impl Drop for OpenSocket {
+    fn drop(&mut self) {
+        let mut table = self.sockets.lock();
+        table.open.remove(&self.number);
+        table.driven -= 1;
+        table.refused -= usize::from(self.rejection.is_some());
+        let is_empty = table.driven == 0;
+        drop(table);
+        self.sockets.counters.connections.fetch_sub(1, Relaxed);
+        if is_empty {
+            self.sockets.empty.notify(usize::MAX);
+        }
+    }
+}
+
+impl Drop for RequestInFlight {
+    fn drop(&mut self) {
+        self.state.idle_since.store(self.sockets.now(), Relaxed);
+        self.state.in_flight.fetch_sub(1, SeqCst);
+    }
+}
+
+/// The number of connections that are answered with a rejection at a time. Further ones are closed
+/// without an answer.
+const REFUSED_MAX: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use futures_lite::future::{block_on, poll_once};
+
+    use super::*;
+
+    fn sockets(connections_max: usize, per_address_max: usize) -> Arc<Sockets> {
+        Sockets::new(Arc::default(), connections_max, per_address_max)
+    }
+
+    fn admit(sockets: &Arc<Sockets>, host: u8) -> OpenSocket {
+        sockets.admit(IpAddr::V4(Ipv4Addr::new(10, 0, 0, host))).unwrap()
+    }
+
+    fn is_ended(socket: &OpenSocket) -> bool {
+        block_on(poll_once(socket.ends(SocketEnd::Graceful))).is_some()
+    }
+
+    #[test]
+    fn the_longest_idle_connection_makes_room() {
+        let sockets = sockets(3, 9);
+        let (first, second, third) = (admit(&sockets, 1), admit(&sockets, 2), admit(&sockets, 3));
+        first.state.idle_since.store(30, Relaxed);
+        second.state.idle_since.store(20, Relaxed);
+        third.state.idle_since.store(10, Relaxed);
+        let busy = third.begin();
+        let fourth = admit(&sockets, 4);
+        assert_eq!(fourth.rejection, None);
+        assert_eq!([&first, &second, &third, &fourth].map(is_ended), [false, true, false, false]);
+        drop(busy);
+        assert!(third.state.idle_since.load(Relaxed) < 10_000, "idle from now on");
+    }
+
+    #[test]
+    fn a_connection_is_refused_if_all_others_are_busy() {
+        let sockets = sockets(2, 9);
+        let open = [admit(&sockets, 1), admit(&sockets, 2)];
+        let _busy = open.each_ref().map(OpenSocket::begin);
+        let refused = admit(&sockets, 3);
+        assert_eq!(refused.rejection, Some(Rejection::Service));
+        assert!(!open.iter().any(is_ended));
+        drop(open);
+        assert_eq!(admit(&sockets, 3).rejection, None);
+    }
+
+    #[test]
+    fn an_address_beyond_its_limit_is_refused_and_evicts_none() {
+        let sockets = sockets(9, 1);
+        let open = admit(&sockets, 1);
+        assert_eq!(admit(&sockets, 1).rejection, Some(Rejection::Address));
+        assert_eq!(admit(&sockets, 2).rejection, None);
+        assert!(!is_ended(&open));
+        drop(open);
+        assert_eq!(admit(&sockets, 1).rejection, None);
+    }
+
+    #[test]
+    fn the_number_of_refusals_in_progress_is_bounded() {
+        let sockets = sockets(9, 0);
+        let refused: Vec<_> = (0..REFUSED_MAX).map(|_| admit(&sockets, 1)).collect();
+        assert!(sockets.admit(IpAddr::V4(Ipv4Addr::LOCALHOST)).is_none());
+        drop(refused);
+        assert!(sockets.admit(IpAddr::V4(Ipv4Addr::LOCALHOST)).is_some());
+    }
+
+    #[test]
+    fn aborting_ends_all_and_waiting_ends_with_the_last() {
+        let sockets = sockets(9, 9);
+        let open = admit(&sockets, 1);
+        assert!(block_on(poll_once(sockets.all_closed())).is_none());
+        assert!(block_on(poll_once(open.ends(SocketEnd::Abort))).is_none());
+        sockets.abort();
+        assert!(block_on(poll_once(open.ends(SocketEnd::Abort))).is_some());
+        drop(open);
+        assert!(block_on(poll_once(sockets.all_closed())).is_some());
+    }
+}
