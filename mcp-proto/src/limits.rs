@@ -123,9 +123,12 @@ pub struct Limits {
     /// A server refuses subscriptions that would exceed this limit, and a client refuses
     /// acknowledgements that would.
     pub subscriptions_bytes_max: usize,
-    /// Maximum bytes of the peer's identity and capabilities in a handshake. Default: 1 MiB.
+    /// Maximum bytes of the peer's identity and capabilities, in a handshake or a modern request.
+    /// Default: 1 MiB.
     ///
-    /// A larger handshake fails. Costs up to 24 times this limit.
+    /// A larger handshake fails; a request with more is refused before it is decoded. Costs up to
+    /// 24 times this limit: once in a session, and for each modern request in flight, where it
+    /// counts towards [`requests_bytes_max`](Self::requests_bytes_max).
     pub peer_bytes_max: usize,
     /// Maximum bytes of results that a client caches. Default: 0, which disables the cache.
     ///

@@ -317,6 +317,7 @@ impl Connection {
         }
         let rule = method.id.and_then(|method| method.rule(self.env.revision()));
         self.admit(rule, method, params)?;
+        self.inbound.require_room(params, self.limits())?;
         let Some(peer) = self.env.terms.peer.clone() else { return Ok(()) };
         match target {
             SessionTarget::SetLogLevel => {
@@ -369,6 +370,10 @@ impl Connection {
                 "batches are not supported in this revision",
             ));
         }
+        if target == ModernTarget::Application {
+            // Before the context is decoded, which takes memory.
+            self.inbound.require_room(params, self.limits())?;
+        }
         let mut sender = self.contexts.read(&self.env.identity, origin.frame, params)?;
         let rule = method.id.and_then(|method| method.rule(sender.peer.revision));
         match target {
@@ -390,7 +395,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Fails if the method, its params, its capability or a limit forbids serving a request.
+    /// Fails if the method, its params or its capability forbids serving a request.
     fn admit(
         &self,
         rule: Option<&'static MethodRule>,
@@ -409,8 +414,7 @@ impl Connection {
             params,
             &identity.capabilities,
             declared_in,
-        )?;
-        self.inbound.require_room(params, self.limits())
+        )
     }
 
     fn deliver(

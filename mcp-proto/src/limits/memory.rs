@@ -77,8 +77,8 @@ impl Limits {
             self.subscriptions_memory_max(),
             // Cached results are counted by their length.
             times(self.cache_bytes_max, RETAINED_FACTOR),
-            // The peer's identity in a handshake, as text and decoded.
-            times(self.peer_bytes_max, IDENTITY_FACTOR + 8),
+            // The peer's identity in a handshake and in a request, as text and decoded.
+            times(self.peer_bytes_max, 2 * (IDENTITY_FACTOR + 8)),
         ];
         terms.into_iter().fold(0, plus)
     }

@@ -102,7 +102,8 @@ impl Inbound {
         params: &Params<'_>,
         limits: &Limits,
     ) -> Result<(), ErrorObject> {
-        let bytes = params.object.map_or(0, |object| object.text.len());
+        let bytes = params.object.map_or(0, |object| object.text.len())
+            + params.meta.map_or(0, |meta| meta.len() + identity_cost(meta));
         if self.requests.len() >= limits.requests_max
             || self.requests.bytes() + bytes > limits.requests_bytes_max
         {
@@ -134,7 +135,7 @@ impl Inbound {
             meta: sender.meta,
         };
         let kept = |raw: &Option<Raw>| raw.as_ref().map_or(0, |raw| raw.as_bytes().len());
-        let identity = context.meta.as_ref().map_or(0, identity_cost);
+        let identity = context.meta.as_ref().map_or(0, |meta| identity_cost(meta.as_bytes()));
         let bytes = kept(&request.params) + kept(&context.meta) + identity;
         let delivers_again =
             rule.is_some_and(|rule| rule.may_ask) && rules::delivers_again(&sender.peer);

@@ -80,11 +80,11 @@ fn the_sender_identity_counts_towards_requests_bytes_max() {
         &format!(r#"{{"io.modelcontextprotocol/clientInfo":{{"name":"{name}","version":"1"}},"#),
         1,
     );
-    let identity = crate::vocabulary::identity_cost(&Raw::from_text(&meta).unwrap());
+    let identity = crate::vocabulary::identity_cost(meta.as_bytes());
     assert!(identity > 0);
     let params = format!(r#"{{"name":"t","_meta":{meta}}}"#);
     let held = params.len() + meta.len() + identity;
-    for (left, fits) in [(params.len(), true), (params.len() - 1, false)] {
+    for (left, fits) in [(held, true), (held - 1, false)] {
         let mut server =
             server(R5, Limits { requests_bytes_max: held + left, ..Limits::default() });
         for id in [1, 2] {
@@ -94,6 +94,26 @@ fn the_sender_identity_counts_towards_requests_bytes_max() {
             );
         }
         assert_eq!(requests(&mut server).len(), if fits { 2 } else { 1 }, "{left}");
+    }
+}
+
+#[test]
+fn the_client_of_a_modern_request_is_accepted_up_to_peer_bytes_max_sec_19() {
+    let (info, capabilities) = (r#"{"name":"c","version":"1"}"#, r#"{"elicitation":{}}"#);
+    let meta =
+        META.replacen('{', &format!(r#"{{"io.modelcontextprotocol/clientInfo":{info},"#), 1);
+    let length = info.len() + capabilities.len();
+    for method in ["tools/call", "server/discover"] {
+        for (limit, fits) in [(length, true), (length - 1, false), (0, false)] {
+            let mut server = server(R5, Limits { peer_bytes_max: limit, ..Limits::default() });
+            let params = format!(r#"{{"name":"t","_meta":{meta}}}"#);
+            receive(
+                &mut server,
+                format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}}"#),
+            );
+            let refused = sent(&mut server).iter().any(|line| line.contains("-32602"));
+            assert_eq!(refused, !fits, "{method} {limit}");
+        }
     }
 }
 
