@@ -90,7 +90,9 @@ pub struct Limits {
     /// Queued outgoing bytes above which `wants_input` is false. Default: 64 MiB.
     ///
     /// Responses are never refused, so this limit slows down a peer that sends requests without
-    /// reading the responses.
+    /// reading the responses. While this side itself awaits a response, input is still accepted
+    /// until [`requests_max`](Self::requests_max) more replies are queued, because otherwise two
+    /// peers with many responses for each other would both stop reading.
     pub replies_bytes_max: usize,
     /// Maximum number of error replies to invalid messages in one burst. Default: 16.
     // T-18, T-20: replies to input that is not JSON are rate-limited.

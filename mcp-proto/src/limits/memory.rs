@@ -160,6 +160,8 @@ impl Limits {
         // quotes it.
         let mut bytes =
             plus(plus(admitted, self.message_bytes_max), times(Self::INPUT_BYTES_MAX, 16));
+        // Replies that are queued while a response is awaited, besides those of the application.
+        bytes = plus(bytes, times(self.requests_max, plus(512, times(self.id_bytes_max, 4))));
         // All pending calls can be retried at once, and twice before they require input again.
         bytes = plus(bytes, times(self.calls_bytes_max, 2));
         bytes = plus(bytes, times(plus(self.calls_max, self.pings_max()), 1024));

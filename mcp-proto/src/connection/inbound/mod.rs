@@ -330,6 +330,7 @@ impl Inbound {
         kind: OutgoingKind,
         write: impl FnOnce(&mut Vec<u8>) -> Result<(), Unencodable>,
     ) -> Result<(), Unencodable> {
+        env.out.count_reply(&env.identity.limits);
         match to.batch {
             Some(batch) => self.batches.add(batch, write),
             None => {
