@@ -31,7 +31,9 @@ pub struct Limits {
     /// Maximum length of an incoming message in bytes. Default: 16 MiB.
     ///
     /// A longer message is discarded up to the end of its line and reported as a violation; the
-    /// connection continues. An incomplete message costs up to twice this limit.
+    /// connection continues. If it is a response whose id is its first or last member, its call
+    /// ends with [`CallError::Invalid`](crate::CallError::Invalid). An incomplete message
+    /// costs up to twice this limit.
     // FRM-10: an overlong message does not end the connection.
     pub message_bytes_max: usize,
     /// Maximum nesting depth of a message, at most 128. Default: 100. Costs no memory.

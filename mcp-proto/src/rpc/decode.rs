@@ -342,7 +342,12 @@ impl<'a> Envelope<'a> {
         }
         let Some(method) = self.method else { return self.response(id) };
         let Some(method) = MethodName::from_json(method) else {
-            return invalid("`method` must be a string");
+            let why = "`method` must be a string";
+            return match id {
+                // Not a request, so it must be the response to a pending call.
+                Some(id) if has_outcome => Ok(Message::BrokenResponse { id, why }),
+                _ => invalid(why),
+            };
         };
         if has_outcome {
             return invalid("message has both a `method` and a `result` or `error`");

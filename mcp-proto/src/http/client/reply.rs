@@ -349,9 +349,7 @@ impl HttpClient {
 }
 
 pub(super) fn too_long(bytes_max: usize) -> CallError {
-    CallError::Invalid(
-        format!("response exceeds {bytes_max} bytes (`Limits::message_bytes_max`)").into(),
-    )
+    CallError::oversized(bytes_max)
 }
 
 fn exchange_was_open(exchange: Option<&Exchange>) -> bool {
