@@ -1,6 +1,8 @@
 //! Checks messages against the method tables and the capabilities that both sides declared.
 
-use crate::error::{Misuse, code};
+use alloc::vec::Vec;
+
+use crate::error::{Misuse, Unencodable, code};
 use crate::json::{find, find_rare, unescape};
 use crate::method::MethodId;
 use crate::revision::{Condition, ConditionValue, MethodRule, Revision, Side};
@@ -55,6 +57,16 @@ pub(crate) fn outgoing_call(
     let none = Capabilities::none();
     let theirs = peer.map_or(&none, |peer| &peer.capabilities);
     outgoing_request(side, revision, method, params, theirs, is_automatic)
+}
+
+/// Returns why `write` failed for the negotiated revision: a newer one may define what the value
+/// has.
+pub(crate) fn encoding_misuse(
+    write: impl Fn(Revision, &mut Vec<u8>) -> Result<(), Unencodable>,
+) -> Misuse {
+    let is_defined_later =
+        Revision::ALL.into_iter().any(|revision| write(revision, &mut Vec::new()).is_ok());
+    if is_defined_later { Misuse::Unsupported } else { Misuse::Unencodable }
 }
 
 /// Checks a notification that this side, with the capabilities `ours`, is about to send. Returns

@@ -259,6 +259,9 @@ impl Connection {
         self.inbound.reserve_id(origin.to.batch, id);
         let carries_context = self.env.serves_modern() && self.contexts.is_in(params);
         let served = match dispatch::request(&self.env, method.id, carries_context) {
+            RequestTarget::Ping if params.malformed => {
+                Err(ErrorObject::invalid_params("params must be an object"))
+            }
             RequestTarget::Ping => {
                 self.inbound.accept(&mut self.env, origin.to, id);
                 Ok(())
