@@ -183,6 +183,9 @@ pub(crate) fn incoming_request(
     if params.malformed {
         return Err(ErrorObject::invalid_params("params must be an object"));
     }
+    if params.is_repeated("_meta") {
+        return Err(ErrorObject::invalid_params("`_meta` is repeated"));
+    }
     let Some(rule) = rule else { return Ok(()) };
     check_text_params(rule, params)?;
     for condition in receiver_conditions(rule) {
@@ -206,11 +209,14 @@ fn receiver_conditions(rule: &MethodRule) -> impl Iterator<Item = &Condition> {
     rule.conditions.iter().filter(|condition| !condition.binds_sender_only)
 }
 
-/// Checks that required string members are present and strings.
+/// Checks that required string members are present, unique and strings.
 pub(crate) fn check_text_params(rule: &MethodRule, params: &Params<'_>) -> Result<(), ErrorObject> {
     for name in rule.text_params {
         if !params.member(name).is_some_and(|value| value.starts_with(b"\"")) {
             return Err(ErrorObject::invalid_params(alloc::format!("`{name}` must be a string")));
+        }
+        if params.is_repeated(name) {
+            return Err(ErrorObject::invalid_params(alloc::format!("`{name}` is repeated")));
         }
     }
     Ok(())

@@ -302,3 +302,25 @@ fn what_a_revision_does_not_define_is_unsupported() {
         }
     }
 }
+
+/// Which of them counts differs between parsers, so that a proxy may have checked another one.
+#[test]
+fn requests_that_repeat_what_they_name_are_refused_t_10() {
+    let pad = r#","a":1,"b":2,"c":3,"d":4,"e":5"#;
+    for (params, is_refused) in [
+        (r#""name":"a","name":"b""#, true),
+        (r#""name":"a","\u006eame":"b""#, true),
+        (r#""name":"a","_meta":{},"_meta":{}"#, true),
+        (r#""name":"a","x":1,"x":2"#, false),
+    ] {
+        for params in [format!("{{{params}}}"), format!("{{{params}{pad}}}")] {
+            let mut server = server(R4, Limits::default());
+            receive(
+                &mut server,
+                format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{params}}}"#),
+            );
+            assert_eq!(requests(&mut server).is_empty(), is_refused, "{params}");
+            assert_eq!(sent(&mut server).iter().any(|it| it.contains("-32602")), is_refused);
+        }
+    }
+}
