@@ -118,6 +118,10 @@ impl Server {
     /// Schemas are compiled when the server starts, which fails if a schema is invalid. Arguments
     /// that do not match produce a tool error that the model can correct. A structured result that
     /// does not match is replaced by the error `-32603`. External references are never fetched.
+    ///
+    /// The error describes only the first mismatch. Values may have up to 500,000 members and
+    /// elements, which take about 64 bytes each during the check.
+    ///
     /// This method replaces a check set with [`check_arguments`](Self::check_arguments).
     #[cfg(feature = "jsonschema")]
     pub fn checked(mut self) -> Self {
