@@ -34,6 +34,8 @@ pub use futures_lite::io;
 pub use mcp_proto as proto;
 #[cfg(unix)]
 pub use process::stdio as standard;
+#[cfg(feature = "record")]
+pub use recorder::private_file;
 pub use server::Server;
 pub use server::changes::Changes;
 pub use server::events::{Serving, SubscriptionChange};

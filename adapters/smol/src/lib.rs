@@ -84,6 +84,8 @@ mod server;
 mod streams;
 
 pub use client::Connect;
+#[cfg(feature = "record")]
+pub use mcp_adapter::private_file;
 pub use mcp_adapter::{
     AsyncCx, Call, Changed, Changes, Client, Connection, Cx, Error, Pending, Server, Subscription,
     SubscriptionChange, ToolError, proto,
