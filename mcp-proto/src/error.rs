@@ -36,7 +36,8 @@ pub enum Misuse {
     ///
     /// For example, it is not valid JSON or not an object.
     Unencodable,
-    /// The negotiated revision does not define the message, or this role may not send it.
+    /// The negotiated revision does not define the message or a value in it, such as a form field
+    /// for several choices before 2025-11-25, or this role may not send the message.
     ///
     /// Also returned for messages that only the library itself may send.
     Unsupported,
@@ -53,7 +54,9 @@ impl fmt::Display for Misuse {
             Self::Stale => "the id refers to nothing pending",
             Self::Undeclared => "the required capability was not declared",
             Self::Unencodable => "the value cannot be encoded as this message",
-            Self::Unsupported => "the protocol revision or the role does not define this message",
+            Self::Unsupported => {
+                "the protocol revision or the role does not define this message or a value in it"
+            }
         })
     }
 }

@@ -33,7 +33,9 @@ pub struct Limits {
     /// Maximum length of an incoming message in bytes. Default: 16 MiB.
     ///
     /// A longer message is discarded up to the end of its line and reported as a violation; the
-    /// connection continues. An incomplete message costs up to twice this limit.
+    /// connection continues. If it is a response whose id is its first or last member, its call
+    /// ends with [`CallError::Invalid`](crate::CallError::Invalid). An incomplete message
+    /// costs up to twice this limit.
     // FRM-10: an overlong message does not end the connection.
     pub message_bytes_max: usize,
     /// Maximum nesting depth of a message, at most 128. Default: 100. Costs no memory.
@@ -92,7 +94,9 @@ pub struct Limits {
     /// Queued outgoing bytes above which `wants_input` is false. Default: 64 MiB.
     ///
     /// Responses are never refused, so this limit slows down a peer that sends requests without
-    /// reading the responses.
+    /// reading the responses. While this side itself awaits a response, input is still accepted
+    /// until [`requests_max`](Self::requests_max) more replies are queued, because otherwise two
+    /// peers with many responses for each other would both stop reading.
     pub replies_bytes_max: usize,
     /// Maximum number of error replies to invalid messages in one burst. Default: 16.
     // T-18, T-20: replies to input that is not JSON are rate-limited.
@@ -125,9 +129,12 @@ pub struct Limits {
     /// A server refuses subscriptions that would exceed this limit, and a client refuses
     /// acknowledgements that would.
     pub subscriptions_bytes_max: usize,
-    /// Maximum bytes of the peer's identity and capabilities in a handshake. Default: 1 MiB.
+    /// Maximum bytes of the peer's identity and capabilities, in a handshake or a modern request.
+    /// Default: 1 MiB.
     ///
-    /// A larger handshake fails. Costs up to 24 times this limit.
+    /// A larger handshake fails; a request with more is refused before it is decoded. Costs up to
+    /// 24 times this limit: once in a session, and for each modern request in flight, where it
+    /// counts towards [`requests_bytes_max`](Self::requests_bytes_max).
     pub peer_bytes_max: usize,
     /// Maximum bytes of results that a client caches. Default: 0, which disables the cache.
     ///

@@ -140,6 +140,7 @@ pub trait MessageEndpoint: sealed::Sealed {
 
 #[expect(unnameable_types, reason = "seals `MessageEndpoint`")]
 pub(crate) mod sealed {
+    use crate::time::Instant;
     use crate::wire::Outbox;
 
     /// Seals [`MessageEndpoint`](super::MessageEndpoint): other crates cannot name this trait.
@@ -149,6 +150,9 @@ pub(crate) mod sealed {
 
         /// Returns the lines to send.
         fn lines(&mut self) -> &mut Outbox;
+
+        /// Ends our request `id`, whose response was too long to be kept.
+        fn handle_oversized_response(&mut self, now: Instant, id: u64);
     }
 }
 
@@ -164,6 +168,12 @@ macro_rules! message_endpoint_over_connection {
 
             fn lines(&mut self) -> &mut $crate::wire::Outbox {
                 self.connection.lines()
+            }
+
+            fn handle_oversized_response(&mut self, now: Instant, id: u64) {
+                let bytes_max = self.connection.limits().message_bytes_max;
+                let why = $crate::vocabulary::CallError::oversized(bytes_max);
+                self.connection.handle_unanswered(now, id, why);
             }
         }
 

@@ -1,6 +1,8 @@
 //! Checks messages against the method tables and the capabilities that both sides declared.
 
-use crate::error::{Misuse, code};
+use alloc::vec::Vec;
+
+use crate::error::{Misuse, Unencodable, code};
 use crate::json::{find, find_rare, unescape};
 use crate::method::MethodId;
 use crate::revision::{Condition, ConditionValue, MethodRule, Revision, Side};
@@ -55,6 +57,16 @@ pub(crate) fn outgoing_call(
     let none = Capabilities::none();
     let theirs = peer.map_or(&none, |peer| &peer.capabilities);
     outgoing_request(side, revision, method, params, theirs, is_automatic)
+}
+
+/// Returns why `write` failed for the negotiated revision: a newer one may define what the value
+/// has.
+pub(crate) fn encoding_misuse(
+    write: impl Fn(Revision, &mut Vec<u8>) -> Result<(), Unencodable>,
+) -> Misuse {
+    let is_defined_later =
+        Revision::ALL.into_iter().any(|revision| write(revision, &mut Vec::new()).is_ok());
+    if is_defined_later { Misuse::Unsupported } else { Misuse::Unencodable }
 }
 
 /// Checks a notification that this side, with the capabilities `ours`, is about to send. Returns
@@ -171,6 +183,9 @@ pub(crate) fn incoming_request(
     if params.malformed {
         return Err(ErrorObject::invalid_params("params must be an object"));
     }
+    if params.is_repeated("_meta") {
+        return Err(ErrorObject::invalid_params("`_meta` is repeated"));
+    }
     let Some(rule) = rule else { return Ok(()) };
     check_text_params(rule, params)?;
     for condition in receiver_conditions(rule) {
@@ -194,11 +209,14 @@ fn receiver_conditions(rule: &MethodRule) -> impl Iterator<Item = &Condition> {
     rule.conditions.iter().filter(|condition| !condition.binds_sender_only)
 }
 
-/// Checks that required string members are present and strings.
+/// Checks that required string members are present, unique and strings.
 pub(crate) fn check_text_params(rule: &MethodRule, params: &Params<'_>) -> Result<(), ErrorObject> {
     for name in rule.text_params {
         if !params.member(name).is_some_and(|value| value.starts_with(b"\"")) {
             return Err(ErrorObject::invalid_params(alloc::format!("`{name}` must be a string")));
+        }
+        if params.is_repeated(name) {
+            return Err(ErrorObject::invalid_params(alloc::format!("`{name}` is repeated")));
         }
     }
     Ok(())

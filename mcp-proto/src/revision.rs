@@ -159,6 +159,10 @@ pub struct Rules {
     pub version_header: bool,
     /// Whether a sampling message can hold several content blocks.
     pub(crate) content_lists: bool,
+    /// Whether sampling requests have `tools` and `toolChoice`.
+    pub(crate) sampling_tools: bool,
+    /// Whether tool results have `structuredContent`.
+    pub(crate) structured_content: bool,
     /// Whether `structuredContent` can be any JSON value rather than only an object.
     pub(crate) any_structured_content: bool,
     /// Whether capabilities have an `extensions` member.
@@ -189,6 +193,8 @@ const RULES: [Rules; 5] = [
         primes_event_streams: false,
         version_header: false,
         content_lists: false,
+        sampling_tools: false,
+        structured_content: false,
         any_structured_content: false,
         extensions: false,
         titled_choices: false,
@@ -209,6 +215,8 @@ const RULES: [Rules; 5] = [
         primes_event_streams: false,
         version_header: false,
         content_lists: false,
+        sampling_tools: false,
+        structured_content: false,
         any_structured_content: false,
         extensions: false,
         titled_choices: false,
@@ -229,6 +237,8 @@ const RULES: [Rules; 5] = [
         primes_event_streams: false,
         version_header: true,
         content_lists: false,
+        sampling_tools: false,
+        structured_content: true,
         any_structured_content: false,
         extensions: false,
         titled_choices: false,
@@ -249,6 +259,8 @@ const RULES: [Rules; 5] = [
         primes_event_streams: true,
         version_header: true,
         content_lists: true,
+        sampling_tools: true,
+        structured_content: true,
         any_structured_content: false,
         extensions: false,
         titled_choices: true,
@@ -269,6 +281,8 @@ const RULES: [Rules; 5] = [
         primes_event_streams: false,
         version_header: true,
         content_lists: true,
+        sampling_tools: true,
+        structured_content: true,
         any_structured_content: true,
         extensions: true,
         titled_choices: true,

@@ -29,6 +29,11 @@ use crate::vocabulary::Request;
 /// Minimum length of a key, in bytes: 32, as long as the authentication code.
 pub const KEY_BYTES_MIN: usize = 32;
 
+/// Minimum number of distinct bytes in a key: 8.
+///
+/// A placeholder, such as zeros, has fewer; a random key of 32 bytes practically never does.
+pub const KEY_DISTINCT_MIN: usize = 8;
+
 /// Maximum length of the state to seal, in bytes: 64 KiB.
 ///
 /// Keep larger state on the server and seal an id for it.
@@ -107,7 +112,8 @@ const RETRY_MEMBERS: [&str; 3] = ["_meta", "inputResponses", "requestState"];
 /// #         break (incoming, request, context);
 /// #     }
 /// # };
-/// let seal = Seal::new(&[7; 32]).unwrap(); // 32 random bytes, kept secret
+/// # let key: [u8; 32] = core::array::from_fn(|at| at as u8);
+/// let seal = Seal::new(&key).unwrap(); // 32 random bytes, kept secret
 /// let now = 1_790_000_000; // in seconds since the Unix epoch
 /// # let (incoming, request, context) = next(&mut server);
 /// let state = book(&seal, "ada", now, &request, &context).unwrap();
@@ -122,7 +128,8 @@ const RETRY_MEMBERS: [&str; 3] = ["_meta", "inputResponses", "requestState"];
 /// assert!(book(&seal, "ada", now + 600, &request, &context).is_err()); // expired
 ///
 /// // A new key: state sealed with the old key still opens while that key is configured.
-/// let seal = Seal::new(&[8; 32]).unwrap().with_old_key(&[7; 32]).unwrap();
+/// # let new_key: [u8; 32] = core::array::from_fn(|at| 100 + at as u8);
+/// let seal = Seal::new(&new_key).unwrap().with_old_key(&key).unwrap();
 /// assert_eq!(book(&seal, "ada", now + 20, &request, &context).unwrap(), "table 7 is held");
 /// ```
 #[derive(Clone)]
@@ -134,9 +141,12 @@ pub struct Seal {
 impl Seal {
     /// Creates a seal that uses `key`, which must be random and kept secret.
     ///
+    /// The key is not wiped from memory when the seal is dropped.
+    ///
     /// # Errors
-    /// Fails with [`ShortKey`] if `key` is shorter than [`KEY_BYTES_MIN`] bytes.
-    pub fn new(key: &[u8]) -> Result<Self, ShortKey> {
+    /// Fails with [`WeakKey`] if `key` is shorter than [`KEY_BYTES_MIN`] bytes or has fewer than
+    /// [`KEY_DISTINCT_MIN`] distinct bytes.
+    pub fn new(key: &[u8]) -> Result<Self, WeakKey> {
         Ok(Self { key: hmac_key(key)?, old_keys: Vec::new() })
     }
 
@@ -146,8 +156,9 @@ impl Seal {
     /// method once per old key.
     ///
     /// # Errors
-    /// Fails with [`ShortKey`] if `key` is shorter than [`KEY_BYTES_MIN`] bytes.
-    pub fn with_old_key(mut self, key: &[u8]) -> Result<Self, ShortKey> {
+    /// Fails with [`WeakKey`] if `key` is shorter than [`KEY_BYTES_MIN`] bytes or has fewer than
+    /// [`KEY_DISTINCT_MIN`] distinct bytes.
+    pub fn with_old_key(mut self, key: &[u8]) -> Result<Self, WeakKey> {
         self.old_keys.push(hmac_key(key)?);
         Ok(self)
     }
@@ -222,11 +233,13 @@ impl fmt::Debug for Seal {
     }
 }
 
-fn hmac_key(key: &[u8]) -> Result<Hmac<Sha256>, ShortKey> {
-    if key.len() < KEY_BYTES_MIN {
-        return Err(ShortKey);
+fn hmac_key(key: &[u8]) -> Result<Hmac<Sha256>, WeakKey> {
+    let is_distinct = |byte: u8| key.contains(&byte);
+    let distinct = (0..=u8::MAX).filter(|byte| is_distinct(*byte)).take(KEY_DISTINCT_MIN).count();
+    if key.len() < KEY_BYTES_MIN || distinct < KEY_DISTINCT_MIN {
+        return Err(WeakKey);
     }
-    Hmac::new_from_slice(key).map_err(|_| ShortKey)
+    Hmac::new_from_slice(key).map_err(|_| WeakKey)
 }
 
 /// The principal and the request for which state is sealed.
@@ -265,7 +278,8 @@ fn hmac_key(key: &[u8]) -> Result<Hmac<Sha256>, ShortKey> {
 /// #     }
 /// # };
 ///
-/// let seal = Seal::new(&[7; 32]).unwrap(); // 32 random bytes, kept secret
+/// # let key: [u8; 32] = core::array::from_fn(|at| at as u8);
+/// let seal = Seal::new(&key).unwrap(); // 32 random bytes, kept secret
 /// let first = request(r#"{"name":"book","arguments":{"seats":2}}"#);
 /// let bound = Binding { principal: "ada", request: &first };
 /// let sealed = seal.seal("table 7", &bound, 1_790_000_600).unwrap(); // valid until then
@@ -368,23 +382,32 @@ impl From<OpenError> for ErrorObject {
     }
 }
 
-/// The error returned for a key shorter than [`KEY_BYTES_MIN`] bytes.
+/// The error returned for a key that is not random or too short.
+///
+/// The key is shorter than [`KEY_BYTES_MIN`] bytes, or has fewer than [`KEY_DISTINCT_MIN`] distinct
+/// bytes.
 ///
 /// ```
-/// use mcp_proto::seal::{Seal, ShortKey};
+/// use mcp_proto::seal::{Seal, WeakKey};
 ///
-/// assert_eq!(Seal::new(b"password").unwrap_err(), ShortKey);
+/// assert_eq!(Seal::new(b"password").unwrap_err(), WeakKey);
+/// assert_eq!(Seal::new(&[0; 32]).unwrap_err(), WeakKey);
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct ShortKey;
+pub struct WeakKey;
 
-impl fmt::Display for ShortKey {
+impl fmt::Display for WeakKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the key is shorter than {KEY_BYTES_MIN} bytes (`KEY_BYTES_MIN`)")
+        write!(
+            f,
+            "the key is shorter than {KEY_BYTES_MIN} bytes (`KEY_BYTES_MIN`) \
+             or has fewer than {KEY_DISTINCT_MIN} distinct bytes (`KEY_DISTINCT_MIN`): \
+             use random bytes"
+        )
     }
 }
 
-impl core::error::Error for ShortKey {}
+impl core::error::Error for WeakKey {}
 
 /// The error returned if the state or the request is too large for sealing.
 ///

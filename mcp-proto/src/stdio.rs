@@ -11,7 +11,7 @@ use crate::endpoint::Endpoint;
 use crate::error::Misuse;
 use crate::limits::Limits;
 use crate::message_endpoint::MessageEndpoint;
-use crate::rpc::IncomingMessage;
+use crate::rpc::{IncomingMessage, oversized_response_id};
 use crate::time::Instant;
 use crate::vocabulary::{StreamId, ViolationKind};
 use crate::wire::{Line, LineReader, Outbox};
@@ -61,6 +61,12 @@ impl<S: MessageEndpoint> Stdio<S> {
                 session.handle_message(now, StreamId::ONLY, IncomingMessage::Owned(line));
             }
             Line::TooLong => session.handle_violation(now, StreamId::ONLY, ViolationKind::TooLong),
+            Line::Discarded(ends) => {
+                let depth_max = session.limits().depth_max;
+                if let Some(id) = oversized_response_id(&ends.first, &ends.last, depth_max) {
+                    session.handle_oversized_response(now, id);
+                }
+            }
         }
     }
 }

@@ -71,6 +71,8 @@ mod watchdog;
 pub use call::{Call, Pending};
 pub use client::Connect;
 pub use connection::Connection;
+#[cfg(feature = "record")]
+pub use mcp_adapter::private_file;
 pub use mcp_adapter::{
     AsyncCx, Changed, Changes, Client, Cx, Error, ListError, Server, SubscriptionChange, ToolError,
     proto,

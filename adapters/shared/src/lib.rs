@@ -36,6 +36,8 @@ pub use mcp_proto as proto;
 pub use process::signals::{ClosingSignal, close_on_received_signal, closing_signals};
 #[cfg(unix)]
 pub use process::stdio as standard;
+#[cfg(feature = "record")]
+pub use recorder::private_file;
 pub use server::Server;
 pub use server::changes::Changes;
 pub use server::events::{Serving, SubscriptionChange};

@@ -85,6 +85,8 @@ mod signals;
 mod streams;
 
 pub use client::Connect;
+#[cfg(feature = "record")]
+pub use mcp_adapter::private_file;
 pub use mcp_adapter::{
     AsyncCx, Call, Changed, Changes, Client, Connection, Cx, Error, ListError, Pending, Server,
     Subscription, SubscriptionChange, ToolError, proto,

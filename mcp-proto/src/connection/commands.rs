@@ -58,7 +58,7 @@ impl Connection {
         let mut scratch = core::mem::take(&mut self.env.scratch);
         scratch.clear();
         let placed = params(self.env.revision(), &mut scratch)
-            .map_err(Misuse::from)
+            .map_err(|Unencodable| permissions::encoding_misuse(params))
             .and_then(|()| self.send_call(method, known, &scratch, options));
         scratch.shrink_to(SCRATCH_KEPT_BYTES_MAX);
         self.env.scratch = scratch;

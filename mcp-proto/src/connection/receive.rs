@@ -259,6 +259,9 @@ impl Connection {
         self.inbound.reserve_id(origin.to.batch, id);
         let carries_context = self.env.serves_modern() && self.contexts.is_in(params);
         let served = match dispatch::request(&self.env, method.id, carries_context) {
+            RequestTarget::Ping if params.malformed => {
+                Err(ErrorObject::invalid_params("params must be an object"))
+            }
             RequestTarget::Ping => {
                 self.inbound.accept(&mut self.env, origin.to, id);
                 Ok(())
@@ -317,6 +320,7 @@ impl Connection {
         }
         let rule = method.id.and_then(|method| method.rule(self.env.revision()));
         self.admit(rule, method, params)?;
+        self.inbound.require_room(params, self.limits())?;
         let Some(peer) = self.env.terms.peer.clone() else { return Ok(()) };
         match target {
             SessionTarget::SetLogLevel => {
@@ -369,6 +373,10 @@ impl Connection {
                 "batches are not supported in this revision",
             ));
         }
+        if target == ModernTarget::Application {
+            // Before the context is decoded, which takes memory.
+            self.inbound.require_room(params, self.limits())?;
+        }
         let mut sender = self.contexts.read(&self.env.identity, origin.frame, params)?;
         let rule = method.id.and_then(|method| method.rule(sender.peer.revision));
         match target {
@@ -390,7 +398,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Fails if the method, its params, its capability or a limit forbids serving a request.
+    /// Fails if the method, its params or its capability forbids serving a request.
     fn admit(
         &self,
         rule: Option<&'static MethodRule>,
@@ -409,8 +417,7 @@ impl Connection {
             params,
             &identity.capabilities,
             declared_in,
-        )?;
-        self.inbound.require_room(params, self.limits())
+        )
     }
 
     fn deliver(

@@ -142,7 +142,8 @@ impl SessionHeader {
 ///
 /// Checks, in this order, the host and origin (with [`check_origin`]), the HTTP method, and then
 ///
-/// - for POST: `Content-Length`, `Content-Encoding`, `Content-Type` and `Accept`;
+/// - for POST: `Content-Length`, `Transfer-Encoding`, `Content-Encoding`, `Content-Type` and
+///   `Accept`;
 /// - for GET: `MCP-Protocol-Version`, `Accept`, `Mcp-Session-Id` and `Last-Event-ID`;
 /// - for DELETE: `MCP-Protocol-Version` and `Mcp-Session-Id`.
 ///
@@ -207,6 +208,11 @@ pub fn check_origin(policy: &Policy, fields: &dyn Headers) -> Result<(), Refusal
 
 fn post(policy: &Policy, fields: &dyn Headers) -> Result<PostHead, Refusal> {
     check_content_length(policy, fields)?;
+    // The HTTP library removes the chunks, and would leave any other coding in the body.
+    let is_chunked = |coding| text(coding).is_some_and(|it| it.eq_ignore_ascii_case("chunked"));
+    if !all_values(fields, "transfer-encoding").all(is_chunked) {
+        return Err(Refusal::new(501, "`Transfer-Encoding` must be `chunked`"));
+    }
     // A driver that decodes bodies removes this header first.
     let is_encoded = all_values(fields, "content-encoding").any(|coding| {
         !text(coding)

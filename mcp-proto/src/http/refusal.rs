@@ -26,7 +26,8 @@ use crate::rpc::{self, ErrorObject, RequestId};
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Refusal {
-    /// The HTTP status: 4xx in refusals that this crate creates. Drivers may also use 5xx.
+    /// The HTTP status: 4xx or 501 in refusals that this crate creates. Drivers may also use other
+    /// 5xx.
     pub status: u16,
     /// Headers, with names in lower case. Includes `content-type` if there is a body.
     pub headers: Vec<(&'static str, String)>,

@@ -325,8 +325,21 @@ impl PostHead {
         }
         // The session rejects a batch with more members.
         let members = elements(array).take(policy.limits().batch_members_max);
+        let (calls, others): (Vec<&[u8]>, Vec<&[u8]>) =
+            members.partition(|member| find(member, "method").is_some());
+        // BAT-09: a client posts responses separately.
+        let is_response =
+            |member: &&[u8]| find(member, "result").or_else(|| find(member, "error")).is_some();
+        if !calls.is_empty() && others.iter().any(is_response) {
+            let error = ErrorObject::new(
+                code::INVALID_REQUEST,
+                "a batch must not contain both requests and responses",
+            );
+            return Err(self.refuse(400, None, &error));
+        }
+        let id_bytes_max = policy.limits().id_bytes_max;
         let requests =
-            members.filter_map(|member| request_id(member, policy.limits().id_bytes_max)).collect();
+            calls.into_iter().filter_map(|member| request_id(member, id_bytes_max)).collect();
         self.require_session(policy, None, PostedMessage::Batch { requests })
     }
 
@@ -353,9 +366,8 @@ fn notification(method: &str) -> PostedMessage {
     PostedMessage::Notification { method: method.into() }
 }
 
-/// Returns the id of a batch member, if it is a request.
+/// Returns the id of a batch member with a method, if it is a request.
 fn request_id(member: &[u8], id_bytes_max: usize) -> Option<RequestId> {
-    find(member, "method")?;
     find(member, "id").filter(|id| id.len() <= id_bytes_max).and_then(RequestId::from_json)
 }
 

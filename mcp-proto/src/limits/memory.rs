@@ -77,8 +77,8 @@ impl Limits {
             self.subscriptions_memory_max(),
             // Cached results are counted by their length.
             times(self.cache_bytes_max, RETAINED_FACTOR),
-            // The peer's identity in a handshake, as text and decoded.
-            times(self.peer_bytes_max, IDENTITY_FACTOR + 8),
+            // The peer's identity in a handshake and in a request, as text and decoded.
+            times(self.peer_bytes_max, 2 * (IDENTITY_FACTOR + 8)),
         ];
         terms.into_iter().fold(0, plus)
     }
@@ -160,6 +160,8 @@ impl Limits {
         // quotes it.
         let mut bytes =
             plus(plus(admitted, self.message_bytes_max), times(Self::INPUT_BYTES_MAX, 16));
+        // Replies that are queued while a response is awaited, besides those of the application.
+        bytes = plus(bytes, times(self.requests_max, plus(512, times(self.id_bytes_max, 4))));
         // All pending calls can be retried at once, and twice before they require input again.
         bytes = plus(bytes, times(self.calls_bytes_max, 2));
         bytes = plus(bytes, times(plus(self.calls_max, self.pings_max()), 1024));

@@ -154,6 +154,15 @@ fn read_context(
             ErrorObject::new(code::UNSUPPORTED_PROTOCOL_VERSION, "unsupported protocol version");
         return Err(error.with_data(supported(&identity.revisions, Some(&version))));
     };
+    // SEC-19: bounded before it is copied and decoded, which takes many times its length.
+    let bytes_max = identity.limits.peer_bytes_max;
+    if [capabilities, info].iter().flatten().map(|text| text.len()).sum::<usize>() > bytes_max {
+        return Err(ErrorObject::invalid_params(format!(
+            "`{}` and `{}` exceed {bytes_max} bytes",
+            key::CLIENT_INFO,
+            key::CLIENT_CAPABILITIES
+        )));
+    }
     let keep = |value: Option<&[u8]>| {
         value.map(|value| Frame::Borrowed(value).keep(value, params.line_breaks()))
     };

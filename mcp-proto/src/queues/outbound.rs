@@ -79,6 +79,8 @@ pub(crate) struct Outbound {
     framing: Framing,
     /// Boxed to keep idle connections small.
     stall: Option<Box<Stall>>,
+    /// Replies queued since more than `Limits::replies_bytes_max` bytes were unsent.
+    excess_replies: usize,
 }
 
 /// The state of a peer that leaves more unread than allowed.
@@ -96,6 +98,7 @@ impl Default for Outbound {
             buffer: Outbox::default(),
             framing: Framing::Messages(Queue::default()),
             stall: None,
+            excess_replies: 0,
         }
     }
 }
@@ -203,6 +206,21 @@ impl Outbound {
             Framing::Messages(queue) => queue.held_total,
         };
         self.buffer.waiting() + held
+    }
+
+    /// Counts one reply that is about to be queued.
+    pub(crate) fn count_reply(&mut self, limits: &Limits) {
+        let is_in_excess = self.unsent() > limits.replies_bytes_max;
+        self.excess_replies = if is_in_excess { self.excess_replies + 1 } else { 0 };
+    }
+
+    /// Returns whether more input may cause more replies. If `is_awaiting`, this side awaits a
+    /// response, and the peer may be unable to read before its own output is read.
+    // SEC-19: otherwise two peers could each wait for the other to read, or one could make this
+    // side queue replies without bound.
+    pub(crate) fn may_reply(&self, is_awaiting: bool, limits: &Limits) -> bool {
+        self.unsent() <= limits.replies_bytes_max
+            || is_awaiting && self.excess_replies < limits.requests_max
     }
 
     /// Returns the position after the last message, for [`truncate`](Self::truncate).

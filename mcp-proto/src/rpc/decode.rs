@@ -12,7 +12,7 @@ use core::str::Utf8Error;
 use super::ErrorObject;
 use super::id::RequestId;
 use crate::error::code;
-use crate::json::{Cursor, Frame, Raw, SyntaxError, find, key_is, unescape};
+use crate::json::{Cursor, Frame, Raw, SyntaxError, find, key_is, members, unescape};
 use crate::method::{Method, MethodId};
 
 /// One well-formed message.
@@ -108,6 +108,12 @@ impl<'a> Params<'a> {
         self.members.find(self.object?.text, name)
     }
 
+    /// Returns whether the params have the member `name` more than once.
+    // T-10: peers and proxies may read different ones.
+    pub(crate) fn is_repeated(&self, name: &str) -> bool {
+        self.object.is_some_and(|object| self.members.is_repeated(object.text, name))
+    }
+
     /// Returns whether the message has line breaks between its tokens.
     pub(crate) fn line_breaks(&self) -> bool {
         self.object.is_some_and(|object| object.line_breaks)
@@ -143,6 +149,14 @@ impl<'a, const N: usize> MemberIndex<'a, N> {
             *slot = (key, value);
         }
         self.count += 1;
+    }
+
+    fn is_repeated(&self, object: &'a [u8], name: &str) -> bool {
+        let named = |(key, _): &(&[u8], &[u8])| key_is(key, name);
+        match self.first.get(..self.count) {
+            Some(all) => all.iter().filter(|member| named(member)).nth(1).is_some(),
+            None => members(object).filter(named).nth(1).is_some(),
+        }
     }
 
     /// Returns the member `name` of the indexed `object`. If it occurs several times, the last one
@@ -342,7 +356,12 @@ impl<'a> Envelope<'a> {
         }
         let Some(method) = self.method else { return self.response(id) };
         let Some(method) = MethodName::from_json(method) else {
-            return invalid("`method` must be a string");
+            let why = "`method` must be a string";
+            return match id {
+                // Not a request, so it must be the response to a pending call.
+                Some(id) if has_outcome => Ok(Message::BrokenResponse { id, why }),
+                _ => invalid(why),
+            };
         };
         if has_outcome {
             return invalid("message has both a `method` and a `result` or `error`");

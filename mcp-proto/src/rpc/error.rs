@@ -49,6 +49,27 @@ impl ErrorObject {
         Self::new(code::METHOD_NOT_FOUND, alloc::format!("method not found: {name}"))
     }
 
+    /// Returns whether this is the error for a resource that does not exist, in any revision.
+    ///
+    /// Up to 2025-11-25, its code is `-32002`; since 2026-07-28, it is `-32602`, and the `data`
+    /// names the `uri`. A server may send either code in any revision.
+    ///
+    /// ```
+    /// use mcp_proto::{ErrorObject, Raw, code};
+    ///
+    /// let missing = ErrorObject::new(code::RESOURCE_NOT_FOUND, "no such file");
+    /// assert!(missing.is_resource_not_found());
+    /// let uri = Raw::from_text(r#"{"uri":"file:///nowhere"}"#).unwrap();
+    /// assert!(ErrorObject::invalid_params("no such file").with_data(uri).is_resource_not_found());
+    /// assert!(!ErrorObject::invalid_params("`uri` must be a string").is_resource_not_found());
+    /// ```
+    // STL-47: clients accept the code of earlier revisions, too.
+    #[must_use]
+    pub fn is_resource_not_found(&self) -> bool {
+        let names_uri = || self.data.as_ref().is_some_and(|data| data.member("uri").is_some());
+        self.code == code::RESOURCE_NOT_FOUND || self.code == code::INVALID_PARAMS && names_uri()
+    }
+
     // LOG-08: error texts must not contain secrets.
     /// Creates an error for an internal failure while handling a request.
     ///

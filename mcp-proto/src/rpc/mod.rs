@@ -5,9 +5,11 @@ mod decoded;
 mod encode;
 mod error;
 mod id;
+mod oversized;
 
 pub(crate) use decode::{Malformed, Message, MethodName, Params, decode_utf8};
 pub use decoded::{DecodedMessage, IncomingMessage};
 pub(crate) use encode::{error_line, notification, request, response};
 pub use error::ErrorObject;
 pub use id::RequestId;
+pub(crate) use oversized::oversized_response_id;

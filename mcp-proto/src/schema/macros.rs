@@ -13,6 +13,8 @@
 //! - `in A..=B` after a field: the revisions that define it; it is not written for others;
 //! - `checked path` after the struct's name: a function of the object and a revision that fails if
 //!   the object is invalid in that revision;
+//! - `adapted method` before that: a method that takes a revision and returns the object to write
+//!   instead, if the revision needs another one;
 //! - `tagged "key" = "value"` after the struct's name: a constant member that identifies the type.
 //!
 //! Every object has a `new` that takes the required fields and a setter for each optional field,
@@ -22,7 +24,9 @@
 macro_rules! object {
     (
         $(#[$doc:meta])*
-        pub struct $name:ident $(tagged $tag:literal = $word:literal)? $(checked $check:path)? {
+        pub struct $name:ident $(tagged $tag:literal = $word:literal)? $(adapted $adapt:ident)?
+            $(checked $check:path)?
+        {
             $(
                 $(#[$field_doc:meta])*
                 $mode:ident $field:ident : $type:ty = $key:literal $(in $range:expr)?
@@ -54,6 +58,9 @@ macro_rules! object {
                 object: &mut $crate::json::Object<'_>,
             ) -> Result<(), $crate::error::Unencodable> {
                 $($check(self, revision)?;)?
+                $(if let Some(adapted) = self.$adapt(revision) {
+                    return adapted.write_members(revision, object);
+                })?
                 $(object.str($tag, $word);)?
                 $(
                     if $crate::schema::macros::object!(@known revision $($range)?) {

@@ -20,7 +20,7 @@ object! {
     /// message.
     ///
     /// See <https://modelcontextprotocol.io/specification/2025-11-25/client/sampling>.
-    pub struct CreateMessage {
+    pub struct CreateMessage checked CreateMessage::check {
         /// The conversation to continue.
         required messages: List<SamplingMessage> = "messages",
         /// Maximum number of tokens to generate.
@@ -44,17 +44,28 @@ object! {
         strict metadata: AnyObject = "metadata",
         /// Tools that the model may use. (since 2025-11-25)
         ///
-        /// Requires [`SamplingTools`](crate::Capability::SamplingTools).
+        /// Requires [`SamplingTools`](crate::Capability::SamplingTools). Cannot be encoded for
+        /// earlier revisions.
         // CAP-09: requires a client capability.
         optional tools: List<Tool> = "tools" in R4..=R5,
         /// Whether the model may or must use tools. (since 2025-11-25)
         ///
-        /// Requires [`SamplingTools`](crate::Capability::SamplingTools).
+        /// Requires [`SamplingTools`](crate::Capability::SamplingTools). Cannot be encoded for
+        /// earlier revisions.
         optional tool_choice: ToolChoice = "toolChoice" in R4..=R5,
         /// If present, asks the client to run the request as a task. (2025-11-25 only)
         optional task: TaskRequest = "task" in R4..=R4,
         /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
+    }
+}
+
+impl CreateMessage {
+    /// Requires a revision that defines tools, if there are any: without them, the model's answer
+    /// would not be the one that was asked for.
+    fn check(&self, revision: Revision) -> Result<(), Unencodable> {
+        let has_tools = self.tools.is_some() || self.tool_choice.is_some();
+        if has_tools && !revision.rules().sampling_tools { Err(Unencodable) } else { Ok(()) }
     }
 }
 

@@ -129,8 +129,10 @@ fn null_structured_content_is_distinct_from_absence_t_107() {
     let none: CallToolResult = decoded(&json!({"content": []})).unwrap();
     assert!(none.structured_content.is_none());
     assert_eq!(encoded(&null, Revision::V2026_07_28)["structuredContent"], Value::Null);
-    // Omitted for peers whose revision requires an object.
-    assert_eq!(encoded(&null, Revision::V2025_11_25), json!({"content": []}));
+    // Sent as text to peers whose revision requires an object.
+    let text = json!({"content": [{"type": "text", "text": "null"}]});
+    assert_eq!(encoded(&null, Revision::V2025_11_25), text);
+    assert_eq!(encoded(&none, Revision::V2025_11_25), json!({"content": []}));
 }
 
 #[test]
@@ -166,6 +168,45 @@ fn an_older_peer_is_sent_nothing_newer_than_its_revision_t_120() {
         json!({"type": "text", "text": "[a](file:///a)"})
     );
     assert_eq!(encoded(&link, Revision::V2025_06_18)["type"], "resource_link");
+}
+
+#[test]
+fn structured_output_alone_reaches_every_revision_as_text_if_necessary() {
+    let structured = |value: &Value, content: Vec<Content>| {
+        CallToolResult::new(content).structured_content(raw(value))
+    };
+    let (object, list) = (json!({"a": 1}), json!([1, 2]));
+    let text = |value: &Value| json!([{"type": "text", "text": value.to_string()}]);
+    for revision in Revision::ALL {
+        let has_objects = revision >= Revision::V2025_06_18;
+        let has_all = revision >= Revision::V2026_07_28;
+        for (value, is_sent) in [(&object, has_objects), (&list, has_all)] {
+            let written = encoded(&structured(value, Vec::new()), revision);
+            assert_eq!(written.get("structuredContent"), is_sent.then_some(value), "{revision}");
+            let content = if is_sent { json!([]) } else { text(value) };
+            assert_eq!(written["content"], content, "{revision}");
+            let written = encoded(&structured(value, Vec::from(["b".into()])), revision);
+            assert_eq!(written["content"][0]["text"], "b", "{revision}");
+            assert_eq!(written["content"].as_array().unwrap().len(), 1);
+        }
+    }
+}
+
+#[test]
+fn sampling_tools_cannot_be_encoded_for_revisions_without_them() {
+    let plain = || CreateMessage::new(Vec::new(), 1);
+    let with_tools = [
+        plain().tools(Vec::from([Tool::new("t", raw(&json!({"type": "object"})))])),
+        plain().tool_choice(ToolChoice::new()),
+    ];
+    for revision in Revision::ALL {
+        let has_tools = revision >= Revision::V2025_11_25;
+        for sampling in &with_tools {
+            let written = sampling.encode(revision, &mut Vec::new());
+            assert_eq!(written.is_ok(), has_tools, "{revision}");
+        }
+        plain().encode(revision, &mut Vec::new()).unwrap();
+    }
 }
 
 #[test]

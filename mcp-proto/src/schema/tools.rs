@@ -144,12 +144,14 @@ object! {
     /// assert_eq!(result.content[0].as_text(), Some("12 degrees"));
     /// assert!(!result.is_error);
     /// ```
-    pub struct CallToolResult {
+    pub struct CallToolResult adapted with_content {
         /// The tool's output, as content blocks.
         required content: List<Content> = "content",
         /// The tool's output as JSON. (since 2025-06-18)
         ///
-        /// A JSON `null` is `Some`; `None` means that the member is absent.
+        /// If `content` is empty and the peer's revision does not define this output, the peer
+        /// receives it as the text of one block. A JSON `null` is `Some`; `None` means that the
+        /// member is absent.
         // T-107: `null` is a value.
         optional structured_content: Structured = "structuredContent" in R3..=R5,
         /// Whether the tool failed. If so, `content` describes the failure.
@@ -189,7 +191,8 @@ macro_rules! restricted_json {
 
             fn is_for(&self, revision: Revision) -> bool {
                 let is_for: fn(&Raw) -> bool = $is_for;
-                revision.rules().any_structured_content || is_for(&self.0)
+                let rules = revision.rules();
+                rules.any_structured_content || rules.structured_content && is_for(&self.0)
             }
         }
 
@@ -230,6 +233,16 @@ impl CallToolResult {
         let mut result = Self::text(text);
         result.is_error = true;
         result
+    }
+
+    /// Returns the result with its structured output as text, if a peer of `revision` would receive
+    /// nothing otherwise.
+    fn with_content(&self, revision: Revision) -> Option<Self> {
+        let omitted = self.structured_content.as_ref().filter(|output| !output.is_for(revision))?;
+        self.content.is_empty().then(|| Self {
+            content: Vec::from([Content::from(Str::from(omitted.as_str()))]).into(),
+            ..self.clone()
+        })
     }
 }
 

@@ -1,8 +1,8 @@
 //! What opens and what does not, and the stability of the format.
 
+use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use alloc::{format, vec};
 
 use proptest::prelude::*;
 use serde_json::{Map, Value};
@@ -17,8 +17,12 @@ const LATER: u64 = NOW + 600;
 const PARAMS: &str = r#"{"name":"book","arguments":{"seats":2,"note":"a b"}}"#;
 
 fn seal() -> Seal {
-    let key: Vec<u8> = (0..32).collect();
-    Seal::new(&key).unwrap()
+    Seal::new(&key(0, 32)).unwrap()
+}
+
+/// Returns the bytes from `first` on.
+fn key(first: u8, bytes: usize) -> Vec<u8> {
+    (first..=u8::MAX).cycle().take(bytes).collect()
 }
 
 fn request(method: &str, params: Option<&str>) -> Request {
@@ -103,8 +107,8 @@ fn any_changed_missing_or_added_byte_breaks_the_seal_stl_23() {
 fn another_key_does_not_open_the_seal_stl_23() {
     let request = call(PARAMS);
     let sealed = seal().seal("state", &ada(&request), LATER).unwrap();
-    for key in [[0; 32], [1; 32]] {
-        let other = Seal::new(&key).unwrap().with_old_key(&[2; 40]).unwrap();
+    for other in [key(1, 32), key(0, 33)] {
+        let other = Seal::new(&other).unwrap().with_old_key(&key(2, 40)).unwrap();
         assert_eq!(other.open(&sealed, &ada(&request), NOW), Err(OpenError::Invalid));
     }
 }
@@ -223,8 +227,8 @@ fn only_authentic_state_is_reported_as_expired_stl_23() {
 fn an_old_key_opens_but_does_not_seal_stl_23() {
     let request = call(PARAMS);
     let opens = |seal: &Seal, sealed: &str| seal.open(sealed, &ada(&request), NOW).is_ok();
-    let [oldest, old, new] = [1, 2, 3].map(|key| Seal::new(&[key; 32]).unwrap());
-    let rotated = new.clone().with_old_key(&[2; 32]).unwrap().with_old_key(&[1; 32]).unwrap();
+    let [oldest, old, new] = [1, 2, 3].map(|first| Seal::new(&key(first, 32)).unwrap());
+    let rotated = new.clone().with_old_key(&key(2, 32)).unwrap().with_old_key(&key(1, 32)).unwrap();
     for before in [&oldest, &old, &new] {
         let sealed = before.seal("state", &ada(&request), LATER).unwrap();
         assert!(opens(&rotated, &sealed));
@@ -239,13 +243,22 @@ fn an_old_key_opens_but_does_not_seal_stl_23() {
 #[test]
 fn short_keys_are_rejected_and_keys_are_not_printed_stl_23() {
     for bytes in 0..KEY_BYTES_MIN {
-        assert_eq!(Seal::new(&vec![7; bytes]).unwrap_err(), ShortKey);
-        assert_eq!(seal().with_old_key(&vec![7; bytes]).unwrap_err(), ShortKey);
+        assert_eq!(Seal::new(&key(7, bytes)).unwrap_err(), WeakKey);
+        assert_eq!(seal().with_old_key(&key(7, bytes)).unwrap_err(), WeakKey);
     }
     for bytes in [KEY_BYTES_MIN, 64, 65, 1000] {
-        assert!(Seal::new(&vec![7; bytes]).is_ok());
+        assert!(Seal::new(&key(7, bytes)).is_ok());
     }
-    assert_eq!(format!("{:?}", seal().with_old_key(&[7; 32]).unwrap()), "Seal { .. }");
+    assert_eq!(format!("{:?}", seal().with_old_key(&key(7, 32)).unwrap()), "Seal { .. }");
+}
+
+#[test]
+fn placeholders_are_rejected_as_keys_stl_23() {
+    for placeholder in [&[0; 32][..], &[b'a'; 64], &b"password".repeat(8), &b"0123456".repeat(9)] {
+        assert_eq!(Seal::new(placeholder).unwrap_err(), WeakKey);
+        assert_eq!(seal().with_old_key(placeholder).unwrap_err(), WeakKey);
+    }
+    assert!(Seal::new(&b"01234567".repeat(4)).is_ok(), "eight distinct bytes");
 }
 
 #[test]

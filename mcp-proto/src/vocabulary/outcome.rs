@@ -1,6 +1,7 @@
 //! How calls and connections end, and the progress of a request.
 
 use alloc::boxed::Box;
+use alloc::format;
 use alloc::string::String;
 use core::fmt;
 
@@ -78,6 +79,14 @@ pub enum CallError {
     /// Subscribe again if the changes are still of interest.
     // STL-37: the stream of a subscription may end at any time.
     SubscriptionEnded,
+}
+
+impl CallError {
+    /// Creates the error of a call whose response was longer than `bytes_max`.
+    pub(crate) fn oversized(bytes_max: usize) -> Self {
+        let why = format!("response exceeds {bytes_max} bytes (`Limits::message_bytes_max`)");
+        Self::Invalid(why.into())
+    }
 }
 
 impl fmt::Display for CallError {

@@ -163,11 +163,11 @@ impl Context {
 /// Returns the estimated bytes that the decoded `clientInfo` of a `_meta` takes beyond its text.
 ///
 /// Decoded, a long list of small values takes many times the size of its text.
-pub(crate) fn identity_cost(meta: &Raw) -> usize {
-    if meta.as_bytes().len() <= IDENTITY_BYTES_FREE {
+pub(crate) fn identity_cost(meta: &[u8]) -> usize {
+    if meta.len() <= IDENTITY_BYTES_FREE {
         return 0;
     }
-    let info = find(meta.as_bytes(), key::CLIENT_INFO).map_or(0, <[u8]>::len);
+    let info = find(meta, key::CLIENT_INFO).map_or(0, <[u8]>::len);
     if info > IDENTITY_BYTES_FREE { info * IDENTITY_FACTOR } else { 0 }
 }
 

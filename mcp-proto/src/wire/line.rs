@@ -2,11 +2,12 @@
 //!
 //! Only LF ends a line. One CR before it is dropped. Blank lines are skipped, and one UTF-8 byte
 //! order mark at the start of the stream is dropped. A line over the limit is discarded up to its
-//! LF in constant memory, and reported once.
+//! LF in constant memory; it is reported when it exceeds the limit and when it ends.
 
 // FRM-13: only LF ends a line. FRM-08: CR and blank lines. FRM-09: the byte order mark. FRM-10,
 // T-21: overlong lines.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::mem;
 
@@ -19,9 +20,32 @@ pub(crate) enum Line<'a> {
     Borrowed(&'a [u8]),
     /// A long line assembled from several inputs, which owns its buffer.
     Owned(Bytes),
-    /// A line over the limit, discarded.
+    /// A line has exceeded the limit; the rest of it is discarded.
     TooLong,
+    /// The end of a line that exceeded the limit.
+    Discarded(Box<LineEnds>),
 }
+
+/// The first and the last bytes of a line that was discarded.
+#[derive(Debug, Default, Eq, PartialEq)]
+pub(crate) struct LineEnds {
+    pub(crate) first: Vec<u8>,
+    pub(crate) last: Vec<u8>,
+}
+
+impl LineEnds {
+    fn extend(&mut self, piece: &[u8]) {
+        let head = piece.len().min(END_BYTES_MAX - self.first.len());
+        self.first.extend_from_slice(piece.get(..head).unwrap_or_default());
+        let tail = piece.get(piece.len().saturating_sub(END_BYTES_MAX)..).unwrap_or_default();
+        let stale = (self.last.len() + tail.len()).saturating_sub(END_BYTES_MAX);
+        self.last.drain(..stale.min(self.last.len()));
+        self.last.extend_from_slice(tail);
+    }
+}
+
+/// The length of each end of a discarded line that is kept: enough for the envelope of a response.
+const END_BYTES_MAX: usize = 256;
 
 /// The minimum length of a line that is returned as an owned buffer.
 const OWNED_BYTES_MIN: usize = 4096;
@@ -36,6 +60,8 @@ pub(crate) struct LineReader {
     partial: Vec<u8>,
     line_bytes_max: usize,
     state: LineState,
+    /// The ends of the line that is being discarded.
+    discarded: Option<Box<LineEnds>>,
     /// Whether the line returned last is still in `partial`.
     lent: bool,
 }
@@ -51,13 +77,25 @@ enum LineState {
 
 impl LineReader {
     pub(crate) fn new(line_bytes_max: usize) -> Self {
-        Self { partial: Vec::new(), line_bytes_max, state: LineState::Start, lent: false }
+        Self {
+            partial: Vec::new(),
+            line_bytes_max,
+            state: LineState::Start,
+            discarded: None,
+            lent: false,
+        }
     }
 
     /// Takes the next line from the front of `input`. Returns `None` when the input is exhausted.
     /// Each byte is scanned once, however the stream is split.
     pub(crate) fn next<'s, 'i: 's>(&'s mut self, input: &mut &'i [u8]) -> Option<Line<'s>> {
         self.release_lent();
+        // A line is reported as soon as it exceeds the limit, and again when it ends.
+        if self.state != LineState::Discarding
+            && let Some(ends) = self.discarded.take()
+        {
+            return Some(Line::Discarded(ends));
+        }
         loop {
             let Some(end) = memchr::memchr(b'\n', input) else {
                 let rest = mem::take(input);
@@ -67,18 +105,20 @@ impl LineReader {
             *input = input.get(end + 1..).unwrap_or_default();
             if self.state == LineState::Discarding {
                 self.state = LineState::Line;
-                continue;
+                self.discard(piece);
+                return self.discarded.take().map(Line::Discarded);
             }
             if self.partial.len() + piece.len()
                 > self.line_bytes_max.saturating_add(TRIMMED_BYTES_MAX)
             {
-                self.drop_partial();
+                self.discard(piece);
                 self.state = LineState::Line;
                 return Some(Line::TooLong);
             }
             if self.partial.is_empty() {
                 let line = self.trim(piece);
                 if line.len() > self.line_bytes_max {
+                    self.discard(line);
                     return Some(Line::TooLong);
                 }
                 if !is_blank(line) {
@@ -116,10 +156,11 @@ impl LineReader {
     /// Buffers the start of a line. Returns whether the line has just exceeded the limit.
     fn buffer(&mut self, rest: &[u8]) -> bool {
         if self.state == LineState::Discarding {
+            self.discard(rest);
             return false;
         }
         if self.partial.len() + rest.len() > self.line_bytes_max.saturating_add(TRIMMED_BYTES_MAX) {
-            self.drop_partial();
+            self.discard(rest);
             self.state = LineState::Discarding;
             return true;
         }
@@ -146,6 +187,9 @@ impl LineReader {
         let too_long = line.len() > self.line_bytes_max;
         if too_long || end == 0 {
             self.partial = whole;
+            if too_long {
+                self.discard(b"");
+            }
             self.drop_partial();
             return if too_long { CompletedLine::TooLong } else { CompletedLine::Blank };
         }
@@ -170,6 +214,14 @@ impl LineReader {
         if mem::take(&mut self.lent) {
             self.drop_partial();
         }
+    }
+
+    /// Discards the partial line and its continuation `piece`, except the ends.
+    fn discard(&mut self, piece: &[u8]) {
+        let ends = self.discarded.get_or_insert_default();
+        ends.extend(&self.partial);
+        ends.extend(piece);
+        self.drop_partial();
     }
 
     fn drop_partial(&mut self) {

@@ -104,6 +104,15 @@ fn the_usual_limits_are_kept_in_a_million_lines() {
     flood("usual", &usual(), 1_000_000, 4 << 30);
 }
 
+/// A long list of small values takes many times its text when decoded, so it must be refused first.
+#[test]
+fn a_long_client_description_is_not_decoded() {
+    let mut report = Report::new(&usual(), 1, 0);
+    at_server::long_description(&mut report, 14 << 20);
+    println!("{report}");
+    report.assert_below(48 << 20);
+}
+
 #[test]
 fn the_counter_can_fail() {
     mcp_memory_tests::restart();

@@ -48,7 +48,7 @@ fn text(answer: &Value) -> &str {
 }
 
 fn sealed(server: Server) -> Server {
-    server.seal(Seal::new(&[7; 32]).unwrap())
+    server.seal(Seal::new(b"a key for tests, of 32 bytes ...").unwrap())
 }
 
 fn asking() -> Server {

@@ -139,7 +139,8 @@ impl Connection {
     /// If the tool has no output schema, or the result is an error, the check passes.
     ///
     /// The schema comes from the server and is not trusted. The check therefore fails if the schema
-    /// has external references, or would take too many steps to evaluate.
+    /// has external references or more than 64 patterns, or if it would take too many steps to
+    /// evaluate for this result. At the bounds, a check takes about a second and 100 MB.
     ///
     /// # Errors
     /// Returns a description of what is wrong with the result or the schema.

@@ -286,8 +286,9 @@ impl Client {
     /// opens several connections if it restarts a legacy server after the initial probe, or if
     /// [`reconnect`](crate::Connection::reconnect) is called.
     ///
-    /// **A recording contains all messages, including secrets**: protect it accordingly.
-    /// Connections over HTTP are not recorded.
+    /// **A recording contains all messages, including secrets**: create its file with
+    /// [`private_file`](crate::private_file), or protect it in another way. Connections
+    /// over HTTP are not recorded.
     ///
     /// The recording is buffered and flushed when the connection ends; a program that is killed
     /// loses up to 64 KiB of it. Writes block the connection, so the writer must not block on the

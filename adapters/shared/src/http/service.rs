@@ -17,7 +17,7 @@ use mcp_proto::http::{
     PostedMessage, Refusal, Reply, SessionTable, admit, check_origin,
 };
 use mcp_proto::server::{Config, Server as Machine};
-use mcp_proto::{DecodedMessage, MessageEndpoint as _, Revision};
+use mcp_proto::{DecodedMessage, ErrorObject, MessageEndpoint as _, RequestId, Revision, code};
 
 use super::body::{Exchange, ResponseBody};
 use super::body_buffer::BodyBuffer;
@@ -238,7 +238,7 @@ impl ServiceShared {
                 let address = parts.extensions.get::<PeerAddress>().copied();
                 self.open_session(address, &body, decoded)?
             }
-            Post::Session { session, message, .. } => {
+            Post::Session { session, version, message } => {
                 let id = match &message {
                     PostedMessage::Request { id, .. } => Some(id),
                     _ => None,
@@ -249,6 +249,7 @@ impl ServiceShared {
                     return Err(self.sessions_too_large());
                 }
                 let is_answered = is_answered(&message);
+                check_version(&link, version, id)?;
                 if link.inspect(|state| state.connection.wants_input()) {
                     self.exchange(&link, false, is_answered, &body, Some(decoded))?
                 } else {
@@ -459,11 +460,31 @@ fn is_answered(message: &PostedMessage) -> bool {
     }
 }
 
-/// Copies the authority of an HTTP/2 request to the `Host` field.
+/// Fails if a request names another revision than its session has.
+// HTTP-36: the header names the negotiated revision.
+fn check_version(
+    link: &Link<Machine>,
+    version: Option<Revision>,
+    id: Option<&RequestId>,
+) -> Result<(), Refusal> {
+    let negotiated = link.inspect(|state| state.connection.peer().map(|peer| peer.revision));
+    match (version, negotiated) {
+        (Some(version), Some(negotiated)) if version != negotiated => {
+            let why = format!("`MCP-Protocol-Version` must be {negotiated}, as negotiated");
+            let error = ErrorObject::new(code::INVALID_REQUEST, why);
+            Err(Refusal::with_error(400, Some(negotiated), id, &error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Copies the authority of the request target to the `Host` field.
+///
+/// HTTP/2 requests always have one. In HTTP/1.1, it takes precedence over the field.
 fn add_host(parts: &mut Parts) {
     let authority =
         parts.uri.authority().and_then(|host| HeaderValue::from_str(host.as_str()).ok());
-    if let Some(host) = authority.filter(|_| !parts.headers.contains_key("host")) {
+    if let Some(host) = authority {
         parts.headers.insert("host", host);
     }
 }

@@ -1,8 +1,10 @@
 //! Recordings of connections over byte streams, written for as long as their writers work.
 
 use std::fmt;
+use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::sync::Arc;
 
 use mcp_proto::record::Sink;
@@ -47,6 +49,25 @@ impl Recorder {
             None => Err(machine),
         }
     }
+}
+
+/// Creates a file that only its owner can read, for a recording; an existing file is emptied.
+///
+/// On Unix, the file gets the mode 0600. On other systems, it inherits the access rights of its
+/// folder.
+///
+/// # Errors
+/// Fails if the file cannot be created or its mode cannot be set.
+pub fn private_file(path: impl AsRef<Path>) -> io::Result<File> {
+    let mut options = File::options();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.open(path)?;
+    // The file may have existed, with another mode.
+    #[cfg(unix)]
+    file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
+    Ok(file)
 }
 
 /// Ends a recording and flushes its writer.
@@ -134,3 +155,24 @@ fn catch_panic<T>(act: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
 
 /// The size of the write buffer. Entries are small and many, so one write holds thousands.
 const BUFFER_BYTES: usize = 64 * 1024;
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn only_the_owner_can_read_a_recording() {
+        let path = std::env::temp_dir().join(format!("mcp-private-{}", std::process::id()));
+        fs::write(&path, "an older recording").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+        for _ in 0..2 {
+            drop(private_file(&path).unwrap());
+            let found = fs::metadata(&path).unwrap();
+            assert_eq!((found.permissions().mode() & 0o777, found.len()), (0o600, 0));
+            fs::remove_file(&path).unwrap();
+        }
+    }
+}

@@ -11,4 +11,6 @@ mod enabled;
 #[cfg(not(feature = "record"))]
 pub(crate) use disabled::{RecordedStream, Recorder, end, take_failure};
 #[cfg(feature = "record")]
+pub use enabled::private_file;
+#[cfg(feature = "record")]
 pub(crate) use enabled::{RecordedStream, Recorder, end, take_failure};

@@ -120,6 +120,10 @@ impl Server {
     /// Schemas are compiled when the server starts, which fails if a schema is invalid. Arguments
     /// that do not match produce a tool error that the model can correct. A structured result that
     /// does not match is replaced by the error `-32603`. External references are never fetched.
+    ///
+    /// The error describes only the first mismatch. Values may have up to 500,000 members and
+    /// elements, which take about 64 bytes each during the check.
+    ///
     /// This method replaces a check set with [`check_arguments`](Self::check_arguments).
     #[cfg(feature = "jsonschema")]
     pub fn checked(mut self) -> Self {
@@ -235,8 +239,9 @@ impl Server {
     /// entry has a timestamp. [`Recording`](mcp_proto::record::Recording) prints and replays
     /// recordings.
     ///
-    /// **A recording contains all messages, including secrets**: protect it accordingly.
-    /// Connections over HTTP are not recorded.
+    /// **A recording contains all messages, including secrets**: create its file with
+    /// [`private_file`](crate::private_file), or protect it in another way. Connections
+    /// over HTTP are not recorded.
     ///
     /// The recording is buffered and flushed when the connection ends; a program that is killed
     /// loses up to 64 KiB of it. Writes block the connection, so the writer must not block on the
@@ -247,11 +252,11 @@ impl Server {
     /// [`machine`](Self::machine) creates one.
     ///
     /// ```
-    /// use std::fs::{self, File};
-    /// use mcp_adapter::Server;
+    /// use std::fs;
+    /// use mcp_adapter::{Server, private_file};
     /// use mcp_adapter::proto::record::Recording;
     ///
-    /// let server = Server::new("weather", "1.0.0").record(|| File::create("weather.tape"));
+    /// let server = Server::new("weather", "1.0.0").record(|| private_file("weather.tape"));
     /// # if false {
     /// // Later, in a program with an equal offer:
     /// let tape = fs::read("weather.tape").unwrap();

@@ -9,7 +9,7 @@ use super::super::pending_calls::{Owner, PendingCalls};
 use super::super::subscriptions::client::Subscriptions;
 use super::rules::{Delivery, LogTarget};
 use crate::collections::LazyBox;
-use crate::error::Misuse;
+use crate::error::{Misuse, Unencodable};
 use crate::method::MethodId;
 use crate::permissions;
 use crate::schema::Level;
@@ -74,7 +74,9 @@ pub(super) fn ask(
     let mut written = Vec::with_capacity(questions.len());
     for (_, question) in questions {
         let mut params = Vec::new();
-        question.write(env.revision(), &mut params)?;
+        question.write(env.revision(), &mut params).map_err(|Unencodable| {
+            permissions::encoding_misuse(|revision, out| question.write(revision, out))
+        })?;
         let method = MethodId::from_name(question.method());
         permissions::outgoing_call(
             env.side,

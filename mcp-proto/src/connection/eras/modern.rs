@@ -9,7 +9,7 @@ use super::super::pending_calls::{NewCall, Owner, PendingCalls};
 use super::super::subscriptions::client::Subscriptions;
 use super::rules::LogTarget;
 use crate::collections::LazyBox;
-use crate::error::Misuse;
+use crate::error::{Misuse, Unencodable};
 use crate::json::{Object, Raw};
 use crate::meta::write_revisions;
 use crate::method::MethodId;
@@ -203,7 +203,9 @@ pub(super) fn ask(
 // CAP-16: writes one question; fails unless the client declared the capability for it.
 fn write_question(out: &mut Vec<u8>, question: &NeededInput, peer: &Peer) -> Result<(), Misuse> {
     let mut params = Vec::new();
-    question.write(peer.revision, &mut params)?;
+    question.write(peer.revision, &mut params).map_err(|Unencodable| {
+        permissions::encoding_misuse(|revision, out| question.write(revision, out))
+    })?;
     if params.first().is_some_and(|first| *first != b'{') {
         return Err(Misuse::Unencodable);
     }

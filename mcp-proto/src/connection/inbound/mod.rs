@@ -107,7 +107,8 @@ impl Inbound {
         params: &Params<'_>,
         limits: &Limits,
     ) -> Result<(), ErrorObject> {
-        let bytes = params.object.map_or(0, |object| object.text.len());
+        let bytes = params.object.map_or(0, |object| object.text.len())
+            + params.meta.map_or(0, |meta| meta.len() + identity_cost(meta));
         if self.requests.len() >= limits.requests_max
             || self.requests.bytes() + bytes > limits.requests_bytes_max
         {
@@ -139,7 +140,7 @@ impl Inbound {
             meta: sender.meta,
         };
         let kept = |raw: &Option<Raw>| raw.as_ref().map_or(0, |raw| raw.as_bytes().len());
-        let identity = context.meta.as_ref().map_or(0, identity_cost);
+        let identity = context.meta.as_ref().map_or(0, |meta| identity_cost(meta.as_bytes()));
         let bytes = kept(&request.params) + kept(&context.meta) + identity;
         let delivers_again =
             rule.is_some_and(|rule| rule.may_ask) && rules::delivers_again(&sender.peer);
@@ -334,6 +335,7 @@ impl Inbound {
         kind: OutgoingKind,
         write: impl FnOnce(&mut Vec<u8>) -> Result<(), Unencodable>,
     ) -> Result<(), Unencodable> {
+        env.out.count_reply(&env.identity.limits);
         match to.batch {
             Some(batch) => self.batches.add(batch, write),
             None => {

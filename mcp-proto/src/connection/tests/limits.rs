@@ -80,11 +80,11 @@ fn the_sender_identity_counts_towards_requests_bytes_max() {
         &format!(r#"{{"io.modelcontextprotocol/clientInfo":{{"name":"{name}","version":"1"}},"#),
         1,
     );
-    let identity = crate::vocabulary::identity_cost(&Raw::from_text(&meta).unwrap());
+    let identity = crate::vocabulary::identity_cost(meta.as_bytes());
     assert!(identity > 0);
     let params = format!(r#"{{"name":"t","_meta":{meta}}}"#);
     let held = params.len() + meta.len() + identity;
-    for (left, fits) in [(params.len(), true), (params.len() - 1, false)] {
+    for (left, fits) in [(held, true), (held - 1, false)] {
         let mut server =
             server(R5, Limits { requests_bytes_max: held + left, ..Limits::default() });
         for id in [1, 2] {
@@ -94,6 +94,25 @@ fn the_sender_identity_counts_towards_requests_bytes_max() {
             );
         }
         assert_eq!(requests(&mut server).len(), if fits { 2 } else { 1 }, "{left}");
+    }
+}
+
+#[test]
+fn the_client_of_a_modern_request_is_accepted_up_to_peer_bytes_max_sec_19() {
+    let (info, capabilities) = (r#"{"name":"c","version":"1"}"#, r#"{"elicitation":{}}"#);
+    let meta = META.replacen('{', &format!(r#"{{"io.modelcontextprotocol/clientInfo":{info},"#), 1);
+    let length = info.len() + capabilities.len();
+    for method in ["tools/call", "server/discover"] {
+        for (limit, fits) in [(length, true), (length - 1, false), (0, false)] {
+            let mut server = server(R5, Limits { peer_bytes_max: limit, ..Limits::default() });
+            let params = format!(r#"{{"name":"t","_meta":{meta}}}"#);
+            receive(
+                &mut server,
+                format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}}"#),
+            );
+            let refused = sent(&mut server).iter().any(|line| line.contains("-32602"));
+            assert_eq!(refused, !fits, "{method} {limit}");
+        }
     }
 }
 
@@ -335,6 +354,30 @@ fn questions_in_results_count_towards_the_request_limits() {
         ask(&mut client, 2, &["k"], "s");
         ask(&mut client, 3, &["1a", "2b", "3cd"], "s");
         assert_eq!(asked(&mut client).len(), if fits { 4 } else { 1 }, "{limits:?}");
+    }
+}
+
+/// The id comes first or last, and the stream is split anywhere.
+#[test]
+fn a_response_over_message_bytes_max_ends_its_call_t_21() {
+    let long = "x".repeat(5_000);
+    let result = format!(r#"{{"content":[{{"type":"text","text":"{long}"}}]}}"#);
+    for response in [
+        format!(r#"{{"jsonrpc":"2.0","id":2,"result":{result}}}"#),
+        format!(r#"{{"result":{result},"jsonrpc":"2.0","id":2}}"#),
+    ] {
+        for piece in [1, 7, 300, 4_000, 10_000] {
+            let limits = Limits { message_bytes_max: 1_000, ..Limits::default() };
+            let mut client = crate::stdio::Stdio::new(client(R4, limits));
+            call(&mut client, r#"{"name":"t"}"#);
+            for part in format!("{response}\n").as_bytes().chunks(piece) {
+                crate::Endpoint::handle_input(&mut client, NOW, part);
+            }
+            let [Err(CallError::Invalid(why))] = &outcomes(&mut client)[..] else {
+                panic!("the call did not end: {piece}")
+            };
+            assert!(why.contains("message_bytes_max"), "{why}");
+        }
     }
 }
 

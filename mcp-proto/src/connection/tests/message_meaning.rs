@@ -4,7 +4,7 @@ use alloc::format;
 
 use super::*;
 use crate::method::Method;
-use crate::{CallError, ViolationKind};
+use crate::{CallError, Misuse, NeededInput, ViolationKind};
 
 fn answer(client: &mut Client, id: u64, result: &str) -> Option<Result<Raw, CallError>> {
     receive(client, format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#));
@@ -169,7 +169,7 @@ fn an_unencodable_response_leaves_other_messages_queued() {
     let [(incoming, ..)] = requests(&mut server)[..] else { panic!("one request") };
     receive(&mut server, r#"{"jsonrpc":"2.0","id":"p","method":"ping"}"#);
     let number = Raw::from_text("1").unwrap();
-    assert!(matches!(server.respond(NOW, incoming, &number), Err(crate::Misuse::Unencodable)));
+    assert!(matches!(server.respond(NOW, incoming, &number), Err(Misuse::Unencodable)));
     server.respond(NOW, incoming, &Raw::empty_object()).unwrap();
     let answer = |id: &str| format!(r#"{{"jsonrpc":"2.0","id":"{id}","result":{{}}}}"#);
     assert_eq!(sent(&mut server), [answer("p"), answer("q")]);
@@ -236,10 +236,95 @@ fn a_question_without_an_object_is_not_refused_and_the_request_stays_open_cap_15
     receive(&mut server, r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}"#);
     let (incoming, ..) = requests(&mut server).remove(0);
     let question = |params| {
-        [("q", crate::NeededInput::raw("sampling/createMessage", Raw::from_text(params).unwrap()))]
+        [("q", NeededInput::raw("sampling/createMessage", Raw::from_text(params).unwrap()))]
     };
     let refused = server.refuse_undeclared(NOW, incoming, &question("[]"));
-    assert_eq!((refused, sent(&mut server).len()), (Err(crate::Misuse::Unencodable), 0));
+    assert_eq!((refused, sent(&mut server).len()), (Err(Misuse::Unencodable), 0));
     assert_eq!(server.refuse_undeclared(NOW, incoming, &question("{}")), Ok(()));
     assert!(sent(&mut server)[0].contains("requiredCapabilities"));
+}
+
+#[test]
+fn a_ping_with_invalid_params_is_refused_json_17() {
+    for (params, is_refused) in
+        [("[]", true), ("1", true), ("\"a\"", true), ("{}", false), ("null", false)]
+    {
+        let mut server = server(R4, Limits::default());
+        receive(
+            &mut server,
+            format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":{params}}}"#),
+        );
+        assert_eq!(sent(&mut server)[0].contains("-32602"), is_refused, "{params}");
+    }
+}
+
+#[test]
+fn a_response_with_a_method_that_is_no_string_ends_its_call_json_07() {
+    for method in ["null", "7", "{}"] {
+        let mut client = client(R4, Limits::default());
+        call(&mut client, r#"{"name":"t"}"#);
+        sent(&mut client);
+        receive(
+            &mut client,
+            format!(r#"{{"jsonrpc":"2.0","id":2,"result":{{}},"method":{method}}}"#),
+        );
+        assert!(matches!(outcomes(&mut client)[..], [Err(CallError::Invalid(_))]), "{method}");
+        assert!(sent(&mut client).is_empty());
+    }
+}
+
+/// A handler can tell a question that this client cannot show from one that is invalid.
+#[test]
+fn what_a_revision_does_not_define_is_unsupported() {
+    use crate::schema::{ChoicesField, CreateMessage, Elicit, Form, Map, ToolChoice};
+    let choices = || Form::new(Map::default()).field("tags", ChoicesField::of(["a", "b"]));
+    let sampling = || CreateMessage::new(Vec::new(), 1).tool_choice(ToolChoice::new());
+    for (revision, outcome) in
+        [(Revision::V2025_06_18, Err(Misuse::Unsupported)), (Revision::V2025_11_25, Ok(()))]
+    {
+        let capabilities = r#"{"elicitation":{},"sampling":{"tools":{}}}"#;
+        let questions =
+            [NeededInput::from(Elicit::form("Which?", choices())), NeededInput::from(sampling())];
+        for question in questions {
+            let mut server = Server::new(NOW, server_config(Limits::default()));
+            receive(
+                &mut server,
+                format!(
+                    r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{{
+                    "protocolVersion":"{revision}","capabilities":{capabilities},
+                    "clientInfo":{{"name":"c","version":"1"}}}}}}"#
+                ),
+            );
+            receive(&mut server, r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+            receive(
+                &mut server,
+                r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}"#,
+            );
+            let [(incoming, ..)] = requests(&mut server)[..] else { panic!("one request") };
+            let asked = server.request_input(NOW, incoming, &[("a", question)], None);
+            assert_eq!(asked, outcome, "{revision}");
+        }
+    }
+}
+
+/// Which of them counts differs between parsers, so that a proxy may have checked another one.
+#[test]
+fn requests_that_repeat_what_they_name_are_refused_t_10() {
+    let pad = r#","a":1,"b":2,"c":3,"d":4,"e":5"#;
+    for (params, is_refused) in [
+        (r#""name":"a","name":"b""#, true),
+        (r#""name":"a","\u006eame":"b""#, true),
+        (r#""name":"a","_meta":{},"_meta":{}"#, true),
+        (r#""name":"a","x":1,"x":2"#, false),
+    ] {
+        for params in [format!("{{{params}}}"), format!("{{{params}{pad}}}")] {
+            let mut server = server(R4, Limits::default());
+            receive(
+                &mut server,
+                format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{params}}}"#),
+            );
+            assert_eq!(requests(&mut server).is_empty(), is_refused, "{params}");
+            assert_eq!(sent(&mut server).iter().any(|it| it.contains("-32602")), is_refused);
+        }
+    }
 }

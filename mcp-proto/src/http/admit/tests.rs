@@ -160,6 +160,11 @@ fn a_body_must_be_json_t_91() {
     {
         assert_eq!(post(&[("content-encoding", Some(coding))]), expected, "{coding}");
     }
+    for (coding, expected) in
+        [("chunked", 200), ("Chunked", 200), ("gzip, chunked", 501), ("gzip", 501), ("", 501)]
+    {
+        assert_eq!(post(&[("transfer-encoding", Some(coding))]), expected, "{coding}");
+    }
 }
 
 #[test]

@@ -379,9 +379,7 @@ fn refutes_era(call: CallInfo, status: u16, body: &Result<Message<'_>, Malformed
 }
 
 pub(super) fn too_long(bytes_max: usize) -> CallError {
-    CallError::Invalid(
-        format!("response exceeds {bytes_max} bytes (`Limits::message_bytes_max`)").into(),
-    )
+    CallError::oversized(bytes_max)
 }
 
 pub(super) fn exchange_was_open(exchange: Option<&Exchange>) -> bool {

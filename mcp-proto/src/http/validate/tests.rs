@@ -1,8 +1,8 @@
 //! Tests of classification: every error status, in the order of the checks.
 
 use alloc::string::{String, ToString};
-use alloc::vec;
 use alloc::vec::Vec;
+use alloc::{format, vec};
 
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -459,8 +459,7 @@ fn a_server_without_revisions_rejects_every_message() {
 #[test]
 fn batches_are_accepted_only_where_the_revision_may_have_them_http_06_bat_12() {
     let array = r#"[{"jsonrpc":"2.0","id":1,"method":"a"},{"jsonrpc":"2.0","method":"b"},
-        {"jsonrpc":"2.0","id":"c","method":"c"},
-        {"jsonrpc":"2.0","id":4,"result":{}}]"#;
+        {"jsonrpc":"2.0","id":"c","method":"c"},{"jsonrpc":"2.0","id":4}]"#;
     let policy = Policy::default();
     let fields = with(post_fields(), &[("mcp-session-id", Some("s"))]);
     let message = PostedMessage::Batch { requests: vec![1.into(), "c".into()] };
@@ -475,6 +474,27 @@ fn batches_are_accepted_only_where_the_revision_may_have_them_http_06_bat_12() {
     let later = Policy::default().revisions(&[Revision::V2025_11_25]);
     assert_eq!(rejection(&later, &fields, array).0, 400);
     assert_eq!(rejection(&policy, &fields, "[1,]").1, -32700);
+}
+
+#[test]
+fn a_batch_holds_requests_and_notifications_or_responses_bat_09() {
+    let policy = Policy::default();
+    let fields = with(post_fields(), &[("mcp-session-id", Some("s"))]);
+    let request = r#"{"jsonrpc":"2.0","id":1,"method":"a"}"#;
+    let notification = r#"{"jsonrpc":"2.0","method":"a"}"#;
+    let result = r#"{"jsonrpc":"2.0","id":4,"result":{}}"#;
+    let error = r#"{"jsonrpc":"2.0","id":5,"error":{"code":1,"message":""}}"#;
+    for calls in [request, notification] {
+        for response in [result, error] {
+            for array in [format!("[{calls},{response}]"), format!("[{response},{calls}]")] {
+                let (status, code, ..) = rejection(&policy, &fields, &array);
+                assert_eq!((status, code), (400, -32600), "{array}");
+            }
+        }
+    }
+    for array in [format!("[{request},{notification}]"), format!("[{result},{error}]")] {
+        assert!(read(&policy, &fields, array.as_bytes()).is_ok(), "{array}");
+    }
 }
 
 #[test]

@@ -177,7 +177,12 @@ fn reference(text: &str) -> Class {
         };
     }
     if let Some(method) = method {
-        let Value::String(method) = method else { return invalid(id) };
+        let Value::String(method) = method else {
+            return match id {
+                Some(id) if has_outcome => Class::BrokenResponse(id),
+                id => invalid(id),
+            };
+        };
         if result.is_some() || error.is_some() {
             return invalid(id);
         }

@@ -31,7 +31,7 @@ fn model_line(line: Line<'_>) -> ModelLine {
     match line {
         Line::Borrowed(line) => Some(line.to_vec()),
         Line::Owned(line) => Some(line.to_vec()),
-        Line::TooLong => None,
+        Line::TooLong | Line::Discarded(_) => None,
     }
 }
 
@@ -39,7 +39,9 @@ fn read<'a>(reader: &mut LineReader, chunks: impl IntoIterator<Item = &'a [u8]>)
     let mut lines = Vec::new();
     for mut chunk in chunks {
         while let Some(line) = reader.next(&mut chunk) {
-            lines.push(model_line(line));
+            if !matches!(line, Line::Discarded(_)) {
+                lines.push(model_line(line));
+            }
         }
         assert!(chunk.is_empty(), "the whole input is consumed");
     }
@@ -158,6 +160,28 @@ fn an_overlong_line_is_reported_once_and_skipped_frm_10_frm_11() {
             read_all(10, stream.chunks(size)),
             [None, Some(b"{}".to_vec()), None, Some(b"[]".to_vec())]
         );
+    }
+}
+
+#[test]
+fn the_ends_of_a_discarded_line_do_not_depend_on_how_it_is_split_t_21() {
+    let line = |length: usize| (0..length).map(|at| b'a' + (at % 26) as u8).collect::<Vec<_>>();
+    let lines = [line(11), line(12), line(15), line(255), line(257), line(900), line(9_000)];
+    let stream = lines.iter().flat_map(|line| [line, &b"\n"[..]].concat()).collect::<Vec<_>>();
+    for size in [1, 5, 255, 256, 257, 1_000, 20_000] {
+        let (mut reader, mut ends) = (LineReader::new(10), Vec::new());
+        for mut chunk in stream.chunks(size) {
+            while let Some(line) = reader.next(&mut chunk) {
+                if let Line::Discarded(line) = line {
+                    ends.push(*line);
+                }
+            }
+        }
+        assert_eq!(ends.len(), lines.len());
+        for (line, ends) in lines.iter().zip(ends) {
+            assert_eq!(ends.first, line[..line.len().min(END_BYTES_MAX)]);
+            assert_eq!(ends.last, line[line.len().saturating_sub(END_BYTES_MAX)..]);
+        }
     }
 }
 

@@ -237,6 +237,93 @@ fn a_slow_reader_stays_connected() {
     assert!(!solo.machine.is_closed());
 }
 
+/// The pipes hold so little that neither peer can send its responses before the other has read.
+#[test]
+fn two_peers_with_many_unread_responses_for_each_other_go_on_reading_sec_19() {
+    let limits = || Limits {
+        replies_bytes_max: 2_000,
+        requests_max: 64,
+        stall_timeout: Duration::from_secs(30),
+        ..Limits::default()
+    };
+    let server = server::Config::new("s", "1").capability(Capability::Tools).limits(limits());
+    let client = client::Config::new("c", "1")
+        .revisions(&Revision::LEGACY)
+        .capability(Capability::Roots)
+        .limits(limits());
+    let mut pair = Pair::ready(client, server);
+    (pair.to_client.capacity, pair.to_server.capacity) = (64, 64);
+    let long = "x".repeat(1_000);
+    let calls = 30;
+    for _ in 0..calls {
+        pair.call("tools/list", "{}").unwrap();
+        let now = pair.now;
+        pair.server.call_raw(now, "roots/list", None, CallOptions::default()).unwrap();
+    }
+    // Both applications respond only when all requests have arrived, so all responses wait at once.
+    pair.drive();
+    let mut asked = (Vec::new(), Vec::new());
+    let mut ended = (0, 0);
+    for _ in 0..200 {
+        while let Some(event) = pair.server_events.pop_front() {
+            match event {
+                server::Event::Request { incoming, .. } => asked.0.push(incoming),
+                server::Event::Completed { outcome, .. } => {
+                    outcome.unwrap();
+                    ended.0 += 1;
+                }
+                _ => {}
+            }
+        }
+        while let Some(event) = pair.client_events.pop_front() {
+            match event {
+                client::Event::Request { incoming, .. } => asked.1.push(incoming),
+                client::Event::Completed { outcome, .. } => {
+                    outcome.unwrap();
+                    ended.1 += 1;
+                }
+                _ => {}
+            }
+        }
+        if (asked.0.len(), asked.1.len()) == (calls, calls) {
+            let roots = format!(r#"{{"roots":[],"x":"{long}"}}"#);
+            let (now, roots) = (pair.now, mcp_proto::Raw::from_text(&roots).unwrap());
+            for incoming in asked.1.drain(..) {
+                pair.client.respond(now, incoming, &roots).unwrap();
+            }
+            for incoming in asked.0.drain(..).collect::<Vec<_>>() {
+                pair.respond(incoming, &format!(r#"{{"tools":[],"x":"{long}"}}"#)).unwrap();
+            }
+        }
+        pair.drive();
+    }
+    assert_eq!(ended, (calls, calls), "{}", pair.transcript());
+}
+
+/// Otherwise a peer that answers nothing could make this side queue replies for as long as a call
+/// is open.
+#[test]
+fn a_peer_that_reads_nothing_gets_requests_max_replies_beyond_the_limit_sec_19() {
+    for (is_awaiting, extra) in [(false, 0), (true, 7)] {
+        let limits = Limits { replies_bytes_max: 1_000, requests_max: 7, ..Limits::default() };
+        let mut solo = server(limits);
+        solo.is_deaf = true;
+        if is_awaiting {
+            solo.call("roots/list", "").unwrap();
+        }
+        let (mut within, mut beyond) = (0, 0);
+        while solo.machine.wants_input() {
+            let is_over = solo.machine.outbox().len() > 1_000;
+            *(if is_over { &mut beyond } else { &mut within }) += 1;
+            solo.say(r#"{"jsonrpc":"2.0","id":"p","method":"ping"}"#);
+        }
+        assert!(within > 1);
+        assert_eq!(beyond, extra);
+        solo.machine.outbox().advance(usize::MAX);
+        assert!(solo.machine.wants_input());
+    }
+}
+
 #[test]
 fn calls_in_flight_are_bounded() {
     let limits = Limits { calls_max: 3, ..Limits::default() };
@@ -330,16 +417,20 @@ fn the_meta_of_open_requests_counts_besides_their_params_sec_18() {
     let limits = Limits { requests_bytes_max: 1000, ..Limits::default() };
     let config = server::Config::new("s", "1").capability(Capability::Tools).limits(limits);
     let mut solo = ServerSolo::ready(config, R3, "{}");
-    let long = "x".repeat(600);
+    let long = "x".repeat(400);
     solo.say(format!(
         r#"{{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{{"_meta":{{"com.example/x":"{long}"}}}}}}"#
     ));
     solo.take_told();
-    let next = r#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#;
-    solo.say(next);
+    let cursor = "c".repeat(200);
+    let next = format!(
+        r#"{{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{{"cursor":"{cursor}"}}}}"#
+    );
+    solo.say(&next);
     solo.expect_error("2", -32603);
     solo.respond(1, r#"{"tools":[]}"#).unwrap();
     solo.expect_result("1");
-    solo.say(next);
-    solo.expect_events(&["request#2 tools/list"]);
+    solo.say(&next);
+    let told = solo.take_told();
+    assert!(told.len() == 1 && told[0].starts_with("request#2 tools/list"), "{told:?}");
 }

@@ -17,6 +17,9 @@ rows! {
     a_body_that_takes_too_long_is_refused,
     a_body_that_is_not_json_is_refused,
     a_head_that_is_malformed_is_refused,
+    the_host_of_an_absolute_target_counts,
+    another_revision_than_the_negotiated_one_is_refused,
+    other_transfer_codings_than_chunked_are_refused,
     header_values_are_never_echoed,
     other_paths_and_methods_are_refused,
 }
@@ -177,5 +180,44 @@ fn other_paths_and_methods_are_refused<R: Runtime>() {
             (405, Some("POST, GET, DELETE")),
             "{verb}"
         );
+    }
+}
+
+/// RFC 9112, section 3.2.2: the target takes precedence over the field.
+fn the_host_of_an_absolute_target_counts<R: Runtime>() {
+    let served = Served::echo::<R>();
+    let foreign = format!("http://{EVIL}/mcp");
+    let local = initialize().path(&foreign).field("Host", "localhost");
+    assert_eq!(local.send(served.address).status, 403);
+    let foreign = initialize().path("http://localhost/mcp").field("Host", EVIL);
+    assert_eq!(foreign.send(served.address).status, 200);
+}
+
+fn another_revision_than_the_negotiated_one_is_refused<R: Runtime>() {
+    let served = Served::echo::<R>();
+    let session = Session::open(served.address);
+    let ping = || session.within(post(&json!({"jsonrpc": "2.0", "id": 7, "method": "ping"})));
+    let mut refused = ping().field("MCP-Protocol-Version", "2025-06-18").send(served.address);
+    assert_eq!(refused.status, 400);
+    let body = refused.json();
+    assert_eq!(body["id"], 7);
+    assert!(body["error"]["message"].as_str().is_some_and(|why| why.contains("2025-11-25")));
+    assert_eq!(ping().without("MCP-Protocol-Version").send(served.address).status, 200);
+    assert_eq!(session.ping(), 200);
+}
+
+fn other_transfer_codings_than_chunked_are_refused<R: Runtime>() {
+    let served = Served::echo::<R>();
+    let message = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}).to_string();
+    let session = Session::open(served.address);
+    let chunks = format!("{:x}\r\n{message}\r\n0\r\n\r\n", message.len());
+    for (coding, status) in [("chunked", 200), ("Chunked", 200), ("gzip, chunked", 501)] {
+        let request = session
+            .within(post(&json!(null)))
+            .body(chunks.as_bytes())
+            .without("Content-Length")
+            .field("Transfer-Encoding", coding);
+        let reply = request.send(served.address);
+        assert_eq!(reply.status, status, "{coding}");
     }
 }

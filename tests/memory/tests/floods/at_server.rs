@@ -52,6 +52,16 @@ fn put(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
     out.write_fmt(text).expect("writing to a vector succeeds");
 }
 
+/// Sends modern requests whose client describes itself in `bytes` bytes.
+pub fn long_description(report: &mut Report, bytes: usize) {
+    let icons = vec![r#"{"src":""}"#; bytes / 11].join(",");
+    for method in ["tools/list", "server/discover", "subscriptions/listen"] {
+        report.flood(&format!("server: icons in {method}"), Peer::Reads, server, 2, |index, out| {
+            put(out, format_args!(r#"{{"jsonrpc":"2.0","id":{index},"method":"{method}","params":{{"_meta":{{{META},"io.modelcontextprotocol/clientInfo":{{"name":"c","version":"1","icons":[{icons}]}}}}}}}}"#));
+        }, ignore);
+    }
+}
+
 pub fn all(report: &mut Report) {
     let limits = report.limits.clone();
     let (lines, long) = (report.lines, limits.message_bytes_max - 200);

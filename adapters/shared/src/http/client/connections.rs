@@ -53,6 +53,7 @@ pub(super) struct Borrowed {
 
 impl HttpConnections {
     pub(super) fn new(remote: Remote, runtime: Arc<dyn Dial>) -> io::Result<Arc<Self>> {
+        remote.check_credentials()?;
         let tls = Tls::new(remote.is_secure, &remote.host, &remote.tls)?;
         Ok(Arc::new(Self {
             remote,

@@ -195,7 +195,8 @@ fn request(
     }
     for (name, value) in &send.headers {
         let name = HeaderName::from_bytes(name.as_bytes());
-        if let (Ok(name), Ok(value)) = (name, HeaderValue::from_bytes(value.as_bytes())) {
+        if let (Ok(name), Ok(mut value)) = (name, HeaderValue::from_bytes(value.as_bytes())) {
+            value.set_sensitive(name == "mcp-session-id");
             fields.insert(name, value);
         }
     }

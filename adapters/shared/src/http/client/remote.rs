@@ -2,9 +2,11 @@
 
 use std::fmt;
 use std::io;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use http::header::{AUTHORIZATION, COOKIE, PROXY_AUTHORIZATION};
 use http::uri::Scheme;
 use http::{HeaderName, HeaderValue, Uri};
 
@@ -49,6 +51,7 @@ pub struct Remote {
     pub(super) retry_max: Option<Duration>,
     pub(super) concurrent_calls_max: usize,
     pub(super) has_stream: bool,
+    pub(super) allows_plain_credentials: bool,
     pub(super) tls: TlsConfig,
 }
 
@@ -95,6 +98,7 @@ impl Remote {
             retry_max: None,
             concurrent_calls_max: CONCURRENT_CALLS_MAX,
             has_stream: true,
+            allows_plain_credentials: false,
             tls: TlsConfig::default(),
         })
     }
@@ -122,7 +126,10 @@ impl Remote {
         if reserved.contains(&name.as_str()) || name.as_str().starts_with("mcp-") {
             return Err(bad());
         }
-        self.fields.push((name, HeaderValue::from_str(value).map_err(|_| bad())?));
+        let mut value = HeaderValue::from_str(value).map_err(|_| bad())?;
+        // Not shown by `Debug`, and not kept by header compression.
+        value.set_sensitive(true);
+        self.fields.push((name, value));
         Ok(self)
     }
 
@@ -131,12 +138,44 @@ impl Remote {
     /// If `authorize` returns `None`, the request is sent without the field.
     ///
     /// `authorize` must not block. If it panics or returns an invalid value, the request fails.
+    ///
+    /// Over `http:`, connecting to a host other than this machine fails, unless
+    /// [`allow_plain_credentials`](Self::allow_plain_credentials) is set.
     pub fn authorization(
         mut self,
         authorize: impl Fn() -> Option<String> + Send + Sync + 'static,
     ) -> Self {
         self.authorize = Some(Arc::new(authorize));
         self
+    }
+
+    /// Allows credentials over `http:` to other hosts, where the network can read them.
+    ///
+    /// Credentials are the field of [`authorization`](Self::authorization), and the fields
+    /// `Authorization`, `Cookie` and `Proxy-Authorization` of [`header`](Self::header). By default,
+    /// they are sent over `https:` and to this machine only: to `localhost`, names below it, and
+    /// loopback addresses. Set this for a network that you trust, such as that of a cluster.
+    pub const fn allow_plain_credentials(mut self) -> Self {
+        self.allows_plain_credentials = true;
+        self
+    }
+
+    /// Fails if credentials would be sent where the network can read them.
+    pub(super) fn check_credentials(&self) -> io::Result<()> {
+        let is_credential =
+            |name: &HeaderName| [AUTHORIZATION, COOKIE, PROXY_AUTHORIZATION].contains(name);
+        let has_credentials =
+            self.authorize.is_some() || self.fields.iter().any(|(name, _)| is_credential(name));
+        let is_private = self.is_secure || is_this_machine(&self.host);
+        if !has_credentials || is_private || self.allows_plain_credentials {
+            return Ok(());
+        }
+        let why = format!(
+            "credentials for {} would be sent unencrypted: use https, \
+             or `Remote::allow_plain_credentials`",
+            self.url
+        );
+        Err(io::Error::new(io::ErrorKind::InvalidInput, why))
     }
 
     /// Calls `callback` whenever the server rejects a request with status 401 or 403.
@@ -201,6 +240,15 @@ impl Remote {
     }
 }
 
+/// Returns whether a host name or address always leads to this machine.
+fn is_this_machine(host: &str) -> bool {
+    let host = host.to_ascii_lowercase();
+    let name = host.trim_end_matches('.');
+    name == "localhost"
+        || name.ends_with(".localhost")
+        || host.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback())
+}
+
 impl fmt::Debug for Remote {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Remote")
@@ -223,6 +271,44 @@ mod tests {
         );
         assert_eq!(remote.authority, "[::1]:8080");
         assert_eq!(Remote::new("http://example.com").unwrap().port, 80);
+    }
+
+    #[test]
+    fn credentials_are_not_sent_unencrypted_to_other_hosts() {
+        for (host, is_private) in [
+            ("localhost", true),
+            ("LOCALHOST.", true),
+            ("a.localhost:80", true),
+            ("127.9.0.1", true),
+            ("[::1]:80", true),
+            ("[::ffff:127.0.0.1]", true),
+            ("localhost.example", false),
+            ("127.0.0.1.example", false),
+            ("10.0.0.1", false),
+            ("0.0.0.0", false),
+            ("[fe80::1]", false),
+        ] {
+            let remote = || Remote::new(&format!("http://{host}/mcp")).unwrap();
+            let with = [
+                remote().authorization(|| None),
+                remote().header("authorization", "Bearer a").unwrap(),
+                remote().header("Cookie", "a=b").unwrap(),
+            ];
+            for remote in with {
+                assert_eq!(remote.check_credentials().is_ok(), is_private, "{host}");
+                assert!(remote.allow_plain_credentials().check_credentials().is_ok());
+            }
+            assert!(remote().header("x-a", "b").unwrap().check_credentials().is_ok());
+        }
+        let remote = Remote::new("http://example.com").unwrap().authorization(|| None);
+        let error = remote.check_credentials().unwrap_err().to_string();
+        assert!(error.contains("allow_plain_credentials"), "{error}");
+    }
+
+    #[test]
+    fn the_values_of_header_fields_are_not_shown() {
+        let remote = Remote::new("http://example.com").unwrap().header("x-key", "secret").unwrap();
+        assert!(!format!("{:?}", remote.fields).contains("secret"));
     }
 
     #[test]
