@@ -69,6 +69,7 @@ impl Backoff {
 mod tests {
     use super::*;
 
+    // HTTP-17
     #[test]
     fn the_retry_time_of_the_server_is_respected_with_little_jitter_http_17_t_86() {
         for seed in 0..1000 {

@@ -6,7 +6,6 @@
 //!
 //! [`HttpServer`] combines the server, its [`Streams`] and its [`Exchanges`], which are independent
 //! of each other.
-// HTTP-08…HTTP-29: responses and streams. SSE-13…SSE-19, SSE-24: event ids and resumption.
 
 mod event_id;
 mod exchange;
@@ -395,6 +394,7 @@ impl HttpServer {
             exchange.on_sent(self.now + self.settings.keep_alive);
             return Some(BodyChunk::Bytes(frame.into()));
         }
+        // HTTP-12, HTTP-13: a stream ends after the response to its request.
         if !is_over && !exchange.is_cut() && !self.server.is_closed() {
             return None;
         }
@@ -430,6 +430,8 @@ impl HttpServer {
         self.now = self.now.max(self.server.now());
         let priming = self.priming_tag();
         while let Some(outgoing) = self.server.poll_outgoing() {
+            // HTTP-19, HTTP-20, HTTP-25, HTTP-26: the stream of a request carries what belongs to it,
+            // the one of a GET everything else.
             let stream = match outgoing.route {
                 Route::Any => UNSOLICITED,
                 Route::Stream(stream) => stream,
@@ -443,6 +445,7 @@ impl HttpServer {
             }
             match outgoing.kind {
                 OutgoingKind::EndOfStream => {
+                    // HTTP-14: a response without a priming event is not ended early.
                     if let Some(tag) = priming.filter(|_| !outgoing.last) {
                         let reader =
                             self.streams.reader(stream).and_then(|id| self.exchanges.get_mut(id));

@@ -17,6 +17,7 @@ rows! {
     nothing_of_one_session_is_replayed_in_another,
 }
 
+// HTTP-30
 fn session_ids_are_unguessable<R: Runtime>() {
     let served = Served::echo::<R>();
     let session = Session::open(served.address);
@@ -45,6 +46,7 @@ fn session_ids_are_unguessable<R: Runtime>() {
     assert!(others.iter().all(|id| *id != session.id));
 }
 
+// HTTP-33
 fn an_ended_session_is_forgotten<R: Runtime>() {
     let served = Served::echo::<R>();
     let session = Session::open(served.address);

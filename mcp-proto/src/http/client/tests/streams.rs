@@ -33,6 +33,7 @@ fn until_next(it: &mut Fixture) -> (Duration, HttpRequest) {
     }
 }
 
+// HTTP-17, HTTP-18, SSE-16, SSE-19
 #[test]
 fn a_primed_stream_is_resumed_after_its_retry_time_http_16_http_17_http_18_sse_16_sse_19_t_82() {
     for seed in 0..200 {
@@ -97,6 +98,7 @@ fn a_stream_is_resumed_after_its_last_complete_event_sse_08_sse_20_t_83() {
     assert_eq!(it.exchanges(), 0);
 }
 
+// HTTP-22: two streams at a time.
 #[test]
 fn two_streams_are_resumed_each_after_its_own_event_sse_20_t_84() {
     let (mut it, stream) = ready_with_stream();
@@ -113,6 +115,7 @@ fn two_streams_are_resumed_each_after_its_own_event_sse_20_t_84() {
     assert_eq!(after, [Some("c3".to_string()), Some("s9".to_string())]);
 }
 
+// SSE-21
 #[test]
 fn a_stream_that_ends_without_an_answer_and_an_id_fails_the_call_sse_21_t_87() {
     let bodies = ["", ": hello\n\n", "retry: 5\n\n", "id: \ndata:\n\n", "id: x\n"];
@@ -164,6 +167,7 @@ fn a_permanent_error_ends_a_resumption_t_70() {
     }
 }
 
+// SSE-25
 #[test]
 fn redelivered_events_are_handled_once_sse_25() {
     let (mut it, stream) = ready_with_stream();
@@ -213,6 +217,7 @@ fn a_response_may_arrive_on_any_stream_t_85_t_88_t_89() {
     assert_eq!(it.exchanges(), 1, "only the GET stream is open");
 }
 
+// SSE-12
 #[test]
 fn only_message_events_are_handled_sse_12_t_82() {
     let (mut it, stream) = ready_with_stream();
@@ -225,6 +230,7 @@ fn only_message_events_are_handled_sse_12_t_82() {
     assert_eq!(it.events(), ["None x/y"]);
 }
 
+// HTTP-03
 #[test]
 fn a_response_to_the_server_is_a_post_of_its_own_http_03() {
     let (mut it, stream) = ready_with_stream();
@@ -239,6 +245,7 @@ fn a_response_to_the_server_is_a_post_of_its_own_http_03() {
     assert_eq!(it.exchanges(), 1);
 }
 
+// HTTP-24
 #[test]
 fn a_server_may_offer_no_get_stream_http_24() {
     for status in [400, 401, 403, 404, 405, 406, 501, 200, 204, 302] {
@@ -260,6 +267,7 @@ fn a_server_may_offer_no_get_stream_http_24() {
     }
 }
 
+// HTTP-22
 #[test]
 fn without_stream_opens_no_get_stream_http_22() {
     let mut it = Fixture::with_http(config(), HttpConfig::new(1).without_stream());
@@ -272,6 +280,7 @@ fn without_stream_opens_no_get_stream_http_22() {
     it.idle();
 }
 
+// HTTP-28
 #[test]
 fn reconnections_of_the_get_stream_back_off_http_28_t_86() {
     let (mut it, stream) = ready_with_stream();

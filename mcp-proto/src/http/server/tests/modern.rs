@@ -2,6 +2,7 @@
 
 use super::*;
 
+// HTTP-42
 #[test]
 fn a_single_response_has_the_status_of_its_error_code_http_42() {
     let (mut session, call) = post_modern(&modern_request("tools/call", json!({"name": "x"})));
@@ -15,6 +16,7 @@ fn a_single_response_has_the_status_of_its_error_code_http_42() {
     assert_eq!(session.poll_reply(call).unwrap().status, 404);
 }
 
+// SSE-24
 #[test]
 fn events_have_no_ids_and_streams_are_not_primed_sse_24_http_52() {
     let (session, call) = post_modern(&modern_request("tools/call", json!({"name": "x"})));
@@ -67,6 +69,7 @@ fn a_cached_context_is_reused_only_under_its_own_configuration_stl_01() {
     assert!(parsed.wants_progress && !Arc::ptr_eq(&again.peer, &parsed.peer));
 }
 
+// CAN-12
 #[test]
 fn a_disconnection_cancels_the_request_t_76_t_77() {
     for is_begun in [false, true] {
