@@ -27,6 +27,7 @@ pub(crate) use memory::{IDENTITY_BYTES_FREE, IDENTITY_FACTOR};
 /// assert_eq!(limits.requests_max, 1024);
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
+// SEC-19: whatever a peer sends, memory and output are bounded.
 pub struct Limits {
     /// Maximum length of an incoming message in bytes. Default: 16 MiB.
     ///

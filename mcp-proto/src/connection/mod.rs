@@ -281,6 +281,7 @@ impl Connection {
         if open.asking().is_some() {
             self.calls.withdraw_questions(&mut self.env, incoming);
         } else {
+            // CAN-09: the application learns of the cancellation and its reason.
             self.env.emit(Event::RequestCancelled { incoming, reason });
         }
         self.inbound.close(&mut self.env, &open);

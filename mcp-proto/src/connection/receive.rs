@@ -80,6 +80,7 @@ impl Connection {
             Err(error) => return self.on_malformed(origin, &Malformed::Parse(error)),
         };
         let env = &self.env;
+        // FRM-14, FRM-15: only 2025-03-26 has arrays.
         let why = if !env.allows().serving || !env.rules().batches || env.terms.peer.is_none() {
             Some("batches are not supported in this session")
         } else if elements(array).next().is_none() {

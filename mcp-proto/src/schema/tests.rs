@@ -251,6 +251,7 @@ fn log_levels_are_eight_names_in_order_log_04() {
     }
 }
 
+// SEC-11
 #[test]
 fn only_https_and_data_icons_are_safe_sec_11() {
     for src in ["https://a/b.png", "HTTPS://a", "data:image/png;base64,"] {

@@ -99,6 +99,7 @@ impl Connection {
             request.cursor = cursor;
             let page = self.call(request).await?;
             tools.extend(page.tools);
+            // PAG-03: no cursor means the end.
             if page.next_cursor.is_none() {
                 return Ok(tools);
             }

@@ -228,6 +228,7 @@ mod tests {
         assert!(check(schema, "{}").unwrap_err().contains("required"));
     }
 
+    // JSON-26
     #[test]
     fn the_dialect_is_2020_12_unless_the_schema_says_otherwise_json_26() {
         // `prefixItems` exists in 2020-12 only.
@@ -242,6 +243,7 @@ mod tests {
         assert!(check(unknown, "1").unwrap_err().contains("example.com/dialect"));
     }
 
+    // JSON-27
     #[test]
     fn external_references_are_not_fetched_json_27() {
         for target in
@@ -252,6 +254,7 @@ mod tests {
         }
     }
 
+    // JSON-28
     #[test]
     fn hostile_schemas_are_refused_quickly_json_28() {
         let mut bomb = String::from(r##"{"$ref":"#a0","$defs":{"##);

@@ -38,6 +38,7 @@ fn walk(catalog: &Catalog<&'static str>) -> Vec<Vec<String>> {
     }
 }
 
+// STL-12
 #[test]
 fn lists_keep_insertion_order_stl_12() {
     let mut catalog = with_pages(2, 1 << 20);
@@ -98,6 +99,7 @@ fn every_list_is_paged_and_encoded_for_the_peers_revision_pag_06() {
     }
 }
 
+// PAG-05
 #[test]
 fn invalid_cursors_are_rejected_pag_05() {
     let mut catalog = with_pages(1, 1 << 20);

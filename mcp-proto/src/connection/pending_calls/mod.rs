@@ -360,7 +360,9 @@ impl PendingCalls {
     /// Cancels a call of the application. Returns whether it was pending.
     // CAN-01, T-44: only pending calls are cancelled; one late response is ignored.
     pub(crate) fn cancel(&mut self, env: &mut Env, call: CallId, reason: &str) -> bool {
+        // CAN-10: a call that became a task has completed; `tasks/cancel` ends the task.
         let Some(id) = self.table.wire_id(call) else { return false };
+        // CAN-02: `initialize` is not a call of the application.
         let Some(open) = self.table.get(id).filter(|open| open.owner.is_application()) else {
             return false;
         };

@@ -188,6 +188,7 @@ fn required_headers_are_checked_first_t_105_http_43_http_45() {
     assert_eq!(rejection(&Policy::default(), &twice, &body), (400, -32020, Some(json!("q"))));
 }
 
+// STL-03
 #[test]
 fn a_request_with_incomplete_meta_is_rejected_stl_03() {
     for meta in [

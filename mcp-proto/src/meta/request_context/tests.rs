@@ -76,6 +76,7 @@ fn long_contexts_and_those_with_line_breaks_are_not_reused() {
     }
 }
 
+// STL-03
 #[test]
 fn the_error_for_an_incomplete_context_lists_required_members_stl_03() {
     let version = r#""io.modelcontextprotocol/protocolVersion":"2026-07-28""#;

@@ -163,6 +163,7 @@ fn subscribe_requests_use_the_timeouts_of_the_options() {
     );
 }
 
+// TMO-11
 #[test]
 fn progress_sets_no_deadline_on_an_open_subscription_tmo_11() {
     let (mut client, call) = modern();
