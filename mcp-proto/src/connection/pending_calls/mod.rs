@@ -229,6 +229,7 @@ impl PendingCalls {
                 rules::ResultKind::InputRequired => {
                     return self.on_input_required(env, id, &result);
                 }
+                // JSON-22: an unknown type makes the result invalid.
                 rules::ResultKind::Unknown => {
                     let kind: alloc::string::String =
                         kind.unwrap_or_default().chars().take(64).collect();

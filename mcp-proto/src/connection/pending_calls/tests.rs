@@ -154,7 +154,7 @@ fn a_legacy_call_accepts_any_result() {
     assert_eq!(ends(&mut env), ["call#1 ok"]);
 }
 
-// STL-48
+// JSON-22, STL-48
 #[test]
 fn an_unknown_result_type_or_unexpected_input_required_fails_the_call_stl_48() {
     for (method, result) in

@@ -219,7 +219,7 @@ fn a_content_length_above_the_limit_is_rejected_sec_18() {
     assert_eq!(admit(&policy, "POST", &kind).unwrap_err().status, 413, "checked before the type");
 }
 
-// HTTP-32
+// HTTP-01: GET and DELETE at the endpoint of POST. HTTP-32: they need a session.
 #[test]
 fn get_and_delete_require_a_session_id_http_32_http_33() {
     let got = |last: Option<&str>| {

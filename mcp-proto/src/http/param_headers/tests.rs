@@ -266,6 +266,7 @@ fn annotations_are_limited() {
     assert!(ParamHeaders::from_schema(&raw(&deep(60))).is_err());
 }
 
+// HTTP-44, TSK-36
 #[test]
 fn requests_with_a_name_have_mcp_name_http_44() {
     let params = raw(&json!({"name": "n", "uri": "file:///ü", "taskId": "t"}));

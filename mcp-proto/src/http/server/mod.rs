@@ -101,6 +101,7 @@ impl HttpServer {
     /// Creates the server of a single modern exchange, which is independent of all others.
     ///
     /// The request is cancelled if the client disconnects before the response is complete.
+    // STL-07, STL-08: no request depends on an earlier one or on its connection.
     #[must_use]
     pub fn modern(
         server: Server,
@@ -263,6 +264,7 @@ impl HttpServer {
                 self.route();
                 self.streams.remove(&mut self.server, stream);
             }
+            // CAN-16: the request continues, and its messages wait for the client.
             Scope::Session { .. } => self.streams.detach_if_reader(&mut self.server, stream, id),
         }
     }
@@ -430,6 +432,7 @@ impl HttpServer {
         self.now = self.now.max(self.server.now());
         let priming = self.priming_tag();
         while let Some(outgoing) = self.server.poll_outgoing() {
+            // PRG-15: progress uses the stream of its request.
             // HTTP-19, HTTP-20, HTTP-25, HTTP-26: the stream of a request carries what belongs to it,
             // the one of a GET everything else.
             let stream = match outgoing.route {

@@ -131,6 +131,7 @@ fn expected(result: &str, is_cacheable: bool, sends_info: bool) -> Value {
     result
 }
 
+// JSON-23
 #[test]
 fn every_result_carries_type_server_info_and_cache_members_stl_05_stl_39_stl_40_json_23() {
     let members = [
