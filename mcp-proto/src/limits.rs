@@ -106,6 +106,7 @@ pub struct Limits {
     /// A valid message resets the count.
     pub violations_max: Option<u32>,
     /// Maximum number of times that one request may require input. Default: 16.
+    // SEC-17: a peer cannot ask forever.
     pub input_rounds_max: u32,
     /// Maximum number of input requests that a server sends together for one request. Default: 16.
     pub input_requests_max: usize,

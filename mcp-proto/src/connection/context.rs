@@ -160,7 +160,6 @@ impl Env {
     }
 
     /// Reports a notification with invalid params.
-    // JSON-05: notifications get no response.
     pub(super) fn bad_notification(&mut self, method: &str, why: &str) {
         // The name comes from the peer, so it is truncated.
         let name: alloc::string::String = method.chars().take(64).collect();
@@ -199,14 +198,13 @@ impl Env {
         if self.terms.phase == Phase::Opening {
             return;
         }
-        // CAN-11: in both eras. Over HTTP, the modern one closes the stream instead.
+        // CAN-08: with the reason, for logs. CAN-11: also in the modern era, except over HTTP.
         let draft = Draft::new(route, OutgoingKind::Cancel { id });
         let _infallible = self.send(draft, |out| {
             rpc::notification(out, MethodId::Cancelled.name(), |out| {
                 let mut params = crate::json::Object::begin(out);
                 crate::json::write_u64(params.key("requestId"), id);
-                // CAN-08: for logs of the peer.
-                if !reason.is_empty() {
+                    if !reason.is_empty() {
                     params.str("reason", reason);
                 }
                 params.end();

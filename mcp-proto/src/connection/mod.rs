@@ -275,13 +275,12 @@ impl Connection {
         self.check_drained();
     }
 
-    // CAN-03…07, CAN-13, CAN-19: ends an inbound request without a response.
+    // CAN-03…07, CAN-09, CAN-13, CAN-19: ends an inbound request without a response, and reports it.
     fn withdraw(&mut self, incoming: IncomingId, reason: Option<Raw>) {
         let Some(open) = self.inbound.remove(incoming) else { return };
         if open.asking().is_some() {
             self.calls.withdraw_questions(&mut self.env, incoming);
         } else {
-            // CAN-09: the application learns of the cancellation and its reason.
             self.env.emit(Event::RequestCancelled { incoming, reason });
         }
         self.inbound.close(&mut self.env, &open);

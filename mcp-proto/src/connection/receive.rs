@@ -71,7 +71,7 @@ impl Connection {
         self.settle();
     }
 
-    // BAT-01…18: handles the members of a batch like single messages.
+    // BAT-01…18, FRM-14, FRM-15: handles the members of a batch like single messages.
     fn on_array(&mut self, origin: Origin<'_>, text: &[u8]) {
         let mut cursor = Cursor::over(text, self.limits().depth_max);
         let checked = cursor.value().and_then(|array| cursor.finish().map(|()| array));
@@ -80,7 +80,6 @@ impl Connection {
             Err(error) => return self.on_malformed(origin, &Malformed::Parse(error)),
         };
         let env = &self.env;
-        // FRM-14, FRM-15: only 2025-03-26 has arrays.
         let why = if !env.allows().serving || !env.rules().batches || env.terms.peer.is_none() {
             Some("batches are not supported in this session")
         } else if elements(array).next().is_none() {

@@ -360,7 +360,7 @@ impl<'a> Envelope<'a> {
                 malformed: !is_object && params.text != b"null",
             }
         });
-        // JSON-03, JSON-04: a notification has no `id`, and `null` is not the id of a request.
+        // JSON-03…05: a notification has no `id` and gets no response; `null` is not an id.
         match (self.id, id) {
             (None, _) => Ok(Message::Notification { method, params }),
             (Some(_), Some(id)) => Ok(Message::Request { id, method, params }),

@@ -64,7 +64,6 @@ pub(super) fn ask(
     let open = inbound.get(incoming).ok_or(Misuse::Stale)?;
     let ReplyTo::Peer { to, .. } = open.reply else { return Err(Misuse::Unsupported) };
     let limits = env.limits();
-    // SEC-17: rounds are bounded.
     let fits = open.rounds() < limits.input_rounds_max
         && calls.len() + questions.len() <= limits.calls_max;
     if !fits {

@@ -181,7 +181,6 @@ impl Reader<'_> {
         if questions.is_none() && state.is_none() {
             return Err(invalid("`input_required` without `inputRequests` or `requestState`"));
         }
-        // SEC-17: rounds are bounded.
         if rounds >= self.limits.input_rounds_max {
             return Err(CallError::TooManyRounds);
         }

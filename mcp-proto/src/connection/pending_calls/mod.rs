@@ -229,7 +229,6 @@ impl PendingCalls {
                 rules::ResultKind::InputRequired => {
                     return self.on_input_required(env, id, &result);
                 }
-                // JSON-22: an unknown type makes the result invalid.
                 rules::ResultKind::Unknown => {
                     let kind: alloc::string::String =
                         kind.unwrap_or_default().chars().take(64).collect();
@@ -359,11 +358,9 @@ impl PendingCalls {
     }
 
     /// Cancels a call of the application. Returns whether it was pending.
-    // CAN-01, T-44: only pending calls are cancelled; one late response is ignored.
+    // CAN-01, CAN-02, CAN-10, T-44: only the application's pending calls; ignores a late response.
     pub(crate) fn cancel(&mut self, env: &mut Env, call: CallId, reason: &str) -> bool {
-        // CAN-10: a call that became a task has completed; `tasks/cancel` ends the task.
         let Some(id) = self.table.wire_id(call) else { return false };
-        // CAN-02: `initialize` is not a call of the application.
         let Some(open) = self.table.get(id).filter(|open| open.owner.is_application()) else {
             return false;
         };

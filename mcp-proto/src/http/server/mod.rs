@@ -433,8 +433,8 @@ impl HttpServer {
         let priming = self.priming_tag();
         while let Some(outgoing) = self.server.poll_outgoing() {
             // PRG-15: progress uses the stream of its request.
-            // HTTP-19, HTTP-20, HTTP-25, HTTP-26: what belongs to a request uses its stream, anything
-            // else that of a GET.
+            // HTTP-19, HTTP-20, HTTP-25, HTTP-26: messages of a request use its stream, others the
+            // one of a GET.
             let stream = match outgoing.route {
                 Route::Any => UNSOLICITED,
                 Route::Stream(stream) => stream,
