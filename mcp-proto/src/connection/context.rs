@@ -204,7 +204,7 @@ impl Env {
             rpc::notification(out, MethodId::Cancelled.name(), |out| {
                 let mut params = crate::json::Object::begin(out);
                 crate::json::write_u64(params.key("requestId"), id);
-                    if !reason.is_empty() {
+                if !reason.is_empty() {
                     params.str("reason", reason);
                 }
                 params.end();
