@@ -29,6 +29,7 @@ pub(crate) use memory::{IDENTITY_BYTES_FREE, IDENTITY_FACTOR, REQUEST_BYTES};
 ///
 /// Minor releases add fields: write `..Limits::default()`, and do not destructure without `..`.
 #[derive(Clone, Debug, Eq, PartialEq)]
+// SEC-19: whatever a peer sends, memory and output are bounded.
 pub struct Limits {
     /// Maximum length of an incoming message in bytes. Default: 16 MiB.
     ///
@@ -111,6 +112,7 @@ pub struct Limits {
     /// A valid message resets the count.
     pub violations_max: Option<u32>,
     /// Maximum number of times that one request may require input. Default: 16.
+    // SEC-17: a peer cannot ask forever.
     pub input_rounds_max: u32,
     /// Maximum number of input requests that a server sends together for one request. Default: 16.
     pub input_requests_max: usize,

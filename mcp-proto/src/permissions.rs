@@ -173,6 +173,7 @@ pub(crate) fn incoming_request(
                     || rule.needs.is_some()
                     || receiver_conditions(rule)
                         .any(|condition| ours.declares_to(condition.needs, side, declared_in)));
+            // CAP-05: `roots/list` needs the roots capability.
             if !offered {
                 return Err(ErrorObject::method_not_found(method));
             }

@@ -351,7 +351,7 @@ impl Revision {
     }
 }
 
-// HTTP-44, requirements §2.6: the `Mcp-Name` header repeats a member of the params.
+// HTTP-44, TSK-36, requirements §2.6: the `Mcp-Name` header repeats a member of the params.
 /// Methods whose requests carry the `Mcp-Name` header, each with the params member it repeats. The
 /// `tasks/` methods belong to the tasks extension.
 #[cfg(feature = "http")]

@@ -104,6 +104,7 @@ impl<S: Apply> Endpoint for Stdio<S> {
             Some(line) => Self::handle_line(&mut self.session, now, line),
             None => {}
         }
+        // FRM-21: a server may start the shutdown.
         self.session.handle_eof(now);
     }
 
@@ -119,6 +120,7 @@ impl<S: Apply> Endpoint for Stdio<S> {
         self.session.poll_timeout()
     }
 
+    // FRM-03, FRM-04: a driver writes nothing else to the stream.
     fn outbox(&mut self) -> &mut Outbox {
         self.session.lines()
     }

@@ -40,6 +40,7 @@ const CACHED: [&str; 6] = [
     "prompts/list",
 ];
 
+// STL-41
 #[test]
 fn a_key_is_the_method_and_the_params_but_for_meta_stl_41() {
     for method in CACHED {
@@ -273,6 +274,7 @@ fn a_fresh_call_bypasses_the_cache_and_its_result_is_cached_stl_42() {
     assert!(caching.is_sent("tools/list", "{}", CallOptions::default()));
 }
 
+// STL-41
 #[test]
 fn results_that_required_input_are_not_cached_stl_41() {
     let mut caching = Caching::new(PLENTY);
@@ -298,6 +300,7 @@ fn errors_are_not_cached() {
     }
 }
 
+// STL-45
 #[test]
 fn only_an_invalid_cursor_invalidates_the_pages_of_its_list_stl_45() {
     let next = r#"{"cursor":"2"}"#;

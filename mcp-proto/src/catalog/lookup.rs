@@ -150,6 +150,7 @@ impl<H> Catalog<H> {
         method: &str,
         params: Option<&Raw>,
     ) -> Result<Option<CatalogResult>, ErrorObject> {
+        // PAG-06: every list is paged.
         macro_rules! page {
             ($table:ident, $request:ty, $page:ty, $answer:path) => {{
                 let request: $request = decode_params(params)?;

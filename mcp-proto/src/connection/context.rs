@@ -198,6 +198,7 @@ impl Env {
         if self.terms.phase == Phase::Opening {
             return;
         }
+        // CAN-08: with the reason, for logs. CAN-11: also in the modern era, except over HTTP.
         let draft = Draft::new(route, OutgoingKind::Cancel { id });
         let _infallible = self.send(draft, |out| {
             rpc::notification(out, MethodId::Cancelled.name(), |out| {

@@ -282,7 +282,7 @@ impl Connection {
         self.check_drained();
     }
 
-    // CAN-03…07, CAN-19: ends an inbound request without a response.
+    // CAN-03…07, CAN-09, CAN-13, CAN-19: ends an inbound request with an event, not a response.
     fn withdraw(&mut self, incoming: IncomingId, reason: Option<Raw>) {
         let Some(open) = self.inbound.remove(incoming) else { return };
         if open.asking().is_some() {

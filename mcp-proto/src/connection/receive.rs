@@ -71,7 +71,7 @@ impl Connection {
         self.settle();
     }
 
-    // BAT-01…18: handles the members of a batch like single messages.
+    // BAT-01…18, FRM-14, FRM-15: handles the members of a batch like single messages.
     fn on_array(&mut self, origin: Origin<'_>, text: &[u8]) {
         let mut cursor = Cursor::over(text, self.limits().depth_max);
         let checked = cursor.value().and_then(|array| cursor.finish().map(|()| array));

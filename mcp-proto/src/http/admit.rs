@@ -169,6 +169,7 @@ impl SessionHeader {
 pub fn admit(policy: &Policy, verb: &str, fields: &dyn Headers) -> Result<Admitted, Refusal> {
     check_origin(policy, fields)?;
     let sessions = policy.offers_sessions();
+    // HTTP-01, HTTP-23: one endpoint; GET opens an event stream, or is rejected with 405.
     match verb {
         "POST" => post(policy, fields).map(Admitted::Post),
         "GET" if sessions => get(policy, fields).map(Admitted::Get),

@@ -54,6 +54,7 @@ mod tests {
     use crate::error::code;
     use crate::vocabulary::for_test::{message, params_in};
 
+    // STL-26
     #[test]
     fn input_responses_are_an_object_of_objects_stl_25_stl_26() {
         let read = |params: &str| {

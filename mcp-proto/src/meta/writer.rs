@@ -104,6 +104,7 @@ impl MetaWriter {
             separator = ",";
             text.iter().for_each(|part| out.extend_from_slice(part));
         };
+        // JSON-23: every result has a type.
         if !has_kind {
             add(&[b"\"resultType\":\"complete\""]);
         }

@@ -118,6 +118,7 @@ pub(crate) const CAPABILITIES: &[CapabilityRule] = &[
     object(C::Sampling, Client, &["sampling"], R1, R5),
     object(C::SamplingContext, Client, &["sampling", "context"], R4, R5),
     object(C::SamplingTools, Client, &["sampling", "tools"], R4, R5),
+    // CAP-20: only 2025-11-25 has tasks.
     object(C::Tasks, Client, &["tasks"], R4, R4),
     object(C::TasksCancel, Client, &["tasks", "cancel"], R4, R4),
     object(C::TasksList, Client, &["tasks", "list"], R4, R4),

@@ -270,6 +270,7 @@ pub(crate) const METHODS: &[MethodRule] = &[
     // CAP-19: the first revision has the method but no capability for it.
     request(M::Complete, Client, R1, R1).offered_with(Capability::Completions),
     request(M::Complete, Client, R2, R5).needs(Capability::Completions),
+    // LOG-10: modern requests name their log level themselves.
     request(M::SetLogLevel, Client, R1, R4).needs(Capability::Logging).text(&["level"]),
     request(M::Initialize, Client, R1, R4).internal(),
     request(M::Ping, Client, R1, R4).both(),
@@ -289,6 +290,7 @@ pub(crate) const METHODS: &[MethodRule] = &[
     notification(M::Initialized, Client, R1, R4).internal(),
     notification(M::Cancelled, Client, R1, R5).both().internal(),
     notification(M::Progress, Client, R1, R4).both().internal(),
+    // PRG-13: modern clients send no progress.
     notification(M::Progress, Server, R5, R5).internal(),
     notification(M::LogMessage, Server, R1, R4).needs(Capability::Logging).text(&["level"]),
     notification(M::LogMessage, Server, R5, R5)
@@ -306,6 +308,7 @@ pub(crate) const METHODS: &[MethodRule] = &[
     notification(M::Acknowledged, Server, R5, R5).internal(),
     // Tasks of 2025-11-25, sent by both sides.
     request(M::GetTask, Client, R4, R4).both().needs(Capability::Tasks).text(&["taskId"]),
+    // TMO-12: the response may wait for a person. TSK-37: modern revisions lack the method.
     request(M::GetTaskResult, Client, R4, R4)
         .both()
         .needs(Capability::Tasks)

@@ -32,11 +32,13 @@ const TABLE: &[(char, &str, &str)] = &[
     // Not in the first two revisions, but allowed for clients that declare the capability anyway.
     ('r', "elicitation/create", "ssss-"),
     ('r', "tasks/get", "---b-"),
+    // TSK-37: modern revisions lack the method.
     ('r', "tasks/result", "---b-"),
     ('r', "tasks/list", "---b-"),
     ('r', "tasks/cancel", "---b-"),
     ('n', "notifications/initialized", "cccc-"),
     ('n', "notifications/cancelled", "bbbbb"),
+    // PRG-13: modern clients send no progress.
     ('n', "notifications/progress", "bbbbs"),
     ('n', "notifications/message", "sssss"),
     ('n', "notifications/tools/list_changed", "sssss"),

@@ -338,6 +338,7 @@ impl<'a> Envelope<'a> {
         let id = id.filter(|_| !self.repeated_id);
         let answerable = if id.is_some() { self.method.is_some() } else { !has_outcome };
         let invalid = |why| Err(Malformed::Invalid { id: id.clone(), answerable, why });
+        // JSON-01: every message names version 2.0.
         let is_2_0 = self.jsonrpc == Some(b"\"2.0\"")
             || self.jsonrpc.and_then(unescape).as_deref() == Some("2.0");
         if self.repeated || !is_2_0 {
@@ -378,6 +379,7 @@ impl<'a> Envelope<'a> {
                 malformed: !is_object && params.text != b"null",
             }
         });
+        // JSON-03…05: a notification has no `id` and gets no response; `null` is not an id.
         match (self.id, id) {
             (None, _) => Ok(Message::Notification { method, params }),
             (Some(_), Some(id)) => Ok(Message::Request { id, method, params }),
@@ -445,6 +447,7 @@ fn unquote(key: &[u8]) -> &[u8] {
     key.get(1..key.len() - 1).unwrap_or_default()
 }
 
+// JSON-09: an integer `code` and a string `message`.
 fn error_object(error: &[u8], line_breaks: bool) -> Result<ErrorObject, &'static str> {
     let code = find(error, "code").and_then(|code| core::str::from_utf8(code).ok()?.parse().ok());
     let message = find(error, "message").and_then(unescape);

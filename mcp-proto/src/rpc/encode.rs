@@ -6,6 +6,7 @@ use super::{ErrorObject, RequestId};
 use crate::error::Unencodable;
 use crate::json::{write_str, write_u64};
 
+// JSON-01: every message names version 2.0.
 const PREFIX: &[u8] = b"{\"jsonrpc\":\"2.0\"";
 
 /// Writes a request. `params` must write an object, or nothing for no params. Returns the offset of
@@ -60,6 +61,7 @@ pub(crate) fn error_line(
     error: &ErrorObject,
 ) {
     out.extend_from_slice(PREFIX);
+    // JSON-11, JSON-12: the id of the request; if it is unreadable, the revision decides.
     match id {
         Some(id) => {
             out.extend_from_slice(b",\"id\":");

@@ -29,6 +29,7 @@ enum Repr {
 
 impl RequestId {
     /// Parses a valid JSON value. Returns `None` if it is not an id.
+    // JSON-02: a string or an integer. ID-07: numbers with a fraction are not ids.
     pub(crate) fn from_json(value: &[u8]) -> Option<Self> {
         if let Some(number) = short_unsigned(value) {
             return Some(Self(Repr::Unsigned(number)));

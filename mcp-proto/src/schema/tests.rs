@@ -292,6 +292,7 @@ fn log_levels_are_eight_names_in_order_log_04() {
     }
 }
 
+// SEC-11
 #[test]
 fn only_https_and_data_icons_are_safe_sec_11() {
     for src in ["https://a/b.png", "HTTPS://a", "data:image/png;base64,"] {
@@ -453,4 +454,27 @@ proptest! {
         let resource = Resource::decode(&text).unwrap();
         prop_assert_eq!(encoded(&resource, Revision::V2025_11_25), text.parse::<Value>().unwrap());
     }
+}
+
+// SEC-15
+#[test]
+fn only_file_uris_are_roots() {
+    for uri in ["file:///home/ada", "file://host/share"] {
+        assert!(Root::new(uri).is_file(), "{uri}");
+    }
+    for uri in ["https://example.com", "file:", "/home/ada", "", "data:,x", "xfile:///"] {
+        assert!(!Root::new(uri).is_file(), "{uri}");
+    }
+}
+
+// SEC-08: without a mode it is a form. SEC-10: the first revision with URLs requires their ids.
+#[test]
+fn an_elicitation_is_a_form_unless_its_mode_is_url() {
+    let form = json!({"message": "m", "requestedSchema": {"type": "object", "properties": {}}});
+    assert!(matches!(decoded(&form).unwrap(), AnyElicit::Form(_)));
+    let url = json!({"mode": "url", "message": "m", "url": "https://a", "elicitationId": "1"});
+    assert!(matches!(decoded(&url).unwrap(), AnyElicit::Url(_)));
+    let without_id = ElicitUrl::new("m", "https://a");
+    let is_encoded = |revision| without_id.encode(revision, &mut Vec::new()).is_ok();
+    assert_eq!(Revision::ALL.map(is_encoded), [false, false, false, false, true]);
 }

@@ -72,6 +72,7 @@ fn the_format_is_stable_stl_23() {
     assert_eq!(sealed, "v1.AAAAAGqxPdjCeF04T5bn60YghYODA4xJjOLX2GRDef3OUnpZTI71I3N0ZXAgMjogw6k");
 }
 
+// STL-23
 #[test]
 fn any_changed_missing_or_added_byte_breaks_the_seal_stl_23() {
     let request = call(PARAMS);
@@ -103,6 +104,7 @@ fn any_changed_missing_or_added_byte_breaks_the_seal_stl_23() {
     }
 }
 
+// STL-23
 #[test]
 fn another_key_does_not_open_the_seal_stl_23() {
     let request = call(PARAMS);
@@ -113,6 +115,7 @@ fn another_key_does_not_open_the_seal_stl_23() {
     }
 }
 
+// STL-24
 #[test]
 fn another_principal_does_not_open_the_seal_stl_24() {
     let request = call(PARAMS);
@@ -123,6 +126,7 @@ fn another_principal_does_not_open_the_seal_stl_24() {
     }
 }
 
+// STL-24
 #[test]
 fn another_request_does_not_open_the_seal_stl_24() {
     let first = call(PARAMS);
@@ -194,6 +198,7 @@ fn a_repeated_member_cannot_take_the_place_of_another_stl_24() {
     assert!(opens_for(&twice, &twice));
 }
 
+// STL-24
 #[test]
 fn a_seal_opens_until_the_second_of_its_expiry_stl_24() {
     let request = call(PARAMS);

@@ -88,6 +88,7 @@ impl LineReader {
 
     /// Takes the next line from the front of `input`. Returns `None` when the input is exhausted.
     /// Each byte is scanned once, however the stream is split.
+    // FRM-07: lines do not depend on how the stream is split.
     pub(crate) fn next<'s, 'i: 's>(&'s mut self, input: &mut &'i [u8]) -> Option<Line<'s>> {
         self.release_lent();
         // A line is reported as soon as it exceeds the limit, and again when it ends.
@@ -104,6 +105,7 @@ impl LineReader {
             let piece = input.get(..end).unwrap_or_default();
             *input = input.get(end + 1..).unwrap_or_default();
             if self.state == LineState::Discarding {
+                // FRM-11: reading resumes after the LF.
                 self.state = LineState::Line;
                 self.discard(piece);
                 return self.discarded.take().map(Line::Discarded);

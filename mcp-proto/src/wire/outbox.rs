@@ -177,6 +177,7 @@ impl Outbox {
         if written.is_err() {
             self.buffer.truncate(start);
         }
+        // FRM-02: a line break would split the message.
         debug_assert!(
             self.buffer
                 .get(start..)

@@ -105,6 +105,7 @@ fn a_tool_chooses_how_it_fails() {
     });
 }
 
+// LOG-08
 #[test]
 fn a_handler_that_panics_affects_no_other_call_and_its_message_is_not_sent() {
     story(|| {
@@ -202,6 +203,7 @@ fn a_list_without_tools_has_one_page() {
     });
 }
 
+// PAG-07
 #[test]
 fn a_list_that_repeats_a_cursor_is_an_error() {
     story(|| {

@@ -119,6 +119,7 @@ fn completions_have_at_most_a_hundred_values() {
     });
 }
 
+// PAG-06
 #[test]
 fn every_list_comes_in_pages() {
     in_every_revision(

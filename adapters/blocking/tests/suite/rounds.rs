@@ -211,6 +211,7 @@ fn a_handler_runs_again_without_a_question() {
     });
 }
 
+// STL-23
 #[test]
 fn tampered_state_is_refused() {
     story(|| {
@@ -247,6 +248,7 @@ fn tampered_state_is_refused() {
     });
 }
 
+// STL-25, STL-26
 #[test]
 fn a_missing_answer_is_requested_again_and_an_invalid_one_is_refused() {
     story(|| {

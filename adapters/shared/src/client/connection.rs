@@ -114,6 +114,7 @@ impl Connection {
             let page: Raw = Call::new(&self.inner.link, ListTools::METHOD, request).await?;
             let bytes = page.as_bytes().len();
             let page = ListToolsResult::decode(&page)?;
+            // PAG-03: no cursor means the end.
             if let Some(tools) = pages.add(bytes, page.tools, page.next_cursor)? {
                 return Ok(tools);
             }

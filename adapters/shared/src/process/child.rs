@@ -135,6 +135,7 @@ impl Child {
             .is_none_or(|process| !matches!(process.try_wait(), Ok(None)))
     }
 
+    // FRM-05, FRM-06: stderr is text for people; nothing in it is taken as a failure.
     fn read_stderr(&self, stderr: impl Read) {
         let mut reader = BufReader::new(stderr);
         let mut line = Vec::new();

@@ -188,6 +188,7 @@ fn a_completion_resolves_by_reference_and_argument() {
     }
 }
 
+// SEC-20
 #[test]
 fn completions_are_truncated_to_100_values_sec_20() {
     let counts = |count: usize, total| {

@@ -38,6 +38,7 @@ fn walk(catalog: &Catalog<&'static str>) -> Vec<Vec<String>> {
     }
 }
 
+// STL-11, STL-12
 #[test]
 fn lists_keep_insertion_order_stl_12() {
     let mut catalog = with_pages(2, 1 << 20);
@@ -57,6 +58,7 @@ fn lists_keep_insertion_order_stl_12() {
     );
 }
 
+// PAG-06
 #[test]
 fn every_list_is_paged_and_encoded_for_the_peers_revision_pag_06() {
     let mut catalog = with_pages(1, 1 << 20).ttl_ms(7).cache_publicly();
@@ -98,6 +100,24 @@ fn every_list_is_paged_and_encoded_for_the_peers_revision_pag_06() {
     }
 }
 
+// STL-44
+#[test]
+fn all_pages_of_a_list_have_one_scope() {
+    let mut catalog = with_pages(1, 1 << 20).cache_publicly();
+    for name in ["a", "b", "c"] {
+        catalog.add_tool(tool(name), "").unwrap();
+    }
+    let mut cursor = None;
+    for _ in 0..3 {
+        let page = tools_page(&catalog, cursor.as_deref()).unwrap();
+        let text = encoded(&page, Revision::V2026_07_28);
+        assert!(text.contains(r#""cacheScope":"public""#), "{text}");
+        cursor = page.next_cursor;
+    }
+    assert_eq!(cursor, None);
+}
+
+// PAG-05
 #[test]
 fn invalid_cursors_are_rejected_pag_05() {
     let mut catalog = with_pages(1, 1 << 20);

@@ -167,7 +167,7 @@ pub(super) fn log_to(
 }
 
 /// Responds to a request with `input_required`; the client retries it with the answers.
-// STL-13…17, STL-27: a modern server sends no requests and does not wait for the retry.
+// STL-13…17, HTTP-21, STL-27: a modern server sends no requests and does not wait for the retry.
 pub(super) fn ask(
     env: &mut Env,
     inbound: &mut Inbound,

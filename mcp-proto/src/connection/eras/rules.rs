@@ -14,7 +14,7 @@ use crate::schema::key;
 use crate::vocabulary::{OutgoingKind, Peer, Route};
 
 /// The meaning of a `resultType`.
-// STL-48: a missing type means `complete`.
+// JSON-22, STL-48: a missing type means `complete`; an unknown one is invalid.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(in super::super) enum ResultKind {
     Complete,

@@ -366,7 +366,7 @@ impl PendingCalls {
     }
 
     /// Cancels a call of the application. Returns whether it was pending.
-    // CAN-01, T-44: only pending calls are cancelled; one late response is ignored.
+    // CAN-01, CAN-02, CAN-10, T-44: only the application's pending calls; ignores a late response.
     pub(crate) fn cancel(&mut self, env: &mut Env, call: CallId, reason: &str) -> bool {
         let Some(id) = self.table.wire_id(call) else { return false };
         let Some(open) = self.table.get(id).filter(|open| open.owner.is_application()) else {

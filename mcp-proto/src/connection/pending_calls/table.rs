@@ -2,7 +2,7 @@
 //!
 //! Wire ids are consecutive integers, never reused within a connection, and double as progress
 //! tokens. Retrying a call assigns a new wire id but keeps its `CallId`.
-// ID-01, ID-06: unique integer ids. ID-11: a retry uses a new id.
+// ID-01…03, ID-06, PRG-01: unique integer ids. ID-11: a retry uses a new id.
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};

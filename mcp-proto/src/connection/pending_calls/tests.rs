@@ -120,6 +120,7 @@ fn a_call_is_in_flight_until_it_is_answered_and_completes_once() {
     }
 }
 
+// ID-11
 #[test]
 fn a_call_is_retried_with_input_under_a_new_wire_id_id_11() {
     let (mut env, mut calls) = client(MODERN);
@@ -153,6 +154,7 @@ fn a_legacy_call_accepts_any_result() {
     assert_eq!(ends(&mut env), ["call#1 ok"]);
 }
 
+// JSON-22, STL-48
 #[test]
 fn an_unknown_result_type_or_unexpected_input_required_fails_the_call_stl_48() {
     for (method, result) in

@@ -32,6 +32,7 @@ fn result_types_exist_only_in_2026_07_28_stl_48() {
     assert!(matches!(answer(&mut client, 3, other), Some(Err(CallError::Invalid(_)))));
 }
 
+// LIF-34, STL-48
 #[test]
 fn unknown_result_types_are_accepted_with_a_shared_extension_stl_48() {
     let extension =

@@ -58,6 +58,7 @@ fn rebound_host_names_are_rejected_http_55() {
     }
 }
 
+// HTTP-55
 #[test]
 fn foreign_origins_are_rejected_http_55_t_90() {
     for origin in [
@@ -110,6 +111,7 @@ fn repeated_singleton_headers_are_rejected() {
     }
 }
 
+// HTTP-02: POST only. HTTP-23: 405 without streams for GET.
 #[test]
 fn unsupported_http_methods_are_rejected_with_allow_http_52() {
     for verb in ["PUT", "HEAD", "OPTIONS", "PATCH", "post", "Get", "", "POST ", "\u{1F600}"] {
@@ -167,6 +169,7 @@ fn a_body_must_be_json_t_91() {
     }
 }
 
+// HTTP-04, HTTP-05
 #[test]
 fn json_and_event_streams_must_be_accepted_http_04_http_05() {
     for accept in
@@ -221,6 +224,7 @@ fn a_content_length_above_the_limit_is_rejected_sec_18() {
     assert_eq!(admit(&policy, "POST", &kind).unwrap_err().status, 413, "checked before the type");
 }
 
+// HTTP-01: GET and DELETE at the endpoint of POST. HTTP-32: they need a session.
 #[test]
 fn get_and_delete_require_a_session_id_http_32_http_33() {
     let got = |last: Option<&str>| {
@@ -257,6 +261,7 @@ fn get_and_delete_require_a_session_id_http_32_http_33() {
     }
 }
 
+// HTTP-38
 #[test]
 fn an_unsupported_version_is_rejected_http_38() {
     let policy = Policy::default().revisions(&[Revision::V2025_11_25]);

@@ -81,6 +81,7 @@ mod tests {
         StreamEnd { attempts, ..StreamEnd::default() }
     }
 
+    // HTTP-17
     #[test]
     fn the_retry_time_of_the_server_is_respected_with_little_jitter_http_17_t_86() {
         for seed in 0..1000 {

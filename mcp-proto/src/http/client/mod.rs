@@ -7,7 +7,6 @@
 //! before the response is resumed, a separate stream carries messages that belong to no call, and a
 //! new session replaces one that the server has lost. In the modern era, aborting an exchange
 //! cancels its request, and a request is lost if its exchange is cut off.
-// HTTP-03…62: exchanges. SSE-16…26: event streams.
 
 mod action;
 mod backoff;

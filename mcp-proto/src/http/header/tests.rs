@@ -35,6 +35,7 @@ const VECTORS: &[(&str, &str)] = &[
     ("=?base64literal?=", "=?base64literal?="),
 ];
 
+// HTTP-49
 #[test]
 fn values_are_encoded_as_the_specification_says_t_46_http_49() {
     for (value, sent) in VECTORS {
@@ -101,6 +102,7 @@ fn surrounding_blanks_are_ignored_and_case_is_kept_http_46() {
     assert_eq!(decode(b"  =?base64?IA==?= ").as_deref(), Ok(" "));
 }
 
+// HTTP-30
 #[test]
 fn a_session_id_is_visible_ascii_of_bounded_length_http_30_sec_18() {
     let all: String = ('!'..='~').collect();
@@ -204,6 +206,7 @@ fn safe_integers_are_parsed_by_value_http_49_http_50() {
     }
 }
 
+// SSE-26
 #[test]
 fn media_types_match_regardless_of_case_and_parameters_sse_26_t_91() {
     for value in [

@@ -32,6 +32,7 @@ fn mirror() -> ParamHeaders {
     .unwrap()
 }
 
+// HTTP-47, HTTP-49
 #[test]
 fn annotated_arguments_are_mirrored_http_47_http_49() {
     let arguments = json!({
@@ -48,6 +49,7 @@ fn annotated_arguments_are_mirrored_http_47_http_49() {
     assert_eq!(fields, expected);
 }
 
+// HTTP-47
 #[test]
 fn absent_and_null_arguments_are_not_mirrored_http_47() {
     for arguments in [
@@ -67,6 +69,7 @@ fn absent_and_null_arguments_are_not_mirrored_http_47() {
     );
 }
 
+// HTTP-49
 #[test]
 fn values_that_no_header_can_represent_are_omitted_and_rejected_http_49() {
     for value in [
@@ -88,6 +91,7 @@ fn values_that_no_header_can_represent_are_omitted_and_rejected_http_49() {
     }
 }
 
+// HTTP-50
 #[test]
 fn headers_must_match_their_arguments_http_50_t_109() {
     let check = |arguments: Json, fields: &[(&str, &str)]| {
@@ -144,6 +148,7 @@ fn headers_must_match_their_arguments_http_50_t_109() {
     );
 }
 
+// HTTP-48
 #[test]
 fn invalid_annotations_make_the_tool_invalid_http_48() {
     for name in [
@@ -261,6 +266,7 @@ fn annotations_are_limited() {
     assert!(ParamHeaders::from_schema(&raw(&deep(60))).is_err());
 }
 
+// HTTP-44, TSK-36
 #[test]
 fn requests_with_a_name_have_mcp_name_http_44() {
     let params = raw(&json!({"name": "n", "uri": "file:///ü", "taskId": "t"}));

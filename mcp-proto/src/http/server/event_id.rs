@@ -52,6 +52,7 @@ pub(super) fn read_event_id(tag: u32, id: &str) -> Option<(StreamId, u64)> {
 mod tests {
     use super::*;
 
+    // SSE-15
     #[test]
     fn event_ids_round_trip_and_other_text_is_rejected() {
         let id = event_id(0xa1, StreamId(7), 12);

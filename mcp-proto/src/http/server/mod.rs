@@ -6,7 +6,6 @@
 //!
 //! [`HttpServer`] combines the server, its [`Streams`] and its [`Exchanges`], which are independent
 //! of each other.
-// HTTP-08…HTTP-29: responses and streams. SSE-13…SSE-19, SSE-24: event ids and resumption.
 
 mod event_id;
 mod exchange;
@@ -104,6 +103,7 @@ impl HttpServer {
     /// Creates the server of a single modern exchange, which is independent of all others.
     ///
     /// The request is cancelled if the client disconnects before the response is complete.
+    // STL-07, STL-08: no request depends on an earlier one or on its connection.
     #[must_use]
     pub fn modern(
         server: Server,
@@ -297,6 +297,7 @@ impl HttpServer {
                 self.route();
                 self.streams.remove(&mut self.server, stream);
             }
+            // CAN-16: the request continues, and its messages wait for the client.
             Scope::Session { .. } => self.streams.detach_if_reader(&mut self.server, stream, id),
         }
     }
@@ -436,6 +437,7 @@ impl HttpServer {
             exchange.on_sent(self.now + self.settings.keep_alive);
             return Some(BodyChunk::Bytes(frame.into()));
         }
+        // HTTP-12, HTTP-13: a stream ends after the response to its request.
         if !is_over && !exchange.is_cut() && !self.server.is_closed() {
             return None;
         }
@@ -471,6 +473,9 @@ impl HttpServer {
         self.now = self.now.max(self.server.now());
         let priming = self.priming_tag();
         while let Some(outgoing) = self.server.poll_outgoing() {
+            // PRG-15: progress uses the stream of its request.
+            // HTTP-19, HTTP-20, HTTP-25, HTTP-26: messages of a request use its stream, others the
+            // one of a GET.
             let stream = match outgoing.route {
                 Route::Any => UNSOLICITED,
                 Route::Stream(stream) => stream,
@@ -487,6 +492,7 @@ impl HttpServer {
                     if outgoing.last {
                         self.streams.end_unanswered(stream);
                     }
+                    // HTTP-14: a response without a priming event is not ended early.
                     if let Some(tag) = priming.filter(|_| !outgoing.last) {
                         let reader =
                             self.streams.reader(stream).and_then(|id| self.exchanges.get_mut(id));

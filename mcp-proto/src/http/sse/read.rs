@@ -190,6 +190,7 @@ impl EventReader {
             self.block.clear();
         }
         while !input.is_empty() {
+            // SSE-01: CRLF is one end of line.
             if mem::take(&mut self.after_cr) && input.first() == Some(&b'\n') {
                 skip(input, 1);
                 continue;
@@ -254,6 +255,7 @@ impl EventReader {
     fn step(&mut self, input: &mut &[u8]) -> Progress {
         let Some(&byte) = input.first() else { return Progress::Continue };
         match self.state {
+            // SSE-02: one byte order mark at the start is skipped.
             ParseState::Start(matched) if BOM.get(matched) == Some(&byte) => {
                 skip(input, 1);
                 self.state = if matched + 1 == BOM.len() {

@@ -253,6 +253,7 @@ proptest! {
         prop_assert!(reader.block_is_small());
     }
 
+    // SSE-13
     #[test]
     fn written_events_round_trip_sse_13(
         frames in proptest::collection::vec(
@@ -470,6 +471,7 @@ fn a_retry_is_digits_only_sse_11() {
     }
 }
 
+// SSE-12
 #[test]
 fn only_events_of_type_message_carry_messages_sse_12() {
     let messages = |stream: &str| {
@@ -492,6 +494,7 @@ fn invalid_utf_8_in_data_is_passed_on_unchanged_json_20() {
     assert_eq!((&*block.kind, block.data.as_deref()), ("\u{fffd}a", Some(&b"\xFF\""[..])));
 }
 
+// SSE-13
 #[test]
 fn each_field_is_written_as_one_line_sse_13_sse_24() {
     let mut stream = Vec::new();

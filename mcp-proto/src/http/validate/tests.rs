@@ -94,6 +94,7 @@ fn call(changes: &[Change<'_>]) -> Result<Post, (u16, i64)> {
     classify("tools/call", Some("add"), json!({"name": "add"}), changes)
 }
 
+// HTTP-39
 #[test]
 fn a_complete_modern_request_is_accepted_http_39_http_44() {
     assert_eq!(call(&[]), modern("tools/call"));
@@ -141,6 +142,7 @@ fn invalid_json_is_a_parse_error_json_13() {
     assert_eq!(rejection(&policy, &old, "{").2, Some(Value::Null), "D-01");
 }
 
+// HTTP-06, HTTP-07
 #[test]
 fn other_json_is_an_invalid_request_json_14_http_06_http_07_t_94() {
     let fields = head("tools/call", None);
@@ -164,6 +166,7 @@ fn other_json_is_an_invalid_request_json_14_http_06_http_07_t_94() {
     }
 }
 
+// HTTP-43, HTTP-45
 #[test]
 fn required_headers_are_checked_first_t_105_http_43_http_45() {
     // Everything else is wrong as well.
@@ -185,6 +188,7 @@ fn required_headers_are_checked_first_t_105_http_43_http_45() {
     assert_eq!(rejection(&Policy::default(), &twice, &body), (400, -32020, Some(json!("q"))));
 }
 
+// STL-03
 #[test]
 fn a_request_with_incomplete_meta_is_rejected_stl_03() {
     for meta in [
@@ -218,6 +222,7 @@ fn a_request_with_incomplete_meta_is_rejected_stl_03() {
     );
 }
 
+// HTTP-40, HTTP-45, HTTP-46
 #[test]
 fn head_and_body_must_agree_on_version_and_method_http_40_http_45_http_46() {
     assert_eq!(call(&[("mcp-protocol-version", Some("2025-11-25"))]), Err((400, -32020)));
@@ -234,6 +239,7 @@ fn head_and_body_must_agree_on_version_and_method_http_40_http_45_http_46() {
     assert_eq!(call(&[("MCP-METHOD", Some(" tools/call\t"))]), modern("tools/call"));
 }
 
+// HTTP-41
 #[test]
 fn an_unsupported_version_is_rejected_with_the_supported_ones_http_41_lif_24() {
     for version in ["v999.0.0", "2025-11-25"] {
@@ -250,6 +256,7 @@ fn an_unsupported_version_is_rejected_with_the_supported_ones_http_41_lif_24() {
     }
 }
 
+// HTTP-42
 #[test]
 fn an_unknown_method_is_not_found_http_42() {
     for method in [
@@ -276,6 +283,7 @@ fn an_unknown_method_is_not_found_http_42() {
     );
 }
 
+// HTTP-45
 #[test]
 fn head_and_body_must_agree_on_the_name_http_45_t_106() {
     for bad in [
@@ -312,6 +320,7 @@ fn head_and_body_must_agree_on_the_name_http_45_t_106() {
     assert_eq!(named("file:///世界"), Err((400, -32020)));
 }
 
+// HTTP-50
 #[test]
 fn annotated_arguments_must_be_mirrored_http_50() {
     let custom = |arguments: Value, changes: &[Change<'_>]| {
@@ -340,6 +349,7 @@ fn annotated_arguments_must_be_mirrored_http_50() {
     assert_eq!((plain("unknown"), plain("invalid")), (ok.clone(), ok));
 }
 
+// HTTP-08
 #[test]
 fn modern_notifications_are_accepted_http_08() {
     let note = |params: Value| {
@@ -389,6 +399,7 @@ fn initialize_opens_a_session_lif_20() {
     );
 }
 
+// LIF-33, HTTP-43
 #[test]
 fn a_modern_server_answers_initialize_with_its_revisions_lif_33_http_43() {
     let policy = Policy::default().revisions(&[Revision::V2026_07_28]);
@@ -406,6 +417,7 @@ fn a_modern_server_answers_initialize_with_its_revisions_lif_33_http_43() {
     assert_eq!(rejection(&policy, &post_fields(), note), (400, -32020, None));
 }
 
+// HTTP-32, HTTP-37, HTTP-38
 #[test]
 fn legacy_messages_require_a_session_http_32_http_33_http_37_http_38() {
     let policy = Policy::default();
@@ -456,6 +468,7 @@ fn a_server_without_revisions_rejects_every_message() {
     assert_eq!(rejection(&policy, &bare, r#"{"jsonrpc":"2.0","method":"x"}"#).0, 400);
 }
 
+// HTTP-06
 #[test]
 fn batches_are_accepted_only_where_the_revision_may_have_them_http_06_bat_12() {
     let array = r#"[{"jsonrpc":"2.0","id":1,"method":"a"},{"jsonrpc":"2.0","method":"b"},

@@ -49,6 +49,16 @@ fn a_context_holds_client_log_level_and_progress_token_stl_01_log_04() {
     }
 }
 
+// STL-04
+#[test]
+fn a_context_without_client_info_is_complete() {
+    let (mut contexts, server) = (ContextCache::default(), server());
+    for info in ["", r#","io.modelcontextprotocol/clientInfo":1"#] {
+        let sender = read(&mut contexts, &server, &request(info)).unwrap();
+        assert_eq!((sender.peer.revision, &*sender.peer.info.name), (REVISION, ""), "{info}");
+    }
+}
+
 #[test]
 fn identical_bytes_are_parsed_once() {
     let (mut contexts, server) = (ContextCache::default(), server());
@@ -76,6 +86,7 @@ fn long_contexts_and_those_with_line_breaks_are_not_reused() {
     }
 }
 
+// STL-03
 #[test]
 fn the_error_for_an_incomplete_context_lists_required_members_stl_03() {
     let version = r#""io.modelcontextprotocol/protocolVersion":"2026-07-28""#;

@@ -50,6 +50,7 @@ fn params(text: Option<&str>, token: Option<u64>, level: Option<Level>) -> Value
     serde_json::from_str(text.strip_prefix("before").unwrap()).unwrap()
 }
 
+// STL-02
 #[test]
 fn every_request_carries_revision_capabilities_and_client_info_stl_01_stl_02() {
     for text in [None, Some("{}"), Some("{ }"), Some(r#"{"_meta":{}}"#), Some(r#"{"_meta":null}"#)]
@@ -60,6 +61,7 @@ fn every_request_carries_revision_capabilities_and_client_info_stl_01_stl_02() {
     assert_eq!(with, json!({"a": [1], "name": "x", "_meta": meta()}));
 }
 
+// STL-02
 #[test]
 fn the_client_info_can_be_withheld_stl_02() {
     let mut out = Vec::new();
@@ -129,6 +131,7 @@ fn expected(result: &str, is_cacheable: bool, sends_info: bool) -> Value {
     result
 }
 
+// JSON-23
 #[test]
 fn every_result_carries_type_server_info_and_cache_members_stl_05_stl_39_stl_40_json_23() {
     let members = [

@@ -189,11 +189,29 @@ fn a_sub_capability_declares_its_parent() {
     assert_eq!(tasks.as_str(), r#"{"tasks":{"requests":{"tools":{"call":{}}}}}"#);
 }
 
+// CAP-20
 #[test]
 fn tasks_are_not_declared_in_the_modern_revision_cap_20() {
     let all = all().into_iter().fold(Capabilities::none(), Capabilities::with);
     for side in [Side::Client, Side::Server] {
         assert_eq!(written(&all, side, Revision::V2026_07_28).member("tasks"), None);
         assert!(written(&all, side, Revision::V2025_11_25).member("tasks").is_some());
+    }
+}
+
+// CAP-17
+#[test]
+fn an_extension_needs_an_id_with_a_prefix_and_an_object() {
+    let declares = |id: &str, settings: &Value| {
+        let ours = Capabilities::none().with_extension(id, raw(settings));
+        let declared = written(&ours, Side::Client, Revision::V2026_07_28);
+        declared.member("extensions").is_some_and(|extensions| extensions.member(id).is_some())
+    };
+    for id in ["com.example/x", "io.modelcontextprotocol/tasks"] {
+        assert!(declares(id, &json!({})), "{id}");
+        assert!(!declares(id, &json!(true)), "{id}");
+    }
+    for id in ["", "x", "/x", "1com/x", "com.example/x y", "com.example/x/y"] {
+        assert!(!declares(id, &json!({})), "{id:?}");
     }
 }

@@ -74,6 +74,7 @@ async fn a_client_validates_results_the_server_does_not<R: Runtime>() {
     serving.ends_well().await;
 }
 
+// JSON-26
 async fn a_schema_in_an_unknown_dialect_is_refused_at_startup_json_26<R: Runtime>() {
     let schema = json!({"type": "object", "$schema": "https://example.com/dialect"});
     let tool = Tool::new("odd", AnyObject(raw(&schema)));

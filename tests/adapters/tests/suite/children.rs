@@ -52,6 +52,7 @@ async fn child_id(connection: &mcp_adapter::Connection) -> u32 {
 
 /// Returns `count` numbers that a child writes to stderr.
 async fn numbers(connection: &mcp_adapter::Connection, count: usize) -> Vec<u32> {
+    // FRM-05, FRM-06: a server that writes to stderr stays connected.
     eventually("the child has said its numbers", || connection.stderr().len() >= count).await;
     connection.stderr().iter().map(|line| line.parse().unwrap()).collect()
 }

@@ -168,6 +168,7 @@ fn a_server_calls_only_what_was_declared_cap_03() {
     }
 }
 
+// TSK-02
 #[test]
 fn tasks_are_requested_only_if_declared_cap_03() {
     let task = r#"{"name":"t","task":{"ttl":1000}}"#;
@@ -175,6 +176,20 @@ fn tasks_are_requested_only_if_declared_cap_03() {
     solo.call("tools/call", task).unwrap();
     let mut solo = bare_client(r#"{"tools":{}}"#, R4);
     assert_eq!(solo.call("tools/call", task), Err(Misuse::Undeclared));
+}
+
+// TSK-07
+#[test]
+fn a_server_without_tasks_treats_the_call_as_an_ordinary_one() {
+    let config = server::Config::new("s", "1").capability(Capability::Tools);
+    for revision in [R3, R4] {
+        let mut solo = ServerSolo::ready(config.clone(), revision, "{}");
+        let params = r#"{"name":"t","task":{"ttl":1000}}"#;
+        solo.say(format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{params}}}"#));
+        solo.expect_events(&[&*format!("request#1 tools/call {params}")]);
+        solo.respond(1, "{}").unwrap();
+        solo.expect_result("1");
+    }
 }
 
 #[test]

@@ -153,6 +153,7 @@ fn a_question_that_times_out_fails_the_request() {
     solo.expect_silence();
 }
 
+// SEC-17
 #[test]
 fn rounds_and_questions_are_bounded() {
     let limits = Limits { input_rounds_max: 3, input_requests_max: 2, ..Limits::default() };

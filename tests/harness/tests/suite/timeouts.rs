@@ -199,6 +199,7 @@ fn calls_to_people_have_longer_timeouts_t_60() {
     solo.expect_events(&["call#1 TimedOut", "call#2 TimedOut"]);
 }
 
+// TMO-12
 #[test]
 fn the_result_of_a_task_may_take_longer_tmo_12() {
     let mut solo = ClientSolo::ready(

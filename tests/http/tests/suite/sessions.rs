@@ -20,6 +20,7 @@ rows! {
     nothing_of_one_session_is_replayed_in_another,
 }
 
+// HTTP-30
 fn session_ids_are_unguessable<R: Runtime>() {
     let served = Served::echo::<R>();
     let session = Session::open(served.address);
@@ -48,6 +49,7 @@ fn session_ids_are_unguessable<R: Runtime>() {
     assert!(others.iter().all(|id| *id != session.id));
 }
 
+// HTTP-33
 fn an_ended_session_is_forgotten<R: Runtime>() {
     let served = Served::echo::<R>();
     let session = Session::open(served.address);

@@ -141,6 +141,7 @@ fn a_closed_subscription_is_dropped<R: Runtime>() {
     assert_eq!(hear(&heard), "over");
 }
 
+// CAN-16
 fn a_disconnect_within_a_session_cancels_nothing<R: Runtime>() {
     let (server, heard) = waiting_room();
     let served = Served::on::<R>(server, Http::new());

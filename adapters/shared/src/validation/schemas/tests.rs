@@ -20,6 +20,7 @@ fn a_mismatch_names_the_place_but_not_the_value() {
     assert!(check(schema, "{}").unwrap_err().contains("required"));
 }
 
+// JSON-26
 #[test]
 fn the_dialect_is_2020_12_unless_the_schema_says_otherwise_json_26() {
     // `prefixItems` exists in 2020-12 only.
@@ -34,6 +35,7 @@ fn the_dialect_is_2020_12_unless_the_schema_says_otherwise_json_26() {
     assert!(check(unknown, "1").unwrap_err().contains("example.com/dialect"));
 }
 
+// JSON-27
 #[test]
 fn external_references_are_not_fetched_json_27() {
     for target in
@@ -44,6 +46,7 @@ fn external_references_are_not_fetched_json_27() {
     }
 }
 
+// JSON-28
 #[test]
 fn hostile_schemas_are_refused_quickly_json_28() {
     let mut bomb = String::from(r##"{"$ref":"#a0","$defs":{"##);

@@ -163,6 +163,7 @@ fn subscribe_requests_use_the_timeouts_of_the_options() {
     );
 }
 
+// TMO-11
 #[test]
 fn progress_sets_no_deadline_on_an_open_subscription_tmo_11() {
     let (mut client, call) = modern();
@@ -442,4 +443,21 @@ fn late_messages_after_any_final_response_are_no_violation_t_101() {
         }
         assert_eq!(ends, 1, "{kind}");
     }
+}
+
+// CAN-18
+#[test]
+fn a_server_cannot_cancel_a_call() {
+    let (mut client, _) = modern();
+    let call = client.call_raw(NOW, "tools/list", None, CallOptions::default()).unwrap();
+    let cancelled = r#"{"jsonrpc":"2.0","method":"notifications/cancelled",
+        "params":{"requestId":3}}"#;
+    receive(&mut client, cancelled);
+    let events: Vec<Event> = core::iter::from_fn(|| client.poll_event()).collect();
+    assert!(matches!(events[..], [Event::Violation(_)]), "{events:?}");
+    answer(&mut client, 3, true);
+    let Some(Event::Completed { call: completed, outcome }) = client.poll_event() else {
+        panic!("not completed")
+    };
+    assert!(completed == call && outcome.is_ok(), "{outcome:?}");
 }

@@ -108,6 +108,7 @@ impl Fixture {
         let body = Raw::from_text(core::str::from_utf8(&send.body).unwrap()).unwrap();
         assert_eq!(body.member("method").unwrap().to_text().unwrap(), method);
         assert_eq!(send.method, HttpMethod::Post);
+        // HTTP-04: a POST accepts JSON and event streams.
         assert_eq!(send.header("accept"), Some("application/json, text/event-stream"));
         assert_eq!(send.header("content-type"), Some("application/json"));
         send
@@ -122,6 +123,7 @@ impl Fixture {
 
     fn get(&mut self) -> HttpRequest {
         let send = self.send();
+        // HTTP-05: a GET accepts event streams.
         assert_eq!(
             (send.method, send.header("accept")),
             (HttpMethod::Get, Some("text/event-stream"))

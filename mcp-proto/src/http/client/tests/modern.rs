@@ -4,6 +4,7 @@ use super::*;
 use crate::revision::Capability;
 use crate::vocabulary::Filter;
 
+// HTTP-39, HTTP-44
 #[test]
 fn headers_mirror_the_body_http_39_http_44() {
     let mut it = Fixture::modern();
@@ -39,6 +40,7 @@ fn a_session_id_of_a_modern_server_is_ignored_http_52() {
     it.idle();
 }
 
+// LIF-25
 #[test]
 fn discovery_is_retried_with_a_supported_revision_lif_25() {
     let mut it = Fixture::new(config());
@@ -80,6 +82,7 @@ fn discovery_is_retried_at_most_once_t_32_t_33() {
     it.post("initialize");
 }
 
+// CAN-12
 #[test]
 fn cancelling_aborts_the_exchange_can_12_t_76() {
     let mut it = Fixture::modern();
@@ -110,6 +113,7 @@ fn a_timed_out_call_leaves_nothing_open_tmo_02() {
     assert_eq!((it.exchanges(), it.http.poll_timeout()), (0, None));
 }
 
+// HTTP-53, SSE-22
 #[test]
 fn a_stream_that_ends_early_fails_its_call_and_is_not_resumed_http_53_sse_22() {
     for cut in [false, true] {
@@ -130,6 +134,7 @@ fn a_stream_that_ends_early_fails_its_call_and_is_not_resumed_http_53_sse_22() {
     }
 }
 
+// HTTP-62
 #[test]
 fn a_response_to_another_request_fails_the_call_http_62() {
     let mut it = Fixture::modern();
@@ -264,6 +269,7 @@ pub(super) const TOOLS: &str = r#"{"tools":[
         "a":{"type":"array","x-mcp-header":"A"}}}}
     ],"nextCursor":"2"}"#;
 
+// HTTP-48
 #[test]
 fn tools_with_invalid_annotations_are_dropped_and_reported_http_48() {
     for as_events in [false, true] {
@@ -295,6 +301,7 @@ fn tools_with_invalid_annotations_are_dropped_and_reported_http_48() {
     }
 }
 
+// HTTP-47
 #[test]
 fn annotated_arguments_are_mirrored_http_47_http_49() {
     let mut it = Fixture::modern();

@@ -3,6 +3,7 @@
 use super::*;
 use crate::revision::Era;
 
+// LIF-29, LIF-30
 #[test]
 fn a_server_that_fails_the_probe_without_a_modern_error_is_legacy_lif_28_lif_30_t_73() {
     let plain = [("content-type", "text/html")];
@@ -56,6 +57,7 @@ fn a_server_that_fails_the_probe_without_a_modern_error_is_legacy_lif_28_lif_30_
     }
 }
 
+// LIF-27
 #[test]
 fn a_modern_error_is_respected_with_any_status_lif_25_lif_27_t_73() {
     for (status, error) in [
@@ -139,6 +141,7 @@ fn an_unreachable_server_closes_the_client() {
     it.idle();
 }
 
+// TMO-15
 #[test]
 fn a_probe_that_times_out_is_aborted_and_the_server_is_legacy_tmo_15_t_35() {
     let mut it = Fixture::new(config());

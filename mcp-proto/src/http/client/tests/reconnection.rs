@@ -3,6 +3,7 @@
 use super::streams::{PRIMING, ready_with_stream, until_next};
 use super::*;
 
+// HTTP-24
 #[test]
 fn a_server_may_offer_no_get_stream_http_24() {
     for status in [400, 404, 405, 406, 501, 200, 204, 302] {

@@ -15,6 +15,7 @@ fn ready(revision: Revision) -> Fixture {
     if revision == Revision::V2026_07_28 { Fixture::modern() } else { Fixture::ready(revision) }
 }
 
+// HTTP-11, SSE-26
 #[test]
 fn json_and_event_streams_are_accepted_http_11_sse_26_t_91() {
     for revision in REVISIONS {
@@ -74,6 +75,7 @@ fn an_invalid_response_fails_only_its_call_http_62_t_74_t_91() {
     }
 }
 
+// HTTP-61
 #[test]
 fn a_json_rpc_error_takes_precedence_over_the_status_http_61_t_73() {
     for revision in REVISIONS {
@@ -153,6 +155,7 @@ fn a_failed_exchange_fails_only_its_call() {
     }
 }
 
+// CAN-17
 #[test]
 fn any_success_status_accepts_a_one_way_message_t_75() {
     for status in [200, 202, 204] {
@@ -177,6 +180,7 @@ fn any_success_status_accepts_a_one_way_message_t_75() {
     }
 }
 
+// AUT-11
 #[test]
 fn a_challenge_is_reported_and_the_session_continues_aut_11() {
     for revision in REVISIONS {

@@ -2,6 +2,7 @@
 
 use super::*;
 
+// HTTP-31, HTTP-36
 #[test]
 fn later_requests_carry_session_id_and_version_http_31_http_36() {
     for (revision, version) in [
@@ -44,6 +45,7 @@ fn without_a_session_id_a_404_fails_only_its_call_t_80() {
     assert_eq!(it.events(), ["closed: closed by this side"]);
 }
 
+// HTTP-30
 #[test]
 fn an_invalid_session_id_is_reported_and_ignored_http_30() {
     let mut it = Fixture::new(config());
@@ -57,6 +59,7 @@ fn an_invalid_session_id_is_reported_and_ignored_http_30() {
     assert_eq!(it.post("notifications/initialized").header("mcp-session-id"), None);
 }
 
+// HTTP-29, HTTP-60
 #[test]
 fn only_a_successful_initialize_assigns_the_session_id_http_60_t_79() {
     let mut it = Fixture::ready(Revision::V2025_11_25);
@@ -80,6 +83,7 @@ fn only_a_successful_initialize_assigns_the_session_id_http_60_t_79() {
     assert_eq!(it.http.session_id(), None);
 }
 
+// HTTP-34
 #[test]
 fn a_lost_session_is_replaced_once_and_no_call_is_retried_http_34_t_70_t_71() {
     let mut it = Fixture::ready(Revision::V2025_11_25);
@@ -201,6 +205,7 @@ fn an_answered_call_resets_the_count_of_lost_sessions_t_72() {
     assert!(!it.http.is_closed());
 }
 
+// HTTP-35
 #[test]
 fn a_session_is_deleted_after_pending_one_way_messages_http_35() {
     for status in [200, 204, 404, 405, 500] {

@@ -33,6 +33,7 @@ pub(super) fn until_next(it: &mut Fixture) -> (Duration, HttpRequest) {
     }
 }
 
+// HTTP-17, HTTP-18, SSE-16, SSE-19
 #[test]
 fn a_primed_stream_is_resumed_after_its_retry_time_http_16_http_17_http_18_sse_16_sse_19_t_82() {
     for seed in 0..200 {
@@ -123,6 +124,7 @@ fn without_priming_a_stream_is_resumed_once_an_event_had_an_id_sse_16_sse_21() {
     }
 }
 
+// HTTP-22: two streams at a time.
 #[test]
 fn two_streams_are_resumed_each_after_its_own_event_sse_20_t_84() {
     let (mut it, stream) = ready_with_stream();
@@ -139,6 +141,7 @@ fn two_streams_are_resumed_each_after_its_own_event_sse_20_t_84() {
     assert_eq!(after, [Some("c3".to_string()), Some("s9".to_string())]);
 }
 
+// SSE-21
 #[test]
 fn a_stream_that_ends_without_an_answer_and_an_id_fails_the_call_sse_21_t_87() {
     let bodies = ["", ": hello\n\n", "retry: 5\n\n", "id: \ndata:\n\n", "id: x\n"];
@@ -190,6 +193,7 @@ fn a_permanent_error_ends_a_resumption_t_70() {
     }
 }
 
+// SSE-25
 #[test]
 fn redelivered_events_are_handled_once_sse_25() {
     let (mut it, stream) = ready_with_stream();
@@ -239,6 +243,7 @@ fn a_response_may_arrive_on_any_stream_t_85_t_88_t_89() {
     assert_eq!(it.exchanges(), 1, "only the GET stream is open");
 }
 
+// SSE-12
 #[test]
 fn only_message_events_are_handled_sse_12_t_82() {
     let (mut it, stream) = ready_with_stream();
@@ -251,6 +256,7 @@ fn only_message_events_are_handled_sse_12_t_82() {
     assert_eq!(it.events(), ["None x/y"]);
 }
 
+// HTTP-03
 #[test]
 fn a_response_to_the_server_is_a_post_of_its_own_http_03() {
     let (mut it, stream) = ready_with_stream();
@@ -265,6 +271,7 @@ fn a_response_to_the_server_is_a_post_of_its_own_http_03() {
     assert_eq!(it.exchanges(), 1);
 }
 
+// HTTP-22
 #[test]
 fn without_stream_opens_no_get_stream_http_22() {
     let mut it = Fixture::with_http(config(), HttpConfig::new(1).without_stream());
@@ -277,6 +284,7 @@ fn without_stream_opens_no_get_stream_http_22() {
     it.idle();
 }
 
+// HTTP-28
 #[test]
 fn a_404_to_a_resumed_get_stream_means_a_lost_session_http_34_t_70() {
     let (mut it, stream) = ready_with_stream();

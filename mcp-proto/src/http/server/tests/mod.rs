@@ -111,6 +111,7 @@ impl Fixture {
         let initialize = it.request("initialize", params);
         let head = it.session.poll_reply(initialize).unwrap();
         assert_eq!(head.status, 200);
+        // HTTP-29: the response to `initialize` carries the session id.
         assert!(head.headers.contains(&("mcp-session-id", name.into())), "{head:?}");
         it.notify("notifications/initialized", json!({}));
         assert!(matches!(it.session.poll_event(), Some(Event::Ready(_))));
@@ -198,6 +199,7 @@ impl Fixture {
         if let Some(head) = self.session.poll_reply(id) {
             assert_eq!((head.status, &head.body), (200, &Body::Events));
             assert!(head.headers.contains(&("content-type", "text/event-stream".into())));
+            // HTTP-54: proxies must not buffer the stream.
             assert!(head.headers.contains(&("x-accel-buffering", "no".into())));
         }
         let mut bytes = Vec::new();

@@ -2,6 +2,7 @@
 
 use super::*;
 
+// HTTP-42
 #[test]
 fn a_single_response_has_the_status_of_its_error_code_http_42() {
     let (mut session, call) = post_modern(&modern_request("tools/call", json!({"name": "x"})));
@@ -15,6 +16,7 @@ fn a_single_response_has_the_status_of_its_error_code_http_42() {
     assert_eq!(session.poll_reply(call).unwrap().status, 404);
 }
 
+// SSE-24
 #[test]
 fn events_have_no_ids_and_streams_are_not_primed_sse_24_http_52() {
     let (session, call) = post_modern(&modern_request("tools/call", json!({"name": "x"})));
@@ -67,6 +69,7 @@ fn a_cached_context_is_reused_only_under_its_own_configuration_stl_01() {
     assert!(parsed.wants_progress && !Arc::ptr_eq(&again.peer, &parsed.peer));
 }
 
+// CAN-12
 #[test]
 fn a_disconnection_cancels_the_request_t_76_t_77() {
     for is_begun in [false, true] {
@@ -89,6 +92,7 @@ fn a_disconnection_cancels_the_request_t_76_t_77() {
     }
 }
 
+// CAN-16
 #[test]
 fn in_a_session_a_disconnection_does_not_cancel_the_request_t_76() {
     let mut it = Fixture::new();
@@ -127,4 +131,34 @@ fn a_subscriber_that_disconnected_receives_nothing() {
     it.session.handle_gone(it.now, listen);
     it.change();
     assert!(!it.session.has_output() && !it.session.is_busy());
+}
+
+// HTTP-20, HTTP-21, PRG-15
+#[test]
+fn a_response_stream_carries_only_notifications_of_its_request() {
+    let (session, call) = post_modern(&modern_request("tools/call", json!({"name": "x"})));
+    let mut it = Fixture { session, now: Instant::ZERO, next_id: 2 };
+    let incoming = it.incoming();
+    it.change();
+    for parent in [None, Some(incoming)] {
+        let options = crate::CallOptions { parent, ..crate::CallOptions::default() };
+        assert!(it.session.call_raw(it.now, "roots/list", None, options).is_err());
+    }
+    assert_eq!(it.session.poll_reply(call), None);
+    it.progress(incoming, 1);
+    it.answer(incoming);
+    assert_eq!(it.read(call).summaries(), ["progress 1", "result 1"]);
+}
+
+// STL-27: the server does not wait for the retry.
+#[test]
+fn a_request_that_requires_input_leaves_nothing_open() {
+    let (session, call) = post_modern(&modern_request("tools/call", json!({"name": "x"})));
+    let mut it = Fixture { session, now: Instant::ZERO, next_id: 2 };
+    let incoming = it.incoming();
+    it.session.request_input(it.now, incoming, &[], Some("step 1")).unwrap();
+    let (status, body) = it.json(call);
+    assert_eq!((status, &body["result"]["resultType"]), (200, &json!("input_required")));
+    assert!(!it.session.is_busy());
+    assert!(it.session.respond(it.now, incoming, &CallToolResult::text("late")).is_err());
 }

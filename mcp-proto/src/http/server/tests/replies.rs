@@ -2,6 +2,7 @@
 
 use super::*;
 
+// HTTP-10
 #[test]
 fn a_single_response_is_json_http_10() {
     let mut it = Fixture::new();
@@ -23,6 +24,7 @@ fn an_error_in_a_session_has_status_200() {
     assert_eq!((status, summary(&body)), (200, "error -32601".into()));
 }
 
+// HTTP-10, HTTP-12, HTTP-13, HTTP-19
 #[test]
 fn a_message_before_the_response_makes_it_an_event_stream_http_19_http_13() {
     for early in [true, false] {
@@ -54,6 +56,7 @@ impl IntoRaw for &str {
     }
 }
 
+// HTTP-08
 #[test]
 fn notifications_and_responses_are_accepted_with_202_http_08() {
     let mut it = Fixture::new();
@@ -63,6 +66,7 @@ fn notifications_and_responses_are_accepted_with_202_http_08() {
     assert!(!it.session.is_busy());
 }
 
+// HTTP-09
 #[test]
 fn an_invalid_notification_is_rejected_with_an_error_http_09() {
     let mut it = Fixture::new();
@@ -73,6 +77,7 @@ fn an_invalid_notification_is_rejected_with_an_error_http_09() {
     assert!(!it.session.is_busy());
 }
 
+// HTTP-16
 #[test]
 fn a_slow_request_gets_a_priming_event_http_16() {
     let mut it = Fixture::new();
@@ -112,6 +117,7 @@ fn revisions_without_priming_stay_silent_until_the_keep_alive_http_16_http_54() 
     }
 }
 
+// HTTP-54
 #[test]
 fn an_idle_stream_gets_comments_http_54() {
     let mut it = Fixture::new();

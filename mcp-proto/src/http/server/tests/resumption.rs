@@ -4,6 +4,7 @@ use super::*;
 
 const EXPECTED: [&str; 4] = ["progress 1", "progress 2", "progress 3", "result 1"];
 
+// HTTP-15, SSE-19
 #[test]
 fn a_response_ended_early_is_fetched_by_get_http_15_sse_19() {
     for is_begun in [false, true] {
@@ -30,6 +31,7 @@ fn a_response_ended_early_is_fetched_by_get_http_15_sse_19() {
     }
 }
 
+// HTTP-14
 #[test]
 fn without_priming_a_response_is_not_ended_early_http_14() {
     let mut it = Fixture::in_revision("2025-06-18", StreamSettings::default());
@@ -56,6 +58,7 @@ fn step(it: &mut Fixture, incoming: IncomingId, number: usize) {
     if number <= 3 { it.progress(incoming, number as u32) } else { it.answer(incoming) }
 }
 
+// SSE-18
 #[test]
 fn a_stream_cut_anywhere_is_resumed_without_duplicates_sse_17_sse_18() {
     let mut cuts = 0;
@@ -120,6 +123,7 @@ fn a_finished_response_can_be_replayed_from_any_event() {
     }
 }
 
+// SSE-15, SSE-17
 #[test]
 fn only_messages_of_the_resumed_stream_are_replayed_sse_17() {
     let mut it = Fixture::new();
@@ -140,6 +144,7 @@ fn only_messages_of_the_resumed_stream_are_replayed_sse_17() {
     assert_eq!(it.read(get).summaries(), ["progress 2", "progress 3", "result 1"]);
 }
 
+// SSE-14
 #[test]
 fn event_ids_are_unique_in_a_session_sse_14() {
     let mut it = Fixture::new();
@@ -193,6 +198,7 @@ fn an_id_that_was_never_issued_cannot_be_resumed_from() {
     assert!(!it.read(call).is_over);
 }
 
+// HTTP-27
 #[test]
 fn a_resumption_replaces_the_previous_reader_http_27() {
     let (mut it, call, incoming, bytes) = started(2);

@@ -2,6 +2,7 @@
 
 use super::*;
 
+// HTTP-25, HTTP-26
 #[test]
 fn only_messages_that_belong_to_no_request_use_it_http_25_http_26() {
     let mut it = Fixture::new();
@@ -14,6 +15,7 @@ fn only_messages_that_belong_to_no_request_use_it_http_25_http_26() {
     assert_eq!(it.read(call).summaries(), ["progress 1", "result 1"]);
 }
 
+// HTTP-16, HTTP-23
 #[test]
 fn it_starts_with_a_priming_event_http_16() {
     let mut it = Fixture::new();
@@ -41,6 +43,7 @@ fn messages_wait_for_the_first_listener() {
     assert!(it.read(again).messages.is_empty(), "later listeners do not receive them again");
 }
 
+// HTTP-27, HTTP-28
 #[test]
 fn a_second_listener_replaces_the_first_http_27() {
     let mut it = Fixture::new();
@@ -60,6 +63,7 @@ fn a_second_listener_replaces_the_first_http_27() {
     );
 }
 
+// HTTP-19
 #[test]
 fn requests_with_a_parent_use_its_stream_http_19_http_27() {
     let mut it = Fixture::new();

@@ -111,6 +111,7 @@ pub(crate) fn answer(server: &mut PlayedServer, incoming: IncomingId) -> bool {
     kind == "complete"
 }
 
+// LIF-22
 #[test]
 fn modern_requests_are_served_before_during_and_after_a_handshake_lif_20_lif_21_t_39() {
     let mut server = server(config());
@@ -208,6 +209,7 @@ fn capabilities_are_not_shared_between_eras_t_39_cap_14() {
     }
 }
 
+// STL-07
 #[test]
 fn metadata_of_a_request_does_not_apply_to_the_next_t_39() {
     let mut server = server(config());
@@ -286,6 +288,7 @@ fn an_open_id_is_unique_across_eras_id_09() {
     }
 }
 
+// CAN-11, CAN-13
 #[test]
 fn a_cancellation_ends_the_request_of_its_id_in_either_era_can_11_can_13_can_19() {
     let mut server = server(config());
@@ -317,6 +320,7 @@ fn a_cancellation_ends_the_request_of_its_id_in_either_era_can_11_can_13_can_19(
     server.expect_silence();
 }
 
+// LOG-10
 #[test]
 fn a_method_is_looked_up_in_the_revision_of_its_request_lif_21_json_15() {
     let mut server = server(config());

@@ -105,6 +105,7 @@ fn clients_and_servers_negotiate_the_newest_common_revision_lif_20_lif_26_lif_28
 }
 
 /// Every set of revisions on both sides, against an independent model of the negotiation.
+// LIF-25
 #[test]
 fn every_set_of_revisions_against_every_other_lif_03_lif_04_lif_05_lif_06_lif_25() {
     let sets: Vec<Vec<Revision>> = (1_usize..32)
@@ -140,6 +141,7 @@ fn every_set_of_revisions_against_every_other_lif_03_lif_04_lif_05_lif_06_lif_25
     }
 }
 
+// LIF-33
 #[test]
 fn a_modern_server_names_its_revisions_when_it_refuses_initialize_lif_33_lif_15() {
     let Err(Fault::Refused(error)) = connect(LEGACY, MODERN).outcome else { panic!() };

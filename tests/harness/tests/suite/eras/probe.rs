@@ -33,6 +33,7 @@ fn the_first_message_to_an_unknown_server_is_a_probe_lif_26_lif_32() {
 }
 
 /// Answers to the probe of a dual-era client, and the client's reactions.
+// LIF-25, LIF-27, LIF-29
 #[test]
 fn each_answer_to_the_probe_has_its_consequence_lif_25_lif_27_lif_28_lif_29_t_32_t_33_t_34_t_37() {
     let own = discovered(r#"["2026-07-28"]"#);
@@ -196,6 +197,7 @@ fn chatter_does_not_answer_the_probe_t_19() {
 }
 
 /// Silence leads to `initialize` without a cancellation, and late responses are ignored.
+// TMO-15
 #[test]
 fn a_silent_server_is_legacy_and_its_late_response_is_ignored_lif_28_tmo_15_t_35() {
     let late = [

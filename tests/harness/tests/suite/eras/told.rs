@@ -12,6 +12,7 @@ use super::interleaved::{
 };
 use super::player::{PlayedServer, server};
 
+// ID-12: a string.
 #[test]
 fn changes_reach_the_session_untagged_and_subscriptions_tagged_stl_31_stl_32() {
     let mut server = server(config());
@@ -52,6 +53,7 @@ fn changes_reach_the_session_untagged_and_subscriptions_tagged_stl_31_stl_32() {
     assert_eq!(changed(&mut server, Change::Resource("file:///a")), []);
 }
 
+// LOG-07
 #[test]
 fn log_levels_of_sessions_and_requests_are_separate_log_05_log_06() {
     let mut server = server(config());
@@ -102,6 +104,7 @@ fn progress_goes_to_its_request_prg_03() {
     }
 }
 
+// ID-12: a number.
 #[test]
 fn everything_open_in_either_era_ends_with_the_connection_stl_36_can_15() {
     let mut server = server(config());
