@@ -344,6 +344,7 @@ fn finish(
     let outcome = outcome.unwrap_or_else(|| Err(ToolError::refused(handler_failed())));
     let mut reply =
         HandlerReply::new(outcome, request, &cx.rounds(), &link.shared.sealing, unix_seconds);
+    reply.encode(cx.request.context.peer.revision);
     let sent = link.with(|state, now| {
         state.role.running.remove(incoming);
         reply.send(&mut state.connection, now, *incoming)
