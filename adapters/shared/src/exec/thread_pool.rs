@@ -81,6 +81,11 @@ where
         self.shared.threads_max.saturating_sub(self.shared.lock().running.len())
     }
 
+    /// Returns how many jobs wait.
+    pub(crate) fn waiting(&self) -> usize {
+        self.shared.lock().waiting.len()
+    }
+
     /// Returns whether jobs run one at a time.
     pub(crate) fn is_serial(&self) -> bool {
         self.shared.threads_max == 1

@@ -23,11 +23,12 @@ use super::body::{Exchange, ResponseBody};
 use super::options::Http;
 use super::runtime::HttpRuntime;
 use super::sessions::{SessionTimers, Sessions};
+use crate::exec::callbacks::Callbacks;
 use crate::exec::clock::Clock;
 use crate::exec::workers::Spawn;
 use crate::server::Server;
 use crate::server::events::Serving;
-use crate::transport::link::{Link, SpawnTimer, Transport};
+use crate::transport::link::{Link, SpawnTimer, State, Transport};
 
 /// An MCP server as an HTTP service that works with any HTTP library.
 ///
@@ -44,6 +45,7 @@ struct ServiceShared {
     policy: Policy,
     sessions: Arc<Sessions>,
     timers: Arc<dyn SpawnTimer<Link<Machine>>>,
+    callbacks: Callbacks,
     runtime: Arc<dyn HttpRuntime>,
     /// The latest context of a modern request. A client repeats it in each request.
     contexts: Mutex<ContextCache>,
@@ -66,9 +68,18 @@ impl HttpService {
             sessions: Arc::downgrade(&sessions),
             runtime: Arc::clone(&runtime),
         });
-        let contexts = Mutex::default();
-        let shared =
-            ServiceShared { server, config, options, policy, sessions, timers, runtime, contexts };
+        let callbacks = server.callbacks(Arc::clone(&runtime).as_spawn());
+        let shared = ServiceShared {
+            server,
+            config,
+            options,
+            policy,
+            sessions,
+            timers,
+            callbacks,
+            runtime,
+            contexts: Mutex::default(),
+        };
         Ok(Self { shared: Arc::new(shared) })
     }
 
@@ -122,8 +133,10 @@ impl ServiceShared {
         if is_elsewhere {
             return Err(Refusal::new(404, "not found"));
         }
-        if let Some(check) = &self.options.check {
-            check(parts)?;
+        if let Some(check) = self.options.check.clone() {
+            let head = parts.clone();
+            let failed = || Refusal::new(500, "the check of the request failed");
+            self.callbacks.call(move || check(&head)).await.ok_or_else(failed)??;
         }
         match admit(&self.policy, parts.method.as_str(), fields)? {
             Admitted::Post(head) => {
@@ -195,13 +208,13 @@ impl ServiceShared {
                 let link =
                     self.sessions.get(&session).ok_or_else(|| Refusal::unknown_session(id))?;
                 let is_answered = is_answered(&message);
-                if link.inspect(|state| state.connection.wants_input()) {
+                if link.wants_input_now() {
                     self.exchange(&link, false, is_answered, &body, Some(decoded))?
                 } else {
                     // The message is decoded again later, so it need not be kept meanwhile.
                     let id = id.cloned();
                     drop((message, decoded));
-                    if !link.wait_until(PATIENCE, |state| state.connection.wants_input()).await {
+                    if !link.wait_until(PATIENCE, State::wants_input).await {
                         if link.inspect(|state| state.connection.is_closed()) {
                             return Err(Refusal::unknown_session(id.as_ref()));
                         }

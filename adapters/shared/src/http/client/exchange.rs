@@ -2,7 +2,6 @@
 
 use std::future::poll_fn;
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::Arc;
 
@@ -54,9 +53,10 @@ async fn send_and_read(
         connections.failed(cause);
         ExchangeFailure::Unreached
     };
+    let authorization = authorize(link, connections).await.map_err(unreached)?;
     let Borrowed { mut sender, is_reused } =
         connections.borrow(reserved).await.map_err(unreached)?;
-    let first = sender.try_send_request(request(connections, &send).map_err(unreached)?).await;
+    let first = sender.try_send_request(request(connections, &send, authorization)).await;
     let response = match first {
         Ok(response) => response,
         // Nothing was sent: the server closed the idle connection.
@@ -101,7 +101,29 @@ async fn read(
     }
 }
 
-fn request(connections: &HttpConnections, send: &HttpRequest) -> io::Result<Request<FullBody>> {
+/// Returns the `Authorization` field, which the application determines on a thread where it may
+/// block.
+async fn authorize(
+    link: &Link<Machine>,
+    connections: &HttpConnections,
+) -> io::Result<Option<HeaderValue>> {
+    let Some(authorize) = connections.remote.authorize.clone() else { return Ok(None) };
+    let invalid = || {
+        let why = "the `authorization` callback panicked or returned an invalid header value";
+        io::Error::other(why)
+    };
+    let value = link.shared.callbacks.call(move || authorize()).await.ok_or_else(invalid)?;
+    let Some(value) = value else { return Ok(None) };
+    let mut value = HeaderValue::from_str(&value).map_err(|_| invalid())?;
+    value.set_sensitive(true);
+    Ok(Some(value))
+}
+
+fn request(
+    connections: &HttpConnections,
+    send: &HttpRequest,
+    authorization: Option<HeaderValue>,
+) -> Request<FullBody> {
     let remote = &connections.remote;
     let mut request = Request::new(FullBody::new(send.body.clone()));
     *request.method_mut() =
@@ -112,18 +134,8 @@ fn request(connections: &HttpConnections, send: &HttpRequest) -> io::Result<Requ
     for (name, value) in &remote.fields {
         fields.append(name.clone(), value.clone());
     }
-    if let Some(authorize) = &remote.authorize {
-        let invalid = || {
-            io::Error::other(
-                "the `authorization` callback panicked or returned an invalid header value",
-            )
-        };
-        let value = catch_unwind(AssertUnwindSafe(|| authorize())).map_err(|_| invalid())?;
-        if let Some(value) = value {
-            let mut value = HeaderValue::from_str(&value).map_err(|_| invalid())?;
-            value.set_sensitive(true);
-            fields.insert("authorization", value);
-        }
+    if let Some(value) = authorization {
+        fields.insert("authorization", value);
     }
     for (name, value) in &send.headers {
         let name = HeaderName::from_bytes(name.as_bytes());
@@ -131,5 +143,5 @@ fn request(connections: &HttpConnections, send: &HttpRequest) -> io::Result<Requ
             fields.insert(name, value);
         }
     }
-    Ok(request)
+    request
 }

@@ -121,7 +121,8 @@ impl Remote {
     ///
     /// If `authorize` returns `None`, the request is sent without the field.
     ///
-    /// `authorize` must not block. If it panics or returns an invalid value, the request fails.
+    /// `authorize` runs on a thread of its own and may block, for example to renew a token. If it
+    /// panics or returns an invalid value, the request fails.
     pub fn authorization(
         mut self,
         authorize: impl Fn() -> Option<String> + Send + Sync + 'static,
@@ -131,6 +132,9 @@ impl Remote {
     }
 
     /// Calls `callback` whenever the server rejects a request with status 401 or 403.
+    ///
+    /// `callback` runs on a thread of its own, in turn with the other callbacks of the client, and
+    /// may block.
     pub fn on_challenge(
         mut self,
         callback: impl Fn(&AuthChallenge) + Send + Sync + 'static,
