@@ -26,6 +26,10 @@ impl<'c, T: Decode> Call<'c, T> {
 
     /// Sets the timeout for the response. Each progress notification restarts it.
     ///
+    /// Without [`timeout_max`](Self::timeout_max), this timeout also ends the call while the server
+    /// waits for answers of this client. The default timeout and a call with both are suspended
+    /// meanwhile, and only the maximum total time applies.
+    ///
     /// Default: [`Limits::call_timeout`](crate::proto::Limits::call_timeout) (60 s unless changed).
     pub fn timeout(self, timeout: Duration) -> Self {
         Self(self.0.timeout(timeout))

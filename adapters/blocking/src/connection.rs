@@ -5,9 +5,9 @@ use std::process::ExitStatus;
 use std::sync::Arc;
 
 use futures_lite::future::block_on;
-use mcp_adapter::Error;
 use mcp_adapter::proto::schema::{CallToolResult, ClientRequest, Level, Tool};
 use mcp_adapter::proto::{CloseReason, Era, Filter, Peer, Raw, Revision};
+use mcp_adapter::{Error, is_sole_driver};
 use serde::Serialize;
 
 use crate::call::Call;
@@ -241,8 +241,8 @@ impl fmt::Debug for Connection {
 impl Drop for CloseOnDrop {
     fn drop(&mut self) {
         self.0.start_close();
-        // A driver thread must not wait: it would wait for itself.
-        if !is_driver() {
+        // A thread that drives connections must not wait: it would wait for itself.
+        if !is_driver() && !is_sole_driver() {
             block_on(self.0.wait_ended());
         }
     }

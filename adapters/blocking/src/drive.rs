@@ -2,8 +2,8 @@
 //!
 //! The leader reads, runs the handlers of the requests it has read, and writes their responses, so
 //! that a quick handler wakes no other thread. If a handler or a peer that does not read blocks it
-//! for a few milliseconds, the timer thread replaces it: a new leader starts, and the old one ends
-//! once it is unblocked. The writer writes what the leader leaves over.
+//! for a few milliseconds, the watchdog replaces it: a new leader starts, and the old one ends once
+//! it is unblocked. The writer writes what the leader leaves over.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -11,13 +11,11 @@ use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread;
-use std::time::Duration;
 
 use futures_lite::future::block_on;
 use mcp_adapter::{DriverHandle, Link, LinkRole, ReadBuffer, WRITE_BYTES_MAX};
-use parking::Parker;
 
-use crate::watchdog::{Check, Progress, Term, Watchdog};
+use crate::watchdog::{self, Progress, Term, WatchedLeader};
 
 thread_local! {
     static IS_DRIVER: Cell<bool> = const { Cell::new(false) };
@@ -40,10 +38,6 @@ pub(crate) fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> io::Resu
 /// The timer thread's handle to a connection.
 pub(crate) struct TimerThread<R: LinkRole> {
     driving: DriverHandle<R>,
-    parker: Parker,
-    progress: Arc<Progress>,
-    /// Starts a leader thread.
-    start_leader: Box<dyn Fn(Term) -> io::Result<()> + Send>,
 }
 
 /// Starts the leader and the writer of a connection.
@@ -55,55 +49,31 @@ pub(crate) fn start<R: LinkRole>(
     reader: impl Read + Send + 'static,
     writer: impl Write + Send + 'static,
 ) -> io::Result<TimerThread<R>> {
-    let (parker, unparker) = parking::pair();
-    let progress = Arc::new(Progress::new(unparker));
     let streams = Arc::new(Streams {
         link: Arc::clone(driving.link()),
-        progress: Arc::clone(&progress),
+        progress: Progress::default(),
         reads_on: driving.reads_on(),
         input: Mutex::new(Some((reader, ReadBuffer::default()))),
         output: Mutex::new(Output { writer: Some(writer), chunk: Vec::new() }),
     });
     let writer = Arc::clone(&streams);
     spawn("mcp-write", move || writer.write())?;
-    let start_leader = Box::new(move |term| {
-        let leader = Arc::clone(&streams);
-        spawn("mcp-read", move || leader.lead(term))
-    });
-    start_leader(progress.first())?;
-    Ok(TimerThread { driving, parker, progress, start_leader })
+    let first = streams.progress.first();
+    spawn("mcp-read", move || streams.lead(first))?;
+    Ok(TimerThread { driving })
 }
 
 impl<R: LinkRole> TimerThread<R> {
-    /// Runs the timers and the watchdog on this thread until the connection has ended.
+    /// Runs the timers on this thread until the connection has ended.
     pub(crate) fn run(self) {
-        let Self { driving, parker, progress, start_leader } = self;
-        let link = driving.link();
-        let (mut watchdog, mut vacant) = (Watchdog::default(), None);
-        link.keep_time_watching(&parker, driving.ended(), || {
-            let again = match watchdog.check(&progress) {
-                Check::Sleep => None,
-                Check::Again(after) => Some(after),
-                Check::Stuck(term, after) => {
-                    link.release();
-                    vacant = Some(term);
-                    Some(after)
-                }
-            };
-            // A thread that cannot be started is tried again later.
-            vacant = vacant.take().filter(|term| start_leader(*term).is_err());
-            again.or_else(|| vacant.map(|_| RETRY_DELAY))
-        });
+        self.driving.link().keep_time_during(self.driving.ended());
     }
 }
-
-/// How long to wait before starting a leader is tried again.
-const RETRY_DELAY: Duration = Duration::from_millis(10);
 
 /// The streams of a connection, shared by leaders and the writer.
 struct Streams<R: LinkRole, I, O> {
     link: Arc<Link<R>>,
-    progress: Arc<Progress>,
+    progress: Progress,
     reads_on: bool,
     /// `None` once the input has ended.
     input: Mutex<Option<(I, ReadBuffer)>>,
@@ -117,8 +87,32 @@ struct Output<O> {
     chunk: Vec<u8>,
 }
 
-impl<R: LinkRole, I: Read, O: Write + 'static> Streams<R, I, O> {
-    fn lead(&self, mut term: Term) {
+impl<R, I, O> WatchedLeader for Streams<R, I, O>
+where
+    R: LinkRole,
+    I: Read + Send + 'static,
+    O: Write + Send + 'static,
+{
+    fn progress(&self) -> &Progress {
+        &self.progress
+    }
+
+    fn replace(self: Arc<Self>, term: Term) -> io::Result<()> {
+        spawn("mcp-read", move || {
+            // On this thread: the stuck one may hold the lock of the connection.
+            self.link.release();
+            self.lead(term);
+        })
+    }
+}
+
+impl<R, I, O> Streams<R, I, O>
+where
+    R: LinkRole,
+    I: Read + Send + 'static,
+    O: Write + Send + 'static,
+{
+    fn lead(self: Arc<Self>, mut term: Term) {
         loop {
             let mut input = lock(&self.input);
             let Some((reader, buffer)) = &mut *input else { return };
@@ -128,7 +122,9 @@ impl<R: LinkRole, I: Read, O: Write + 'static> Streams<R, I, O> {
             match reader.read(buffer.space()) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Ok(count) if count > 0 => {
-                    self.progress.begin(&mut term);
+                    if self.progress.begin(&mut term) {
+                        watchdog::watch(Arc::clone(&self) as _);
+                    }
                     self.link.take_input(buffer.filled(count));
                 }
                 Ok(_) => {
@@ -255,22 +251,21 @@ mod tests {
 
     use super::{Output, ReadBuffer, Streams};
     use crate::runtime::Threads;
-    use crate::watchdog::{Check, Progress, Watchdog};
+    use crate::watchdog::Progress;
 
     #[test]
     fn a_leader_replaced_before_it_handled_its_input_leaves_the_response_to_the_writer() {
         let (_serving, driving) = Server::new("s", "1").open_on(Arc::new(Threads)).unwrap();
-        let (_parker, unparker) = parking::pair();
         let streams = Streams {
             link: Arc::clone(driving.link()),
-            progress: Arc::new(Progress::new(unparker)),
+            progress: Progress::default(),
             reads_on: false,
             input: Mutex::new(Some((io::empty(), ReadBuffer::default()))),
             output: Mutex::new(Output { writer: Some(io::sink()), chunk: Vec::new() }),
         };
-        let (mut leader, mut watchdog) = (streams.progress.first(), Watchdog::default());
+        let mut leader = streams.progress.first();
         streams.progress.begin(&mut leader);
-        while !matches!(watchdog.check(&streams.progress), Check::Stuck(..)) {}
+        streams.progress.depose_now();
         streams.link.release();
         // The replaced leader had already read this input.
         streams.link.take_input(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n");

@@ -209,6 +209,40 @@ fn a_running_server_is_ended_before_it_is_restarted() {
 
 // FRM-22
 #[test]
+fn a_subscription_dropped_while_the_server_restarts_does_not_delay_it() {
+    story(|| {
+        let log = tempfile().with_extension("dropped");
+        // Never acknowledges a subscription in its second life.
+        let script = r#"
+            while read -r line; do
+                id=${line#*\"id\":}; id=${id%%[,\}]*}
+                case "$line" in
+                    *'"server/discover"'*) echo "{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":$DISCOVERED}";;
+                    *'"subscriptions/listen"'*)
+                        echo "$line" >>"$LOG"
+                        if [ "$(wc -l <"$LOG")" = 1 ]; then
+                            echo "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/subscriptions/acknowledged\",\"params\":{\"_meta\":{\"io.modelcontextprotocol/subscriptionId\":$id},\"notifications\":{\"toolsListChanged\":true}}}"
+                        fi;;
+                esac
+            done"#;
+        let mut command = Command::new("sh");
+        command.arg("-c").arg(script).env("LOG", &log);
+        let offered = json!({"tools": {"listChanged": true}});
+        command.env("DISCOVERED", discovered(&offered).to_string());
+        let first = client().spawn(command).unwrap();
+        let listening = first.subscribe(&Filter::new().tools()).unwrap();
+        let restarting = std::thread::spawn(move || first.reconnect().unwrap());
+        eventually("the subscription is resumed", || {
+            std::fs::read_to_string(&log).unwrap().lines().count() == 2
+        });
+        drop(listening);
+        restarting.join().unwrap().close().unwrap();
+        std::fs::remove_file(&log).unwrap();
+    });
+}
+
+// FRM-22
+#[test]
 fn a_server_over_given_streams_cannot_be_restarted() {
     story(|| {
         let (connection, _hand) = meet(Era::Modern, client(), &json!({"tools": {}}));

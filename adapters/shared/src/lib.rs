@@ -29,7 +29,7 @@ pub use client::connection::Connection;
 pub use client::connector::Runtime;
 pub use client::subscription::{Changed, Subscription};
 pub use error::{Error, HttpFailure, ListError};
-pub use exec::workers::Spawn;
+pub use exec::workers::{Spawn, is_sole_driver};
 pub use futures_lite::io;
 pub use mcp_proto as proto;
 #[cfg(unix)]

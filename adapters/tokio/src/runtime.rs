@@ -27,6 +27,11 @@ impl Spawn for Tokio {
         drop(self.0.spawn(future));
         Ok(())
     }
+
+    fn enter(&self, job: Box<dyn FnOnce() + Send>) {
+        let _entered = self.0.enter();
+        job();
+    }
 }
 
 impl Runtime for Tokio {

@@ -38,6 +38,11 @@ pub struct CallOptions {
     pub progress: bool,
     /// The maximum time to wait for a response, restarted by each progress notification.
     ///
+    /// If this is `None` or [`timeout_max`](Self::timeout_max) is set, the call outlasts this time
+    /// while the application has to answer the peer's requests first, for example by asking a
+    /// human. Then only the maximum total time applies. Otherwise, this time also ends the call
+    /// while the peer waits for answers.
+    ///
     /// Default: `None`, which selects [`Limits::call_timeout`](crate::Limits::call_timeout), or
     /// [`Limits::human_timeout`](crate::Limits::human_timeout) for a method that a human answers.
     pub timeout: Option<Duration>,
@@ -73,11 +78,13 @@ impl CallOptions {
         };
         let timeout = self.timeout.unwrap_or(timeout);
         let total = self.timeout_max.unwrap_or_else(|| timeout_max.max(timeout));
-        CallTimeouts { idle: timeout, total }
+        // A caller who sets nothing but a timeout wants to wait no longer, whatever the reason.
+        let is_strict = self.timeout.is_some() && self.timeout_max.is_none();
+        CallTimeouts { idle: timeout, total, is_strict }
     }
 }
 
-/// The two timeouts of a call.
+/// The timeouts of a call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CallTimeouts {
     /// The time without progress, restarted by each progress notification.
@@ -85,11 +92,13 @@ pub(crate) struct CallTimeouts {
     /// The time since the call was made.
     // TMO-05, T-57: progress does not extend it.
     pub(crate) total: Duration,
+    /// Whether the time without progress also counts while the application has to answer the peer.
+    pub(crate) is_strict: bool,
 }
 
 impl CallTimeouts {
     /// Returns timeouts that progress does not extend.
     pub(crate) const fn exactly(timeout: Duration) -> Self {
-        Self { idle: timeout, total: timeout }
+        Self { idle: timeout, total: timeout, is_strict: true }
     }
 }

@@ -70,7 +70,7 @@ impl Connector {
         machine: Config,
     ) -> io::Result<Connecting> {
         let spawn = Arc::clone(runtime).as_spawn();
-        let link = self.connection.link(machine, &spawn)?;
+        let link = self.connection.link(machine, &spawn);
         let mut command = command.lock().unwrap_or_else(PoisonError::into_inner);
         let child = Child::spawn(&mut command).and_then(|child| child.0.watch().map(|()| child));
         drop(command);
@@ -132,7 +132,7 @@ impl ConnectionConfig {
         machine: Config,
         runtime: &Arc<dyn Spawn>,
     ) -> io::Result<(Connecting, DriverHandle<Machine>)> {
-        let link = self.link(machine, runtime)?;
+        let link = self.link(machine, runtime);
         let driving = DriverHandle::new(Arc::clone(&link), None, self.limits.clone());
         Ok((Connecting(Connection::new(link, None, None)), driving))
     }

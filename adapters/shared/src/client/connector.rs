@@ -9,10 +9,9 @@ use mcp_proto::Limits;
 use mcp_proto::client::{Client as Machine, Config};
 use mcp_proto::stdio::Stdio;
 
-use crate::client::events::{
-    ClientShared, Handlers, NotificationHandler, ViolationHandler, dispatch_notifications,
-};
+use crate::client::events::{ClientShared, Handlers, NotificationHandler, ViolationHandler};
 use crate::client::subscription::Feed;
+use crate::exec::callbacks::CallbackThreads;
 use crate::exec::clock::Clock;
 use crate::exec::pace::Pace;
 use crate::exec::workers::{HandlerThreads, Spawn, Workers};
@@ -46,6 +45,7 @@ pub(crate) struct ConnectionConfig {
     pub(crate) on_notification: Option<NotificationHandler>,
     pub(crate) on_violation: Option<ViolationHandler>,
     pub(crate) threads: HandlerThreads,
+    pub(crate) callbacks: CallbackThreads,
     pub(crate) pipe_bytes: Option<usize>,
     pub(crate) trace_payloads: bool,
     pub(crate) recorder: Recorder,
@@ -92,11 +92,7 @@ impl Connector {
 
 impl ConnectionConfig {
     /// Creates a connection over a byte stream.
-    pub(crate) fn link(
-        &self,
-        machine: Config,
-        runtime: &Arc<dyn Spawn>,
-    ) -> io::Result<Arc<Link<Machine>>> {
+    pub(crate) fn link(&self, machine: Config, runtime: &Arc<dyn Spawn>) -> Arc<Link<Machine>> {
         let clock = Clock::new();
         let began = clock.now();
         let machine = Stdio::new(Machine::new(began, machine));
@@ -113,23 +109,16 @@ impl ConnectionConfig {
         clock: Clock,
         transport: Transport<Machine>,
         runtime: &Arc<dyn Spawn>,
-    ) -> io::Result<Arc<Link<Machine>>> {
+    ) -> Arc<Link<Machine>> {
         let shared = ClientShared {
             handlers: Arc::clone(&self.handlers),
             pace: Arc::new(Pace::blocking()),
             workers: Workers::new(Arc::clone(&self.threads), Arc::clone(runtime)),
-            has_notification_handler: self.on_notification.is_some(),
+            callbacks: self.callbacks.on(Arc::clone(runtime)),
+            on_notification: self.on_notification.clone(),
             on_violation: self.on_violation.clone(),
         };
-        let link = Link::over_transport(
-            clock,
-            transport,
-            shared,
-            Trace::new("client", self.trace_payloads),
-        );
-        if let Some(handler) = self.on_notification.clone() {
-            runtime.spawn(Box::pin(dispatch_notifications(Arc::clone(&link), handler)))?;
-        }
-        Ok(link)
+        let trace = Trace::new("client", self.trace_payloads);
+        Link::over_transport(clock, transport, shared, trace)
     }
 }

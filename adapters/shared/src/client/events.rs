@@ -1,7 +1,6 @@
 //! Event handling for client connections: answers requests, forwards notifications and results.
 
 use std::collections::HashMap;
-use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -14,14 +13,14 @@ use mcp_proto::{
 
 use crate::BoxFuture;
 use crate::client::call::CallSlot;
-use crate::client::notification_queue::NotificationQueue;
 use crate::client::subscription::Feed;
+use crate::exec::callbacks::Callbacks;
 use crate::exec::cancellation::Cancellation;
 use crate::exec::pace::Pace;
 use crate::exec::workers::{Workers, catch_panic};
 use crate::trace::{EventSummary, close_reason};
 use crate::transport::http_types::ClientHttp;
-use crate::transport::link::{Link, LinkRole, OnTransport, State};
+use crate::transport::link::{Link, LinkRole, OnTransport};
 
 pub(crate) type Answer = Result<Box<dyn Encode + Send>, ErrorObject>;
 pub(crate) type AnswerFuture = BoxFuture<'static, Answer>;
@@ -60,12 +59,13 @@ pub struct ClientShared {
     pub(crate) workers: Workers,
     /// Shared by all handlers of server requests, which wait for people and models.
     pub(crate) pace: Arc<Pace>,
-    /// The application handles notifications; otherwise they are dropped.
-    pub(crate) has_notification_handler: bool,
+    pub(crate) callbacks: Callbacks,
+    /// Without it, notifications are dropped.
+    pub(crate) on_notification: Option<NotificationHandler>,
     pub(crate) on_violation: Option<ViolationHandler>,
 }
 
-/// The state of a client's connection: its calls, subscriptions, handlers and notifications.
+/// The state of a client's connection: its calls, subscriptions and handlers.
 #[derive(Default)]
 #[expect(
     missing_debug_implementations,
@@ -79,7 +79,6 @@ pub struct ClientState {
     running: HashMap<IncomingId, Arc<Cancellation>>,
     /// Subscriptions to resume in the next session.
     waiting: Vec<Arc<Feed>>,
-    notifications: NotificationQueue,
     pub(crate) peer: Option<Arc<Peer>>,
     pub(crate) closed: Option<CloseReason>,
 }
@@ -108,8 +107,8 @@ impl LinkRole for Machine {
     /// A server that has closed its stdout answers nothing.
     const ANSWERS_AFTER_EOF: bool = false;
 
-    fn has_room(state: &ClientState) -> bool {
-        state.notifications.has_room()
+    fn callbacks(shared: &ClientShared) -> &Callbacks {
+        &shared.callbacks
     }
 
     fn dispatch(link: &Arc<Link<Self>>, event: Event) {
@@ -152,13 +151,17 @@ impl LinkRole for Machine {
                 let feed = |call| link.inspect(|state| state.role.feeds.get(&call).cloned());
                 if let Some(feed) = call.and_then(feed) {
                     feed.push(&method, params.as_ref());
-                } else if link.shared.has_notification_handler {
-                    link.lock().role.notifications.push((method, params));
+                } else if let Some(handler) = link.shared.on_notification.clone() {
+                    let bytes = params.as_ref().map_or(0, |params| params.as_bytes().len());
+                    link.call_back(bytes, move || {
+                        let mut handler = handler.lock().unwrap_or_else(PoisonError::into_inner);
+                        handler(&method, params.as_ref());
+                    });
                 }
             }
             Event::Violation(violation) => {
-                if let Some(callback) = &link.shared.on_violation {
-                    callback(&violation);
+                if let Some(callback) = link.shared.on_violation.clone() {
+                    link.call_back(0, move || callback(&violation));
                 }
             }
             Event::Ready(peer) => {
@@ -255,21 +258,4 @@ fn respond(link: &Arc<Link<Machine>>, incoming: IncomingId, answer: Option<Answe
             let _gone = state.connection.run(now, Command::RespondError { incoming, error });
         }
     });
-}
-
-/// Passes notifications to the application until the connection has closed.
-pub(crate) fn dispatch_notifications(
-    link: Arc<Link<Machine>>,
-    handler: NotificationHandler,
-) -> impl Future<Output = ()> + Send {
-    let next = |state: &mut State<Machine>| match state.role.notifications.pop() {
-        None if state.role.closed.is_none() => None,
-        next => Some(next),
-    };
-    async move {
-        while let Some((method, params)) = link.take(next).await {
-            let mut handler = handler.lock().unwrap_or_else(PoisonError::into_inner);
-            let _panicked = catch_unwind(AssertUnwindSafe(|| handler(&method, params.as_ref())));
-        }
-    }
 }

@@ -5,7 +5,6 @@ pub(crate) mod connect;
 pub(crate) mod connection;
 pub(crate) mod connector;
 pub(crate) mod events;
-mod notification_queue;
 mod pages;
 pub(crate) mod subscription;
 
@@ -32,6 +31,7 @@ use crate::client::events::{
     Answer, FORM, NotificationHandler, RequestHandler, URL, ViolationHandler,
 };
 use crate::error::Error;
+use crate::exec::callbacks::CallbackThreads;
 use crate::exec::workers::{Spawn, THREADS_MAX, handler_threads};
 use crate::recorder::Recorder;
 use crate::transport::shutdown::DriverHandle;
@@ -206,8 +206,9 @@ impl Client {
     /// Notifications arrive in order and one at a time. Log messages are included; changes reported
     /// by a [`Subscription`](crate::Subscription) are not.
     ///
-    /// Up to 1,024 notifications are queued while `callback` runs. If the queue is full, the
-    /// connection stops reading, so `callback` must not wait for the result of a call.
+    /// `callback` runs on a thread of its own and may block. Up to 1,024 notifications, and 32 MiB
+    /// of their params, are queued meanwhile. If the queue is full, the connection stops reading: a
+    /// `callback` that waits for the result of a call may then wait until the call times out.
     pub fn on_notification(
         mut self,
         callback: impl FnMut(&str, Option<&Raw>) + Send + 'static,
@@ -218,7 +219,7 @@ impl Client {
 
     /// Calls `callback` for every protocol violation by the server.
     ///
-    /// `callback` must not block on the connection.
+    /// `callback` runs like that of [`on_notification`](Self::on_notification), in turn with it.
     pub fn on_violation(
         mut self,
         callback: impl Fn(&mcp_proto::Violation) + Send + Sync + 'static,
@@ -393,6 +394,7 @@ impl Client {
             on_notification: self.on_notification,
             on_violation: self.on_violation,
             threads: handler_threads(self.threads_max),
+            callbacks: CallbackThreads::default(),
             pipe_bytes: self.pipe_bytes,
             trace_payloads: self.trace_payloads,
             recorder: self.recorder,

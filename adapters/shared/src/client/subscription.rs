@@ -164,8 +164,19 @@ impl Feed {
         state: &mut State<Machine>,
         now: Instant,
     ) -> Result<(), Misuse> {
+        self.try_start_if(link, state, now, |_| true)
+    }
+
+    /// Like [`try_start`](Self::try_start), unless `may_start` returns false under the lock.
+    fn try_start_if(
+        self: &Arc<Self>,
+        link: &Arc<Link<Machine>>,
+        state: &mut State<Machine>,
+        now: Instant,
+        may_start: impl FnOnce(&FeedState) -> bool,
+    ) -> Result<(), Misuse> {
         let mut own = self.state.lock();
-        if own.is_dropped {
+        if own.is_dropped || !may_start(&own) {
             return Err(Misuse::Stale);
         }
         let call = state.connection.call(
@@ -208,16 +219,15 @@ impl Feed {
     /// Resumes the subscription on another connection if it ended with its last one; returns
     /// whether it did.
     pub(crate) async fn resume(self: &Arc<Self>, link: &Arc<Link<Machine>>) -> bool {
-        // Taking the outcome makes sure that only one caller resumes the subscription.
-        let lost = self.state.lock().ended.take_if(|ended| *ended == Err(CallError::Lost));
-        if lost.is_none() {
+        // Checked under the lock that starts it, so that only one caller resumes the subscription
+        // and that it stays ended if this future is dropped.
+        let was_lost = |state: &FeedState| state.ended == Some(Err(CallError::Lost));
+        if !was_lost(&self.state.lock()) {
             return false;
         }
-        let resumed = self.start(link).await.is_ok();
-        if !resumed {
-            self.state.change(|state| state.ended = lost);
-        }
-        resumed
+        link.with_room(START_PATIENCE, |state, now| self.try_start_if(link, state, now, was_lost))
+            .await
+            .is_ok()
     }
 
     /// Waits until the server has acknowledged the subscription.
@@ -276,10 +286,13 @@ impl Feed {
     }
 
     fn cancel(&self) {
-        let mut state = self.state.lock();
-        state.is_dropped = true;
-        let call = state.call.take();
-        drop(state);
+        let mut call = None;
+        self.state.change(|state| {
+            state.is_dropped = true;
+            call = state.call.take();
+            // A task that reopens the connection may be waiting for the acknowledgment.
+            state.ended.get_or_insert(Err(CallError::Cancelled));
+        });
         if let Some((link, call)) = call {
             let cancel = Command::Cancel { call, reason: "no longer wanted" };
             let _over_already = link.with(|state, now| state.connection.run(now, cancel));
@@ -321,10 +334,42 @@ impl fmt::Debug for Feed {
 
 #[cfg(test)]
 mod tests {
+    use std::io;
+    use std::sync::Arc;
+
     use futures_lite::future::{block_on, poll_once};
-    use mcp_proto::Filter;
+    use mcp_proto::{CallError, Filter};
 
     use super::{Feed, Subscription};
+    use crate::exec::workers::Spawn;
+    use crate::{BoxFuture, Client};
+
+    struct NullRuntime;
+
+    impl Spawn for NullRuntime {
+        fn spawn(&self, _: BoxFuture<'static, ()>) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_subscription_stays_lost_if_its_resumption_is_dropped() {
+        let feed = Feed::new(&Filter::new());
+        feed.lost();
+        let listening = Subscription::new(Arc::clone(&feed));
+        let runtime: Arc<dyn Spawn> = Arc::new(NullRuntime);
+        let (_connecting, driving) = Client::new("c", "1").open_on(&runtime).unwrap();
+        // Waits for the connection to open.
+        assert!(block_on(poll_once(feed.resume(driving.link()))).is_none());
+        assert_eq!(listening.ended(), Some(Err(CallError::Lost)));
+    }
+
+    #[test]
+    fn a_subscription_that_was_dropped_is_not_waited_for() {
+        let feed = Feed::new(&Filter::new());
+        drop(Subscription::new(Arc::clone(&feed)));
+        assert!(matches!(block_on(poll_once(feed.wait_open())), Some(Err(_))));
+    }
 
     /// Like all futures of an abandoned connection.
     #[test]

@@ -1,6 +1,7 @@
 //! Execution of handlers and futures: the worker pool, cancellation, timers, waiting and the clock.
 
 pub(crate) mod budget;
+pub(crate) mod callbacks;
 pub(crate) mod cancellation;
 pub(crate) mod clock;
 pub(crate) mod pace;

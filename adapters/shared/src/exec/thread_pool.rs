@@ -81,6 +81,11 @@ where
         self.shared.threads_max.saturating_sub(self.shared.lock().running.len())
     }
 
+    /// Returns how many jobs wait.
+    pub(crate) fn waiting(&self) -> usize {
+        self.shared.lock().waiting.len()
+    }
+
     /// Returns whether jobs run one at a time.
     pub(crate) fn is_serial(&self) -> bool {
         self.shared.threads_max == 1
@@ -339,13 +344,13 @@ where
     fn lost_thread(&self) {
         let mut state = self.lock();
         state.threads -= 1;
-        state.called -= 1;
+        state.called = state.called.saturating_sub(1);
         // Without a single thread the jobs would never run, so one runs on this thread.
         let stranded = if state.threads == 0 { state.pop(self.threads_max) } else { None };
         drop(state);
         if let Some((key, job)) = stranded {
             job();
-            self.lock().end(&key);
+            self.lock().finish(&key);
         }
     }
 
@@ -409,7 +414,8 @@ where
 
     fn work(self: Arc<Self>) {
         let mut state = self.lock();
-        state.called -= 1;
+        // A spurious wake-up may have counted for this thread.
+        state.called = state.called.saturating_sub(1);
         loop {
             if let Some((key, job)) = state.pop(self.threads_max) {
                 if !state.ready.is_empty() {

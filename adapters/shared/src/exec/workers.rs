@@ -44,6 +44,12 @@ pub trait Spawn: Send + Sync + 'static {
     fn is_plain(&self) -> bool {
         false
     }
+
+    /// Runs `job` on this thread, which is none of the runtime's, so that it can use the runtime,
+    /// for example to spawn tasks.
+    fn enter(&self, job: Box<dyn FnOnce() + Send>) {
+        job();
+    }
 }
 
 /// The lane of a handler's jobs in the pool: the connection, if it is one of many requests, and the
@@ -119,7 +125,8 @@ thread_local! {
 
 /// Returns whether this thread runs a handler as the sole driver of a connection: waiting for the
 /// peer or for room would be in vain.
-pub(crate) fn is_sole_driver() -> bool {
+#[must_use]
+pub fn is_sole_driver() -> bool {
     IS_SOLE_DRIVER.get()
 }
 

@@ -253,7 +253,8 @@ impl Http {
 
     /// Calls `check` with the head of each request, for example to authorize it.
     ///
-    /// `check` runs after the host, origin and path have been validated. If it returns a refusal,
+    /// `check` runs on a thread of its own and may block. It runs after the host, origin and path
+    /// have been validated. If it panics, the client receives status 500. If it returns a refusal,
     /// the client receives the refusal, and the request is not processed. A refusal with status 401
     /// must contain a challenge, which `Refusal::header("www-authenticate", …)` adds.
     pub fn checking(

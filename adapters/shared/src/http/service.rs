@@ -27,6 +27,7 @@ use super::runtime::HttpRuntime;
 use super::sessions::{SessionTimers, Sessions};
 use super::sockets::Sockets;
 use super::transport::MeteredServer;
+use crate::exec::callbacks::Callbacks;
 use crate::exec::clock::Clock;
 use crate::exec::workers::Spawn;
 use crate::server::Server;
@@ -48,6 +49,7 @@ struct ServiceShared {
     policy: Policy,
     sessions: Arc<Sessions>,
     timers: Arc<dyn SpawnTimer<Link<Machine>>>,
+    callbacks: Callbacks,
     runtime: Arc<dyn HttpRuntime>,
     /// The latest context of a modern request. A client repeats it in each request.
     contexts: Mutex<ContextCache>,
@@ -75,9 +77,18 @@ impl HttpService {
             sessions: Arc::downgrade(&sessions),
             runtime: Arc::clone(&runtime),
         });
-        let contexts = Mutex::default();
-        let shared =
-            ServiceShared { server, config, options, policy, sessions, timers, runtime, contexts };
+        let callbacks = server.callbacks(Arc::clone(&runtime).as_spawn());
+        let shared = ServiceShared {
+            server,
+            config,
+            options,
+            policy,
+            sessions,
+            timers,
+            callbacks,
+            runtime,
+            contexts: Mutex::default(),
+        };
         Ok(Self { shared: Arc::new(shared) })
     }
 
@@ -160,8 +171,10 @@ impl ServiceShared {
         if is_elsewhere {
             return Err(Refusal::new(404, "not found"));
         }
-        if let Some(check) = &self.options.check {
-            check(parts)?;
+        if let Some(check) = self.options.check.clone() {
+            let head = parts.clone();
+            let failed = || Refusal::new(500, "the check of the request failed");
+            self.callbacks.call(move || check(&head)).await.ok_or_else(failed)??;
         }
         match admit(&self.policy, parts.method.as_str(), fields)? {
             Admitted::Post(head) => {
@@ -250,14 +263,14 @@ impl ServiceShared {
                 }
                 let is_answered = is_answered(&message);
                 check_version(&link, version, id)?;
-                if link.inspect(|state| state.connection.wants_input()) {
+                if link.wants_input_now() {
                     self.exchange(&link, false, is_answered, &body, Some(decoded))?
                 } else {
                     // The message is decoded again later, so it need not be kept meanwhile.
                     let id = id.cloned();
                     drop((message, decoded));
                     let has_changed = |state: &State<Machine>| {
-                        state.connection.wants_input() || state.connection.is_closed()
+                        state.wants_input() || state.connection.is_closed()
                     };
                     let has_changed = link.wait_until(PATIENCE, has_changed).await;
                     if link.inspect(|state| state.connection.is_closed()) {

@@ -13,6 +13,7 @@ use mcp_proto::{
 };
 
 use crate::BoxFuture;
+use crate::exec::callbacks::Callbacks;
 use crate::exec::cancellation::Cancellation;
 use crate::exec::clock::unix_seconds;
 use crate::exec::pace::Pace;
@@ -55,6 +56,7 @@ pub struct ServerShared {
     pub(crate) sealing: StateSealing,
     pub(crate) checks: ToolChecks,
     pub(crate) workers: Workers,
+    pub(crate) callbacks: Callbacks,
     pub(crate) on_violation: Option<Callback<Violation>>,
     pub(crate) on_watch: Option<Callback<SubscriptionChange>>,
 }
@@ -205,6 +207,10 @@ impl LinkRole for Machine {
         Some(&shared.workers)
     }
 
+    fn callbacks(shared: &ServerShared) -> &Callbacks {
+        &shared.callbacks
+    }
+
     fn dispatch(link: &Arc<Link<Self>>, event: Event) {
         match event {
             Event::Request { incoming, request, context } => {
@@ -217,12 +223,16 @@ impl LinkRole for Machine {
                     cancelled.set();
                 }
             }
-            Event::Violation(violation) => notify(link.shared.on_violation.as_ref(), &violation),
+            Event::Violation(violation) if link.shared.callbacks.has_room() => {
+                notify(link, link.shared.on_violation.as_ref(), violation);
+            }
             Event::Watched { uri } => {
-                notify(link.shared.on_watch.as_ref(), &SubscriptionChange::Began(uri.into()));
+                let change = SubscriptionChange::Began(uri.into());
+                notify(link, link.shared.on_watch.as_ref(), change);
             }
             Event::Unwatched { uri } => {
-                notify(link.shared.on_watch.as_ref(), &SubscriptionChange::Ended(uri.into()));
+                let change = SubscriptionChange::Ended(uri.into());
+                notify(link, link.shared.on_watch.as_ref(), change);
             }
             _ => {}
         }
@@ -258,9 +268,9 @@ impl LinkRole for Machine {
     }
 }
 
-fn notify<T>(callback: Option<&Callback<T>>, event: &T) {
-    if let Some(callback) = callback {
-        callback(event);
+fn notify<T: Send + 'static>(link: &Arc<Link<Machine>>, callback: Option<&Callback<T>>, event: T) {
+    if let Some(callback) = callback.cloned() {
+        link.call_back(0, move || callback(&event));
     }
 }
 
@@ -372,6 +382,7 @@ fn finish(
     let outcome = outcome.unwrap_or_else(|| Err(ToolError::refused(handler_failed())));
     let mut reply =
         HandlerReply::new(outcome, request, &cx.rounds(), &link.shared.sealing, unix_seconds);
+    reply.encode(cx.request.context.peer.revision);
     let sent = link.with(|state, now| {
         state.role.running.remove(incoming);
         reply.send(&mut state.connection, now, *incoming)

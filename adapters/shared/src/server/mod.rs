@@ -24,6 +24,7 @@ use mcp_proto::server::{Config, Server as Machine};
 use mcp_proto::stdio::Stdio;
 use mcp_proto::{Capability, Instant, Limits, Raw, Violation};
 
+use crate::exec::callbacks::{CallbackThreads, Callbacks};
 use crate::exec::clock::Clock;
 use crate::exec::workers::{HandlerThreads, Spawn, THREADS_MAX, Workers, handler_threads};
 use crate::recorder::Recorder;
@@ -76,6 +77,7 @@ use crate::transport::shutdown::DriverHandle;
 pub struct Server {
     builder: Builder,
     threads: HandlerThreads,
+    callbacks: CallbackThreads,
     trace_payloads: bool,
     recorder: Recorder,
     exit_with_parent: bool,
@@ -90,6 +92,7 @@ impl Server {
         let server = Self {
             builder: Builder::new(name, version),
             threads: handler_threads(THREADS_MAX),
+            callbacks: CallbackThreads::default(),
             trace_payloads: false,
             recorder: Recorder::default(),
             exit_with_parent: false,
@@ -155,8 +158,9 @@ impl Server {
     /// Calls `callback` when a client starts or stops watching a resource.
     ///
     /// Also declares resource subscriptions. For each connection and resource, `callback` runs when
-    /// the first subscription begins and when the last one ends. It must not block on the
-    /// connection.
+    /// the first subscription begins and when the last one ends. It runs on a thread of its own and
+    /// may block. The callbacks of a connection run in order, one at a time. If more than 1,024 are
+    /// queued, the connection stops reading.
     pub fn on_subscription(
         mut self,
         callback: impl Fn(&SubscriptionChange) + Send + Sync + 'static,
@@ -298,7 +302,8 @@ impl Server {
 
     /// Calls `callback` for every protocol violation by a client.
     ///
-    /// `callback` must not block on the connection.
+    /// `callback` runs like that of [`on_subscription`](Self::on_subscription), in turn with it.
+    /// While more than 1,024 connections wait to report, violations are not reported.
     pub fn on_violation(mut self, callback: impl Fn(&Violation) + Send + Sync + 'static) -> Self {
         self.on_violation = Some(Arc::new(callback));
         self
@@ -348,6 +353,11 @@ impl Server {
         catalog.tool(tool).map(|tool| tool.input_schema.0.clone())
     }
 
+    /// Returns where the application's callbacks run.
+    pub(crate) fn callbacks(&self, runtime: Arc<dyn Spawn>) -> Callbacks {
+        self.callbacks.on(runtime)
+    }
+
     /// Creates a connection.
     pub(crate) fn link(
         &self,
@@ -359,6 +369,7 @@ impl Server {
             changes: self.builder.changes.clone(),
             sealing: self.builder.sealing.clone(),
             checks: self.builder.checks.clone(),
+            callbacks: self.callbacks(Arc::clone(&runtime)),
             workers: Workers::new(Arc::clone(&self.threads), runtime)
                 .for_single_request(transport.is_single_request()),
             on_violation: self.on_violation.clone(),

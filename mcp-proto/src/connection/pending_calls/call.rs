@@ -68,6 +68,8 @@ pub(crate) struct Call {
     pub(crate) state: CallState,
     /// The timeout, restarted by progress.
     pub(super) timeout: Duration,
+    /// Whether the timeout is never suspended.
+    pub(super) is_strict: bool,
     /// The latest possible deadline.
     pub(super) deadline_max: Instant,
     pub(super) deadline: Option<Instant>,

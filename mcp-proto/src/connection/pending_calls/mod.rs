@@ -397,18 +397,19 @@ impl PendingCalls {
         self.retire(env, id, error);
     }
 
-    /// Handles an expired deadline; while the peer waits for us, only the maximum counts.
+    /// Handles an expired deadline, which is suspended while the peer waits, unless it is strict.
     // TMO-02, TMO-06: a timeout cancels the request, but never `initialize`.
     pub(crate) fn expire(&mut self, env: &mut Env, id: u64, peer_waits: bool) {
         let may_wait = self.table.may_extend(env.now, id);
         let Some(call) = self.table.get(id) else { return };
+        let may_suspend = may_wait && !call.is_strict;
         match call.input().map(Input::waits_for) {
             Some(InputWait::Pause) if may_wait => return self.repeat(env, id),
             // The application has to answer first.
-            Some(InputWait::Answers) if may_wait => return self.table.suspend(id),
+            Some(InputWait::Answers) if may_suspend => return self.table.suspend(id),
             _ => {}
         }
-        if may_wait && peer_waits && call.owner.is_application() {
+        if may_suspend && peer_waits && call.owner.is_application() {
             return self.table.suspend(id);
         }
         let sends_cancel =

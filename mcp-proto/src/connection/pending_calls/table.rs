@@ -114,6 +114,7 @@ impl CallTable {
             owner,
             state: CallState::InFlight,
             timeout: wait.idle,
+            is_strict: wait.is_strict,
             deadline_max,
             deadline: Some(deadline),
             wants_progress,

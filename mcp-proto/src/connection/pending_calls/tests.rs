@@ -269,6 +269,29 @@ fn the_timeout_is_suspended_while_the_peer_waits_up_to_the_maximum() {
     assert_eq!(ends(&mut env), ["call#1 TimedOut"]);
 }
 
+// TMO-02, TMO-03
+#[test]
+fn a_timeout_of_its_own_ends_a_call_while_this_side_has_to_answer() {
+    for revision in [LEGACY, MODERN] {
+        for timeout_max in [None, Some(Duration::from_secs(20))] {
+            let (mut env, mut calls) = client(revision);
+            let (method, owner) = (MethodId::CallTool, Owner::Application);
+            let rule = method.rule(revision);
+            let timeout = Some(Duration::from_secs(5));
+            let options = CallOptions { timeout, timeout_max, ..CallOptions::default() };
+            let wait = options.wait_for(rule, env.limits());
+            let id = calls.send(&mut env, NewCall::own(method, rule, PARAMS, owner, wait));
+            if revision == MODERN {
+                answer(&mut env, &mut calls, id, QUESTION);
+            }
+            env.at(5000);
+            calls.expire(&mut env, id, true);
+            let is_over = ends(&mut env).iter().any(|end| end.starts_with("call#1 TimedOut"));
+            assert_eq!(is_over, timeout_max.is_none(), "{revision:?} {timeout_max:?}");
+        }
+    }
+}
+
 #[test]
 fn a_retried_call_restarts_its_timeout_up_to_the_maximum_t_98() {
     for (asked_at, answered_at, wanted) in [(9000, 9500, 19_500), (9000, 18_000, 25_000)] {

@@ -2,16 +2,19 @@
 //! plain handlers.
 
 use std::future::pending;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use mcp_adapter::Client;
 use mcp_adapter::proto::schema::ElicitResult;
 use mcp_adapter::proto::{Era, Revision};
+use mcp_adapter::{Client, Connection};
 use mcp_adapter_tests::{
-    Runtime, call_by_hand, client, connect_by_hand, failure, pair, raw, rows, shop, success, timer,
+    Runtime, call_by_hand, client, connect_by_hand, failure, form, pair, raw, rows, shop, success,
+    timer, tool,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 use smol::channel::{Sender, bounded, unbounded};
+use smol::future::block_on;
 
 rows! {
     a_server_asks_in_both_eras,
@@ -20,6 +23,7 @@ rows! {
     cancelling_a_call_cancels_its_question,
     an_obsolete_answer_is_cancelled,
     a_client_handler_that_panics_answers_with_an_error,
+    questions_nested_twenty_deep_are_answered,
 }
 
 /// The revisions of a client that meets a server of each era.
@@ -151,5 +155,35 @@ async fn a_client_handler_that_panics_answers_with_an_error<R: Runtime>() {
             assert!(!answer.to_string().contains("secret"), "{answer}");
         })
         .await;
+    }
+}
+
+/// Each handler of the client waits for a call that asks the client again.
+async fn questions_nested_twenty_deep_are_answered<R: Runtime>() {
+    const DEPTH: u64 = 20;
+    for (revisions, _) in ERAS {
+        let handle: Arc<Mutex<Option<Connection>>> = Arc::default();
+        let nested = Arc::clone(&handle);
+        let client = Client::new("row", "1.0.0").revisions(revisions).on_elicitation(move |form| {
+            let depth: u64 = form.message.parse().unwrap();
+            let connection = nested.lock().unwrap().clone().unwrap();
+            let reached = block_on(connection.call_tool("nest", &json!({"depth": depth})).wait());
+            ElicitResult::accept(raw(&json!({"reached": success(reached)})))
+        });
+        let server = shop().tool_with(tool("nest"), |arguments: Value, cx| {
+            let depth = arguments["depth"].as_u64().unwrap_or(DEPTH);
+            if depth == DEPTH {
+                return Ok(depth.to_string());
+            }
+            let answer: Value = cx.ask("deeper", form(&(depth + 1).to_string()))?;
+            Ok(answer["reached"].as_str().unwrap_or_default().to_owned())
+        });
+        let (connection, serving) = pair::<R>(client, server).await;
+        *handle.lock().unwrap() = Some(connection.clone());
+        let reached = connection.call_tool("nest", &json!({"depth": 0})).await;
+        assert_eq!(success(reached), DEPTH.to_string());
+        *handle.lock().unwrap() = None;
+        connection.clone().close().await.unwrap();
+        serving.ends_well().await;
     }
 }

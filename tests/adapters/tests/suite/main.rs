@@ -9,6 +9,7 @@
 )]
 
 mod asking;
+mod callbacks;
 mod calls;
 mod cancelling;
 mod checked;

@@ -10,6 +10,7 @@
 
 mod both_eras;
 mod bounds;
+mod callbacks;
 mod ends;
 mod eras;
 mod fields;

@@ -7,6 +7,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod checked;
 mod crowds;
 mod ending;
 mod limits;

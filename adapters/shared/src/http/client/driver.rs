@@ -1,6 +1,5 @@
 //! The driver of a client's connection over HTTP.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -54,8 +53,10 @@ async fn perform(
             DriverAction::Exchange(Action::Send(send)) => start(link, connections, send),
             DriverAction::Exchange(Action::Abort(exchange)) => connections.abort(exchange),
             DriverAction::Report(challenged) => {
-                if let Some(callback) = &connections.remote.on_challenge {
-                    let _panicked = catch_unwind(AssertUnwindSafe(|| callback(&challenged)));
+                let has_room = link.inspect(|state| state.callbacks.has_room());
+                if let Some(callback) = connections.remote.on_challenge.clone().filter(|_| has_room)
+                {
+                    link.call_back(0, move || callback(&challenged));
                 }
             }
             DriverAction::Stop => return,

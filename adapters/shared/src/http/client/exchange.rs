@@ -2,7 +2,6 @@
 
 use std::future::poll_fn;
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 
@@ -20,7 +19,7 @@ use mcp_proto::http::client::{ExchangeFailure, ExchangeId, HttpClient, HttpReque
 use super::connections::{Borrowed, FullBody, HttpConnections};
 use super::redirect;
 use crate::exec::budget::PIECE_BYTES_MAX;
-use crate::transport::link::{Link, LinkRole, State};
+use crate::transport::link::{Link, State};
 
 /// Runs an exchange to its end and reports the outcome to the session.
 pub(super) async fn run(
@@ -52,10 +51,13 @@ async fn send_and_read(
 ) -> Result<(), ExchangeFailure> {
     let id = send.exchange;
     link.trace.output(&send.body);
+    let authorization =
+        authorize(link, connections).await.map_err(|error| unreached(connections, error))?;
     let mut target = connections.remote.target.clone();
     let mut borrowed = connections.borrow(reserved).await.map_err(|e| unreached(connections, e))?;
     for followed in 0.. {
-        let (sender, parts, mut body) = send_once(connections, borrowed, &send, &target).await?;
+        let request = request(connections, &send, &target, authorization.clone());
+        let (sender, parts, mut body) = send_once(connections, borrowed, request).await?;
         let next = redirect::next_target(&connections.remote, &target, &parts);
         let Some(next) = next.filter(|_| followed < redirect::REDIRECTS_MAX) else {
             let status = parts.status.as_u16();
@@ -74,15 +76,12 @@ async fn send_and_read(
     Ok(())
 }
 
-/// Sends the request to `target` and waits for the head of the response.
+/// Sends the request and waits for the head of the response.
 async fn send_once(
     connections: &HttpConnections,
     Borrowed { mut sender, is_reused }: Borrowed,
-    send: &HttpRequest,
-    target: &Uri,
+    request: Request<FullBody>,
 ) -> Result<(SendRequest<FullBody>, Parts, Incoming), ExchangeFailure> {
-    let request =
-        request(connections, send, target).map_err(|error| unreached(connections, error))?;
     let response = match sender.try_send_request(request).await {
         Ok(response) => response,
         // Nothing was sent: the server closed the idle connection.
@@ -162,14 +161,33 @@ async fn feed(link: &Arc<Link<Machine>>, id: ExchangeId, piece: &[u8]) {
 /// Returns whether the session and the application have room for more of this exchange's body.
 fn may_read(state: &mut State<Machine>, id: ExchangeId) -> bool {
     let wants_input = state.connection.http().is_some_and(|it| it.http().wants_input(id));
-    wants_input && Machine::has_room(&state.role)
+    wants_input && state.callbacks.has_room()
+}
+
+/// Returns the `Authorization` field, which the application determines on a thread where it may
+/// block.
+async fn authorize(
+    link: &Link<Machine>,
+    connections: &HttpConnections,
+) -> io::Result<Option<HeaderValue>> {
+    let Some(authorize) = connections.remote.authorize.clone() else { return Ok(None) };
+    let invalid = || {
+        let why = "the `authorization` callback panicked or returned an invalid header value";
+        io::Error::other(why)
+    };
+    let value = link.shared.callbacks.call(move || authorize()).await.ok_or_else(invalid)?;
+    let Some(value) = value else { return Ok(None) };
+    let mut value = HeaderValue::from_str(&value).map_err(|_| invalid())?;
+    value.set_sensitive(true);
+    Ok(Some(value))
 }
 
 fn request(
     connections: &HttpConnections,
     send: &HttpRequest,
     target: &Uri,
-) -> io::Result<Request<FullBody>> {
+    authorization: Option<HeaderValue>,
+) -> Request<FullBody> {
     let remote = &connections.remote;
     let mut request = Request::new(FullBody::new(send.body.clone()));
     *request.method_mut() =
@@ -180,18 +198,8 @@ fn request(
     for (name, value) in &remote.fields {
         fields.append(name.clone(), value.clone());
     }
-    if let Some(authorize) = &remote.authorize {
-        let invalid = || {
-            io::Error::other(
-                "the `authorization` callback panicked or returned an invalid header value",
-            )
-        };
-        let value = catch_unwind(AssertUnwindSafe(|| authorize())).map_err(|_| invalid())?;
-        if let Some(value) = value {
-            let mut value = HeaderValue::from_str(&value).map_err(|_| invalid())?;
-            value.set_sensitive(true);
-            fields.insert("authorization", value);
-        }
+    if let Some(value) = authorization {
+        fields.insert("authorization", value);
     }
     for (name, value) in &send.headers {
         let name = HeaderName::from_bytes(name.as_bytes());
@@ -200,5 +208,5 @@ fn request(
             fields.insert(name, value);
         }
     }
-    Ok(request)
+    request
 }

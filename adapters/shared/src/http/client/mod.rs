@@ -39,7 +39,7 @@ pub(crate) fn start(
     let transport =
         Transport::Http(Box::new(ClientTransport::new(HttpClient::new(machine, settings))));
     let spawn = Arc::clone(runtime).as_spawn();
-    let link = connection.link_over(clock, transport, &spawn)?;
+    let link = connection.link_over(clock, transport, &spawn);
     let guard = driver::AbandonOnDrop(Arc::clone(&link));
     spawn.spawn(Box::pin(driver::drive(guard, Arc::clone(&connections))))?;
     Ok((link, connections))

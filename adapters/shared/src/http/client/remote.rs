@@ -137,7 +137,8 @@ impl Remote {
     ///
     /// If `authorize` returns `None`, the request is sent without the field.
     ///
-    /// `authorize` must not block. If it panics or returns an invalid value, the request fails.
+    /// `authorize` runs on a thread of its own and may block, for example to renew a token. If it
+    /// panics or returns an invalid value, the request fails.
     ///
     /// Over `http:`, connecting to a host other than this machine fails, unless
     /// [`allow_plain_credentials`](Self::allow_plain_credentials) is set.
@@ -179,6 +180,9 @@ impl Remote {
     }
 
     /// Calls `callback` whenever the server rejects a request with status 401 or 403.
+    ///
+    /// `callback` runs on a thread of its own, in turn with the other callbacks of the client, and
+    /// may block.
     pub fn on_challenge(
         mut self,
         callback: impl Fn(&AuthChallenge) + Send + Sync + 'static,

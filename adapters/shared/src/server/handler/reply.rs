@@ -2,7 +2,9 @@
 
 use mcp_proto::schema::{CallTool, ClientRequest, Encode};
 use mcp_proto::server::{Command, Server as Machine};
-use mcp_proto::{ErrorObject, IncomingId, Instant, Misuse, NeededInput, Request};
+use mcp_proto::{
+    ErrorObject, IncomingId, Instant, Misuse, NeededInput, Request, Revision, Unencodable,
+};
 
 use crate::server::handler::round_state::{RoundState, StateSealing};
 use crate::server::handler::tool_error::{HandlerError, ToolError};
@@ -46,6 +48,19 @@ impl HandlerReply {
                     Err(error) => Self::Error(error),
                 }
             }
+        }
+    }
+
+    /// Encodes a result for `revision`.
+    ///
+    /// Large results take their time: encoded beforehand, they are merely copied under the lock of
+    /// the connection.
+    pub(crate) fn encode(&mut self, revision: Revision) {
+        let Self::Result(result) = self else { return };
+        let mut encoded = EncodedResult(Vec::with_capacity(RESULT_BYTES));
+        // A result that cannot be encoded is reported when it is sent.
+        if result.encode(revision, &mut encoded.0).is_ok() {
+            *self = Self::Result(Box::new(encoded));
         }
     }
 
@@ -107,13 +122,52 @@ impl HandlerReply {
     }
 }
 
+/// A result that was encoded already.
+struct EncodedResult(Vec<u8>);
+
+/// The size of most results.
+const RESULT_BYTES: usize = 256;
+
+impl Encode for EncodedResult {
+    fn encode(&self, _: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
+        out.extend_from_slice(&self.0);
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use mcp_proto::server::{Config, Event};
     use mcp_proto::stdio::Stdio;
     use mcp_proto::{Capability, Endpoint, Raw};
 
     use super::*;
+
+    struct Counting(Arc<AtomicUsize>);
+
+    impl Encode for Counting {
+        fn encode(&self, _: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
+            self.0.fetch_add(1, Ordering::SeqCst);
+            out.extend_from_slice(b"{}");
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_result_is_encoded_once_before_it_is_sent() {
+        let encoded = Arc::new(AtomicUsize::new(0));
+        let mut reply = HandlerReply::Result(Box::new(Counting(Arc::clone(&encoded))));
+        for _ in 0..2 {
+            reply.encode(Revision::V2025_11_25);
+            let HandlerReply::Result(result) = &reply else { panic!("it is a result") };
+            let mut out = Vec::new();
+            result.encode(Revision::V2025_11_25, &mut out).unwrap();
+            assert_eq!((&out[..], encoded.load(Ordering::SeqCst)), (&b"{}"[..], 1));
+        }
+    }
 
     #[test]
     fn a_question_that_cannot_be_sent_is_answered_with_an_error() {

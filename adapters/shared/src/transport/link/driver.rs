@@ -19,14 +19,14 @@ impl<R: LinkRole> Link<R> {
             if state.connection.is_closed() {
                 return Some(false);
             }
-            (state.connection.wants_input() && R::has_room(&state.role)).then_some(true)
+            state.wants_input().then_some(true)
         })
         .await
     }
 
     /// Returns whether the connection accepts more input now.
     pub fn wants_input_now(&self) -> bool {
-        self.inspect(|state| state.connection.wants_input() && R::has_room(&state.role))
+        self.inspect(State::wants_input)
     }
 
     /// Handles input on a thread that also writes output.
@@ -288,9 +288,11 @@ impl<R: LinkRole> Link<R> {
         }
     }
 
-    /// Waits until the last events were dispatched, which another thread may be doing.
+    /// Waits until the last events were dispatched and the last callbacks have run, which other
+    /// threads may be doing.
     pub(crate) async fn dispatched(&self) {
-        self.wait_until(LAST_EVENTS, |state| !state.is_dispatching).await;
+        let are_over = |state: &State<R>| !state.is_dispatching && state.callbacks.may_end();
+        self.wait_until(LAST_EVENTS, are_over).await;
     }
 
     /// Waits until the connection is closed.
@@ -325,11 +327,6 @@ impl<R: LinkRole> Link<R> {
         self.deadline.notify(usize::MAX);
         self.room.notify(usize::MAX);
         self.writable.notify(usize::MAX);
-    }
-
-    /// Waits until the driver is gone.
-    pub(crate) async fn wait_ended(&self) {
-        self.when(|state| state.is_over().then_some(())).await;
     }
 }
 
@@ -367,7 +364,7 @@ pub const WRITE_BYTES_MAX: usize = 64 * 1024;
 const WRITE_PATIENCE: Duration = Duration::from_millis(60);
 const FLUSH_MAX: Duration = Duration::from_secs(2);
 
-/// How long dispatching the last events of a closed connection may take.
+/// How long dispatching the last events of a closed connection, and their callbacks, may take.
 const LAST_EVENTS: Duration = Duration::from_millis(500);
 
 #[cfg(test)]

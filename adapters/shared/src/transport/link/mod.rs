@@ -6,6 +6,7 @@
 //!
 //! Every wait is a future that needs no runtime; a driver on a plain thread blocks on it.
 
+mod calling_back;
 mod driver;
 #[cfg(feature = "http")]
 mod driverless;
@@ -25,6 +26,7 @@ use event_listener::{Event, EventListener};
 use mcp_proto::{Instant, Misuse};
 
 use self::timer_task::TimerTask;
+use crate::exec::callbacks::{CallbackQueue, Callbacks};
 use crate::exec::clock::Clock;
 use crate::exec::timer_queue::TimerQueue;
 use crate::exec::workers::Workers;
@@ -53,11 +55,8 @@ pub trait LinkRole: OnTransport {
         None
     }
 
-    /// Returns whether the role has room for the events that further input may cause. If not, no
-    /// further input is read for now.
-    fn has_room(_: &Self::Open) -> bool {
-        true
-    }
+    /// Returns where the application's callbacks run.
+    fn callbacks(_: &Self::Shared) -> &Callbacks;
 
     /// Handles one event.
     ///
@@ -102,6 +101,7 @@ pub struct Link<R: LinkRole> {
 pub(crate) struct State<R: LinkRole> {
     pub(crate) connection: Transport<R>,
     pub(crate) role: R::Open,
+    pub(crate) callbacks: CallbackQueue,
     timers: TimerQueue,
     phase: Phase,
     /// Which side has ended the connection.
@@ -161,6 +161,7 @@ impl<R: LinkRole> Link<R> {
             state: Mutex::new(State {
                 connection,
                 role: R::Open::default(),
+                callbacks: CallbackQueue::default(),
                 timers: TimerQueue::default(),
                 phase: Phase::WriterFlushes,
                 ending: Ending::Open,
@@ -288,6 +289,11 @@ impl<R: LinkRole> State<R> {
         let connection =
             if self.connection.is_closed() { None } else { self.connection.poll_timeout() };
         connection.into_iter().chain(self.timers.first()).min()
+    }
+
+    /// Returns whether the connection accepts more input.
+    pub(crate) fn wants_input(&self) -> bool {
+        self.connection.wants_input() && self.callbacks.has_room()
     }
 
     fn is_over(&self) -> bool {

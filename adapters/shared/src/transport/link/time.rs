@@ -38,19 +38,7 @@ impl<R: LinkRole> Link<R> {
 
     /// Runs `future` to completion on this thread, running the connection's timers until then.
     pub fn keep_time_during<T>(self: &Arc<Self>, future: impl Future<Output = T>) -> T {
-        self.keep_time_watching(&Parker::new(), future, || None)
-    }
-
-    /// Like [`keep_time_during`](Self::keep_time_during), but parks on `parker` and calls `watch`.
-    ///
-    /// `watch` is called before each wait and returns how soon it must be called again; `None` sets
-    /// no limit.
-    pub fn keep_time_watching<T>(
-        self: &Arc<Self>,
-        parker: &Parker,
-        future: impl Future<Output = T>,
-        mut watch: impl FnMut() -> Option<Duration>,
-    ) -> T {
+        let parker = Parker::new();
         let waker = parker.unparker().into();
         let mut context = Context::from_waker(&waker);
         let mut future = pin!(future);
@@ -65,25 +53,9 @@ impl<R: LinkRole> Link<R> {
             if Pin::new(&mut moved).poll(&mut context).is_ready() {
                 continue;
             }
-            self.park(parker, delay, &mut watch);
-        }
-    }
-
-    /// Parks until woken or for at most `delay`, calling `watch` meanwhile.
-    fn park(
-        &self,
-        parker: &Parker,
-        delay: Option<Duration>,
-        watch: &mut impl FnMut() -> Option<Duration>,
-    ) {
-        let deadline = delay.map(|delay| self.clock.now() + delay);
-        loop {
-            let left = deadline.map(|deadline| self.clock.until(deadline));
-            let Some(timeout) = watch().into_iter().chain(left).min() else {
-                return parker.park();
-            };
-            if parker.park_timeout(timeout) || left.is_some_and(|left| left <= timeout) {
-                return;
+            match delay {
+                Some(delay) => drop(parker.park_timeout(delay)),
+                None => parker.park(),
             }
         }
     }

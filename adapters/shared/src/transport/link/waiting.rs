@@ -134,11 +134,4 @@ impl<R: LinkRole> Link<R> {
             room.await;
         }
     }
-
-    /// Waits until `take` returns a value, then notifies the tasks that wait for room.
-    pub(crate) async fn take<T>(&self, take: impl FnMut(&mut State<R>) -> Option<T>) -> T {
-        let taken = self.when(take).await;
-        self.room.notify(usize::MAX);
-        taken
-    }
 }

@@ -1,0 +1,204 @@
+//! Callbacks of the application, which run on threads where they may block.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::exec::thread_pool::{Job, ThreadPool};
+use crate::exec::watched::Watched;
+use crate::exec::workers::{Spawn, THREADS_MAX};
+
+/// The threads for the callbacks of all connections of one server or client.
+///
+/// Handlers have threads of their own: callbacks also run while handlers occupy all of theirs.
+#[derive(Clone, Debug)]
+pub(crate) struct CallbackThreads(Arc<ThreadPool<usize, u64>>);
+
+impl Default for CallbackThreads {
+    fn default() -> Self {
+        Self(Arc::new(ThreadPool::new(THREADS_MAX)))
+    }
+}
+
+/// The maximum number of waiting jobs beyond which violations are no longer reported.
+const REPORTS_MAX: usize = 1024;
+
+impl CallbackThreads {
+    /// Returns the callbacks of a connection on `runtime`.
+    pub(crate) fn on(&self, runtime: Arc<dyn Spawn>) -> Callbacks {
+        Callbacks { threads: self.clone(), runtime }
+    }
+}
+
+/// Runs callbacks in the context of a runtime.
+#[derive(Clone)]
+#[expect(
+    missing_debug_implementations,
+    unnameable_types,
+    reason = "the state of a connection is internal"
+)]
+pub struct Callbacks {
+    threads: CallbackThreads,
+    runtime: Arc<dyn Spawn>,
+}
+
+impl Callbacks {
+    /// Runs `callback` in the background. The threads take turns among lanes. Returns the key with
+    /// which the callback can be withdrawn.
+    pub(crate) fn run(&self, lane: usize, callback: impl FnOnce() + Send + 'static) -> u64 {
+        static KEYS: AtomicU64 = AtomicU64::new(0);
+        let key = KEYS.fetch_add(1, Ordering::Relaxed);
+        let runtime = Arc::clone(&self.runtime);
+        let job = move || runtime.enter(Box::new(callback));
+        self.threads.0.queue(lane, key, Box::new(job));
+        self.threads.0.start();
+        key
+    }
+
+    /// Runs `callback` and returns its result; `None` if it panics.
+    ///
+    /// Dropping the future withdraws a callback that has not begun.
+    pub(crate) async fn call<T: Send + 'static>(
+        &self,
+        callback: impl FnOnce() -> T + Send + 'static,
+    ) -> Option<T> {
+        let slot = Arc::new(Watched::new(None));
+        let result = Arc::clone(&slot);
+        let key = self.run(0, move || {
+            let outcome = catch_unwind(AssertUnwindSafe(callback)).ok();
+            result.change(|result| *result = Some(outcome));
+        });
+        let _withdrawal = Withdrawal { threads: &self.threads, key };
+        slot.when(Option::take).await
+    }
+
+    /// Returns whether another connection may report a violation: peers can open connections and
+    /// violate rules faster than a callback that blocks returns.
+    pub(crate) fn has_room(&self) -> bool {
+        self.threads.0.waiting() < REPORTS_MAX
+    }
+}
+
+/// Withdraws a callback when dropped.
+struct Withdrawal<'a> {
+    threads: &'a CallbackThreads,
+    key: u64,
+}
+
+impl Drop for Withdrawal<'_> {
+    fn drop(&mut self) {
+        self.threads.0.cancel(&self.key);
+    }
+}
+
+/// The callbacks of one connection that are due. They run in order, one at a time.
+#[derive(Default)]
+pub(crate) struct CallbackQueue {
+    due: VecDeque<(usize, Job)>,
+    bytes: usize,
+    /// A thread runs the callbacks.
+    is_running: bool,
+    /// The end of the connection does not wait for the callbacks.
+    is_detached: bool,
+}
+
+/// The number of callbacks, and of the bytes that they hold, at which reading stops.
+const CALLBACKS_MAX: usize = 1024;
+const CALLBACKS_BYTES_MAX: usize = 32 << 20;
+
+impl CallbackQueue {
+    /// Adds a callback that holds `bytes`; returns whether a thread must be started to run it.
+    pub(crate) fn push(&mut self, bytes: usize, callback: Job) -> bool {
+        self.bytes += bytes;
+        self.due.push_back((bytes, callback));
+        !std::mem::replace(&mut self.is_running, true)
+    }
+
+    /// Returns the next callback for the thread that runs them, which must end if there is none.
+    pub(crate) fn pop(&mut self) -> Option<Job> {
+        let next = self.due.pop_front();
+        self.bytes -= next.as_ref().map_or(0, |(bytes, _)| *bytes);
+        self.is_running = next.is_some();
+        next.map(|(_, callback)| callback)
+    }
+
+    /// Returns whether further input may be read. One read may exceed the bounds.
+    pub(crate) fn has_room(&self) -> bool {
+        self.due.len() < CALLBACKS_MAX && self.bytes <= CALLBACKS_BYTES_MAX
+    }
+
+    /// Lets the connection end before its callbacks: one of them waits for that end.
+    pub(crate) fn detach(&mut self) {
+        self.is_detached = true;
+    }
+
+    /// Returns whether the connection may end.
+    pub(crate) fn may_end(&self) -> bool {
+        !self.is_running || self.is_detached
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::sync::Arc;
+    use std::sync::mpsc::channel;
+
+    use futures_lite::future::{block_on, poll_once};
+
+    use super::{CALLBACKS_BYTES_MAX, CALLBACKS_MAX, CallbackQueue, CallbackThreads, Callbacks};
+    use crate::BoxFuture;
+    use crate::exec::workers::Spawn;
+
+    struct NullRuntime;
+
+    impl Spawn for NullRuntime {
+        fn spawn(&self, _: BoxFuture<'static, ()>) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn callbacks() -> Callbacks {
+        CallbackThreads::default().on(Arc::new(NullRuntime))
+    }
+
+    #[test]
+    fn a_callback_returns_its_result_and_may_panic() {
+        let callbacks = callbacks();
+        assert_eq!(block_on(callbacks.call(|| 1)), Some(1));
+        assert_eq!(block_on(callbacks.call(|| panic!("on purpose"))), None::<()>);
+        assert_eq!(block_on(callbacks.call(|| 2)), Some(2));
+    }
+
+    #[test]
+    fn a_dropped_call_is_withdrawn() {
+        let callbacks = callbacks();
+        let (release, released) = channel::<()>();
+        let (says, hears) = channel();
+        let mut first = Box::pin(callbacks.call(move || {
+            says.send(()).unwrap();
+            released.recv()
+        }));
+        assert!(block_on(poll_once(&mut first)).is_none());
+        hears.recv().unwrap();
+        drop(first);
+        assert_eq!(block_on(callbacks.call(|| 3)), Some(3), "its place was given to others");
+        drop(release);
+    }
+
+    #[test]
+    fn a_queue_is_bounded_in_number_and_bytes() {
+        let mut queue = CallbackQueue::default();
+        assert!(queue.push(CALLBACKS_BYTES_MAX, Box::new(|| {})) && queue.has_room());
+        assert!(!queue.push(1, Box::new(|| {})) && !queue.has_room());
+        assert!(queue.pop().is_some() && queue.has_room());
+        (1..CALLBACKS_MAX).for_each(|_| assert!(!queue.push(0, Box::new(|| {}))));
+        assert!(!queue.has_room() && !queue.may_end());
+        while queue.pop().is_some() {}
+        assert!(queue.has_room() && queue.may_end());
+        assert!(queue.push(0, Box::new(|| {})), "the thread has ended");
+        queue.detach();
+        assert!(queue.may_end());
+    }
+}
