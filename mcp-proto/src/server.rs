@@ -271,7 +271,10 @@ impl Server {
 
     /// Reports the progress of a client's request to the client.
     ///
-    /// Does nothing if the client did not request progress.
+    /// Does nothing if the client did not request progress. Each value must exceed the one before.
+    ///
+    /// A request that is delivered again after [`request_input`](Self::request_input) may report
+    /// its progress from the start: values that the client has already received are not sent again.
     ///
     /// If the client reads too slowly, only the latest progress of each request is queued. See
     /// [Progress](
@@ -279,7 +282,8 @@ impl Server {
     ///
     /// # Errors
     /// Fails with [`Misuse::Stale`] if the request was answered or cancelled, and with
-    /// [`Misuse::Unencodable`] if the progress is not finite or has not increased.
+    /// [`Misuse::Unencodable`] if the progress is not finite or has not increased since the request
+    /// was delivered.
     pub fn progress(
         &mut self,
         now: Instant,

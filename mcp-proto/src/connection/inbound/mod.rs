@@ -394,6 +394,9 @@ impl Inbound {
     }
 
     /// Sends or defers progress of an open request, if the peer requested progress.
+    ///
+    /// A request that was delivered again starts its progress again; values that the peer has
+    /// already received are not sent.
     // PRG-03…05: only while the request is open, and only increasing values.
     pub(crate) fn progress(
         &mut self,
@@ -404,21 +407,30 @@ impl Inbound {
         let open = self.requests.get_mut(incoming).filter(|open| open.asking().is_none());
         let Some(open) = open else { return Err(Misuse::Stale) };
         let with_message = open.peer.revision.rules().progress_message;
-        let last = open.rare.as_ref().map_or(f64::NEG_INFINITY, |rare| rare.progress);
-        if !progress.progress.is_finite() || progress.progress <= last {
+        let value = progress.progress;
+        let last = open.rare.as_ref().map_or(f64::NEG_INFINITY, |rare| rare.round_progress);
+        if !value.is_finite() || value <= last {
             return Err(Misuse::Unencodable);
         }
+        if open.progress_token().is_none() {
+            return Ok(());
+        }
+        let rare = open.rare();
+        rare.round_progress = value;
+        if value <= rare.progress {
+            return Ok(());
+        }
+        rare.progress = value;
         let Some(token) = open.progress_token() else { return Ok(()) };
         let mut params = Vec::new();
         let mut object = Object::begin(&mut params);
         token.write(object.key("progressToken"));
-        write_f64(object.key("progress"), progress.progress);
+        write_f64(object.key("progress"), value);
         if let Some(total) = progress.total.filter(|total| total.is_finite()) {
             write_f64(object.key("total"), total);
         }
         object.opt_str("message", progress.message.as_deref().filter(|_| with_message));
         object.end();
-        open.rare().progress = progress.progress;
         let Some(stream) = open.stream() else { return Ok(()) };
         if env.require_room(Route::Stream(stream)).is_ok() {
             // The new value supersedes the deferred one.
@@ -526,6 +538,7 @@ impl Inbound {
             meta: request.params.as_ref().and_then(|params| params.member("_meta")),
         };
         open.rare().rounds += 1;
+        open.rare().round_progress = f64::NEG_INFINITY;
         let incoming = self.requests.insert(open);
         env.emit(Event::Request { incoming, call: None, request, context });
     }

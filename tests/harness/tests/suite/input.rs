@@ -225,8 +225,18 @@ fn progress_increases_across_rounds_prg_05() {
     solo.progress(1, &mcp_proto::Progress::new(5.0)).unwrap();
     solo.ask(1, &[("a", NeededInput::Roots)], None).unwrap();
     solo.say(r#"{"jsonrpc":"2.0","id":1,"result":{"roots":[]}}"#);
-    assert_eq!(solo.progress(2, &mcp_proto::Progress::new(5.0)), Err(Misuse::Unencodable));
+    solo.take_lines();
+    // The handler starts again and reports what the client already knows.
+    for known in [1.0, 5.0] {
+        solo.progress(2, &mcp_proto::Progress::new(known)).unwrap();
+        solo.expect_lines(&[]);
+    }
+    for repeated in [5.0, 1.0, f64::NAN] {
+        let refused = solo.progress(2, &mcp_proto::Progress::new(repeated));
+        assert_eq!(refused, Err(Misuse::Unencodable), "{repeated}");
+    }
     solo.progress(2, &mcp_proto::Progress::new(6.0)).unwrap();
+    assert_eq!(solo.hear()["params"]["progress"], 6);
 }
 
 #[test]
