@@ -207,7 +207,7 @@ impl Server {
     /// The request remains open after any error except [`Misuse::Stale`].
     ///
     /// - [`Misuse::Unsupported`]: the method is not `tools/call`, `resources/read` or
-    ///   `prompts/get`, or the client's revision does not define one of the questions.
+    ///   `prompts/get`, or the client's revision does not define one of the questions or its mode.
     /// - [`Misuse::Undeclared`]: the client lacks a required capability; see
     ///   [`refuse_undeclared`](Self::refuse_undeclared).
     /// - [`Misuse::Blocked`]: there are more questions than [`Limits::input_requests_max`]; or, in
@@ -237,9 +237,10 @@ impl Server {
     /// [`Misuse::Undeclared`].
     ///
     /// # Errors
-    /// Fails with [`Misuse::Stale`] if the request was answered or cancelled, and with
-    /// [`Misuse::Unencodable`] if the params of a question cannot be encoded as a JSON object. The
-    /// request then remains open.
+    /// Fails with [`Misuse::Stale`] if the request was answered or cancelled. The request remains
+    /// open after any other error: [`Misuse::Unencodable`] if the params of a question cannot be
+    /// encoded as a JSON object, and [`Misuse::Unsupported`] if the client's revision does not
+    /// define the mode of a question.
     pub fn refuse_undeclared(
         &mut self,
         now: Instant,

@@ -319,7 +319,7 @@ impl Connection {
             }
             let method = MethodId::from_name(question.method());
             if let Some(rule) = method.and_then(|method| MethodRule::question(method, revision)) {
-                needs = permissions::input_request_needs(rule, Some(&params), needs);
+                needs = permissions::input_request_needs(rule, Some(&params), needs)?;
             }
         }
         let error = missing_capabilities(&needs, revision);

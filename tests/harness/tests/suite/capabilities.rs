@@ -250,6 +250,50 @@ fn a_mode_of_elicitation_that_was_not_declared_is_refused_cap_07_cap_08() {
     assert_eq!(asked(urls(), R4, "elicitation/create", url), 0);
 }
 
+/// No capability covers a mode that the revision does not define.
+#[test]
+fn an_unknown_mode_of_elicitation_is_neither_sent_nor_served_cap_06_cap_07_cap_16() {
+    let everything = r#"{"elicitation":{"form":{},"url":{},"x":{}}}"#;
+    for mode in [r#""x""#, r#""Form""#, r#""""#, "7", "{}"] {
+        let params = format!(r#"{{"message":"m","requestedSchema":{{}},"mode":{mode}}}"#);
+        for declared in ["{}", everything] {
+            let mut solo = bare_server(declared, R4);
+            let refused = solo.call("elicitation/create", &params);
+            assert_eq!(refused, Err(Misuse::Unsupported), "{mode} {declared}");
+            solo.say(r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}"#);
+            let question = NeededInput::raw("elicitation/create", Raw::from_text(&params).unwrap());
+            let refused = solo.ask(1, &[("a", question)], None);
+            assert_eq!(refused, Err(Misuse::Unsupported), "{mode} {declared}");
+            solo.expect_lines(&[]);
+        }
+        let both = client::Config::new("c", "1")
+            .revisions(&Revision::LEGACY)
+            .capability(Capability::ElicitationForm)
+            .capability(Capability::ElicitationUrl);
+        assert_eq!(asked(both, R4, "elicitation/create", &params), -32602, "{mode}");
+    }
+    let unnamed = r#"{"message":"m","requestedSchema":{},"mode":null}"#;
+    let forms = client::Config::new("c", "1")
+        .revisions(&Revision::LEGACY)
+        .capability(Capability::ElicitationForm);
+    assert_eq!(asked(forms, R4, "elicitation/create", unnamed), 0, "no mode is a form");
+}
+
+/// The modern era asks within results.
+#[test]
+fn a_modern_server_puts_no_unknown_mode_into_its_input_requests_cap_16() {
+    for (params, asked) in [
+        (r#"{"message":"m","requestedSchema":{},"mode":"x"}"#, Err(Misuse::Unsupported)),
+        (r#"{"message":"m","requestedSchema":{},"mode":"form"}"#, Ok(())),
+    ] {
+        let mut solo =
+            ServerSolo::server(server::Config::new("s", "1").capability(Capability::Tools));
+        solo.say(r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{"form":{},"url":{}}},"io.modelcontextprotocol/clientInfo":{"name":"c","version":"1"}}}}"#);
+        let question = NeededInput::raw("elicitation/create", Raw::from_text(params).unwrap());
+        assert_eq!(solo.ask(1, &[("a", question)], None), asked, "{params}");
+    }
+}
+
 #[test]
 fn sampling_with_tools_needs_to_be_declared_cap_09_cap_10() {
     let plain = r#"{"messages":[],"maxTokens":1}"#;
