@@ -199,8 +199,8 @@ impl Server {
     /// contains the responses and `state`.
     ///
     /// Works in both eras: a modern client receives an `input_required` result, a legacy client one
-    /// request per question. Each question needs a key that is unique among `questions`. See
-    /// [Multi Round-Trip Requests](
+    /// request per question, as soon as it has completed the handshake. Each question needs a key
+    /// that is unique among `questions`. See [Multi Round-Trip Requests](
     /// https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr).
     ///
     /// # Errors
@@ -212,8 +212,8 @@ impl Server {
     ///   [`refuse_undeclared`](Self::refuse_undeclared).
     /// - [`Misuse::Blocked`]: there are more questions than [`Limits::input_requests_max`]; or, in
     ///   a legacy session, the request has reached [`Limits::input_rounds_max`], or there is no
-    ///   room for further calls or messages.
-    /// - [`Misuse::NotReady`]: the client of a legacy session has not completed the handshake.
+    ///   room for further calls or messages, or, before the handshake is complete, for the
+    ///   questions (`Limits::requests_bytes_max`).
     /// - [`Misuse::Closed`]: the legacy session is closing or closed.
     /// - [`Misuse::Unencodable`]: there is neither a question nor state, a key is repeated, or a
     ///   question cannot be encoded.

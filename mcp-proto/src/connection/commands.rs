@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::eras::rules::{self, Delivery, LogTarget};
+use super::eras::rules::{self, Delivery, LogTarget, WrittenQuestion};
 use super::inbound::{InboundRequest, Responded};
 use super::pending_calls::{NewCall, Owner};
 use super::{Connection, eras};
@@ -52,7 +52,7 @@ impl Connection {
                 return Err(Misuse::Unsupported);
             }
         }
-        if self.calls.len() >= self.limits().calls_max {
+        if self.calls.len() + self.inbound.held_questions() >= self.limits().calls_max {
             return Err(Misuse::Blocked);
         }
         let mut scratch = core::mem::take(&mut self.env.scratch);
@@ -268,24 +268,20 @@ impl Connection {
         let Self { env, calls, inbound, .. } = self;
         match eras::ask(env, calls, inbound, incoming, questions, state)? {
             Delivery::InResult => self.on_request_ended(),
-            Delivery::ByRequests(params) => self.send_questions(incoming, questions, &params),
+            Delivery::ByRequests(questions) => self.send_questions(incoming, &questions),
+            Delivery::Held => {}
         }
         Ok(())
     }
 
-    fn send_questions(
-        &mut self,
-        incoming: IncomingId,
-        questions: &[(&str, NeededInput)],
-        params: &[Vec<u8>],
-    ) {
+    fn send_questions(&mut self, incoming: IncomingId, questions: &[WrittenQuestion]) {
         let stream = self.inbound.stream_of(Some(incoming));
-        for (index, ((_, question), params)) in (0_u32..).zip(questions.iter().zip(params)) {
+        for (index, WrittenQuestion { method, params }) in (0_u32..).zip(questions) {
             let env = &mut self.env;
-            let known = MethodId::from_name(question.method());
+            let known = MethodId::from_name(method);
             let rule = known.and_then(|method| method.rule(env.revision()));
             let call = NewCall {
-                method: question.method(),
+                method,
                 known,
                 rule,
                 params,
@@ -298,6 +294,13 @@ impl Connection {
             self.calls.send(env, call);
         }
         self.inbound.deliver_answered(&mut self.env, incoming);
+    }
+
+    /// Server: sends the questions held until the client completed the handshake.
+    pub(super) fn send_held_questions(&mut self) {
+        while let Some((incoming, questions)) = self.inbound.next_held() {
+            self.send_questions(incoming, &questions);
+        }
     }
 
     /// Server: refuses a request whose questions need capabilities the client did not declare.

@@ -313,10 +313,12 @@ impl Connection {
                     self.env.events.push(Event::Ready(Arc::clone(peer)));
                 }
                 self.keep_alive.arm(&self.env);
+                self.send_held_questions();
             }
             Phase::Draining => {
                 self.subscribers.take().end(&mut self.env);
                 self.lose_calls();
+                self.withdraw_held();
                 self.stop_timers();
                 self.lifecycle.set_drain(Some(self.env.now + self.limits().drain_timeout));
                 self.check_drained();
@@ -351,6 +353,13 @@ impl Connection {
             self.withdraw(incoming, None);
         }
         self.inbound.forget_batches();
+    }
+
+    /// Withdraws the requests whose questions were never sent, because they cannot be answered.
+    fn withdraw_held(&mut self) {
+        while let Some((incoming, _)) = self.inbound.next_held() {
+            self.withdraw(incoming, None);
+        }
     }
 
     /// Fails all calls, because no response can arrive any more.

@@ -10,7 +10,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::context::Env;
-use super::eras::rules;
+use super::eras::rules::{self, WrittenQuestion};
 use super::input_required::round::Round;
 use crate::collections::LazyBox;
 use crate::error::{Misuse, Unencodable};
@@ -476,6 +476,26 @@ impl Inbound {
                 state: state.map(Into::into),
             }));
         }
+    }
+
+    /// Holds the questions of a request until [`next_held`](Self::next_held) takes them.
+    pub(crate) fn hold(&mut self, incoming: IncomingId, questions: Vec<WrittenQuestion>) {
+        self.requests.hold(incoming, questions);
+    }
+
+    /// Returns the number of held questions.
+    pub(crate) fn held_questions(&self) -> usize {
+        self.requests.held_questions()
+    }
+
+    /// Takes the held questions of the oldest request that has any.
+    pub(crate) fn next_held(&mut self) -> Option<(IncomingId, Vec<WrittenQuestion>)> {
+        self.requests.next_held()
+    }
+
+    /// Returns the bytes held by the open requests.
+    pub(crate) fn bytes(&self) -> usize {
+        self.requests.bytes()
     }
 
     /// Handles the outcome of a question. Returns the error for the request if the question failed.
