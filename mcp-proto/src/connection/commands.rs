@@ -236,6 +236,9 @@ impl Connection {
         result: Write<'_>,
     ) -> Result<(), Misuse> {
         self.advance(now);
+        if self.is_undecided(incoming) {
+            return self.accept_subscription(incoming, result);
+        }
         match self.inbound.respond(&mut self.env, incoming, result)? {
             Responded::Request => self.on_request_ended(),
             Responded::Question { call, index, answer } => {

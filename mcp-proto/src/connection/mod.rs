@@ -16,6 +16,7 @@ mod lifecycle;
 mod opening;
 mod pending_calls;
 mod receive;
+mod subscribing;
 mod subscriptions;
 mod transport;
 mod violations;

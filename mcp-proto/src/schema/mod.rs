@@ -53,6 +53,7 @@ mod subscriptions;
 mod tasks;
 #[cfg(feature = "schema")]
 mod tools;
+mod uri;
 
 pub use crate::json::{JsonReader, Kind, Str};
 pub use capabilities::Capabilities;
@@ -119,6 +120,10 @@ pub use tools::{
     CallTool, CallToolResult, ListTools, ListToolsResult, OutputSchema, Structured, TaskSupport,
     Tool, ToolAnnotations, ToolExecution, ToolsListChanged,
 };
+
+pub(crate) use uri::is_uri;
+#[cfg(feature = "schema")]
+pub(crate) use uri::scheme;
 
 /// The params of a request that clients send, together with the request's method and result type.
 pub trait ClientRequest: Encode {

@@ -27,7 +27,7 @@ use crate::exec::workers::{HandlerThreads, Spawn, THREADS_MAX, Workers, handler_
 use crate::recorder::Recorder;
 use crate::server::builder::Builder;
 use crate::server::changes::Changes;
-use crate::server::events::{Callback, ServerShared, Serving, SubscriptionChange};
+use crate::server::events::{Callback, ServerShared, Serving, SubscriptionChange, UriCheck};
 use crate::server::handler::{Handler, HandlerFn};
 use crate::trace::Trace;
 use crate::transport::link::{Link, Transport};
@@ -80,6 +80,7 @@ pub struct Server {
     pipe_bytes: Option<usize>,
     on_violation: Option<Callback<Violation>>,
     on_watch: Option<Callback<SubscriptionChange>>,
+    accept_subscription: Option<UriCheck>,
 }
 
 impl Server {
@@ -94,6 +95,7 @@ impl Server {
             pipe_bytes: None,
             on_violation: None,
             on_watch: None,
+            accept_subscription: None,
         };
         server.page_max(100)
     }
@@ -157,6 +159,21 @@ impl Server {
     ) -> Self {
         self.builder.has_subscriptions = true;
         self.on_watch = Some(Arc::new(callback));
+        self
+    }
+
+    /// Decides which resources clients may subscribe to.
+    ///
+    /// `accept` receives the requested URI, which comes from the client. A client of the modern era
+    /// learns from the acknowledgement which of its resources were accepted; a legacy client gets
+    /// the error for an unknown resource. `accept` must not block.
+    ///
+    /// Default: the URIs of registered resources, and those that match a resource template.
+    pub fn accept_subscriptions(
+        mut self,
+        accept: impl Fn(&str) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.accept_subscription = Some(Arc::new(accept));
         self
     }
 
@@ -356,6 +373,7 @@ impl Server {
                 .for_single_request(transport.is_single_request()),
             on_violation: self.on_violation.clone(),
             on_watch: self.on_watch.clone(),
+            accept_subscription: self.accept_subscription.clone(),
         };
         Link::over_transport(clock, transport, shared, Trace::new("server", self.trace_payloads))
     }

@@ -16,7 +16,7 @@ use crate::collections::LazyBox;
 use crate::error::{Misuse, Unencodable};
 use crate::json::{Frame, Object, Raw, write_f64};
 use crate::limits::Limits;
-use crate::method::Method;
+use crate::method::{Method, MethodId};
 use crate::queues::Draft;
 use crate::revision::{MethodRule, Revision};
 use crate::rpc::{self, ErrorObject, Params, RequestId};
@@ -76,6 +76,11 @@ impl Inbound {
 
     pub(crate) fn first(&self) -> Option<IncomingId> {
         self.requests.first()
+    }
+
+    /// Returns the oldest request that `is_it` selects.
+    pub(crate) fn first_that(&self, is_it: impl Fn(&InboundRequest) -> bool) -> Option<IncomingId> {
+        self.requests.first_that(is_it)
     }
 
     pub(crate) fn first_on(&self, stream: StreamId) -> Option<IncomingId> {
@@ -138,7 +143,10 @@ impl Inbound {
         let bytes = kept(&request.params) + kept(&context.meta) + identity;
         let delivers_again =
             rule.is_some_and(|rule| rule.may_ask) && rules::delivers_again(&sender.peer);
-        let again = request.params.clone().filter(|_| delivers_again);
+        // A subscription is opened from its params once the application has accepted it.
+        let is_subscription =
+            rule.is_some_and(|rule| matches!(rule.id, MethodId::Listen | MethodId::Subscribe));
+        let again = request.params.clone().filter(|_| delivers_again || is_subscription);
         if let Some(batch) = origin.to.batch {
             self.batches.expect(batch);
         }

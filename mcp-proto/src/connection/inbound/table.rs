@@ -201,10 +201,11 @@ impl RequestTable {
 
     /// Returns the oldest request received on `stream`.
     pub(crate) fn first_on(&self, stream: StreamId) -> Option<IncomingId> {
-        self.tables
-            .open
-            .iter()
-            .find(|(_, open)| open.stream() == Some(stream))
-            .map(|(id, _)| IncomingId(id))
+        self.first_that(|open| open.stream() == Some(stream))
+    }
+
+    /// Returns the oldest request that `is_it` selects.
+    pub(crate) fn first_that(&self, is_it: impl Fn(&InboundRequest) -> bool) -> Option<IncomingId> {
+        self.tables.open.iter().find(|(_, open)| is_it(open)).map(|(id, _)| IncomingId(id))
     }
 }

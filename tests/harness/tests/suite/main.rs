@@ -23,5 +23,6 @@ mod progress;
 mod recordings;
 mod revisions;
 mod shutdown;
+mod subscriptions;
 mod timeouts;
 mod transcripts;
