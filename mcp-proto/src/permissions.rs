@@ -1,9 +1,11 @@
 //! Checks messages against the method tables and the capabilities that both sides declared.
 
 use crate::error::{Misuse, code};
-use crate::json::{find, find_rare, unescape};
+use crate::json::{Raw, elements, find, find_rare, unescape};
 use crate::method::MethodId;
-use crate::revision::{Condition, ConditionValue, MethodRule, Revision, Side};
+use crate::revision::{
+    Condition, ConditionValue, MethodRule, Revision, Rules, Side, UrlElicitation,
+};
 use crate::rpc::{ErrorObject, Params};
 use crate::schema::Capabilities;
 use crate::vocabulary::Peer;
@@ -226,6 +228,25 @@ pub(crate) fn check_text_params(rule: &MethodRule, params: &Params<'_>) -> Resul
         }
     }
     Ok(())
+}
+
+/// Returns whether an error has the data that its code requires.
+// SEC-10: an error about URL elicitations names at least one, each with its id.
+pub(crate) fn is_complete_error(error: &ErrorObject, rules: &Rules) -> bool {
+    if error.code != code::URL_ELICITATION_REQUIRED
+        || rules.elicitation_urls != UrlElicitation::WithId
+    {
+        return true;
+    }
+    let data = error.data.as_ref().map_or(&[][..], Raw::as_bytes);
+    let mut all = elements(find(data, "elicitations").unwrap_or_default()).peekable();
+    let is_text = |value: Option<&[u8]>| value.is_some_and(|value| value.starts_with(b"\""));
+    all.peek().is_some()
+        && all.all(|elicitation| {
+            find(elicitation, "mode").and_then(unescape).as_deref() == Some("url")
+                && is_text(find(elicitation, "url"))
+                && is_text(find(elicitation, "elicitationId"))
+        })
 }
 
 /// Returns whether the value `found` meets a condition.

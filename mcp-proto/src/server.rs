@@ -181,8 +181,15 @@ impl Server {
 
     /// Responds to a request with an error.
     ///
+    /// The code is replaced where the client's revision has another one for its meaning. A
+    /// code of the range that 2026-07-28 reserves for the specification, -32020 to -32099, becomes
+    /// [`INTERNAL_ERROR`](crate::code::INTERNAL_ERROR) in that revision unless it defines the code.
+    ///
     /// # Errors
-    /// Fails with [`Misuse::Stale`] if the request was answered or cancelled.
+    /// Fails with [`Misuse::Stale`] if the request was answered or cancelled, and with
+    /// [`Misuse::Unencodable`] if
+    /// [`URL_ELICITATION_REQUIRED`](crate::code::URL_ELICITATION_REQUIRED) names no URL elicitation
+    /// or one without an id. In the latter case, the request remains open.
     pub fn respond_error(
         &mut self,
         now: Instant,
@@ -379,6 +386,8 @@ impl Server {
     }
 
     /// Sends a notification to the client by method name.
+    ///
+    /// A log message below the client's threshold is not sent, as with [`log`](Self::log).
     ///
     /// # Errors
     /// Fails with [`Misuse`], without sending anything, if

@@ -7,7 +7,7 @@ use super::inbound::{InboundRequest, Responded};
 use super::pending_calls::{NewCall, Owner};
 use super::{Connection, eras};
 use crate::error::{Misuse, Unencodable};
-use crate::json::{Object, Raw};
+use crate::json::{Object, Raw, find, unescape};
 use crate::meta::{has_progress_token, missing_capabilities};
 use crate::method::MethodId;
 use crate::permissions;
@@ -209,10 +209,18 @@ impl Connection {
         params: Write<'_>,
     ) -> Result<(), Misuse> {
         self.advance(now);
-        self.notify_on(Route::Any, method, params)
+        let threshold = self.env.terms.log_level;
+        self.notify_on(Route::Any, method, params, threshold)
     }
 
-    fn notify_on(&mut self, route: Route, method: &str, params: Write<'_>) -> Result<(), Misuse> {
+    /// Sends a notification, unless it is a log message below `threshold`.
+    fn notify_on(
+        &mut self,
+        route: Route,
+        method: &str,
+        params: Write<'_>,
+        threshold: Option<Level>,
+    ) -> Result<(), Misuse> {
         let env = &mut self.env;
         let revision = env.revision();
         let known = MethodId::from_name(method);
@@ -223,6 +231,16 @@ impl Connection {
         let is_log = known == Some(MethodId::LogMessage);
         env.require(if is_log { logs } else { allowed.traffic })?;
         permissions::outgoing_notification(env.side, revision, known, &env.identity.capabilities)?;
+        // LOG-02: also for a log message that the application sends by name.
+        if let Some(threshold) = threshold.filter(|_| is_log) {
+            let mut written = Vec::new();
+            params(revision, &mut written)?;
+            let name = find(&written, "level").and_then(unescape);
+            let level = name.and_then(|name| Level::from_name(&name));
+            if level.is_some_and(|level| level < threshold) {
+                return Ok(());
+            }
+        }
         env.require_room(route)?;
         let draft = Draft::new(route, OutgoingKind::Notification(method.into()));
         env.send(draft, |out| rpc::notification(out, method, |out| params(revision, out)))
@@ -390,7 +408,7 @@ impl Connection {
                 Ok(())
             }
             LogTarget::Session(route) => {
-                self.notify_on(route, MethodId::LogMessage.name(), &|_, out| write(out))
+                self.notify_on(route, MethodId::LogMessage.name(), &|_, out| write(out), None)
             }
         }
     }

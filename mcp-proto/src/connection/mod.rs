@@ -29,6 +29,7 @@ use crate::json::Raw;
 use crate::limits::Limits;
 use crate::meta::{ContextCache, MetaWriter};
 use crate::method::MethodId;
+use crate::permissions;
 use crate::revision::{Revision, Side};
 use crate::rpc::ErrorObject;
 use crate::schema::Level;
@@ -251,13 +252,11 @@ impl Connection {
         mut error: ErrorObject,
     ) -> Result<(), crate::Misuse> {
         let open = self.inbound.get(incoming).ok_or(crate::Misuse::Stale)?;
-        // STL-46, CAP-15: some error codes differ between revisions.
         let rules = open.peer.revision.rules();
-        error.code = match error.code {
-            crate::code::RESOURCE_NOT_FOUND => rules.resource_not_found,
-            crate::code::MISSING_CLIENT_CAPABILITY => rules.missing_capability,
-            code => code,
-        };
+        error.code = rules.error_code(error.code);
+        if !permissions::is_complete_error(&error, rules) {
+            return Err(crate::Misuse::Unencodable);
+        }
         match self.inbound.respond_error(&mut self.env, incoming, error)? {
             Responded::Request => self.on_request_ended(),
             Responded::Question { call, index, answer } => {

@@ -13,6 +13,8 @@
 //! The documentation of types and fields that do not exist in every revision names the revisions
 //! that define them, or the tasks extension.
 
+#[cfg(feature = "schema")]
+mod base64;
 mod capabilities;
 mod common;
 #[cfg(feature = "schema")]

@@ -120,6 +120,10 @@ impl Server {
     /// Schemas are compiled when the server starts, which fails if a schema is invalid. Arguments
     /// that do not match produce a tool error that the model can correct. A structured result that
     /// does not match is replaced by the error `-32603`. External references are never fetched.
+    ///
+    /// Without this method, a server only checks that the result of a tool with an output schema
+    /// has structured content, because checking a schema takes time in proportion to the result.
+    ///
     /// This method replaces a check set with [`check_arguments`](Self::check_arguments).
     #[cfg(feature = "jsonschema")]
     pub fn checked(mut self) -> Self {

@@ -10,6 +10,7 @@ mod checkers;
 mod determinism;
 mod envelope;
 mod eras;
+mod error_codes;
 mod found;
 mod framing;
 mod ids;
