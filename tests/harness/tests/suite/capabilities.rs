@@ -177,6 +177,21 @@ fn tasks_are_requested_only_if_declared_cap_03() {
     assert_eq!(solo.call("tools/call", task), Err(Misuse::Undeclared));
 }
 
+/// Without the capability, `task` has no effect.
+#[test]
+fn a_receiver_without_the_capability_ignores_task_tsk_07() {
+    let mut solo = bare_server("{}", R4);
+    solo.say(r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t","task":{"ttl":1000}}}"#);
+    assert_eq!(solo.take_events().len(), 1);
+    solo.respond(1, r#"{"content":[]}"#).unwrap();
+    assert_eq!(solo.expect_result("1"), json!({"content": []}));
+
+    let sampling =
+        client::Config::new("c", "1").revisions(&Revision::LEGACY).capability(Capability::Sampling);
+    let task = r#"{"messages":[],"maxTokens":1,"task":{"ttl":1000}}"#;
+    assert_eq!(asked(sampling, R4, "sampling/createMessage", task), 0);
+}
+
 #[test]
 fn a_client_refuses_what_it_did_not_declare_cap_04_cap_05() {
     let bare = || client::Config::new("c", "1").revisions(&Revision::LEGACY);

@@ -9,6 +9,7 @@
 
 mod crowds;
 mod ending;
+mod ids;
 mod refused;
 mod resumed;
 mod sessions;

@@ -1,6 +1,8 @@
 //! Tests of a client over HTTP against a scripted server, in virtual time.
 
+mod batches;
 mod bounds;
+mod ids;
 mod modern;
 mod opening;
 mod random_steps;
