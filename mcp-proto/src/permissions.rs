@@ -3,9 +3,11 @@
 use alloc::vec::Vec;
 
 use crate::error::{Misuse, Unencodable, code};
-use crate::json::{find, find_rare, unescape};
+use crate::json::{Raw, elements, find, find_rare, unescape};
 use crate::method::MethodId;
-use crate::revision::{Condition, ConditionValue, MethodRule, Revision, Side};
+use crate::revision::{
+    Condition, ConditionValue, MethodRule, Revision, Rules, Side, UrlElicitation,
+};
 use crate::rpc::{ErrorObject, Params};
 use crate::schema::Capabilities;
 use crate::vocabulary::Peer;
@@ -17,8 +19,9 @@ use crate::vocabulary::Peer;
 /// `is_automatic` is true if the connection sends the request on its own.
 ///
 /// # Errors
-/// Fails with [`Misuse::Unsupported`] if this side cannot send the request in `revision`, and with
-/// [`Misuse::Undeclared`] if the peer lacks a capability.
+/// Fails with [`Misuse::Unsupported`] if this side cannot send the request in `revision` or the
+/// revision does not define its mode, and with [`Misuse::Undeclared`] if the peer lacks a
+/// capability.
 // CAP-03, CAP-06, CAP-09: requests need the capabilities of the receiver.
 pub(crate) fn outgoing_request(
     side: Side,
@@ -32,10 +35,11 @@ pub(crate) fn outgoing_request(
     if (rule.internal && !is_automatic) || !rule.is_sent_by(side) {
         return Err(Misuse::Unsupported);
     }
+    let member = |name| find_rare(params, name);
     let declared = rule.needs.is_none_or(|capability| theirs.has(capability))
+        && mode_in(rule, member)?.is_none_or(|mode| theirs.has(mode.needs))
         && rule.conditions.iter().all(|condition| {
-            !applies(condition.value, find_rare(params, condition.member))
-                || theirs.has(condition.needs)
+            !applies(condition.value, member(condition.member)) || theirs.has(condition.needs)
         });
     if declared { Ok(Some(rule)) } else { Err(Misuse::Undeclared) }
 }
@@ -89,23 +93,27 @@ pub(crate) fn outgoing_notification(
 }
 
 /// Returns `base` plus the capabilities that a client needs for an input request.
-// CAP-06, CAP-09, CAP-16: conditions on params need capabilities of their own.
+///
+/// # Errors
+/// Fails with [`Misuse::Unsupported`] if the revision does not define the mode of the request.
+// CAP-06, CAP-09, CAP-16: modes and conditions on params need capabilities of their own.
 pub(crate) fn input_request_needs(
-    rule: &MethodRule,
+    rule: &'static MethodRule,
     params: Option<&[u8]>,
     base: Capabilities,
-) -> Capabilities {
-    let applying = rule.conditions.iter().filter(|condition| {
-        applies(condition.value, params.and_then(|params| find(params, condition.member)))
-    });
-    let needs = rule.needs.into_iter().chain(applying.map(|condition| condition.needs));
-    needs.fold(base, Capabilities::with)
+) -> Result<Capabilities, Misuse> {
+    let member = |name| params.and_then(|params| find(params, name));
+    let mode = mode_in(rule, member)?;
+    let conditions =
+        rule.conditions.iter().filter(|it| applies(it.value, member(it.member))).chain(mode);
+    let needs = rule.needs.into_iter().chain(conditions.map(|condition| condition.needs));
+    Ok(needs.fold(base, Capabilities::with))
 }
 
 /// Returns whether this side, with the capabilities `ours`, accepts an input request.
 // T-96: input requests need declared capabilities.
 pub(crate) fn accepts_input_request(
-    rule: &MethodRule,
+    rule: &'static MethodRule,
     params: Option<&[u8]>,
     ours: &Capabilities,
 ) -> bool {
@@ -116,13 +124,10 @@ pub(crate) fn accepts_input_request(
             .text_params
             .iter()
             .all(|name| member(name).is_some_and(|value| value.starts_with(b"\"")))
+        && mode_in(rule, member).is_ok_and(|mode| mode.is_none_or(|mode| ours.has(mode.needs)))
         && receiver_conditions(rule).all(|condition| {
             !applies(condition.value, member(condition.member)) || ours.has(condition.needs)
         })
-        && (rule.conditions.is_empty()
-            || rule.needs.is_some()
-            || receiver_conditions(rule)
-                .any(|condition| applies(condition.value, member(condition.member))))
 }
 
 /// Returns the rule of a method in `revision`, or `None` for a method that no revision defines,
@@ -169,10 +174,11 @@ pub(crate) fn incoming_request(
                     None => rule.offered_with.is_none_or(|capability| ours.has(capability)),
                 }
                 // At least one mode of the method must be offered.
-                && (rule.conditions.is_empty()
-                    || rule.needs.is_some()
-                    || receiver_conditions(rule)
-                        .any(|condition| ours.declares_to(condition.needs, side, declared_in)));
+                && (rule.modes.is_empty()
+                    || rule
+                        .modes
+                        .iter()
+                        .any(|mode| ours.declares_to(mode.needs, side, declared_in)));
             // CAP-05: `roots/list` needs the roots capability.
             if !offered {
                 return Err(ErrorObject::method_not_found(method));
@@ -189,7 +195,10 @@ pub(crate) fn incoming_request(
     }
     let Some(rule) = rule else { return Ok(()) };
     check_text_params(rule, params)?;
-    for condition in receiver_conditions(rule) {
+    let Ok(mode) = mode_in(rule, |name| params.member(name)) else {
+        return Err(ErrorObject::invalid_params("unknown mode"));
+    };
+    for condition in receiver_conditions(rule).chain(mode) {
         if applies(condition.value, params.member(condition.member))
             && !ours.declares_to(condition.needs, side, declared_in)
         {
@@ -205,8 +214,25 @@ pub(crate) fn incoming_request(
     Ok(())
 }
 
+/// Returns the mode that the params of a message select with their members; `None` if its method
+/// has no modes.
+///
+/// # Errors
+/// Fails with [`Misuse::Unsupported`] if the revision does not define the mode.
+// CAP-06, CAP-07: no capability covers an unknown mode.
+fn mode_in<'a>(
+    rule: &'static MethodRule,
+    member: impl Fn(&'static str) -> Option<&'a [u8]>,
+) -> Result<Option<&'static Condition>, Misuse> {
+    if rule.modes.is_empty() {
+        return Ok(None);
+    }
+    let selected = rule.modes.iter().find(|mode| applies(mode.value, member(mode.member)));
+    selected.map(Some).ok_or(Misuse::Unsupported)
+}
+
 /// Returns the conditions that the receiver of a request enforces.
-fn receiver_conditions(rule: &MethodRule) -> impl Iterator<Item = &Condition> {
+fn receiver_conditions(rule: &'static MethodRule) -> impl Iterator<Item = &'static Condition> {
     rule.conditions.iter().filter(|condition| !condition.binds_sender_only)
 }
 
@@ -223,11 +249,32 @@ pub(crate) fn check_text_params(rule: &MethodRule, params: &Params<'_>) -> Resul
     Ok(())
 }
 
+/// Returns whether an error has the data that its code requires.
+// SEC-10: an error about URL elicitations names at least one, each with its id.
+pub(crate) fn is_complete_error(error: &ErrorObject, rules: &Rules) -> bool {
+    if error.code != code::URL_ELICITATION_REQUIRED
+        || rules.elicitation_urls != UrlElicitation::WithId
+    {
+        return true;
+    }
+    let data = error.data.as_ref().map_or(&[][..], Raw::as_bytes);
+    let mut all = elements(find(data, "elicitations").unwrap_or_default()).peekable();
+    let is_text = |value: Option<&[u8]>| value.is_some_and(|value| value.starts_with(b"\""));
+    all.peek().is_some()
+        && all.all(|elicitation| {
+            find(elicitation, "mode").and_then(unescape).as_deref() == Some("url")
+                && is_text(find(elicitation, "url"))
+                && is_text(find(elicitation, "elicitationId"))
+        })
+}
+
 /// Returns whether the value `found` meets a condition.
 fn applies(value: ConditionValue, found: Option<&[u8]>) -> bool {
     let is = |wanted: &str| found.and_then(unescape).as_deref() == Some(wanted);
     match value {
-        ConditionValue::AbsentOr(wanted) => found.is_none() || is(wanted),
+        ConditionValue::AbsentOr(wanted) => {
+            found.is_none_or(|value| value == b"null") || is(wanted)
+        }
         ConditionValue::OtherThan(unwanted) => {
             found.is_some_and(|value| value.starts_with(b"\"")) && !is(unwanted)
         }

@@ -9,6 +9,7 @@ mod methods;
 
 use core::fmt;
 
+use crate::error::code;
 pub use capabilities::Capability;
 pub(crate) use capabilities::{CAPABILITIES, CapabilityRule};
 #[cfg(test)]
@@ -146,6 +147,9 @@ pub struct Rules {
     // CAP-15: legacy revisions have no code of their own.
     /// The error code for a request that requires a capability the client did not declare.
     pub missing_capability: i64,
+    // JSON-24: the specification reserves a range of codes.
+    /// The error codes from -32099 to -32020 that the revision defines; `None` if any may be sent.
+    pub(crate) reserved_codes: Option<&'static [i64]>,
     // STL-13, FRM-16, FRM-17: modern servers ask within results.
     /// Whether servers can send requests. If not, they use results to ask clients for input.
     pub server_requests: bool,
@@ -189,6 +193,7 @@ const RULES: [Rules; 5] = [
         progress_message: false,
         resource_not_found: -32002,
         missing_capability: -32603,
+        reserved_codes: None,
         server_requests: true,
         primes_event_streams: false,
         version_header: false,
@@ -211,6 +216,7 @@ const RULES: [Rules; 5] = [
         progress_message: true,
         resource_not_found: -32002,
         missing_capability: -32603,
+        reserved_codes: None,
         server_requests: true,
         primes_event_streams: false,
         version_header: false,
@@ -233,6 +239,7 @@ const RULES: [Rules; 5] = [
         progress_message: true,
         resource_not_found: -32002,
         missing_capability: -32603,
+        reserved_codes: None,
         server_requests: true,
         primes_event_streams: false,
         version_header: true,
@@ -255,6 +262,7 @@ const RULES: [Rules; 5] = [
         progress_message: true,
         resource_not_found: -32002,
         missing_capability: -32603,
+        reserved_codes: None,
         server_requests: true,
         primes_event_streams: true,
         version_header: true,
@@ -277,6 +285,7 @@ const RULES: [Rules; 5] = [
         progress_message: true,
         resource_not_found: -32602,
         missing_capability: -32021,
+        reserved_codes: Some(&[-32020, -32021, -32022]),
         server_requests: false,
         primes_event_streams: false,
         version_header: true,
@@ -292,6 +301,21 @@ const RULES: [Rules; 5] = [
         http_statuses: &[(-32601, 404), (-32020, 400), (-32021, 400), (-32022, 400)],
     },
 ];
+
+impl Rules {
+    /// Returns the code that this revision uses for an error of the application.
+    // STL-46, CAP-15, JSON-24: some codes differ between revisions, and some do not exist.
+    pub(crate) fn error_code(&self, code: i64) -> i64 {
+        match code {
+            code::RESOURCE_NOT_FOUND => self.resource_not_found,
+            code::MISSING_CLIENT_CAPABILITY => self.missing_capability,
+            -32099..=-32020 if self.reserved_codes.is_some_and(|all| !all.contains(&code)) => {
+                code::INTERNAL_ERROR
+            }
+            code => code,
+        }
+    }
+}
 
 /// How a revision identifies a URL elicitation.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -193,8 +193,15 @@ impl Server {
 
     /// Responds to a request with an error.
     ///
+    /// The code is replaced where the client's revision has another one for its meaning. A
+    /// code of the range that 2026-07-28 reserves for the specification, -32020 to -32099, becomes
+    /// [`INTERNAL_ERROR`](crate::code::INTERNAL_ERROR) in that revision unless it defines the code.
+    ///
     /// # Errors
-    /// Fails with [`Misuse::Stale`] if the request was answered or cancelled.
+    /// Fails with [`Misuse::Stale`] if the request was answered or cancelled, and with
+    /// [`Misuse::Unencodable`] if
+    /// [`URL_ELICITATION_REQUIRED`](crate::code::URL_ELICITATION_REQUIRED) names no URL elicitation
+    /// or one without an id. In the latter case, the request remains open.
     pub fn respond_error(
         &mut self,
         now: Instant,
@@ -211,21 +218,21 @@ impl Server {
     /// contains the responses and `state`.
     ///
     /// Works in both eras: a modern client receives an `input_required` result, a legacy client one
-    /// request per question. Each question needs a key that is unique among `questions`. See
-    /// [Multi Round-Trip Requests](
+    /// request per question, as soon as it has completed the handshake. Each question needs a key
+    /// that is unique among `questions`. See [Multi Round-Trip Requests](
     /// https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr).
     ///
     /// # Errors
     /// The request remains open after any error except [`Misuse::Stale`].
     ///
     /// - [`Misuse::Unsupported`]: the method is not `tools/call`, `resources/read` or
-    ///   `prompts/get`, or the client's revision does not define one of the questions.
+    ///   `prompts/get`, or the client's revision does not define one of the questions or its mode.
     /// - [`Misuse::Undeclared`]: the client lacks a required capability; see
     ///   [`refuse_undeclared`](Self::refuse_undeclared).
     /// - [`Misuse::Blocked`]: there are more questions than [`Limits::input_requests_max`]; or, in
     ///   a legacy session, the request has reached [`Limits::input_rounds_max`], or there is no
-    ///   room for further calls or messages.
-    /// - [`Misuse::NotReady`]: the client of a legacy session has not completed the handshake.
+    ///   room for further calls or messages, or, before the handshake is complete, for the
+    ///   questions (`Limits::requests_bytes_max`).
     /// - [`Misuse::Closed`]: the legacy session is closing or closed.
     /// - [`Misuse::Unencodable`]: there is neither a question nor state, a key is repeated, or a
     ///   question cannot be encoded.
@@ -249,9 +256,10 @@ impl Server {
     /// [`Misuse::Undeclared`].
     ///
     /// # Errors
-    /// Fails with [`Misuse::Stale`] if the request was answered or cancelled, and with
-    /// [`Misuse::Unencodable`] if the params of a question cannot be encoded as a JSON object. The
-    /// request then remains open.
+    /// Fails with [`Misuse::Stale`] if the request was answered or cancelled. The request remains
+    /// open after any other error: [`Misuse::Unencodable`] if the params of a question cannot be
+    /// encoded as a JSON object, and [`Misuse::Unsupported`] if the client's revision does not
+    /// define the mode of a question.
     pub fn refuse_undeclared(
         &mut self,
         now: Instant,
@@ -283,7 +291,10 @@ impl Server {
 
     /// Reports the progress of a client's request to the client.
     ///
-    /// Does nothing if the client did not request progress.
+    /// Does nothing if the client did not request progress. Each value must exceed the one before.
+    ///
+    /// A request that is delivered again after [`request_input`](Self::request_input) may report
+    /// its progress from the start: values that the client has already received are not sent again.
     ///
     /// If the client reads too slowly, only the latest progress of each request is queued. See
     /// [Progress](
@@ -291,7 +302,8 @@ impl Server {
     ///
     /// # Errors
     /// Fails with [`Misuse::Stale`] if the request was answered or cancelled, and with
-    /// [`Misuse::Unencodable`] if the progress is not finite or has not increased.
+    /// [`Misuse::Unencodable`] if the progress is not finite or has not increased since the request
+    /// was delivered.
     pub fn progress(
         &mut self,
         now: Instant,
@@ -386,6 +398,8 @@ impl Server {
     }
 
     /// Sends a notification to the client by method name.
+    ///
+    /// A log message below the client's threshold is not sent, as with [`log`](Self::log).
     ///
     /// # Errors
     /// Fails with [`Misuse`], without sending anything, if

@@ -94,6 +94,13 @@ impl<H> Catalog<H> {
         Err(resource_not_found(&read.uri, revision))
     }
 
+    /// Returns whether a resource has this URI or a resource template matches it.
+    #[must_use]
+    pub fn has_resource(&self, uri: &str) -> bool {
+        self.resources.find(uri).is_some()
+            || self.patterns.values().any(|pattern| pattern.match_uri(uri).is_some())
+    }
+
     fn find_prompt(&self, get: GetPrompt) -> Result<Resolved<'_, H>, ErrorObject> {
         let entry = self.prompts.find(&get.name).ok_or_else(|| unknown("prompt", &get.name))?;
         reject_mistyped(&get.extra, "arguments", "an object")?;

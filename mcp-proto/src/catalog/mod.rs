@@ -27,7 +27,7 @@ pub use uri_template::{TemplateError, UriTemplate, Variable, Variables};
 
 use crate::json::Raw;
 use crate::revision::Capability;
-use crate::schema::{CacheScope, Capabilities, Prompt, Resource, ResourceTemplate, Tool};
+use crate::schema::{CacheScope, Capabilities, Prompt, Resource, ResourceTemplate, Tool, scheme};
 
 /// The tools, resources, resource templates and prompts of a server, with handlers of type `H`.
 ///
@@ -192,7 +192,7 @@ impl<H> Catalog<H> {
         resource: Resource,
         handler: H,
     ) -> Result<ChangedList, CatalogError> {
-        if !has_scheme(&resource.uri) {
+        if scheme(&resource.uri).is_none() {
             return Err(CatalogError::Invalid("the URI has no scheme"));
         }
         let uri = resource.uri.clone();
@@ -423,15 +423,6 @@ impl<T, H> Entry<T, H> {
         self.completions.insert(argument.into(), handler);
         Ok(())
     }
-}
-
-/// Returns whether a URI begins with a scheme (RFC 3986, section 3.1).
-fn has_scheme(uri: &str) -> bool {
-    let Some((scheme, _)) = uri.split_once(':') else { return false };
-    scheme.starts_with(|first: char| first.is_ascii_alphabetic())
-        && scheme
-            .chars()
-            .all(|char| char.is_ascii_alphanumeric() || matches!(char, '+' | '-' | '.'))
 }
 
 #[cfg(test)]

@@ -31,6 +31,7 @@ impl Config {
             instructions: None,
             revisions: Revision::ALL.to_vec(),
             served_methods: Vec::new(),
+            decides_subscriptions: false,
             limits: Limits::default(),
             policy: ViolationPolicy::Ignore,
             accepts_modern_initialize_result: false,

@@ -2,12 +2,12 @@
 
 use alloc::vec::Vec;
 
-use super::eras::rules::{self, Delivery, LogTarget};
+use super::eras::rules::{self, Delivery, LogTarget, WrittenQuestion};
 use super::inbound::{InboundRequest, Responded};
 use super::pending_calls::{NewCall, Owner};
 use super::{Connection, eras};
 use crate::error::{Misuse, Unencodable};
-use crate::json::{Object, Raw};
+use crate::json::{Object, Raw, find, unescape};
 use crate::meta::{has_progress_token, missing_capabilities};
 use crate::method::MethodId;
 use crate::permissions;
@@ -52,7 +52,7 @@ impl Connection {
                 return Err(Misuse::Unsupported);
             }
         }
-        if self.calls.len() >= self.limits().calls_max {
+        if self.calls.len() + self.inbound.held_questions() >= self.limits().calls_max {
             return Err(Misuse::Blocked);
         }
         let mut scratch = core::mem::take(&mut self.env.scratch);
@@ -209,10 +209,18 @@ impl Connection {
         params: Write<'_>,
     ) -> Result<(), Misuse> {
         self.advance(now);
-        self.notify_on(Route::Any, method, params)
+        let threshold = self.env.terms.log_level;
+        self.notify_on(Route::Any, method, params, threshold)
     }
 
-    fn notify_on(&mut self, route: Route, method: &str, params: Write<'_>) -> Result<(), Misuse> {
+    /// Sends a notification, unless it is a log message below `threshold`.
+    fn notify_on(
+        &mut self,
+        route: Route,
+        method: &str,
+        params: Write<'_>,
+        threshold: Option<Level>,
+    ) -> Result<(), Misuse> {
         let env = &mut self.env;
         let revision = env.revision();
         let known = MethodId::from_name(method);
@@ -223,6 +231,16 @@ impl Connection {
         let is_log = known == Some(MethodId::LogMessage);
         env.require(if is_log { logs } else { allowed.traffic })?;
         permissions::outgoing_notification(env.side, revision, known, &env.identity.capabilities)?;
+        // LOG-02: also for a log message that the application sends by name.
+        if let Some(threshold) = threshold.filter(|_| is_log) {
+            let mut written = Vec::new();
+            params(revision, &mut written)?;
+            let name = find(&written, "level").and_then(unescape);
+            let level = name.and_then(|name| Level::from_name(&name));
+            if level.is_some_and(|level| level < threshold) {
+                return Ok(());
+            }
+        }
         env.require_room(route)?;
         let draft = Draft::new(route, OutgoingKind::Notification(method.into()));
         env.send(draft, |out| rpc::notification(out, method, |out| params(revision, out)))
@@ -236,6 +254,9 @@ impl Connection {
         result: Write<'_>,
     ) -> Result<(), Misuse> {
         self.advance(now);
+        if self.is_undecided(incoming) {
+            return self.accept_subscription(incoming, result);
+        }
         match self.inbound.respond(&mut self.env, incoming, result)? {
             Responded::Request => self.on_request_ended(),
             Responded::Question { call, index, answer } => {
@@ -268,24 +289,20 @@ impl Connection {
         let Self { env, calls, inbound, .. } = self;
         match eras::ask(env, calls, inbound, incoming, questions, state)? {
             Delivery::InResult => self.on_request_ended(),
-            Delivery::ByRequests(params) => self.send_questions(incoming, questions, &params),
+            Delivery::ByRequests(questions) => self.send_questions(incoming, &questions),
+            Delivery::Held => {}
         }
         Ok(())
     }
 
-    fn send_questions(
-        &mut self,
-        incoming: IncomingId,
-        questions: &[(&str, NeededInput)],
-        params: &[Vec<u8>],
-    ) {
+    fn send_questions(&mut self, incoming: IncomingId, questions: &[WrittenQuestion]) {
         let stream = self.inbound.stream_of(Some(incoming));
-        for (index, ((_, question), params)) in (0_u32..).zip(questions.iter().zip(params)) {
+        for (index, WrittenQuestion { method, params }) in (0_u32..).zip(questions) {
             let env = &mut self.env;
-            let known = MethodId::from_name(question.method());
+            let known = MethodId::from_name(method);
             let rule = known.and_then(|method| method.rule(env.revision()));
             let call = NewCall {
-                method: question.method(),
+                method,
                 known,
                 rule,
                 params,
@@ -298,6 +315,13 @@ impl Connection {
             self.calls.send(env, call);
         }
         self.inbound.deliver_answered(&mut self.env, incoming);
+    }
+
+    /// Server: sends the questions held until the client completed the handshake.
+    pub(super) fn send_held_questions(&mut self) {
+        while let Some((incoming, questions)) = self.inbound.next_held() {
+            self.send_questions(incoming, &questions);
+        }
     }
 
     /// Server: refuses a request whose questions need capabilities the client did not declare.
@@ -319,7 +343,7 @@ impl Connection {
             }
             let method = MethodId::from_name(question.method());
             if let Some(rule) = method.and_then(|method| MethodRule::question(method, revision)) {
-                needs = permissions::input_request_needs(rule, Some(&params), needs);
+                needs = permissions::input_request_needs(rule, Some(&params), needs)?;
             }
         }
         let error = missing_capabilities(&needs, revision);
@@ -384,7 +408,7 @@ impl Connection {
                 Ok(())
             }
             LogTarget::Session(route) => {
-                self.notify_on(route, MethodId::LogMessage.name(), &|_, out| write(out))
+                self.notify_on(route, MethodId::LogMessage.name(), &|_, out| write(out), None)
             }
         }
     }

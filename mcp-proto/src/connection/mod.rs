@@ -16,6 +16,7 @@ mod lifecycle;
 mod opening;
 mod pending_calls;
 mod receive;
+mod subscribing;
 mod subscriptions;
 mod transport;
 mod violations;
@@ -28,6 +29,7 @@ use crate::json::Raw;
 use crate::limits::Limits;
 use crate::meta::{ContextCache, MetaWriter};
 use crate::method::MethodId;
+use crate::permissions;
 use crate::revision::{Revision, Side};
 use crate::rpc::ErrorObject;
 use crate::schema::Level;
@@ -257,13 +259,11 @@ impl Connection {
         mut error: ErrorObject,
     ) -> Result<(), crate::Misuse> {
         let open = self.inbound.get(incoming).ok_or(crate::Misuse::Stale)?;
-        // STL-46, CAP-15: some error codes differ between revisions.
         let rules = open.peer.revision.rules();
-        error.code = match error.code {
-            crate::code::RESOURCE_NOT_FOUND => rules.resource_not_found,
-            crate::code::MISSING_CLIENT_CAPABILITY => rules.missing_capability,
-            code => code,
-        };
+        error.code = rules.error_code(error.code);
+        if !permissions::is_complete_error(&error, rules) {
+            return Err(crate::Misuse::Unencodable);
+        }
         match self.inbound.respond_error(&mut self.env, incoming, error)? {
             Responded::Request => self.on_request_ended(),
             Responded::Question { call, index, answer } => {
@@ -328,10 +328,12 @@ impl Connection {
                     self.env.events.push(Event::Ready(Arc::clone(peer)));
                 }
                 self.keep_alive.arm(&self.env);
+                self.send_held_questions();
             }
             Phase::Draining => {
                 self.subscribers.take().end(&mut self.env);
                 self.lose_calls();
+                self.withdraw_held();
                 self.stop_timers();
                 self.check_drained();
             }
@@ -365,6 +367,13 @@ impl Connection {
             self.withdraw(incoming, None);
         }
         self.inbound.forget_batches();
+    }
+
+    /// Withdraws the requests whose questions were never sent, because they cannot be answered.
+    fn withdraw_held(&mut self) {
+        while let Some((incoming, _)) = self.inbound.next_held() {
+            self.withdraw(incoming, None);
+        }
     }
 
     /// Fails all calls, because no response can arrive any more.

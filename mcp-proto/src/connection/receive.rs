@@ -322,6 +322,10 @@ impl Connection {
         self.admit(rule, method, params)?;
         self.inbound.require_room(params, self.limits())?;
         let Some(peer) = self.env.terms.peer.clone() else { return Ok(()) };
+        let (meta, progress_token) = keep_meta(&self.env.identity, origin.frame, params);
+        let log_level = self.env.terms.log_level;
+        let sender =
+            RequestContext { peer, log_level, answers: None, state: None, meta, progress_token };
         match target {
             SessionTarget::SetLogLevel => {
                 let name = params.member("level").and_then(unescape);
@@ -332,26 +336,10 @@ impl Connection {
                 self.inbound.accept(&mut self.env, origin.to, id);
             }
             SessionTarget::Subscribe => {
-                let uri = params.member("uri").and_then(unescape).unwrap_or_default();
-                self.subscribers.subscribe_in_session(&mut self.env, &uri)?;
-                self.inbound.accept(&mut self.env, origin.to, id);
+                return self.on_subscribe(origin, id, method, rule, params, sender);
             }
-            SessionTarget::Unsubscribe => {
-                let uri = params.member("uri").and_then(unescape).unwrap_or_default();
-                self.subscribers.unsubscribe_in_session(&mut self.env, &uri);
-                self.inbound.accept(&mut self.env, origin.to, id);
-            }
+            SessionTarget::Unsubscribe => self.on_unsubscribe(origin.to, id, params),
             SessionTarget::Application => {
-                let (meta, progress_token) = keep_meta(&self.env.identity, origin.frame, params);
-                let log_level = self.env.terms.log_level;
-                let sender = RequestContext {
-                    peer,
-                    log_level,
-                    answers: None,
-                    state: None,
-                    meta,
-                    progress_token,
-                };
                 self.deliver(origin, id, method, rule, params, sender);
             }
         }
@@ -385,7 +373,7 @@ impl Connection {
                 return Ok(());
             }
             ModernTarget::Listen => {
-                return self.subscribers.subscribe(&mut self.env, origin.to.stream, id, params);
+                return self.on_listen(origin, id, method, rule, params, sender);
             }
             ModernTarget::Application => {}
         }
@@ -420,7 +408,7 @@ impl Connection {
         )
     }
 
-    fn deliver(
+    pub(super) fn deliver(
         &mut self,
         origin: Origin<'_>,
         id: &RequestId,

@@ -29,6 +29,8 @@ fn input_requests_need_declared_capabilities_cap_04_cap_15_t_96() {
         ("elicitation/create", Some(r#"{"message":"m"}"#), &[ElicitationUrl], false),
         ("elicitation/create", Some(r#"{"message":"m","mode":"url"}"#), &[ElicitationUrl], true),
         ("elicitation/create", Some(r#"{"message":"m","mode":"url"}"#), &[ElicitationForm], false),
+        ("elicitation/create", Some(r#"{"message":"m","mode":null}"#), &[ElicitationForm], true),
+        ("elicitation/create", Some(r#"{"message":"m","mode":7}"#), &[ElicitationForm], false),
         // An unknown mode counts as undeclared.
         (
             "elicitation/create",

@@ -34,6 +34,10 @@ pub enum Capability {
     /// Client: provides roots.
     Roots,
     /// Client: reports changes to its roots. (up to 2025-11-25)
+    ///
+    /// The application must then send `notifications/roots/list_changed` whenever its roots change;
+    /// the connection does not know them.
+    // CAP-13: roots belong to the application.
     RootsListChanged,
     /// Client: samples from a language model for the server.
     Sampling,

@@ -42,7 +42,7 @@ pub(crate) struct Condition {
 /// When a [`Condition`] applies.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum ConditionValue {
-    /// The member is absent, or this string.
+    /// The member is absent, `null` or this string.
     AbsentOr(&'static str),
     /// The member is a string other than this.
     OtherThan(&'static str),
@@ -76,6 +76,10 @@ pub(crate) struct MethodRule {
     pub(crate) offered_with: Option<Capability>,
     /// Capabilities required depending on the params.
     pub(crate) conditions: &'static [Condition],
+    // CAP-06, CAP-07: each mode has a capability of its own.
+    /// The modes of the method, all of them conditions on one member; empty if it has none.
+    /// Params that meet none of them have a mode that the revision does not define.
+    pub(crate) modes: &'static [Condition],
     /// Members of the params that must be strings.
     pub(crate) text_params: &'static [&'static str],
     /// The class of the default timeout.
@@ -137,6 +141,7 @@ const REQUEST: MethodRule = MethodRule {
     needs: None,
     offered_with: None,
     conditions: &[],
+    modes: &[],
     text_params: &[],
     patience: Patience::Call,
     may_ask: false,
@@ -181,6 +186,10 @@ impl MethodRule {
         Self { conditions, ..self }
     }
 
+    const fn modes(self, modes: &'static [Condition]) -> Self {
+        Self { modes, ..self }
+    }
+
     const fn asking(self) -> Self {
         Self { may_ask: true, ..self }
     }
@@ -212,11 +221,13 @@ const fn sent_when(member: &'static str, value: ConditionValue, needs: Capabilit
 const AS_TASK: &[Condition] =
     &[sent_when("task", ConditionValue::Present, Capability::TasksToolsCall)];
 
-const ELICITATION: &[Condition] = &[
+const ELICITATION_MODES: &[Condition] = &[
     when("mode", ConditionValue::AbsentOr("form"), Capability::ElicitationForm),
     when("mode", ConditionValue::Text("url"), Capability::ElicitationUrl),
-    sent_when("task", ConditionValue::Present, Capability::TasksElicitation),
 ];
+
+const ELICITATION: &[Condition] =
+    &[sent_when("task", ConditionValue::Present, Capability::TasksElicitation)];
 
 const SAMPLING: &[Condition] = &[
     when("tools", ConditionValue::Present, Capability::SamplingTools),
@@ -228,7 +239,11 @@ const SAMPLING: &[Condition] = &[
 // STL-16: the types of input request.
 /// Input requests of modern servers, sent within results.
 pub(crate) const QUESTIONS: &[MethodRule] = &[
-    request(M::Elicit, Server, R5, R5).human().on(ELICITATION).text(&["message"]),
+    request(M::Elicit, Server, R5, R5)
+        .human()
+        .modes(ELICITATION_MODES)
+        .on(ELICITATION)
+        .text(&["message"]),
     request(M::ListRoots, Server, R5, R5).needs(Capability::Roots),
     request(M::CreateMessage, Server, R5, R5).needs(Capability::Sampling).human().on(SAMPLING),
 ];
@@ -285,7 +300,11 @@ pub(crate) const METHODS: &[MethodRule] = &[
         .needs(Capability::ElicitationForm)
         .human()
         .text(&["message"]),
-    request(M::Elicit, Server, R4, R4).human().on(ELICITATION).text(&["message"]),
+    request(M::Elicit, Server, R4, R4)
+        .human()
+        .modes(ELICITATION_MODES)
+        .on(ELICITATION)
+        .text(&["message"]),
     // Notifications.
     notification(M::Initialized, Client, R1, R4).internal(),
     notification(M::Cancelled, Client, R1, R5).both().internal(),

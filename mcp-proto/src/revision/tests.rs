@@ -158,8 +158,9 @@ fn methods_require_the_specified_capability_cap_03() {
 fn modes_and_sampling_tools_are_required_only_where_they_exist_cap_06_cap_09() {
     let conditions = |name, revision| {
         let rule = MethodRule::find(name, true, revision).unwrap();
-        rule.conditions
+        rule.modes
             .iter()
+            .chain(rule.conditions)
             .map(|condition| (condition.member, condition.needs))
             .collect::<Vec<_>>()
     };

@@ -3,7 +3,9 @@
 use alloc::string::String;
 
 use super::containers::List;
+use super::decode::DecodeError;
 use super::macros::{object, string_enum};
+use super::uri::has_scheme;
 use crate::revision::{R3, R5};
 
 string_enum! {
@@ -19,8 +21,9 @@ string_enum! {
 object! {
     /// An icon for user interfaces. (since 2025-11-25)
     ///
-    /// Display only icons with an `https:` or `data:` source; see [`Icon::is_safe`].
-    pub struct Icon {
+    /// Decoding refuses an icon whose source is neither `https:` nor `data:`, so that a list of
+    /// icons omits it; see [`Icon::is_safe`].
+    pub struct Icon, accepted Icon::accept {
         /// URI of the image.
         required src: String = "src",
         /// Media type.
@@ -37,8 +40,15 @@ impl Icon {
     // SEC-11: other schemes could run scripts or read local files.
     #[must_use]
     pub fn is_safe(&self) -> bool {
-        let scheme = self.src.split_once(':').map_or("", |(scheme, _)| scheme);
-        scheme.eq_ignore_ascii_case("https") || scheme.eq_ignore_ascii_case("data")
+        has_scheme(&self.src, &["https", "data"])
+    }
+
+    // SEC-11: clients reject other schemes.
+    fn accept(&self) -> Result<(), DecodeError> {
+        if self.is_safe() {
+            return Ok(());
+        }
+        Err(DecodeError::unacceptable("an https or data URI", "src", &self.src))
     }
 }
 

@@ -4,6 +4,7 @@ use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::base64::is_base64;
 use super::common::{Annotations, Icon};
 use super::containers::List;
 use super::decode::{Decode, DecodeError, Encode};
@@ -28,8 +29,8 @@ object! {
 
 object! {
     /// An image block.
-    pub struct Image tagged "type" = "image" {
-        /// The content, base64-encoded.
+    pub struct Image tagged "type" = "image" checked Image::check {
+        /// The content, base64-encoded (RFC 4648, section 4). Encoding fails if it is not.
         required data: Str = "data",
         /// Media type.
         required mime_type: String = "mimeType",
@@ -42,8 +43,8 @@ object! {
 
 object! {
     /// An audio block. (since 2025-03-26)
-    pub struct Audio tagged "type" = "audio" {
-        /// The content, base64-encoded.
+    pub struct Audio tagged "type" = "audio" checked Audio::check {
+        /// The content, base64-encoded (RFC 4648, section 4). Encoding fails if it is not.
         required data: Str = "data",
         /// Media type.
         required mime_type: String = "mimeType",
@@ -53,6 +54,19 @@ object! {
         optional meta: Meta = "_meta" in R3..=R5,
     }
 }
+
+macro_rules! check_data {
+    ($($block:ty)*) => {$(
+        impl $block {
+            // SEC-21: binary data is base64.
+            fn check(&self, _: Revision) -> Result<(), Unencodable> {
+                if is_base64(&self.data) { Ok(()) } else { Err(Unencodable) }
+            }
+        }
+    )*};
+}
+
+check_data!(Audio Image);
 
 object! {
     /// An embedded resource with its contents.

@@ -86,6 +86,13 @@ impl DecodeError {
         Self { pointer: String::new(), expected: "a value", found: None }.within(name)
     }
 
+    /// Creates an error for the string `found`, which is the value of the member `name`.
+    pub(crate) fn unacceptable(expected: &'static str, name: &str, found: &str) -> Self {
+        let mut text = Vec::new();
+        write_str(&mut text, found);
+        Self { pointer: String::new(), expected, found: Some(Raw::from_written(text)) }.within(name)
+    }
+
     /// Prefixes the pointer with `member`, which is an object key or an array index.
     #[must_use]
     pub fn within(mut self, member: impl fmt::Display) -> Self {

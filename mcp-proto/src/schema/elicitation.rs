@@ -9,6 +9,7 @@ use super::form::Form;
 use super::macros::{message, object, string_enum};
 use super::meta::Meta;
 use super::tasks::TaskRequest;
+use super::uri::has_scheme;
 use crate::error::Unencodable;
 use crate::json::{JsonReader, Raw, unescape};
 use crate::revision::{R4, R5, Revision, UrlElicitation};
@@ -53,8 +54,9 @@ message!(ServerRequest "elicitation/create": Elicit => ElicitResult);
 object! {
     /// The params of an `elicitation/create` request with a URL. (since 2025-11-25)
     ///
-    /// The client directs its user to the URL.
-    pub struct ElicitUrl tagged "mode" = "url" checked ElicitUrl::check {
+    /// The client directs its user to the URL. Encoding and decoding fail unless
+    /// [`ElicitUrl::is_safe`].
+    pub struct ElicitUrl tagged "mode" = "url" checked Self::check, accepted Self::accept {
         /// Message shown to the user.
         required message: String = "message",
         /// The URL. Show it in full, and open it only with the user's consent.
@@ -72,14 +74,31 @@ object! {
 }
 
 impl ElicitUrl {
-    /// Requires a revision that defines URL elicitation, and an id in the first such revision.
+    /// Returns whether the URL is a page on the web: its scheme is `https` or `http`.
+    ///
+    /// Other schemes, such as `javascript` and `file`, can run code or open local files.
+    #[must_use]
+    pub fn is_safe(&self) -> bool {
+        has_scheme(&self.url, &["https", "http"])
+    }
+
+    // SEC-07: clients open URLs in a secure manner.
+    fn accept(&self) -> Result<(), DecodeError> {
+        if self.is_safe() {
+            return Ok(());
+        }
+        Err(DecodeError::unacceptable("an https or http URL", "url", &self.url))
+    }
+
+    /// Requires a revision that defines URL elicitation, an id in the first such revision, and a
+    /// page on the web.
     fn check(&self, revision: Revision) -> Result<(), Unencodable> {
         let fits = match revision.rules().elicitation_urls {
             UrlElicitation::None => false,
             UrlElicitation::WithId => self.elicitation_id.is_some(),
             UrlElicitation::Plain => true,
         };
-        if fits { Ok(()) } else { Err(Unencodable) }
+        if fits && self.is_safe() { Ok(()) } else { Err(Unencodable) }
     }
 }
 
@@ -163,7 +182,10 @@ impl ElicitResult {
 object! {
     /// The params of a `notifications/elicitation/complete` notification. (2025-11-25 only)
     ///
-    /// A server sends it when the user has completed a URL elicitation.
+    /// A server sends it when the user has completed a URL elicitation. A client must ignore an id
+    /// that is none of its open elicitations; the connection passes on all ids, because it cannot
+    /// know which elicitations the application still shows.
+    // SEC-08: ids come from requests and from the data of errors, over several sessions.
     pub struct ElicitationComplete {
         /// The `elicitation_id` of the completed [`ElicitUrl`].
         required elicitation_id: String = "elicitationId",

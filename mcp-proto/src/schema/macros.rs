@@ -12,7 +12,8 @@
 //!   unknown members;
 //! - `in A..=B` after a field: the revisions that define it; it is not written for others;
 //! - `checked path` after the struct's name: a function of the object and a revision that fails if
-//!   the object is invalid in that revision;
+//!   the object is invalid in that revision, when it is encoded;
+//! - `, accepted path` after that: a function of a decoded object that fails if it must be refused;
 //! - `adapted method` before that: a method that takes a revision and returns the object to write
 //!   instead, if the revision needs another one;
 //! - `tagged "key" = "value"` after the struct's name: a constant member that identifies the type.
@@ -25,7 +26,7 @@ macro_rules! object {
     (
         $(#[$doc:meta])*
         pub struct $name:ident $(tagged $tag:literal = $word:literal)? $(adapted $adapt:ident)?
-            $(checked $check:path)?
+            $(checked $check:path)? $(, accepted $accept:path)?
         {
             $(
                 $(#[$field_doc:meta])*
@@ -115,10 +116,12 @@ macro_rules! object {
                     extra.keep(key, reader);
                     Ok(())
                 })?;
-                Ok(Self {
+                let object = Self {
                     $($field: $crate::schema::macros::object!(@take $mode $field, $key),)*
                     extra,
-                })
+                };
+                $($accept(&object)?;)?
+                Ok(object)
             }
         }
     };

@@ -13,6 +13,8 @@
 //! The documentation of types and fields that do not exist in every revision names the revisions
 //! that define them, or the tasks extension.
 
+#[cfg(feature = "schema")]
+mod base64;
 mod capabilities;
 mod common;
 #[cfg(feature = "schema")]
@@ -53,6 +55,7 @@ mod subscriptions;
 mod tasks;
 #[cfg(feature = "schema")]
 mod tools;
+mod uri;
 
 pub use crate::json::{JsonReader, Kind, Str};
 pub use capabilities::Capabilities;
@@ -119,6 +122,10 @@ pub use tools::{
     CallTool, CallToolResult, ListTools, ListToolsResult, OutputSchema, Structured, TaskSupport,
     Tool, ToolAnnotations, ToolExecution, ToolsListChanged,
 };
+
+pub(crate) use uri::is_uri;
+#[cfg(feature = "schema")]
+pub(crate) use uri::scheme;
 
 /// The params of a request that clients send, together with the request's method and result type.
 pub trait ClientRequest: Encode {

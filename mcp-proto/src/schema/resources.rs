@@ -3,6 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::base64::is_base64;
 use super::common::{Annotations, CacheScope, Icon, ResultType};
 use super::containers::List;
 use super::decode::{Decode, DecodeError, Encode};
@@ -78,15 +79,22 @@ object! {
 
 object! {
     /// The contents of a binary resource.
-    pub struct BlobResource {
+    pub struct BlobResource checked BlobResource::check {
         /// The resource's URI.
         required uri: String = "uri",
         /// Media type.
         optional mime_type: String = "mimeType",
-        /// The contents, base64-encoded.
+        /// The contents, base64-encoded (RFC 4648, section 4). Encoding fails if they are not.
         required blob: Str = "blob",
         /// Protocol metadata (`_meta`). (since 2025-06-18)
         optional meta: Meta = "_meta" in R3..=R5,
+    }
+}
+
+impl BlobResource {
+    // SEC-21: binary data is base64.
+    fn check(&self, _: Revision) -> Result<(), Unencodable> {
+        if is_base64(&self.blob) { Ok(()) } else { Err(Unencodable) }
     }
 }
 

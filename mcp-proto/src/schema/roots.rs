@@ -5,7 +5,8 @@ use alloc::string::String;
 use super::containers::List;
 use super::macros::{message, object};
 use super::meta::Meta;
-use crate::revision::{R3, R5};
+use crate::error::Unencodable;
+use crate::revision::{R3, R5, Revision};
 
 object! {
     /// The params of a `roots/list` request.
@@ -31,7 +32,9 @@ message!(ServerRequest "roots/list": ListRoots => ListRootsResult);
 
 object! {
     /// A root: a directory or file that the server may use.
-    pub struct Root {
+    ///
+    /// Encoding fails unless [`Root::is_file`].
+    pub struct Root checked Root::check {
         /// The root's URI, which must start with `file://`; see [`Root::is_file`].
         // SEC-15: see `is_file`.
         required uri: String = "uri",
@@ -48,6 +51,11 @@ impl Root {
     #[must_use]
     pub fn is_file(&self) -> bool {
         self.uri.starts_with("file://")
+    }
+
+    // SEC-15: a client offers no other roots.
+    fn check(&self, _: Revision) -> Result<(), Unencodable> {
+        if self.is_file() { Ok(()) } else { Err(Unencodable) }
     }
 }
 

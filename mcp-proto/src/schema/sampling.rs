@@ -1,5 +1,6 @@
 //! Sampling: requests to the client's model.
 
+use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -19,8 +20,10 @@ object! {
     /// The params of a `sampling/createMessage` request, which asks the client's model for a
     /// message.
     ///
+    /// Encoding and decoding fail unless [`CreateMessage::has_matching_tool_results`].
+    ///
     /// See <https://modelcontextprotocol.io/specification/2025-11-25/client/sampling>.
-    pub struct CreateMessage checked CreateMessage::check {
+    pub struct CreateMessage checked CreateMessage::check, accepted CreateMessage::accept {
         /// The conversation to continue.
         required messages: List<SamplingMessage> = "messages",
         /// Maximum number of tokens to generate.
@@ -60,16 +63,68 @@ object! {
     }
 }
 
+message!(ServerRequest "sampling/createMessage": CreateMessage => CreateMessageResult);
+
 impl CreateMessage {
+    /// Returns whether the results of tool calls have the order that models require.
+    ///
+    /// A message with a [`ToolResult`] contains nothing else. Each message with a [`ToolUse`] is
+    /// followed by a message of the user with a result for each of its calls.
+    // SEC-12: providers refuse other conversations.
+    #[must_use]
+    pub fn has_matching_tool_results(&self) -> bool {
+        let is_result = |block: &SamplingBlock| matches!(block, SamplingBlock::ToolResult(_));
+        let mut messages = self.messages.iter().peekable();
+        while let Some(message) = messages.next() {
+            let blocks = message.content.blocks();
+            if blocks.iter().any(is_result) && !blocks.iter().all(is_result) {
+                return false;
+            }
+            let mut calls: BTreeSet<&str> = blocks.iter().filter_map(tool_use).collect();
+            if calls.is_empty() {
+                continue;
+            }
+            let Some(next) = messages.peek().filter(|next| next.role == Role::User) else {
+                return false;
+            };
+            for block in next.content.blocks() {
+                let SamplingBlock::ToolResult(result) = block else { return false };
+                calls.remove(&*result.tool_use_id);
+            }
+            if !calls.is_empty() {
+                return false;
+            }
+        }
+        true
+    }
+
     /// Requires a revision that defines tools, if there are any: without them, the model's answer
     /// would not be the one that was asked for.
     fn check(&self, revision: Revision) -> Result<(), Unencodable> {
         let has_tools = self.tools.is_some() || self.tool_choice.is_some();
-        if has_tools && !revision.rules().sampling_tools { Err(Unencodable) } else { Ok(()) }
+        let defines_tools = revision.rules().sampling_tools;
+        if has_tools && !defines_tools || !self.has_matching_tool_results() {
+            return Err(Unencodable);
+        }
+        Ok(())
+    }
+
+    fn accept(&self) -> Result<(), DecodeError> {
+        if self.has_matching_tool_results() {
+            return Ok(());
+        }
+        let expected = "messages with a result for each tool call, and nothing beside the results";
+        Err(DecodeError { expected, ..DecodeError::missing("messages") })
     }
 }
 
-message!(ServerRequest "sampling/createMessage": CreateMessage => CreateMessageResult);
+/// Returns the id of a tool call.
+fn tool_use(block: &SamplingBlock) -> Option<&str> {
+    match block {
+        SamplingBlock::ToolUse(call) => Some(&call.id),
+        _ => None,
+    }
+}
 
 string_enum! {
     /// Which servers' context the client should add to a prompt.

@@ -1,5 +1,7 @@
 //! Lenient decoding, exact encoding, and the paths in decoding errors.
 
+mod safety;
+
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 

@@ -39,6 +39,7 @@ impl Config {
             instructions: None,
             revisions: Revision::ALL.to_vec(),
             served_methods: Vec::new(),
+            decides_subscriptions: false,
             limits: Limits::default(),
             policy: ViolationPolicy::Reply,
             accepts_modern_initialize_result: false,
@@ -102,6 +103,26 @@ impl Config {
     #[must_use]
     pub fn serve_method(self, method: &str) -> Self {
         self.with(|identity| identity.served_methods.push(method.into()))
+    }
+
+    /// Lets the application decide on subscriptions to resources.
+    ///
+    /// They are then delivered as [`Event::Request`], whose
+    /// [`Request::subscribed_uris`](crate::Request::subscribed_uris) are the requested resources:
+    /// `resources/subscribe` of a legacy client, and `subscriptions/listen` of a modern one if it
+    /// names resources. [`Server::respond`] accepts the subscription, to all resources if the
+    /// result is empty, or to those in the member `notifications.resourceSubscriptions` of the
+    /// result, as in `schema::SubscriptionsAcknowledged`. The client receives the response that its
+    /// revision defines. [`Server::respond_error`] refuses the subscription.
+    ///
+    /// Default: subscriptions to all URIs are accepted. In both cases, invalid URIs are refused.
+    ///
+    /// [`Event::Request`]: super::Event::Request
+    /// [`Server::respond`]: super::Server::respond
+    /// [`Server::respond_error`]: super::Server::respond_error
+    #[must_use]
+    pub fn decide_subscriptions(self) -> Self {
+        self.with(|identity| identity.decides_subscriptions = true)
     }
 
     /// Sets the limits of each connection. Default: [`Limits::default`].

@@ -21,6 +21,7 @@ impl Identity {
             instructions: None,
             revisions: revisions.to_vec(),
             served_methods: Vec::new(),
+            decides_subscriptions: false,
             limits,
             policy: ViolationPolicy::Ignore,
             accepts_modern_initialize_result: false,

@@ -19,6 +19,9 @@ pub(crate) struct Identity {
     pub(crate) revisions: Vec<Revision>,
     /// Methods that no revision defines but the application serves.
     pub(crate) served_methods: Vec<Box<str>>,
+    // SEC-02: the application may refuse subscriptions.
+    /// Server: whether the application decides on subscriptions to resources.
+    pub(crate) decides_subscriptions: bool,
     pub(crate) limits: Limits,
     pub(crate) policy: ViolationPolicy,
     /// Client: whether the result of `initialize` may name a modern revision.

@@ -1,11 +1,14 @@
 //! The peer of a connection, its requests and their context.
 
+use alloc::borrow::Cow;
 use alloc::boxed::Box;
+use alloc::string::String;
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 
-use crate::json::{Raw, find};
+use crate::json::{Raw, elements, find, unescape};
 use crate::limits::{IDENTITY_BYTES_FREE, IDENTITY_FACTOR};
-use crate::method::Method;
+use crate::method::{Method, MethodId};
 use crate::revision::{Capability, Revision};
 use crate::schema::{Capabilities, Decode, DecodeError, Implementation, Level, key};
 use crate::vocabulary::InputResponses;
@@ -93,6 +96,26 @@ impl Request {
         match &self.params {
             Some(params) => T::decode(params),
             None => T::decode(&Raw::empty_object()),
+        }
+    }
+
+    /// Returns the URIs of the resources that a request subscribes to, in either era.
+    ///
+    /// Empty for requests that are not subscriptions. A server receives subscriptions as requests
+    /// only with
+    /// [`Config::decide_subscriptions`](crate::server::Config::decide_subscriptions).
+    #[must_use]
+    pub fn subscribed_uris(&self) -> Vec<String> {
+        let params = self.params.as_ref().map_or(&[][..], Raw::as_bytes);
+        let text = |uri| unescape(uri).map(Cow::into_owned);
+        match MethodId::from_name(&self.method) {
+            Some(MethodId::Subscribe) => find(params, "uri").and_then(text).into_iter().collect(),
+            Some(MethodId::Listen) => {
+                let filter = find(params, "notifications").unwrap_or_default();
+                let uris = find(filter, "resourceSubscriptions").unwrap_or_default();
+                elements(uris).filter_map(text).collect()
+            }
+            _ => Vec::new(),
         }
     }
 }

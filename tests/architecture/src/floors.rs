@@ -48,7 +48,7 @@ pub const ORDERS: &[Order] = &[
             &["dispatch"],
             &["mod"],
             // The router's methods: input from the peer, commands, events of the transport.
-            &["commands", "opening", "receive", "transport"],
+            &["commands", "opening", "receive", "subscribing", "transport"],
         ],
     },
     Order {

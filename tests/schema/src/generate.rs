@@ -13,6 +13,10 @@ const DEPTH_MAX: usize = 7;
 const PROSE: &[(&str, &str, &str)] = &[
     // STL-15: the schema allows any string, but the value identifies the type.
     ("InputRequiredResult", "resultType", "input_required"),
+    // SEC-07, SEC-11, SEC-15: the schema allows any URI.
+    ("ElicitRequestURLParams", "url", "https://example.com/a?b=c#d"),
+    ("Icon", "src", "data:image/png;base64,AAAA"),
+    ("Root", "uri", "file:///home/u/a%20b.txt"),
 ];
 
 /// A generator of values for one schema.
@@ -256,6 +260,27 @@ fn is_typed(schema: &Value) -> bool {
 fn obey_prose(name: &str, value: &mut Value) {
     for (_, property, word) in PROSE.iter().filter(|(definition, ..)| *definition == name) {
         value[*property] = (*word).into();
+    }
+    if name.starts_with("CreateMessageRequest") {
+        drop_tool_blocks(value);
+    }
+}
+
+/// Removes tool calls and their results from a conversation, in which they must match.
+// SEC-12: a random conversation hardly ever is valid.
+fn drop_tool_blocks(value: &mut Value) {
+    let is_tool_block =
+        |block: &Value| matches!(block["type"].as_str(), Some("tool_use" | "tool_result"));
+    for messages in ["/messages", "/params/messages"] {
+        let messages = value.pointer_mut(messages).and_then(Value::as_array_mut);
+        for message in messages.into_iter().flatten() {
+            if is_tool_block(&message["content"]) {
+                message["content"] = json!({"type": "text", "text": "a"});
+            }
+            if let Some(blocks) = message["content"].as_array_mut() {
+                blocks.retain(|block| !is_tool_block(block));
+            }
+        }
     }
 }
 

@@ -106,6 +106,11 @@ fn a_defect_costs_no_more_than_itself() {
     assert!(all >= 2000, "{all} are too few");
 }
 
+fn is_checked_when_sent(mutation: &Mutation) -> bool {
+    let is_text = matches!(mutation.kind, Kind::Unknown);
+    is_text && ["/data", "/blob", "/uri"].iter().any(|end| mutation.place.ends_with(end))
+}
+
 fn outcome(part: Part, mutation: &Mutation) -> Result<Outcome, String> {
     let typed = match part.codec.read(&mutation.value.to_string()) {
         Ok(typed) => typed,
@@ -127,6 +132,8 @@ fn outcome(part: Part, mutation: &Mutation) -> Result<Outcome, String> {
         // D-05: a cancellation without an id is read and has no effect; this revision cannot
         // express it.
         Written::Not if mutation.place.ends_with("/requestId") => Ok(Outcome::Refused),
+        // SEC-15, SEC-21: what is not base64, or a root that is not a file, is read but not sent.
+        Written::Not if is_checked_when_sent(mutation) => Ok(Outcome::Refused),
         Written::Not => Err("is read and cannot be written".to_owned()),
     }
 }

@@ -50,10 +50,8 @@ impl Visitor {
     /// Sends a request and returns its id.
     pub(crate) fn send(&mut self, method: &str, mut params: Value) -> u64 {
         if self.is_modern() {
-            params["_meta"] = json!({
-                format!("{META}/protocolVersion"): self.revision.name(),
-                format!("{META}/clientCapabilities"): self.capabilities,
-            });
+            params["_meta"][format!("{META}/protocolVersion")] = self.revision.name().into();
+            params["_meta"][format!("{META}/clientCapabilities")] = self.capabilities.clone();
         }
         self.last += 1;
         self.hand.request(self.last, method, &params);

@@ -203,6 +203,29 @@ fn a_list_without_tools_has_one_page() {
     });
 }
 
+// PAG-02: an empty page is not the last one, either.
+#[test]
+fn pages_may_have_any_size() {
+    story(|| {
+        let (client, mut hand) = connect_by_hand(client());
+        let listing = std::thread::spawn(move || client.list_tools().map(|tools| tools.len()));
+        let sizes = [3, 0, 1, 0, 7, 2];
+        for (page, size) in sizes.iter().enumerate() {
+            let asked = hand.hear();
+            let schema = json!({"type": "object"});
+            let tools: Vec<Value> = (0..*size)
+                .map(|tool| json!({"name": format!("{page} {tool}"), "inputSchema": schema}))
+                .collect();
+            let mut result = json!({"tools": tools});
+            if page + 1 < sizes.len() {
+                result["nextCursor"] = json!(format!("after {page}"));
+            }
+            hand.answer(&asked, &result);
+        }
+        assert_eq!(listing.join().unwrap().unwrap(), 13);
+    });
+}
+
 // PAG-07
 #[test]
 fn a_list_that_repeats_a_cursor_is_an_error() {

@@ -2,7 +2,9 @@
 
 use std::sync::mpsc::{Receiver, channel};
 
-use mcp_blocking::proto::schema::{Prompt, PromptMessage, Resource, ResourceContents, Role};
+use mcp_blocking::proto::schema::{
+    Prompt, PromptMessage, Resource, ResourceContents, ResourceTemplate, Role,
+};
 use mcp_blocking::proto::{Misuse, Revision};
 use mcp_blocking::{Server, SubscriptionChange};
 use serde_json::{Value, json};
@@ -155,5 +157,69 @@ fn the_server_observes_subscriptions() {
             assert_eq!(hears.recv().unwrap(), SubscriptionChange::Ended(NOTE.into()));
             assert!(hears.recv().is_err());
         }
+    });
+}
+
+impl Visitor {
+    /// Subscribes to a resource; returns whether the server accepts it.
+    fn subscribes(&mut self, uri: &str) -> bool {
+        if !self.is_modern() {
+            return self.ask("resources/subscribe", json!({"uri": uri}))["result"] == json!({});
+        }
+        let wanted = json!({"resourceSubscriptions": [uri]});
+        self.send("subscriptions/listen", json!({"notifications": wanted}));
+        let params = self.hand.hear_notification("notifications/subscriptions/acknowledged");
+        params["notifications"] == wanted
+    }
+}
+
+// SEC-02
+#[test]
+fn clients_subscribe_to_the_resources_of_the_server_only() {
+    story(|| {
+        for revision in ERAS {
+            let server = changing().declare_list_changed().resource_template(
+                ResourceTemplate::new("file:///{name}", "file"),
+                |read, _, _| Ok(ResourceContents::text(read.uri, "")),
+            );
+            let mut visitor = Visitor::new(server, revision, json!({}));
+            for (uri, is_accepted) in [
+                (NOTE, true),
+                ("file:///a", true),
+                ("note://b", false),
+                ("file:///../../etc/passwd", false),
+                ("../../etc/passwd", false),
+                ("", false),
+            ] {
+                assert_eq!(visitor.subscribes(uri), is_accepted, "{uri:?} in {revision}");
+            }
+            visitor.leave();
+        }
+    });
+}
+
+#[test]
+fn the_application_decides_on_subscriptions() {
+    story(|| {
+        for revision in ERAS {
+            let (server, hears) = watched();
+            let server = server.accept_subscriptions(|uri| uri.starts_with("log://"));
+            let mut visitor = Visitor::new(server, revision, json!({}));
+            assert!(!visitor.subscribes(NOTE) && visitor.subscribes("log://today"));
+            assert_eq!(hears.recv().unwrap(), SubscriptionChange::Began("log://today".into()));
+            visitor.leave();
+        }
+    });
+}
+
+#[test]
+fn a_check_of_subscriptions_that_panics_refuses_them() {
+    story(|| {
+        let server = changing().declare_list_changed().accept_subscriptions(|_| panic!("oh"));
+        let mut visitor = Visitor::new(server, Revision::V2025_11_25, json!({}));
+        let answer = visitor.ask("resources/subscribe", json!({"uri": NOTE}));
+        assert_eq!(answer["error"]["code"], -32603, "{answer}");
+        assert!(visitor.ask("tools/list", json!({}))["result"].is_object());
+        visitor.leave();
     });
 }

@@ -6,7 +6,7 @@ use mcp_blocking::proto::schema::{
     ResourceContents, Role, SamplingMessage,
 };
 use mcp_blocking::proto::seal::Seal;
-use mcp_blocking::proto::{NeededInput, Revision, code};
+use mcp_blocking::proto::{NeededInput, Progress, Revision, code};
 use mcp_blocking::{Cx, Server, ToolError};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -295,6 +295,25 @@ fn clients_without_the_capability_are_refused() {
                     );
                 }
             }
+            visitor.leave();
+        }
+    });
+}
+
+/// The client of a legacy session receives each step once; a modern client gets a new token.
+#[test]
+fn a_handler_reports_progress_before_it_asks() {
+    story(|| {
+        for revision in Revision::ALL {
+            let server = server().tool_with(tool("steps"), |_: Value, cx| {
+                cx.progress(Progress::new(1.0))?;
+                let name = name(&cx)?;
+                cx.progress(Progress::new(2.0))?;
+                Ok(format!("hello {name}"))
+            });
+            let mut visitor = Visitor::new(server, revision, can_all());
+            let params = json!({"name": "steps", "_meta": {"progressToken": "p"}});
+            assert_eq!(text(&visitor.talk("tools/call", params, ada)), "hello Ada", "{revision}");
             visitor.leave();
         }
     });

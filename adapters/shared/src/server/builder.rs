@@ -84,6 +84,6 @@ impl Builder {
         if self.has_subscriptions && capabilities.has(Capability::Resources) {
             capabilities = capabilities.with(Capability::ResourcesSubscribe);
         }
-        Ok(self.config.clone().capabilities(capabilities))
+        Ok(self.config.clone().capabilities(capabilities).decide_subscriptions())
     }
 }

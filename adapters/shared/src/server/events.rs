@@ -6,6 +6,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_lite::future::{block_on, or};
+use mcp_proto::schema::{
+    ClientRequest, Subscribe, SubscriptionFilter, SubscriptionsAcknowledged, SubscriptionsListen,
+};
 use mcp_proto::server::{Command, Event, Server as Machine};
 use mcp_proto::{
     Change, CloseReason, Context, ErrorObject, IncomingId, Instant, Misuse, OwnedCommand, Request,
@@ -35,6 +38,9 @@ use crate::validation::ToolChecks;
 /// A callback of the application.
 pub(crate) type Callback<T> = Arc<dyn Fn(&T) + Send + Sync>;
 
+/// A decision of the application about a URI.
+pub(crate) type UriCheck = Arc<dyn Fn(&str) -> bool + Send + Sync>;
+
 /// The start or end of a client's subscriptions to a resource over one connection.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
@@ -59,6 +65,8 @@ pub struct ServerShared {
     pub(crate) callbacks: Callbacks,
     pub(crate) on_violation: Option<Callback<Violation>>,
     pub(crate) on_watch: Option<Callback<SubscriptionChange>>,
+    /// Decides on subscriptions; `None` accepts the resources of the catalog.
+    pub(crate) accept_subscription: Option<UriCheck>,
 }
 
 /// The state of a server's connection: its running handlers and the change notifications waiting to
@@ -277,11 +285,14 @@ fn notify<T: Send + 'static>(link: &Arc<Link<Machine>>, callback: Option<&Callba
 /// Answers a request from the catalog, or starts its handler.
 fn serve(link: &Arc<Link<Machine>>, incoming: IncomingId, request: Request, context: Context) {
     let find = || {
+        if let Some(acknowledged) = accept_subscription(&link.shared, &request) {
+            return Ok(Resolution::Answer(Box::new(acknowledged)));
+        }
         let catalog = link.shared.changes.catalog();
         let found = catalog.lookup(&request, context.peer.revision)?;
         Ok(Resolution::new(found, &link.shared.checks))
     };
-    // The check of the arguments belongs to the application and may panic.
+    // The checks of arguments and of subscriptions belong to the application and may panic.
     let resolution =
         catch_unwind(AssertUnwindSafe(find)).unwrap_or_else(|_panic| Err(handler_failed()));
     let ready = resolution.and_then(|resolution| {
@@ -301,6 +312,28 @@ fn serve(link: &Arc<Link<Machine>>, incoming: IncomingId, request: Request, cont
         }
         Err(error) => reply_now(link, incoming, HandlerReply::Error(error)),
     }
+}
+
+/// Returns the response to a subscription: the resources that the server agrees to report. `None`
+/// for any other request.
+// SEC-02: a client may subscribe only to what the server offers.
+fn accept_subscription(
+    shared: &ServerShared,
+    request: &Request,
+) -> Option<SubscriptionsAcknowledged> {
+    let is_subscription = [Subscribe::METHOD, SubscriptionsListen::METHOD]
+        .iter()
+        .any(|method| request.method == *method);
+    if !is_subscription {
+        return None;
+    }
+    let mut uris = request.subscribed_uris();
+    uris.retain(|uri| match &shared.accept_subscription {
+        Some(accept) => accept(uri),
+        None => shared.changes.catalog().has_resource(uri),
+    });
+    let filter = SubscriptionFilter::new().resource_subscriptions(uris);
+    Some(SubscriptionsAcknowledged::new(filter))
 }
 
 /// Reads the request state left by earlier rounds of input requests.

@@ -30,7 +30,7 @@ use crate::exec::workers::{HandlerThreads, Spawn, THREADS_MAX, Workers, handler_
 use crate::recorder::Recorder;
 use crate::server::builder::Builder;
 use crate::server::changes::Changes;
-use crate::server::events::{Callback, ServerShared, Serving, SubscriptionChange};
+use crate::server::events::{Callback, ServerShared, Serving, SubscriptionChange, UriCheck};
 use crate::server::handler::{Handler, HandlerFn};
 use crate::trace::Trace;
 use crate::transport::link::{Link, Transport};
@@ -84,6 +84,7 @@ pub struct Server {
     pipe_bytes: Option<usize>,
     on_violation: Option<Callback<Violation>>,
     on_watch: Option<Callback<SubscriptionChange>>,
+    accept_subscription: Option<UriCheck>,
 }
 
 impl Server {
@@ -99,6 +100,7 @@ impl Server {
             pipe_bytes: None,
             on_violation: None,
             on_watch: None,
+            accept_subscription: None,
         };
         server.page_max(100)
     }
@@ -126,6 +128,8 @@ impl Server {
     ///
     /// The error describes only the first mismatch. Values may have up to 500,000 members and
     /// elements, which take about 64 bytes each during the check.
+    /// Without this method, a server only checks that the result of a tool with an output schema
+    /// has structured content, because checking a schema takes time in proportion to the result.
     ///
     /// This method replaces a check set with [`check_arguments`](Self::check_arguments).
     #[cfg(feature = "jsonschema")]
@@ -167,6 +171,21 @@ impl Server {
     ) -> Self {
         self.builder.has_subscriptions = true;
         self.on_watch = Some(Arc::new(callback));
+        self
+    }
+
+    /// Decides which resources clients may subscribe to.
+    ///
+    /// `accept` receives the requested URI, which comes from the client. A client of the modern era
+    /// learns from the acknowledgement which of its resources were accepted; a legacy client gets
+    /// the error for an unknown resource. `accept` must not block.
+    ///
+    /// Default: the URIs of registered resources, and those that match a resource template.
+    pub fn accept_subscriptions(
+        mut self,
+        accept: impl Fn(&str) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.accept_subscription = Some(Arc::new(accept));
         self
     }
 
@@ -374,6 +393,7 @@ impl Server {
                 .for_single_request(transport.is_single_request()),
             on_violation: self.on_violation.clone(),
             on_watch: self.on_watch.clone(),
+            accept_subscription: self.accept_subscription.clone(),
         };
         Link::over_transport(clock, transport, shared, Trace::new("server", self.trace_payloads))
     }

@@ -1,10 +1,10 @@
-//! Checks of tools without the feature `jsonschema`: none.
+//! Checks of tools without the feature `jsonschema`: whether structured content is present.
 
 use mcp_proto::schema::{CallToolResult, OutputSchema, Tool};
 
-use super::ResultCheck;
+use super::{ResultCheck, presence_check};
 
-/// Checks nothing.
+/// Checks only whether results have structured content.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ToolChecks;
 
@@ -12,9 +12,9 @@ pub(crate) struct ToolChecks;
 impl ToolChecks {
     pub(crate) fn result_check(
         &self,
-        _: Option<&OutputSchema>,
+        schema: Option<&OutputSchema>,
     ) -> Option<ResultCheck<CallToolResult>> {
-        None
+        presence_check(schema)
     }
 
     pub(crate) fn first_invalid<'t>(&self, _: impl Iterator<Item = &'t Tool>) -> Option<String> {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use mcp_proto::ErrorObject;
 use mcp_proto::schema::{CallToolResult, OutputSchema, Tool};
 
-use super::ResultCheck;
 use super::schemas::{Author, Schemas};
+use super::{ResultCheck, presence_check};
 use crate::server::handler::tool_error::ToolError;
 
 /// The checks of a server: none until [`enable`](Self::enable) is called.
@@ -28,7 +28,8 @@ impl ToolChecks {
         &self,
         schema: Option<&OutputSchema>,
     ) -> Option<ResultCheck<CallToolResult>> {
-        let (schemas, schema) = (self.schemas.clone()?, schema?.clone());
+        let Some(schemas) = self.schemas.clone() else { return presence_check(schema) };
+        let schema = schema?.clone();
         Some(Box::new(move |result| match check_result(&schemas, &schema, &result) {
             Ok(()) => Ok(result),
             // The client cannot correct this, and must not learn what the result contained.

@@ -7,12 +7,28 @@ mod enabled;
 #[cfg(feature = "jsonschema")]
 mod schemas;
 
+use mcp_proto::ErrorObject;
+use mcp_proto::schema::{CallToolResult, OutputSchema};
+
 use crate::server::handler::tool_error::ToolError;
 
 #[cfg(not(feature = "jsonschema"))]
 pub(crate) use disabled::{ResultValidator, ToolChecks};
 #[cfg(feature = "jsonschema")]
 pub(crate) use enabled::{ResultValidator, ToolChecks};
+
+// SEC-05: an output schema requires structured content.
+/// Returns the check that a result has structured content, for a tool with an output schema.
+fn presence_check(schema: Option<&OutputSchema>) -> Option<ResultCheck<CallToolResult>> {
+    schema?;
+    Some(Box::new(|result| {
+        if result.is_error || result.structured_content.is_some() {
+            return Ok(result);
+        }
+        let error = "the tool's result lacks the structured content of its output schema";
+        Err(ToolError::refused(ErrorObject::internal(error)))
+    }))
+}
 
 /// Returns a handler's result, or the error that replaces it.
 pub(crate) type ResultCheck<R> = Box<dyn FnOnce(R) -> Result<R, ToolError> + Send>;

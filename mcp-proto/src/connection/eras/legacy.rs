@@ -7,7 +7,7 @@ use super::super::inbound::{Inbound, ReplyTo};
 use super::super::lifecycle::phase::Phase;
 use super::super::pending_calls::{Owner, PendingCalls};
 use super::super::subscriptions::client::Subscriptions;
-use super::rules::{Delivery, LogTarget};
+use super::rules::{Delivery, LogTarget, WrittenQuestion};
 use crate::collections::LazyBox;
 use crate::error::{Misuse, Unencodable};
 use crate::method::MethodId;
@@ -53,6 +53,7 @@ pub(super) fn log_to(env: &Env, level: Level, route: Route) -> LogTarget {
 }
 
 /// Encodes the questions as requests; fails before any is sent if one is invalid.
+// LIF-10, T-28: questions are held until the client has completed the handshake.
 pub(super) fn ask(
     env: &mut Env,
     calls: &PendingCalls,
@@ -65,11 +66,12 @@ pub(super) fn ask(
     let ReplyTo::Peer { to, .. } = open.reply else { return Err(Misuse::Unsupported) };
     let limits = env.limits();
     let fits = open.rounds() < limits.input_rounds_max
-        && calls.len() + questions.len() <= limits.calls_max;
+        && calls.len() + inbound.held_questions() + questions.len() <= limits.calls_max;
     if !fits {
         return Err(Misuse::Blocked);
     }
-    env.require(env.allows().traffic)?;
+    let allowed = env.allows();
+    env.require(allowed.traffic || allowed.serving)?;
     env.require_room(Route::Stream(to.stream))?;
     let mut written = Vec::with_capacity(questions.len());
     for (_, question) in questions {
@@ -86,9 +88,18 @@ pub(super) fn ask(
             env.terms.peer.as_deref(),
             true,
         )?;
-        written.push(params);
+        written.push(WrittenQuestion { method: question.method().into(), params });
+    }
+    let is_held = !allowed.traffic && !written.is_empty();
+    let bytes: usize = written.iter().map(|question| question.params.len()).sum();
+    if is_held && inbound.bytes() + bytes > limits.requests_bytes_max {
+        return Err(Misuse::Blocked);
     }
     inbound.begin_asking(env, incoming, questions, state);
+    if is_held {
+        inbound.hold(incoming, written);
+        return Ok(Delivery::Held);
+    }
     Ok(Delivery::ByRequests(written))
 }
 

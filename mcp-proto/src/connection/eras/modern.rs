@@ -213,7 +213,7 @@ fn write_question(out: &mut Vec<u8>, question: &NeededInput, peer: &Peer) -> Res
         .and_then(|method| MethodRule::question(method, peer.revision))
         .ok_or(Misuse::Unsupported)?;
     let params = (!params.is_empty()).then_some(params.as_slice());
-    let needs = permissions::input_request_needs(rule, params, Capabilities::none());
+    let needs = permissions::input_request_needs(rule, params, Capabilities::none())?;
     if !peer.capabilities.has_all(&needs) {
         return Err(Misuse::Undeclared);
     }

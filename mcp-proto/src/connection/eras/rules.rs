@@ -1,5 +1,6 @@
 //! Era-specific rules that need no part of a connection: who sends requests, and their `_meta`.
 
+use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -167,13 +168,22 @@ pub(in super::super) enum LogTarget {
     Session(Route),
 }
 
+/// A question as a request to the client, written but not sent.
+#[derive(Debug)]
+pub(crate) struct WrittenQuestion {
+    pub(crate) method: Box<str>,
+    pub(crate) params: Vec<u8>,
+}
+
 /// How the questions of a request reach the client.
 #[derive(Debug)]
 pub(in super::super) enum Delivery {
     /// In the result, which is already queued; the request has ended.
     InResult,
-    /// As requests that are yet to be sent: their params, in the order of the questions.
-    ByRequests(Vec<Vec<u8>>),
+    /// As requests that are yet to be sent, in the order of the questions.
+    ByRequests(Vec<WrittenQuestion>),
+    /// As requests once the client has completed the handshake.
+    Held,
 }
 
 #[cfg(test)]

@@ -10,13 +10,13 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::context::Env;
-use super::eras::rules;
+use super::eras::rules::{self, WrittenQuestion};
 use super::input_required::round::Round;
 use crate::collections::LazyBox;
 use crate::error::{Misuse, Unencodable};
 use crate::json::{Frame, Object, Raw, write_f64};
 use crate::limits::{Limits, REQUEST_BYTES};
-use crate::method::Method;
+use crate::method::{Method, MethodId};
 use crate::queues::Draft;
 use crate::revision::{MethodRule, Revision};
 use crate::rpc::{self, ErrorObject, Params, RequestId};
@@ -83,6 +83,11 @@ impl Inbound {
         self.requests.first()
     }
 
+    /// Returns the oldest request that `is_it` selects.
+    pub(crate) fn first_that(&self, is_it: impl Fn(&InboundRequest) -> bool) -> Option<IncomingId> {
+        self.requests.first_that(is_it)
+    }
+
     pub(crate) fn first_on(&self, stream: StreamId) -> Option<IncomingId> {
         self.requests.first_on(stream)
     }
@@ -144,7 +149,10 @@ impl Inbound {
         let bytes = kept(&request.params) + kept(&context.meta) + identity;
         let delivers_again =
             rule.is_some_and(|rule| rule.may_ask) && rules::delivers_again(&sender.peer);
-        let again = request.params.clone().filter(|_| delivers_again);
+        // A subscription is opened from its params once the application has accepted it.
+        let is_subscription =
+            rule.is_some_and(|rule| matches!(rule.id, MethodId::Listen | MethodId::Subscribe));
+        let again = request.params.clone().filter(|_| delivers_again || is_subscription);
         if let Some(batch) = origin.to.batch {
             self.batches.expect(batch);
         }
@@ -401,6 +409,9 @@ impl Inbound {
     }
 
     /// Sends or defers progress of an open request, if the peer requested progress.
+    ///
+    /// A request that was delivered again starts its progress again; values that the peer has
+    /// already received are not sent.
     // PRG-03…05: only while the request is open, and only increasing values.
     pub(crate) fn progress(
         &mut self,
@@ -411,21 +422,30 @@ impl Inbound {
         let open = self.requests.get_mut(incoming).filter(|open| open.asking().is_none());
         let Some(open) = open else { return Err(Misuse::Stale) };
         let with_message = open.peer.revision.rules().progress_message;
-        let last = open.rare.as_ref().map_or(f64::NEG_INFINITY, |rare| rare.progress);
-        if !progress.progress.is_finite() || progress.progress <= last {
+        let value = progress.progress;
+        let last = open.rare.as_ref().map_or(f64::NEG_INFINITY, |rare| rare.round_progress);
+        if !value.is_finite() || value <= last {
             return Err(Misuse::Unencodable);
         }
+        if open.progress_token().is_none() {
+            return Ok(());
+        }
+        let rare = open.rare();
+        rare.round_progress = value;
+        if value <= rare.progress {
+            return Ok(());
+        }
+        rare.progress = value;
         let Some(token) = open.progress_token() else { return Ok(()) };
         let mut params = Vec::new();
         let mut object = Object::begin(&mut params);
         token.write(object.key("progressToken"));
-        write_f64(object.key("progress"), progress.progress);
+        write_f64(object.key("progress"), value);
         if let Some(total) = progress.total.filter(|total| total.is_finite()) {
             write_f64(object.key("total"), total);
         }
         object.opt_str("message", progress.message.as_deref().filter(|_| with_message));
         object.end();
-        open.rare().progress = progress.progress;
         let Some(stream) = open.stream() else { return Ok(()) };
         if env.require_room(Route::Stream(stream)).is_ok() {
             // The new value supersedes the deferred one.
@@ -471,6 +491,26 @@ impl Inbound {
                 state: state.map(Into::into),
             }));
         }
+    }
+
+    /// Holds the questions of a request until [`next_held`](Self::next_held) takes them.
+    pub(crate) fn hold(&mut self, incoming: IncomingId, questions: Vec<WrittenQuestion>) {
+        self.requests.hold(incoming, questions);
+    }
+
+    /// Returns the number of held questions.
+    pub(crate) fn held_questions(&self) -> usize {
+        self.requests.held_questions()
+    }
+
+    /// Takes the held questions of the oldest request that has any.
+    pub(crate) fn next_held(&mut self) -> Option<(IncomingId, Vec<WrittenQuestion>)> {
+        self.requests.next_held()
+    }
+
+    /// Returns the bytes held by the open requests.
+    pub(crate) fn bytes(&self) -> usize {
+        self.requests.bytes()
     }
 
     /// Handles the outcome of a question. Returns the error for the request if the question failed.
@@ -533,6 +573,7 @@ impl Inbound {
             meta: request.params.as_ref().and_then(|params| params.member("_meta")),
         };
         open.rare().rounds += 1;
+        open.rare().round_progress = f64::NEG_INFINITY;
         let incoming = self.requests.insert(open);
         env.emit(Event::Request { incoming, call: None, request, context });
     }

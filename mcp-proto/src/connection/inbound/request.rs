@@ -59,8 +59,10 @@ pub(crate) struct InboundRequest {
 pub(crate) struct RareRequest {
     /// The progress token, if the peer requested progress.
     progress_token: Option<RequestId>,
-    // PRG-05: the latest progress, which the next must exceed.
+    // PRG-05: the latest progress that was sent or deferred, which the next to be sent must exceed.
     pub(crate) progress: f64,
+    /// The latest progress since the request was delivered, which the application must exceed.
+    pub(crate) round_progress: f64,
     /// Params of the deferred progress notification.
     pub(super) deferred: Option<Vec<u8>>,
     /// The questions that the client has not answered yet.
@@ -74,6 +76,7 @@ impl Default for RareRequest {
         Self {
             progress_token: None,
             progress: f64::NEG_INFINITY,
+            round_progress: f64::NEG_INFINITY,
             deferred: None,
             asking: None,
             rounds: 0,

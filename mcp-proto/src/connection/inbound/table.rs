@@ -4,6 +4,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 use core::num::NonZeroU64;
 
+use super::super::eras::rules::WrittenQuestion;
 use super::request::{InboundRequest, ReplyTo};
 use crate::collections::{Empty, IdMap, LazyBox};
 use crate::rpc::RequestId;
@@ -23,6 +24,9 @@ struct Tables {
     by_wire: ByWire,
     /// Requests with deferred progress.
     deferred: BTreeSet<IncomingId>,
+    // T-28: a server asks nothing before the client has completed the handshake.
+    /// The questions of requests that wait for the end of the handshake.
+    held: BTreeMap<IncomingId, Vec<WrittenQuestion>>,
 }
 
 impl Empty for Tables {
@@ -30,6 +34,7 @@ impl Empty for Tables {
         open: IdMap::new(),
         by_wire: ByWire { numbers: IdMap::new(), others: BTreeMap::new() },
         deferred: BTreeSet::new(),
+        held: BTreeMap::new(),
     };
 }
 
@@ -118,6 +123,7 @@ impl RequestTable {
         let open = tables.open.remove(id.0)?;
         self.bytes -= open.bytes;
         tables.deferred.remove(&id);
+        tables.held.remove(&id);
         if let ReplyTo::Peer { wire, .. } = &open.reply {
             tables.by_wire.remove(wire);
         }
@@ -169,12 +175,37 @@ impl RequestTable {
         Some((stream, self.take_deferred(id)?))
     }
 
+    /// Holds the questions of a request. Their bytes count towards those of the request.
+    pub(crate) fn hold(&mut self, id: IncomingId, questions: Vec<WrittenQuestion>) {
+        let bytes = questions.iter().map(|question| question.params.len()).sum();
+        self.add_bytes(id, bytes);
+        self.tables.held.insert(id, questions);
+    }
+
+    /// Returns the number of held questions.
+    pub(crate) fn held_questions(&self) -> usize {
+        self.tables.held.values().map(Vec::len).sum()
+    }
+
+    /// Takes the held questions of the oldest request that has any.
+    pub(crate) fn next_held(&mut self) -> Option<(IncomingId, Vec<WrittenQuestion>)> {
+        let tables = self.tables.allocated_mut()?;
+        let (id, questions) = tables.held.pop_first()?;
+        let bytes: usize = questions.iter().map(|question| question.params.len()).sum();
+        if let Some(open) = tables.open.get_mut(id.0) {
+            open.bytes -= bytes;
+            self.bytes -= bytes;
+        }
+        Some((id, questions))
+    }
+
     /// Returns the oldest request received on `stream`.
     pub(crate) fn first_on(&self, stream: StreamId) -> Option<IncomingId> {
-        self.tables
-            .open
-            .iter()
-            .find(|(_, open)| open.stream() == Some(stream))
-            .map(|(id, _)| IncomingId(id))
+        self.first_that(|open| open.stream() == Some(stream))
+    }
+
+    /// Returns the oldest request that `is_it` selects.
+    pub(crate) fn first_that(&self, is_it: impl Fn(&InboundRequest) -> bool) -> Option<IncomingId> {
+        self.tables.open.iter().find(|(_, open)| is_it(open)).map(|(id, _)| IncomingId(id))
     }
 }

@@ -208,7 +208,7 @@ impl Reader<'_> {
                 .and_then(|name| MethodId::from_name(&name));
             let rule = method.and_then(|method| MethodRule::question(method, self.revision));
             let params = find(request, "params").filter(|params| *params != b"null");
-            let is_fit = |rule: &&MethodRule| {
+            let is_fit = |rule: &&'static MethodRule| {
                 permissions::accepts_input_request(rule, params, self.capabilities)
             };
             let Some(rule) = rule.filter(is_fit) else {

@@ -16,8 +16,8 @@ use crate::json::Object;
 use crate::limits::Limits;
 use crate::method::MethodId;
 use crate::queues::Draft;
-use crate::rpc::{self, ErrorObject, Params, RequestId};
-use crate::schema::key;
+use crate::rpc::{self, ErrorObject, RequestId};
+use crate::schema::{is_uri, key};
 use crate::vocabulary::{Change, Event, Filter, OutgoingKind, Route, StreamId, is_within_resource};
 
 /// The subscribers of a server.
@@ -113,27 +113,38 @@ impl Subscribers {
         Ok(())
     }
 
-    /// Opens a modern subscription and acknowledges it with the filter in effect.
-    // STL-29, STL-30, T-103: the acknowledgement comes first; an empty filter is valid.
-    pub(crate) fn subscribe(
-        &mut self,
-        env: &mut Env,
-        stream: StreamId,
-        id: &RequestId,
-        params: &Params<'_>,
-    ) -> Result<(), ErrorObject> {
+    /// Parses the requested filter and restricts it to what this server supports.
+    // SEC-02, STL-30: invalid URIs are not acknowledged.
+    pub(crate) fn requested(
+        &self,
+        env: &Env,
+        notifications: Option<&[u8]>,
+    ) -> Result<Filter, ErrorObject> {
         let limits = env.limits();
-        let filter = params
-            .member("notifications")
-            .and_then(|filter| Filter::read(filter, limits.subscription_uris_max));
+        let filter =
+            notifications.and_then(|filter| Filter::read(filter, limits.subscription_uris_max));
         let Some(filter) = filter else {
             return Err(ErrorObject::invalid_params("`notifications` must be a filter"));
         };
         self.require_room(filter.uris.len(), 0, limits)?;
         let mut filter = filter.offered_by(&env.identity.capabilities);
+        filter.uris.retain(|uri| is_uri(uri));
         filter.uris.sort_unstable();
         filter.uris.dedup();
         self.require_room(filter.uris.len(), filter.bytes(), limits)?;
+        Ok(filter)
+    }
+
+    /// Opens a modern subscription and acknowledges it with the filter in effect.
+    // STL-29, STL-30, T-103: the acknowledgement comes first; an empty filter is valid.
+    pub(crate) fn open(
+        &mut self,
+        env: &mut Env,
+        stream: StreamId,
+        id: &RequestId,
+        filter: Filter,
+    ) -> Result<(), ErrorObject> {
+        self.require_room(filter.uris.len(), filter.bytes(), env.limits())?;
         for uri in &filter.uris {
             self.watch(env, uri);
         }
@@ -167,6 +178,11 @@ impl Subscribers {
         while let Some(id) = self.open.iter().find(on_it).map(|(id, _)| id.clone()) {
             self.unsubscribe(env, &id);
         }
+    }
+
+    /// Legacy: returns whether the client is subscribed to a resource.
+    pub(crate) fn has_in_session(&self, uri: &str) -> bool {
+        self.session.contains(uri)
     }
 
     /// Legacy: subscribes the client to a resource.

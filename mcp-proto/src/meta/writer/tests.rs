@@ -23,6 +23,7 @@ fn writer_of(side: Side, sends_info: bool) -> MetaWriter {
         instructions: None,
         revisions: vec![Revision::V2026_07_28],
         served_methods: Vec::new(),
+        decides_subscriptions: false,
         limits: Limits::default(),
         policy: ViolationPolicy::Ignore,
         accepts_modern_initialize_result: false,

@@ -35,9 +35,10 @@ fn three_input_requests_exist_in_both_eras_stl_16_stl_17() {
 
 #[test]
 fn input_requests_require_what_the_earlier_requests_required_cap_16() {
-    let conditions = |rule: &MethodRule| {
-        rule.conditions
+    let conditions = |rule: &'static MethodRule| {
+        rule.modes
             .iter()
+            .chain(rule.conditions)
             .filter(|condition| condition.member != "task")
             .map(|condition| {
                 (condition.member, condition.value, condition.needs, condition.binds_sender_only)
@@ -65,6 +66,11 @@ fn input_requests_require_what_the_earlier_requests_required_cap_16() {
             ("mode", ConditionValue::Text("url"), C::ElicitationUrl, false),
         ]
     );
+    for rule in METHODS.iter().chain(QUESTIONS) {
+        let has_modes = rule.name == "elicitation/create" && rule.since >= R4;
+        assert_eq!(!rule.modes.is_empty(), has_modes, "{} from {}", rule.name, rule.since);
+        assert!(rule.modes.iter().all(|mode| mode.member == "mode" && !mode.binds_sender_only));
+    }
 }
 
 /// The mark `I` of requirements §2.1. Before 2026-07-28 input requests are sent as requests.

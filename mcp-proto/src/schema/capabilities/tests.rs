@@ -199,19 +199,31 @@ fn tasks_are_not_declared_in_the_modern_revision_cap_20() {
     }
 }
 
-// CAP-17
 #[test]
-fn an_extension_needs_an_id_with_a_prefix_and_an_object() {
-    let declares = |id: &str, settings: &Value| {
-        let ours = Capabilities::none().with_extension(id, raw(settings));
-        let declared = written(&ours, Side::Client, Revision::V2026_07_28);
-        declared.member("extensions").is_some_and(|extensions| extensions.member(id).is_some())
-    };
-    for id in ["com.example/x", "io.modelcontextprotocol/tasks"] {
-        assert!(declares(id, &json!({})), "{id}");
-        assert!(!declares(id, &json!(true)), "{id}");
+fn extension_ids_have_a_prefix_and_the_grammar_of_meta_keys_cap_17() {
+    let settings = || Raw::empty_object();
+    for (id, is_valid) in [
+        ("com.example/x", true),
+        ("io.modelcontextprotocol/tasks", true),
+        ("a/b", true),
+        ("x", false),
+        ("", false),
+        ("/x", false),
+        ("a b/x", false),
+        ("1a/x", false),
+        ("a/x/y", false),
+        ("a/-x", false),
+    ] {
+        let capabilities = Capabilities::none().with_extension(id, settings());
+        assert_eq!(capabilities.extension(id).is_some(), is_valid, "{id:?}");
+        let declared = written(&capabilities, Side::Server, Revision::V2026_07_28);
+        let declared = declared.member("extensions").and_then(|all| all.member(id));
+        assert_eq!(declared.is_some(), is_valid, "{id:?}");
+        // A peer that declares an invalid id shares no extension with this side.
+        let theirs = raw(&json!({"extensions": {id: {}}}));
+        let theirs = Capabilities::declared(&theirs, Side::Client, Revision::V2026_07_28);
+        assert_eq!(theirs.shares_extension(&capabilities), is_valid, "{id:?}");
     }
-    for id in ["", "x", "/x", "1com/x", "com.example/x y", "com.example/x/y"] {
-        assert!(!declares(id, &json!({})), "{id:?}");
-    }
+    let list = Capabilities::none().with_extension("a/b", raw(&json!([])));
+    assert!(list.extension("a/b").is_none(), "settings are an object");
 }

@@ -178,18 +178,19 @@ fn tasks_are_requested_only_if_declared_cap_03() {
     assert_eq!(solo.call("tools/call", task), Err(Misuse::Undeclared));
 }
 
-// TSK-07
+/// Without the capability, `task` has no effect.
 #[test]
-fn a_server_without_tasks_treats_the_call_as_an_ordinary_one() {
-    let config = server::Config::new("s", "1").capability(Capability::Tools);
-    for revision in [R3, R4] {
-        let mut solo = ServerSolo::ready(config.clone(), revision, "{}");
-        let params = r#"{"name":"t","task":{"ttl":1000}}"#;
-        solo.say(format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{params}}}"#));
-        solo.expect_events(&[&*format!("request#1 tools/call {params}")]);
-        solo.respond(1, "{}").unwrap();
-        solo.expect_result("1");
-    }
+fn a_receiver_without_the_capability_ignores_task_tsk_07() {
+    let mut solo = bare_server("{}", R4);
+    solo.say(r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t","task":{"ttl":1000}}}"#);
+    assert_eq!(solo.take_events().len(), 1);
+    solo.respond(1, r#"{"content":[]}"#).unwrap();
+    assert_eq!(solo.expect_result("1"), json!({"content": []}));
+
+    let sampling =
+        client::Config::new("c", "1").revisions(&Revision::LEGACY).capability(Capability::Sampling);
+    let task = r#"{"messages":[],"maxTokens":1,"task":{"ttl":1000}}"#;
+    assert_eq!(asked(sampling, R4, "sampling/createMessage", task), 0);
 }
 
 #[test]
@@ -263,6 +264,50 @@ fn a_mode_of_elicitation_that_was_not_declared_is_refused_cap_07_cap_08() {
     assert_eq!(asked(forms(), R4, "elicitation/create", url), -32602);
     assert_eq!(asked(urls(), R4, "elicitation/create", form), -32602);
     assert_eq!(asked(urls(), R4, "elicitation/create", url), 0);
+}
+
+/// No capability covers a mode that the revision does not define.
+#[test]
+fn an_unknown_mode_of_elicitation_is_neither_sent_nor_served_cap_06_cap_07_cap_16() {
+    let everything = r#"{"elicitation":{"form":{},"url":{},"x":{}}}"#;
+    for mode in [r#""x""#, r#""Form""#, r#""""#, "7", "{}"] {
+        let params = format!(r#"{{"message":"m","requestedSchema":{{}},"mode":{mode}}}"#);
+        for declared in ["{}", everything] {
+            let mut solo = bare_server(declared, R4);
+            let refused = solo.call("elicitation/create", &params);
+            assert_eq!(refused, Err(Misuse::Unsupported), "{mode} {declared}");
+            solo.say(r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}"#);
+            let question = NeededInput::raw("elicitation/create", Raw::from_text(&params).unwrap());
+            let refused = solo.ask(1, &[("a", question)], None);
+            assert_eq!(refused, Err(Misuse::Unsupported), "{mode} {declared}");
+            solo.expect_lines(&[]);
+        }
+        let both = client::Config::new("c", "1")
+            .revisions(&Revision::LEGACY)
+            .capability(Capability::ElicitationForm)
+            .capability(Capability::ElicitationUrl);
+        assert_eq!(asked(both, R4, "elicitation/create", &params), -32602, "{mode}");
+    }
+    let unnamed = r#"{"message":"m","requestedSchema":{},"mode":null}"#;
+    let forms = client::Config::new("c", "1")
+        .revisions(&Revision::LEGACY)
+        .capability(Capability::ElicitationForm);
+    assert_eq!(asked(forms, R4, "elicitation/create", unnamed), 0, "no mode is a form");
+}
+
+/// The modern era asks within results.
+#[test]
+fn a_modern_server_puts_no_unknown_mode_into_its_input_requests_cap_16() {
+    for (params, asked) in [
+        (r#"{"message":"m","requestedSchema":{},"mode":"x"}"#, Err(Misuse::Unsupported)),
+        (r#"{"message":"m","requestedSchema":{},"mode":"form"}"#, Ok(())),
+    ] {
+        let mut solo =
+            ServerSolo::server(server::Config::new("s", "1").capability(Capability::Tools));
+        solo.say(r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{"form":{},"url":{}}},"io.modelcontextprotocol/clientInfo":{"name":"c","version":"1"}}}}"#);
+        let question = NeededInput::raw("elicitation/create", Raw::from_text(params).unwrap());
+        assert_eq!(solo.ask(1, &[("a", question)], None), asked, "{params}");
+    }
 }
 
 #[test]

@@ -210,14 +210,82 @@ fn questions_count_as_calls_in_flight() {
     solo.ask(1, &[("a", NeededInput::Roots)], None).unwrap();
 }
 
-#[test]
-fn before_initialized_nothing_is_asked_lif_10() {
-    let mut solo = ServerSolo::server(config());
+/// Returns a server whose client has sent `tools/call` but not yet `initialized`.
+fn greeted(limits: Limits) -> ServerSolo {
+    let mut solo = ServerSolo::server(config().limits(limits));
     solo.say(mcp_harness::initialize("0", "2025-06-18", ALL));
+    solo.expect_result("0");
     solo.say(r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}"#);
-    assert_eq!(solo.ask(1, &[("a", NeededInput::Roots)], None), Err(Misuse::NotReady));
-    solo.say(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+    solo.take_events();
+    solo
+}
+
+const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+
+#[test]
+fn questions_are_held_until_the_client_is_initialized_lif_10_t_28() {
+    let mut solo = greeted(Limits::default());
+    solo.ask(1, &[("a", NeededInput::Roots), ("b", form())], Some("s")).unwrap();
+    solo.expect_silence();
+    assert_eq!(solo.respond(1, "{}"), Err(Misuse::Stale), "it is asking");
+    solo.say(INITIALIZED);
+    let methods = [solo.hear()["method"].take(), solo.hear()["method"].take()];
+    assert_eq!(methods, ["roots/list", "elicitation/create"]);
+    solo.expect_events(&["ready 2025-06-18 c 1"]);
+    for id in [1, 2] {
+        solo.say(format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"roots":[]}}}}"#));
+    }
+    solo.respond(2, "{}").unwrap();
+    solo.expect_lines(&[r#"{"jsonrpc":"2.0","id":1,"result":{}}"#]);
+}
+
+#[test]
+fn state_without_questions_needs_no_handshake() {
+    let mut solo = greeted(Limits::default());
+    solo.ask(1, &[], Some("s")).unwrap();
+    solo.respond(2, "{}").unwrap();
+    solo.expect_lines(&[r#"{"jsonrpc":"2.0","id":1,"result":{}}"#]);
+}
+
+#[test]
+fn a_request_with_held_questions_can_be_cancelled_and_ends_with_the_connection_t_28() {
+    let mut solo = greeted(Limits::default());
     solo.ask(1, &[("a", NeededInput::Roots)], None).unwrap();
+    solo.say(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#);
+    solo.say(INITIALIZED);
+    solo.expect_lines(&[]);
+    solo.expect_events(&["ready 2025-06-18 c 1"]);
+
+    let mut solo = greeted(Limits::default());
+    solo.ask(1, &[("a", NeededInput::Roots)], None).unwrap();
+    solo.say_eof();
+    solo.expect_lines(&[]);
+    solo.expect_events(&["closed Peer"]);
+}
+
+#[test]
+fn held_questions_are_bounded_sec_19_t_28() {
+    let question = || {
+        let params = format!(r#"{{"messages":[],"maxTokens":1,"x":"{}"}}"#, "x".repeat(100));
+        NeededInput::raw("sampling/createMessage", Raw::from_text(&params).unwrap())
+    };
+    let limits = Limits { calls_max: 2, ..Limits::default() };
+    let mut solo = greeted(limits);
+    solo.say(r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"t"}}"#);
+    solo.ask(1, &[("a", question())], None).unwrap();
+    assert_eq!(solo.ask(2, &[("a", question()), ("b", question())], None), Err(Misuse::Blocked));
+    solo.ask(2, &[("a", question())], None).unwrap();
+    assert_eq!(solo.call("ping", ""), Err(Misuse::Blocked));
+    solo.expect_lines(&[]);
+    solo.say(INITIALIZED);
+    assert_eq!(solo.take_lines().len(), 2);
+
+    let limits = Limits { requests_bytes_max: 200, ..Limits::default() };
+    let mut solo = greeted(limits);
+    assert_eq!(solo.ask(1, &[("a", question()), ("b", question())], None), Err(Misuse::Blocked));
+    solo.ask(1, &[("a", question())], None).unwrap();
+    solo.say(INITIALIZED);
+    assert_eq!(solo.take_lines().len(), 1);
 }
 
 #[test]
@@ -226,8 +294,18 @@ fn progress_increases_across_rounds_prg_05() {
     solo.progress(1, &mcp_proto::Progress::new(5.0)).unwrap();
     solo.ask(1, &[("a", NeededInput::Roots)], None).unwrap();
     solo.say(r#"{"jsonrpc":"2.0","id":1,"result":{"roots":[]}}"#);
-    assert_eq!(solo.progress(2, &mcp_proto::Progress::new(5.0)), Err(Misuse::Unencodable));
+    solo.take_lines();
+    // The handler starts again and reports what the client already knows.
+    for known in [1.0, 5.0] {
+        solo.progress(2, &mcp_proto::Progress::new(known)).unwrap();
+        solo.expect_lines(&[]);
+    }
+    for repeated in [5.0, 1.0, f64::NAN] {
+        let refused = solo.progress(2, &mcp_proto::Progress::new(repeated));
+        assert_eq!(refused, Err(Misuse::Unencodable), "{repeated}");
+    }
     solo.progress(2, &mcp_proto::Progress::new(6.0)).unwrap();
+    assert_eq!(solo.hear()["params"]["progress"], 6);
 }
 
 #[test]

@@ -50,6 +50,24 @@ fn messages_of_the_level_asked_for_and_above_are_sent_log_02() {
 }
 
 #[test]
+fn a_log_message_sent_by_name_obeys_the_level_log_02() {
+    for revision in Revision::LEGACY {
+        let mut solo = server(revision);
+        let sent = |solo: &mut ServerSolo, level: &str| {
+            let params = format!(r#"{{"level":"{level}","data":1}}"#);
+            solo.notify("notifications/message", &params).unwrap();
+            solo.take_lines().len()
+        };
+        assert_eq!(sent(&mut solo, "debug"), 1, "no level was set");
+        set_level(&mut solo, "\"warning\"");
+        solo.take_lines();
+        let counts = ["debug", "notice", "warning", "alert"].map(|level| sent(&mut solo, level));
+        assert_eq!(counts, [0, 0, 1, 1]);
+        assert_eq!(sent(&mut solo, "unheard-of"), 1, "no known level");
+    }
+}
+
+#[test]
 fn the_level_may_change_and_the_application_may_look_log_02() {
     let mut solo = server(Revision::V2025_06_18);
     assert_eq!(solo.machine.inner().log_level(), None);

@@ -10,6 +10,7 @@
 mod checked;
 mod crowds;
 mod ending;
+mod ids;
 mod limits;
 mod refused;
 mod resumed;

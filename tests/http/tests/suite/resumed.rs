@@ -138,10 +138,12 @@ fn changes_reach_open_and_resumed_streams<R: Runtime>() {
 
 fn a_slow_reader_receives_every_change<R: Runtime>() {
     let limits = Limits { outbox_bytes_max: 512 * 1024, ..Limits::default() };
-    let mut server =
-        server().limits(limits).resource(Resource::new("note://one", "one"), |_, _| {
+    let mut server = server()
+        .limits(limits)
+        .resource(Resource::new("note://one", "one"), |_, _| {
             Err::<ReadResourceResult, _>("no".into())
-        });
+        })
+        .accept_subscriptions(|_| true);
     let changes = server.changes();
     let served = Served::on::<R>(server, Http::new());
     let uri = format!("note://{}", "x".repeat(8000));

@@ -83,14 +83,16 @@ impl Cx {
 
     /// Sends a [progress] notification if the client requested progress.
     ///
-    /// The progress value must increase with each notification.
+    /// The progress value must increase with each notification. A handler that runs again because
+    /// it [asked](Self::ask) for input may report its progress from the start: values that the
+    /// client has already received are not sent again.
     ///
     /// [progress]:
     ///     https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/progress
     ///
     /// # Errors
     /// Fails with [`Misuse::Stale`] if the request was cancelled, and with [`Misuse::Unencodable`]
-    /// if the progress value did not increase.
+    /// if the progress value did not increase during this run of the handler.
     pub fn progress(&self, progress: Progress) -> Result<(), Misuse> {
         let incoming = self.request.incoming;
         self.request.link.apply(Command::Progress { incoming, progress: &progress })

@@ -56,7 +56,7 @@ fn subscribed_bytes_are_bounded_and_released_sec_19() {
     let mut server = Stdio::new(Server::new(Instant::ZERO, config));
     server.handle_input(Instant::ZERO, OPENING.as_bytes());
     let mut is_accepted = |method: &str, name: &str| {
-        let uri = name.repeat(60);
+        let uri = alloc::format!("{name}:{}", "x".repeat(58));
         let params = alloc::format!(r#"{{"uri":"{uri}"}}"#);
         let line = alloc::format!(
             r#"{{"jsonrpc":"2.0","id":1,"method":"resources/{method}","params":{params}}}"#

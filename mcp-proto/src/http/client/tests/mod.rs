@@ -1,8 +1,10 @@
 //! Tests of a client over HTTP against a scripted server, in virtual time.
 
+mod batches;
 mod bounds;
 mod eras;
 mod header_refresh;
+mod ids;
 mod modern;
 mod opening;
 mod random_steps;

@@ -1,5 +1,6 @@
 //! Tests of a server over HTTP against a scripted client, in virtual time.
 
+mod batches;
 mod bounds;
 mod decoded;
 mod modern;
