@@ -47,10 +47,10 @@ pub struct Limits {
     /// connection itself makes are exempt: pings, and one resource subscription at a time. Each
     /// call costs about 250 bytes.
     pub calls_max: usize,
-    /// Maximum bytes kept for sending calls again with the input that the server asks for. Default:
-    /// 64 MiB.
+    /// Maximum size of the data kept to repeat calls with the input that the server requires, in
+    /// bytes. Default: 64 MiB.
     ///
-    /// These are the params and request states of calls for which the server may require input.
+    /// The data are the params and request states of calls for which the server may require input.
     /// Further calls of this kind fail with [`Misuse::Blocked`](crate::Misuse::Blocked). A call
     /// that is already in flight fails if the server's request state exceeds the limit.
     pub calls_bytes_max: usize,
@@ -65,7 +65,8 @@ pub struct Limits {
     /// params.
     // SEC-18: bounds the work that a peer can start.
     pub requests_max: usize,
-    /// Maximum total bytes of the params of the peer's requests in flight. Default: 64 MiB.
+    /// Maximum total size of the params of the peer's in-flight requests, in bytes.
+    /// Default: 64 MiB.
     ///
     /// Further requests are answered with an error.
     pub requests_bytes_max: usize,
@@ -76,7 +77,7 @@ pub struct Limits {
     pub batch_members_max: usize,
     /// Number of queued events at which `wants_input` becomes false. Default: 1024.
     ///
-    /// A single call of `handle_input` can exceed this number, because all events that its input
+    /// A single call to `handle_input` can exceed this number, because all events that its input
     /// causes are queued. Each event costs about 200 bytes.
     pub events_max: usize,
     /// Bytes of JSON in queued events above which `wants_input` is false. Default: 32 MiB.
@@ -95,10 +96,9 @@ pub struct Limits {
     /// Maximum number of error replies to invalid messages in one burst. Default: 16.
     // T-18, T-20: replies to input that is not JSON are rate-limited.
     pub error_replies_max: u32,
-    /// Interval after which one more error reply is allowed. Default: 1 s.
+    /// Interval at which the allowance for error replies grows by one. Default: 1 s.
     ///
-    /// Error replies that are not used accumulate up to
-    /// [`error_replies_max`](Self::error_replies_max).
+    /// Unused allowance accumulates up to [`error_replies_max`](Self::error_replies_max).
     pub error_reply_every: Duration,
     /// Maximum number of consecutive violations; one more ends the connection. Default: unlimited.
     ///

@@ -94,7 +94,7 @@ impl Server {
     }
 
     // LOG-02: `logging/setLevel` sets the threshold of a session.
-    /// Returns the minimum severity of log messages that a legacy session's client set, if any.
+    /// Returns the minimum severity of log messages, if the client of a legacy session has set one.
     #[must_use]
     pub fn log_level(&self) -> Option<Level> {
         self.connection.log_level()
@@ -252,7 +252,7 @@ impl Server {
     }
 
     // CAP-12: changes are reported only if the server declares that it does.
-    /// Reports a change to every subscriber. Does nothing if there is none.
+    /// Reports a change on every subscription that covers it. Does nothing if there is none.
     ///
     /// In a legacy session, list changes need no subscription and are always reported to the
     /// client.
@@ -269,7 +269,7 @@ impl Server {
         self.apply(now, Command::NotifyChanged { change }).map(CommandOutcome::into_done)
     }
 
-    /// Reports the progress of a client's request to the client.
+    /// Sends a progress notification for a request from the client.
     ///
     /// Does nothing if the client did not request progress.
     ///

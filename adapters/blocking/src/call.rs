@@ -102,7 +102,7 @@ impl<T> Pending<T> {
         block_on(self.0.next_progress())
     }
 
-    /// Cancels the call and notifies the server, giving `reason` as the reason.
+    /// Cancels the call and notifies the server, passing on `reason`.
     pub fn cancel(self, reason: &str) {
         self.0.cancel(reason);
     }

@@ -13,20 +13,21 @@ use crate::runtime::Threads;
 
 /// Extends [`Client`] with methods that connect it to a server.
 ///
-/// Each connection uses three threads.
+/// Each connection uses three threads, and two more if it starts a server.
 pub trait Connect {
     /// Starts a server, connects to its stdin and stdout, and waits until it has identified itself.
     ///
     /// The server runs in its own process group and is shut down when the connection closes: its
-    /// stdin is closed, then the group receives SIGTERM, then SIGKILL.
+    /// stdin is closed, and if it does not exit, the group receives SIGTERM and finally SIGKILL.
     ///
-    /// The client first sends `server/discover` to detect whether the server supports a modern
-    /// revision (2026-07-28 or later). If the server exits instead of answering, it is restarted
-    /// and receives `initialize` right away.
+    /// Unless [`Client::expect_era`] selects the legacy era, the client first sends
+    /// `server/discover` to detect whether the server supports a modern revision (2026-07-28 or
+    /// later). If the server exits instead of answering, it is restarted and receives `initialize`
+    /// right away.
     ///
     /// # Errors
     /// Fails with
-    /// - [`Error::Io`] if the server cannot be started;
+    /// - [`Error::Io`] if the server or a thread cannot be started;
     /// - [`Error::Start`] if the connection cannot be opened. This error contains the last lines
     ///   that the server wrote to stderr.
     // T-36: restarts a server that exits on the probe.
@@ -39,7 +40,8 @@ pub trait Connect {
     /// `reader` may be a clone of it.
     ///
     /// # Errors
-    /// Fails with [`Error::Start`] if the connection cannot be opened.
+    /// Fails with [`Error::Start`] if the connection cannot be opened, and with [`Error::Io`] if a
+    /// thread cannot be started.
     ///
     /// A legacy server (up to revision 2025-11-25) may close the connection in response to the
     /// client's first request, `server/discover`. To skip that request, expect the legacy era with

@@ -222,7 +222,7 @@ impl Connection {
         self.as_async().close_reason()
     }
 
-    /// Returns up to 32 of the last lines that the server wrote to stderr.
+    /// Returns the last lines, 32 at most, that the server wrote to stderr.
     ///
     /// The list is empty unless the server was started by `spawn`.
     #[must_use]

@@ -18,14 +18,16 @@ pub trait Connect {
     /// Starts a server, connects to its stdin and stdout, and waits until it has identified itself.
     ///
     /// The server runs in its own process group and is shut down in the background when the
-    /// connection closes: its stdin is closed, then the group receives SIGTERM, then SIGKILL.
+    /// connection closes: its stdin is closed, and if it does not exit, the group receives SIGTERM
+    /// and finally SIGKILL.
     ///
     /// The executor stops when the program exits, so await [`Connection::close`] before that.
     /// Otherwise, a server that does not exit when its stdin is closed may be left running.
     ///
-    /// The client first sends `server/discover` to detect whether the server supports a modern
-    /// revision (2026-07-28 or later). If the server exits instead of answering, it is restarted
-    /// and receives `initialize` right away.
+    /// Unless [`Client::expect_era`] selects the legacy era, the client first sends
+    /// `server/discover` to detect whether the server supports a modern revision (2026-07-28 or
+    /// later). If the server exits instead of answering, it is restarted and receives `initialize`
+    /// right away.
     ///
     /// # Errors
     /// Fails with

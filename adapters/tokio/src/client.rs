@@ -17,12 +17,13 @@ pub trait Connect {
     /// Starts a server, connects to its stdin and stdout, and waits until it has identified itself.
     ///
     /// The server runs in its own process group and is shut down in the background when the
-    /// connection closes: its stdin is closed, then the group receives SIGTERM, then SIGKILL. If
-    /// the runtime shuts down, the server is killed immediately.
+    /// connection closes: its stdin is closed, and if it does not exit, the group receives SIGTERM
+    /// and finally SIGKILL. If the runtime shuts down, the server is killed immediately.
     ///
-    /// The client first sends `server/discover` to detect whether the server supports a modern
-    /// revision (2026-07-28 or later). If the server exits instead of answering, it is restarted
-    /// and receives `initialize` right away.
+    /// Unless [`Client::expect_era`] selects the legacy era, the client first sends
+    /// `server/discover` to detect whether the server supports a modern revision (2026-07-28 or
+    /// later). If the server exits instead of answering, it is restarted and receives `initialize`
+    /// right away.
     ///
     /// # Errors
     /// Fails with

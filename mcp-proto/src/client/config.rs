@@ -39,7 +39,9 @@ impl Config {
         })
     }
 
-    /// Sets the full description of this client, in place of the name and version.
+    /// Sets the client's full description, replacing the name and version passed to [`new`].
+    ///
+    /// [`new`]: Self::new
     #[must_use]
     pub fn info(mut self, info: Implementation) -> Self {
         self.0.info = info;

@@ -14,7 +14,7 @@ use crate::vocabulary::{
 
 /// A client event for the application.
 ///
-/// Each event is delivered once. Events are in the order in which their causes occurred.
+/// Events are delivered in the order of their causes, each exactly once.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Event {

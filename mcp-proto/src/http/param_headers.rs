@@ -62,7 +62,7 @@ pub(super) fn standard_of<'a>(
     (encode(method), name.map(|name| encode(&name).into_owned()))
 }
 
-/// Describes which arguments of a tool are mirrored into [`Mcp-Param-*` headers][custom].
+/// The arguments of a tool that are mirrored into [`Mcp-Param-*` headers][custom].
 ///
 /// An argument is mirrored if the tool's input schema annotates its property with `x-mcp-header`.
 ///

@@ -102,7 +102,7 @@ impl Policy {
 
     /// Makes the server accept every origin.
     ///
-    /// This allows any web page that is open in a browser on this machine to use the server.
+    /// This removes the protection against requests from web pages.
     #[must_use]
     pub const fn any_origin(mut self) -> Self {
         self.any_origin = true;

@@ -119,7 +119,7 @@ impl Form {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Field {
-    /// A yes-or-no field.
+    /// A boolean field.
     Bool(BoolField),
     /// A field for which the user chooses one of several values.
     Choice(ChoiceField),

@@ -248,7 +248,7 @@ object! {
 object! {
     /// The result of a `resources/read` request.
     pub struct ReadResourceResult {
-        /// The resource's contents. A folder, for example, can have several parts.
+        /// The resource's contents, possibly in several parts, such as the files of a folder.
         required contents: List<ResourceContents> = "contents",
         /// Kind of result. (since 2026-07-28)
         stamped result_type: ResultType = "resultType" in R5..=R5,

@@ -58,7 +58,7 @@ pub enum OutgoingKind {
         /// The wire id of the cancelled request.
         id: u64,
     },
-    /// The end of a stream. It comes without a message.
+    /// The end of a stream, with no message attached; `body` is empty.
     ///
     /// If [`Outgoing::last`] is true, the stream is complete. Otherwise, the application has closed
     /// the stream early, and the response will follow on another stream.

@@ -231,7 +231,7 @@ impl<T> Pending<T> {
         self.slot.next_progress().await
     }
 
-    /// Cancels the call and notifies the server, giving `reason` as the reason.
+    /// Cancels the call and notifies the server, passing on `reason`.
     pub fn cancel(mut self, reason: &str) {
         self.cancel_once(reason);
     }

@@ -78,7 +78,7 @@ impl Connector {
     }
 }
 
-/// A connection that is being opened. Dropping this value closes it.
+/// A connection that is being opened. Dropping this value closes the connection.
 #[derive(Debug)]
 pub struct Connecting(Connection);
 

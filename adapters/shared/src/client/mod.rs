@@ -364,7 +364,7 @@ impl Client {
     /// Default: 512, minimum: 1.
     ///
     /// Further requests wait. A thread costs about 20 KiB of memory besides what its handler needs.
-    /// Handlers that ignore their cancellation may occupy as many threads again.
+    /// Handlers that keep running after their cancellation may occupy as many additional threads.
     pub fn threads_max(mut self, threads_max: usize) -> Self {
         self.threads_max = threads_max;
         self

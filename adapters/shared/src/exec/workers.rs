@@ -33,14 +33,14 @@ use crate::trace::Trace;
 
 /// The part of a runtime that runs futures in the background.
 pub trait Spawn: Send + Sync + 'static {
-    /// Runs a future to completion, unless the runtime shuts down before.
+    /// Runs a future to completion, unless the runtime shuts down first.
     ///
     /// # Errors
-    /// If the future cannot be run.
+    /// Fails if the future cannot be run.
     fn spawn(&self, future: BoxFuture<'static, ()>) -> io::Result<()>;
 
-    /// Returns whether handlers that are futures must run on the pool for blocking functions, each
-    /// to completion on one thread.
+    /// Returns whether asynchronous handlers must run like blocking functions, each to completion
+    /// on one thread.
     fn is_plain(&self) -> bool {
         false
     }

@@ -55,17 +55,18 @@ use crate::transport::shutdown::DriverHandle;
 ///
 /// The driving thread reads the requests of a connection and sends the responses. A handler that
 /// runs there costs no context switch, but everything else on the thread waits for it. A function
-/// therefore starts on the thread pool and must prove quick: about 16 runs in a row of at most
-/// 0.1 ms. Several longer runs, or a single one above 5 ms, send it back to the pool, and after the
-/// latter the proof takes eight times as many runs, up to 65,536. With the feature `tracing`, a
-/// warning names the handler. Register a function that is quick for some arguments and slow for
-/// others with [`tool_raw_blocking`](Self::tool_raw_blocking) and its siblings: it never leaves the
-/// pool. A function that calls [`Cx::sleep`](crate::Cx::sleep) or [`Cx::log`](crate::Cx::log) never
-/// leaves it again, either.
+/// therefore starts on the thread pool and must first prove quick, with about 16 runs in a row of
+/// at most 0.1 ms. Several longer runs, or a single run above 5 ms, send it back to the pool. After
+/// a run above 5 ms on the driving thread, proving quick takes eight times as many runs as before,
+/// up to 65,536; with the feature `tracing`, a warning names the handler. If a function is quick
+/// for some arguments and slow for others, register it with
+/// [`tool_raw_blocking`](Self::tool_raw_blocking) or one of its siblings, which keep it on the
+/// pool. A function that has called [`Cx::sleep`](crate::Cx::sleep) or [`Cx::log`](crate::Cx::log)
+/// also stays there.
 ///
-/// The pool starts threads while work waits, not with each request, and ends them when they are
-/// idle. It is fair between connections and between handlers, and keeps an eighth of its threads
-/// for those that have none. A handler whose request was cancelled gives its place to others.
+/// The pool adds threads only while work waits, and ends idle threads. It is fair to connections
+/// and to handlers, and reserves an eighth of its threads for those that occupy none. A cancelled
+/// handler that keeps running no longer counts towards the pool's maximum.
 ///
 /// Cheap to clone. Clones share their handlers, threads and [`Changes`], and each can serve further
 /// connections.
@@ -188,8 +189,8 @@ impl Server {
     /// Authenticates the state that a handler stores while the client gathers input.
     ///
     /// The client holds this state and returns it with its next request. With a seal, a client can
-    /// neither modify nor forge the state, nor use it for another request or more than an hour
-    /// later. Without a seal, the returned state cannot be trusted.
+    /// neither forge nor modify the state, nor use it for another request, and the state expires
+    /// after an hour. Without a seal, the returned state cannot be trusted.
     #[cfg(feature = "seal")]
     pub fn seal(mut self, seal: mcp_proto::seal::Seal) -> Self {
         self.builder.sealing.seal = Some(seal);
@@ -275,8 +276,8 @@ impl Server {
     /// Sets the maximum number of threads in the pool that runs handlers. Default: 512, minimum: 1.
     ///
     /// Further requests wait. With 1, functions run one at a time, in the order of their requests.
-    /// A thread costs about 20 KiB of memory besides what its handler needs.
-    /// Handlers that ignore their cancellation may occupy as many threads again. Quick functions
+    /// A thread costs about 20 KiB of memory besides what its handler needs. Handlers that keep
+    /// running after their cancellation may occupy as many additional threads. Quick functions
     /// also run on the threads that drive their connections, unless the maximum is 1.
     pub fn threads_max(mut self, threads_max: usize) -> Self {
         self.threads = handler_threads(threads_max);

@@ -11,9 +11,10 @@ use crate::vocabulary::CallId;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum HttpEvent {
-    /// The server rejected a message and requires other credentials.
+    /// The server rejected a message with 401 or 403: credentials are missing or insufficient.
     ///
-    /// If the message was a call's request, the call fails. The connection stays open.
+    /// If the message was a call's request, the call fails. A challenge while connecting closes the
+    /// connection; later, the connection stays open.
     // AUT-11: the client obtains authorization from a challenge.
     Challenged {
         /// The rejected call; `None` for other messages.

@@ -25,7 +25,7 @@ pub struct ChallengeRef<'a> {
 }
 
 impl ChallengeRef<'_> {
-    /// Returns the value of the parameter called `name`, in any case, or `None` if it is absent.
+    /// Returns the value of a parameter, or `None` if it is absent. Names are case-insensitive.
     #[must_use]
     pub fn param(&self, name: &str) -> Option<&str> {
         self.params

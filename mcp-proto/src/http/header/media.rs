@@ -23,8 +23,8 @@ pub fn is_media_type(value: &[u8], wanted: &str) -> bool {
 /// weight is zero (`q=0`). If several ranges are equally specific, it is enough that one of them
 /// accepts `wanted`. Invalid ranges are ignored.
 ///
-/// Returns false if no range matches. Callers that take a missing `Accept` header to accept
-/// everything must check for it themselves.
+/// Returns false if no range matches. A missing `Accept` header conventionally accepts everything;
+/// callers must handle that case themselves.
 ///
 /// ```
 /// use mcp_proto::http::header::accepts;

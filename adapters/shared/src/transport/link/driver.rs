@@ -29,7 +29,7 @@ impl<R: LinkRole> Link<R> {
 
     /// Handles input on a thread that also writes output.
     ///
-    /// The caller must then call [`help_until`](Self::help_until), which starts the requests'
+    /// The caller must then call [`help_until`](Self::help_until), which runs the requests'
     /// handlers. It must also call [`take_output`](Self::take_output) until no output is left,
     /// because the writer is not woken for this output.
     pub fn take_input(self: &Arc<Self>, input: &[u8]) {
@@ -43,15 +43,15 @@ impl<R: LinkRole> Link<R> {
         });
     }
 
-    /// Starts the handlers of the requests just read, on a thread that is replaced if one takes too
-    /// long.
+    /// Runs the handlers of the requests just read on this thread, which another thread replaces if
+    /// a handler takes too long.
     ///
     /// Calls `may_continue` before each handler and stops if it returns false.
     pub fn help_until(&self, mut may_continue: impl FnMut() -> bool) {
         self.run_handlers(Driver::Replaceable(&mut may_continue));
     }
 
-    /// Starts the handlers of the requests just read, on a thread that is not replaced.
+    /// Runs the handlers of the requests just read on this thread, which is not replaced.
     pub(crate) fn help(&self) {
         self.run_handlers(Driver::Sole);
     }
@@ -131,7 +131,7 @@ impl<R: LinkRole> Link<R> {
 
     /// Waits until there is output to write, or the output stream has failed.
     ///
-    /// Returns false once the connection is closed and all output was written.
+    /// Returns false once the connection is closed and all output has been written.
     ///
     /// Output that the input thread is about to write itself does not count.
     pub async fn has_output(&self) -> bool {
@@ -168,9 +168,9 @@ impl<R: LinkRole> Link<R> {
         self.writable.notify(usize::MAX);
     }
 
-    /// Discards output until the connection is closed, because the peer stopped reading (`EPIPE`).
+    /// Ends the connection and discards its output, because the peer stopped reading (`EPIPE`).
     ///
-    /// Input that the peer sent earlier may still arrive for a short time.
+    /// First waits up to [`LinkRole::LAST_INPUT`] for input that the peer sent earlier.
     pub async fn lost_reader(self: &Arc<Self>) {
         self.end_within(R::LAST_INPUT).await;
         loop {
@@ -195,16 +195,18 @@ impl<R: LinkRole> Link<R> {
         self.room.notify(usize::MAX);
     }
 
-    /// Ends the connection to a peer that is gone, waiting up to `patience` for its last output.
+    /// Ends the connection after the peer has exited or stopped reading.
+    ///
+    /// First waits up to `patience` for input that the peer sent earlier.
     pub async fn end_within(self: &Arc<Self>, patience: Duration) {
         if !self.wait_until(patience, |state| state.connection.is_closed()).await {
             self.handle_eof();
         }
     }
 
-    /// Waits until the connection is closed and its output was sent.
+    /// Waits until the connection is closed and its output has been sent.
     ///
-    /// Stops waiting for the output if the peer no longer reads.
+    /// Stops waiting if the peer no longer reads, and in any case after 2 s.
     pub async fn drained(&self) {
         self.closed().await;
         let began = self.clock.now();
