@@ -188,7 +188,7 @@ impl Client {
     /// Subscribes to changes on the server until the call ends.
     ///
     /// [`Event::Subscribed`] lists the kinds of changes that the server will report. Each change
-    /// arrives as an [`Event::Notification`] with this call. [Cancel](Self::cancel) the call to
+    /// arrives as an [`Event::Notification`] for this call. [Cancel](Self::cancel) the call to
     /// unsubscribe.
     ///
     /// In the modern era, a subscription is one `subscriptions/listen` request. In a legacy
@@ -232,11 +232,11 @@ impl Client {
     }
 
     // T-36: a legacy server may end at the first request it does not know.
-    /// Returns a legacy-only configuration for reconnecting to a server that exited on the first
-    /// request.
+    /// Returns a legacy-only configuration for reconnecting to a server that exited in response to
+    /// the first request.
     ///
     /// The client first sends `server/discover`, to detect whether the server is legacy or modern.
-    /// Some legacy servers, which do not know this request, exit when they receive it.
+    /// Some legacy servers do not know this request and exit when they receive it.
     ///
     /// Returns `None` unless the server closed the connection in response to that request and the
     /// configuration allows a legacy revision.

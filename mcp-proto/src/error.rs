@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-/// The error of a command that cannot be applied; nothing was changed or sent.
+/// The error for a command that cannot be applied; nothing was changed or sent.
 ///
 /// ```
 /// use mcp_proto::client::{Client, Config};

@@ -80,15 +80,16 @@ pub struct Limits {
     /// A single call to `handle_input` can exceed this number, because all events that its input
     /// causes are queued. Each event costs about 200 bytes.
     pub events_max: usize,
-    /// Bytes of JSON in queued events above which `wants_input` is false. Default: 32 MiB.
+    /// Total size of the JSON in queued events, in bytes, above which `wants_input` is false.
+    /// Default: 32 MiB.
     pub events_bytes_max: usize,
-    /// Queued outgoing bytes above which this side sends no new traffic. Default: 1 MiB.
+    /// Number of queued outgoing bytes above which this side sends no new traffic. Default: 1 MiB.
     ///
     /// While more bytes are queued, calls, notifications and log messages fail with
     /// [`Misuse::Blocked`](crate::Misuse::Blocked). Of each request's progress notifications, only
     /// the latest is kept, to be sent later.
     pub outbox_bytes_max: usize,
-    /// Queued outgoing bytes above which `wants_input` is false. Default: 64 MiB.
+    /// Number of queued outgoing bytes above which `wants_input` is false. Default: 64 MiB.
     ///
     /// Responses are never refused, so this limit slows down a peer that sends requests without
     /// reading the responses.
@@ -118,16 +119,17 @@ pub struct Limits {
     /// A server refuses larger subscriptions, and a client refuses larger acknowledgements. Each
     /// resource costs about 100 bytes.
     pub subscription_uris_max: usize,
-    /// Maximum bytes of URIs in all subscriptions. Default: 1 MiB.
+    /// Maximum total size of the URIs in all subscriptions, in bytes. Default: 1 MiB.
     ///
     /// A server refuses subscriptions that would exceed this limit, and a client refuses
     /// acknowledgements that would.
     pub subscriptions_bytes_max: usize,
-    /// Maximum bytes of the peer's identity and capabilities in a handshake. Default: 1 MiB.
+    /// Maximum size of the peer's identity and capabilities in a handshake, in bytes.
+    /// Default: 1 MiB.
     ///
     /// A larger handshake fails. Costs up to 24 times this limit.
     pub peer_bytes_max: usize,
-    /// Maximum bytes of results that a client caches. Default: 0, which disables the cache.
+    /// Maximum total size of the results that a client caches, in bytes. Default: 0 (no cache).
     ///
     /// Each result is cached for as long as the server allows.
     // STL-42: a result is fresh only for its `ttlMs`.

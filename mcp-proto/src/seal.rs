@@ -26,7 +26,7 @@ use crate::json::{compact, key_is, members};
 use crate::rpc::ErrorObject;
 use crate::vocabulary::Request;
 
-/// Minimum length of a key, in bytes: 32, as long as the authentication code.
+/// Minimum length of a key, in bytes: 32, the length of the authentication code.
 pub const KEY_BYTES_MIN: usize = 32;
 
 /// Maximum length of the state to seal, in bytes: 64 KiB.
@@ -142,7 +142,7 @@ impl Seal {
 
     /// Adds an old key, which can open sealed state but is not used to seal state.
     ///
-    /// With it, replacing the key does not invalidate the state that clients still hold. Call this
+    /// This way, replacing the key does not invalidate the state that clients still hold. Call this
     /// method once per old key.
     ///
     /// # Errors

@@ -39,8 +39,7 @@ impl<'c, T: Decode> Call<'c, T> {
         Self(self.0.timeout_max(timeout_max))
     }
 
-    /// Makes the client send the call even if it has a cached result. The new result is still
-    /// cached.
+    /// Sends the call even if the client has cached its result. The new result is still cached.
     ///
     /// Has no effect if [`Limits::cache_bytes_max`](crate::proto::Limits::cache_bytes_max) is 0,
     /// which is the default.

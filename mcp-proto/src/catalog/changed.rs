@@ -24,7 +24,7 @@ use crate::schema::{
 pub enum ChangedList {
     /// The list of prompts.
     Prompts,
-    /// The list of resources or of resource templates.
+    /// The list of resources or the list of resource templates.
     Resources,
     /// The list of tools.
     Tools,

@@ -112,7 +112,7 @@ impl Config {
         self
     }
 
-    /// Makes the client deliver requests with `method`, which no revision defines.
+    /// Makes the client deliver requests for `method`, a method that no revision defines.
     ///
     /// The application receives such a request as an
     /// [`Event::Request`](crate::client::Event::Request). By default, the client refuses it.

@@ -53,7 +53,7 @@ pub enum Event {
     },
     /// The connection is established and calls can be made.
     ///
-    /// Over HTTP, if the server drops the session, the event occurs again when a new session is
+    /// Over HTTP, if the server drops the session, this event occurs again when a new session is
     /// open.
     Ready(Arc<Peer>),
     /// The server sent a request.

@@ -52,7 +52,7 @@ pub struct GetRequest {
     pub session: Box<str>,
     /// The `Last-Event-ID` header: the last event that the client received on the stream to resume.
     ///
-    /// `None` if the client does not resume a stream, but listens for messages that belong to no
+    /// `None` if the client is not resuming a stream, but listening for messages that belong to no
     /// request.
     pub last_event_id: Option<Box<str>>,
 }

@@ -362,7 +362,7 @@ impl SchemaWalk<'_> {
 pub struct InvalidParamHeader {
     /// The name of the annotated property. The peer controls this text.
     pub property: Box<str>,
-    /// How the annotation is invalid, for example `duplicates another header name`.
+    /// The problem with the annotation, for example `duplicates another header name`.
     pub why: &'static str,
 }
 
@@ -383,7 +383,7 @@ impl core::error::Error for InvalidParamHeader {}
 pub struct ParamHeaderMismatch {
     /// The header name, with the capitalization of the annotation.
     pub field: String,
-    /// How the header differs from the argument, for example `is missing`.
+    /// The problem with the header, for example `is missing`.
     pub why: &'static str,
 }
 

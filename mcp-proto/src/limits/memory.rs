@@ -35,8 +35,8 @@ const RETAINED_FACTOR: usize = 4;
 const OUTBOX_FACTOR: usize = 4;
 
 impl Limits {
-    /// The largest input, in bytes, that a driver may pass at a time if the bound of
-    /// [`memory_max`](Self::memory_max) is to hold: 64 KiB.
+    /// The most input, in bytes, that a driver may pass at once for the bound of
+    /// [`memory_max`](Self::memory_max) to hold: 64 KiB.
     pub const INPUT_BYTES_MAX: usize = 64 << 10;
 
     /// Returns the maximum memory, in bytes, that a peer can make a connection hold.

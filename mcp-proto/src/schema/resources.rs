@@ -29,7 +29,7 @@ object! {
         optional description: String = "description",
         /// Media type.
         optional mime_type: String = "mimeType",
-        /// Size in bytes.
+        /// Size of the contents in bytes, before base64 encoding.
         optional size: u64 = "size",
         /// Icons for user interfaces. (since 2025-11-25)
         optional icons: List<Icon> = "icons" in R4..=R5,

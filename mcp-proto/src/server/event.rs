@@ -77,7 +77,8 @@ pub enum Event {
     Violation(Violation),
     /// The first subscription to a resource began.
     ///
-    /// Report changes to the resource with [`Server::notify_changed`](crate::server::Server::notify_changed).
+    /// Report changes to the resource with
+    /// [`Server::notify_changed`](crate::server::Server::notify_changed).
     Watched {
         /// The URI of the resource.
         uri: Box<str>,

@@ -82,8 +82,7 @@ impl<'c, T: Decode> Call<'c, T> {
         self
     }
 
-    /// Makes the client send the call even if it has a cached result. The new result is still
-    /// cached.
+    /// Sends the call even if the client has cached its result. The new result is still cached.
     ///
     /// Has no effect if [`Limits::cache_bytes_max`](mcp_proto::Limits::cache_bytes_max) is 0, which
     /// is the default.

@@ -87,8 +87,8 @@ impl Connection {
     /// Returns all of the server's tools, fetching every page of the list.
     ///
     /// # Errors
-    /// Fails if the request for a page fails. Fails with [`Error::TooManyPages`] if the list has
-    /// more than 10,000 pages, or if the server repeats a page's cursor.
+    /// Fails if the request for any page fails, and with [`Error::TooManyPages`] if the list has
+    /// more than 10,000 pages or the server repeats a cursor.
     // PAG-07: bounds the pages and refuses a repeated cursor.
     pub async fn list_tools(&self) -> Result<Vec<Tool>, Error> {
         let mut tools = Vec::new();
@@ -109,7 +109,7 @@ impl Connection {
 
     /// Prepares a tool call.
     ///
-    /// Await the call or [start](Call::start) it to send it. The call fails unless `arguments`
+    /// The call is sent when you await it or [start](Call::start) it. It fails unless `arguments`
     /// serializes to a JSON object.
     pub fn call_tool(
         &self,
@@ -138,14 +138,14 @@ impl Connection {
     /// Prepares a call with a typed request, such as
     /// [`ReadResource`](mcp_proto::schema::ReadResource).
     ///
-    /// Await the call or [start](Call::start) it to send it.
+    /// The call is sent when you await it or [start](Call::start) it.
     pub fn call<'c, R: ClientRequest + Send + 'c>(&'c self, request: R) -> Call<'c, R::Result> {
         Call::new(&self.inner.link, R::METHOD, request)
     }
 
-    /// Prepares a call of any method by name, with its params as raw JSON.
+    /// Prepares a call to any method by name, with raw JSON params.
     ///
-    /// Await the call or [start](Call::start) it to send it.
+    /// The call is sent when you await it or [start](Call::start) it.
     pub fn call_raw<'c>(&'c self, method: &str, params: Raw) -> Call<'c, Raw> {
         Call::new(&self.inner.link, method.to_owned(), params)
     }
@@ -167,7 +167,7 @@ impl Connection {
     ///
     /// Log messages arrive as notifications; see
     /// [`Client::on_notification`](crate::Client::on_notification). In the modern era (from
-    /// revision 2026-07-28), the level applies only to calls that are sent afterwards.
+    /// revision 2026-07-28), the level applies only to calls sent afterwards.
     ///
     /// # Errors
     /// Fails with [`Error::Misuse`] if the server does not support logging, and with
@@ -180,7 +180,7 @@ impl Connection {
         set.await?.await.map(drop)
     }
 
-    /// Subscribes to changes of lists and resources.
+    /// Subscribes to changes to lists and resources.
     ///
     /// Waits for the server's acknowledgment, which may cover less than requested; see
     /// [`Subscription::acknowledged`].
@@ -225,7 +225,7 @@ impl Connection {
         Ok(self.inner.link.with_room(NOTIFY_PATIENCE, send).await?)
     }
 
-    /// Closes the connection, shuts down a server started by `spawn`, and waits for its exit.
+    /// Closes the connection, shuts down a server started by `spawn`, and waits for it to exit.
     ///
     /// Returns the exit status of a server started by `spawn`; returns `None` for other
     /// connections, or if the status is unknown. Calls in flight fail with

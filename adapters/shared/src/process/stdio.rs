@@ -27,8 +27,8 @@ pub enum Pollable {
 
 /// Returns this process's stdin as a descriptor that can be polled.
 ///
-/// If stdin is neither a pipe nor a socket (but a terminal, for example), the descriptor is a pipe
-/// into which a thread copies the bytes from stdin.
+/// If stdin is neither a pipe nor a socket (for example, if it is a terminal), the descriptor is a
+/// pipe into which a thread copies the bytes from stdin.
 ///
 /// # Errors
 /// Fails if stdin is closed, or if the thread cannot be started.
@@ -68,7 +68,7 @@ pub fn output() -> io::Result<(Pollable, StdoutFlush)> {
     }
 }
 
-/// A handle that waits until written output has arrived at stdout.
+/// A handle for waiting until written output has arrived at stdout.
 #[derive(Debug)]
 pub struct StdoutFlush(Option<Arc<(AtomicBool, Event)>>);
 

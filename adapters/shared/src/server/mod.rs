@@ -206,14 +206,14 @@ impl Server {
         self
     }
 
-    /// Enlarges the stdin and stdout pipes to at least `bytes` when the server starts on them.
+    /// Sets the minimum size, in bytes, of the stdin and stdout pipes of a server that uses them.
     ///
-    /// By default the pipes keep the system's size, 64 KiB on Linux.
+    /// By default, the pipes keep the system's size, 64 KiB on Linux.
     ///
-    /// Larger pipes save context switches when messages are large; 512 KiB is a good choice for
-    /// such servers. This setting works on Linux and Android only, within the limits of the system
-    /// (see `pipe(7)`). The system limits the total pipe size of each user, so small servers should
-    /// keep the default.
+    /// If messages are large, larger pipes save context switches; 512 KiB is then a good choice.
+    /// This setting takes effect only on Linux and Android, within the system's limits (see
+    /// `pipe(7)`). The system limits the total pipe size per user, so a server with small messages
+    /// should keep the default.
     pub fn pipe_bytes(mut self, bytes: usize) -> Self {
         self.pipe_bytes = Some(bytes);
         self

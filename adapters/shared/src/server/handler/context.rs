@@ -209,7 +209,7 @@ impl Cx {
         accepted(key, result)
     }
 
-    /// Sends the client any kind of input request, such as sampling; see [`ask`](Self::ask).
+    /// Sends the client an input request of any kind, such as sampling; see [`ask`](Self::ask).
     ///
     /// # Errors
     /// Fails if the request has not been answered yet; propagate this error with `?`. Fails with
