@@ -151,11 +151,14 @@ pub struct Limits {
     /// Default: 1 h.
     pub human_timeout_max: Duration,
     /// Maximum time a client waits for the response to `initialize`. Default: 30 s.
+    ///
+    /// Also applies to `server/discover`, except to a probe that may fall back to `initialize`.
     // TMO-06: a timeout of `initialize` closes and does not cancel.
     pub handshake_timeout: Duration,
     /// Maximum time a client waits for the response to its `server/discover` probe. Default: 5 s.
     ///
-    /// After that, the client assumes a legacy server and sends `initialize`.
+    /// After that, the client assumes a legacy server and sends `initialize`. If it supports no
+    /// legacy revision, [`handshake_timeout`](Self::handshake_timeout) applies instead.
     // TMO-15: no answer to the probe means a legacy server.
     pub probe_timeout: Duration,
     /// Interval between pings, at least 1 ms. Default: `None`, which disables them.

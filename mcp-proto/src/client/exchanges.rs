@@ -22,7 +22,7 @@ impl Client {
         self.connection.use_exchanges();
     }
 
-    /// Appends to `ended` the ids of the requests that have ended since the last call to this method.
+    /// Appends to `ended` the ids of the requests that have ended since the last call.
     ///
     /// The transport can close the exchanges of these requests.
     pub fn drain_ended(&mut self, ended: &mut Vec<u64>) {

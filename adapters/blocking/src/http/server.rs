@@ -22,7 +22,7 @@ impl HttpRuntime for EventLoop {
 
 /// Extends [`Server`] with a method that serves it over HTTP without an async runtime.
 pub trait ServeHttp {
-    /// Serves connections from `listener` until `stop` is set.
+    /// Serves HTTP clients that connect to `listener` until `stop` is set.
     ///
     /// After that, the server accepts no more connections, ends its sessions, and waits for at most
     /// 2 s for requests in progress.

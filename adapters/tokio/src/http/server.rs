@@ -34,9 +34,9 @@ impl HttpRuntime for Tokio {
 ///
 /// The methods work in both runtime flavors; the runtime must have IO and time enabled.
 pub trait ServeHttp {
-    /// Serves HTTP clients that connect to `listener`, until [`Stop::stop`] is called.
+    /// Serves HTTP clients that connect to `listener` until `stop` is set.
     ///
-    /// After that call, the server accepts no more connections, ends its sessions, and waits at
+    /// After that, the server accepts no more connections, ends its sessions, and waits at
     /// most [`DRAIN`] (2 s) for requests in progress.
     ///
     /// Bind the listener to `127.0.0.1` unless other machines need access; [`Http`] configures the

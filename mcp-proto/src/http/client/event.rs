@@ -11,13 +11,13 @@ use crate::vocabulary::CallId;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum HttpEvent {
-    /// The server rejected a message with 401 or 403: credentials are missing or insufficient.
+    /// The server rejected a request with 401 or 403: credentials are missing or insufficient.
     ///
-    /// If the message was a call's request, the call fails. A challenge while connecting closes the
+    /// If the request belongs to a call, the call fails. A challenge while connecting closes the
     /// connection; later, the connection stays open.
     // AUT-11: the client obtains authorization from a challenge.
     Challenged {
-        /// The rejected call; `None` for other messages.
+        /// The rejected call; `None` for any other request.
         call: Option<CallId>,
         /// The HTTP status: 401 or 403.
         status: u16,

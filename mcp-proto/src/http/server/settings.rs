@@ -16,7 +16,7 @@ use core::time::Duration;
 pub struct StreamSettings {
     /// The maximum size of a session's replay buffer in bytes. Default: 256 KiB.
     ///
-    /// Each message counts as 128 bytes more than its length. The oldest messages are evicted first.
+    /// Each message counts as its length plus 128 bytes. The oldest messages are evicted first.
     pub replay_bytes_max: usize,
     /// How long a client waits before it resumes a stream that ended early. Default: 1 s.
     // HTTP-16: sent as `retry` with the priming event.

@@ -16,7 +16,7 @@ use crate::transport::link::HttpTransport;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct AuthChallenge {
-    /// The rejected call; `None` if the rejected message was not a call.
+    /// The rejected call; `None` if the rejected request was not a call.
     pub call: Option<CallId>,
     /// The status code, 401 or 403.
     pub status: u16,
