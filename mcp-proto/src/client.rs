@@ -246,7 +246,9 @@ impl Client {
     }
 
     // STL-38: a client subscribes again after it has reconnected.
-    /// Returns the open subscriptions, each with the changes it covers.
+    /// Returns the open subscriptions, each with its filter.
+    ///
+    /// The filter is the acknowledged one or, until the acknowledgment, the requested one.
     ///
     /// After the connection has closed, returns the subscriptions that were open at that time, so
     /// that the application can renew them on the next connection.

@@ -152,7 +152,8 @@ pub struct Limits {
     pub human_timeout_max: Duration,
     /// Maximum time a client waits for the response to `initialize`. Default: 30 s.
     ///
-    /// Also applies to `server/discover`, except to a probe that may fall back to `initialize`.
+    /// Also applies to `server/discover`, except to the probe that
+    /// [`probe_timeout`](Self::probe_timeout) limits.
     // TMO-06: a timeout of `initialize` closes and does not cancel.
     pub handshake_timeout: Duration,
     /// Maximum time a client waits for the response to its `server/discover` probe. Default: 5 s.

@@ -73,8 +73,8 @@ pub struct DecodeError {
 }
 
 impl DecodeError {
-    /// Creates an error for the next value of `reader`, which is not of the `expected` type. Does
-    /// not consume the value.
+    /// Creates an error for the next value of `reader`, which is not what was `expected`. Does not
+    /// consume the value.
     #[must_use]
     pub fn expected(expected: &'static str, reader: &JsonReader<'_>) -> Self {
         Self { pointer: String::new(), expected, found: Some(reader.clone().raw()) }

@@ -15,12 +15,15 @@ use crate::server::handler::tool_error::ToolError;
 
 /// A handle that notifies clients of changed tools, prompts and resources.
 ///
-/// A notification reaches all connected clients of the server. The handle is cheap to clone and can
-/// be used from any thread at any time, even while no client is connected. No method blocks: a
-/// client that does not read is notified later, once for each list or resource that changed.
+/// A notification reaches all connected clients of the server; in the modern era (from revision
+/// 2026-07-28), it reaches those that have subscribed to the change. The handle is cheap to clone
+/// and can be used from any thread at any time, even while no client is connected. No method
+/// blocks: a client that does not read is notified later, once for each list or resource that
+/// changed.
 ///
 /// A server sends only the notifications that it declares; see
-/// [`Server::declare_list_changed`](crate::Server::declare_list_changed).
+/// [`Server::declare_list_changed`](crate::Server::declare_list_changed). Other notifications fail,
+/// but only while a client is connected.
 #[derive(Clone)]
 pub struct Changes {
     hub: Arc<Hub>,

@@ -36,7 +36,7 @@ impl HttpRuntime for Smol {
 pub trait ServeHttp {
     /// Serves HTTP clients that connect to `listener` until `stop` is set.
     ///
-    /// After that, the server accepts no more connections, ends its sessions, and waits at
+    /// After that, the server accepts no more connections, ends its sessions, and waits for at
     /// most [`DRAIN`] (2 s) for requests in progress.
     ///
     /// Bind the listener to `127.0.0.1` unless other machines need access; [`Http`] configures the
