@@ -103,7 +103,7 @@ impl Client {
     /// The command methods of this type build a [`Command`] and call this method.
     ///
     /// # Errors
-    /// Fails with [`Misuse`] under the conditions documented at the method that builds the command;
+    /// Fails with [`Misuse`] under the conditions documented for the method that builds the command;
     /// a failed command has no effect.
     #[expect(
         clippy::inline_always,
@@ -172,7 +172,7 @@ impl Client {
     /// Methods that no revision defines are allowed.
     ///
     /// # Errors
-    /// Fails under the conditions documented at [`call`](Self::call).
+    /// Fails under the conditions documented for [`call`](Self::call).
     pub fn call_raw(
         &mut self,
         now: Instant,
@@ -221,7 +221,7 @@ impl Client {
     ///
     /// # Errors
     /// Fails with [`Misuse::Undeclared`] if the server does not declare logging, and under the
-    /// conditions documented at [`call`](Self::call).
+    /// conditions documented for [`call`](Self::call).
     pub fn set_log_level(
         &mut self,
         now: Instant,
@@ -248,7 +248,8 @@ impl Client {
     // STL-38: a client subscribes again after it has reconnected.
     /// Returns the open subscriptions, each with its filter.
     ///
-    /// The filter is the acknowledged one or, until the acknowledgment, the requested one.
+    /// Before a subscription is acknowledged, this is the requested filter; afterwards, it is the
+    /// acknowledged one.
     ///
     /// After the connection has closed, returns the subscriptions that were open at that time, so
     /// that the application can renew them on the next connection.

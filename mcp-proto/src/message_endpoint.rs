@@ -73,8 +73,8 @@ pub trait MessageEndpoint: sealed::Sealed {
 
     /// Handles input that is not a complete message.
     ///
-    /// Such input is a line that is too long ([`ViolationKind::TooLong`]) or that the end of the
-    /// stream cuts off ([`ViolationKind::Truncated`]). The error reply, if the connection's
+    /// Such input is a line that is too long ([`ViolationKind::TooLong`]) or cut off by the end of
+    /// the stream ([`ViolationKind::Truncated`]). The error reply, if the connection's
     /// [`ViolationPolicy`](crate::ViolationPolicy) requires one, is sent on `stream`, where the
     /// input arrived.
     fn handle_violation(&mut self, now: Instant, stream: StreamId, kind: ViolationKind);

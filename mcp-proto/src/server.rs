@@ -111,7 +111,7 @@ impl Server {
     /// The command methods of this type build a [`Command`] and call this method.
     ///
     /// # Errors
-    /// Fails with [`Misuse`] under the conditions documented at the method that builds the command.
+    /// Fails with [`Misuse`] under the conditions documented for the method that builds the command.
     /// A failed command has no effect.
     #[expect(
         clippy::inline_always,
@@ -346,7 +346,7 @@ impl Server {
     /// The method may be one that no revision defines.
     ///
     /// # Errors
-    /// Fails under the conditions documented at [`call`](Self::call).
+    /// Fails under the conditions documented for [`call`](Self::call).
     pub fn call_raw(
         &mut self,
         now: Instant,

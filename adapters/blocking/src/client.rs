@@ -35,9 +35,9 @@ pub trait Connect {
 
     /// Connects over a pair of byte streams and waits until the server has identified itself.
     ///
-    /// When the connection ends, `writer` is dropped. It must then close the stream that it writes
-    /// to. If `writer` is itself a `TcpStream` or `UnixStream`, the stream is also shut down, so
-    /// `reader` may be a clone of it.
+    /// When the connection ends, `writer` is dropped, which must close the underlying stream. If
+    /// `writer` is itself a `TcpStream` or `UnixStream`, the stream is also shut down, so `reader`
+    /// may be a clone of it.
     ///
     /// # Errors
     /// Fails with [`Error::Start`] if the connection cannot be opened, and with [`Error::Io`] if a

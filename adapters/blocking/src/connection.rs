@@ -75,8 +75,8 @@ impl Connection {
 
     /// Prepares a tool call.
     ///
-    /// The call is sent when you [wait](Call::wait) for it or [start](Call::start) it. It fails
-    /// unless `arguments` serializes to a JSON object.
+    /// The call is sent when you [wait](Call::wait) for it or [start](Call::start) it. The call
+    /// fails unless `arguments` serializes to a JSON object.
     pub fn call_tool(
         &self,
         name: &str,
@@ -140,7 +140,7 @@ impl Connection {
         block_on(self.as_async().set_log_level(level))
     }
 
-    /// Subscribes to changes to lists and resources.
+    /// Subscribes to changes in lists and resources.
     ///
     /// Waits for the server's acknowledgment, which may cover less than requested; see
     /// [`Subscription::acknowledged`].
@@ -173,7 +173,7 @@ impl Connection {
     ///
     /// Calls in flight fail with [`CallError::Lost`](crate::proto::CallError::Lost), and the log
     /// level must be set again. A [`Subscription`] that ended because the old connection was lost
-    /// continues on the new one, unless it was dropped. It does not report changes that happened in
+    /// continues on the new one, unless it was dropped, but does not report changes that happened in
     /// between.
     ///
     /// # Errors

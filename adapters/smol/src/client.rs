@@ -41,8 +41,8 @@ pub trait Connect {
     ///
     /// Waits until the server has identified itself.
     ///
-    /// When the connection ends, the client closes and drops `writer`. The writer must then close
-    /// the stream that it writes to.
+    /// When the connection ends, the client closes and drops `writer`, which must close the
+    /// underlying stream.
     ///
     /// # Errors
     /// Fails with [`Error::Start`] if the connection cannot be opened.

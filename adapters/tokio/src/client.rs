@@ -37,8 +37,8 @@ pub trait Connect {
     ///
     /// Waits until the server has identified itself.
     ///
-    /// When the connection ends, the client shuts down and drops `writer`. The writer must then
-    /// close the stream that it writes to.
+    /// When the connection ends, the client shuts down and drops `writer`, which must close the
+    /// underlying stream.
     ///
     /// # Errors
     /// Fails with [`Error::Start`] if the connection cannot be opened, and with [`Error::Io`]

@@ -52,7 +52,7 @@ impl<H> Catalog<H> {
     /// Absent params are treated as an empty object.
     ///
     /// # Errors
-    /// Fails under the conditions documented at [`lookup`](Self::lookup).
+    /// Fails under the conditions documented for [`lookup`](Self::lookup).
     pub fn lookup_raw(
         &self,
         method: &str,

@@ -35,7 +35,7 @@ pub struct ReplayTotals {
 
 /// The first difference between a recording and its replay.
 ///
-/// It describes messages without their payloads, as [`Recording::show`] does when `payloads` is
+/// A divergence describes messages without their payloads, as [`Recording::show`] does when `payloads` is
 /// false.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]

@@ -33,7 +33,7 @@ pub enum CallError {
     Cancelled,
     /// The server responded with an unsuccessful HTTP status and without a JSON-RPC error.
     ///
-    /// The statuses 401 and 403 require [authorization][spec]. Redirects (3xx) are not followed:
+    /// Statuses 401 and 403 mean that [authorization][spec] is required. Redirects (3xx) are not followed:
     /// configure the final URL.
     ///
     /// [spec]: https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization

@@ -109,8 +109,8 @@ impl Connection {
 
     /// Prepares a tool call.
     ///
-    /// The call is sent when you await it or [start](Call::start) it. It fails unless `arguments`
-    /// serializes to a JSON object.
+    /// The call is sent when you await it or [start](Call::start) it. The call fails unless
+    /// `arguments` serializes to a JSON object.
     pub fn call_tool(
         &self,
         name: &str,
@@ -180,7 +180,7 @@ impl Connection {
         set.await?.await.map(drop)
     }
 
-    /// Subscribes to changes to lists and resources.
+    /// Subscribes to changes in lists and resources.
     ///
     /// Waits for the server's acknowledgment, which may cover less than requested; see
     /// [`Subscription::acknowledged`].

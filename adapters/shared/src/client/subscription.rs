@@ -59,7 +59,7 @@ impl Changed {
     }
 }
 
-/// A subscription to changes to lists and resources.
+/// A subscription to changes in lists and resources.
 ///
 /// Changes are queued until they are read; a change that is still queued is not queued again. The
 /// queue holds at most 1,024 distinct changes and 1 MiB of URIs. Beyond that, all queued resource

@@ -12,8 +12,8 @@ type Check = Arc<dyn Fn(&Parts) -> Result<(), Refusal> + Send + Sync>;
 /// The options of a server over
 /// [Streamable HTTP](https://modelcontextprotocol.io/specification/2025-11-25/basic/transports).
 ///
-/// By default, only requests to loopback hosts are accepted. A request from a web page is also
-/// rejected unless the page's origin is a loopback host. This prevents DNS rebinding attacks.
+/// By default, only requests to loopback hosts are accepted, and requests from web pages only if
+/// the page's origin is on a loopback host. This prevents DNS rebinding attacks.
 ///
 /// ```
 /// use mcp_adapter::http::Http;

@@ -51,7 +51,7 @@ impl Changes {
         self.send(Change::Prompts)
     }
 
-    /// Notifies clients that the list of resources or of resource templates changed.
+    /// Notifies clients that the list of resources or resource templates changed.
     ///
     /// # Errors
     /// Fails with [`Misuse::Undeclared`] if the server does not declare this notification.

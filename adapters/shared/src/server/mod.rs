@@ -150,8 +150,8 @@ impl Server {
     /// Calls `callback` when a client starts or stops watching a resource.
     ///
     /// Also declares resource subscriptions. For each connection and resource, `callback` runs when
-    /// the first subscription begins and when the last one ends. It must not block on the
-    /// connection.
+    /// the first subscription begins and when the last one ends. `callback` must not block
+    /// on the connection.
     pub fn on_subscription(
         mut self,
         callback: impl Fn(&SubscriptionChange) + Send + Sync + 'static,

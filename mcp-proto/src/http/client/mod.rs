@@ -183,7 +183,8 @@ impl HttpClient {
         self.settle();
     }
 
-    /// Handles an exchange that failed: no connection, or an incomplete response.
+    /// Handles the failure of an exchange: no connection was established, or the response is
+    /// incomplete.
     pub fn handle_failure(&mut self, now: Instant, exchange: ExchangeId, reason: ExchangeFailure) {
         self.on_failure(now, exchange, reason);
         self.settle();

@@ -127,7 +127,7 @@ impl HttpServer {
     ///
     /// Modern clients usually repeat an identical `_meta` in each request. To avoid parsing it
     /// again, move the cache from one request's server to the next request's server. This saves
-    /// about a tenth of the work per request. It has no effect between servers whose
+    /// about a tenth of the work per request, but has no effect between servers whose
     /// configurations are not clones of one another.
     ///
     /// ```
