@@ -15,7 +15,7 @@ use core::fmt;
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum Misuse {
-    /// A limit of [`Limits`](crate::Limits) is reached.
+    /// A limit in [`Limits`](crate::Limits) is reached.
     ///
     /// Drain the outbox or let calls complete, then retry.
     Blocked,

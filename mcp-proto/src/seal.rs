@@ -152,7 +152,7 @@ impl Seal {
         Ok(self)
     }
 
-    /// Seals `state` for the principal and request in `bound`, until `expires_at`.
+    /// Seals `state` for the principal and request in `bound`; the seal expires at `expires_at`.
     ///
     /// The sealed text consists of ASCII characters that need no JSON escapes. It depends only on
     /// the key and the arguments.

@@ -111,8 +111,8 @@ impl Server {
     /// The command methods of this type build a [`Command`] and call this method.
     ///
     /// # Errors
-    /// Fails with [`Misuse`] under the conditions documented for the method that builds the command.
-    /// A failed command has no effect.
+    /// Fails with [`Misuse`] under the conditions documented for the method that builds the
+    /// command; a failed command has no effect.
     #[expect(
         clippy::inline_always,
         reason = "each caller compiles to one arm of the match; saves 2 % per response"

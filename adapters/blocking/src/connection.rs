@@ -16,8 +16,8 @@ use crate::subscription::Subscription;
 
 /// A client's connection to a server. Cheap to clone; clones share the connection.
 ///
-/// Dropping the last clone closes the connection like [`close`](Self::close): it shuts down a
-/// server started by `spawn` and blocks until that is done.
+/// Dropping the last clone closes the connection as [`close`](Self::close) does: a server started
+/// by `spawn` is shut down, and the drop blocks until that is done.
 #[derive(Clone)]
 pub struct Connection {
     inner: Arc<CloseOnDrop>,
@@ -173,8 +173,8 @@ impl Connection {
     ///
     /// Calls in flight fail with [`CallError::Lost`](crate::proto::CallError::Lost), and the log
     /// level must be set again. A [`Subscription`] that ended because the old connection was lost
-    /// continues on the new one, unless it was dropped, but does not report changes that happened in
-    /// between.
+    /// continues on the new one, unless it was dropped, but does not report changes that happened
+    /// in between.
     ///
     /// # Errors
     /// Fails with [`Error::Io`] of kind `Unsupported` if this connection was opened over a pair of

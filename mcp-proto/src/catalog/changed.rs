@@ -5,7 +5,7 @@ use crate::schema::{
     PromptsListChanged, ResourcesListChanged, ServerNotification, ToolsListChanged,
 };
 
-/// The list that a change to the catalog affects.
+/// The list affected by a change to the catalog.
 ///
 /// A server that declared `listChanged` notifies its clients of the changes: after each one, or
 /// once after several.

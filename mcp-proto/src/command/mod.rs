@@ -61,8 +61,8 @@ pub trait Apply: MessageEndpoint<Event: fmt::Display> {
     /// Applies a command.
     ///
     /// # Errors
-    /// Fails with [`Misuse`] under the conditions documented for the method that builds the command;
-    /// a failed command has no effect.
+    /// Fails with [`Misuse`] under the conditions documented for the method that builds the
+    /// command; a failed command has no effect.
     fn apply(&mut self, now: Instant, command: Self::Command<'_>)
     -> Result<CommandOutcome, Misuse>;
 

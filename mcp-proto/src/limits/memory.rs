@@ -45,8 +45,8 @@ impl Limits {
     /// events that one input can cause.
     ///
     /// The value is an upper bound, not an estimate: to reach it, a peer would have to fill every
-    /// table and buffer at once. The value counts the bytes requested from the allocator on a 64-bit
-    /// machine. It holds only if the driver passes input only while
+    /// table and buffer at once. The value counts the bytes requested from the allocator on a
+    /// 64-bit machine. It holds only if the driver passes input only while
     /// [`wants_input`](crate::Endpoint::wants_input) is true, and at most
     /// [`INPUT_BYTES_MAX`](Self::INPUT_BYTES_MAX) bytes at a time.
     ///

@@ -35,8 +35,8 @@ pub struct ReplayTotals {
 
 /// The first difference between a recording and its replay.
 ///
-/// A divergence describes messages without their payloads, as [`Recording::show`] does when `payloads` is
-/// false.
+/// A divergence describes messages without their payloads, as [`Recording::show`] does when
+/// `payloads` is false.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Divergence {

@@ -68,7 +68,9 @@ pub enum Event {
         /// The reason, if the client gave one.
         reason: Option<Box<str>>,
     },
-    /// The last subscription to a resource ended. Its changes no longer need to be reported.
+    /// The last subscription to a resource ended.
+    ///
+    /// Changes to the resource no longer need to be reported.
     Unwatched {
         /// The URI of the resource.
         uri: Box<str>,

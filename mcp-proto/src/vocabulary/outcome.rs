@@ -33,8 +33,8 @@ pub enum CallError {
     Cancelled,
     /// The server responded with an unsuccessful HTTP status and without a JSON-RPC error.
     ///
-    /// Statuses 401 and 403 mean that [authorization][spec] is required. Redirects (3xx) are not followed:
-    /// configure the final URL.
+    /// Statuses 401 and 403 mean that [authorization][spec] is required. Redirects (3xx) are not
+    /// followed: configure the final URL.
     ///
     /// [spec]: https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization
     // HTTP-61: an unsuccessful status ends the call.

@@ -26,7 +26,7 @@ use core::fmt;
 pub struct Violation {
     /// The kind of violation.
     pub kind: ViolationKind,
-    /// A description for logs. From the peer's messages, it quotes only ids and method names.
+    /// A description for logs. It quotes nothing from the peer's messages but ids and method names.
     pub detail: Cow<'static, str>,
 }
 

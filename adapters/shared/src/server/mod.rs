@@ -206,7 +206,7 @@ impl Server {
         self
     }
 
-    /// Sets the minimum size, in bytes, of the stdin and stdout pipes of a server that uses them.
+    /// Sets the minimum size, in bytes, of the stdin and stdout pipes.
     ///
     /// By default, the pipes keep the system's size, 64 KiB on Linux.
     ///

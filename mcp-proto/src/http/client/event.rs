@@ -35,7 +35,7 @@ pub struct Challenge {
     pub scheme: String,
     /// The single token (`token68` in RFC 9110) that some schemes use instead of parameters.
     pub token: Option<String>,
-    /// The parameters as pairs of name and value.
+    /// The parameters, as name-value pairs.
     ///
     /// Names are unique and in their original case; values are unquoted.
     pub params: Vec<(String, String)>,

@@ -160,7 +160,7 @@ impl Remote {
         self
     }
 
-    /// Sets the TLS configuration. By default, the root certificates of web browsers are trusted.
+    /// Sets the TLS configuration. By default, Mozilla's root certificates are trusted.
     #[cfg(feature = "tls")]
     pub fn tls(mut self, config: Arc<futures_rustls::rustls::ClientConfig>) -> Self {
         self.tls = TlsConfig::new(config);

@@ -43,15 +43,16 @@ impl<R: LinkRole> Link<R> {
         });
     }
 
-    /// Runs the handlers of the requests just read on this thread, which another thread replaces if
-    /// a handler takes too long.
+    /// Runs the handlers of the latest requests on this thread.
+    ///
+    /// If a handler takes too long, another thread takes over.
     ///
     /// Calls `may_continue` before each handler and stops if it returns false.
     pub fn help_until(&self, mut may_continue: impl FnMut() -> bool) {
         self.run_handlers(Driver::Replaceable(&mut may_continue));
     }
 
-    /// Runs the handlers of the requests just read on this thread, which is not replaced.
+    /// Runs the handlers of the latest requests on this thread; no other thread takes over.
     pub(crate) fn help(&self) {
         self.run_handlers(Driver::Sole);
     }
