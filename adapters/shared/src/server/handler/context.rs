@@ -98,13 +98,14 @@ impl Cx {
 
     /// Sends a log message, unless its level is below the client's threshold.
     ///
-    /// If the output queue is full, blocks until there is room, for at most 10 s.
+    /// If the output queue is full, blocks until there is room, for at most 10 s. On the driving
+    /// thread, where a quick handler may run (see [`Server`](crate::Server)), does not block.
     ///
     /// # Errors
     /// Fails with
     /// - [`Misuse::Undeclared`] if the server does not declare [logging](crate::Server::logging);
     /// - [`Misuse::Stale`] if the request was cancelled;
-    /// - [`Misuse::Blocked`] if the output queue is still full after 10 s;
+    /// - [`Misuse::Blocked`] if the output queue is still full;
     /// - [`Misuse::Unencodable`] if `data` cannot be serialized as JSON.
     pub fn log<T: Serialize + ?Sized>(&self, level: Level, data: &T) -> Result<(), Misuse> {
         // From now on the handler runs on the pool, where it may wait.
