@@ -32,7 +32,7 @@ pub trait ServeHttp {
     ///
     /// # Errors
     /// Fails if a registered tool, resource or prompt is invalid, or if the listener fails
-    /// permanently.
+    /// permanently, which also sets `stop`.
     fn serve_http(&self, listener: TcpListener, options: Http, stop: &Stop) -> io::Result<()>;
 }
 

@@ -45,7 +45,7 @@ pub trait ServeHttp {
     ///
     /// # Errors
     /// Fails if a registered tool, resource, resource template or prompt is invalid, or if the
-    /// listener fails permanently.
+    /// listener fails permanently, which also sets `stop`.
     fn serve_http(
         &self,
         listener: TcpListener,

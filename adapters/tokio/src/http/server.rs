@@ -47,7 +47,7 @@ pub trait ServeHttp {
     /// Fails if
     /// - a registered tool, resource, resource template or prompt is invalid;
     /// - the method is used outside of a tokio runtime;
-    /// - the listener fails permanently.
+    /// - the listener fails permanently, which also sets `stop`.
     fn serve_http(
         &self,
         listener: TcpListener,
