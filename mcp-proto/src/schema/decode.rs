@@ -52,7 +52,7 @@ pub trait Decode: Sized {
     }
 }
 
-/// A decoding error: the location, the expected type of value, and the value found.
+/// A decoding error: its location, the expected value, and the value found.
 ///
 /// ```
 /// use mcp_proto::Raw;
@@ -66,7 +66,7 @@ pub trait Decode: Sized {
 pub struct DecodeError {
     /// The location of the error, as a JSON pointer (RFC 6901).
     pub pointer: String,
-    /// The expected type of value, such as `an array`.
+    /// The expected value, such as `an array`.
     pub expected: &'static str,
     /// The value found instead; `None` if the value is missing.
     pub found: Option<Raw>,

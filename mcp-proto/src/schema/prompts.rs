@@ -122,7 +122,7 @@ impl From<Vec<PromptMessage>> for GetPromptResult {
 }
 
 object! {
-    /// A message of a prompt.
+    /// A message in a prompt.
     pub struct PromptMessage {
         /// The author of the message.
         required role: Role = "role",

@@ -205,8 +205,9 @@ impl Client {
     /// Notifications arrive in order and one at a time. Log messages are included; changes reported
     /// by a [`Subscription`](crate::Subscription) are not.
     ///
-    /// Up to 1,024 notifications, of 32 MiB in total, are queued while `callback` runs. If the queue
-    /// is full, the connection stops reading, so `callback` must not wait for the result of a call.
+    /// Up to 1,024 notifications, of 32 MiB in total, are queued while `callback` runs. If the
+    /// queue is full, the connection stops reading, so `callback` must not wait for the result of a
+    /// call.
     pub fn on_notification(
         mut self,
         callback: impl FnMut(&str, Option<&Raw>) + Send + 'static,

@@ -65,7 +65,7 @@ pub(crate) const THREADS_MAX: usize = 512;
 /// that a connection which sends many at once delays others only this much.
 const TURN_MAX: Duration = Duration::from_millis(1);
 
-/// Runs the handlers of one connection.
+/// The workers that run the handlers of one connection.
 #[expect(
     missing_debug_implementations,
     unnameable_types,

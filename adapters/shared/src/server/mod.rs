@@ -180,7 +180,9 @@ impl Server {
         self
     }
 
-    /// Replaces the name and version with a full description of the server.
+    /// Sets the server's full description, replacing the name and version passed to [`new`].
+    ///
+    /// [`new`]: Self::new
     pub fn info(mut self, info: Implementation) -> Self {
         self.builder.config = self.builder.config.info(info);
         self
