@@ -36,6 +36,9 @@ pub struct CallOptions {
     pub progress: bool,
     /// The maximum time to wait for a response, restarted by each progress notification.
     ///
+    /// On a client, the timeout is suspended while the server waits for the client, for example for
+    /// input.
+    ///
     /// Default: `None`, which selects [`Limits::call_timeout`](crate::Limits::call_timeout), or
     /// [`Limits::human_timeout`](crate::Limits::human_timeout) for a method that a human answers.
     pub timeout: Option<Duration>,
