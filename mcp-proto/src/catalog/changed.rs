@@ -7,7 +7,7 @@ use crate::schema::{
 
 /// The list affected by a change to the catalog.
 ///
-/// A server that declared `listChanged` notifies its clients of the changes: after each one, or
+/// A server that declared `listChanged` notifies its clients of changes, either after each one or
 /// once after several.
 ///
 /// ```

@@ -98,8 +98,8 @@ impl Cx {
 
     /// Sends a log message, unless its level is below the client's threshold.
     ///
-    /// If the output queue is full, blocks until there is room, for at most 10 s. On the driving
-    /// thread, where a quick handler may run (see [`Server`](crate::Server)), does not block.
+    /// If the output queue is full, blocks until there is room, for at most 10 s. A quick handler
+    /// that runs on the driving thread does not wait; see [`Server`](crate::Server).
     ///
     /// # Errors
     /// Fails with
