@@ -259,8 +259,9 @@ impl Client {
 
     /// Cancels a call.
     ///
-    /// The server is notified, and the call completes immediately with
-    /// [`CallError::Cancelled`](crate::CallError::Cancelled).
+    /// The call completes immediately with
+    /// [`CallError::Cancelled`](crate::CallError::Cancelled). The server is notified, unless it was
+    /// waiting for this client's input.
     ///
     /// See [Cancellation](
     /// https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/cancellation).

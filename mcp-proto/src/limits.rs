@@ -72,7 +72,7 @@ pub struct Limits {
     pub requests_bytes_max: usize,
     /// Maximum number of messages in a batch. Default: 128.
     ///
-    /// A larger batch is answered with a single error.
+    /// A larger batch is a violation, answered with at most one error.
     // BAT-17: bounds the work of a batch.
     pub batch_members_max: usize,
     /// Number of queued events at which `wants_input` becomes false. Default: 1024.
@@ -172,9 +172,9 @@ pub struct Limits {
     /// Number of consecutive unanswered pings after which the connection ends. Default: 3.
     // TMO-08: unanswered pings are a connection failure.
     pub pings_missed_max: u32,
-    /// Maximum time for answering open requests while the connection closes. Default: 50 ms.
+    /// Maximum time a closing server waits for open requests to be answered. Default: 50 ms.
     ///
-    /// The time starts when the peer closes its side or when the server is closed.
+    /// The timer starts when the client closes its side or the server is closed.
     // FRM-20: exit promptly at the end of input.
     pub drain_timeout: Duration,
     /// Maximum time for which a peer may stop reading before the connection ends. Default: 60 s.

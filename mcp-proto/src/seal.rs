@@ -152,7 +152,9 @@ impl Seal {
         Ok(self)
     }
 
-    /// Seals `state` for the principal and request in `bound`; the seal expires at `expires_at`.
+    /// Seals `state` for the principal and request in `bound`, valid until `expires_at`.
+    ///
+    /// `expires_at` is in seconds since the Unix epoch.
     ///
     /// The sealed text consists of ASCII characters that need no JSON escapes. It depends only on
     /// the key and the arguments.

@@ -304,7 +304,9 @@ impl Server {
     /// - [`Misuse::Stale`] if the request was answered or cancelled;
     /// - [`Misuse::Blocked`] if the outbound queue is full;
     /// - [`Misuse::NotReady`] if the session does not accept log messages yet;
-    /// - [`Misuse::Closed`] if the connection is closing or closed.
+    /// - [`Misuse::Closed`] if the connection is closed.
+    ///
+    /// Without a session, a message that belongs to no request is discarded, and this is no error.
     pub fn log(
         &mut self,
         now: Instant,

@@ -10,7 +10,7 @@ use crate::runtime::Threads;
 
 /// Extends [`Server`] with methods that serve one connection.
 ///
-/// Each method uses the calling thread and two more threads.
+/// The calling thread and two more threads drive a connection; handlers may run on further threads.
 pub trait Serve {
     /// Serves on stdin and stdout until the client disconnects, or until SIGINT or SIGTERM.
     ///

@@ -76,7 +76,7 @@ pub trait Apply: MessageEndpoint<Event: fmt::Display> {
     fn peer(&self) -> Option<&Arc<Peer>>;
 }
 
-/// The result of a command that was applied.
+/// The outcome of a successfully applied command.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum CommandOutcome {

@@ -147,7 +147,7 @@ impl SessionHeader {
 /// - for DELETE: `MCP-Protocol-Version` and `Mcp-Session-Id`.
 ///
 /// Checks that need the body of a POST are left to [`PostHead::read`]. Over HTTP/2 and later, pass
-/// the value of `:authority` as the header `host`.
+/// the value of `:authority` as the `host` header.
 ///
 /// ```
 /// use mcp_proto::http::{Admitted, Policy, admit};

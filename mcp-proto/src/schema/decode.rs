@@ -73,14 +73,15 @@ pub struct DecodeError {
 }
 
 impl DecodeError {
-    /// Creates an error for the next value of `reader`, which is not what was `expected`. Does not
-    /// consume the value.
+    /// Creates an error that reports the next value of `reader` where `expected` was required.
+    ///
+    /// Does not consume the value.
     #[must_use]
     pub fn expected(expected: &'static str, reader: &JsonReader<'_>) -> Self {
         Self { pointer: String::new(), expected, found: Some(reader.clone().raw()) }
     }
 
-    /// Creates an error for the member `name`, which is missing.
+    /// Creates an error for a missing required member `name`.
     #[must_use]
     pub fn missing(name: &str) -> Self {
         Self { pointer: String::new(), expected: "a value", found: None }.within(name)

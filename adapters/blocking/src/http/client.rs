@@ -36,7 +36,8 @@ pub trait ConnectHttp {
     /// Dropping the last clone of the connection ends the session and blocks until that is done.
     ///
     /// # Errors
-    /// Fails with [`Error::Start`] if the connection cannot be opened.
+    /// Fails with [`Error::Start`] if the connection cannot be opened, and with [`Error::Io`] if
+    /// the operating system refuses a thread or random bytes.
     // LIF-30: a legacy server rejects the probe.
     fn connect_http(self, remote: Remote) -> Result<Connection, Error>;
 }

@@ -165,7 +165,8 @@ impl Client {
         self.declare(Capability::Roots).handle("roots/list", answer)
     }
 
-    /// Declares a capability that no handler declares by itself, such as sampling with tools.
+    /// Declares a capability in addition to those that the registered handlers imply, such as
+    /// sampling with tools.
     pub fn declare(mut self, capability: Capability) -> Self {
         self.config = self.config.capability(capability);
         self
@@ -292,7 +293,7 @@ impl Client {
     /// The recording is buffered and flushed when the connection ends; a program that is killed
     /// loses up to 64 KiB of it. Writes block the connection, so the writer must not block on the
     /// connection in turn. If the writer fails or panics, the recording ends and the connection
-    /// continues; the feature `tracing` reports this once.
+    /// continues; the `tracing` feature reports this once.
     ///
     /// Replaying requires a protocol state machine with an equal configuration;
     /// [`machine`](Self::machine) creates one.

@@ -32,7 +32,7 @@ pub enum Changed {
     Prompts,
     /// The resource with this URI changed. It may be a sub-resource of the subscribed one.
     Resource(String),
-    /// The list of resources changed.
+    /// The list of resources or of resource templates changed.
     Resources,
     /// The list of tools changed.
     Tools,

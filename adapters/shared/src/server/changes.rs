@@ -13,10 +13,11 @@ use crate::server::handler::Handler;
 use crate::server::handler::context::{Cx, HandlerLink};
 use crate::server::handler::tool_error::ToolError;
 
-/// A handle that notifies clients of changed tools, prompts and resources.
+/// A handle that changes a running server's tools and notifies clients of changes.
 ///
-/// A notification reaches all connected clients of the server; in the modern era (from revision
-/// 2026-07-28), it reaches those that have subscribed to the change. The handle is cheap to clone
+/// In the modern era (from revision 2026-07-28), a notification reaches the clients that have
+/// subscribed to the change. In the legacy era, that holds for changes of a resource; a changed
+/// list is announced to all connected clients. The handle is cheap to clone
 /// and can be used from any thread at any time, even while no client is connected. No method
 /// blocks: a client that does not read is notified later, once for each list or resource that
 /// changed.

@@ -58,7 +58,7 @@ use crate::transport::shutdown::DriverHandle;
 /// therefore starts on the thread pool and must first prove quick, with about 16 runs in a row of
 /// at most 0.1 ms. Several longer runs, or a single run above 5 ms, send it back to the pool. After
 /// a run above 5 ms on the driving thread, proving quick takes eight times as many runs as before,
-/// up to 65,536; with the feature `tracing`, a warning names the handler. If a function is quick
+/// up to 65,536; with the `tracing` feature, a warning names the handler. If a function is quick
 /// for some arguments and slow for others, register it with
 /// [`tool_raw_blocking`](Self::tool_raw_blocking) or one of its siblings, which keep it on the
 /// pool. A function that has called [`Cx::sleep`](crate::Cx::sleep) or [`Cx::log`](crate::Cx::log)
@@ -149,9 +149,9 @@ impl Server {
 
     /// Calls `callback` when a client starts or stops watching a resource.
     ///
-    /// Also declares resource subscriptions. For each connection and resource, `callback` runs when
-    /// the first subscription begins and when the last one ends. `callback` must not block
-    /// on the connection.
+    /// Also declares resource subscriptions, if the server has resources. For each connection and
+    /// resource, `callback` runs when the first subscription begins and when the last one ends.
+    /// `callback` must not block on the connection.
     pub fn on_subscription(
         mut self,
         callback: impl Fn(&SubscriptionChange) + Send + Sync + 'static,
@@ -242,7 +242,7 @@ impl Server {
     /// The recording is buffered and flushed when the connection ends; a program that is killed
     /// loses up to 64 KiB of it. Writes block the connection, so the writer must not block on the
     /// connection in turn. If the writer fails or panics, the recording ends and the connection
-    /// continues; the feature `tracing` reports this once.
+    /// continues; the `tracing` feature reports this once.
     ///
     /// Replaying requires a protocol state machine with an equal configuration;
     /// [`machine`](Self::machine) creates one.

@@ -1,4 +1,4 @@
-//! Checks of tools without the feature `jsonschema`: none.
+//! Checks of tools without the `jsonschema` feature: none.
 
 use mcp_proto::schema::{CallToolResult, OutputSchema, Tool};
 

@@ -123,7 +123,9 @@ enum CloseState {
 }
 
 impl HttpClient {
-    /// Creates a client over HTTP from a newly created `client`.
+    /// Wraps `client` for use over HTTP.
+    ///
+    /// `client` must be newly created: no other method may have been called on it.
     #[must_use]
     pub fn new(mut client: Client, config: HttpConfig) -> Self {
         client.use_exchanges();

@@ -220,8 +220,8 @@ impl HttpServer {
     /// [resumes]: https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
     ///
     /// # Errors
-    /// Returns [`Unresumable`] if the messages after `last_event_id` were evicted or never existed,
-    /// or if this is a modern server, whose streams cannot be resumed.
+    /// Returns [`Unresumable`] if `last_event_id` is unknown, if a message after that event was
+    /// evicted, or if this is a modern server, whose streams cannot be resumed.
     // SSE-17…SSE-19: messages of one stream are replayed. HTTP-27: a message is sent on one stream
     // only.
     pub fn handle_get(

@@ -46,7 +46,7 @@ pub struct Remote {
 }
 
 impl Remote {
-    /// Parses a server's URL. The scheme must be `http`, or `https` with the feature `tls`.
+    /// Parses a server's URL. The scheme must be `http`, or `https` with the `tls` feature.
     ///
     /// # Errors
     /// Fails with [`io::ErrorKind::InvalidInput`] if the URL is invalid or contains a user name.

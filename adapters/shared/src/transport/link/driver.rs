@@ -156,7 +156,9 @@ impl<R: LinkRole> Link<R> {
         }
     }
 
-    /// Leaves the output to the writer instead of the input thread.
+    /// Hands the remaining output to the writer and wakes it.
+    ///
+    /// Called when the input side cannot finish writing the output of the input it handled.
     pub fn flush_elsewhere(&self) {
         self.lock().phase.writer_flushes();
         self.writable.notify(usize::MAX);
@@ -295,7 +297,10 @@ fn take_output(outbox: Option<&mut Outbox>, chunk: &mut Vec<u8>) {
 /// room return gradually.
 const WHOLE_BYTES_MAX: usize = 2 * 1024 * 1024;
 
-/// The most bytes passed to one blocking write, whose progress is not visible until it returns.
+/// The maximum number of bytes in one blocking write.
+///
+/// A blocking write reports no progress until it returns, so writing in pieces keeps a slow peer
+/// from looking stalled.
 pub const WRITE_BYTES_MAX: usize = 64 * 1024;
 
 /// How long one write may make no progress once the connection is closed, and how long the whole
