@@ -103,8 +103,8 @@ impl Client {
     /// The command methods of this type build a [`Command`] and call this method.
     ///
     /// # Errors
-    /// Fails with [`Misuse`] under the conditions documented at the method that builds the command;
-    /// a failed command has no effect.
+    /// Fails with [`Misuse`] under the conditions documented for the method that builds the
+    /// command; a failed command has no effect.
     #[expect(
         clippy::inline_always,
         reason = "each caller compiles to one arm of the match; saves 2 % per response"
@@ -172,7 +172,7 @@ impl Client {
     /// Methods that no revision defines are allowed.
     ///
     /// # Errors
-    /// Fails under the conditions documented at [`call`](Self::call).
+    /// Fails under the conditions documented for [`call`](Self::call).
     pub fn call_raw(
         &mut self,
         now: Instant,
@@ -188,7 +188,7 @@ impl Client {
     /// Subscribes to changes on the server until the call ends.
     ///
     /// [`Event::Subscribed`] lists the kinds of changes that the server will report. Each change
-    /// arrives as an [`Event::Notification`] with this call. [Cancel](Self::cancel) the call to
+    /// arrives as an [`Event::Notification`] for this call. [Cancel](Self::cancel) the call to
     /// unsubscribe.
     ///
     /// In the modern era, a subscription is one `subscriptions/listen` request. In a legacy
@@ -221,7 +221,7 @@ impl Client {
     ///
     /// # Errors
     /// Fails with [`Misuse::Undeclared`] if the server does not declare logging, and under the
-    /// conditions documented at [`call`](Self::call).
+    /// conditions documented for [`call`](Self::call).
     pub fn set_log_level(
         &mut self,
         now: Instant,
@@ -232,8 +232,8 @@ impl Client {
     }
 
     // T-36: a legacy server may end at the first request it does not know.
-    /// Returns a legacy-only configuration for reconnecting to a server that exited on the first
-    /// request.
+    /// Returns a legacy-only configuration for reconnecting to a server that exited in response to
+    /// the first request.
     ///
     /// The client first sends `server/discover`, to detect whether the server is legacy or modern.
     /// Some legacy servers, which do not know this request, exit when they receive it, or when they
@@ -257,7 +257,10 @@ impl Client {
     }
 
     // STL-38: a client subscribes again after it has reconnected.
-    /// Returns the open subscriptions, each with the changes it covers.
+    /// Returns the open subscriptions, each with its filter.
+    ///
+    /// Before a subscription is acknowledged, this is the requested filter; afterwards, it is the
+    /// acknowledged one.
     ///
     /// After the connection has closed, returns the subscriptions that were open at that time, so
     /// that the application can renew them on the next connection.
@@ -267,8 +270,9 @@ impl Client {
 
     /// Cancels a call.
     ///
-    /// The server is notified, and the call completes immediately with
-    /// [`CallError::Cancelled`](crate::CallError::Cancelled).
+    /// The call completes immediately with
+    /// [`CallError::Cancelled`](crate::CallError::Cancelled). The server is notified, unless it was
+    /// waiting for this client's input.
     ///
     /// See [Cancellation](
     /// https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/cancellation).

@@ -11,8 +11,8 @@ use crate::wire::Outbox;
 ///
 /// A driver repeats these steps: it sends the bytes in the [`outbox`](Self::outbox), handles the
 /// events from [`poll_event`](Self::poll_event), waits for input or for the deadline in
-/// [`poll_timeout`](Self::poll_timeout), and calls the matching `handle_*` method. It must keep
-/// reading while a write is blocked; otherwise two peers with full pipes deadlock.
+/// [`poll_timeout`](Self::poll_timeout), and calls the matching `handle_*` method. The driver must
+/// keep reading while a write is blocked; otherwise, two peers with full pipes deadlock.
 ///
 /// [`Stdio`](crate::stdio::Stdio) implements the trait, as do wrappers that record or check another
 /// endpoint.
@@ -29,8 +29,8 @@ pub trait Endpoint {
     /// Applies a command from the application.
     ///
     /// # Errors
-    /// Fails with [`Misuse`] under the conditions documented at the method that builds the command;
-    /// a failed command has no effect.
+    /// Fails with [`Misuse`] under the conditions documented for the method that builds the
+    /// command; a failed command has no effect.
     fn apply(
         &mut self,
         now: Instant,
@@ -41,7 +41,7 @@ pub trait Endpoint {
     ///
     /// # Errors
     /// Fails with [`Misuse::Unsupported`] if the command belongs to the other role, and under the
-    /// conditions documented at [`apply`](Self::apply).
+    /// conditions documented for [`apply`](Self::apply).
     fn apply_owned(
         &mut self,
         now: Instant,

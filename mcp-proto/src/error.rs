@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-/// The error of a command that cannot be applied; nothing was changed or sent.
+/// The error for a command that cannot be applied; nothing was changed or sent.
 ///
 /// ```
 /// use mcp_proto::client::{Client, Config};
@@ -15,7 +15,7 @@ use core::fmt;
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum Misuse {
-    /// A limit of [`Limits`](crate::Limits) is reached.
+    /// A limit in [`Limits`](crate::Limits) is reached.
     ///
     /// Drain the outbox or let calls complete, then retry.
     Blocked,

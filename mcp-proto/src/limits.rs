@@ -52,10 +52,10 @@ pub struct Limits {
     /// connection itself makes are exempt: pings, one resource subscription and, over HTTP, one
     /// list of tools at a time. Each call costs about 250 bytes.
     pub calls_max: usize,
-    /// Maximum bytes kept for sending calls again with the input that the server asks for. Default:
-    /// 64 MiB.
+    /// Maximum size of the data kept to repeat calls with the input that the server requires, in
+    /// bytes. Default: 64 MiB.
     ///
-    /// These are the params and request states of calls for which the server may require input.
+    /// The data are the params and request states of calls for which the server may require input.
     /// Further calls of this kind fail with [`Misuse::Blocked`](crate::Misuse::Blocked). A call
     /// that is already in flight fails if the server's request state exceeds the limit.
     pub calls_bytes_max: usize,
@@ -70,29 +70,31 @@ pub struct Limits {
     /// params.
     // SEC-18: bounds the work that a peer can start.
     pub requests_max: usize,
-    /// Maximum total bytes of the params of the peer's requests in flight. Default: 64 MiB.
+    /// Maximum total size of the params of the peer's in-flight requests, in bytes.
+    /// Default: 64 MiB.
     ///
     /// Further requests are answered with an error.
     pub requests_bytes_max: usize,
     /// Maximum number of messages in a batch. Default: 128.
     ///
-    /// A larger batch is answered with a single error.
+    /// A larger batch is a violation, answered with at most one error.
     // BAT-17: bounds the work of a batch.
     pub batch_members_max: usize,
     /// Number of queued events at which `wants_input` becomes false. Default: 1024.
     ///
-    /// A single call of `handle_input` can exceed this number, because all events that its input
+    /// A single call to `handle_input` can exceed this number, because all events that its input
     /// causes are queued. Each event costs about 200 bytes.
     pub events_max: usize,
-    /// Bytes of JSON in queued events above which `wants_input` is false. Default: 32 MiB.
+    /// Total size of the JSON in queued events, in bytes, above which `wants_input` is false.
+    /// Default: 32 MiB.
     pub events_bytes_max: usize,
-    /// Queued outgoing bytes above which this side sends no new traffic. Default: 1 MiB.
+    /// Number of queued outgoing bytes above which this side sends no new traffic. Default: 1 MiB.
     ///
     /// While more bytes are queued, calls, notifications and log messages fail with
     /// [`Misuse::Blocked`](crate::Misuse::Blocked). Of each request's progress notifications, only
     /// the latest is kept, to be sent later.
     pub outbox_bytes_max: usize,
-    /// Queued outgoing bytes above which `wants_input` is false. Default: 64 MiB.
+    /// Number of queued outgoing bytes above which `wants_input` is false. Default: 64 MiB.
     ///
     /// Responses are never refused, so this limit slows down a peer that sends requests without
     /// reading the responses. While this side itself awaits a response, input is still accepted
@@ -102,10 +104,9 @@ pub struct Limits {
     /// Maximum number of error replies to invalid messages in one burst. Default: 16.
     // T-18, T-20: replies to input that is not JSON are rate-limited.
     pub error_replies_max: u32,
-    /// Interval after which one more error reply is allowed. Default: 1 s.
+    /// Interval at which the allowance for error replies grows by one. Default: 1 s.
     ///
-    /// Error replies that are not used accumulate up to
-    /// [`error_replies_max`](Self::error_replies_max).
+    /// Unused allowance accumulates up to [`error_replies_max`](Self::error_replies_max).
     pub error_reply_every: Duration,
     /// Maximum number of consecutive violations; one more ends the connection. Default: unlimited.
     ///
@@ -126,7 +127,7 @@ pub struct Limits {
     /// A server refuses larger subscriptions, and a client refuses larger acknowledgements. Each
     /// resource costs about 100 bytes.
     pub subscription_uris_max: usize,
-    /// Maximum bytes of URIs in all subscriptions. Default: 1 MiB.
+    /// Maximum total size of the URIs in all subscriptions, in bytes. Default: 1 MiB.
     ///
     /// A server refuses subscriptions that would exceed this limit, and a client refuses
     /// acknowledgements that would.
@@ -138,7 +139,7 @@ pub struct Limits {
     /// 24 times this limit: once in a session, and for each modern request in flight, where it
     /// counts towards [`requests_bytes_max`](Self::requests_bytes_max).
     pub peer_bytes_max: usize,
-    /// Maximum bytes of results that a client caches. Default: 0, which disables the cache.
+    /// Maximum total size of the results that a client caches, in bytes. Default: 0 (no cache).
     ///
     /// Each result is cached for as long as the server allows.
     // STL-42: a result is fresh only for its `ttlMs`.
@@ -171,11 +172,15 @@ pub struct Limits {
     /// Default: 1 h.
     pub human_timeout_max: Duration,
     /// Maximum time a client waits for the response to `initialize`. Default: 30 s.
+    ///
+    /// Also applies to `server/discover`, except to the probe that
+    /// [`probe_timeout`](Self::probe_timeout) limits.
     // TMO-06: a timeout of `initialize` closes and does not cancel.
     pub handshake_timeout: Duration,
     /// Maximum time a client waits for the response to its `server/discover` probe. Default: 5 s.
     ///
-    /// After that, the client assumes a legacy server and sends `initialize`.
+    /// After that, the client assumes a legacy server and sends `initialize`. If it supports no
+    /// legacy revision, [`handshake_timeout`](Self::handshake_timeout) applies instead.
     // TMO-15: no answer to the probe means a legacy server.
     pub probe_timeout: Duration,
     /// Interval between pings, at least 1 ms. Default: `None`, which disables them.

@@ -73,9 +73,10 @@ pub trait MessageEndpoint: sealed::Sealed {
 
     /// Handles input that is not a complete message.
     ///
-    /// Such input is a line that is too long ([`ViolationKind::TooLong`]) or that the end of the
-    /// stream cuts off ([`ViolationKind::Truncated`]). An error reply is sent on `stream`, where
-    /// the input arrived.
+    /// Such input is a line that is too long ([`ViolationKind::TooLong`]) or cut off by the end of
+    /// the stream ([`ViolationKind::Truncated`]). The error reply, if the connection's
+    /// [`ViolationPolicy`](crate::ViolationPolicy) requires one, is sent on `stream`, where the
+    /// input arrived.
     fn handle_violation(&mut self, now: Instant, stream: StreamId, kind: ViolationKind);
 
     /// Handles the end of one stream.
@@ -96,7 +97,7 @@ pub trait MessageEndpoint: sealed::Sealed {
 
     /// Returns when to call [`handle_timeout`](Self::handle_timeout).
     ///
-    /// Returns `None` if no timeout is pending. Calls of other methods may change the time.
+    /// Returns `None` if no timeout is pending. Calls to other methods may change this deadline.
     fn poll_timeout(&self) -> Option<Instant>;
 
     /// Removes and returns the oldest outgoing message.

@@ -26,7 +26,7 @@ use crate::json::{compact, key_is, members};
 use crate::rpc::ErrorObject;
 use crate::vocabulary::Request;
 
-/// Minimum length of a key, in bytes: 32, as long as the authentication code.
+/// Minimum length of a key, in bytes: 32, the length of the authentication code.
 pub const KEY_BYTES_MIN: usize = 32;
 
 /// Minimum number of distinct bytes in a key: 8.
@@ -152,7 +152,7 @@ impl Seal {
 
     /// Adds an old key, which can open sealed state but is not used to seal state.
     ///
-    /// With it, replacing the key does not invalidate the state that clients still hold. Call this
+    /// This way, replacing the key does not invalidate the state that clients still hold. Call this
     /// method once per old key.
     ///
     /// # Errors
@@ -163,7 +163,9 @@ impl Seal {
         Ok(self)
     }
 
-    /// Seals `state` for the principal and request in `bound`, until `expires_at`.
+    /// Seals `state` for the principal and request in `bound`, valid until `expires_at`.
+    ///
+    /// `expires_at` is in seconds since the Unix epoch.
     ///
     /// The sealed text consists of ASCII characters that need no JSON escapes. It depends only on
     /// the key and the arguments.

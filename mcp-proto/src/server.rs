@@ -94,7 +94,7 @@ impl Server {
     }
 
     // LOG-02: `logging/setLevel` sets the threshold of a session.
-    /// Returns the minimum severity of log messages that a legacy session's client set, if any.
+    /// Returns the minimum severity of log messages, if the client of a legacy session has set one.
     #[must_use]
     pub fn log_level(&self) -> Option<Level> {
         self.connection.log_level()
@@ -123,8 +123,8 @@ impl Server {
     /// The command methods of this type build a [`Command`] and call this method.
     ///
     /// # Errors
-    /// Fails with [`Misuse`] under the conditions documented at the method that builds the command.
-    /// A failed command has no effect.
+    /// Fails with [`Misuse`] under the conditions documented for the method that builds the
+    /// command; a failed command has no effect.
     #[expect(
         clippy::inline_always,
         reason = "each caller compiles to one arm of the match; saves 2 % per response"
@@ -272,7 +272,7 @@ impl Server {
     }
 
     // CAP-12: changes are reported only if the server declares that it does.
-    /// Reports a change to every subscriber. Does nothing if there is none.
+    /// Reports a change on every subscription that covers it. Does nothing if there is none.
     ///
     /// In a legacy session, list changes need no subscription and are always reported to the
     /// client.
@@ -289,7 +289,7 @@ impl Server {
         self.apply(now, Command::NotifyChanged { change }).map(CommandOutcome::into_done)
     }
 
-    /// Reports the progress of a client's request to the client.
+    /// Sends a progress notification for a request from the client.
     ///
     /// Does nothing if the client did not request progress. Each value must exceed the one before.
     ///
@@ -328,7 +328,9 @@ impl Server {
     /// - [`Misuse::Stale`] if the request was answered or cancelled;
     /// - [`Misuse::Blocked`] if the outbound queue is full;
     /// - [`Misuse::NotReady`] if the session does not accept log messages yet;
-    /// - [`Misuse::Closed`] if the connection is closing or closed.
+    /// - [`Misuse::Closed`] if the connection is closed.
+    ///
+    /// Without a session, a message that belongs to no request is discarded, and this is no error.
     pub fn log(
         &mut self,
         now: Instant,
@@ -370,7 +372,7 @@ impl Server {
     /// The method may be one that no revision defines.
     ///
     /// # Errors
-    /// Fails under the conditions documented at [`call`](Self::call).
+    /// Fails under the conditions documented for [`call`](Self::call).
     pub fn call_raw(
         &mut self,
         now: Instant,

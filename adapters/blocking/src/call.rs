@@ -43,8 +43,7 @@ impl<'c, T: Decode> Call<'c, T> {
         Self(self.0.timeout_max(timeout_max))
     }
 
-    /// Makes the client send the call even if it has a cached result. The new result is still
-    /// cached.
+    /// Sends the call even if the client has cached its result. The new result is still cached.
     ///
     /// Has no effect if [`Limits::cache_bytes_max`](crate::proto::Limits::cache_bytes_max) is 0,
     /// which is the default.
@@ -106,7 +105,7 @@ impl<T> Pending<T> {
         block_on(self.0.next_progress())
     }
 
-    /// Cancels the call and notifies the server, giving `reason` as the reason.
+    /// Cancels the call and notifies the server, passing on `reason`.
     pub fn cancel(self, reason: &str) {
         self.0.cancel(reason);
     }

@@ -20,7 +20,7 @@ pub trait Connect: mcp_adapter::Sealed {
     /// Starts a server, connects to its stdin and stdout, and waits until it has identified itself.
     ///
     /// The server runs in its own process group and is shut down when the connection closes: its
-    /// stdin is closed, then the group receives SIGTERM, then SIGKILL.
+    /// stdin is closed, and if it does not exit, the group receives SIGTERM and finally SIGKILL.
     ///
     /// The client first sends `server/discover` to detect whether the server supports a modern
     /// revision (2026-07-28 or later). If the server exits before it has answered, it is restarted
@@ -28,7 +28,7 @@ pub trait Connect: mcp_adapter::Sealed {
     ///
     /// # Errors
     /// Fails with
-    /// - [`Error::Io`] if the server cannot be started;
+    /// - [`Error::Io`] if the server or a thread cannot be started;
     /// - [`Error::Start`] if the connection cannot be opened. This error contains the last lines
     ///   that the server wrote to stderr.
     // T-36: restarts a server that exits on the probe.
@@ -36,12 +36,13 @@ pub trait Connect: mcp_adapter::Sealed {
 
     /// Connects over a pair of byte streams and waits until the server has identified itself.
     ///
-    /// When the connection ends, `writer` is dropped. It must then close the stream that it writes
-    /// to. If `writer` is itself a `TcpStream` or `UnixStream`, the stream is also shut down, so
-    /// `reader` may be a clone of it.
+    /// When the connection ends, `writer` is dropped, which must close the underlying stream. If
+    /// `writer` is itself a `TcpStream` or `UnixStream`, the stream is also shut down, so `reader`
+    /// may be a clone of it.
     ///
     /// # Errors
-    /// Fails with [`Error::Start`] if the connection cannot be opened.
+    /// Fails with [`Error::Start`] if the connection cannot be opened, and with [`Error::Io`] if a
+    /// thread cannot be started.
     ///
     /// A legacy server (up to revision 2025-11-25) may close the connection in response to the
     /// client's first request, `server/discover`. To skip that request, expect the legacy era with

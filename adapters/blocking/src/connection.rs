@@ -16,8 +16,8 @@ use crate::subscription::Subscription;
 
 /// A client's connection to a server. Cheap to clone; clones share the connection.
 ///
-/// Dropping the last clone closes the connection like [`close`](Self::close): it shuts down a
-/// server started by `spawn` and blocks until that is done.
+/// Dropping the last clone closes the connection as [`close`](Self::close) does: a server started
+/// by `spawn` is shut down, and the drop blocks until that is done.
 #[derive(Clone)]
 pub struct Connection {
     inner: Arc<CloseOnDrop>,
@@ -76,8 +76,8 @@ impl Connection {
 
     /// Prepares a tool call.
     ///
-    /// [Wait](Call::wait) for the call or [start](Call::start) it to send it. The call fails
-    /// unless `arguments` serializes to a JSON object.
+    /// The call is sent when you [wait](Call::wait) for it or [start](Call::start) it. The call
+    /// fails unless `arguments` serializes to a JSON object.
     pub fn call_tool(
         &self,
         name: &str,
@@ -103,14 +103,14 @@ impl Connection {
     /// Prepares a call with a typed request, such as
     /// [`ReadResource`](crate::proto::schema::ReadResource).
     ///
-    /// [Wait](Call::wait) for the call or [start](Call::start) it to send it.
+    /// The call is sent when you [wait](Call::wait) for it or [start](Call::start) it.
     pub fn call<'c, R: ClientRequest + Send + 'c>(&'c self, request: R) -> Call<'c, R::Result> {
         Call(self.as_async().call(request))
     }
 
-    /// Prepares a call of any method by name, with its params as raw JSON.
+    /// Prepares a call to any method by name, with raw JSON params.
     ///
-    /// [Wait](Call::wait) for the call or [start](Call::start) it to send it.
+    /// The call is sent when you [wait](Call::wait) for it or [start](Call::start) it.
     pub fn call_raw<'c>(&'c self, method: &str, params: Raw) -> Call<'c, Raw> {
         Call(self.as_async().call_raw(method, params))
     }
@@ -132,7 +132,7 @@ impl Connection {
     ///
     /// Log messages arrive as notifications; see
     /// [`Client::on_notification`](crate::Client::on_notification). In the modern era (from
-    /// revision 2026-07-28), the level applies only to calls that are sent afterwards.
+    /// revision 2026-07-28), the level applies only to calls sent afterwards.
     ///
     /// # Errors
     /// Fails with [`Error::Misuse`] if the server does not support logging, and with
@@ -141,7 +141,7 @@ impl Connection {
         block_on(self.as_async().set_log_level(level))
     }
 
-    /// Subscribes to changes of lists and resources.
+    /// Subscribes to changes in lists and resources.
     ///
     /// Waits for the server's acknowledgment, which may cover less than requested; see
     /// [`Subscription::acknowledged`].
@@ -174,8 +174,8 @@ impl Connection {
     ///
     /// Calls in flight fail with [`CallError::Lost`](crate::proto::CallError::Lost), and the log
     /// level must be set again. A [`Subscription`] that ended because the old connection was lost
-    /// continues on the new one, unless it was dropped. It does not report changes that happened in
-    /// between.
+    /// continues on the new one, unless it was dropped, but does not report changes that happened
+    /// in between.
     ///
     /// # Errors
     /// Fails with [`Error::Io`] of kind `Unsupported` if this connection was opened over a pair of
@@ -205,7 +205,7 @@ impl Connection {
         block_on(self.as_async().notify_raw(method, params))
     }
 
-    /// Closes the connection, shuts down a server started by `spawn`, and waits for its exit.
+    /// Closes the connection, shuts down a server started by `spawn`, and waits for it to exit.
     ///
     /// Returns the exit status of a server started by `spawn`; returns `None` for other
     /// connections, or if the status is unknown. Calls in flight fail with
@@ -223,7 +223,7 @@ impl Connection {
         self.as_async().close_reason()
     }
 
-    /// Returns up to 32 of the last lines that the server wrote to stderr.
+    /// Returns the last lines, 32 at most, that the server wrote to stderr.
     ///
     /// The list is empty unless the server was started by `spawn`.
     #[must_use]

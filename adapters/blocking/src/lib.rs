@@ -49,7 +49,7 @@
 //!
 //! # Features
 //!
-//! With the feature `schemars`, `Server::tool` derives the schema of a tool's arguments from their
+//! With the `schemars` feature, `Server::tool` derives the schema of a tool's arguments from their
 //! Rust type. With `seal`, `Server::seal` authenticates the state that a handler stores while the
 //! client gathers input. With `record`, `Server::record` and `Client::record` record connections
 //! over byte streams, including secrets, for printing and replay.

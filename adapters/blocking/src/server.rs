@@ -43,9 +43,9 @@ pub trait Serve: mcp_adapter::Sealed {
 
     /// Serves on a pair of byte streams until the client disconnects.
     ///
-    /// When the connection ends, `writer` is dropped. It must then close the stream that it writes
-    /// to. If `writer` is itself a `TcpStream` or `UnixStream`, the stream is also shut down, so
-    /// `reader` may be a clone of it.
+    /// When the connection ends, `writer` is dropped, which must close the underlying stream. If
+    /// `writer` is itself a `TcpStream` or `UnixStream`, the stream is also shut down, so `reader`
+    /// may be a clone of it.
     ///
     /// # Errors
     /// Fails if

@@ -9,7 +9,7 @@ use mcp_adapter::proto::{CallError, Filter};
 
 use crate::wait::block_on_within;
 
-/// A subscription to changes of lists and resources, as a blocking iterator.
+/// A subscription to changes in lists and resources, as a blocking iterator.
 ///
 /// Changes are queued until they are read; a change that is still queued is not queued again. The
 /// queue holds at most 1,024 distinct changes and 1 MiB of URIs. Beyond that, all queued resource

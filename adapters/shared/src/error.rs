@@ -35,7 +35,7 @@ pub enum Error {
         /// Whether the server closed the connection in response to the initial `server/discover`
         /// probe.
         ///
-        /// It may then be a legacy server; [`Client::expect_era`](crate::Client::expect_era) skips
+        /// The server may then be legacy; [`Client::expect_era`](crate::Client::expect_era) skips
         /// the probe.
         probed: bool,
         /// Details of the failure for a connection over HTTP; `None` for other transports.

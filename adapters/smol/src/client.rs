@@ -20,7 +20,8 @@ pub trait Connect: mcp_adapter::Sealed {
     /// Starts a server, connects to its stdin and stdout, and waits until it has identified itself.
     ///
     /// The server runs in its own process group and is shut down in the background when the
-    /// connection closes: its stdin is closed, then the group receives SIGTERM, then SIGKILL.
+    /// connection closes: its stdin is closed, and if it does not exit, the group receives SIGTERM
+    /// and finally SIGKILL.
     ///
     /// The executor stops when the program exits, so await [`Connection::close`] before that.
     /// Otherwise, a server that does not exit when its stdin is closed may be left running.
@@ -41,8 +42,8 @@ pub trait Connect: mcp_adapter::Sealed {
     ///
     /// Waits until the server has identified itself.
     ///
-    /// When the connection ends, the client closes and drops `writer`. The writer must then close
-    /// the stream that it writes to.
+    /// When the connection ends, the client closes and drops `writer`, which must close the
+    /// underlying stream.
     ///
     /// # Errors
     /// Fails with [`Error::Start`] if the connection cannot be opened.

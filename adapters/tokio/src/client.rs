@@ -19,8 +19,8 @@ pub trait Connect: mcp_adapter::Sealed {
     /// Starts a server, connects to its stdin and stdout, and waits until it has identified itself.
     ///
     /// The server runs in its own process group and is shut down in the background when the
-    /// connection closes: its stdin is closed, then the group receives SIGTERM, then SIGKILL. If
-    /// the runtime shuts down, the server is killed immediately.
+    /// connection closes: its stdin is closed, and if it does not exit, the group receives SIGTERM
+    /// and finally SIGKILL. If the runtime shuts down, the server is killed immediately.
     ///
     /// The client first sends `server/discover` to detect whether the server supports a modern
     /// revision (2026-07-28 or later). If the server exits before it has answered, it is restarted
@@ -38,8 +38,8 @@ pub trait Connect: mcp_adapter::Sealed {
     ///
     /// Waits until the server has identified itself.
     ///
-    /// When the connection ends, the client shuts down and drops `writer`. The writer must then
-    /// close the stream that it writes to.
+    /// When the connection ends, the client shuts down and drops `writer`, which must close the
+    /// underlying stream.
     ///
     /// # Errors
     /// Fails with [`Error::Start`] if the connection cannot be opened, and with [`Error::Io`]

@@ -5,9 +5,9 @@ use crate::schema::{
     PromptsListChanged, ResourcesListChanged, ServerNotification, ToolsListChanged,
 };
 
-/// The list that a change to the catalog affects.
+/// The list affected by a change to the catalog.
 ///
-/// A server that declared `listChanged` notifies its clients of the changes: after each one, or
+/// A server that declared `listChanged` notifies its clients of changes, either after each one or
 /// once after several.
 ///
 /// ```
@@ -24,7 +24,7 @@ use crate::schema::{
 pub enum ChangedList {
     /// The list of prompts.
     Prompts,
-    /// The list of resources or of resource templates.
+    /// The list of resources or the list of resource templates.
     Resources,
     /// The list of tools.
     Tools,

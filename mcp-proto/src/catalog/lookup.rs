@@ -26,8 +26,8 @@ impl<H> Catalog<H> {
     ///
     /// `revision` is the peer's revision; see [`Context::peer`](crate::Context::peer).
     ///
-    /// For a list request, the entries on the requested page are copied. For a request to read a
-    /// URI that no resource has, the templates are tried, most specific first, until one matches.
+    /// For a list request, the entries on the requested page are copied. If no resource has the
+    /// URI to read, the templates are tried, most specific first, until one matches.
     ///
     /// # Errors
     /// Returns the error to send as the response. If no resource or template matches the URI to
@@ -52,7 +52,7 @@ impl<H> Catalog<H> {
     /// Absent params are treated as an empty object.
     ///
     /// # Errors
-    /// Fails under the conditions documented at [`lookup`](Self::lookup).
+    /// Fails under the conditions documented for [`lookup`](Self::lookup).
     pub fn lookup_raw(
         &self,
         method: &str,

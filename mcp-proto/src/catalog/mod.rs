@@ -145,9 +145,9 @@ impl<H> Catalog<H> {
     /// The function can, for example, run a JSON Schema validator. The arguments that it receives
     /// are always a JSON object.
     ///
-    /// If the function returns an error text, the lookup does not return the tool's handler but an
-    /// answer: a tool error with this text. The client receives the text, so that the model can
-    /// correct the call. It must not contain anything that the client should not see.
+    /// If the function returns an error message, the lookup resolves to a tool error with this
+    /// message instead of the tool's handler. The client receives the message so that the model can
+    /// correct the call, so the message must not reveal anything that the client should not see.
     // T-117: invalid arguments are a tool error.
     #[must_use]
     pub fn check_arguments(
@@ -162,7 +162,7 @@ impl<H> Catalog<H> {
     ///
     /// # Errors
     /// Fails if
-    /// - a tool with this name exists;
+    /// - a tool with this name exists (see [`replace_duplicates`](Self::replace_duplicates));
     /// - the name is empty;
     /// - the input schema is not an object with `"type":"object"`;
     /// - the output schema is not an object;
@@ -185,8 +185,10 @@ impl<H> Catalog<H> {
     /// Adds a resource at the end of the list.
     ///
     /// # Errors
-    /// Fails if a resource with this URI exists, the URI has no scheme, or the resource does not
-    /// fit on a page.
+    /// Fails if
+    /// - a resource with this URI exists (see [`replace_duplicates`](Self::replace_duplicates));
+    /// - the URI has no scheme;
+    /// - the resource does not fit on a page.
     pub fn add_resource(
         &mut self,
         resource: Resource,
@@ -211,7 +213,8 @@ impl<H> Catalog<H> {
     ///
     /// # Errors
     /// Fails if
-    /// - an entry with this URI template exists;
+    /// - an entry with this URI template exists (see
+    ///   [`replace_duplicates`](Self::replace_duplicates));
     /// - the URI template is invalid or not supported (see [`UriTemplate`]);
     /// - the entry does not fit on a page.
     pub fn add_template(
@@ -230,7 +233,7 @@ impl<H> Catalog<H> {
     ///
     /// # Errors
     /// Fails if
-    /// - a prompt with this name exists;
+    /// - a prompt with this name exists (see [`replace_duplicates`](Self::replace_duplicates));
     /// - the name is empty;
     /// - the argument names are not unique;
     /// - the prompt does not fit on a page.

@@ -40,7 +40,9 @@ impl Config {
         })
     }
 
-    /// Sets the full description of this client, in place of the name and version.
+    /// Sets the client's full description, replacing the name and version passed to [`new`].
+    ///
+    /// [`new`]: Self::new
     #[must_use]
     pub fn info(mut self, info: Implementation) -> Self {
         self.0.info = info;
@@ -111,7 +113,7 @@ impl Config {
         self
     }
 
-    /// Makes the client deliver requests with `method`, which no revision defines.
+    /// Makes the client deliver requests for `method`, a method that no revision defines.
     ///
     /// The application receives such a request as an
     /// [`Event::Request`](crate::client::Event::Request). By default, the client refuses it.

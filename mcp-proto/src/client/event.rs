@@ -14,7 +14,7 @@ use crate::vocabulary::{
 
 /// A client event for the application.
 ///
-/// Each event is delivered once. Events are in the order in which their causes occurred.
+/// Events are delivered in the order of their causes, each exactly once.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Event {
@@ -53,7 +53,7 @@ pub enum Event {
     },
     /// The connection is established and calls can be made.
     ///
-    /// Over HTTP, if the server drops the session, the event occurs again when a new session is
+    /// Over HTTP, if the server drops the session, this event occurs again when a new session is
     /// open.
     Ready(Arc<Peer>),
     /// The server sent a request.

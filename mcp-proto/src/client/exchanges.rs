@@ -22,7 +22,7 @@ impl Client {
         self.connection.use_exchanges();
     }
 
-    /// Appends to `ended` the ids of the requests that have ended since this method last ran.
+    /// Appends to `ended` the ids of the requests that have ended since the last call.
     ///
     /// The transport can close the exchanges of these requests.
     pub fn drain_ended(&mut self, ended: &mut Vec<u64>) {
@@ -37,8 +37,7 @@ impl Client {
 
     /// Returns the application's call that was sent as request `id`.
     ///
-    /// Returns `None` if the request has ended, or if the connection itself originated it, as with
-    /// a ping.
+    /// Returns `None` if the request has ended, or if the connection itself sent it, like a ping.
     #[must_use]
     pub fn call_of(&self, id: u64) -> Option<CallId> {
         self.connection.call_of(id)

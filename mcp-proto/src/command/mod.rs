@@ -61,8 +61,8 @@ pub trait Apply: MessageEndpoint<Event: fmt::Display> {
     /// Applies a command.
     ///
     /// # Errors
-    /// Fails with [`Misuse`] under the conditions documented at the method that builds the command;
-    /// a failed command has no effect.
+    /// Fails with [`Misuse`] under the conditions documented for the method that builds the
+    /// command; a failed command has no effect.
     fn apply(&mut self, now: Instant, command: Self::Command<'_>)
     -> Result<CommandOutcome, Misuse>;
 
@@ -76,7 +76,7 @@ pub trait Apply: MessageEndpoint<Event: fmt::Display> {
     fn peer(&self) -> Option<&Arc<Peer>>;
 }
 
-/// The result of a command that was applied.
+/// The outcome of a successfully applied command.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum CommandOutcome {

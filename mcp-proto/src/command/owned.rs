@@ -39,7 +39,7 @@ pub enum OwnedCommand {
     Call { method: Box<str>, params: Option<Raw>, options: CallOptions },
     /// Cancels a call.
     Cancel { call: CallId, reason: Box<str> },
-    /// Notifies clients of a change (servers only).
+    /// Notifies the client of a change (servers only).
     NotifyChanged { change: OwnedChange },
     /// Closes the connection.
     Close,

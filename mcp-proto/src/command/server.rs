@@ -44,7 +44,7 @@ pub enum Command<'a> {
         /// The reason sent to the client; may be empty.
         reason: &'a str,
     },
-    /// Notifies clients of a change; see
+    /// Notifies the client of a change; see
     /// [`Server::notify_changed`](crate::server::Server::notify_changed).
     NotifyChanged {
         /// The change to report.

@@ -52,7 +52,7 @@ pub struct GetRequest {
     pub session: Box<str>,
     /// The `Last-Event-ID` header: the last event that the client received on the stream to resume.
     ///
-    /// `None` if the client does not resume a stream, but listens for messages that belong to no
+    /// `None` if the client is not resuming a stream, but listening for messages that belong to no
     /// request.
     pub last_event_id: Option<Box<str>>,
 }
@@ -148,7 +148,7 @@ impl SessionHeader {
 /// - for DELETE: `MCP-Protocol-Version` and `Mcp-Session-Id`.
 ///
 /// Checks that need the body of a POST are left to [`PostHead::read`]. Over HTTP/2 and later, pass
-/// the value of `:authority` as the header `host`.
+/// the value of `:authority` as the `host` header.
 ///
 /// ```
 /// use mcp_proto::http::{Admitted, Policy, admit};

@@ -62,7 +62,7 @@ pub(super) fn standard_of<'a>(
     (encode(method), name.map(|name| encode(&name).into_owned()))
 }
 
-/// Describes which arguments of a tool are mirrored into [`Mcp-Param-*` headers][custom].
+/// The arguments of a tool that are mirrored into [`Mcp-Param-*` headers][custom].
 ///
 /// An argument is mirrored if the tool's input schema annotates its property with `x-mcp-header`.
 ///
@@ -362,7 +362,7 @@ impl SchemaWalk<'_> {
 pub struct InvalidParamHeader {
     /// The name of the annotated property. The peer controls this text.
     pub property: Box<str>,
-    /// How the annotation is invalid, for example `duplicates another header name`.
+    /// The problem with the annotation, for example `duplicates another header name`.
     pub why: &'static str,
 }
 
@@ -383,7 +383,7 @@ impl core::error::Error for InvalidParamHeader {}
 pub struct ParamHeaderMismatch {
     /// The header name, with the capitalization of the annotation.
     pub field: String,
-    /// How the header differs from the argument, for example `is missing`.
+    /// The problem with the header, for example `is missing`.
     pub why: &'static str,
 }
 

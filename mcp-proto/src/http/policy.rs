@@ -70,7 +70,7 @@ impl Policy {
         }
     }
 
-    /// Makes the server also accept this host, such as `example.com` or `example.com:8080`.
+    /// Makes the server also accept this host, for example `example.com` or `example.com:8080`.
     ///
     /// If `host` has no port, it is accepted at any port. An invalid host has no effect.
     #[must_use]
@@ -89,7 +89,7 @@ impl Policy {
         self
     }
 
-    /// Makes the server also accept this origin, such as `https://app.example.com`.
+    /// Makes the server also accept this origin, for example `https://app.example.com`.
     ///
     /// Pass `null` to accept all opaque origins, which browsers send as `null`. An invalid origin
     /// has no effect.
@@ -102,7 +102,7 @@ impl Policy {
 
     /// Makes the server accept every origin.
     ///
-    /// This allows any web page that is open in a browser on this machine to use the server.
+    /// This removes the protection against requests from web pages.
     #[must_use]
     pub const fn any_origin(mut self) -> Self {
         self.any_origin = true;

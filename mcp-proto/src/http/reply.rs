@@ -34,7 +34,7 @@ pub enum Body {
 /// A chunk of an event stream.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum BodyChunk {
-    /// Bytes to send immediately: whole events, or a comment.
+    /// Bytes to send immediately: whole events or comments.
     Bytes(Bytes),
     /// The end of the response.
     End,

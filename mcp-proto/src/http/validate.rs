@@ -140,8 +140,8 @@ impl PostHead {
     /// [checked]: https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#server-validation
     ///
     /// A message is modern if the policy allows only modern revisions, and legacy if it allows only
-    /// legacy ones. Otherwise it is modern if the head names a modern or unknown revision, or if
-    /// `_meta` in the body names any revision.
+    /// legacy ones. Otherwise, it is modern if the head names a modern, unknown or malformed
+    /// revision, or if `_meta` in the body names any revision.
     ///
     /// # Errors
     /// Returns the [`Refusal`] to send if

@@ -36,7 +36,8 @@ impl Raw {
     /// Serializes `value` to JSON.
     ///
     /// # Errors
-    /// Fails if the value's `Serialize` implementation fails or a map key is not a string.
+    /// Fails if the value's `Serialize` implementation fails, or if a map key cannot be written as
+    /// a string.
     pub fn new<T: Serialize + ?Sized>(value: &T) -> Result<Self, Unencodable> {
         let mut out = serde_json::to_vec(value).map_err(|_| Unencodable)?;
         // Only a `RawValue` inside the value can contain line breaks.

@@ -92,6 +92,8 @@ impl<'a> JsonReader<'a> {
     }
 
     /// Reads a string, borrowed unless it contains escapes.
+    ///
+    /// Returns `None`, consuming nothing, if the next value is not a string.
     pub fn text(&mut self) -> Option<Cow<'a, str>> {
         if self.kind() != Some(Kind::Text) {
             return None;

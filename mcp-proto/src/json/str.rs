@@ -19,7 +19,8 @@ use super::raw::shared_part;
 ///
 /// `Str` dereferences to `str` and converts from the types that `String` converts from. Shared text
 /// keeps the JSON it was decoded from in memory. That JSON is at most 16 KiB or about eight times
-/// as long as the text, whichever is more. To keep only the text, convert it to a `String`.
+/// as long as the text, whichever is more; but if that JSON was itself taken from a larger
+/// [`Raw`](crate::Raw), all of it is kept. To keep only the text, convert it to a `String`.
 ///
 /// Each access to shared text as `&str` validates it as UTF-8, in time linear in its length. If the
 /// text is large, access it once and keep the `&str`. [`as_bytes`](Self::as_bytes) and

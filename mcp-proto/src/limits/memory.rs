@@ -35,8 +35,8 @@ const RETAINED_FACTOR: usize = 4;
 const OUTBOX_FACTOR: usize = 4;
 
 impl Limits {
-    /// The largest input, in bytes, that a driver may pass at a time if the bound of
-    /// [`memory_max`](Self::memory_max) is to hold: 64 KiB.
+    /// The most input, in bytes, that a driver may pass at once for the bound of
+    /// [`memory_max`](Self::memory_max) to hold: 64 KiB.
     pub const INPUT_BYTES_MAX: usize = 64 << 10;
 
     /// Returns the maximum memory, in bytes, that a peer can make a connection hold.
@@ -45,8 +45,8 @@ impl Limits {
     /// events that one input can cause.
     ///
     /// The value is an upper bound, not an estimate: to reach it, a peer would have to fill every
-    /// table and buffer at once. It counts the bytes requested from the allocator on a 64-bit
-    /// machine. It holds only if the driver passes input only while
+    /// table and buffer at once. The value counts the bytes requested from the allocator on a
+    /// 64-bit machine. It holds only if the driver passes input only while
     /// [`wants_input`](crate::Endpoint::wants_input) is true, and at most
     /// [`INPUT_BYTES_MAX`](Self::INPUT_BYTES_MAX) bytes at a time.
     ///

@@ -19,7 +19,8 @@ use crate::vocabulary::{Identity, InputResponses, Peer};
 
 /// A cache of the latest request's context, the parsed `_meta`.
 ///
-/// A client usually repeats an identical `_meta` in each request, which is then not parsed again.
+/// A client usually repeats an identical `_meta` in each request; a repeated one is not parsed
+/// again.
 ///
 /// Each connection has such a cache. Over HTTP, each modern request has its own connection, so
 /// drivers move the cache from one connection to the next: see

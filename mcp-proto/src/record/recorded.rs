@@ -18,7 +18,7 @@ use crate::wire::Outbox;
 /// A destination for the bytes of a recording.
 ///
 /// Implemented for `Vec<u8>` and for closures that take `&[u8]`; a closure can, for example, write
-/// the bytes to a file. Each call of [`write`](Self::write) passes only complete entries, so a
+/// the bytes to a file. Each call to [`write`](Self::write) passes only complete entries, so a
 /// recording remains readable if the program crashes.
 pub trait Sink {
     /// Writes the next piece of the recording.

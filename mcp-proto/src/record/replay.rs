@@ -35,8 +35,8 @@ pub struct ReplayTotals {
 
 /// The first difference between a recording and its replay.
 ///
-/// It describes messages without their payloads, as [`Recording::show`] does when `payloads` is
-/// false.
+/// A divergence describes messages without their payloads, as [`Recording::show`] does when
+/// `payloads` is false.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Divergence {
@@ -69,7 +69,7 @@ impl Recording<'_> {
     ///
     /// # Errors
     /// Returns a [`Divergence`] at the first output that differs, and leaves `machine` in the state
-    /// that it has reached.
+    /// that it had reached.
     pub fn replay<M: Endpoint>(&self, machine: &mut M) -> Result<ReplayTotals, Divergence> {
         let mut replay =
             Replay { machine, produced: 0, pending: Vec::new(), totals: ReplayTotals::default() };

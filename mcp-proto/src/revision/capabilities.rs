@@ -29,7 +29,7 @@ pub enum Capability {
     Resources,
     /// Server: reports changes to the list of resources.
     ResourcesListChanged,
-    /// Server: reports changes to a resource to its subscribers.
+    /// Server: notifies subscribers of changes to a resource.
     ResourcesSubscribe,
     /// Client: provides roots.
     Roots,

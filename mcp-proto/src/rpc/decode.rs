@@ -72,7 +72,7 @@ pub(crate) struct Object<'a> {
     pub(crate) text: &'a [u8],
     /// Whether the message has line breaks between its tokens.
     line_breaks: bool,
-    /// The member `resultType`, found while parsing the message.
+    /// The `resultType` member, found while parsing the message.
     result_type: Option<&'a [u8]>,
 }
 
@@ -93,7 +93,7 @@ impl<'a> Object<'a> {
 pub(crate) struct Params<'a> {
     /// The params; `None` if they are absent or not an object.
     pub(crate) object: Option<Object<'a>>,
-    /// The member `_meta`, found while parsing the message.
+    /// The `_meta` member, found while parsing the message.
     pub(crate) meta: Option<&'a [u8]>,
     /// The members found while parsing the message.
     members: MemberIndex<'a, MEMBERS_MAX>,
@@ -103,7 +103,7 @@ pub(crate) struct Params<'a> {
 }
 
 impl<'a> Params<'a> {
-    /// Returns the member `name` of the params.
+    /// Returns the `name` member of the params.
     pub(crate) fn member(&self, name: &str) -> Option<&'a [u8]> {
         self.members.find(self.object?.text, name)
     }
@@ -119,7 +119,7 @@ impl<'a> Params<'a> {
         self.object.is_some_and(|object| object.line_breaks)
     }
 
-    /// Returns the member `name` of `_meta`.
+    /// Returns the `name` member of `_meta`.
     pub(crate) fn meta_member(&self, name: &str) -> Option<&'a [u8]> {
         find(self.meta?, name)
     }

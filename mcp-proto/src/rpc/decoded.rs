@@ -111,7 +111,7 @@ impl<'a> DecodedMessage<'a> {
 
     /// Returns the id of a response, or `None` if this is not a response or its id is not a `u64`.
     ///
-    /// It equals the id in the [`OutgoingKind::Request`] of the request being answered.
+    /// The id equals the one in the [`OutgoingKind::Request`] of the request being answered.
     ///
     /// [`OutgoingKind::Request`]: crate::OutgoingKind::Request
     #[must_use]

@@ -14,7 +14,7 @@ use crate::json::{JsonReader, Raw};
 use crate::revision::{R3, R5, Revision};
 
 object! {
-    /// The params of a `completion/complete` request, which asks for values of an argument.
+    /// The params of a `completion/complete` request, which asks for suggested argument values.
     ///
     /// See <https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/completion>.
     pub struct Complete {

@@ -89,11 +89,11 @@ object! {
         required name: String = "name",
         /// Display name.
         optional title: String = "title",
-        /// Description.
+        /// Description of the resource, for the model.
         optional description: String = "description",
         /// Media type.
         optional mime_type: String = "mimeType",
-        /// Size in bytes.
+        /// Size of the contents in bytes, before base64 encoding.
         optional size: u64 = "size",
         /// Icons for user interfaces. (since 2025-11-25)
         optional icons: List<Icon> = "icons" in R4..=R5,

@@ -52,7 +52,7 @@ pub trait Decode: Sized {
     }
 }
 
-/// A decoding error: the location, the expected type of value, and the value found.
+/// A decoding error: its location, the expected value, and the value found.
 ///
 /// ```
 /// use mcp_proto::Raw;
@@ -66,21 +66,22 @@ pub trait Decode: Sized {
 pub struct DecodeError {
     /// The location of the error, as a JSON pointer (RFC 6901).
     pub pointer: String,
-    /// The expected type of value, such as `an array`.
+    /// The expected value, such as `an array`.
     pub expected: &'static str,
     /// The value found instead; `None` if the value is missing.
     pub found: Option<Raw>,
 }
 
 impl DecodeError {
-    /// Creates an error that reports the next value of `reader` as found where `expected` was
-    /// required. Does not consume the value.
+    /// Creates an error that reports the next value of `reader` where `expected` was required.
+    ///
+    /// Does not consume the value.
     #[must_use]
     pub fn expected(expected: &'static str, reader: &JsonReader<'_>) -> Self {
         Self { pointer: String::new(), expected, found: Some(reader.clone().raw()) }
     }
 
-    /// Creates an error for the member `name`, which is missing.
+    /// Creates an error for a missing required member `name`.
     #[must_use]
     pub fn missing(name: &str) -> Self {
         Self { pointer: String::new(), expected: "a value", found: None }.within(name)

@@ -51,7 +51,7 @@ object! {
 impl Form {
     /// Adds a required field, replacing any existing field named `name`.
     ///
-    /// Appends `name` to the list `required`, even if the list already contains it.
+    /// Appends `name` to the `required` list, even if the list already contains it.
     #[must_use]
     pub fn field(mut self, name: &str, field: impl Into<Field>) -> Self {
         self.required.get_or_insert_default().push(name.to_owned());
@@ -60,7 +60,7 @@ impl Form {
 
     /// Adds an optional field, replacing any existing field named `name`.
     ///
-    /// Leaves the list `required` unchanged: if the replaced field was required, so is the new one.
+    /// Leaves the `required` list unchanged: if the replaced field was required, so is the new one.
     #[must_use]
     pub fn optional_field(mut self, name: &str, field: impl Into<Field>) -> Self {
         self.properties = self.properties.with(name, OrUnknown::Known(field.into()));
@@ -119,7 +119,7 @@ impl Form {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Field {
-    /// A yes-or-no field.
+    /// A boolean field.
     Bool(BoolField),
     /// A field for which the user chooses one of several values.
     Choice(ChoiceField),

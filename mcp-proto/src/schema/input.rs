@@ -1,4 +1,4 @@
-//! The result by which a server requests input from the client. (since 2026-07-28)
+//! The result with which a server requests input from the client. (since 2026-07-28)
 
 use alloc::string::String;
 
@@ -7,7 +7,7 @@ use super::macros::object;
 use super::meta::Meta;
 
 object! {
-    /// An interim result by which the server asks the client for input. (since 2026-07-28)
+    /// An interim result with which the server asks the client for input. (since 2026-07-28)
     ///
     /// At least one of `input_requests` and `request_state` is present.
     ///

@@ -7,7 +7,7 @@ use crate::error::Unencodable;
 use crate::json::{JsonReader, Object, Raw, Str};
 use crate::revision::Revision;
 
-/// The members of a JSON object, in their order and with unparsed values.
+/// The members of a JSON object, in order and with unparsed values.
 ///
 /// Holds the unknown members of a schema type, or all members of an object with free-form keys.
 ///

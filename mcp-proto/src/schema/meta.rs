@@ -38,7 +38,7 @@ pub struct Meta {
 pub mod key {
     /// In a request: the progress token.
     pub const PROGRESS_TOKEN: &str = "progressToken";
-    /// In any message about a task: the task's id. (2025-11-25 only)
+    /// In a message about a task: the [`RelatedTask`](super::RelatedTask). (2025-11-25 only)
     pub const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
     /// In a result that creates a task: an interim response for the model. (2025-11-25 only)
     pub const MODEL_IMMEDIATE_RESPONSE: &str = "io.modelcontextprotocol/model-immediate-response";
@@ -52,13 +52,13 @@ pub mod key {
     pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
     /// In a result: the server's name and version. (since 2026-07-28)
     pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
-    /// In a message of a subscription: the id of the request that opened it. (since 2026-07-28)
+    /// In a subscription's message: the id of the subscription's request. (since 2026-07-28)
     pub const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
-    /// In any message: the W3C Trace Context, as in a `traceparent` header.
+    /// In any message: the `traceparent` value of W3C Trace Context.
     pub const TRACEPARENT: &str = "traceparent";
-    /// In any message: the W3C Trace Context, as in a `tracestate` header.
+    /// In any message: the `tracestate` value of W3C Trace Context.
     pub const TRACESTATE: &str = "tracestate";
-    /// In any message: the W3C Baggage, as in a `baggage` header.
+    /// In any message: the `baggage` value of W3C Baggage.
     pub const BAGGAGE: &str = "baggage";
 }
 

@@ -5,7 +5,7 @@
 //! member is an error that contains the path of the member. Encoding is **exact**: members that the
 //! peer's revision does not define are omitted.
 //!
-//! Without the feature `schema`, only the types that a connection needs are available; all other
+//! Without the `schema` feature, only the types that a connection needs are available; all other
 //! payloads are [`Raw`](crate::Raw).
 //!
 //! Decoded text can share the bytes of the [`Raw`](crate::Raw) it was decoded from; see [`Str`].

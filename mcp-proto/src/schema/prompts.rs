@@ -78,7 +78,7 @@ object! {
 message!(ClientRequest "prompts/list": ListPrompts => ListPromptsResult);
 
 object! {
-    /// The params of a `prompts/get` request, which fills in a prompt's arguments.
+    /// The params of a `prompts/get` request, which renders a prompt with the given arguments.
     pub struct GetPrompt {
         /// The prompt's name.
         required name: String = "name",
@@ -94,7 +94,7 @@ object! {
 }
 
 object! {
-    /// The result of a `prompts/get` request: the prompt, with its arguments filled in.
+    /// The result of a `prompts/get` request: the rendered prompt.
     pub struct GetPromptResult {
         /// Description of the prompt.
         optional description: String = "description",
@@ -122,7 +122,7 @@ impl From<Vec<PromptMessage>> for GetPromptResult {
 }
 
 object! {
-    /// A message of a prompt.
+    /// A message in a prompt.
     pub struct PromptMessage {
         /// The author of the message.
         required role: Role = "role",

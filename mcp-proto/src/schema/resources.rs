@@ -30,7 +30,7 @@ object! {
         optional description: String = "description",
         /// Media type.
         optional mime_type: String = "mimeType",
-        /// Size in bytes.
+        /// Size of the contents in bytes, before base64 encoding.
         optional size: u64 = "size",
         /// Icons for user interfaces. (since 2025-11-25)
         optional icons: List<Icon> = "icons" in R4..=R5,
@@ -256,7 +256,7 @@ object! {
 object! {
     /// The result of a `resources/read` request.
     pub struct ReadResourceResult {
-        /// The resource's contents. A folder, for example, can have several parts.
+        /// The resource's contents, possibly in several parts, such as the files of a folder.
         required contents: List<ResourceContents> = "contents",
         /// Kind of result. (since 2026-07-28)
         stamped result_type: ResultType = "resultType" in R5..=R5,

@@ -139,7 +139,7 @@ string_enum! {
 }
 
 object! {
-    /// A message of a conversation with a model.
+    /// A message in a conversation with a model.
     pub struct SamplingMessage {
         /// The author of the message.
         required role: Role = "role",
@@ -253,7 +253,7 @@ object! {
     }
 }
 
-/// One content block of a conversation with a model.
+/// One content block in a conversation with a model.
 ///
 /// A block of an unknown type is kept verbatim. Encoding a block of a known type fails if the
 /// peer's revision does not define that type.

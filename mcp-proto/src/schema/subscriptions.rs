@@ -25,7 +25,7 @@ object! {
 message!(ClientRequest "subscriptions/listen": SubscriptionsListen => SubscriptionsListenResult);
 
 object! {
-    /// Selects the notifications of a subscription. (since 2026-07-28)
+    /// The notifications selected for a subscription. (since 2026-07-28)
     pub struct SubscriptionFilter {
         /// Whether to report changes to the list of tools.
         optional tools_list_changed: bool = "toolsListChanged",

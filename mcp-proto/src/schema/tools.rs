@@ -77,7 +77,7 @@ object! {
 object! {
     /// Hints about a tool's behaviour. (since 2025-03-26)
     ///
-    /// An absent hint means its default value. The hints come from the server, so trust them only
+    /// An absent hint has its default value. The hints come from the server, so trust them only
     /// as far as you trust the server.
     // SEC-04: annotations are untrusted.
     pub struct ToolAnnotations {

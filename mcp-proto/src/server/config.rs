@@ -131,7 +131,7 @@ impl Config {
         self.with(|identity| identity.limits = limits)
     }
 
-    /// Sets the reaction to violations of the protocol by a client.
+    /// Sets how the server reacts when a client violates the protocol.
     ///
     /// Default: [`ViolationPolicy::Reply`], which reports violations and answers malformed messages
     /// with an error.

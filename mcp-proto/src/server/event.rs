@@ -68,16 +68,19 @@ pub enum Event {
         /// The reason, if the client gave one.
         reason: Option<Box<str>>,
     },
-    /// A resource lost its last subscriber. Changes to it no longer need to be reported.
+    /// The last subscription to a resource ended.
+    ///
+    /// Changes to the resource no longer need to be reported.
     Unwatched {
         /// The URI of the resource.
         uri: Box<str>,
     },
     /// The client violated the protocol. By default, the connection continues; see [`Violation`].
     Violation(Violation),
-    /// A resource got its first subscriber.
+    /// The first subscription to a resource began.
     ///
-    /// Report changes to it with [`Server::notify_changed`](crate::server::Server::notify_changed).
+    /// Report changes to the resource with
+    /// [`Server::notify_changed`](crate::server::Server::notify_changed).
     Watched {
         /// The URI of the resource.
         uri: Box<str>,

@@ -1,4 +1,4 @@
-//! [`Pipe`]: one direction of a pipe in virtual time, with fault injection.
+//! [`Pipe`]: one direction of a byte stream in virtual time, with fault injection.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;

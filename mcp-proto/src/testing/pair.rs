@@ -44,7 +44,7 @@ type Describe<E> = fn(&<E as Endpoint>::Event) -> String;
 ///
 /// The events of each side are queued, and the test acts as the application: it calls the methods
 /// of [`client`](Self::client) and [`server`](Self::server) with [`now`](Self::now). Alternatively,
-/// set a handler for the events: [`on_client_event`](Self::on_client_event),
+/// set a handler for the events with [`on_client_event`](Self::on_client_event) or
 /// [`on_server_event`](Self::on_server_event).
 ///
 /// To inject faults, set the fields of a [`Pipe`]. A [`WireChecker`] checks the messages of both

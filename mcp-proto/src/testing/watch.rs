@@ -39,7 +39,7 @@ impl core::error::Error for WireViolation {}
 
 /// A checker for both directions of a line-delimited connection between any two peers.
 ///
-/// It reports:
+/// The checker reports:
 ///
 /// - lines that are not messages: invalid JSON, invalid JSON-RPC 2.0, and batches in revisions that
 ///   do not allow them;

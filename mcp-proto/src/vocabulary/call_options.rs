@@ -55,7 +55,7 @@ pub struct CallOptions {
     pub timeout_max: Option<Duration>,
     /// The incoming request on whose behalf a server makes this call. Default: none.
     ///
-    /// Over HTTP, the call is sent on that request's stream. It fails with
+    /// Over HTTP, the call is sent on that request's stream. The call fails with
     /// [`Misuse::Stale`](crate::Misuse::Stale) if the request has ended, and with
     /// [`Misuse::Unsupported`](crate::Misuse::Unsupported) if the request's client does not accept
     /// requests.

@@ -179,10 +179,10 @@ pub(crate) fn is_within_resource(parent: &str, uri: &str) -> bool {
     })
 }
 
-/// A change on a server, to be reported to subscribed clients.
+/// A change on a server, to be reported to the client.
 ///
 /// Pass it to [`Server::notify_changed`](crate::server::Server::notify_changed), which reports it
-/// to every subscriber whose [`Filter`] selects it. The server must have declared the matching
+/// on every subscription whose [`Filter`] selects it. The server must have declared the matching
 /// capability.
 ///
 /// ```

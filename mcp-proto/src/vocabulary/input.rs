@@ -126,7 +126,7 @@ impl InputResponses {
 
     /// Decodes the response to the input request `key` as a type of [`schema`](crate::schema).
     ///
-    /// Returns `None` if there is no response to it.
+    /// Returns `None` if there is no such response.
     ///
     /// # Errors
     /// Fails if a member is missing or has the wrong type.

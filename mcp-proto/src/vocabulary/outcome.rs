@@ -295,7 +295,7 @@ impl Progress {
         self
     }
 
-    /// Sets the message for users.
+    /// Sets the message shown to users.
     #[must_use]
     pub fn with_message(mut self, message: impl Into<Box<str>>) -> Self {
         self.message = Some(message.into());

@@ -58,7 +58,7 @@ pub enum OutgoingKind {
         /// The wire id of the cancelled request.
         id: u64,
     },
-    /// The end of a stream. It comes without a message.
+    /// The end of a stream, with no message attached; `body` is empty.
     ///
     /// If [`Outgoing::last`] is true, the stream is complete. Otherwise, the application has closed
     /// the stream early, and the response will follow on another stream.
@@ -113,7 +113,7 @@ pub struct Outgoing<'a> {
     pub kind: OutgoingKind,
     /// Whether this is the last message on its stream. If so, close the stream after sending it.
     pub last: bool,
-    /// The revision of the message, which HTTP sends in the header `MCP-Protocol-Version`.
+    /// The revision of the message, which HTTP sends in the `MCP-Protocol-Version` header.
     pub revision: Revision,
     /// The message: one JSON value without line breaks. Empty for [`OutgoingKind::EndOfStream`].
     pub body: &'a [u8],

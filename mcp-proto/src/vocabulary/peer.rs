@@ -149,7 +149,8 @@ pub struct Context {
     pub peer: Arc<Peer>,
     /// The minimum severity of [log messages][spec] to send; `None` if the client set none.
     ///
-    /// [`Server::log`](crate::server::Server::log) discards messages below it.
+    /// [`Server::log`](crate::server::Server::log) discards less severe messages. If the level is
+    /// `None`, it discards all messages for a modern request, and none in a legacy session.
     ///
     /// [spec]: https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/logging
     pub log_level: Option<Level>,
@@ -158,7 +159,7 @@ pub struct Context {
     /// If not, [`Server::progress`](crate::server::Server::progress) sends nothing.
     pub wants_progress: bool,
     /// The responses to the input requests sent with
-    /// [`Server::request_input`](crate::server::Server::request_input); `None` if none were sent.
+    /// [`Server::request_input`](crate::server::Server::request_input); `None` if there are none.
     pub input_responses: Option<InputResponses>,
     /// The state passed to [`Server::request_input`](crate::server::Server::request_input); `None`
     /// if there was none.

@@ -26,7 +26,7 @@ use core::fmt;
 pub struct Violation {
     /// The kind of violation.
     pub kind: ViolationKind,
-    /// A description for logs. From the peer's messages, it quotes only ids and method names.
+    /// A description for logs. It quotes no payload of the peer, only ids, names and numbers.
     pub detail: Cow<'static, str>,
 }
 
@@ -51,8 +51,9 @@ pub enum ViolationKind {
     BadNotification,
     /// An invalid batch. None of its members is handled.
     ///
-    /// The revision does not allow batches, or the batch is empty or has more than
-    /// [`Limits::batch_members_max`](crate::Limits::batch_members_max) members.
+    /// The revision does not allow batches, the batch is empty or has more than
+    /// [`Limits::batch_members_max`](crate::Limits::batch_members_max) members, or too many batched
+    /// responses are pending.
     // BAT-03, BAT-12, BAT-17: none of its members is handled.
     InvalidBatch,
     /// A request that reuses the id of a request in flight. The new request is refused.

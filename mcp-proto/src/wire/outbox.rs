@@ -120,7 +120,7 @@ impl Outbox {
         }
     }
 
-    /// Reports that `bytes` of the last taken bytes were written and no longer count as queued.
+    /// Records that `bytes` of the bytes last taken were written and no longer count as queued.
     pub fn mark_written(&mut self, bytes: usize) {
         self.taken = self.taken.saturating_sub(bytes);
     }

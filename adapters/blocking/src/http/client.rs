@@ -31,13 +31,15 @@ impl Dial for EventLoop {
 pub trait ConnectHttp: mcp_adapter::Sealed {
     /// Connects to a server and waits until it has identified itself.
     ///
-    /// The client first sends `server/discover` to detect whether the server supports a modern
-    /// revision (2026-07-28 or later). If the server does not, the client then sends `initialize`.
+    /// Unless [`Client::expect_era`] selects the legacy era, the client first sends
+    /// `server/discover` to detect whether the server supports a modern revision (2026-07-28 or
+    /// later). If the server does not, the client then sends `initialize`.
     ///
     /// Dropping the last clone of the connection ends the session and blocks until that is done.
     ///
     /// # Errors
-    /// Fails with [`Error::Start`] if the connection cannot be opened.
+    /// Fails with [`Error::Start`] if the connection cannot be opened, and with [`Error::Io`] if
+    /// the operating system refuses a thread or random bytes.
     // LIF-30: a legacy server rejects the probe.
     fn connect_http(self, remote: Remote) -> Result<Connection, Error>;
 }

@@ -1,6 +1,7 @@
 //! Streamable HTTP without an async runtime: servers that listen, and clients.
 //!
-//! One thread polls all sockets; handlers run on threads of their own and may block.
+//! One thread polls all sockets. Handlers may block: they run on a thread pool until they have
+//! proved quick.
 //!
 //! ```no_run
 //! use std::net::TcpListener;

@@ -34,7 +34,7 @@ pub trait ServeHttp: mcp_adapter::Sealed {
     ///
     /// # Errors
     /// Fails if a registered tool, resource or prompt is invalid, or if the listener fails
-    /// permanently.
+    /// permanently, which also sets `stop`.
     fn serve_http(&self, listener: TcpListener, options: Http, stop: &Stop) -> io::Result<()>;
 }
 

@@ -86,8 +86,7 @@ impl<'c, T: Decode> Call<'c, T> {
         self
     }
 
-    /// Makes the client send the call even if it has a cached result. The new result is still
-    /// cached.
+    /// Sends the call even if the client has cached its result. The new result is still cached.
     ///
     /// Has no effect if [`Limits::cache_bytes_max`](mcp_proto::Limits::cache_bytes_max) is 0, which
     /// is the default.
@@ -235,7 +234,7 @@ impl<T> Pending<T> {
         self.slot.next_progress().await
     }
 
-    /// Cancels the call and notifies the server, giving `reason` as the reason.
+    /// Cancels the call and notifies the server, passing on `reason`.
     pub fn cancel(mut self, reason: &str) {
         self.cancel_once(reason);
     }

@@ -85,7 +85,7 @@ impl Connector {
     }
 }
 
-/// A connection that is being opened. Dropping this value closes it.
+/// A connection that is being opened. Dropping this value closes the connection.
 #[derive(Debug)]
 pub struct Connecting(Connection);
 
@@ -146,7 +146,7 @@ impl Connection {
     ///
     /// Calls in flight fail with [`CallError::Lost`](mcp_proto::CallError::Lost), and the log level
     /// must be set again. A [`Subscription`](crate::Subscription) that ended because the old
-    /// connection was lost continues on the new one, unless it was dropped. It does not report
+    /// connection was lost continues on the new one, unless it was dropped, but does not report
     /// changes that happened in between.
     ///
     /// # Errors

@@ -123,8 +123,8 @@ impl Connection {
 
     /// Prepares a tool call.
     ///
-    /// Await the call or [start](Call::start) it to send it. The call fails unless `arguments`
-    /// serializes to a JSON object.
+    /// The call is sent when you await it or [start](Call::start) it. The call fails unless
+    /// `arguments` serializes to a JSON object.
     pub fn call_tool(
         &self,
         name: &str,
@@ -153,14 +153,14 @@ impl Connection {
     /// Prepares a call with a typed request, such as
     /// [`ReadResource`](mcp_proto::schema::ReadResource).
     ///
-    /// Await the call or [start](Call::start) it to send it.
+    /// The call is sent when you await it or [start](Call::start) it.
     pub fn call<'c, R: ClientRequest + Send + 'c>(&'c self, request: R) -> Call<'c, R::Result> {
         Call::new(&self.inner.link, R::METHOD, request)
     }
 
-    /// Prepares a call of any method by name, with its params as raw JSON.
+    /// Prepares a call to any method by name, with raw JSON params.
     ///
-    /// Await the call or [start](Call::start) it to send it.
+    /// The call is sent when you await it or [start](Call::start) it.
     pub fn call_raw<'c>(&'c self, method: &str, params: Raw) -> Call<'c, Raw> {
         Call::new(&self.inner.link, method.to_owned(), params)
     }
@@ -182,7 +182,7 @@ impl Connection {
     ///
     /// Log messages arrive as notifications; see
     /// [`Client::on_notification`](crate::Client::on_notification). In the modern era (from
-    /// revision 2026-07-28), the level applies only to calls that are sent afterwards.
+    /// revision 2026-07-28), the level applies only to calls sent afterwards.
     ///
     /// # Errors
     /// Fails with [`Error::Misuse`] if the server does not support logging, and with
@@ -195,7 +195,7 @@ impl Connection {
         set.await?.await.map(drop)
     }
 
-    /// Subscribes to changes of lists and resources.
+    /// Subscribes to changes in lists and resources.
     ///
     /// Waits for the server's acknowledgment, which may cover less than requested; see
     /// [`Subscription::acknowledged`].
@@ -240,7 +240,7 @@ impl Connection {
         Ok(self.inner.link.with_room(NOTIFY_PATIENCE, send).await?)
     }
 
-    /// Closes the connection, shuts down a server started by `spawn`, and waits for its exit.
+    /// Closes the connection, shuts down a server started by `spawn`, and waits for it to exit.
     ///
     /// Returns the exit status of a server started by `spawn`; returns `None` for other
     /// connections, or if the status is unknown. Calls in flight fail with
@@ -276,7 +276,7 @@ impl Connection {
         self.inner.link.inspect(|state| state.connection.close_reason().cloned())
     }
 
-    /// Returns up to 32 of the last lines that the server wrote to stderr.
+    /// Returns the last lines, 32 at most, that the server wrote to stderr.
     ///
     /// The list is empty unless the server was started by `spawn`.
     #[must_use]

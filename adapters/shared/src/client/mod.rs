@@ -166,7 +166,8 @@ impl Client {
         self.declare(Capability::Roots).handle("roots/list", answer)
     }
 
-    /// Declares a capability that no handler declares by itself, such as sampling with tools.
+    /// Declares a capability in addition to those that the registered handlers imply, such as
+    /// sampling with tools.
     pub fn declare(mut self, capability: Capability) -> Self {
         self.config = self.config.capability(capability);
         self
@@ -237,7 +238,7 @@ impl Client {
     /// Sets the era that the server is expected to have, usually that of the previous connection.
     ///
     /// An era is a family of protocol revisions: *legacy* up to 2025-11-25, *modern* from
-    /// 2026-07-28. By default the client probes the server with `server/discover` to detect its
+    /// 2026-07-28. By default, the client probes the server with `server/discover` to detect its
     /// era. Expecting the legacy era skips the probe and saves a round trip. A wrong expectation is
     /// corrected while connecting.
     // LIF-31: the cached era is a hint only.
@@ -256,14 +257,14 @@ impl Client {
         self
     }
 
-    /// Enlarges the pipes to and from a server started by `spawn` to at least `bytes`.
+    /// Sets the minimum size, in bytes, of the pipes to and from a server started by `spawn`.
     ///
-    /// By default the pipes keep the system's size, 64 KiB on Linux.
+    /// By default, the pipes keep the system's size, 64 KiB on Linux.
     ///
     /// If messages are large, larger pipes save context switches; 512 KiB is then a good choice.
-    /// This setting works on Linux and Android only, within the limits of the system (see
-    /// `pipe(7)`). The system limits the total pipe size of each user, so a client with small
-    /// messages should keep the default.
+    /// This setting takes effect only on Linux and Android, within the system's limits (see
+    /// `pipe(7)`). The system limits the total pipe size per user, so a client with small messages
+    /// should keep the default.
     pub fn pipe_bytes(mut self, bytes: usize) -> Self {
         self.pipe_bytes = Some(bytes);
         self
@@ -294,7 +295,7 @@ impl Client {
     /// The recording is buffered and flushed when the connection ends; a program that is killed
     /// loses up to 64 KiB of it. Writes block the connection, so the writer must not block on the
     /// connection in turn. If the writer fails or panics, the recording ends and the connection
-    /// continues; the feature `tracing` reports this once.
+    /// continues; the `tracing` feature reports this once.
     ///
     /// Replaying requires a protocol state machine with an equal configuration;
     /// [`machine`](Self::machine) creates one.
@@ -350,8 +351,8 @@ impl Client {
 
     /// Creates a connection over a pair of byte streams.
     ///
-    /// The adapter must drive it with the returned [`DriverHandle`] and await the [`Connecting`]
-    /// value.
+    /// The adapter must drive the connection with the returned [`DriverHandle`] and await the
+    /// [`Connecting`] value.
     ///
     /// # Errors
     /// Fails if `runtime` cannot spawn futures.
@@ -363,11 +364,11 @@ impl Client {
         connection.open(machine, runtime)
     }
 
-    /// Sets the maximum number of threads in the pool that runs the handlers of server requests.
+    /// Sets the maximum number of threads in the pool that handles requests from the server.
     /// Default: 512, minimum: 1.
     ///
     /// Further requests wait. A thread costs about 20 KiB of memory besides what its handler needs.
-    /// Handlers that ignore their cancellation may occupy as many threads again.
+    /// Handlers that keep running after their cancellation may occupy as many additional threads.
     pub fn threads_max(mut self, threads_max: usize) -> Self {
         self.threads_max = threads_max;
         self

@@ -20,7 +20,7 @@ use crate::transport::link::{Link, State};
 const CHANGES_MAX: usize = 1024;
 const CHANGES_BYTES_MAX: usize = 1 << 20;
 
-/// A change of a list or resource on the server.
+/// A change to a list or resource on the server.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Changed {
@@ -32,7 +32,7 @@ pub enum Changed {
     Prompts,
     /// The resource with this URI changed. It may be a sub-resource of the subscribed one.
     Resource(String),
-    /// The list of resources changed.
+    /// The list of resources or of resource templates changed.
     Resources,
     /// The list of tools changed.
     Tools,
@@ -59,7 +59,7 @@ impl Changed {
     }
 }
 
-/// A subscription to changes of lists and resources.
+/// A subscription to changes in lists and resources.
 ///
 /// Changes are queued until they are read; a change that is still queued is not queued again. The
 /// queue holds at most 1,024 distinct changes and 1 MiB of URIs. Beyond that, all queued resource

@@ -33,14 +33,14 @@ use crate::trace::Trace;
 
 /// The part of a runtime that runs futures in the background.
 pub trait Spawn: Send + Sync + 'static {
-    /// Runs a future to completion, unless the runtime shuts down before.
+    /// Runs a future to completion, unless the runtime shuts down first.
     ///
     /// # Errors
-    /// If the future cannot be run.
+    /// Fails if the future cannot be run.
     fn spawn(&self, future: BoxFuture<'static, ()>) -> io::Result<()>;
 
-    /// Returns whether handlers that are futures must run on the pool for blocking functions, each
-    /// to completion on one thread.
+    /// Returns whether asynchronous handlers must run like blocking functions, each to completion
+    /// on one thread.
     fn is_plain(&self) -> bool {
         false
     }
@@ -71,7 +71,7 @@ pub(crate) const THREADS_MAX: usize = 512;
 /// that a connection which sends many at once delays others only this much.
 const TURN_MAX: Duration = Duration::from_millis(1);
 
-/// Runs the handlers of one connection.
+/// The workers that run the handlers of one connection.
 #[expect(
     missing_debug_implementations,
     unnameable_types,

@@ -15,8 +15,8 @@ type Check = Arc<dyn Fn(&Parts) -> Result<(), Refusal> + Send + Sync>;
 /// The options of a server over
 /// [Streamable HTTP](https://modelcontextprotocol.io/specification/2025-11-25/basic/transports).
 ///
-/// By default, only requests to loopback hosts are accepted. A request from a browser page is
-/// accepted only if the page's origin is also a loopback host. This prevents DNS rebinding attacks.
+/// By default, only requests to loopback hosts are accepted, and requests from web pages only if
+/// the page's origin is on a loopback host. This prevents DNS rebinding attacks.
 ///
 /// ```
 /// use mcp_adapter::http::Http;
@@ -98,7 +98,7 @@ impl Http {
         self
     }
 
-    /// Makes the server accept requests from browser pages of an origin such as
+    /// Makes the server accept requests from web pages of this origin, for example
     /// `https://app.example.com`.
     pub fn origin(mut self, origin: &str) -> Self {
         self.origins.push(origin.into());

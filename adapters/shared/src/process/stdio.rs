@@ -1,8 +1,8 @@
 //! Stdin and stdout as descriptors that an event loop can poll.
 //!
 //! Pipes and sockets can be polled. Terminals and plain files cannot: a dedicated thread copies
-//! their bytes through a pipe. It does not belong to the runtime, so it delays neither the end of
-//! the runtime nor of the process.
+//! their bytes through a pipe. The thread does not belong to the runtime, so it delays the end of
+//! neither the runtime nor the process.
 
 use std::fs::File;
 use std::io::{self, Read, Write};

@@ -1,4 +1,4 @@
-//! The recorder of builds without the feature `record`: it records nothing.
+//! The recorder of builds without the `record` feature: it records nothing.
 
 use std::convert::Infallible;
 use std::io;
@@ -8,7 +8,7 @@ use std::ops::Deref;
 use mcp_proto::stdio::Stdio;
 use mcp_proto::{Apply, CommandOutcome, Endpoint, Instant, Misuse, Outbox};
 
-/// A recorded connection, which cannot exist without the feature `record`.
+/// A recorded connection, which cannot exist without the `record` feature.
 #[derive(Debug)]
 #[expect(unnameable_types, reason = "the transport of a connection is internal")]
 pub struct RecordedStream<R>(Infallible, PhantomData<R>);

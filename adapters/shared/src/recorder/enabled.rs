@@ -88,8 +88,8 @@ where
 
 /// The writer of one recording.
 ///
-/// It belongs to the application. If it fails or panics, the recording ends, but the connection
-/// continues.
+/// The writer belongs to the application. If it fails or panics, the recording ends, but the
+/// connection continues.
 #[expect(unnameable_types, reason = "the transport of a connection is internal")]
 pub struct RecordingWriter {
     writer: Option<BufWriter<Box<dyn Write + Send>>>,

@@ -1,6 +1,6 @@
 //! Optional recordings of connections over byte streams.
 //!
-//! Without the feature `record`, [`RecordedStream`] is uninhabited and [`Recorder`] records
+//! Without the `record` feature, [`RecordedStream`] is uninhabited and [`Recorder`] records
 //! nothing.
 
 #[cfg(not(feature = "record"))]

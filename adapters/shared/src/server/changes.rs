@@ -13,14 +13,18 @@ use crate::server::handler::Handler;
 use crate::server::handler::context::{Cx, HandlerLink};
 use crate::server::handler::tool_error::ToolError;
 
-/// A handle that notifies clients of changed tools, prompts and resources.
+/// A handle that changes a running server's tools and notifies clients of changes.
 ///
-/// A notification reaches all connected clients of the server. The handle is cheap to clone and can
-/// be used from any thread at any time, even while no client is connected. No method blocks: a
-/// client that does not read is notified later, once for each list or resource that changed.
+/// In the modern era (from revision 2026-07-28), a notification reaches the clients that have
+/// subscribed to the change. In the legacy era, that holds for changes of a resource; a changed
+/// list is announced to all connected clients. The handle is cheap to clone
+/// and can be used from any thread at any time, even while no client is connected. No method
+/// blocks: a client that does not read is notified later, once for each list or resource that
+/// changed.
 ///
 /// A server sends only the notifications that it declares; see
-/// [`Server::declare_list_changed`](crate::Server::declare_list_changed).
+/// [`Server::declare_list_changed`](crate::Server::declare_list_changed). Other notifications fail,
+/// but only while a client is connected.
 #[derive(Clone)]
 pub struct Changes {
     hub: Arc<Hub>,
@@ -48,7 +52,7 @@ impl Changes {
         self.send(Change::Prompts)
     }
 
-    /// Notifies clients that the list of resources or of resource templates changed.
+    /// Notifies clients that the list of resources or resource templates changed.
     ///
     /// # Errors
     /// Fails with [`Misuse::Undeclared`] if the server does not declare this notification.

@@ -58,17 +58,18 @@ use crate::transport::shutdown::DriverHandle;
 ///
 /// The driving thread reads the requests of a connection and sends the responses. A handler that
 /// runs there costs no context switch, but everything else on the thread waits for it. A function
-/// therefore starts on the thread pool and must prove quick: about 16 runs in a row of at most
-/// 0.1 ms. Several longer runs, or a single one above 5 ms, send it back to the pool, and after the
-/// latter the proof takes eight times as many runs, up to 65,536. With the feature `tracing`, a
-/// warning names the handler. Register a function that is quick for some arguments and slow for
-/// others with [`tool_raw_blocking`](Self::tool_raw_blocking) and its siblings: it never leaves the
-/// pool. A function that calls [`Cx::sleep`](crate::Cx::sleep) or [`Cx::log`](crate::Cx::log) never
-/// leaves it again, either.
+/// therefore starts on the thread pool and must first prove quick, with about 16 runs in a row of
+/// at most 0.1 ms. Several longer runs, or a single run above 5 ms, send it back to the pool. After
+/// a run above 5 ms on the driving thread, proving quick takes eight times as many runs as before,
+/// up to 65,536; with the `tracing` feature, a warning names the handler. If a function is quick
+/// for some arguments and slow for others, register it with
+/// [`tool_raw_blocking`](Self::tool_raw_blocking) or one of its siblings, which keep it on the
+/// pool. A function that has called [`Cx::sleep`](crate::Cx::sleep) or [`Cx::log`](crate::Cx::log)
+/// also stays there.
 ///
-/// The pool starts threads while work waits, not with each request, and ends them when they are
-/// idle. It is fair between connections and between handlers, and keeps an eighth of its threads
-/// for those that have none. A handler whose request was cancelled gives its place to others.
+/// The pool adds threads only while work waits, and ends idle threads. It is fair to connections
+/// and to handlers, and reserves an eighth of its threads for those that occupy none. A cancelled
+/// handler that keeps running no longer counts towards the pool's maximum.
 ///
 /// Cheap to clone. Clones share their handlers, threads and [`Changes`], and each can serve further
 /// connections.
@@ -208,7 +209,9 @@ impl Server {
         self
     }
 
-    /// Replaces the name and version with a full description of the server.
+    /// Sets the server's full description, replacing the name and version passed to [`new`].
+    ///
+    /// [`new`]: Self::new
     pub fn info(mut self, info: Implementation) -> Self {
         self.builder.config = self.builder.config.info(info);
         self
@@ -217,8 +220,8 @@ impl Server {
     /// Authenticates the state that a handler stores while the client gathers input.
     ///
     /// The client holds this state and returns it with its next request. With a seal, a client can
-    /// neither modify nor forge the state, nor use it for another request or more than an hour
-    /// later. Without a seal, the returned state cannot be trusted.
+    /// neither forge nor modify the state, nor use it for another request, and the state expires
+    /// after an hour. Without a seal, the returned state cannot be trusted.
     #[cfg(feature = "seal")]
     pub fn seal(mut self, seal: mcp_proto::seal::Seal) -> Self {
         self.builder.sealing.seal = Some(seal);
@@ -234,14 +237,14 @@ impl Server {
         self
     }
 
-    /// Enlarges the stdin and stdout pipes to at least `bytes` when the server starts on them.
+    /// Sets the minimum size, in bytes, of the stdin and stdout pipes.
     ///
-    /// By default the pipes keep the system's size, 64 KiB on Linux.
+    /// By default, the pipes keep the system's size, 64 KiB on Linux.
     ///
-    /// Larger pipes save context switches when messages are large; 512 KiB is a good choice for
-    /// such servers. This setting works on Linux and Android only, within the limits of the system
-    /// (see `pipe(7)`). The system limits the total pipe size of each user, so small servers should
-    /// keep the default.
+    /// If messages are large, larger pipes save context switches; 512 KiB is then a good choice.
+    /// This setting takes effect only on Linux and Android, within the system's limits (see
+    /// `pipe(7)`). The system limits the total pipe size per user, so a server with small messages
+    /// should keep the default.
     pub fn pipe_bytes(mut self, bytes: usize) -> Self {
         self.pipe_bytes = Some(bytes);
         self
@@ -269,7 +272,7 @@ impl Server {
     /// The recording is buffered and flushed when the connection ends; a program that is killed
     /// loses up to 64 KiB of it. Writes block the connection, so the writer must not block on the
     /// connection in turn. If the writer fails or panics, the recording ends and the connection
-    /// continues; the feature `tracing` reports this once.
+    /// continues; the `tracing` feature reports this once.
     ///
     /// Replaying requires a protocol state machine with an equal configuration;
     /// [`machine`](Self::machine) creates one.
@@ -305,8 +308,8 @@ impl Server {
     /// Sets the maximum number of threads in the pool that runs handlers. Default: 512, minimum: 1.
     ///
     /// Further requests wait. With 1, functions run one at a time, in the order of their requests.
-    /// A thread costs about 20 KiB of memory besides what its handler needs.
-    /// Handlers that ignore their cancellation may occupy as many threads again. Quick functions
+    /// A thread costs about 20 KiB of memory besides what its handler needs. Handlers that keep
+    /// running after their cancellation may occupy as many additional threads. Quick functions
     /// also run on the threads that drive their connections, unless the maximum is 1.
     pub fn threads_max(mut self, threads_max: usize) -> Self {
         self.threads = handler_threads(threads_max);

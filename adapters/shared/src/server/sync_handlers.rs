@@ -83,12 +83,12 @@ impl Server {
         self.add_tool(tool, Handler::tool(handler).always_on_pool())
     }
 
-    /// Like [`tool_raw`](Self::tool_raw), for a handler that blocks: it waits for a disk, a network
-    /// or a person, or computes for long.
+    /// Like [`tool_raw`](Self::tool_raw), for a handler that waits for a disk, a network or a
+    /// person, or that computes for a long time.
     ///
-    /// It always runs on the thread pool. A handler registered with [`tool_raw`](Self::tool_raw)
-    /// moves there by itself when it proves slow; this method is for one that is quick for some
-    /// arguments and slow for others.
+    /// The handler always runs on the thread pool. A handler registered with
+    /// [`tool_raw`](Self::tool_raw) moves there when it proves slow, so use this method for
+    /// handlers that are quick for some arguments and slow for others.
     pub fn tool_raw_blocking<R>(
         self,
         name: &str,

@@ -1,4 +1,4 @@
-//! Traces of one connection, without the feature `tracing`: none.
+//! Traces of one connection, without the `tracing` feature: none.
 
 use std::future::Future;
 use std::io;

@@ -1,4 +1,4 @@
-//! Traces of one connection, with the feature `tracing`.
+//! Traces of one connection, with the `tracing` feature.
 
 use std::future::Future;
 use std::io;

@@ -1,7 +1,7 @@
 //! Spans and events for `tracing`: a span for each connection and each handler, an event for each
 //! protocol event.
 //!
-//! Without the feature `tracing`, [`Trace`] does nothing.
+//! Without the `tracing` feature, [`Trace`] does nothing.
 
 #[cfg(not(feature = "tracing"))]
 mod disabled;

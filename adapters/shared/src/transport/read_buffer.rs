@@ -1,6 +1,6 @@
 //! A read buffer that grows while reads fill it.
 
-/// A read buffer of 8 KiB, which doubles up to 256 KiB while reads fill it.
+/// A read buffer that starts at 8 KiB and doubles, up to 256 KiB, while reads fill it.
 #[derive(Debug)]
 pub struct ReadBuffer {
     bytes: Vec<u8>,

@@ -14,8 +14,8 @@ use crate::transport::link::{Link, LinkRole};
 
 /// The driver's handle to a connection.
 ///
-/// Dropping it ends the connection immediately and kills its child process, for example when the
-/// runtime shuts down.
+/// Dropping the handle, for example when the runtime shuts down, ends the connection immediately
+/// and kills the child process.
 #[derive(Debug)]
 pub struct DriverHandle<R: LinkRole> {
     link: Arc<Link<R>>,

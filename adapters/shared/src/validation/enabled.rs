@@ -1,4 +1,4 @@
-//! Checks of tools against their JSON Schemas, with the feature `jsonschema`.
+//! Checks of tools against their JSON Schemas, with the `jsonschema` feature.
 
 use std::sync::Arc;
 

@@ -41,7 +41,7 @@ pub trait ServeHttp: mcp_adapter::Sealed {
     ///
     /// # Errors
     /// Fails if a registered tool, resource, resource template or prompt is invalid, or if the
-    /// listener fails permanently.
+    /// listener fails permanently, which also sets `stop`.
     fn serve_http(
         &self,
         listener: TcpListener,
@@ -62,7 +62,7 @@ impl ServeHttp for Server {
     }
 }
 
-/// Serves HTTP clients that connect to `listener`, until [`Stop::stop`] is called.
+/// Serves HTTP clients that connect to `listener` until `stop` is set.
 ///
 /// # Errors
 /// Fails if the listener fails permanently.

@@ -47,8 +47,9 @@ fn keep_alive() -> TcpKeepalive {
 pub trait ConnectHttp: mcp_adapter::Sealed {
     /// Connects to a server and waits until it has identified itself.
     ///
-    /// The client first sends `server/discover` to detect whether the server supports a modern
-    /// revision (2026-07-28 or later). If the server does not, the client then sends `initialize`.
+    /// Unless [`Client::expect_era`] selects the legacy era, the client first sends
+    /// `server/discover` to detect whether the server supports a modern revision (2026-07-28 or
+    /// later). If the server does not, the client then sends `initialize`.
     ///
     /// Dropping the last clone of the connection ends the session in the background.
     /// [`Connection::close`] ends the session and waits until it has ended.

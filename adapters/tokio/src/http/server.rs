@@ -46,7 +46,7 @@ pub trait ServeHttp: mcp_adapter::Sealed {
     /// Fails if
     /// - a registered tool, resource, resource template or prompt is invalid;
     /// - the method is used outside of a tokio runtime;
-    /// - the listener fails permanently.
+    /// - the listener fails permanently, which also sets `stop`.
     fn serve_http(
         &self,
         listener: TcpListener,

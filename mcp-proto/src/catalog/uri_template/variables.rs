@@ -7,9 +7,9 @@ use alloc::vec::Vec;
 /// The value of a template variable.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Variable {
-    /// An ordered list of texts; an empty list counts as absent.
+    /// An ordered list of strings; an empty list counts as absent.
     List(Vec<String>),
-    /// A single text.
+    /// A single string.
     Text(String),
 }
 
@@ -59,13 +59,13 @@ impl Variables {
         self
     }
 
-    /// Returns the value named `name`, or `None` if it is absent.
+    /// Returns the value of the variable `name`, or `None` if it is absent.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Variable> {
         self.0.iter().find(|(known, _)| **known == *name).map(|(_, value)| value)
     }
 
-    /// Returns the text named `name`, or `None` if it is absent or a list.
+    /// Returns the string value of the variable `name`, or `None` if it is absent or a list.
     #[must_use]
     pub fn text(&self, name: &str) -> Option<&str> {
         match self.get(name)? {
@@ -74,7 +74,7 @@ impl Variables {
         }
     }
 
-    /// Returns the list named `name`, or `None` if it is absent or a text.
+    /// Returns the list value of the variable `name`, or `None` if it is absent or a string.
     #[must_use]
     pub fn list(&self, name: &str) -> Option<&[String]> {
         match self.get(name)? {

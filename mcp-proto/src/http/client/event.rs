@@ -11,12 +11,13 @@ use crate::vocabulary::CallId;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum HttpEvent {
-    /// The server rejected a message and requires other credentials.
+    /// The server rejected a request with 401 or 403: credentials are missing or insufficient.
     ///
-    /// If the message was a call's request, the call fails. The connection stays open.
+    /// If the request belongs to a call, the call fails. A challenge while connecting closes the
+    /// connection; later, the connection stays open.
     // AUT-11: the client obtains authorization from a challenge.
     Challenged {
-        /// The rejected call; `None` for other messages.
+        /// The rejected call; `None` for any other request.
         call: Option<CallId>,
         /// The HTTP status: 401 or 403.
         status: u16,
@@ -34,7 +35,7 @@ pub struct Challenge {
     pub scheme: String,
     /// The single token (`token68` in RFC 9110) that some schemes use instead of parameters.
     pub token: Option<String>,
-    /// The parameters as pairs of name and value.
+    /// The parameters, as name-value pairs.
     ///
     /// Names are unique and in their original case; values are unquoted.
     pub params: Vec<(String, String)>,

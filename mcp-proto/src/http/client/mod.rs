@@ -132,7 +132,9 @@ enum CloseState {
 }
 
 impl HttpClient {
-    /// Creates a client over HTTP from a newly created `client`.
+    /// Wraps `client` for use over HTTP.
+    ///
+    /// `client` must be newly created: no other method may have been called on it.
     #[must_use]
     pub fn new(mut client: Client, config: HttpConfig) -> Self {
         client.use_exchanges();
@@ -194,7 +196,8 @@ impl HttpClient {
         self.settle();
     }
 
-    /// Handles an exchange that failed: no connection, or an incomplete response.
+    /// Handles the failure of an exchange: no connection was established, or the response is
+    /// incomplete.
     pub fn handle_failure(&mut self, now: Instant, exchange: ExchangeId, reason: ExchangeFailure) {
         self.on_failure(now, exchange, reason);
         self.settle();

@@ -108,7 +108,7 @@ impl Host<'_> {
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Origin<'a> {
-    /// The value `null`, by which a browser withholds the origin.
+    /// The value `null`, which a browser sends to withhold the origin.
     ///
     /// This is different from a missing `Origin` header.
     // T-90: a `null` origin is not exempt from the check.

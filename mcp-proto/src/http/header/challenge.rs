@@ -19,13 +19,13 @@ pub struct ChallengeRef<'a> {
     pub scheme: &'a str,
     /// The token68 value (RFC 9110) that some schemes use instead of parameters.
     pub token: Option<&'a str>,
-    /// The parameters, as pairs of name and unquoted value. Names are unique, ignoring case, but
-    /// keep their original case.
+    /// The parameters, as name-value pairs with unquoted values. Names are unique, ignoring case,
+    /// but keep their original case.
     pub params: Vec<(&'a str, Cow<'a, str>)>,
 }
 
 impl ChallengeRef<'_> {
-    /// Returns the value of the parameter called `name`, in any case, or `None` if it is absent.
+    /// Returns the value of a parameter, or `None` if it is absent. Names are case-insensitive.
     #[must_use]
     pub fn param(&self, name: &str) -> Option<&str> {
         self.params

@@ -20,11 +20,11 @@ pub fn is_media_type(value: &[u8], wanted: &str) -> bool {
 /// Returns whether a request's `Accept` values accept the media type `wanted`.
 ///
 /// The most specific media range that matches `wanted` decides: it accepts `wanted` unless its
-/// weight is zero (`q=0`). If several ranges are equally specific, it is enough that one of them
+/// weight is zero (`q=0`). If several ranges are equally specific, it is enough if one of them
 /// accepts `wanted`. Invalid ranges are ignored.
 ///
-/// Returns false if no range matches. Callers that take a missing `Accept` header to accept
-/// everything must check for it themselves.
+/// Returns false if no range matches. A missing `Accept` header conventionally accepts everything;
+/// callers must handle that case themselves.
 ///
 /// ```
 /// use mcp_proto::http::header::accepts;

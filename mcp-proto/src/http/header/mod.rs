@@ -56,10 +56,10 @@ pub fn text(value: &[u8]) -> Option<&str> {
     core::str::from_utf8(value).ok().filter(|_| plain)
 }
 
-/// Returns a header value as a session id, without surrounding spaces and tabs.
+/// Returns a header value, trimmed, if it consists only of visible ASCII.
 ///
-/// Returns `None` unless the trimmed value is a valid session id: 1 to `bytes_max` characters of
-/// visible ASCII (0x21 to 0x7E).
+/// Returns `None` unless the trimmed value has 1 to `bytes_max` characters, all in 0x21 to 0x7E.
+/// Session ids and `MCP-Protocol-Version` have this form.
 ///
 /// ```
 /// use mcp_proto::http::header::visible;

@@ -129,7 +129,7 @@ impl HttpServer {
     ///
     /// Modern clients usually repeat an identical `_meta` in each request. To avoid parsing it
     /// again, move the cache from one request's server to the next request's server. This saves
-    /// about a tenth of the work per request. It has no effect between servers whose
+    /// about a tenth of the work per request, but has no effect between servers whose
     /// configurations are not clones of one another.
     ///
     /// ```
@@ -247,8 +247,8 @@ impl HttpServer {
     /// [resumes]: https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
     ///
     /// # Errors
-    /// Returns [`Unresumable`] if the messages after `last_event_id` were evicted or never existed,
-    /// or if this is a modern server, whose streams cannot be resumed.
+    /// Returns [`Unresumable`] if `last_event_id` is unknown, if a message after that event was
+    /// evicted, or if this is a modern server, whose streams cannot be resumed.
     // SSE-17…SSE-19: messages of one stream are replayed. HTTP-27: a message is sent on one stream
     // only.
     pub fn handle_get(

@@ -33,7 +33,7 @@ const UNANSWERED_MAX: usize = 64;
 
 /// The error for a stream that cannot be resumed after the given event id.
 ///
-/// The messages after that event were evicted or never existed, or the server is modern.
+/// The event is unknown, a message after it was evicted, or the server is modern.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Unresumable;
 

@@ -81,7 +81,7 @@ impl NumberField {
 }
 
 object! {
-    /// A yes-or-no field. (since 2025-06-18)
+    /// A boolean field. (since 2025-06-18)
     pub struct BoolField tagged "type" = "boolean" {
         /// Display name.
         optional title: String = "title",

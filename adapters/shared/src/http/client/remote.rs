@@ -56,7 +56,7 @@ pub struct Remote {
 }
 
 impl Remote {
-    /// Parses a server's URL. The scheme must be `http`, or `https` with the feature `tls`.
+    /// Parses a server's URL. The scheme must be `http`, or `https` with the `tls` feature.
     ///
     /// # Errors
     /// Fails with [`io::ErrorKind::InvalidInput`] if the URL is invalid or contains a user name.
@@ -236,7 +236,7 @@ impl Remote {
         self
     }
 
-    /// Sets the TLS configuration. By default, the root certificates of web browsers are trusted.
+    /// Sets the TLS configuration. By default, Mozilla's root certificates are trusted.
     #[cfg(feature = "tls")]
     pub fn tls(mut self, config: Arc<futures_rustls::rustls::ClientConfig>) -> Self {
         self.tls = TlsConfig::new(config);

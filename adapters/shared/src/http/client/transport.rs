@@ -9,14 +9,14 @@ use mcp_proto::{CallId, Instant};
 
 use crate::transport::link::HttpTransport;
 
-/// A response with status 401 or 403, by which a server demands [authorization].
+/// A response with status 401 or 403, with which a server demands [authorization].
 ///
 /// [authorization]: https://modelcontextprotocol.io/specification/2025-11-25/basic/authorization
 // AUT-11: the challenges of the response are passed on.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct AuthChallenge {
-    /// The rejected call; `None` if the rejected message was not a call.
+    /// The rejected call; `None` if the rejected request was not a call.
     pub call: Option<CallId>,
     /// The status code, 401 or 403.
     pub status: u16,

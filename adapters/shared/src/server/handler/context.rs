@@ -69,7 +69,7 @@ pub(crate) trait HandlerLink: Send + Sync {
 }
 
 impl Cx {
-    /// Returns the client's description of itself and the negotiated protocol revision.
+    /// Returns the client's description of itself, and the request's protocol revision.
     #[must_use]
     pub fn peer(&self) -> &Peer {
         &self.request.context.peer
@@ -100,13 +100,14 @@ impl Cx {
 
     /// Sends a log message, unless its level is below the client's threshold.
     ///
-    /// If the output queue is full, blocks until there is room, for at most 10 s.
+    /// If the output queue is full, blocks until there is room, for at most 10 s. A quick handler
+    /// that runs on the driving thread does not wait; see [`Server`](crate::Server).
     ///
     /// # Errors
     /// Fails with
     /// - [`Misuse::Undeclared`] if the server does not declare [logging](crate::Server::logging);
     /// - [`Misuse::Stale`] if the request was cancelled;
-    /// - [`Misuse::Blocked`] if the output queue is still full after 10 s;
+    /// - [`Misuse::Blocked`] if the output queue is still full;
     /// - [`Misuse::Unencodable`] if `data` cannot be serialized as JSON.
     pub fn log<T: Serialize + ?Sized>(&self, level: Level, data: &T) -> Result<(), Misuse> {
         // From now on the handler runs on the pool, where it may wait.
@@ -151,8 +152,8 @@ impl Cx {
 
     /// Returns the error for a resource that does not exist.
     ///
-    /// Its error code depends on the protocol revision. Use it in handlers of resource templates,
-    /// because a template may match URIs for which no resource exists.
+    /// The error code depends on the protocol revision. Use this method in handlers of resource
+    /// templates, because a template may match URIs for which no resource exists.
     #[must_use]
     pub fn resource_not_found(&self, uri: &str) -> ToolError {
         ToolError::refused(resource_not_found(uri, self.peer().revision))
@@ -172,7 +173,7 @@ impl Cx {
     /// revisions that define it, and with `-32603` in others.
     ///
     /// # Errors
-    /// Fails if the form has not been answered yet; pass this error on with `?`. Fails with
+    /// Fails if the form has not been answered yet; propagate this error with `?`. Fails with
     /// [`ToolError::failed`] if the user declined or cancelled, or if the answer cannot be
     /// deserialized as `T`.
     pub fn ask<T: DeserializeOwned>(&self, key: &str, form: Elicit) -> Result<T, ToolError> {
@@ -211,10 +212,10 @@ impl Cx {
         accepted(key, result)
     }
 
-    /// Sends the client any kind of input request, such as sampling; see [`ask`](Self::ask).
+    /// Sends the client an input request of any kind, such as sampling; see [`ask`](Self::ask).
     ///
     /// # Errors
-    /// Fails if the request has not been answered yet; pass this error on with `?`. Fails with
+    /// Fails if the request has not been answered yet; propagate this error with `?`. Fails with
     /// `-32602` if the answer cannot be decoded as `T`.
     pub fn ask_any<T: Decode>(&self, key: &str, question: NeededInput) -> Result<T, ToolError> {
         self.ask_all([(key, question)])?;
@@ -227,7 +228,7 @@ impl Cx {
     /// request. Requests that were answered in an earlier round are not sent again.
     ///
     /// # Errors
-    /// Fails if any of the requests has not been answered yet; pass this error on with `?`.
+    /// Fails if any of the requests has not been answered yet; propagate this error with `?`.
     pub fn ask_all<'a>(
         &self,
         questions: impl IntoIterator<Item = (&'a str, NeededInput)>,
@@ -240,10 +241,10 @@ impl Cx {
         if open.is_empty() { Ok(()) } else { Err(ToolError(HandlerError::InputRequired(open))) }
     }
 
-    /// Returns an error that makes the client send the request again without gathering any input.
+    /// Returns an error that runs the handler again without asking for input.
     ///
-    /// Call [`set_state`](Self::set_state), then return this error from the handler. The handler
-    /// runs again with the stored state.
+    /// Call [`set_state`](Self::set_state) first; the next run sees the stored state. A modern
+    /// client resends the request; in a legacy session, the server repeats it locally.
     #[must_use]
     pub fn repeat(&self) -> ToolError {
         ToolError(HandlerError::InputRequired(Vec::new()))

@@ -1,4 +1,4 @@
-//! Forms derived from Rust types, with the feature `schemars`.
+//! Forms derived from Rust types, with the `schemars` feature.
 
 use mcp_proto::schema::{Decode, Field, Form};
 use mcp_proto::{ErrorObject, Raw};

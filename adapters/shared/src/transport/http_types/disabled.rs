@@ -1,4 +1,4 @@
-//! The HTTP transports of builds without the feature `http`, which cannot exist.
+//! The HTTP transports of builds without the `http` feature, which cannot exist.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -14,7 +14,7 @@ use crate::transport::link::{HttpTransport, OnTransport};
 pub(crate) type ClientHttp = NoHttp<Client>;
 pub(crate) type ServerHttp = NoHttp<Server>;
 
-/// An HTTP transport, which cannot exist without the feature `http`.
+/// An HTTP transport, which cannot exist without the `http` feature.
 #[expect(unnameable_types, reason = "the transport of a connection is internal")]
 pub struct NoHttp<R>(Infallible, PhantomData<R>);
 

@@ -1,4 +1,4 @@
-//! The HTTP transports of the two roles; uninhabited types without the feature `http`.
+//! The HTTP transports of the two roles; uninhabited types without the `http` feature.
 
 #[cfg(not(feature = "http"))]
 mod disabled;

@@ -31,7 +31,7 @@ impl<R: LinkRole> Link<R> {
 
     /// Handles input on a thread that also writes output.
     ///
-    /// The caller must then call [`help_until`](Self::help_until), which starts the requests'
+    /// The caller must then call [`help_until`](Self::help_until), which runs the requests'
     /// handlers. It must also call [`take_output`](Self::take_output) until no output is left,
     /// because the writer is not woken for this output.
     pub fn take_input(self: &Arc<Self>, input: &[u8]) {
@@ -45,15 +45,16 @@ impl<R: LinkRole> Link<R> {
         });
     }
 
-    /// Starts the handlers of the requests just read, on a thread that is replaced if one takes too
-    /// long.
+    /// Runs the handlers of the latest requests on this thread.
+    ///
+    /// If a handler takes too long, another thread takes over.
     ///
     /// Calls `may_continue` before each handler and stops if it returns false.
     pub fn help_until(&self, mut may_continue: impl FnMut() -> bool) {
         self.run_handlers(Driver::Replaceable(&mut may_continue));
     }
 
-    /// Starts the handlers of the requests just read, on a thread that is not replaced.
+    /// Runs the handlers of the latest requests on this thread; no other thread takes over.
     pub(crate) fn help(&self) {
         self.run_handlers(Driver::Sole);
     }
@@ -182,7 +183,7 @@ impl<R: LinkRole> Link<R> {
 
     /// Waits until there is output to write, or the output stream has failed.
     ///
-    /// Returns false once the connection is closed and all output was written.
+    /// Returns false once the connection is closed and all output has been written.
     ///
     /// Output that the input thread is about to write itself does not count.
     pub async fn has_output(&self) -> bool {
@@ -206,7 +207,9 @@ impl<R: LinkRole> Link<R> {
         }
     }
 
-    /// Leaves the output to the writer instead of the input thread.
+    /// Hands the remaining output to the writer and wakes it.
+    ///
+    /// Called when the input side cannot finish writing the output of the input it handled.
     pub fn flush_elsewhere(&self) {
         self.lock().phase.writer_flushes();
         self.writable.notify(usize::MAX);
@@ -219,9 +222,9 @@ impl<R: LinkRole> Link<R> {
         self.writable.notify(usize::MAX);
     }
 
-    /// Discards output until the connection is closed, because the peer stopped reading (`EPIPE`).
+    /// Ends the connection and discards its output, because the peer stopped reading (`EPIPE`).
     ///
-    /// Input that the peer sent earlier may still arrive for a short time.
+    /// First waits up to [`LinkRole::LAST_INPUT`] for input that the peer sent earlier.
     pub async fn lost_reader(self: &Arc<Self>) {
         self.end_within(R::LAST_INPUT).await;
         loop {
@@ -246,7 +249,9 @@ impl<R: LinkRole> Link<R> {
         self.room.notify(usize::MAX);
     }
 
-    /// Ends the connection to a peer that is gone, waiting up to `patience` for its last output.
+    /// Ends the connection after the peer has exited or stopped reading.
+    ///
+    /// First waits up to `patience` for input that the peer sent earlier.
     pub async fn end_within(self: &Arc<Self>, patience: Duration) {
         if !self.wait_until(patience, |state| state.connection.is_closed()).await {
             self.handle_eof();
@@ -254,7 +259,7 @@ impl<R: LinkRole> Link<R> {
         }
     }
 
-    /// Waits until the connection is closed and its output was sent.
+    /// Waits until the connection is closed and its output has been sent.
     ///
     /// Stops waiting for the output if the peer no longer reads. A peer that has closed its side
     /// may take its time, as in `server < requests | slow`.
@@ -356,7 +361,10 @@ fn take_output(outbox: Option<&mut Outbox>, chunk: &mut Vec<u8>) {
 /// room return gradually.
 const WHOLE_BYTES_MAX: usize = 2 * 1024 * 1024;
 
-/// The most bytes passed to one blocking write, whose progress is not visible until it returns.
+/// The maximum number of bytes in one blocking write.
+///
+/// A blocking write reports no progress until it returns, so writing in pieces keeps a slow peer
+/// from looking stalled.
 pub const WRITE_BYTES_MAX: usize = 64 * 1024;
 
 /// How long one write may make no progress once this side has closed the connection, and how long

@@ -36,7 +36,7 @@ pub use driver::WRITE_BYTES_MAX;
 pub(crate) use timer_task::SpawnTimer;
 pub(crate) use transport::{HttpTransport, OnTransport, Transport};
 
-/// A role, client or server, that an adapter drives: its additional state and its event handling.
+/// The state and event handling that adapters add to a role, client or server.
 pub trait LinkRole: OnTransport {
     /// The role's state, which the connection's lock protects.
     type Open: Default + Send;

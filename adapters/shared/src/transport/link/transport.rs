@@ -11,8 +11,7 @@ use crate::recorder::{self, RecordedStream};
 /// A role, client or server, and its HTTP transport.
 #[expect(unnameable_types, reason = "the transport of a connection is internal")]
 pub trait OnTransport: Apply + Send + Sized + 'static {
-    /// The type of the role's connections over HTTP, which is uninhabited without the feature
-    /// `http`.
+    /// The type of the role's HTTP connections; uninhabited without the `http` feature.
     type Http: HttpTransport<Self>;
 }
 

@@ -1,4 +1,4 @@
-//! Connections to servers without the feature `tls`: never encrypted.
+//! Connections to servers without the `tls` feature: never encrypted.
 
 use std::io;
 

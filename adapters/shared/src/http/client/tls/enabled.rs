@@ -1,4 +1,4 @@
-//! TLS connections to servers, with the feature `tls`.
+//! TLS connections to servers, with the `tls` feature.
 
 use std::io;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! TLS connections to servers; none without the feature `tls`.
+//! TLS connections to servers; none without the `tls` feature.
 
 #[cfg(not(feature = "tls"))]
 mod disabled;

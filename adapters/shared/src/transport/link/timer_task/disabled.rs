@@ -1,4 +1,4 @@
-//! Timer tasks of builds without the feature `http`: every connection has a driver.
+//! Timer tasks of builds without the `http` feature: every connection has a driver.
 
 use std::marker::PhantomData;
 

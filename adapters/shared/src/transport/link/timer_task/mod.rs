@@ -1,6 +1,6 @@
 //! The timer task of a connection without a driver, as over HTTP; it is spawned on demand.
 //!
-//! Without the feature `http`, every connection has a driver, and nothing is spawned.
+//! Without the `http` feature, every connection has a driver, and nothing is spawned.
 
 #[cfg(not(feature = "http"))]
 mod disabled;
