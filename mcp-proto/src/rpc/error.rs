@@ -106,3 +106,19 @@ impl fmt::Display for ErrorObject {
 }
 
 impl core::error::Error for ErrorObject {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // STL-47
+    #[test]
+    fn a_missing_resource_is_recognized_by_the_codes_of_all_revisions() {
+        let uri = || Raw::from_text(r#"{"uri":"file:///nowhere"}"#).unwrap();
+        let invalid = || ErrorObject::invalid_params("no such file");
+        assert!(ErrorObject::new(code::RESOURCE_NOT_FOUND, "gone").is_resource_not_found());
+        assert!(invalid().with_data(uri()).is_resource_not_found());
+        assert!(!invalid().is_resource_not_found());
+        assert!(!ErrorObject::internal("no").with_data(uri()).is_resource_not_found());
+    }
+}

@@ -5,7 +5,7 @@
 use mcp_architecture::imports::{circles, levels};
 use mcp_architecture::sources::{self, SourceFile};
 use mcp_architecture::{
-    Breach, cargo, commands, dependencies, eras, features, floors, named_paths, purity,
+    Breach, cargo, commands, coverage, dependencies, eras, features, floors, named_paths, purity,
     requirements, revisions, shape, sizes, style, surface, unique_types,
 };
 use std::fs;
@@ -137,6 +137,13 @@ fn each_cited_requirement_has_an_entry_in_the_list() {
     let path = "tests/REQUIREMENTS.md";
     let list = fs::read_to_string(workspace().join(path)).expect("the list is readable");
     assert_none(&requirements::unlisted(&read(sources::ALL), path, &list));
+}
+
+#[test]
+fn each_requirement_is_enforced_and_tested_or_has_a_reason() {
+    let path = "tests/REQUIREMENTS.md";
+    let list = fs::read_to_string(workspace().join(path)).expect("the list is readable");
+    assert_none(&coverage::outdated(&read(sources::ALL), path, &list));
 }
 
 #[test]

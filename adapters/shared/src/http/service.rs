@@ -303,6 +303,7 @@ impl ServiceShared {
         )
     }
 
+    // ID-10: the ids of one POST are independent of those of others.
     /// Starts an exchange of the modern era, with a connection of its own.
     fn open_modern(
         self: &Arc<Self>,

@@ -22,6 +22,7 @@ pub(crate) struct CallTable {
     open: IdMap<Call>,
     /// Pruned whenever a call ends or its deadline moves, so that the first entry is valid.
     deadlines: DeadlineHeap<Instant>,
+    // ID-13: keeps counting when a session replaces a lost one.
     next_id: u64,
     // T-44: ended calls that may receive a late response or, if true (subscriptions), several.
     retired: BTreeMap<u64, bool>,

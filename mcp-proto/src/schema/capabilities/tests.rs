@@ -199,6 +199,7 @@ fn tasks_are_not_declared_in_the_modern_revision_cap_20() {
     }
 }
 
+// CAP-17
 #[test]
 fn extension_ids_have_a_prefix_and_the_grammar_of_meta_keys_cap_17() {
     let settings = || Raw::empty_object();

@@ -12,6 +12,7 @@ use std::os::unix::net::UnixStream;
 rows! {
     arguments_and_results_are_checked_against_the_schemas_of_their_tool,
     a_client_validates_results_the_server_does_not,
+    structured_content_is_required_without_a_check_of_schemas,
     a_schema_in_an_unknown_dialect_is_refused_at_startup_json_26,
 }
 
@@ -55,6 +56,17 @@ async fn arguments_and_results_are_checked_against_the_schemas_of_their_tool<R: 
     }
     // A failed result need not match the schema.
     assert!(halve(json!(-1)).await.unwrap().is_error);
+    connection.clone().close().await.unwrap();
+    serving.ends_well().await;
+}
+
+// SEC-05
+async fn structured_content_is_required_without_a_check_of_schemas<R: Runtime>() {
+    let (connection, serving) = pair::<R>(client(), halve()).await;
+    let halve = async |n: Value| connection.call_tool("halve", &json!({"n": n})).await;
+    assert_eq!(refusal(halve(json!(0)).await).code, code::INTERNAL_ERROR);
+    assert!(!halve(json!(4)).await.unwrap().is_error);
+    assert!(halve(json!(-1)).await.unwrap().is_error, "a failed result needs none");
     connection.clone().close().await.unwrap();
     serving.ends_well().await;
 }

@@ -178,6 +178,7 @@ fn tasks_are_requested_only_if_declared_cap_03() {
     assert_eq!(solo.call("tools/call", task), Err(Misuse::Undeclared));
 }
 
+// TSK-07
 /// Without the capability, `task` has no effect.
 #[test]
 fn a_receiver_without_the_capability_ignores_task_tsk_07() {
