@@ -15,7 +15,7 @@ use crate::runtime::Threads;
 /// Each method uses the calling thread and two more threads.
 ///
 /// The trait is sealed: [`Server`] is its only implementation.
-pub trait Serve: mcp_adapter::Sealed {
+pub trait Serve: mcp_adapter::ExtensionSeal {
     /// Serves on stdin and stdout until the client disconnects, or until SIGINT, SIGTERM or SIGHUP.
     ///
     /// A signal that is ignored when serving starts, as `nohup` does with SIGHUP, stays ignored on

@@ -13,6 +13,7 @@
 mod client;
 mod error;
 mod exec;
+mod extension_seal;
 #[cfg(feature = "http")]
 pub mod http;
 mod process;
@@ -30,6 +31,7 @@ pub use client::connector::Runtime;
 pub use client::subscription::{Changed, Subscription};
 pub use error::{Error, HttpFailure, ListError};
 pub use exec::workers::{Spawn, is_sole_driver};
+pub use extension_seal::ExtensionSeal;
 pub use futures_lite::io;
 pub use mcp_proto as proto;
 #[cfg(unix)]
@@ -50,9 +52,3 @@ pub use transport::shutdown::DriverHandle;
 
 /// A boxed, sendable future.
 pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;
-
-/// Seals the traits that extend [`Server`] and [`Client`], so that they can gain methods.
-pub trait Sealed {}
-
-impl Sealed for Server {}
-impl Sealed for Client {}

@@ -16,7 +16,7 @@ use crate::runtime::Smol;
 /// polls its calls.
 ///
 /// The trait is sealed: [`Client`] is its only implementation.
-pub trait Connect: mcp_adapter::Sealed {
+pub trait Connect: mcp_adapter::ExtensionSeal {
     /// Starts a server, connects to its stdin and stdout, and waits until it has identified itself.
     ///
     /// The server runs in its own process group and is shut down in the background when the

@@ -19,7 +19,7 @@ use crate::streams::standard;
 /// that a method returns. Dropping that future ends the connection immediately.
 ///
 /// The trait is sealed: [`Server`] is its only implementation.
-pub trait Serve: mcp_adapter::Sealed {
+pub trait Serve: mcp_adapter::ExtensionSeal {
     /// Serves on stdin and stdout until the client disconnects, or until SIGINT, SIGTERM or SIGHUP.
     ///
     /// A signal that is ignored when serving starts, as `nohup` does with SIGHUP, stays ignored on

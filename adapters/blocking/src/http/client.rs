@@ -28,7 +28,7 @@ impl Dial for EventLoop {
 /// Extends [`Client`] with a method that connects it over HTTP without an async runtime.
 ///
 /// The trait is sealed: [`Client`] is its only implementation.
-pub trait ConnectHttp: mcp_adapter::Sealed {
+pub trait ConnectHttp: mcp_adapter::ExtensionSeal {
     /// Connects to a server and waits until it has identified itself.
     ///
     /// Unless [`Client::expect_era`] selects the legacy era, the client first sends

@@ -23,7 +23,7 @@ impl HttpRuntime for EventLoop {
 /// Extends [`Server`] with a method that serves it over HTTP without an async runtime.
 ///
 /// The trait is sealed: [`Server`] is its only implementation.
-pub trait ServeHttp: mcp_adapter::Sealed {
+pub trait ServeHttp: mcp_adapter::ExtensionSeal {
     /// Serves connections from `listener` until `stop` is set.
     ///
     /// After that, the server accepts no more connections, ends its sessions, and waits for at most

@@ -49,7 +49,7 @@ fn keep_alive() -> TcpKeepalive {
 /// Extends [`Client`] with a method that uses smol to connect over HTTP.
 ///
 /// The trait is sealed: [`Client`] is its only implementation.
-pub trait ConnectHttp: mcp_adapter::Sealed {
+pub trait ConnectHttp: mcp_adapter::ExtensionSeal {
     /// Connects to a server and waits until it has identified itself.
     ///
     /// Unless [`Client::expect_era`] selects the legacy era, the client first sends

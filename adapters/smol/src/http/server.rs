@@ -29,7 +29,7 @@ impl HttpRuntime for Smol {
 /// Extends [`Server`] with a method that uses smol to serve clients over HTTP.
 ///
 /// The trait is sealed: [`Server`] is its only implementation.
-pub trait ServeHttp: mcp_adapter::Sealed {
+pub trait ServeHttp: mcp_adapter::ExtensionSeal {
     /// Serves HTTP clients that connect to `listener`, until [`Stop::stop`] is called.
     ///
     /// After that call, the server accepts no more connections, ends its sessions, and waits at

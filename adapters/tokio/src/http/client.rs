@@ -44,7 +44,7 @@ fn keep_alive() -> TcpKeepalive {
 /// The method works in both runtime flavors; the runtime must have IO and time enabled.
 ///
 /// The trait is sealed: [`Client`] is its only implementation.
-pub trait ConnectHttp: mcp_adapter::Sealed {
+pub trait ConnectHttp: mcp_adapter::ExtensionSeal {
     /// Connects to a server and waits until it has identified itself.
     ///
     /// Unless [`Client::expect_era`] selects the legacy era, the client first sends

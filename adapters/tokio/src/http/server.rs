@@ -32,7 +32,7 @@ impl HttpRuntime for Tokio {
 /// The methods work in both runtime flavors; the runtime must have IO and time enabled.
 ///
 /// The trait is sealed: [`Server`] is its only implementation.
-pub trait ServeHttp: mcp_adapter::Sealed {
+pub trait ServeHttp: mcp_adapter::ExtensionSeal {
     /// Serves HTTP clients that connect to `listener`, until [`Stop::stop`] is called.
     ///
     /// After that call, the server accepts no more connections, ends its sessions, and waits at

@@ -80,7 +80,8 @@ async fn a_client_validates_results_the_server_does_not<R: Runtime>() {
     };
     assert_eq!(check(4).await, Ok(()));
     assert!(check(3).await.unwrap_err().contains("/half"));
-    assert!(check(0).await.unwrap_err().contains("no structured content"));
+    let without = CallToolResult::text("halved");
+    assert!(connection.check_result(&tool, &without).unwrap_err().contains("no structured"));
     assert_eq!(check(-1).await, Ok(()));
     connection.clone().close().await.unwrap();
     serving.ends_well().await;

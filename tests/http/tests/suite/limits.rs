@@ -195,7 +195,9 @@ fn replay_buffers_share_one_budget<R: Runtime>() {
 fn subscriptions_share_one_budget<R: Runtime>() {
     let options = Http::new().sessions_bytes_max(100_000);
     let stats = options.stats();
-    let server = server().resource(resource(), |_, _| Err::<ReadResourceResult, _>("no".into()));
+    let server = server()
+        .resource(resource(), |_, _| Err::<ReadResourceResult, _>("no".into()))
+        .accept_subscriptions(|_| true);
     let served = Served::on::<R>(server, options);
     let uris: Vec<String> = (0..50).map(|n| format!("note://{n}/{}", "x".repeat(500))).collect();
     let listen =

@@ -102,7 +102,8 @@ fn run(server: &std::path::Path, runtime: &str, attack: &Attack) -> bool {
         "withstood".to_owned()
     };
     println!(
-        "| {runtime} | {} | {before} | {most} | {after} | {} | {} | {failures} | {:.1} | {:.1} | {verdict} |",
+        "| {runtime} | {} | {before} | {most} | {after} | {} | {} | {failures} | {:.1} | {:.1} \
+         | {verdict} |",
         attack.name,
         attack.memory_max,
         waits.len(),

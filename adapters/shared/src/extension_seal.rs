@@ -1,0 +1,10 @@
+//! The seal of the traits by which runtime crates extend servers and clients.
+
+use crate::client::Client;
+use crate::server::Server;
+
+/// Seals the traits that extend [`Server`] and [`Client`], so that they can gain methods.
+pub trait ExtensionSeal {}
+
+impl ExtensionSeal for Server {}
+impl ExtensionSeal for Client {}
