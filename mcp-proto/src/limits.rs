@@ -73,7 +73,8 @@ pub struct Limits {
     /// Maximum total size of the params of the peer's in-flight requests, in bytes.
     /// Default: 64 MiB.
     ///
-    /// Further requests are answered with an error.
+    /// The `_meta` of a request counts twice, because it is also kept separately. Further
+    /// requests are answered with an error.
     pub requests_bytes_max: usize,
     /// Maximum number of messages in a batch. Default: 128.
     ///

@@ -42,6 +42,14 @@ impl Form {
         format!(r#"{{"jsonrpc":"2.0","id":"{id}","method":"{method}","params":{{{params}}}}}"#)
     }
 
+    /// Returns the length of the metadata, which counts by itself as well as within the params.
+    const fn meta_bytes(self) -> usize {
+        match self {
+            Self::InSession => 0,
+            Self::Standalone => STANDALONE.len() - r#""_meta":"#.len(),
+        }
+    }
+
     /// Builds a request with params of `bytes` bytes, or as long as a message can be; `None` if
     /// neither suffices.
     fn request_of(self, limits: &Limits, bytes: usize) -> Option<String> {
@@ -91,7 +99,8 @@ impl<R: Role<Event: Tell>> Node<R> {
     fn requests_again(&mut self, shared: &mut Shared, form: Form) {
         let limits = self.machine.limits().clone();
         if limits.requests_bytes_max <= LITTLE
-            && let Some(line) = form.request_of(&limits, limits.requests_bytes_max)
+            && let Some(bytes) = limits.requests_bytes_max.checked_sub(form.meta_bytes())
+            && let Some(line) = form.request_of(&limits, bytes)
         {
             self.tell_and_take(shared, &line);
             if self.requests.len() != 1 && self.is_serving() {
