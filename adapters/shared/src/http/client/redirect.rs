@@ -78,7 +78,7 @@ fn normalized(target: &str) -> Option<Uri> {
         }
     }
     let path = format!("/{}", kept.join("/"));
-    query.map_or(path.clone(), |query| format!("{path}?{query}")).parse().ok()
+    query.map_or_else(|| path.clone(), |query| format!("{path}?{query}")).parse().ok()
 }
 
 #[cfg(test)]
