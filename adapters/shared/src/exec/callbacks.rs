@@ -1,12 +1,13 @@
 //! Callbacks of the application, which run on threads where they may block.
 
+#[cfg(feature = "http")]
+mod call;
+
 use std::collections::VecDeque;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::exec::thread_pool::{Job, ThreadPool};
-use crate::exec::watched::Watched;
 use crate::exec::workers::{Spawn, THREADS_MAX};
 
 /// The threads for the callbacks of all connections of one server or client.
@@ -56,39 +57,10 @@ impl Callbacks {
         key
     }
 
-    /// Runs `callback` and returns its result; `None` if it panics.
-    ///
-    /// Dropping the future withdraws a callback that has not begun.
-    pub(crate) async fn call<T: Send + 'static>(
-        &self,
-        callback: impl FnOnce() -> T + Send + 'static,
-    ) -> Option<T> {
-        let slot = Arc::new(Watched::new(None));
-        let result = Arc::clone(&slot);
-        let key = self.run(0, move || {
-            let outcome = catch_unwind(AssertUnwindSafe(callback)).ok();
-            result.change(|result| *result = Some(outcome));
-        });
-        let _withdrawal = Withdrawal { threads: &self.threads, key };
-        slot.when(Option::take).await
-    }
-
     /// Returns whether another connection may report a violation: peers can open connections and
     /// violate rules faster than a callback that blocks returns.
     pub(crate) fn has_room(&self) -> bool {
         self.threads.0.waiting() < REPORTS_MAX
-    }
-}
-
-/// Withdraws a callback when dropped.
-struct Withdrawal<'a> {
-    threads: &'a CallbackThreads,
-    key: u64,
-}
-
-impl Drop for Withdrawal<'_> {
-    fn drop(&mut self) {
-        self.threads.0.cancel(&self.key);
     }
 }
 
