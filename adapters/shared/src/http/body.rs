@@ -12,6 +12,7 @@ use http_body::{Frame, SizeHint};
 use mcp_proto::http::{BodyChunk as StreamFrame, ServerExchangeId};
 use mcp_proto::server::Server as Machine;
 
+use super::budget::AddressShare;
 use super::runtime::HttpRuntime;
 use super::sessions::Listener;
 use super::sockets::RequestInFlight;
@@ -26,6 +27,8 @@ pub struct ResponseBody {
     kind: BodyKind,
     /// Marks the connection as busy until the body is dropped.
     in_flight: Option<RequestInFlight>,
+    /// What the request counts in the limits of its client's address until the body is dropped.
+    share: Option<AddressShare>,
 }
 
 enum BodyKind {
@@ -72,7 +75,7 @@ impl Drop for Exchange {
 
 impl ResponseBody {
     pub(super) const fn whole(bytes: Bytes) -> Self {
-        Self { kind: BodyKind::Whole(Some(bytes)), in_flight: None }
+        Self { kind: BodyKind::Whole(Some(bytes)), in_flight: None, share: None }
     }
 
     pub(super) fn events(exchange: Exchange, runtime: &Arc<dyn HttpRuntime>) -> Self {
@@ -85,7 +88,12 @@ impl ResponseBody {
             }) as _
         });
         let kind = BodyKind::Events(Events { exchange, next: None, timers });
-        Self { kind, in_flight: None }
+        Self { kind, in_flight: None, share: None }
+    }
+
+    /// Keeps the share of the client's address until this body is dropped.
+    pub(super) fn hold(&mut self, share: AddressShare) {
+        self.share = Some(share);
     }
 
     /// Marks the connection as busy until this body is dropped.

@@ -41,6 +41,7 @@ pub struct Http {
     pub(super) sessions_per_address_max: usize,
     pub(super) sessions_bytes_max: usize,
     pub(super) requests_bytes_max: usize,
+    pub(super) requests_bytes_per_address_max: usize,
     pub(super) body_bytes_max: usize,
     pub(super) peer_bytes_max: usize,
     pub(super) listeners_max: usize,
@@ -67,6 +68,7 @@ impl Http {
             sessions_per_address_max: 2_500,
             sessions_bytes_max: 256 << 20,
             requests_bytes_max: 256 << 20,
+            requests_bytes_per_address_max: 64 << 20,
             body_bytes_max: 4 << 20,
             peer_bytes_max: 64 << 10,
             listeners_max: 10_000,
@@ -181,6 +183,17 @@ impl Http {
     // SEC-18: bounds the memory that clients can claim.
     pub const fn requests_bytes_max(mut self, bytes: usize) -> Self {
         self.requests_bytes_max = bytes;
+        self
+    }
+
+    /// Sets the maximum bytes of the request bodies of one client address that are being read or
+    /// whose responses are not complete. Default: 64 MiB.
+    ///
+    /// Further requests of the address receive status 429. The limit applies to requests with a
+    /// [`PeerAddress`](super::PeerAddress); behind a proxy, all requests may have one address.
+    // SEC-18: bounds the memory that one client can keep from others.
+    pub const fn requests_bytes_per_address_max(mut self, bytes: usize) -> Self {
+        self.requests_bytes_per_address_max = bytes;
         self
     }
 

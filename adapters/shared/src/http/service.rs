@@ -21,7 +21,7 @@ use mcp_proto::{DecodedMessage, ErrorObject, MessageEndpoint as _, RequestId, Re
 
 use super::body::{Exchange, ResponseBody};
 use super::body_buffer::BodyBuffer;
-use super::budget::{ByteLease, HttpStats, PeerAddress, Rejection};
+use super::budget::{AddressShare, ByteLease, HttpStats, PeerAddress, Rejection};
 use super::options::Http;
 use super::runtime::HttpRuntime;
 use super::sessions::{SessionTimers, Sessions};
@@ -179,10 +179,15 @@ impl ServiceShared {
         match admit(&self.policy, parts.method.as_str(), fields)? {
             Admitted::Post(head) => {
                 // Counted until the connection has the message, which then counts it.
-                let mut lease = ByteLease::new(&self.options.counters.requests_bytes);
-                let body = self.read(body, &mut lease).await?;
+                let counters = &self.options.counters;
+                let mut lease = ByteLease::new(&counters.requests_bytes);
+                let address = parts.extensions.get::<PeerAddress>().copied();
+                let mut share = counters.requests_bytes_by_address.share(address);
+                let body = self.read(body, &mut lease, &mut share).await?;
                 let exchange = self.post(parts, &head, body, lease).await?;
-                Ok(self.respond(exchange).await)
+                let mut response = self.respond(exchange).await;
+                response.body_mut().hold(share);
+                Ok(response)
             }
             Admitted::Get(get) => self.get(&get).await,
             Admitted::Delete(id) => {
@@ -196,7 +201,12 @@ impl ServiceShared {
     }
 
     /// Reads a body, within the limits on its size and duration, and counts its bytes.
-    async fn read<B>(&self, body: B, lease: &mut ByteLease) -> Result<Bytes, Refusal>
+    async fn read<B>(
+        &self,
+        body: B,
+        lease: &mut ByteLease,
+        share: &mut AddressShare,
+    ) -> Result<Bytes, Refusal>
     where
         B: http_body::Body,
         B::Error: Into<Box<dyn StdError + Send + Sync>>,
@@ -213,6 +223,11 @@ impl ServiceShared {
                         413,
                         "the body exceeds the size limit of this server",
                     ));
+                }
+                let most = self.options.requests_bytes_per_address_max;
+                if !share.try_add(data.remaining(), most) {
+                    let why = "too many bytes of requests (`Http::requests_bytes_per_address_max`)";
+                    return Err(self.refusal(Rejection::Address, why));
                 }
                 if !lease.try_add(data.remaining(), self.options.requests_bytes_max) {
                     return Err(self.refusal(

@@ -10,7 +10,7 @@ use mcp_proto::Instant;
 use mcp_proto::http::SessionTable;
 use mcp_proto::server::Server as Machine;
 
-use super::budget::{AddressPlace, Counters};
+use super::budget::{AddressShare, Counters};
 use super::runtime::HttpRuntime;
 use crate::exec::clock::Clock;
 use crate::server::events::Serving;
@@ -29,7 +29,7 @@ pub(super) struct SessionEntry {
 #[derive(Debug)]
 struct SessionPlace {
     counters: Arc<Counters>,
-    _address: AddressPlace,
+    _address: AddressShare,
 }
 
 impl Drop for SessionPlace {
@@ -133,7 +133,7 @@ impl Sessions {
         id: &str,
         link: &Arc<Link<Machine>>,
         serving: Serving,
-        address: AddressPlace,
+        address: AddressShare,
     ) -> bool {
         self.counters.sessions.fetch_add(1, Relaxed);
         let place = SessionPlace { counters: Arc::clone(&self.counters), _address: address };

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use event_listener::Event;
 
-use super::budget::{AddressPlace, Counters, PeerAddress, Rejection};
+use super::budget::{AddressShare, Counters, PeerAddress, Rejection};
 
 /// The open connections of one listening server.
 #[derive(Debug)]
@@ -60,7 +60,7 @@ pub(super) struct OpenSocket {
     state: Arc<SocketState>,
     number: u64,
     pub(super) rejection: Option<Rejection>,
-    _address: Option<AddressPlace>,
+    _address: Option<AddressShare>,
 }
 
 /// A request in flight on a connection, until it is dropped.

@@ -23,6 +23,7 @@ rows! {
     a_large_client_description_is_refused,
     descriptions_share_one_budget,
     bodies_in_progress_share_one_budget,
+    bodies_of_one_address_leave_room_for_others,
     requests_in_flight_share_one_budget,
     replay_buffers_share_one_budget,
     subscriptions_share_one_budget,
@@ -126,6 +127,20 @@ fn bodies_in_progress_share_one_budget<R: Runtime>() {
     assert!(echoes(served.address), "small requests fit");
     drop(halves);
     eventually("the bytes are given back", || (stats.requests_bytes() == 0).then_some(()));
+}
+
+fn bodies_of_one_address_leave_room_for_others<R: Runtime>() {
+    let options = Http::new().requests_bytes_per_address_max(256 << 10);
+    let stats = options.stats();
+    let served = Served::on::<R>(server(), options);
+    let halves: Vec<Pending> = (0..2).map(|_| half_sent(served.address, 100_000)).collect();
+    eventually("the bodies are counted", || (stats.requests_bytes() >= 200_000).then_some(()));
+    let refused = half_sent(served.address, 100_000).reply();
+    assert_eq!((refused.status, stats.refused_by_address()), (429, 1));
+    assert!(refused.field("retry-after").is_some());
+    drop(halves);
+    eventually("the bytes are given back", || (stats.requests_bytes() == 0).then_some(()));
+    assert!(echoes(served.address));
 }
 
 /// Builds a server whose tool `wait` waits for a signal.

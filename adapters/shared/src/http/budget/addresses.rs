@@ -46,31 +46,50 @@ impl AddressCounts {
         self: &Arc<Self>,
         address: Option<PeerAddress>,
         max: usize,
-    ) -> Option<AddressPlace> {
-        let Some(address) = address.map(PeerAddress::network) else {
-            return Some(AddressPlace(None));
-        };
-        let mut counts = self.lock();
-        let taken = counts.get(&address).copied().unwrap_or(0);
-        if taken >= max {
-            return None;
-        }
-        counts.insert(address, taken + 1);
-        Some(AddressPlace(Some((Arc::clone(self), address))))
+    ) -> Option<AddressShare> {
+        let mut share = self.share(address);
+        share.try_add(1, max).then_some(share)
+    }
+
+    /// Returns an empty share of an address.
+    pub(in crate::http) fn share(self: &Arc<Self>, address: Option<PeerAddress>) -> AddressShare {
+        let address = address.map(PeerAddress::network);
+        AddressShare { counts: Arc::clone(self), address, count: 0 }
     }
 }
 
-/// A place of an address, given back when dropped.
+/// What an address holds by one thing, given back when dropped.
 #[derive(Debug)]
-pub(in crate::http) struct AddressPlace(Option<(Arc<AddressCounts>, IpAddr)>);
+pub(in crate::http) struct AddressShare {
+    counts: Arc<AddressCounts>,
+    address: Option<IpAddr>,
+    count: usize,
+}
 
-impl Drop for AddressPlace {
+impl AddressShare {
+    /// Adds to the share if the address then holds at most `max`; returns whether it did.
+    ///
+    /// The share of an unknown address is not limited.
+    pub(in crate::http) fn try_add(&mut self, count: usize, max: usize) -> bool {
+        let Some(address) = self.address else { return true };
+        let mut counts = self.counts.lock();
+        let held = counts.get(&address).copied().unwrap_or(0).saturating_add(count);
+        if held > max {
+            return false;
+        }
+        counts.insert(address, held);
+        self.count += count;
+        true
+    }
+}
+
+impl Drop for AddressShare {
     fn drop(&mut self) {
-        let Some((counts, address)) = self.0.take() else { return };
-        let mut counts = counts.lock();
-        if let Some(count) = counts.get_mut(&address) {
-            *count -= 1;
-            if *count == 0 {
+        let Some(address) = self.address.filter(|_| self.count > 0) else { return };
+        let mut counts = self.counts.lock();
+        if let Some(held) = counts.get_mut(&address) {
+            *held -= self.count;
+            if *held == 0 {
                 counts.remove(&address);
             }
         }
@@ -95,6 +114,20 @@ mod tests {
         drop(first);
         assert!(counts.take(address("10.0.0.1"), 2).is_some());
         assert_eq!(counts.lock().len(), 1, "addresses without places cost nothing");
+    }
+
+    #[test]
+    fn a_share_grows_up_to_the_limit_of_its_address() {
+        let counts = Arc::new(AddressCounts::default());
+        let (mut one, mut two) =
+            (counts.share(address("10.0.0.1")), counts.share(address("10.0.0.1")));
+        assert!(one.try_add(60, 100) && two.try_add(40, 100));
+        assert!(!two.try_add(1, 100));
+        assert!(counts.share(address("10.0.0.2")).try_add(100, 100));
+        drop(one);
+        assert!(two.try_add(60, 100));
+        drop(two);
+        assert!(counts.lock().is_empty());
     }
 
     #[test]

@@ -4,7 +4,7 @@ mod addresses;
 mod bytes;
 mod stats;
 
-pub(super) use addresses::AddressPlace;
+pub(super) use addresses::AddressShare;
 pub use addresses::PeerAddress;
 pub(super) use bytes::ByteLease;
 pub use stats::HttpStats;

@@ -30,6 +30,7 @@ pub(in crate::http) struct Counters {
     pub(in crate::http) sessions: AtomicUsize,
     pub(in crate::http) sessions_by_address: Arc<AddressCounts>,
     pub(in crate::http) requests_bytes: Arc<Gauge>,
+    pub(in crate::http) requests_bytes_by_address: Arc<AddressCounts>,
     pub(in crate::http) sessions_bytes: Arc<Gauge>,
     pub(in crate::http) refused: AtomicU64,
     pub(in crate::http) refused_by_address: AtomicU64,
