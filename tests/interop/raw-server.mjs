@@ -171,35 +171,74 @@ for (const [name, act] of Object.entries(ends)) {
   });
 }
 
-for (const [name, act] of Object.entries(ends)) {
+const signals = Object.entries(ends).filter(([name]) => name !== 'EOF on stdin');
+
+/** Starts a tool that runs for `ms` and returns once it runs. */
+async function startTool(peer, ms) {
+  const args = call('sleep', { ms, steps: ms / 50 });
+  peer.send({ jsonrpc: '2.0', id: 's', method: 'tools/call', params: { ...args, _meta: { progressToken: 't' } } });
+  await peer.until(m => m.method === 'notifications/progress');
+}
+
+for (const [name, act] of signals) {
   await check(`${name}: exit 0 while a tool runs`, LATEST, async peer => {
-    peer.send({ jsonrpc: '2.0', id: 's', method: 'tools/call', params: { ...call('sleep', { ms: 3000, steps: 60 }), _meta: { progressToken: 't' } } });
-    await peer.until(m => m.method === 'notifications/progress');
+    await startTool(peer, 3000);
     return assertExit(await peer.end(act));
   });
 }
 
-for (const [name, act] of Object.entries(ends)) {
+await check('EOF on stdin: a tool that runs is answered before the exit', LATEST, async peer => {
+  await startTool(peer, 500);
+  const [response, end] = await Promise.all([peer.until(m => m.id === 's'), peer.end(ends['EOF on stdin'])]);
+  assert(response.result, `the call failed: ${brief(response)}`);
+  return assertExit({ ...end, ms: Math.max(0, end.ms - 500) });
+});
+
+/** Starts a flood of messages, of which nobody reads the rest. */
+async function startUnreadFlood(peer) {
+  assertEqual((await peer.request('l', 'logging/setLevel', { level: 'info' })).result, {}, 'setLevel');
+  const flooded = peer.until(m => m.method === 'notifications/message');
+  peer.send({ jsonrpc: '2.0', id: 'f', method: 'tools/call', params: call('flood', { n: 20000 }) });
+  await flooded;
+  peer.child.stdout.pause();
+  // A full pipe cannot be observed from outside, so the server gets some time to fill it.
+  await new Promise(resolve => setTimeout(resolve, 200));
+}
+
+for (const [name, act] of signals) {
   await check(`${name}: exit 0 while nobody reads stdout`, LATEST, async peer => {
-    assertEqual((await peer.request('l', 'logging/setLevel', { level: 'info' })).result, {}, 'setLevel');
-    const flooded = peer.until(m => m.method === 'notifications/message');
-    peer.send({ jsonrpc: '2.0', id: 'f', method: 'tools/call', params: call('flood', { n: 20000 }) });
-    await flooded;
-    peer.child.stdout.pause();
-    // A full pipe cannot be observed from outside, so the server gets some time to fill it.
-    await new Promise(resolve => setTimeout(resolve, 200));
+    await startUnreadFlood(peer);
     return assertExit(await peer.end(act));
   });
 }
 
-await check('a ping sent just before EOF is answered before the exit', LATEST, async peer => {
+await check('EOF on stdin: a reader that pauses still gets the response', LATEST, async peer => {
+  await startUnreadFlood(peer);
+  const ended = peer.end(ends['EOF on stdin']);
+  peer.child.stdout.resume();
+  const end = await ended;
+  await peer.closed;
+  const response = suite.transcript.messages('<', peer.from).find(m => m.id === 'f');
+  assert(response?.result, `the call failed: ${brief(response)}`);
+  return assertExit(end);
+});
+
+await check('EOF, then SIGTERM: exit 0 while a tool runs', LATEST, async peer => {
+  await startTool(peer, 3000);
+  ends['EOF on stdin'](peer.child);
+  await new Promise(resolve => setTimeout(resolve, 100));
+  return assertExit(await peer.end(ends.SIGTERM));
+});
+
+await check('a call and a ping sent just before EOF are answered before the exit', LATEST, async peer => {
   peer.send({ jsonrpc: '2.0', id: 'e', method: 'tools/call', params: call('echo', { text: 'last words' }) });
   peer.send({ jsonrpc: '2.0', id: 'p', method: 'ping' });
   const end = await peer.end(ends['EOF on stdin']);
   await peer.closed;
   const ids = suite.transcript.messages('<', peer.from).map(m => m.id);
   assert(ids.includes('p'), 'no answer to the ping');
-  return `${assertExit(end)}, the tool call before it was ${ids.includes('e') ? '' : 'not '}answered`;
+  assert(ids.includes('e'), 'no answer to the tool call');
+  return assertExit(end);
 });
 
 suite.finish();
