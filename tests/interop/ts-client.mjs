@@ -504,7 +504,7 @@ await suite.check('close while a call is running ends the server', async () => {
   const first = new Promise(resolve => (began = resolve));
   const { result } = plain.traced('sleep', { ms: 3000, steps: 60 }, { onprogress: began });
   await first;
-  const [remark, error] = await Promise.all([plain.close(), rejection(result, 'the open call')]);
+  const [remark, error] = await Promise.all([plain.close({ isBusy: true }), rejection(result, 'the open call')]);
   assertEqual(error.code, types.ErrorCode.ConnectionClosed, 'error code');
   return remark;
 });

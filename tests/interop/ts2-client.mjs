@@ -410,7 +410,7 @@ await suite.check('close while a call is running ends the server', async () => {
   const first = new Promise(resolve => (began = resolve));
   const { result } = await plain.traced('sleep', { ms: 3000, steps: 60 }, { onprogress: began });
   await first;
-  const [remark, error] = await Promise.all([plain.close(), failure(result, 'the open call')]);
+  const [remark, error] = await Promise.all([plain.close({ isBusy: true }), failure(result, 'the open call')]);
   assertEqual(error.code, SdkErrorCode.ConnectionClosed, 'error code');
   return remark;
 }, 30);

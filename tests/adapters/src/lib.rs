@@ -23,7 +23,7 @@ mod story;
 
 pub use hand::Hand;
 pub use pairs::{Serving, call_by_hand, connect_by_hand, pair, serve, serve_by_hand};
-pub use process::{Process, adapter_server, is_alive, resident_kib};
+pub use process::{Process, adapter_server, is_alive, is_ignored, resident_kib};
 pub use runtime::{Blocking, Runtime, Smol, Stream, Tokio, TokioThreads};
 pub use shop::{client, form, raw, server, shop, tool};
 pub use story::{at_once, eventually, failure, on, refusal, said, story, success, timer};

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Child, Command};
 
 use nix::errno::Errno;
-use nix::sys::signal::kill;
+use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use crate::Runtime;
@@ -33,6 +33,15 @@ pub fn adapter_server<R: Runtime>(path: &str) -> Command {
 #[must_use]
 pub fn is_alive(process: u32) -> bool {
     kill(Pid::from_raw(process.cast_signed()), None) != Err(Errno::ESRCH)
+}
+
+/// Returns whether this process ignores a signal; false where the system does not say.
+#[must_use]
+pub fn is_ignored(signal: Signal) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    mask & (1 << (signal as u32 - 1)) != 0
 }
 
 /// Returns a line such as `VmRSS` of this process's status, in KiB; zero where the system has none.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 
 use event_listener::Event;
 
-use crate::process::signals::{Closeable, close_on_signal};
+use crate::process::signals::{Closeable, close_on_signal, receive_signals};
 
 /// A signal that stops HTTP servers. Cheap to clone; clones share the signal.
 ///
@@ -33,16 +33,16 @@ impl Stop {
         Self(Arc::new(StopFlag { is_stopped: AtomicBool::new(false), stopped: Event::new() }))
     }
 
-    /// Creates a signal that is set by SIGINT, SIGTERM or [`stop`](Self::stop).
+    /// Creates a signal that is set by SIGINT, SIGTERM, SIGHUP or [`stop`](Self::stop).
     ///
-    /// In a program that handles SIGINT or SIGTERM itself, only [`stop`](Self::stop) sets this
-    /// signal.
+    /// In a program that handles one of these itself, only [`stop`](Self::stop) sets this signal.
     #[must_use]
     pub fn on_signal() -> Self {
         let stop = Self::new();
         let flag: Arc<dyn Closeable> = Arc::clone(&stop.0) as _;
         let weak: Weak<dyn Closeable> = Arc::downgrade(&flag);
         close_on_signal(weak);
+        receive_signals();
         stop
     }
 
