@@ -36,10 +36,11 @@ pub enum Misuse {
     ///
     /// For example, it is not valid JSON or not an object.
     Unencodable,
-    /// The negotiated revision does not define the message or a value in it, such as a form field
-    /// for several choices before 2025-11-25, or this role may not send the message.
+    /// The negotiated revision does not define the message or a value in it, or the message is not
+    /// one that the application may send in this role.
     ///
-    /// Also returned for messages that only the library itself may send.
+    /// An example of such a value is a form field for several choices before 2025-11-25. Some
+    /// messages, such as `initialize`, are sent by the library only.
     Unsupported,
 }
 

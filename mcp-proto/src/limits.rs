@@ -136,9 +136,10 @@ pub struct Limits {
     /// Maximum bytes of the peer's identity and capabilities, in a handshake or a modern request.
     /// Default: 1 MiB.
     ///
-    /// A larger handshake fails; a request with more is refused before it is decoded. Costs up to
-    /// 24 times this limit: once in a session, and for each modern request in flight, where it
-    /// counts towards [`requests_bytes_max`](Self::requests_bytes_max).
+    /// A larger handshake fails; a modern request that exceeds the limit is refused before it is
+    /// decoded. Costs up to 24 times this limit for a session and for each modern request in
+    /// flight. The cost of a request counts towards
+    /// [`requests_bytes_max`](Self::requests_bytes_max).
     pub peer_bytes_max: usize,
     /// Maximum total size of the results that a client caches, in bytes. Default: 0 (no cache).
     ///
@@ -149,8 +150,8 @@ pub struct Limits {
     ///
     /// This limit, [`list_bytes_max`](Self::list_bytes_max) and
     /// [`list_timeout`](Self::list_timeout) apply to methods that collect all pages of a list, such
-    /// as `list_tools` of the adapters, which fail beyond them. Each entry costs about 500 bytes
-    /// besides its text.
+    /// as `list_tools` of the adapters. Such a method fails if a limit is exceeded. Each entry
+    /// costs about 500 bytes plus its text.
     pub list_entries_max: usize,
     /// Maximum bytes of all pages of a list that is fetched as a whole. Default: 32 MiB.
     ///
@@ -194,16 +195,17 @@ pub struct Limits {
     /// Number of consecutive unanswered pings after which the connection ends. Default: 3.
     // TMO-08: unanswered pings are a connection failure.
     pub pings_missed_max: u32,
-    /// Maximum time for answering open requests after this side is closed. Default: 50 ms.
+    /// Maximum time for which a closed server still answers open requests. Default: 50 ms.
     ///
-    /// The time starts when the server is closed, also if the peer has closed its side before.
+    /// The time starts when the server itself is closed, even if the client has already closed its
+    /// side.
     pub drain_timeout: Duration,
     /// Maximum time for answering open requests after the peer has closed its side. Default: 10 s.
     ///
     /// A peer may close its side as soon as it has sent all requests, and still read the responses.
-    /// The connection closes earlier if all requests are answered, or
-    /// [`drain_timeout`](Self::drain_timeout) after this side is closed as well. Until then the
-    /// connection costs what its open requests cost.
+    /// The connection closes earlier if all requests are answered, or if this side is also closed
+    /// and [`drain_timeout`](Self::drain_timeout) has passed since. Until then, its open requests
+    /// stay in memory.
     // FRM-20: exit promptly at the end of input.
     pub eof_drain_timeout: Duration,
     /// Maximum time for which a peer may stop reading before the connection ends. Default: 60 s.

@@ -193,13 +193,14 @@ impl Server {
 
     /// Responds to a request with an error.
     ///
-    /// The code is replaced where the client's revision has another one for its meaning. A
-    /// code of the range that 2026-07-28 reserves for the specification, -32020 to -32099, becomes
-    /// [`INTERNAL_ERROR`](crate::code::INTERNAL_ERROR) in that revision unless it defines the code.
+    /// If the client's revision uses another code for an unknown resource or a missing capability,
+    /// that code is sent instead. Revision 2026-07-28 reserves the codes -32020 to -32099 for the
+    /// specification. In that revision, an undefined code in this range is sent as
+    /// [`INTERNAL_ERROR`](crate::code::INTERNAL_ERROR).
     ///
     /// # Errors
     /// Fails with [`Misuse::Stale`] if the request was answered or cancelled, and with
-    /// [`Misuse::Unencodable`] if
+    /// [`Misuse::Unencodable`] if an error with the code
     /// [`URL_ELICITATION_REQUIRED`](crate::code::URL_ELICITATION_REQUIRED) names no URL elicitation
     /// or one without an id. In the latter case, the request remains open.
     pub fn respond_error(
@@ -217,9 +218,9 @@ impl Server {
     /// request is delivered again as a new [`Event::Request`], whose [`Context`](crate::Context)
     /// contains the responses and `state`.
     ///
-    /// Works in both eras: a modern client receives an `input_required` result, a legacy client one
-    /// request per question, as soon as it has completed the handshake. Each question needs a key
-    /// that is unique among `questions`. See [Multi Round-Trip Requests](
+    /// Works in both eras: a modern client receives an `input_required` result; a legacy client
+    /// receives one request per question, once it has completed the handshake. Each question needs
+    /// a key that is unique among `questions`. See [Multi Round-Trip Requests](
     /// https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr).
     ///
     /// # Errors
@@ -229,10 +230,10 @@ impl Server {
     ///   `prompts/get`, or the client's revision does not define one of the questions or its mode.
     /// - [`Misuse::Undeclared`]: the client lacks a required capability; see
     ///   [`refuse_undeclared`](Self::refuse_undeclared).
-    /// - [`Misuse::Blocked`]: there are more questions than [`Limits::input_requests_max`]; or, in
-    ///   a legacy session, the request has reached [`Limits::input_rounds_max`], or there is no
-    ///   room for further calls or messages, or, before the handshake is complete, for the
-    ///   questions (`Limits::requests_bytes_max`).
+    /// - [`Misuse::Blocked`]: there are more questions than [`Limits::input_requests_max`]. Also,
+    ///   in a legacy session: the request has reached [`Limits::input_rounds_max`]; there is no
+    ///   room for further calls or messages; or, before the handshake is complete, the questions
+    ///   exceed `Limits::requests_bytes_max`.
     /// - [`Misuse::Closed`]: the legacy session is closing or closed.
     /// - [`Misuse::Unencodable`]: there is neither a question nor state, a key is repeated, or a
     ///   question cannot be encoded.
@@ -330,7 +331,7 @@ impl Server {
     /// - [`Misuse::NotReady`] if the session does not accept log messages yet;
     /// - [`Misuse::Closed`] if the connection is closed.
     ///
-    /// Without a session, a message that belongs to no request is discarded, and this is no error.
+    /// Without a session, a message that belongs to no request is discarded without an error.
     pub fn log(
         &mut self,
         now: Instant,
@@ -434,8 +435,8 @@ impl Server {
 
     /// Closes the connection once all open requests have been answered.
     ///
-    /// [`Limits::drain_timeout`] limits how long to wait for the answers, also if the client has
-    /// closed its side before. The last event is [`Event::Closed`].
+    /// [`Limits::drain_timeout`] limits how long to wait for the answers, even if the client has
+    /// already closed its side. The last event is [`Event::Closed`].
     pub fn close(&mut self, now: Instant) {
         let _done = self.apply(now, Command::Close);
     }

@@ -1,9 +1,9 @@
 //! A connection driven by three threads: a leader, a writer and a timer.
 //!
 //! The leader reads, runs the handlers of the requests it has read, and writes their responses, so
-//! that a quick handler wakes no other thread. If a handler or a peer that does not read blocks it
-//! for a few milliseconds, the watchdog replaces it: a new leader starts, and the old one ends once
-//! it is unblocked. The writer writes what the leader leaves over.
+//! that a quick handler wakes no other thread. If a handler, or a peer that does not read, blocks
+//! the leader for a few milliseconds, the watchdog replaces the leader: a new one starts, and the
+//! old one ends once it is unblocked. The writer writes the output that the leader has not written.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -168,7 +168,7 @@ where
         self.progress.rest(term)
     }
 
-    /// Writes all output. The leader leaves a chunk that is longer than one write to the writer,
+    /// Writes all output. If a chunk is longer than one write, the leader leaves it to the writer,
     /// which may block without delaying anything else.
     fn flush(&self, Output { writer, chunk }: &mut Output<O>, is_leader: bool) {
         let Some(open) = writer else { return self.link.broke() };

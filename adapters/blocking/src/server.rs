@@ -18,10 +18,10 @@ use crate::runtime::Threads;
 pub trait Serve: mcp_adapter::ExtensionSeal {
     /// Serves on stdin and stdout until the client disconnects, or until SIGINT, SIGTERM or SIGHUP.
     ///
-    /// A signal that is ignored when serving starts, as `nohup` does with SIGHUP, stays ignored on
-    /// Linux and Android; on other systems, this method then handles none of them. It handles none
-    /// in a program that handles one itself, either. Once no server is left, the signals end the
-    /// process with exit code 130.
+    /// If a signal is ignored when serving starts (`nohup`, for example, ignores SIGHUP), it stays
+    /// ignored on Linux and Android; on other systems, this method then handles none of the three
+    /// signals. It also handles none of them in a program that handles one of them itself. After
+    /// the last server has closed, a further signal ends the process with exit code 130.
     ///
     /// At the end of stdin, as in `server < requests | less`, requests in progress can be answered
     /// within `Limits::eof_drain_timeout` (10 s by default), and the client may pause for
@@ -35,8 +35,8 @@ pub trait Serve: mcp_adapter::ExtensionSeal {
     /// # Errors
     /// Fails if
     /// - a registered tool, resource or prompt is invalid;
-    /// - stdin or stdout is unavailable, or reading or writing fails for another reason than that
-    ///   the client is gone;
+    /// - stdin or stdout is unavailable, or reading or writing fails for a reason other than the
+    ///   client's disconnection;
     /// - a thread cannot be started;
     /// - the connection ends because of a protocol fault.
     fn serve_stdio(&self) -> io::Result<()>;
@@ -51,7 +51,7 @@ pub trait Serve: mcp_adapter::ExtensionSeal {
     /// Fails if
     /// - a registered tool, resource or prompt is invalid;
     /// - a thread cannot be started;
-    /// - reading or writing fails for another reason than that the client is gone. This includes
+    /// - reading or writing fails for a reason other than the client's disconnection. This includes
     ///   [`WouldBlock`](io::ErrorKind::WouldBlock): the streams must block;
     /// - the connection ends because of a protocol fault.
     fn serve(

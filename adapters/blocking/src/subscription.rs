@@ -27,7 +27,7 @@ impl Subscription {
         self.0.acknowledged()
     }
 
-    /// Waits for the next change for at most `patience`.
+    /// Waits up to `patience` for the next change.
     ///
     /// Returns `None` on timeout, or once the subscription has ended and its queue is empty.
     #[must_use]

@@ -3,7 +3,8 @@
 use crate::client::Client;
 use crate::server::Server;
 
-/// Seals the traits that extend [`Server`] and [`Client`], so that they can gain methods.
+/// Seals the traits that extend [`Server`] and [`Client`], so that methods can be added to them
+/// later.
 pub trait ExtensionSeal {}
 
 impl ExtensionSeal for Server {}

@@ -22,9 +22,9 @@ use crate::streams::standard;
 pub trait Serve: mcp_adapter::ExtensionSeal {
     /// Serves on stdin and stdout until the client disconnects, or until SIGINT, SIGTERM or SIGHUP.
     ///
-    /// A signal that is ignored when serving starts, as `nohup` does with SIGHUP, stays ignored on
-    /// Linux and Android; other systems ignore SIGHUP only. Once no server is left, the signals end
-    /// the process with exit code 130.
+    /// On Linux and Android, a signal that is ignored when serving starts stays ignored; `nohup`,
+    /// for example, ignores SIGHUP. On other systems, this method never handles SIGHUP. After the
+    /// last server has closed, a further signal ends the process with exit code 130.
     ///
     /// At the end of stdin, as in `server < requests | less`, requests in progress can be answered
     /// within `Limits::eof_drain_timeout` (10 s by default), and the client may pause for
@@ -38,8 +38,8 @@ pub trait Serve: mcp_adapter::ExtensionSeal {
     /// # Errors
     /// Fails if
     /// - a registered tool, resource, resource template or prompt is invalid;
-    /// - stdin or stdout is unavailable, or reading or writing fails for another reason than that
-    ///   the client is gone;
+    /// - stdin or stdout is unavailable, or reading or writing fails for a reason other than the
+    ///   client's disconnection;
     /// - the connection ends because of a protocol fault.
     fn serve_stdio(&self) -> impl Future<Output = io::Result<()>> + Send;
 
@@ -52,7 +52,7 @@ pub trait Serve: mcp_adapter::ExtensionSeal {
     ///
     /// # Errors
     /// Fails if a registered tool, resource, resource template or prompt is invalid, if reading or
-    /// writing fails for another reason than that the client is gone, or if the connection ends
+    /// writing fails for a reason other than the client's disconnection, or if the connection ends
     /// because of a protocol fault.
     fn serve(
         &self,

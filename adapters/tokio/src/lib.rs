@@ -52,8 +52,8 @@
 //!
 //! A handler is either a future (`tool_async` and similar methods) or a function (`tool`). A future
 //! becomes a task of the runtime at its first `.await` that is not ready. A function may block: it
-//! runs on the server's thread pool until it has proved quick. Both kinds can be mixed, and a
-//! [`Server`] works with any adapter.
+//! runs on the server's thread pool unless measurements show that it is quick. Both kinds can be
+//! mixed, and a [`Server`] works with any adapter.
 //!
 //! The futures of handlers must be `Send`. To use a future that is not, run it on a thread with a
 //! `LocalSet`; the handler sends its arguments there over a channel and awaits the answer.

@@ -77,7 +77,7 @@ pub enum Event {
         /// The reason, if the server gave one.
         reason: Option<Box<str>>,
     },
-    /// The server broke a rule of the protocol. The connection continues.
+    /// The server violated the protocol. By default, the connection continues; see [`Violation`].
     Violation(Violation),
 }
 

@@ -49,11 +49,11 @@ impl Client {
         self.connection.revision()
     }
 
-    /// Requests the list of tools for the transport itself, from `cursor`, a JSON string.
+    /// Requests a page of the list of tools for the transport itself; `cursor` is a JSON string.
     ///
-    /// Returns the id of the request. The transport reads the response before it passes it on; the
-    /// application receives nothing. Returns `None` if the connection is not open, or if the server
-    /// offers no tools. The request does not count towards
+    /// Returns the id of the request. The transport reads the response before passing it to this
+    /// client; the application receives nothing. Returns `None` if the connection is not open, or
+    /// if the server offers no tools. The request does not count towards
     /// [`Limits::calls_max`](crate::Limits::calls_max).
     pub fn list_tools(&mut self, now: Instant, cursor: Option<&[u8]>) -> Option<u64> {
         self.connection.list_tools(now, cursor)
@@ -61,9 +61,9 @@ impl Client {
 
     /// Sends request `id` again, although the server has refused it.
     ///
-    /// Returns the id of the new request. Returns `None` if the request has ended, or if it may not
-    /// be repeated: only modern requests for which a server may require input can, and only until
-    /// it does.
+    /// Returns the id of the new request. Returns `None` if the request has ended or may not be
+    /// repeated. Only a modern request for which a server may require input can be repeated, and
+    /// only if the server has not required input yet.
     pub fn send_again(&mut self, now: Instant, id: u64) -> Option<u64> {
         self.connection.send_again(now, id)
     }
@@ -87,12 +87,13 @@ impl Client {
         self.connection.fail(now, fault);
     }
 
-    /// Reports a response that a server of the negotiated [`Era`](crate::Era) does not send.
+    /// Reports a response that contradicts the negotiated [`Era`](crate::Era) of the server.
     ///
-    /// A legacy session ends as in [`handle_session_lost`](Self::handle_session_lost); the server
-    /// is then probed, and the connection continues in its era. A modern connection first probes
-    /// the server and continues undisturbed, unless the server turns out to be legacy. Does nothing
-    /// while the connection is being opened, and if the configuration allows no modern revision.
+    /// A legacy session ends as in [`handle_session_lost`](Self::handle_session_lost); the client
+    /// then probes the server, and the connection continues in the detected era. A modern
+    /// connection first probes the server and changes only if the server turns out to be legacy.
+    /// Does nothing while the connection is being opened, or if the configuration allows no modern
+    /// revision.
     pub fn handle_era_refuted(&mut self, now: Instant) {
         self.connection.handle_era_refuted(now);
     }

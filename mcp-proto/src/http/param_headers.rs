@@ -33,7 +33,7 @@ const DEPTH_MAX: usize = 32;
 ///
 /// Values that are not plain text are [encoded](super::header::encode), but servers reject a method
 /// that needs encoding. `Mcp-Name` is `None` if requests for `method` have no such header, or if
-/// `params` lacks the member, such as `name` or `uri`, whose value the header repeats.
+/// `params` lacks the member whose value the header repeats, such as `name` or `uri`.
 ///
 /// ```
 /// use mcp_proto::Raw;

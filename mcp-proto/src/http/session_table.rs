@@ -96,7 +96,7 @@ impl<T> SessionTable<T> {
         }
     }
 
-    /// Sets how long a session exists whose id is never used. Default: 20 s.
+    /// Sets how long a session is kept if its id is never used. Default: 20 s.
     ///
     /// A duration above the maximum idle time has no effect.
     #[must_use]
@@ -176,8 +176,8 @@ impl<T> SessionTable<T> {
     /// `is_busy` returns whether a session has a request in flight or a listening client. Such a
     /// session does not count as idle.
     ///
-    /// Examines only sessions that were not used for the maximum time when they were last examined,
-    /// each in logarithmic time.
+    /// Examines sessions in the order of their recorded expiry and stops at the first that has not
+    /// expired. Takes logarithmic time per session.
     pub fn expire(&mut self, now: Instant, is_busy: impl Fn(&T) -> bool) -> Vec<T> {
         let mut expired = Vec::new();
         while let Some(id) = self.first_to_expire().filter(|(at, _)| *at <= now).map(|(_, id)| id) {
@@ -193,8 +193,8 @@ impl<T> SessionTable<T> {
     /// Unconfirmed sessions therefore precede confirmed ones that were used recently. `is_busy` is
     /// as for [`expire`](Self::expire); busy sessions are never removed.
     ///
-    /// Returns `None` if all sessions are busy, or if the first 64 that it examines are. The next
-    /// call then examines others.
+    /// Returns `None` if all sessions, or the first 64 examined, are busy. The next call then
+    /// examines other sessions.
     pub fn evict(&mut self, now: Instant, is_busy: impl Fn(&T) -> bool) -> Option<T> {
         for _ in 0..SKIPPED_MAX.min(self.sessions.len()) {
             let (_, id) = self.first_to_expire()?;

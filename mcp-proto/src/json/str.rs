@@ -18,9 +18,9 @@ use super::raw::shared_part;
 /// Immutable text that is either owned or shares the bytes of the JSON it was decoded from.
 ///
 /// `Str` dereferences to `str` and converts from the types that `String` converts from. Shared text
-/// keeps the JSON it was decoded from in memory. That JSON is at most 16 KiB or about eight times
-/// as long as the text, whichever is more; but if that JSON was itself taken from a larger
-/// [`Raw`](crate::Raw), all of it is kept. To keep only the text, convert it to a `String`.
+/// keeps its source in memory: the JSON it was decoded from, of at most 16 KiB or about eight times
+/// the length of the text, whichever is more. If that JSON is a part of a larger
+/// [`Raw`](crate::Raw), the whole `Raw` is kept. To keep only the text, convert it to a `String`.
 ///
 /// Each access to shared text as `&str` validates it as UTF-8, in time linear in its length. If the
 /// text is large, access it once and keep the `&str`. [`as_bytes`](Self::as_bytes) and

@@ -35,8 +35,10 @@ const RETAINED_FACTOR: usize = 4;
 const OUTBOX_FACTOR: usize = 4;
 
 impl Limits {
-    /// The most input, in bytes, that a driver may pass at once for the bound of
-    /// [`memory_max`](Self::memory_max) to hold: 64 KiB.
+    /// Maximum number of bytes that a driver may pass at once: 64 KiB.
+    ///
+    /// The bound of [`memory_max`](Self::memory_max) holds only for drivers that observe this
+    /// limit.
     pub const INPUT_BYTES_MAX: usize = 64 << 10;
 
     /// Returns the maximum memory, in bytes, that a peer can make a connection hold.

@@ -35,8 +35,8 @@ pub enum Capability {
     Roots,
     /// Client: reports changes to its roots. (up to 2025-11-25)
     ///
-    /// The application must then send `notifications/roots/list_changed` whenever its roots change;
-    /// the connection does not know them.
+    /// An application that declares this must send `notifications/roots/list_changed` whenever its
+    /// roots change. The connection does not send it, because it does not know the roots.
     // CAP-13: roots belong to the application.
     RootsListChanged,
     /// Client: samples from a language model for the server.

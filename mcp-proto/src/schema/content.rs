@@ -30,7 +30,7 @@ object! {
 object! {
     /// An image block.
     pub struct Image tagged "type" = "image" checked Image::check {
-        /// The content, base64-encoded (RFC 4648, section 4). Encoding fails if it is not.
+        /// The content in base64 (RFC 4648, section 4). A block with invalid base64 cannot be sent.
         required data: Str = "data",
         /// Media type.
         required mime_type: String = "mimeType",
@@ -44,7 +44,7 @@ object! {
 object! {
     /// An audio block. (since 2025-03-26)
     pub struct Audio tagged "type" = "audio" checked Audio::check {
-        /// The content, base64-encoded (RFC 4648, section 4). Encoding fails if it is not.
+        /// The content in base64 (RFC 4648, section 4). A block with invalid base64 cannot be sent.
         required data: Str = "data",
         /// Media type.
         required mime_type: String = "mimeType",

@@ -183,8 +183,8 @@ object! {
     /// The params of a `notifications/elicitation/complete` notification. (2025-11-25 only)
     ///
     /// A server sends it when the user has completed a URL elicitation. A client must ignore an id
-    /// that is none of its open elicitations; the connection passes on all ids, because it cannot
-    /// know which elicitations the application still shows.
+    /// that belongs to none of its open elicitations; the connection passes on all ids, because it
+    /// cannot know which elicitations the application still shows.
     // SEC-08: ids come from requests and from the data of errors, over several sessions.
     pub struct ElicitationComplete {
         /// The `elicitation_id` of the completed [`ElicitUrl`].

@@ -40,7 +40,8 @@ object! {
         required protocol_version: String = "protocolVersion",
         /// The client's capabilities.
         ///
-        /// Call [`Capabilities::has`] only on the result of [`Capabilities::reinterpret`].
+        /// On decoded capabilities, [`Capabilities::has`] returns false: call
+        /// [`Capabilities::reinterpret`] first.
         required capabilities: Capabilities = "capabilities",
         /// The client's name and version.
         required client_info: Implementation = "clientInfo",
@@ -57,7 +58,8 @@ object! {
         required protocol_version: String = "protocolVersion",
         /// The server's capabilities.
         ///
-        /// Call [`Capabilities::has`] only on the result of [`Capabilities::reinterpret`].
+        /// On decoded capabilities, [`Capabilities::has`] returns false: call
+        /// [`Capabilities::reinterpret`] first.
         required capabilities: Capabilities = "capabilities",
         /// The server's name and version.
         required server_info: Implementation = "serverInfo",

@@ -84,7 +84,8 @@ object! {
         required uri: String = "uri",
         /// Media type.
         optional mime_type: String = "mimeType",
-        /// The contents, base64-encoded (RFC 4648, section 4). Encoding fails if they are not.
+        /// The contents in base64 (RFC 4648, section 4). Contents with invalid base64 cannot be
+        /// sent.
         required blob: Str = "blob",
         /// Protocol metadata (`_meta`). (since 2025-06-18)
         optional meta: Meta = "_meta" in R3..=R5,

@@ -107,13 +107,13 @@ impl Config {
 
     /// Lets the application decide on subscriptions to resources.
     ///
-    /// They are then delivered as [`Event::Request`], whose
-    /// [`Request::subscribed_uris`](crate::Request::subscribed_uris) are the requested resources:
-    /// `resources/subscribe` of a legacy client, and `subscriptions/listen` of a modern one if it
-    /// names resources. [`Server::respond`] accepts the subscription, to all resources if the
-    /// result is empty, or to those in the member `notifications.resourceSubscriptions` of the
-    /// result, as in `schema::SubscriptionsAcknowledged`. The client receives the response that its
-    /// revision defines. [`Server::respond_error`] refuses the subscription.
+    /// A subscription is then delivered as an [`Event::Request`]: `resources/subscribe` from a
+    /// legacy client, or `subscriptions/listen` with resources from a modern client.
+    /// [`Request::subscribed_uris`](crate::Request::subscribed_uris) returns the requested
+    /// resources. [`Server::respond`] accepts the subscription: to all resources if the result is
+    /// empty, or to those in the result's member `notifications.resourceSubscriptions`, as in
+    /// `schema::SubscriptionsAcknowledged`. The client receives the response that its revision
+    /// defines. [`Server::respond_error`] refuses the subscription.
     ///
     /// Default: subscriptions to all URIs are accepted. In both cases, invalid URIs are refused.
     ///

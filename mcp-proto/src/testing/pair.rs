@@ -218,7 +218,8 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
         panic!("at {}: {what} {self}", self.now)
     }
 
-    /// Does everything possible at the current time. Returns whether anything happened.
+    /// Performs one round of work at the current time: deliveries, events and timers that are due.
+    /// Returns whether there was any work.
     pub fn step(&mut self) -> bool {
         let now = self.now;
         let mut moved = false;

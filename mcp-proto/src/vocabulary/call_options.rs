@@ -38,10 +38,9 @@ pub struct CallOptions {
     pub progress: bool,
     /// The maximum time to wait for a response, restarted by each progress notification.
     ///
-    /// If this is `None` or [`timeout_max`](Self::timeout_max) is set, the call outlasts this time
-    /// while the application has to answer the peer's requests first, for example by asking a
-    /// human. Then only the maximum total time applies. Otherwise, this time also ends the call
-    /// while the peer waits for answers.
+    /// If this is set without [`timeout_max`](Self::timeout_max), it also applies while the peer
+    /// waits for an answer from the application, for example from a human. In all other cases, only
+    /// the maximum total time applies during that wait.
     ///
     /// Default: `None`, which selects [`Limits::call_timeout`](crate::Limits::call_timeout), or
     /// [`Limits::human_timeout`](crate::Limits::human_timeout) for a method that a human answers.

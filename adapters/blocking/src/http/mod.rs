@@ -1,7 +1,7 @@
 //! Streamable HTTP without an async runtime: servers that listen, and clients.
 //!
-//! One thread polls all sockets. Handlers may block: they run on a thread pool until they have
-//! proved quick.
+//! One thread polls all sockets. Handlers may block: they run on a thread pool unless measurements
+//! show that they are quick.
 //!
 //! ```no_run
 //! use std::net::TcpListener;

@@ -67,9 +67,9 @@ impl<'c, T: Decode> Call<'c, T> {
 
     /// Sets the timeout for the response. Each progress notification restarts it.
     ///
-    /// Without [`timeout_max`](Self::timeout_max), this timeout also ends the call while the server
-    /// waits for answers of this client. The default timeout and a call with both are suspended
-    /// meanwhile, and only the maximum total time applies.
+    /// If this timeout is set without [`timeout_max`](Self::timeout_max), it also applies while the
+    /// server waits for an answer from this client. In all other cases, only the maximum total time
+    /// applies during that wait.
     ///
     /// Default: [`Limits::call_timeout`](mcp_proto::Limits::call_timeout) (60 s unless changed).
     pub fn timeout(mut self, timeout: Duration) -> Self {

@@ -145,9 +145,8 @@ impl Connection {
     /// connection, which is closed first if it is still open.
     ///
     /// Calls in flight fail with [`CallError::Lost`](mcp_proto::CallError::Lost), and the log level
-    /// must be set again. A [`Subscription`](crate::Subscription) that ended because the old
-    /// connection was lost continues on the new one, unless it was dropped, but does not report
-    /// changes that happened in between.
+    /// must be set again. A [`Subscription`](crate::Subscription) that ended with the old
+    /// connection continues on the new one. Changes that happen in between are not reported.
     ///
     /// # Errors
     /// Fails with [`Error::Io`] of kind `Unsupported` if this connection was opened over a pair of

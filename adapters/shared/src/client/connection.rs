@@ -81,8 +81,8 @@ impl Connection {
 
     /// Returns the server's era: legacy (up to revision 2025-11-25) or modern.
     ///
-    /// Pass it to [`Client::expect_era`](crate::Client::expect_era) to save a round trip when you
-    /// connect to this server again.
+    /// If legacy, pass it to [`Client::expect_era`](crate::Client::expect_era) to save a round
+    /// trip when you connect to this server again.
     #[must_use]
     pub fn era(&self) -> Era {
         self.revision().era()
@@ -140,8 +140,9 @@ impl Connection {
     /// If the tool has no output schema, or the result is an error, the check passes.
     ///
     /// The schema comes from the server and is not trusted. The check therefore fails if the schema
-    /// has external references or more than 64 patterns, or if it would take too many steps to
-    /// evaluate for this result. At the bounds, a check takes about a second and 100 MB.
+    /// has external references, more than 64 patterns or too many levels of nesting, or would take
+    /// too many steps for this result. In the worst case, a check takes about one second and 100 MB
+    /// of memory.
     ///
     /// # Errors
     /// Returns a description of what is wrong with the result or the schema.

@@ -220,7 +220,8 @@ impl Client {
 
     /// Calls `callback` for every protocol violation by the server.
     ///
-    /// `callback` runs like that of [`on_notification`](Self::on_notification), in turn with it.
+    /// `callback` may block. For each connection, this callback and that of
+    /// [`on_notification`](Self::on_notification) run one at a time.
     pub fn on_violation(
         mut self,
         callback: impl Fn(&mcp_proto::Violation) + Send + Sync + 'static,
@@ -367,8 +368,9 @@ impl Client {
     /// Sets the maximum number of threads in the pool that handles requests from the server.
     /// Default: 512, minimum: 1.
     ///
-    /// Further requests wait. A thread costs about 20 KiB of memory besides what its handler needs.
-    /// Handlers that keep running after their cancellation may occupy as many additional threads.
+    /// Further requests wait. A thread costs about 20 KiB of memory, plus what its handler needs.
+    /// Handlers that keep running after their cancellation may occupy up to this many additional
+    /// threads.
     pub fn threads_max(mut self, threads_max: usize) -> Self {
         self.threads_max = threads_max;
         self

@@ -2,7 +2,7 @@
 //!
 //! | handler | `mcp-tokio`, `mcp-smol` | `mcp-blocking` |
 //! |---|---|---|
-//! | function that proved quick | driver | driver |
+//! | function measured to be quick | driver | driver |
 //! | other function | pool | pool |
 //! | future, until it first waits | driver | like a function, to its end |
 //! | future, after that | runtime | |
@@ -45,8 +45,8 @@ pub trait Spawn: Send + Sync + 'static {
         false
     }
 
-    /// Runs `job` on this thread, which is none of the runtime's, so that it can use the runtime,
-    /// for example to spawn tasks.
+    /// Runs `job` on the current thread, within the runtime's context, so that the job can spawn
+    /// tasks although the thread does not belong to the runtime.
     fn enter(&self, job: Box<dyn FnOnce() + Send>) {
         job();
     }
@@ -123,8 +123,8 @@ thread_local! {
     static IS_SOLE_DRIVER: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Returns whether this thread runs a handler as the sole driver of a connection: waiting for the
-/// peer or for room would be in vain.
+/// Returns whether this thread runs a handler and is the only driver of the connection. The handler
+/// must not wait for the peer or for queue space: no other thread would make progress.
 #[must_use]
 pub fn is_sole_driver() -> bool {
     IS_SOLE_DRIVER.get()

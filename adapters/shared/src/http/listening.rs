@@ -1,4 +1,4 @@
-//! A server that listens: drives its connections within the limits, and ends them with itself.
+//! Drives the connections of a listening server within the limits, and closes them when it stops.
 
 use std::convert::Infallible;
 use std::error::Error as StdError;
@@ -30,7 +30,7 @@ pub struct Listening {
     stop: Stop,
 }
 
-/// A connection that was accepted, to be driven.
+/// An accepted connection, which a task must drive.
 pub struct AcceptedConnection {
     service: HttpService,
     socket: OpenSocket,
@@ -39,7 +39,7 @@ pub struct AcceptedConnection {
 }
 
 impl Listening {
-    /// Creates the connections of a server that stops with `stop`.
+    /// Creates an empty set of connections for a server that `stop` stops.
     #[must_use]
     pub fn new(service: HttpService, stop: &Stop) -> Self {
         let sockets = service.sockets();
@@ -48,7 +48,7 @@ impl Listening {
 
     /// Adds a connection from `address`, which a task must then drive.
     ///
-    /// Returns `None` if there are too many; close the connection then.
+    /// Returns `None` if there are too many connections; the caller must then close this one.
     #[must_use]
     pub fn accept(&self, address: IpAddr) -> Option<AcceptedConnection> {
         let socket = self.sockets.admit(address)?;
@@ -56,7 +56,7 @@ impl Listening {
         Some(AcceptedConnection { service, socket, stop, address })
     }
 
-    /// Ends all sessions, and waits for requests in progress, at most for [`DRAIN`].
+    /// Ends all sessions, and waits up to [`DRAIN`] for requests in progress.
     pub async fn finish(self) {
         self.stop.stop();
         self.service.close();

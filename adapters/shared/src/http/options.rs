@@ -121,10 +121,10 @@ impl Http {
 
     /// Sets the maximum number of open connections. Default: 10,000.
     ///
-    /// When a further client connects, the connections that have been idle for longest are closed.
-    /// If all have a request in progress, the further client receives status 503. Applies to
-    /// listening servers. Each connection costs about 10 KiB, and up to 200 KiB while its client
-    /// sends long headers.
+    /// When another client connects, the connections that have been idle for longest are closed. If
+    /// all have a request in progress, the new client receives status 503. Applies to listening
+    /// servers. Each connection costs about 10 KiB, and up to 200 KiB while its client sends long
+    /// headers.
     // SEC-18: bounds the memory that clients can claim.
     pub const fn connections_max(mut self, connections_max: usize) -> Self {
         self.connections_max = connections_max;
@@ -144,9 +144,9 @@ impl Http {
 
     /// Sets the maximum number of concurrent sessions. Default: 10,000.
     ///
-    /// When a further client opens a session, the session that would expire first is ended, unless
-    /// it has a request in flight or an open stream. If all sessions are busy, the further client
-    /// receives status 503. Each idle session costs about 3 KiB.
+    /// When another client opens a session, the session that would expire first is ended, unless it
+    /// has a request in flight or an open stream. If all sessions are busy, the new client receives
+    /// status 503. Each idle session costs about 3 KiB.
     // SEC-18: bounds the memory that clients can claim.
     pub const fn sessions_max(mut self, sessions_max: usize) -> Self {
         self.sessions_max = sessions_max;
@@ -167,9 +167,10 @@ impl Http {
     /// Sets the maximum bytes that all sessions and subscriptions hold while idle. Default:
     /// 256 MiB.
     ///
-    /// These are client descriptions of more than 1 KiB, replay buffers and subscriptions. At the
-    /// limit, sessions lose their replay buffers as these grow, idle sessions are ended, and
-    /// requests that would add to the bytes receive status 503.
+    /// These bytes are client descriptions of more than 1 KiB, replay buffers and subscriptions.
+    /// Above the limit, a session that grows loses its replay buffers, and idle sessions are ended.
+    /// If that is not enough, messages in sessions and requests for new sessions or subscriptions
+    /// receive status 503.
     // SEC-18: bounds the memory that clients can claim.
     pub const fn sessions_bytes_max(mut self, bytes: usize) -> Self {
         self.sessions_bytes_max = bytes;
@@ -234,8 +235,7 @@ impl Http {
         self
     }
 
-    /// Sets how long a session exists whose client sends `initialize` and nothing else. Default:
-    /// 20 s.
+    /// Sets how long a session without further messages after `initialize` is kept. Default: 20 s.
     pub const fn unconfirmed_max(mut self, unconfirmed_max: Duration) -> Self {
         self.unconfirmed_max = unconfirmed_max;
         self
@@ -291,9 +291,9 @@ impl Http {
     ///
     /// The value is an upper bound, not an estimate; about 4.6 GiB with the default options. It is
     /// the sum over all connections, sessions, subscriptions and requests of a service, as opposed
-    /// to [`Limits::memory_max`](mcp_proto::Limits::memory_max), which bounds one connection. As
-    /// there, memory that the application supplies is not counted, such as its responses. Neither
-    /// are the buffers of sockets.
+    /// to [`Limits::memory_max`](mcp_proto::Limits::memory_max), which bounds one connection.
+    /// Neither value counts memory that the application supplies, such as its responses. This value
+    /// does not count socket buffers either.
     #[must_use]
     pub const fn memory_max(&self) -> usize {
         let connections = self.connections_max.saturating_mul(CONNECTION_BYTES);

@@ -1,4 +1,4 @@
-//! The open connections of a listening server: their limits, and which one makes room for another.
+//! The open connections of a listening server: their limits, and which to close to make room.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;

@@ -36,8 +36,8 @@ pub(crate) fn receive_signals() {
     });
 }
 
-/// Closes everything that signals close. Adapters whose runtime receives signals call this for each
-/// of [`closing_signals`].
+/// Closes all connections that close on signals, or exits the process if there are none. Adapters
+/// whose runtime receives signals call this for each of [`closing_signals`].
 pub fn close_on_received_signal() {
     let targets: Vec<_> = {
         let targets = TARGETS.lock().unwrap_or_else(PoisonError::into_inner);

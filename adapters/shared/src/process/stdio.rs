@@ -90,10 +90,10 @@ impl CopyThreads {
         or(ended, async { drop(give_up.await) }).await;
     }
 
-    /// Returns the outcome so far, once.
+    /// Returns the outcome so far. Each error is returned only once.
     ///
     /// # Errors
-    /// Fails if stdin could not be read, or stdout not be written to.
+    /// Fails if stdin could not be read, or if stdout could not be written to.
     pub fn outcome(&self) -> io::Result<()> {
         self.stdin.outcome().and_then(|()| self.stdout.outcome())
     }

@@ -15,12 +15,11 @@ use crate::server::handler::tool_error::ToolError;
 
 /// A handle that changes a running server's tools and notifies clients of changes.
 ///
-/// In the modern era (from revision 2026-07-28), a notification reaches the clients that have
-/// subscribed to the change. In the legacy era, that holds for changes of a resource; a changed
-/// list is announced to all connected clients. The handle is cheap to clone
-/// and can be used from any thread at any time, even while no client is connected. No method
-/// blocks: a client that does not read is notified later, once for each list or resource that
-/// changed.
+/// In the modern era (from revision 2026-07-28), clients receive only the notifications that they
+/// have subscribed to. In the legacy era, this applies only to changes of a resource; a changed
+/// list is announced to all connected clients. The handle is cheap to clone and can be used from
+/// any thread at any time, even while no client is connected. No method blocks: a client that does
+/// not read is notified later, once for each list or resource that changed.
 ///
 /// A server sends only the notifications that it declares; see
 /// [`Server::declare_list_changed`](crate::Server::declare_list_changed). Other notifications fail,

@@ -101,7 +101,7 @@ impl Serving {
         Self { link, subscription, exit_with_parent }
     }
 
-    /// Lets SIGINT, SIGTERM and SIGHUP close the connection, which a thread of this crate receives.
+    /// Closes the connection at SIGINT, SIGTERM or SIGHUP, which a thread of this crate waits for.
     ///
     /// Otherwise like [`close_on_signal`](Self::close_on_signal).
     ///
@@ -113,7 +113,7 @@ impl Serving {
         Ok(())
     }
 
-    /// Lets signals close the connection, which the adapter receives.
+    /// Closes the connection when the adapter reports a signal.
     ///
     /// If [`Server::exit_with_parent`](crate::Server::exit_with_parent) is set, the parent
     /// process's exit also closes the connection.
@@ -132,7 +132,7 @@ impl Serving {
         Ok(())
     }
 
-    /// Waits until output on its way to stdout need no longer be waited for.
+    /// Waits until output that has not reached stdout yet may be abandoned.
     ///
     /// Call this after the driver has finished. `sleep` is the runtime's timer.
     pub async fn gives_up<S: Future>(&self, sleep: impl Fn(Duration) -> S) {
@@ -147,7 +147,7 @@ impl Serving {
     ///
     /// # Errors
     /// Fails if the connection was closed because of a protocol fault, or because reading or
-    /// writing failed for another reason than that the client is gone.
+    /// writing failed for a reason other than the client's disconnection.
     pub fn outcome(self) -> io::Result<()> {
         match self.link.inspect(|state| state.connection.close_reason().cloned()) {
             Some(CloseReason::Fault(fault)) => Err(io::Error::other(fault)),

@@ -51,25 +51,25 @@ use crate::transport::shutdown::DriverHandle;
 ///
 /// | handler | `mcp-tokio`, `mcp-smol` | `mcp-blocking` |
 /// |---|---|---|
-/// | function that has proved quick | driving thread | driving thread |
+/// | function measured to be quick | driving thread | driving thread |
 /// | any other function | thread pool | thread pool |
-/// | future, until it first waits | driving thread | as a function, to its end |
+/// | future, until it first waits | driving thread | like a function, to its end |
 /// | future, after that | the runtime | |
 ///
 /// The driving thread reads the requests of a connection and sends the responses. A handler that
 /// runs there costs no context switch, but everything else on the thread waits for it. A function
-/// therefore starts on the thread pool and must first prove quick, with about 16 runs in a row of
-/// at most 0.1 ms. Several longer runs, or a single run above 5 ms, send it back to the pool. After
-/// a run above 5 ms on the driving thread, proving quick takes eight times as many runs as before,
-/// up to 65,536; with the `tracing` feature, a warning names the handler. If a function is quick
-/// for some arguments and slow for others, register it with
+/// therefore starts on the thread pool. It moves to the driving thread after about 16 consecutive
+/// runs of at most 0.1 ms. Several longer runs, or a single run above 5 ms, send it back to the
+/// pool. After a run above 5 ms on the driving thread, the function needs eight times as many short
+/// runs as before to return, up to 65,536; with the `tracing` feature, a warning names the handler.
+/// If a function is quick for some arguments and slow for others, register it with
 /// [`tool_raw_blocking`](Self::tool_raw_blocking) or one of its siblings, which keep it on the
 /// pool. A function that has called [`Cx::sleep`](crate::Cx::sleep) or [`Cx::log`](crate::Cx::log)
 /// also stays there.
 ///
 /// The pool adds threads only while work waits, and ends idle threads. It is fair to connections
-/// and to handlers, and reserves an eighth of its threads for those that occupy none. A cancelled
-/// handler that keeps running no longer counts towards the pool's maximum.
+/// and to handlers: an eighth of its threads is reserved for connections and handlers that occupy
+/// none. A cancelled handler that keeps running no longer counts towards the pool's maximum.
 ///
 /// Cheap to clone. Clones share their handlers, threads and [`Changes`], and each can serve further
 /// connections.
@@ -308,9 +308,9 @@ impl Server {
     /// Sets the maximum number of threads in the pool that runs handlers. Default: 512, minimum: 1.
     ///
     /// Further requests wait. With 1, functions run one at a time, in the order of their requests.
-    /// A thread costs about 20 KiB of memory besides what its handler needs. Handlers that keep
-    /// running after their cancellation may occupy as many additional threads. Quick functions
-    /// also run on the threads that drive their connections, unless the maximum is 1.
+    /// A thread costs about 20 KiB of memory, plus what its handler needs. Handlers that keep
+    /// running after their cancellation may occupy up to this many additional threads. Quick
+    /// functions also run on the threads that drive their connections, unless the maximum is 1.
     pub fn threads_max(mut self, threads_max: usize) -> Self {
         self.threads = handler_threads(threads_max);
         self
@@ -324,8 +324,9 @@ impl Server {
 
     /// Calls `callback` for every protocol violation by a client.
     ///
-    /// `callback` runs like that of [`on_subscription`](Self::on_subscription), in turn with it.
-    /// While more than 1,024 connections wait to report, violations are not reported.
+    /// `callback` may block. For each connection, this callback and that of
+    /// [`on_subscription`](Self::on_subscription) run one at a time. While callbacks of 1,024
+    /// connections wait for a thread, further violations are dropped.
     pub fn on_violation(mut self, callback: impl Fn(&Violation) + Send + Sync + 'static) -> Self {
         self.on_violation = Some(Arc::new(callback));
         self

@@ -13,14 +13,14 @@ use crate::server::handler::context::Cx;
 use crate::server::handler::tool_error::ToolError;
 use crate::server::handler::{Handler, HandlerFn};
 
-/// Registration of handlers that are functions. They may block; [`Server`] says where they run.
+/// Registration of handlers that are functions. They may block; see [`Server`] for where they run.
 impl Server {
     /// Adds a [tool](https://modelcontextprotocol.io/specification/2025-11-25/server/tools) with
     /// arguments of type `A`.
     ///
     /// The input schema is derived from `A`: a struct with named fields, or `()` or a unit struct
-    /// for a tool without arguments. A type that is never a JSON object, such as a number or a
-    /// tuple, is reported as an error when the server starts.
+    /// for a tool without arguments. A type whose JSON form is never an object, such as a number or
+    /// a tuple, is reported as an error when the server starts.
     ///
     /// Arguments that do not match `A` produce a tool error that the model can correct.
     #[cfg(feature = "schemars")]

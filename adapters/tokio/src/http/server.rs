@@ -113,7 +113,9 @@ fn is_transient(error: &io::Error) -> bool {
 
 /// A server as a `tower` service and a `hyper` 1 service. Cheap to clone; clones share sessions.
 ///
-/// The limits per client address apply to requests with a [`PeerAddress`] extension.
+/// The options of [`Http`] for connections do not apply: limit connections where your program
+/// accepts them. The limits per client address on sessions and on bytes of requests apply only to
+/// requests with a [`PeerAddress`] extension.
 ///
 /// [`PeerAddress`]: super::PeerAddress
 ///

@@ -8,9 +8,9 @@
 //! | any other error, a timeout, an invalid result | `initialize` |
 //!
 //! If `initialize` is then refused and no probe was answered, one more probe follows, also after a
-//! session was lost. An outcome that only says that the server is unavailable is no answer. Over
-//! HTTP, where two requests can reach two servers, a refused probe that names nothing new is
-//! repeated.
+//! session was lost. An outcome that only says that the server is unavailable does not count as an
+//! answer. Over HTTP, where two requests can reach two servers, a refused probe that names nothing
+//! new is repeated.
 // LIF-25…32, T-32…T-37: probing, fallback to the legacy era, and mixed revision lists.
 
 use alloc::string::String;

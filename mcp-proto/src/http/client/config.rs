@@ -52,7 +52,7 @@ impl HttpConfig {
     /// The delay starts at `min` and doubles with each attempt up to `max`; random jitter adds up
     /// to half of it. If the server has specified a delay, the first attempt after a stream has
     /// ended waits for that delay, plus at most 100 ms of jitter, and later attempts wait at least
-    /// as long. Every delay is at least 50 ms; if stream after stream ends without a message, this
+    /// as long. Every delay is at least 50 ms; if consecutive streams end without a message, this
     /// minimum doubles up to `min`.
     // T-86: exponential backoff.
     #[must_use]
@@ -65,7 +65,7 @@ impl HttpConfig {
     /// Sets the maximum delay that the server can specify, by a `retry` field or a `Retry-After`
     /// header. Default: 5 min.
     ///
-    /// Longer delays are shortened to this one, so that a server cannot silence a stream for ever.
+    /// Longer delays are shortened to this one, so that a server cannot stop a stream indefinitely.
     /// `Retry-After` counts only if it is a number of seconds. Values below 50 ms count as 50 ms.
     // HTTP-17: a bound on the time that clients wait.
     #[must_use]

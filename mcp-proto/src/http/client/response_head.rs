@@ -1,4 +1,4 @@
-//! What the head of a refused request means: the error of a call, and whether and when to retry.
+//! Interprets the head of a refusal: the error of the call, and whether and when to retry.
 
 use core::time::Duration;
 

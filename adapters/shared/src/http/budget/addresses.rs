@@ -7,8 +7,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// The address of the client that sent a request, as a request extension.
 ///
 /// Listening servers add it to each request. A router that calls the service itself adds it with
-/// `request.extensions_mut().insert(PeerAddress(ip))`; without it, the limits per address do not
-/// apply.
+/// `request.extensions_mut().insert(PeerAddress(ip))`. Requests without it are not subject to
+/// [`sessions_per_address_max`] and [`requests_bytes_per_address_max`].
+///
+/// [`sessions_per_address_max`]: super::Http::sessions_per_address_max
+/// [`requests_bytes_per_address_max`]: super::Http::requests_bytes_per_address_max
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct PeerAddress(
     /// The address of the connection's other end, which may be a proxy.

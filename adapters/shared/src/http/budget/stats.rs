@@ -81,29 +81,32 @@ impl HttpStats {
         self.0.sessions.load(Relaxed)
     }
 
-    /// Returns the bytes of requests that are being read or are in flight, and of their responses.
+    /// Returns the number of bytes held for requests that are being read or processed, and for
+    /// their responses.
     ///
-    /// [`Http::requests_bytes_max`](super::super::Http::requests_bytes_max) limits them.
+    /// Limited by [`Http::requests_bytes_max`](super::super::Http::requests_bytes_max).
     #[must_use]
     pub fn requests_bytes(&self) -> usize {
         self.0.requests_bytes.get()
     }
 
-    /// Returns the bytes of client descriptions, replay buffers and subscriptions.
+    /// Returns the number of bytes held for sessions: the clients' descriptions, replay buffers and
+    /// subscriptions.
     ///
-    /// [`Http::sessions_bytes_max`](super::super::Http::sessions_bytes_max) limits them.
+    /// Each part counts as the maximum memory that data of its length can occupy. Limited by
+    /// [`Http::sessions_bytes_max`](super::super::Http::sessions_bytes_max).
     #[must_use]
     pub fn sessions_bytes(&self) -> usize {
         self.0.sessions_bytes.get()
     }
 
-    /// Returns how often a limit of the whole service was answered with status 503.
+    /// Returns how many times a limit of the whole service led to status 503.
     #[must_use]
     pub fn refused(&self) -> u64 {
         self.0.refused.load(Relaxed)
     }
 
-    /// Returns how often a limit per client address was answered with status 429.
+    /// Returns how many times a limit per client address led to status 429.
     #[must_use]
     pub fn refused_by_address(&self) -> u64 {
         self.0.refused_by_address.load(Relaxed)

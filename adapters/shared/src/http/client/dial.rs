@@ -14,10 +14,10 @@ pub trait ByteStream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> ByteStream for T {}
 
-/// How long a connection may be silent before the system checks that the server is still there.
+/// The idle time of a connection after which the system starts to send TCP keep-alive probes.
 pub const KEEP_ALIVE_TIME: Duration = Duration::from_secs(60);
 
-/// The time between such checks. The number of checks is the system's, on Linux nine.
+/// The time between keep-alive probes. The system determines their number; on Linux, it is nine.
 pub const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(10);
 
 /// The runtime operations that HTTP clients need.
@@ -25,7 +25,7 @@ pub trait Dial: Spawn {
     /// Opens a TCP connection to `port` on `host`, which is a host name or an IP address.
     ///
     /// The connection must use TCP keep-alive with [`KEEP_ALIVE_TIME`] and [`KEEP_ALIVE_INTERVAL`],
-    /// so that the end of a server that vanished is noticed.
+    /// so that the client detects a server that has become unreachable.
     ///
     /// A read from the returned stream must query the operating system before it returns `Pending`.
     /// Otherwise, the client might not notice that the server has closed an idle connection, and

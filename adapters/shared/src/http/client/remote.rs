@@ -21,9 +21,9 @@ const CONCURRENT_CALLS_MAX: usize = 128;
 
 /// The URL of a server and the options for connecting to it over HTTP.
 ///
-/// Redirects with status 307 and 308 are followed up to five times per request, but only within the
-/// origin of the URL (scheme, host and port), so that credentials are never sent to another server.
-/// Other redirects fail with an error that names their target.
+/// Redirects with status 307 and 308 are followed up to five times per request, within the origin
+/// of the URL (scheme, host and port). Redirects to another origin and with other statuses fail
+/// with an error that names their target, so that credentials are never sent to another server.
 ///
 /// ```
 /// use mcp_adapter::http::Remote;
@@ -152,10 +152,10 @@ impl Remote {
 
     /// Allows credentials over `http:` to other hosts, where the network can read them.
     ///
-    /// Credentials are the field of [`authorization`](Self::authorization), and the fields
-    /// `Authorization`, `Cookie` and `Proxy-Authorization` of [`header`](Self::header). By default,
-    /// they are sent over `https:` and to this machine only: to `localhost`, names below it, and
-    /// loopback addresses. Set this for a network that you trust, such as that of a cluster.
+    /// Credentials are the field set by [`authorization`](Self::authorization), and the fields
+    /// `Authorization`, `Cookie` and `Proxy-Authorization` if set by [`header`](Self::header). By
+    /// default, they are sent only over `https:` or to this machine: `localhost`, its subdomains,
+    /// and loopback addresses. Set this for a network that you trust, such as that of a cluster.
     pub const fn allow_plain_credentials(mut self) -> Self {
         self.allows_plain_credentials = true;
         self
@@ -181,8 +181,8 @@ impl Remote {
 
     /// Calls `callback` whenever the server rejects a request with status 401 or 403.
     ///
-    /// `callback` runs on a thread of its own, in turn with the other callbacks of the client, and
-    /// may block.
+    /// `callback` runs on a thread of its own and may block. It never runs concurrently with the
+    /// client's callbacks for notifications and violations.
     pub fn on_challenge(
         mut self,
         callback: impl Fn(&AuthChallenge) + Send + Sync + 'static,
@@ -201,10 +201,10 @@ impl Remote {
         self
     }
 
-    /// Sets the maximum delay before a stream reconnects that the server can set. Default: 5 min.
+    /// Sets the maximum reconnection delay that the server can request. Default: 5 min.
     ///
-    /// Longer delays are shortened to this one. The server sets them with the `retry` fields of a
-    /// stream, and with `Retry-After` headers that give a number of seconds.
+    /// Longer delays are shortened to this one. A server requests a delay with a `retry` field in a
+    /// stream, or with a `Retry-After` header that contains a number of seconds.
     // HTTP-17: a bound on the time that clients wait.
     pub const fn retry_max(mut self, max: Duration) -> Self {
         self.retry_max = Some(max);
@@ -214,9 +214,9 @@ impl Remote {
     /// Sets the maximum number of calls in flight, at least 1. Default: 128.
     ///
     /// Each call in flight uses a connection, which costs a file descriptor and about 16 KiB of
-    /// memory, more with TLS. Connections are kept for later calls until they were idle for 30 s.
-    /// Further calls wait in a queue, in order; their timeouts run while they wait. Subscriptions,
-    /// notifications and answers to the server do not count.
+    /// memory, more with TLS. Connections are kept for later calls until they have been idle for 30
+    /// seconds. Further calls wait in a queue, in order; their timeouts run while they wait.
+    /// Subscriptions, notifications and answers to the server do not count.
     ///
     /// If handlers of the server's requests make calls themselves, the maximum must exceed the
     /// number of calls that wait for such handlers.

@@ -241,10 +241,11 @@ impl Cx {
         if open.is_empty() { Ok(()) } else { Err(ToolError(HandlerError::InputRequired(open))) }
     }
 
-    /// Returns an error that runs the handler again without asking for input.
+    /// Returns an error that requests another run of the handler, without asking for input.
     ///
-    /// Call [`set_state`](Self::set_state) first; the next run sees the stored state. A modern
-    /// client resends the request; in a legacy session, the server repeats it locally.
+    /// Before that, store what the next run needs with [`set_state`](Self::set_state). In the
+    /// modern era, the client sends the request again; in a legacy session, the server itself
+    /// repeats it.
     #[must_use]
     pub fn repeat(&self) -> ToolError {
         ToolError(HandlerError::InputRequired(Vec::new()))

@@ -209,7 +209,7 @@ impl<R: LinkRole> Link<R> {
 
     /// Hands the remaining output to the writer and wakes it.
     ///
-    /// Called when the input side cannot finish writing the output of the input it handled.
+    /// Called if the input thread cannot finish writing the output that its input caused.
     pub fn flush_elsewhere(&self) {
         self.lock().phase.writer_flushes();
         self.writable.notify(usize::MAX);
@@ -262,7 +262,7 @@ impl<R: LinkRole> Link<R> {
     /// Waits until the connection is closed and its output has been sent.
     ///
     /// Stops waiting for the output if the peer no longer reads. A peer that has closed its side
-    /// may take its time, as in `server < requests | slow`.
+    /// may read slowly, as in `server < requests | slow`.
     pub async fn drained(&self) {
         self.closed().await;
         let closed_at = self.clock.now();

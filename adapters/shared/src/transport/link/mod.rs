@@ -47,7 +47,7 @@ pub trait LinkRole: OnTransport {
     /// sent earlier can still arrive.
     const LAST_INPUT: Duration;
 
-    /// Whether output is still of use to a peer that has closed its side.
+    /// Whether output is still useful to a peer that has closed its side.
     const ANSWERS_AFTER_EOF: bool;
 
     /// Returns the workers that run the role's handlers; `None` if the driver does not start them.
