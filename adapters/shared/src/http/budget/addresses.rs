@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// `request.extensions_mut().insert(PeerAddress(ip))`. Requests without it are not subject to
 /// [`sessions_per_address_max`] and [`requests_bytes_per_address_max`].
 ///
-/// [`sessions_per_address_max`]: super::Http::sessions_per_address_max
-/// [`requests_bytes_per_address_max`]: super::Http::requests_bytes_per_address_max
+/// [`sessions_per_address_max`]: super::super::Http::sessions_per_address_max
+/// [`requests_bytes_per_address_max`]: super::super::Http::requests_bytes_per_address_max
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct PeerAddress(
     /// The address of the connection's other end, which may be a proxy.
