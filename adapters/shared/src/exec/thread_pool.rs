@@ -43,7 +43,7 @@ const WATCH_INTERVAL: Duration = Duration::from_millis(1);
 /// has waited for 10 ms is worth a thread.
 const PATIENT_LOOKS: u32 = 10;
 
-/// How long a thread waits for a job before it ends: the last one, and all others.
+/// How long a thread waits for a job before it ends: the last one, and all others with the watcher.
 const IDLE_LAST: Duration = Duration::from_secs(2);
 const IDLE: Duration = Duration::from_millis(200);
 
@@ -387,10 +387,8 @@ where
             if state.next(self.threads_max).is_none() {
                 looks = 0;
                 state.watcher = Watcher::Quiet;
-                let (after, timeout) = self
-                    .watch
-                    .wait_timeout(state, IDLE_LAST)
-                    .unwrap_or_else(PoisonError::into_inner);
+                let (after, timeout) =
+                    self.watch.wait_timeout(state, IDLE).unwrap_or_else(PoisonError::into_inner);
                 state = after;
                 if timeout.timed_out() && state.watcher == Watcher::Quiet {
                     break;

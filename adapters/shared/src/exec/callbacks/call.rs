@@ -36,3 +36,52 @@ impl Drop for Withdrawal<'_> {
         self.threads.0.cancel(&self.key);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::sync::Arc;
+    use std::sync::mpsc::channel;
+
+    use futures_lite::future::{block_on, poll_once};
+
+    use super::{CallbackThreads, Callbacks};
+    use crate::BoxFuture;
+    use crate::exec::workers::Spawn;
+
+    struct NullRuntime;
+
+    impl Spawn for NullRuntime {
+        fn spawn(&self, _: BoxFuture<'static, ()>) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn callbacks() -> Callbacks {
+        CallbackThreads::default().on(Arc::new(NullRuntime))
+    }
+
+    #[test]
+    fn a_callback_returns_its_result_and_may_panic() {
+        let callbacks = callbacks();
+        assert_eq!(block_on(callbacks.call(|| 1)), Some(1));
+        assert_eq!(block_on(callbacks.call(|| panic!("on purpose"))), None::<()>);
+        assert_eq!(block_on(callbacks.call(|| 2)), Some(2));
+    }
+
+    #[test]
+    fn a_dropped_call_is_withdrawn() {
+        let callbacks = callbacks();
+        let (release, released) = channel::<()>();
+        let (says, hears) = channel();
+        let mut first = Box::pin(callbacks.call(move || {
+            says.send(()).unwrap();
+            released.recv()
+        }));
+        assert!(block_on(poll_once(&mut first)).is_none());
+        hears.recv().unwrap();
+        drop(first);
+        assert_eq!(block_on(callbacks.call(|| 3)), Some(3), "its place was given to others");
+        drop(release);
+    }
+}
