@@ -52,12 +52,12 @@ pub struct Limits {
     /// connection itself makes are exempt: pings, one resource subscription and, over HTTP, one
     /// list of tools at a time. Each call costs about 250 bytes.
     pub calls_max: usize,
-    /// Maximum size of the data kept to repeat calls with the input that the server requires, in
-    /// bytes. Default: 64 MiB.
+    /// Maximum bytes that a client keeps in order to repeat calls. Default: 64 MiB.
     ///
-    /// The data are the params and request states of calls for which the server may require input.
-    /// Further calls of this kind fail with [`Misuse::Blocked`](crate::Misuse::Blocked). A call
-    /// that is already in flight fails if the server's request state exceeds the limit.
+    /// A client repeats a call if the server requires input for it. The bytes are those of the
+    /// params and request states of all calls for which the server may require input. At the limit,
+    /// a new call of this kind fails with [`Misuse::Blocked`](crate::Misuse::Blocked), and a call
+    /// in flight fails if the server's request state exceeds the limit.
     pub calls_bytes_max: usize,
     /// Number of ended calls to remember, so that late responses to them are ignored. Default: 256.
     ///

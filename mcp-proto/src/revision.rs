@@ -104,7 +104,7 @@ impl fmt::Display for Revision {
     }
 }
 
-/// A group of revisions with a common connection model.
+/// A group of protocol revisions whose connections work alike: with or without sessions.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Era {
     /// Up to 2025-11-25: a handshake opens a session, and both sides send requests.

@@ -57,7 +57,7 @@ impl Instant {
         Self::ZERO + elapsed
     }
 
-    /// Returns the nanoseconds since the epoch.
+    /// Returns the nanoseconds since the epoch that the driver chose.
     #[must_use]
     pub const fn as_nanos(self) -> u64 {
         self.0

@@ -43,7 +43,7 @@ pub trait Serve: mcp_adapter::ExtensionSeal {
 
     /// Serves on a pair of byte streams until the client disconnects.
     ///
-    /// When the connection ends, `writer` is dropped, which must close the underlying stream. If
+    /// When the connection ends, `writer` is dropped. This must close the underlying stream. If
     /// `writer` is itself a `TcpStream` or `UnixStream`, the stream is also shut down, so `reader`
     /// may be a clone of it.
     ///

@@ -324,7 +324,7 @@ impl<H> Catalog<H> {
         self.prompts.remove(name).map(|(_, handler)| (ChangedList::Prompts, handler))
     }
 
-    /// Iterates over the tools in list order.
+    /// Iterates over the tools in insertion order.
     pub fn tools(&self) -> impl Iterator<Item = (&Tool, &H)> {
         self.tools.iter().map(Entry::pair)
     }
@@ -335,17 +335,17 @@ impl<H> Catalog<H> {
         self.tools.find(name).map(|entry| entry.pair().0)
     }
 
-    /// Iterates over the resources in list order.
+    /// Iterates over the resources in insertion order.
     pub fn resources(&self) -> impl Iterator<Item = (&Resource, &H)> {
         self.resources.iter().map(Entry::pair)
     }
 
-    /// Iterates over the resource templates in list order.
+    /// Iterates over the resource templates in insertion order.
     pub fn templates(&self) -> impl Iterator<Item = (&ResourceTemplate, &H)> {
         self.templates.iter().map(Entry::pair)
     }
 
-    /// Iterates over the prompts in list order.
+    /// Iterates over the prompts in insertion order.
     pub fn prompts(&self) -> impl Iterator<Item = (&Prompt, &H)> {
         self.prompts.iter().map(Entry::pair)
     }

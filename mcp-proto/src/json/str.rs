@@ -58,7 +58,10 @@ impl Str {
         Self(Repr::Shared(Bytes::from_static(text.as_bytes())))
     }
 
-    /// Returns the text. Each call validates shared text as UTF-8, in time linear in its length.
+    /// Returns the text.
+    ///
+    /// If the text shares the bytes of the JSON it was decoded from, each call validates them as
+    /// UTF-8, in time linear in their length.
     #[must_use]
     pub fn as_str(&self) -> &str {
         match &self.0 {

@@ -52,7 +52,8 @@ pub mod key {
     pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
     /// In a result: the server's name and version. (since 2026-07-28)
     pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
-    /// In a subscription's message: the id of the subscription's request. (since 2026-07-28)
+    /// In a message for a subscription: the id of the request that opened the subscription. (since
+    /// 2026-07-28)
     pub const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
     /// In any message: the `traceparent` value of W3C Trace Context.
     pub const TRACEPARENT: &str = "traceparent";

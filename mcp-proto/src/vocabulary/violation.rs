@@ -62,7 +62,8 @@ pub enum ViolationKind {
     /// A notification before `initialize`. It is ignored.
     // T-27, T-28: what may precede the handshake.
     BeforeInitialize,
-    /// An invalid HTTP exchange that does not end a call.
+    /// A violation of the rules for HTTP that makes no call fail, such as a response with another
+    /// session id, or a refused notification.
     // HTTP-60, T-79: exchanges that carry no request.
     HttpExchange,
     /// JSON that is not a JSON-RPC message.

@@ -9,8 +9,8 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 /// A file that blocks even if it is non-blocking.
 ///
-/// Another process may share stdin or stdout and make them non-blocking, which then applies to this
-/// process, too.
+/// Stdin and stdout may be shared with other processes. If one of these makes them non-blocking,
+/// they are non-blocking in this process as well.
 #[derive(Debug)]
 pub struct PollingFile {
     file: File,

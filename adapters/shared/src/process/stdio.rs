@@ -90,7 +90,7 @@ impl CopyThreads {
         or(ended, async { drop(give_up.await) }).await;
     }
 
-    /// Returns the outcome so far. Each error is returned only once.
+    /// Returns the next error of stdin or stdout that was not returned before.
     ///
     /// # Errors
     /// Fails if stdin could not be read, or if stdout could not be written to.

@@ -27,7 +27,8 @@ impl ToolError {
         Self(HandlerError::Failed(Box::new(CallToolResult::error(why.into()))))
     }
 
-    /// Creates an error that makes the request itself fail with this JSON-RPC error.
+    /// Creates an error that makes the request fail with this JSON-RPC error, even if it is a tool
+    /// call.
     #[must_use]
     pub fn refused(error: ErrorObject) -> Self {
         Self(HandlerError::Refused(error))

@@ -38,7 +38,7 @@ pub(crate) use transport::{HttpTransport, OnTransport, Transport};
 
 /// The state and event handling that adapters add to a role, client or server.
 pub trait LinkRole: OnTransport {
-    /// The role's state, which the connection's lock protects.
+    /// The role's own state of an open connection, protected by the connection's lock.
     type Open: Default + Send;
     /// The role's configuration, which never changes while connected.
     type Shared: Send + Sync;
