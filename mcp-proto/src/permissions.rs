@@ -8,7 +8,7 @@ use crate::method::MethodId;
 use crate::revision::{
     Condition, ConditionValue, MethodRule, Revision, Rules, Side, UrlElicitation,
 };
-use crate::rpc::{ErrorObject, Params};
+use crate::rpc::{ErrorObject, Params, Repeated};
 use crate::schema::Capabilities;
 use crate::vocabulary::Peer;
 
@@ -190,7 +190,7 @@ pub(crate) fn incoming_request(
     if params.malformed {
         return Err(ErrorObject::invalid_params("params must be an object"));
     }
-    if params.is_repeated("_meta") {
+    if params.is_meta_repeated {
         return Err(ErrorObject::invalid_params("`_meta` is repeated"));
     }
     let Some(rule) = rule else { return Ok(()) };
@@ -239,11 +239,11 @@ fn receiver_conditions(rule: &'static MethodRule) -> impl Iterator<Item = &'stat
 /// Checks that required string members are present, unique and strings.
 pub(crate) fn check_text_params(rule: &MethodRule, params: &Params<'_>) -> Result<(), ErrorObject> {
     for name in rule.text_params {
-        if !params.member(name).is_some_and(|value| value.starts_with(b"\"")) {
-            return Err(ErrorObject::invalid_params(alloc::format!("`{name}` must be a string")));
-        }
-        if params.is_repeated(name) {
-            return Err(ErrorObject::invalid_params(alloc::format!("`{name}` is repeated")));
+        let invalid = |why| Err(ErrorObject::invalid_params(alloc::format!("`{name}` {why}")));
+        match params.unique_member(name) {
+            Ok(Some(value)) if value.starts_with(b"\"") => {}
+            Ok(_) => return invalid("must be a string"),
+            Err(Repeated) => return invalid("is repeated"),
         }
     }
     Ok(())

@@ -47,8 +47,8 @@ pub trait Serve: mcp_adapter::ExtensionSeal {
     ///
     /// The streams can be, for example, the halves of a socket.
     ///
-    /// When the connection ends, the server closes and drops `writer`. This must close the underlying
-    /// stream.
+    /// When the connection ends, the server closes and drops `writer`. This must close the
+    /// underlying stream.
     ///
     /// # Errors
     /// Fails if a registered tool, resource, resource template or prompt is invalid, if reading or

@@ -46,8 +46,8 @@ pub trait Serve: mcp_adapter::ExtensionSeal {
     ///
     /// The streams can be, for example, the halves of a socket.
     ///
-    /// When the connection ends, the server shuts down and drops `writer`. This must close the underlying
-    /// stream.
+    /// When the connection ends, the server shuts down and drops `writer`. This must close the
+    /// underlying stream.
     ///
     /// # Errors
     /// Fails if

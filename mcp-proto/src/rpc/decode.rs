@@ -95,6 +95,8 @@ pub(crate) struct Params<'a> {
     pub(crate) object: Option<Object<'a>>,
     /// The `_meta` member, found while parsing the message.
     pub(crate) meta: Option<&'a [u8]>,
+    /// Whether the params have more than one `_meta` member.
+    pub(crate) is_meta_repeated: bool,
     /// The members found while parsing the message.
     members: MemberIndex<'a, MEMBERS_MAX>,
     /// Whether the params are present and neither an object nor null.
@@ -108,10 +110,13 @@ impl<'a> Params<'a> {
         self.members.find(self.object?.text, name)
     }
 
-    /// Returns whether the params have the member `name` more than once.
+    /// Returns the `name` member of the params.
+    ///
+    /// # Errors
+    /// Fails if it occurs more than once.
     // T-10: peers and proxies may read different ones.
-    pub(crate) fn is_repeated(&self, name: &str) -> bool {
-        self.object.is_some_and(|object| self.members.is_repeated(object.text, name))
+    pub(crate) fn unique_member(&self, name: &str) -> Result<Option<&'a [u8]>, Repeated> {
+        self.object.map_or(Ok(None), |object| self.members.find_unique(object.text, name))
     }
 
     /// Returns whether the message has line breaks between its tokens.
@@ -151,11 +156,11 @@ impl<'a, const N: usize> MemberIndex<'a, N> {
         self.count += 1;
     }
 
-    fn is_repeated(&self, object: &'a [u8], name: &str) -> bool {
-        let named = |(key, _): &(&[u8], &[u8])| key_is(key, name);
+    /// Returns the member `name` of the indexed `object`, which must not occur several times.
+    fn find_unique(&self, object: &'a [u8], name: &str) -> Result<Option<&'a [u8]>, Repeated> {
         match self.first.get(..self.count) {
-            Some(all) => all.iter().filter(|member| named(member)).nth(1).is_some(),
-            None => members(object).filter(named).nth(1).is_some(),
+            Some(all) => only(all.iter().copied(), name),
+            None => only(members(object), name),
         }
     }
 
@@ -168,6 +173,22 @@ impl<'a, const N: usize> MemberIndex<'a, N> {
             None => find(object, name),
         }
     }
+}
+
+/// A member that must occur at most once occurs more than once.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Repeated;
+
+/// Returns the value of the only member called `name`.
+fn only<'a>(
+    mut members: impl Iterator<Item = (&'a [u8], &'a [u8])>,
+    name: &str,
+) -> Result<Option<&'a [u8]>, Repeated> {
+    let found = members.find(|(key, _)| key_is(key, name));
+    if found.is_some() && members.any(|(key, _)| key_is(key, name)) {
+        return Err(Repeated);
+    }
+    Ok(found.map(|(_, value)| value))
 }
 
 /// Why a text is not a message.
@@ -261,6 +282,7 @@ impl Member {
 struct ScannedParams<'a> {
     text: &'a [u8],
     meta: Option<&'a [u8]>,
+    is_meta_repeated: bool,
     members: MemberIndex<'a, MEMBERS_MAX>,
 }
 
@@ -290,13 +312,15 @@ impl<'a> Envelope<'a> {
             let value = match member {
                 Some(Member::Params) => {
                     let (mut members, mut meta) = (MemberIndex::default(), None);
+                    let mut is_meta_repeated = false;
                     let text = scan_members(scanner, |key, value| {
                         members.push(key, value);
                         if key_is(key, "_meta") {
-                            meta = Some(value);
+                            is_meta_repeated |= meta.replace(value).is_some();
                         }
                     })?;
-                    let earlier = self.params.replace(ScannedParams { text, meta, members });
+                    let scanned = ScannedParams { text, meta, is_meta_repeated, members };
+                    let earlier = self.params.replace(scanned);
                     self.repeated |= earlier.is_some();
                     return Ok(());
                 }
@@ -374,6 +398,7 @@ impl<'a> Envelope<'a> {
             Params {
                 object: is_object.then_some(object),
                 meta: params.meta,
+                is_meta_repeated: params.is_meta_repeated,
                 members: params.members,
                 // T-09: `null` counts as absent.
                 malformed: !is_object && params.text != b"null",

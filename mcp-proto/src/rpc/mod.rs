@@ -7,7 +7,7 @@ mod error;
 mod id;
 mod oversized;
 
-pub(crate) use decode::{Malformed, Message, MethodName, Params, decode_utf8};
+pub(crate) use decode::{Malformed, Message, MethodName, Params, Repeated, decode_utf8};
 pub use decoded::{DecodedMessage, IncomingMessage};
 pub(crate) use encode::{error_line, notification, request, response};
 pub use error::ErrorObject;
