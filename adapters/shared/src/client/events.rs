@@ -223,11 +223,13 @@ fn answer(link: &Arc<Link<Machine>>, incoming: IncomingId, request: Request) {
     let answering = Arc::clone(link);
     match link.shared.handlers.get(handler_key(&request)).cloned() {
         Some(RequestHandler::Blocking(handler)) => {
-            link.shared.workers.run(incoming, &link.shared.pace, move || {
-                let run = || answering.trace.run_handler(&request.method, || handler(&request));
-                let answer = catch_unwind(AssertUnwindSafe(run));
-                respond(&answering, incoming, answer.ok());
-            });
+            let trace = link.trace.clone();
+            let run = move || {
+                let run = || trace.run_handler(&request.method, || handler(&request));
+                catch_unwind(AssertUnwindSafe(run)).ok()
+            };
+            let send = move |answer| respond(&answering, incoming, answer);
+            link.shared.workers.run(incoming, &link.shared.pace, run, send);
         }
         Some(RequestHandler::Async(handler)) => {
             let cancelled = Arc::new(Cancellation::default());

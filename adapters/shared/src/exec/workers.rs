@@ -107,7 +107,8 @@ struct Task {
 
 enum Work {
     Future(BoxFuture<'static, ()>),
-    Function(Box<dyn FnOnce() + Send>),
+    /// Returns how long the handler took.
+    Function(Box<dyn FnOnce() -> Duration + Send>),
 }
 
 /// The driver of a connection, while it runs handlers.
@@ -142,13 +143,25 @@ impl Workers {
         Self { is_single, ..self }
     }
 
-    /// Runs a function: on the driver's thread if it proved quick, otherwise on the pool.
-    pub(crate) fn run(
+    /// Runs a function, and then `send` with its result: on the driver's thread if the function
+    /// proved quick, otherwise on the pool.
+    ///
+    /// Only the function counts for its pace: `send` can wake another thread, which may take the
+    /// processor of this one at once.
+    pub(crate) fn run<T>(
         &self,
         incoming: IncomingId,
         pace: &Arc<Pace>,
-        job: impl FnOnce() + Send + 'static,
+        function: impl FnOnce() -> T + Send + 'static,
+        send: impl FnOnce(T) + Send + 'static,
     ) {
+        let job = move || {
+            let clock = Clock::new();
+            let result = function();
+            let took = clock.now().duration_since(mcp_proto::Instant::ZERO);
+            send(result);
+            took
+        };
         let task = Task { incoming, pace: Arc::clone(pace), work: Work::Function(Box::new(job)) };
         let mut inline = self.lock();
         // With one thread, functions run one at a time and in order, also those of two connections.
@@ -168,7 +181,7 @@ impl Workers {
         future: impl Future<Output = ()> + Send + 'static,
     ) {
         if self.runtime.is_plain() {
-            return self.run(incoming, pace, move || block_on(future));
+            return self.run(incoming, pace, move || block_on(future), |()| {});
         }
         let mut inline = self.lock();
         if inline.is_open {
@@ -222,16 +235,19 @@ impl Workers {
             let began = clock.now();
             let Task { incoming, pace, work } = task;
             IS_SOLE_DRIVER.set(is_sole);
-            match work {
-                Work::Function(job) => drop(catch_unwind(AssertUnwindSafe(job))),
-                Work::Future(future) => self.begin(future),
-            }
+            let took = match work {
+                Work::Function(job) => catch_unwind(AssertUnwindSafe(job)).ok(),
+                Work::Future(future) => {
+                    self.begin(future);
+                    None
+                }
+            };
             IS_SOLE_DRIVER.set(false);
             if !is_sole {
                 self.finish(incoming);
             }
             let now = clock.now();
-            let took = now.duration_since(began);
+            let took = took.unwrap_or_else(|| now.duration_since(began));
             if pace.record_inline(took) {
                 trace.held(pace.name(), took);
             }
@@ -297,11 +313,7 @@ impl Workers {
     fn queue(&self, task: Task) {
         let Task { incoming, pace, work: Work::Function(job) } = task else { return };
         let lane = self.lane(&pace);
-        let job = move || {
-            let clock = Clock::new();
-            job();
-            pace.record(clock.now().duration_since(mcp_proto::Instant::ZERO));
-        };
+        let job = move || pace.record(job());
         self.threads.queue(lane, (self.connection, incoming), Box::new(job));
     }
 

@@ -376,59 +376,71 @@ fn start(link: &Arc<Link<Machine>>, cx: Cx, job: Job, pace: &Arc<Pace>) {
     let incoming = cx.request.incoming;
     let serving = Arc::clone(link);
     match job {
-        Job::Sync(job) => link.shared.workers.run(incoming, pace, move || {
-            let run = || serving.trace.run_handler(&cx.request.request.method, || job(cx.clone()));
-            let outcome = catch_unwind(AssertUnwindSafe(run)).ok();
-            if let Err(reply) = finish(&serving, &cx, outcome) {
-                let link = Arc::clone(&serving);
-                let finish = async move { finish_with_room(&link, incoming, reply).await };
+        Job::Sync(job) => {
+            let run = move || {
+                let (trace, method) = (&serving.trace, &cx.request.request.method);
+                let run = || trace.run_handler(method, || job(cx.clone()));
+                let reply = encode(&serving, &cx, catch_unwind(AssertUnwindSafe(run)).ok());
+                (serving, reply)
+            };
+            let send = move |(link, reply): (Arc<Link<Machine>>, HandlerReply)| {
+                let Err(reply) = send_reply(&link, incoming, reply) else { return };
+                let sending = Arc::clone(&link);
+                let send = async move { send_with_room(&sending, incoming, reply).await };
                 if is_sole_driver() {
-                    serving.shared.workers.spawn_on_runtime(Box::pin(finish));
+                    link.shared.workers.spawn_on_runtime(Box::pin(send));
                 } else {
-                    block_on(finish);
+                    block_on(send);
                 }
-            }
-        }),
+            };
+            link.shared.workers.run(incoming, pace, run, send);
+        }
         Job::Async(job) => link.shared.workers.spawn(incoming, pace, async move {
             let served = async { job(AsyncCx(cx.clone())).await };
             let done =
                 catch_panic(serving.trace.instrument_handler(&cx.request.request.method, served));
             let Some(outcome) = cx.request.cancelled.run_until_set(done).await else { return };
-            if let Err(reply) = finish(&serving, &cx, outcome) {
+            let reply = encode(&serving, &cx, outcome);
+            if let Err(reply) = send_reply(&serving, incoming, reply) {
                 // Boxed because it is rare: inline it would enlarge the futures of all handlers.
-                Box::pin(finish_with_room(&serving, incoming, reply)).await;
+                Box::pin(send_with_room(&serving, incoming, reply)).await;
             }
         }),
     }
 }
 
-/// Sends the reply for the outcome of a handler; `None` if it panicked.
-///
-/// # Errors
-/// Returns the reply if there is no room for it yet.
-fn finish(
-    link: &Arc<Link<Machine>>,
+/// Returns the reply for the outcome of a handler; `None` if it panicked.
+fn encode(
+    link: &Link<Machine>,
     cx: &Cx,
     outcome: Option<Result<BoxedResult, ToolError>>,
-) -> Result<(), HandlerReply> {
-    let RequestState { incoming, request, .. } = &*cx.request;
+) -> HandlerReply {
+    let request = &cx.request.request;
     let outcome = outcome.unwrap_or_else(|| Err(ToolError::refused(handler_failed())));
     let mut reply =
         HandlerReply::new(outcome, request, &cx.rounds(), &link.shared.sealing, unix_seconds);
     reply.encode(cx.request.context.peer.revision);
+    reply
+}
+
+/// Sends the reply of a handler.
+///
+/// # Errors
+/// Returns the reply if there is no room for it yet.
+fn send_reply(
+    link: &Arc<Link<Machine>>,
+    incoming: IncomingId,
+    mut reply: HandlerReply,
+) -> Result<(), HandlerReply> {
     let sent = link.with(|state, now| {
-        state.role.running.remove(incoming);
-        reply.send(&mut state.connection, now, *incoming)
+        state.role.running.remove(&incoming);
+        reply.send(&mut state.connection, now, incoming)
     });
     sent.map_err(|_blocked| reply)
 }
 
 /// Sends a reply once there is room for it, or else an error.
-async fn finish_with_room(
-    link: &Arc<Link<Machine>>,
-    incoming: IncomingId,
-    mut reply: HandlerReply,
-) {
+async fn send_with_room(link: &Arc<Link<Machine>>, incoming: IncomingId, mut reply: HandlerReply) {
     // Borrowed mutably because results are `Send` but not `Sync`.
     let sending = &mut reply;
     let send =

@@ -80,7 +80,7 @@ fn quick_handlers_run_on_the_drivers_thread_and_others_on_the_pool() {
     let here = thread::current().id();
     let run = |id, pace: &Arc<Pace>, name| {
         let sender = sender.clone();
-        workers.run(id, pace, move || sender.send((name, thread::current().id())).unwrap());
+        workers.run(id, pace, move || sender.send((name, thread::current().id())).unwrap(), drop);
     };
     workers.collect_tasks();
     run(first, &quick(), "quick");
@@ -99,7 +99,7 @@ fn with_one_thread_quick_handlers_stay_on_the_pool() {
     let (workers, [id]) = (workers(1), ids());
     let (sender, receiver) = channel();
     workers.collect_tasks();
-    workers.run(id, &quick(), move || sender.send(thread::current().id()).unwrap());
+    workers.run(id, &quick(), move || sender.send(thread::current().id()).unwrap(), drop);
     assert_ne!(receiver.recv().unwrap(), thread::current().id());
 }
 
@@ -110,7 +110,7 @@ fn a_handler_proves_itself_on_the_pool() {
     let mut runs = 0;
     while !pace.is_quick() {
         let (sender, receiver) = channel();
-        workers.run(id, &pace, move || sender.send(()).unwrap());
+        workers.run(id, &pace, move || sender.send(()).unwrap(), drop);
         receiver.recv().unwrap();
         runs += 1;
         assert!(runs < 10_000, "an empty handler is quick");
@@ -123,12 +123,34 @@ fn after_a_slow_handler_the_rest_goes_to_the_pool() {
     let (workers, [slow, next]) = (workers(2), ids());
     let pace = quick();
     workers.collect_tasks();
-    workers.run(slow, &pace, || thread::sleep(LONG * 2));
+    workers.run(slow, &pace, || thread::sleep(LONG * 2), drop);
     let (sender, receiver) = channel();
-    workers.run(next, &pace, move || sender.send(thread::current().id()).unwrap());
+    workers.run(next, &pace, move || sender.send(thread::current().id()).unwrap(), drop);
     help(&workers);
     assert!(!pace.is_quick());
     assert_ne!(receiver.recv().unwrap(), thread::current().id());
+}
+
+#[test]
+fn only_the_function_counts_for_its_pace() {
+    let (workers, [inline, pooled], pace) = (workers(2), ids(), quick());
+    workers.collect_tasks();
+    workers.run(inline, &pace, || {}, |()| thread::sleep(LONG * 2));
+    help(&workers);
+    assert!(pace.is_quick());
+    let (sender, receiver) = channel();
+    // Dropped after the run was recorded.
+    let recorded = Arc::clone(&pace);
+    let end = move |()| {
+        thread::sleep(LONG * 2);
+        sender.send(recorded).unwrap();
+    };
+    workers.run(pooled, &pace, || {}, end);
+    drop(receiver.recv().unwrap());
+    while Arc::strong_count(&pace) > 1 {
+        thread::yield_now();
+    }
+    assert!(pace.is_quick());
 }
 
 #[test]
@@ -138,7 +160,7 @@ fn a_replaced_driver_hands_over_its_tasks_and_cancelled_ones_never_run() {
     workers.collect_tasks();
     for id in [first, second, third] {
         let sender = sender.clone();
-        workers.run(id, &quick(), move || sender.send((id, thread::current().id())).unwrap());
+        workers.run(id, &quick(), move || sender.send((id, thread::current().id())).unwrap(), drop);
     }
     drop(sender);
     workers.cancel(second);
@@ -162,7 +184,7 @@ fn a_handler_knows_that_its_thread_is_not_replaced() {
     for (id, is_sole) in [(first, true), (second, false)] {
         let (sender, receiver) = channel();
         workers.collect_tasks();
-        workers.run(id, &quick(), move || sender.send(is_sole_driver()).unwrap());
+        workers.run(id, &quick(), move || sender.send(is_sole_driver()).unwrap(), drop);
         let mut always = || true;
         let driver = if is_sole { Driver::Sole } else { Driver::Replaceable(&mut always) };
         workers.help(&Clock::new(), &Trace::new("server", false), driver);
@@ -189,7 +211,7 @@ fn with_one_thread_tasks_keep_their_order() {
                 workers.collect_tasks();
             }
             let sender = sender.clone();
-            workers.run(id, &pace, move || sender.send((round, at)).unwrap());
+            workers.run(id, &pace, move || sender.send((round, at)).unwrap(), drop);
         }
         workers.release();
         let ran: Vec<_> = receiver.iter().take(ids.len()).collect();
@@ -206,10 +228,15 @@ fn a_stuck_handler_counts_as_one_of_the_pool_and_is_not_quick() {
     let (sender, receiver) = channel();
     let began = sender.clone();
     workers.collect_tasks();
-    workers.run(stuck, &pace, move || {
-        began.send("stuck").unwrap();
-        released.recv().unwrap();
-    });
+    workers.run(
+        stuck,
+        &pace,
+        move || {
+            began.send("stuck").unwrap();
+            released.recv().unwrap();
+        },
+        drop,
+    );
     let driving = Arc::clone(&workers);
     let driver = thread::spawn(move || {
         let trace = Trace::new("server", false);
@@ -221,11 +248,16 @@ fn a_stuck_handler_counts_as_one_of_the_pool_and_is_not_quick() {
     // Of two threads one is left, so these run one after the other.
     let (proceed, waits) = channel::<()>();
     let (began, ended) = (sender.clone(), sender.clone());
-    workers.run(first, &pace, move || {
-        began.send("first").unwrap();
-        waits.recv().unwrap();
-    });
-    workers.run(second, &pace, move || ended.send("second").unwrap());
+    workers.run(
+        first,
+        &pace,
+        move || {
+            began.send("first").unwrap();
+            waits.recv().unwrap();
+        },
+        drop,
+    );
+    workers.run(second, &pace, move || ended.send("second").unwrap(), drop);
     assert_eq!(receiver.recv().unwrap(), "first");
     assert_eq!(workers.threads.free(), 0);
     release.send(()).unwrap();
@@ -241,11 +273,11 @@ fn a_stuck_handler_that_was_cancelled_gives_its_place_back() {
     workers.release();
     let (sender, receiver) = channel();
     let again = sender.clone();
-    workers.run(next, &pace, move || sender.send(next).unwrap());
+    workers.run(next, &pace, move || sender.send(next).unwrap(), drop);
     assert_eq!(workers.threads.free(), 0);
     workers.cancel(stuck);
     assert_eq!(receiver.recv().unwrap(), next);
     workers.finish(stuck);
-    workers.run(last, &pace, move || again.send(last).unwrap());
+    workers.run(last, &pace, move || again.send(last).unwrap(), drop);
     assert_eq!(receiver.recv().unwrap(), last);
 }
