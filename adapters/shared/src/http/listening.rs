@@ -16,21 +16,22 @@ use hyper::service::service_fn;
 use mcp_proto::http::Refusal;
 
 use super::budget::{PeerAddress, Rejection};
+use super::head_timer::HeadTimer;
 use super::service::HttpService;
 use super::sockets::{OpenSocket, SocketEnd, Sockets};
 use super::stall_guard::StallGuard;
 use super::stop::Stop;
 
-/// The connections of a listening server.
+/// The connections of an HTTP server that have been accepted from its listener.
 ///
-/// Dropping it closes the connections and ends the sessions.
+/// Dropping this value closes the connections and ends the server's sessions.
 pub struct Listening {
     service: HttpService,
     sockets: Arc<Sockets>,
     stop: Stop,
 }
 
-/// An accepted connection, which a task must drive.
+/// An accepted connection. A task must run it with [`drive`](Self::drive).
 pub struct AcceptedConnection {
     service: HttpService,
     socket: OpenSocket,
@@ -39,16 +40,16 @@ pub struct AcceptedConnection {
 }
 
 impl Listening {
-    /// Creates an empty set of connections for a server that `stop` stops.
+    /// Creates an empty set of connections. Setting `stop` stops the server.
     #[must_use]
     pub fn new(service: HttpService, stop: &Stop) -> Self {
         let sockets = service.sockets();
         Self { service, sockets, stop: stop.clone() }
     }
 
-    /// Adds a connection from `address`, which a task must then drive.
+    /// Adds a connection from `address`. A task must run it with [`AcceptedConnection::drive`].
     ///
-    /// Returns `None` if there are too many connections; the caller must then close this one.
+    /// Returns `None` if there are too many connections; the caller must then close the socket.
     #[must_use]
     pub fn accept(&self, address: IpAddr) -> Option<AcceptedConnection> {
         let socket = self.sockets.admit(address)?;
@@ -72,7 +73,7 @@ impl Drop for Listening {
 }
 
 impl AcceptedConnection {
-    /// Drives the connection to its end.
+    /// Serves HTTP over `io` until the connection ends.
     pub async fn drive<I, T>(self, io: I, timer: T)
     where
         I: Read + Write + Unpin,
@@ -96,7 +97,7 @@ impl AcceptedConnection {
         let is_refused = socket.rejection.is_some();
         let mut builder = http1::Builder::new();
         builder
-            .timer(timer)
+            .timer(HeadTimer::new(timer))
             .keep_alive(!is_refused)
             .header_read_timeout(if is_refused { REFUSAL_TIMEOUT } else { service.head_timeout() })
             .max_buf_size(HEAD_BYTES_MAX);

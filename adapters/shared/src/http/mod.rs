@@ -4,6 +4,7 @@ mod body;
 mod body_buffer;
 mod budget;
 mod client;
+mod head_timer;
 mod listening;
 mod options;
 mod runtime;

@@ -24,6 +24,7 @@
 
 mod client;
 mod server;
+mod socket;
 
 pub use client::ConnectHttp;
 #[doc(hidden)]

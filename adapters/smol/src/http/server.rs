@@ -12,6 +12,7 @@ use mcp_adapter::{BoxFuture, Server, Spawn};
 use smol::future::or;
 use smol_hyper::rt::{FuturesIo, SmolTimer};
 
+use super::socket::Socket;
 use crate::runtime::Smol;
 
 impl HttpRuntime for Smol {
@@ -36,12 +37,12 @@ pub trait ServeHttp: mcp_adapter::ExtensionSeal {
     /// most [`DRAIN`](super::DRAIN) (2 s) for requests in progress. Dropping the future closes all
     /// connections and ends the sessions at once.
     ///
-    /// Bind the listener to `127.0.0.1` unless other machines need access; [`Http`] configures the
-    /// accepted hosts and origins, and the limits.
+    /// Bind the listener to `127.0.0.1` unless other machines need access. [`Http`] configures the
+    /// limits and the accepted hosts and origins.
     ///
     /// # Errors
     /// Fails if a registered tool, resource, resource template or prompt is invalid, or if the
-    /// listener fails permanently, which also sets `stop`.
+    /// listener fails permanently. A permanent failure also sets `stop`.
     fn serve_http(
         &self,
         listener: TcpListener,
@@ -84,7 +85,7 @@ pub async fn serve(service: HttpService, listener: TcpListener, stop: &Stop) -> 
                 smol::spawn(async move {
                     // T-87: disables Nagle's algorithm, as small messages must not wait for more.
                     let _slower = stream.get_ref().set_nodelay(true);
-                    connection.drive(FuturesIo::new(stream), SmolTimer::new()).await;
+                    connection.drive(FuturesIo::new(Socket::new(stream)), SmolTimer::new()).await;
                 })
                 .detach();
             }

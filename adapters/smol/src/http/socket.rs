@@ -1,0 +1,68 @@
+//! The socket of an HTTP connection, which is read only when it has data.
+
+use std::io::{self, IoSlice};
+use std::net::TcpStream;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use async_io::Async;
+use smol::io::{AsyncRead, AsyncWrite};
+
+/// A socket that remembers when it has no more data.
+///
+/// `Async` tries each read before it waits. hyper polls a connection that has nothing to read
+/// several times per request, and each of these reads would be a system call.
+pub(super) struct Socket {
+    stream: Async<TcpStream>,
+    /// The last read returned less than it could have, so the next one must wait.
+    is_drained: bool,
+}
+
+impl Socket {
+    pub(super) const fn new(stream: Async<TcpStream>) -> Self {
+        Self { stream, is_drained: false }
+    }
+}
+
+impl AsyncRead for Socket {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut [u8],
+    ) -> Poll<io::Result<usize>> {
+        if self.is_drained {
+            ready!(self.stream.poll_readable(context))?;
+            self.is_drained = false;
+        }
+        let read = ready!(Pin::new(&mut self.stream).poll_read(context, buffer))?;
+        // Zero is the end of the stream, and data after it cannot be waited for.
+        self.is_drained = 0 < read && read < buffer.len();
+        Poll::Ready(Ok(read))
+    }
+}
+
+impl AsyncWrite for Socket {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(context, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write_vectored(context, slices)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_close(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_close(context)
+    }
+}
