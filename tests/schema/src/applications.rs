@@ -120,7 +120,8 @@ impl<'a> Applications<'a> {
         let params = self.make(name);
         match send(&mut self.pair, Some(&*params)) {
             Ok(()) => {}
-            Err(Misuse::Unencodable) => self.refused += 1,
+            // The value has no form in this revision.
+            Err(Misuse::Unencodable | Misuse::Unsupported) => self.refused += 1,
             Err(misuse) => panic!("{method} cannot be sent: {misuse} {params:?}"),
         }
         self.settle();
