@@ -30,7 +30,7 @@ use crate::vocabulary::{CallId, CallOptions, CloseReason, Filter, IncomingId, Pe
 ///
 /// The methods come in four groups:
 ///
-/// - **inputs** from the driver: [`handle_message`](crate::MessageEndpoint::handle_message),
+/// - **inputs** from the transport: [`handle_message`](crate::MessageEndpoint::handle_message),
 ///   [`handle_eof`](crate::MessageEndpoint::handle_eof) and
 ///   [`handle_timeout`](crate::MessageEndpoint::handle_timeout). Each takes the current time and
 ///   cannot fail.
@@ -77,9 +77,9 @@ pub struct Client {
 impl Client {
     /// Creates a client and queues its first request.
     ///
-    /// If the configuration expects a legacy server, or allows no other, the request is
-    /// `initialize`. Otherwise, it is `server/discover`, which detects whether the server is legacy
-    /// or modern. The request's timeout starts at `now`.
+    /// The request is `initialize` if the configuration [expects](Config::expect_era) a legacy
+    /// server or allows only legacy revisions. Otherwise, the request is `server/discover`, which
+    /// detects whether the server is legacy or modern. The request's timeout starts at `now`.
     ///
     /// See [Versioning](https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning)
     /// and [Lifecycle](https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle).
@@ -103,8 +103,8 @@ impl Client {
     /// The command methods of this type build a [`Command`] and call this method.
     ///
     /// # Errors
-    /// Fails with [`Misuse`] under the conditions documented for the method that builds the
-    /// command; a failed command has no effect.
+    /// Fails with [`Misuse`] under the conditions documented for the corresponding command method,
+    /// such as [`call`](Self::call). A failed command has no effect.
     #[expect(
         clippy::inline_always,
         reason = "each caller compiles to one arm of the match; saves 2 % per response"
@@ -154,7 +154,7 @@ impl Client {
     /// # Errors
     /// Fails with [`Misuse`], without sending anything, if
     /// - the connection is not ready, or is closed;
-    /// - a limit is reached;
+    /// - a limit in [`Limits`] is reached;
     /// - the server did not declare the required capability;
     /// - the negotiated revision does not define the request, or clients may not send it;
     /// - the params do not encode as a JSON object.
@@ -200,7 +200,7 @@ impl Client {
     /// Fails, without sending anything, with
     /// - [`Misuse::NotReady`] if the handshake is not complete;
     /// - [`Misuse::Closed`] if the connection is closed;
-    /// - [`Misuse::Blocked`] if a limit is reached;
+    /// - [`Misuse::Blocked`] if a limit in [`Limits`] is reached;
     /// - [`Misuse::Unsupported`] or [`Misuse::Undeclared`] if the server does not allow
     ///   subscriptions.
     pub fn subscribe(
@@ -236,8 +236,8 @@ impl Client {
     /// the first request.
     ///
     /// The client first sends `server/discover`, to detect whether the server is legacy or modern.
-    /// Some legacy servers, which do not know this request, exit when they receive it, or when they
-    /// receive `initialize` after it.
+    /// Some legacy servers do not know this request: they exit when they receive it, or when they
+    /// receive `initialize` afterwards.
     ///
     /// Returns `None` unless the server closed the connection without a response and the
     /// configuration allows a legacy revision.
@@ -249,8 +249,9 @@ impl Client {
     // LIF-31: a guess is not remembered.
     /// Returns the [`Era`] to [expect](Config::expect_era) of the server on the next connection.
     ///
-    /// Returns `None` before the connection is open, and if the era was guessed: the server was
-    /// unavailable when it was probed, but answered `initialize` afterwards.
+    /// Returns `None` before the connection is open. Also returns `None` if the era was guessed:
+    /// the server was unavailable for the `server/discover` request, but later answered
+    /// `initialize`.
     #[must_use]
     pub fn era_to_expect(&self) -> Option<Era> {
         self.connection.era_to_expect()
@@ -259,8 +260,8 @@ impl Client {
     // STL-38: a client subscribes again after it has reconnected.
     /// Returns the open subscriptions, each with its filter.
     ///
-    /// Before a subscription is acknowledged, this is the requested filter; afterwards, it is the
-    /// acknowledged one.
+    /// Before a subscription is acknowledged, its filter is the requested one; afterwards, its
+    /// filter is the acknowledged one.
     ///
     /// After the connection has closed, returns the subscriptions that were open at that time, so
     /// that the application can renew them on the next connection.
@@ -270,9 +271,8 @@ impl Client {
 
     /// Cancels a call.
     ///
-    /// The call completes immediately with
-    /// [`CallError::Cancelled`](crate::CallError::Cancelled). The server is notified, unless it was
-    /// waiting for this client's input.
+    /// The call completes immediately with [`CallError::Cancelled`](crate::CallError::Cancelled).
+    /// The server is notified if it still has to respond to the request.
     ///
     /// See [Cancellation](
     /// https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/cancellation).
@@ -365,8 +365,8 @@ impl Client {
     /// Every open call completes with [`CallError::Lost`](crate::CallError::Lost), then
     /// [`Event::Closed`] follows.
     ///
-    /// The protocol has no closing message. After this call, the driver may still send the queued
-    /// output, and then closes the transport.
+    /// The protocol has no closing message. After this call, the program may send the queued output
+    /// and must then close the transport.
     pub fn close(&mut self, now: Instant) {
         let _done = self.apply(now, Command::Close);
     }

@@ -7,20 +7,20 @@ use crate::error::Misuse;
 use crate::time::Instant;
 use crate::wire::Outbox;
 
-/// A client or server connection over a byte stream, as a driver uses it.
+/// A client or server connection over a byte stream, as an event loop uses it.
 ///
-/// A driver repeats these steps: it sends the bytes in the [`outbox`](Self::outbox), handles the
-/// events from [`poll_event`](Self::poll_event), waits for input or for the deadline in
-/// [`poll_timeout`](Self::poll_timeout), and calls the matching `handle_*` method. The driver must
-/// keep reading while a write is blocked; otherwise, two peers with full pipes deadlock.
+/// The event loop repeats these steps: it sends the bytes in the [`outbox`](Self::outbox), handles
+/// the events from [`poll_event`](Self::poll_event), waits for input or for the deadline in
+/// [`poll_timeout`](Self::poll_timeout), and calls the matching `handle_*` method. The event loop
+/// must keep reading while a write is blocked; otherwise, two peers with full pipes deadlock.
 ///
 /// [`Stdio`](crate::stdio::Stdio) implements the trait, as do wrappers that record or check another
 /// endpoint.
 pub trait Endpoint {
-    /// The event type of the role.
+    /// The event type of the client or server.
     type Event: fmt::Debug + fmt::Display;
 
-    /// The role: a [`Client`](crate::client::Client) or a [`Server`](crate::server::Server).
+    /// Either [`Client`](crate::client::Client) or [`Server`](crate::server::Server).
     type Role: Apply<Event = Self::Event>;
 
     /// Returns the client or server for inspection.
@@ -29,8 +29,8 @@ pub trait Endpoint {
     /// Applies a command from the application.
     ///
     /// # Errors
-    /// Fails with [`Misuse`] under the conditions documented for the method that builds the
-    /// command; a failed command has no effect.
+    /// Fails with [`Misuse`] under the conditions documented for the corresponding method of the
+    /// client or server. A failed command has no effect.
     fn apply(
         &mut self,
         now: Instant,
@@ -74,9 +74,9 @@ pub trait Endpoint {
     /// Returns the queue of bytes to send. O(1).
     fn outbox(&mut self) -> &mut Outbox;
 
-    /// Returns whether the driver should read more input.
+    /// Returns whether the event loop should read more input.
     ///
-    /// While this is false, do not read, so that the transport's backpressure slows the peer down.
+    /// While the result is false, do not read, so that backpressure slows the peer down.
     fn wants_input(&self) -> bool;
 
     /// Returns whether the connection is closed.

@@ -24,20 +24,20 @@ pub enum Misuse {
     /// The handshake is not complete.
     // LIF-09: a client sends only pings before the handshake ends.
     NotReady,
-    /// The id refers to no pending call or request: it was completed, answered or cancelled.
+    /// The call has completed, or the incoming request was answered or cancelled.
     ///
     /// Ignore this error when responding to a request that the peer can cancel: the event that
     /// reports the cancellation may not have been polled yet.
     Stale,
-    /// The side that provides the required capability did not declare it.
+    /// The command needs a capability that this side or the peer did not declare.
     // CAP-03: only declared capabilities are used.
     Undeclared,
     /// The value cannot be encoded as the message requires.
     ///
     /// For example, it is not valid JSON or not an object.
     Unencodable,
-    /// The negotiated revision does not define the message or a value in it, or the message is not
-    /// one that the application may send in this role.
+    /// The negotiated revision does not define the message or a value in it, or the application may
+    /// not send the message.
     ///
     /// An example of such a value is a form field for several choices before 2025-11-25. Some
     /// messages, such as `initialize`, are sent by the library only.
@@ -87,7 +87,7 @@ impl From<Unencodable> for Misuse {
 pub mod code {
     /// The text is not JSON.
     pub const PARSE_ERROR: i64 = -32700;
-    /// The JSON is not a valid message, or the message is not allowed now.
+    /// The JSON is not a valid message, or the message is not allowed in the current state.
     pub const INVALID_REQUEST: i64 = -32600;
     /// The method does not exist, or requires a capability that the receiver did not declare.
     pub const METHOD_NOT_FOUND: i64 = -32601;

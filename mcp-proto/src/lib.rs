@@ -12,8 +12,8 @@
 //! # A server
 //!
 //! This server offers one tool over stdin and stdout. [`catalog::Catalog`] answers list requests
-//! and looks up the handler of each call. A handler can be of any type; in this example it is
-//! simply the text of the result.
+//! and looks up the handler of each call. A handler can be of any type; in this example, the
+//! handler is the text of the result.
 //!
 //! ```no_run
 //! use std::io::{self, Read, Write};
@@ -133,17 +133,18 @@
 //!   HTTP. Other transports use the trait [`MessageEndpoint`]: whole messages in, [`Outgoing`]
 //!   messages out.
 //!
-//! A driver of a byte stream repeats four steps, using methods of [`Endpoint`]:
+//! The *driver*, the code that connects an [`Endpoint`] to a byte stream, repeats four steps:
 //!
 //! 1. Send the bytes in [`outbox`](Endpoint::outbox).
 //! 2. Handle the events from [`poll_event`](Endpoint::poll_event).
-//! 3. Wait for input, if [`wants_input`](Endpoint::wants_input), for the socket to become writable,
-//!    and for the deadline in [`poll_timeout`](Endpoint::poll_timeout).
+//! 3. Wait until there is input (if [`wants_input`](Endpoint::wants_input)), the stream is
+//!    writable, or the deadline in [`poll_timeout`](Endpoint::poll_timeout) is reached.
 //! 4. Call [`handle_input`](Endpoint::handle_input), [`handle_eof`](Endpoint::handle_eof) or
 //!    [`handle_timeout`](Endpoint::handle_timeout).
 //!
 //! The programs above block while reading and therefore never handle a deadline; a complete driver
-//! waits for both. Within one process, a driver only moves bytes between the two outboxes:
+//! waits for both. Within one process, a driver only moves bytes from the outbox of each side to
+//! the other side:
 //!
 //! ```
 //! use bytes::Buf;

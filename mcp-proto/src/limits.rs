@@ -34,8 +34,8 @@ pub struct Limits {
     /// Maximum length of an incoming message in bytes. Default: 16 MiB.
     ///
     /// A longer message is discarded up to the end of its line and reported as a violation; the
-    /// connection continues. If it is a response whose id is its first or last member, its call
-    /// ends with [`CallError::Invalid`](crate::CallError::Invalid). An incomplete message
+    /// connection continues. If the message is a response whose id is its first or last member, the
+    /// call ends with [`CallError::Invalid`](crate::CallError::Invalid). An incomplete message
     /// costs up to twice this limit.
     // FRM-10: an overlong message does not end the connection.
     pub message_bytes_max: usize,
@@ -48,14 +48,14 @@ pub struct Limits {
     pub id_bytes_max: usize,
     /// Maximum number of this side's calls in flight. Default: 4096.
     ///
-    /// Further calls fail with [`Misuse::Blocked`](crate::Misuse::Blocked). Calls that the
-    /// connection itself makes are exempt: pings, one resource subscription and, over HTTP, one
-    /// list of tools at a time. Each call costs about 250 bytes.
+    /// Further calls fail with [`Misuse::Blocked`](crate::Misuse::Blocked). Requests that the
+    /// connection itself sends are exempt: pings, one resource subscription at a time and, over
+    /// HTTP, one list of tools at a time. Each call costs about 250 bytes.
     pub calls_max: usize,
-    /// Maximum bytes that a client keeps in order to repeat calls. Default: 64 MiB.
+    /// Maximum total bytes that a client keeps to repeat its calls. Default: 64 MiB.
     ///
-    /// A client repeats a call if the server requires input for it. The bytes are those of the
-    /// params and request states of all calls for which the server may require input. At the limit,
+    /// A client repeats a call if the server requires input for it. The bytes are the params and
+    /// request states of all calls in flight for which the server may require input. At the limit,
     /// a new call of this kind fails with [`Misuse::Blocked`](crate::Misuse::Blocked), and a call
     /// in flight fails if the server's request state exceeds the limit.
     pub calls_bytes_max: usize,
@@ -92,28 +92,28 @@ pub struct Limits {
     /// Number of queued outgoing bytes above which this side sends no new traffic. Default: 1 MiB.
     ///
     /// While more bytes are queued, calls, notifications and log messages fail with
-    /// [`Misuse::Blocked`](crate::Misuse::Blocked). Of each request's progress notifications, only
-    /// the latest is kept, to be sent later.
+    /// [`Misuse::Blocked`](crate::Misuse::Blocked). Of the progress notifications of each request,
+    /// only the latest is kept and sent later.
     pub outbox_bytes_max: usize,
     /// Number of queued outgoing bytes above which `wants_input` is false. Default: 64 MiB.
     ///
     /// Responses are never refused, so this limit slows down a peer that sends requests without
     /// reading the responses. While this side itself awaits a response, input is still accepted
-    /// until [`requests_max`](Self::requests_max) more replies are queued, because otherwise two
-    /// peers with many responses for each other would both stop reading.
+    /// until [`requests_max`](Self::requests_max) more replies are queued. Otherwise, two peers
+    /// that await responses from each other could both stop reading.
     pub replies_bytes_max: usize,
     /// Maximum number of error replies to invalid messages in one burst. Default: 16.
     // T-18, T-20: replies to input that is not JSON are rate-limited.
     pub error_replies_max: u32,
-    /// Interval at which the allowance for error replies grows by one. Default: 1 s.
+    /// Interval after which one more error reply to an invalid message is allowed. Default: 1 s.
     ///
-    /// Unused allowance accumulates up to [`error_replies_max`](Self::error_replies_max).
+    /// Unused replies accumulate up to [`error_replies_max`](Self::error_replies_max).
     pub error_reply_every: Duration,
     /// Maximum number of consecutive violations; one more ends the connection. Default: unlimited.
     ///
     /// A valid message resets the count.
     pub violations_max: Option<u32>,
-    /// Maximum number of times that one request may require input. Default: 16.
+    /// Maximum number of times that a server may require input for one request. Default: 16.
     // SEC-17: a peer cannot ask forever.
     pub input_rounds_max: u32,
     /// Maximum number of input requests that a server sends together for one request. Default: 16.
@@ -137,9 +137,8 @@ pub struct Limits {
     /// Default: 1 MiB.
     ///
     /// A larger handshake fails; a modern request that exceeds the limit is refused before it is
-    /// decoded. Costs up to 24 times this limit for a session and for each modern request in
-    /// flight. The cost of a request counts towards
-    /// [`requests_bytes_max`](Self::requests_bytes_max).
+    /// decoded. Each session and each modern request in flight costs up to 24 times this limit. The
+    /// cost of a request counts towards [`requests_bytes_max`](Self::requests_bytes_max).
     pub peer_bytes_max: usize,
     /// Maximum total size of the results that a client caches, in bytes. Default: 0 (no cache).
     ///
@@ -153,9 +152,9 @@ pub struct Limits {
     /// as `list_tools` of the adapters. Such a method fails if a limit is exceeded. Each entry
     /// costs about 500 bytes plus its text.
     pub list_entries_max: usize,
-    /// Maximum bytes of all pages of a list that is fetched as a whole. Default: 32 MiB.
+    /// Maximum total bytes of the pages of a list that is fetched as a whole. Default: 32 MiB.
     ///
-    /// The entries may keep all of these bytes in memory.
+    /// The returned entries may keep all pages in memory.
     pub list_bytes_max: usize,
 
     /// Maximum time a call waits for a response. Default: 60 s.
@@ -175,14 +174,13 @@ pub struct Limits {
     pub human_timeout_max: Duration,
     /// Maximum time a client waits for the response to `initialize`. Default: 30 s.
     ///
-    /// Also applies to `server/discover`, except to the probe that
-    /// [`probe_timeout`](Self::probe_timeout) limits.
+    /// Also applies to `server/discover`, unless [`probe_timeout`](Self::probe_timeout) applies.
     // TMO-06: a timeout of `initialize` closes and does not cancel.
     pub handshake_timeout: Duration,
     /// Maximum time a client waits for the response to its `server/discover` probe. Default: 5 s.
     ///
-    /// After that, the client assumes a legacy server and sends `initialize`. If it supports no
-    /// legacy revision, [`handshake_timeout`](Self::handshake_timeout) applies instead.
+    /// After that, the client assumes a legacy server and sends `initialize`. If the client
+    /// supports no legacy revision, [`handshake_timeout`](Self::handshake_timeout) applies instead.
     // TMO-15: no answer to the probe means a legacy server.
     pub probe_timeout: Duration,
     /// Interval between pings, at least 1 ms. Default: `None`, which disables them.
@@ -197,15 +195,15 @@ pub struct Limits {
     pub pings_missed_max: u32,
     /// Maximum time for which a closed server still answers open requests. Default: 50 ms.
     ///
-    /// The time starts when the server itself is closed, even if the client has already closed its
-    /// side.
+    /// The time starts when the server closes its side, even if the client has already closed its
+    /// own.
     pub drain_timeout: Duration,
     /// Maximum time for answering open requests after the peer has closed its side. Default: 10 s.
     ///
     /// A peer may close its side as soon as it has sent all requests, and still read the responses.
     /// The connection closes earlier if all requests are answered, or if this side is also closed
-    /// and [`drain_timeout`](Self::drain_timeout) has passed since. Until then, its open requests
-    /// stay in memory.
+    /// and [`drain_timeout`](Self::drain_timeout) has passed since. Until then, the peer's open
+    /// requests stay in memory.
     // FRM-20: exit promptly at the end of input.
     pub eof_drain_timeout: Duration,
     /// Maximum time for which a peer may stop reading before the connection ends. Default: 60 s.
@@ -225,7 +223,7 @@ pub struct Limits {
     pub terminate_timeout: Duration,
     /// Maximum total time for fetching a list as a whole. Default: 2 min.
     ///
-    /// The call in flight at that time is cancelled.
+    /// When this time has passed, the request for the current page is cancelled.
     pub list_timeout: Duration,
 }
 

@@ -12,26 +12,27 @@ use crate::vocabulary::{Outgoing, Route, StreamId, ViolationKind};
 /// This trait is sealed: only [`Client`](crate::client::Client) and
 /// [`Server`](crate::server::Server) implement it.
 ///
-/// [`Stdio`](crate::stdio::Stdio) drives it for byte streams, and the module `http` drives it for
-/// HTTP. Any other message transport drives it directly, as the example `framed_socket` does:
+/// [`Stdio`](crate::stdio::Stdio) uses this trait for byte streams, and the module `http` for HTTP.
+/// Any other message transport uses this trait directly, as the example `framed_socket` does:
 ///
 /// - pass each received message and its stream to [`handle_message`](Self::handle_message);
 /// - send each message from [`poll_outgoing`](Self::poll_outgoing) on the stream that its
 ///   [`route`](Outgoing::route) names;
-/// - when the peer closes a stream, call [`handle_stream_closed`](Self::handle_stream_closed),
-///   which cancels the requests that arrived on it;
+/// - when the peer closes a stream, call [`handle_stream_closed`](Self::handle_stream_closed) to
+///   cancel the requests that arrived on the stream;
 /// - call [`handle_timeout`](Self::handle_timeout) at the time that
 ///   [`poll_timeout`](Self::poll_timeout) returns.
 ///
 /// A transport with one stream uses [`StreamId::ONLY`]. A transport with several streams first
 /// calls [`use_streams`](Self::use_streams). After that, each stream may fill an eighth of the
-/// outbound queue, and its end is reported as [`EndOfStream`](crate::OutgoingKind::EndOfStream).
+/// outbound queue, and the end of a stream is reported as
+/// [`EndOfStream`](crate::OutgoingKind::EndOfStream).
 ///
 /// The `handle_*` methods complete all work before they return. The `poll_*` methods take O(1) time
-/// and may be called in any order, any number of times. Progress that was
-/// [deferred](crate::Limits::outbox_bytes_max) is queued once there is room: by the next poll of
-/// outgoing messages or by the next input or command, whichever comes first. A time earlier than a
-/// previous one is treated as if no time had passed.
+/// and may be called in any order, any number of times. Progress notifications that were
+/// [deferred](crate::Limits::outbox_bytes_max) are queued once the outbound queue has room: at the
+/// next poll of outgoing messages, the next input or the next command. If a time is earlier than a
+/// previous one, the connection behaves as if no time had passed.
 ///
 /// ```
 /// use mcp_proto::server::{Config, Server};
@@ -122,11 +123,11 @@ pub trait MessageEndpoint: sealed::Sealed {
 
     /// Returns whether the transport should read more input.
     ///
-    /// This is false while too many events are unpolled, while the peer leaves too much output
-    /// unread, and when the connection is closing or closed.
+    /// The result is false while too many events are unpolled, while the peer leaves too much
+    /// output unread, and when the connection is closing or closed.
     fn wants_input(&self) -> bool;
 
-    /// Returns whether the connection is closed. Events may still be waiting to be polled.
+    /// Returns whether the connection is closed. There may still be events to poll.
     fn is_closed(&self) -> bool;
 
     /// Returns the limits of the connection.

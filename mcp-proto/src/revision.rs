@@ -104,7 +104,7 @@ impl fmt::Display for Revision {
     }
 }
 
-/// A group of protocol revisions whose connections work alike: with or without sessions.
+/// A group of protocol revisions: those with sessions, or those without.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Era {
     /// Up to 2025-11-25: a handshake opens a session, and both sides send requests.
@@ -123,7 +123,7 @@ impl fmt::Display for Era {
     }
 }
 
-/// The rules of one revision, limited to those that differ between revisions.
+/// The rules of one revision that can differ from those of other revisions.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Rules {
@@ -135,7 +135,7 @@ pub struct Rules {
     /// Whether the revision allows JSON-RPC batches.
     pub batches: bool,
     // D-01: the schema allows an error without an `id` only since 2025-11-25.
-    /// Whether the error response to a message with an unreadable id has `"id":null`. If not, the
+    /// Whether the error response to a message with an unreadable id has `"id":null`. If false, the
     /// response has no `id` member.
     pub unknown_id_is_null: bool,
     // PRG-07: 2024-11-05 has no `message`.
@@ -151,12 +151,12 @@ pub struct Rules {
     /// The error codes from -32099 to -32020 that the revision defines; `None` if any may be sent.
     pub(crate) reserved_codes: Option<&'static [i64]>,
     // STL-13, FRM-16, FRM-17: modern servers ask within results.
-    /// Whether servers can send requests. If not, they use results to ask clients for input.
+    /// Whether servers can send requests. If false, servers ask clients for input in results.
     pub server_requests: bool,
     // HTTP-15, HTTP-16: a stream that begins with an event id can be resumed.
     /// Whether an HTTP event stream begins with an empty event that has an id.
     ///
-    /// The id allows the server to close the stream early and the client to resume it.
+    /// With the id, the client can resume the stream if the server closes it early.
     pub primes_event_streams: bool,
     // HTTP-36, HTTP-39: the `MCP-Protocol-Version` header.
     /// Whether each HTTP request after the first carries the `MCP-Protocol-Version` header.

@@ -9,8 +9,8 @@
 //!
 //! **What a seal does not do.** It does not encrypt: the client can read the state. It does not
 //! prevent replay: until it expires, a sealed text opens for every equal request of its principal.
-//! State that must be used only once needs storage on the server. It does not cover the responses
-//! that accompany the state: those are the client's input.
+//! State that must be used only once needs storage on the server. A seal does not authenticate the
+//! input responses that the client sends with the state.
 //!
 //! See <https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr>.
 
@@ -152,8 +152,8 @@ impl Seal {
 
     /// Adds an old key, which can open sealed state but is not used to seal state.
     ///
-    /// This way, replacing the key does not invalidate the state that clients still hold. Call this
-    /// method once per old key.
+    /// State that clients still hold then stays valid after the key is replaced. Call this method
+    /// once per old key.
     ///
     /// # Errors
     /// Fails with [`WeakKey`] if `key` is shorter than [`KEY_BYTES_MIN`] bytes or has fewer than
@@ -194,7 +194,7 @@ impl Seal {
     /// Verifies `sealed` and returns the state in it.
     ///
     /// Succeeds if the text was sealed for an equal `bound` with one of the configured keys, and
-    /// has not expired at `now`.
+    /// has not expired. `now` is the current time in seconds since the Unix epoch.
     ///
     /// The running time is linear in the lengths of the request and of `sealed`. A text that is
     /// too long for any state of [`STATE_BYTES_MAX`] bytes is rejected immediately. Authentication
@@ -384,7 +384,7 @@ impl From<OpenError> for ErrorObject {
     }
 }
 
-/// The error returned for a key that is not random or too short.
+/// The error returned for a key that is too short or not random.
 ///
 /// The key is shorter than [`KEY_BYTES_MIN`] bytes, or has fewer than [`KEY_DISTINCT_MIN`] distinct
 /// bytes.

@@ -123,8 +123,8 @@ impl Server {
     /// The command methods of this type build a [`Command`] and call this method.
     ///
     /// # Errors
-    /// Fails with [`Misuse`] under the conditions documented for the method that builds the
-    /// command; a failed command has no effect.
+    /// Fails with [`Misuse`] under the conditions documented for the corresponding command method,
+    /// such as [`call`](Self::call). A failed command has no effect.
     #[expect(
         clippy::inline_always,
         reason = "each caller compiles to one arm of the match; saves 2 % per response"
@@ -273,7 +273,7 @@ impl Server {
     }
 
     // CAP-12: changes are reported only if the server declares that it does.
-    /// Reports a change on every subscription that covers it. Does nothing if there is none.
+    /// Reports a change on every subscription that covers it. Does nothing if no subscription does.
     ///
     /// In a legacy session, list changes need no subscription and are always reported to the
     /// client.
@@ -292,7 +292,8 @@ impl Server {
 
     /// Sends a progress notification for a request from the client.
     ///
-    /// Does nothing if the client did not request progress. Each value must exceed the one before.
+    /// Does nothing if the client did not request progress. Each value must exceed the previous
+    /// one.
     ///
     /// A request that is delivered again after [`request_input`](Self::request_input) may report
     /// its progress from the start: values that the client has already received are not sent again.
@@ -354,7 +355,7 @@ impl Server {
     /// # Errors
     /// Fails with [`Misuse`], without sending anything, if
     /// - the connection is not ready or is closed;
-    /// - a limit is reached;
+    /// - a limit in [`Limits`] is reached;
     /// - the client lacks the required capability;
     /// - the negotiated revision does not let a server send this request;
     /// - the params do not encode as a JSON object; or

@@ -1,6 +1,7 @@
 //! Connections on a byte stream, one message per line, and the shutdown of child processes.
 //!
-//! The driver owns the pipes and the process. The framing also works for Unix sockets and TCP.
+//! The program owns the pipes and the process; this module performs no IO. The framing also works
+//! for Unix sockets and TCP.
 
 // FRM-01: one message per line. FRM-18: over any byte stream.
 
@@ -18,8 +19,8 @@ use crate::wire::{Line, LineReader, Outbox};
 
 /// A [`Client`](crate::client::Client) or a [`Server`](crate::server::Server) on a byte stream.
 ///
-/// This type dereferences to the client or server, which the application uses. The driver uses the
-/// [`Endpoint`] implementation.
+/// The application uses the client or server, to which this type dereferences. The event loop that
+/// moves the bytes uses the [`Endpoint`] implementation.
 ///
 /// ```
 /// use mcp_proto::server::{Config, Server};
@@ -166,9 +167,9 @@ pub enum ShutdownStep {
 
 /// The timed shutdown of a child process: close its stdin, terminate it, kill it.
 ///
-/// Create it when the connection has closed, for any reason. Until the child exits, perform each
-/// step that [`poll_step`](Self::poll_step) returns. The delays before the second and the third
-/// step are [`Limits::exit_timeout`] and [`Limits::terminate_timeout`].
+/// Create a `Shutdown` when the connection has closed, for any reason. Until the child exits,
+/// perform each step that [`poll_step`](Self::poll_step) returns. The delays before the second and
+/// the third step are [`Limits::exit_timeout`] and [`Limits::terminate_timeout`].
 ///
 /// ```
 /// use mcp_proto::stdio::{ShutdownStep, Shutdown};
@@ -203,7 +204,7 @@ impl Shutdown {
         }
     }
 
-    /// Returns the step that is due now; `None` if there is none or it was already returned.
+    /// Returns the step that is due now, only once. Returns `None` if no step is due.
     pub fn poll_step(&mut self) -> Option<ShutdownStep> {
         self.due.take()
     }

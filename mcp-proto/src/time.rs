@@ -15,9 +15,9 @@ pub(crate) fn sooner(one: Option<Instant>, other: Option<Instant>) -> Option<Ins
     }
 }
 
-/// A point in time, in nanoseconds since an epoch that the driver chooses.
+/// A point in time, in nanoseconds since an epoch that the program chooses.
 ///
-/// There is no `now()` and no conversion from `std::time::Instant`: the driver reads its own clock
+/// There is no `now()` and no conversion from `std::time::Instant`: the program reads its own clock
 /// and passes the time with every call. Arithmetic saturates at both ends.
 ///
 /// ```
@@ -34,7 +34,7 @@ pub(crate) fn sooner(one: Option<Instant>, other: Option<Instant>) -> Option<Ins
 pub struct Instant(u64);
 
 impl Instant {
-    /// The epoch that the driver chose.
+    /// The epoch: the instant from which all others are counted.
     pub const ZERO: Self = Self(0);
     /// The latest instant, about 584 years after the epoch.
     pub const MAX: Self = Self(u64::MAX);
@@ -57,7 +57,7 @@ impl Instant {
         Self::ZERO + elapsed
     }
 
-    /// Returns the nanoseconds since the epoch that the driver chose.
+    /// Returns the nanoseconds since the epoch, [`ZERO`](Self::ZERO).
     #[must_use]
     pub const fn as_nanos(self) -> u64 {
         self.0

@@ -10,8 +10,8 @@ use mcp_adapter::proto::schema::Decode;
 
 /// A call that has not been sent yet.
 ///
-/// Set its options, then send it: [`wait`](Self::wait) also waits for the result, while
-/// [`start`](Self::start) lets you wait later.
+/// Set its options, then send it. [`wait`](Self::wait) sends the call and waits for the result;
+/// [`start`](Self::start) only sends it, so that you can wait later.
 #[must_use = "a call is sent by `wait` or `start`"]
 pub struct Call<'c, T>(pub(crate) mcp_adapter::Call<'c, T>);
 
@@ -24,10 +24,10 @@ impl<'c, T: Decode> Call<'c, T> {
         Self(self.0.progress(callback))
     }
 
-    /// Sets the timeout for the response. Each progress notification restarts it.
+    /// Sets the timeout for the response. Each progress notification restarts this timeout.
     ///
-    /// If this timeout is set without [`timeout_max`](Self::timeout_max), it also applies while the
-    /// server waits for an answer from this client. In all other cases, only the maximum total time
+    /// While the server waits for an answer from this client, this timeout applies only if it was
+    /// set without [`timeout_max`](Self::timeout_max). Otherwise, only the maximum total time
     /// applies during that wait.
     ///
     /// Default: [`Limits::call_timeout`](crate::proto::Limits::call_timeout) (60 s unless changed).
@@ -38,15 +38,15 @@ impl<'c, T: Decode> Call<'c, T> {
     /// Sets the maximum total time to wait for the response, regardless of progress.
     ///
     /// Default: [`Limits::call_timeout_max`](crate::proto::Limits::call_timeout_max) (10 min unless
-    /// changed) or the call's [`timeout`](Self::timeout), whichever is longer.
+    /// changed), or the call's [`timeout`](Self::timeout) if that is longer.
     pub fn timeout_max(self, timeout_max: Duration) -> Self {
         Self(self.0.timeout_max(timeout_max))
     }
 
     /// Sends the call even if the client has cached its result. The new result is still cached.
     ///
-    /// Has no effect if [`Limits::cache_bytes_max`](crate::proto::Limits::cache_bytes_max) is 0,
-    /// which is the default.
+    /// This has no effect if [`Limits::cache_bytes_max`](crate::proto::Limits::cache_bytes_max) is
+    /// 0, which is the default.
     pub fn bypass_cache(self) -> Self {
         Self(self.0.bypass_cache())
     }
@@ -105,7 +105,7 @@ impl<T> Pending<T> {
         block_on(self.0.next_progress())
     }
 
-    /// Cancels the call and notifies the server, passing on `reason`.
+    /// Cancels the call and sends `reason` to the server.
     pub fn cancel(self, reason: &str) {
         self.0.cancel(reason);
     }

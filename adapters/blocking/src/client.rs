@@ -36,7 +36,7 @@ pub trait Connect: mcp_adapter::ExtensionSeal {
 
     /// Connects over a pair of byte streams and waits until the server has identified itself.
     ///
-    /// When the connection ends, `writer` is dropped. This must close the underlying stream. If
+    /// When the connection ends, `writer` is dropped. The drop must close the underlying stream. If
     /// `writer` is itself a `TcpStream` or `UnixStream`, the stream is also shut down, so `reader`
     /// may be a clone of it.
     ///

@@ -16,8 +16,8 @@ use crate::subscription::Subscription;
 
 /// A client's connection to a server. Cheap to clone; clones share the connection.
 ///
-/// Dropping the last clone closes the connection as [`close`](Self::close) does: a server started
-/// by `spawn` is shut down, and the drop blocks until that is done.
+/// Dropping the last clone closes the connection as [`close`](Self::close) does: the drop shuts
+/// down a server started by `spawn` and blocks until the server has exited.
 #[derive(Clone)]
 pub struct Connection {
     inner: Arc<CloseOnDrop>,
@@ -32,8 +32,8 @@ impl Connection {
 
     /// Returns the asynchronous form of this connection, for use with any executor.
     ///
-    /// Clones of the returned value do not keep the connection open: it is closed when the last
-    /// blocking [`Connection`] is dropped.
+    /// Clones of the returned value do not keep the connection open: dropping the last blocking
+    /// [`Connection`] closes it.
     #[must_use]
     pub fn as_async(&self) -> &mcp_adapter::Connection {
         &self.inner.0
@@ -56,8 +56,8 @@ impl Connection {
 
     /// Returns the server's era: legacy (up to revision 2025-11-25) or modern.
     ///
-    /// If legacy, pass it to [`Client::expect_era`](crate::Client::expect_era) to save a round
-    /// trip when you connect to this server again.
+    /// To save a round trip when you connect to a legacy server again, pass this era to
+    /// [`Client::expect_era`](crate::Client::expect_era).
     #[must_use]
     pub fn era(&self) -> Era {
         self.as_async().era()
@@ -91,9 +91,9 @@ impl Connection {
     /// If the tool has no output schema, or the result is an error, the check passes.
     ///
     /// The schema comes from the server and is not trusted. The check therefore fails if the schema
-    /// has external references, more than 64 patterns or too many levels of nesting, or would take
-    /// too many steps for this result. In the worst case, a check takes about one second and 100 MB
-    /// of memory.
+    /// has external references, more than 64 regular expressions or too many levels of nesting, or
+    /// if checking this result would take too many steps. In the worst case, a check takes about
+    /// one second and 100 MB of memory.
     ///
     /// # Errors
     /// Returns a description of what is wrong with the result or the schema.
@@ -145,7 +145,7 @@ impl Connection {
 
     /// Subscribes to changes in lists and resources.
     ///
-    /// Waits for the server's acknowledgment, which may cover less than requested; see
+    /// Waits for the server's acknowledgment. The server may accept only a part of `filter`; see
     /// [`Subscription::acknowledged`].
     ///
     /// ```no_run
@@ -171,8 +171,8 @@ impl Connection {
 
     /// Restarts the server or reconnects to it over HTTP, and returns the new connection.
     ///
-    /// The new connection is configured like this one. This handle keeps referring to the old
-    /// connection, which is closed first if it is still open.
+    /// The new connection is configured like this one. If the old connection is still open, it is
+    /// closed first. This handle keeps referring to the old connection.
     ///
     /// Calls in flight fail with [`CallError::Lost`](crate::proto::CallError::Lost), and the log
     /// level must be set again. A [`Subscription`] that ended with the old connection continues on
@@ -195,7 +195,7 @@ impl Connection {
     /// Fails with [`Error::Misuse`], without sending anything, if
     /// - the output queue is still full after 10 s ([`Blocked`](crate::proto::Misuse::Blocked));
     /// - the connection is closing or closed ([`Closed`](crate::proto::Misuse::Closed));
-    /// - over HTTP, a lost session was not replaced within 10 s
+    /// - over HTTP, the server dropped the session and a new one was not open within 10 s
     ///   ([`NotReady`](crate::proto::Misuse::NotReady));
     /// - this client did not declare the required capability
     ///   ([`Undeclared`](crate::proto::Misuse::Undeclared));
@@ -208,7 +208,7 @@ impl Connection {
 
     /// Closes the connection, shuts down a server started by `spawn`, and waits for it to exit.
     ///
-    /// Returns the exit status of a server started by `spawn`; returns `None` for other
+    /// Returns the exit status of a server started by `spawn`. Returns `None` for other
     /// connections, or if the status is unknown. Calls in flight fail with
     /// [`CallError::Lost`](crate::proto::CallError::Lost).
     ///

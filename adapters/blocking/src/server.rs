@@ -20,14 +20,14 @@ pub trait Serve: mcp_adapter::ExtensionSeal {
     ///
     /// If a signal is ignored when serving starts (`nohup`, for example, ignores SIGHUP), it stays
     /// ignored on Linux and Android; on other systems, this method then handles none of the three
-    /// signals. It also handles none of them in a program that handles one of them itself. After
-    /// the last server has closed, a further signal ends the process with exit code 130.
+    /// signals. If the program itself handles one of the three, this method handles none of them.
+    /// After the last server has closed, a further signal ends the process with exit code 130.
     ///
     /// At the end of stdin, as in `server < requests | less`, requests in progress can be answered
     /// within `Limits::eof_drain_timeout` (10 s by default), and the client may pause for
-    /// `Limits::stall_timeout` (60 s) while it reads the remaining output. A signal ends both
-    /// waits: requests in progress can then be answered within `Limits::drain_timeout` (50 ms), and
-    /// remaining output is sent for at most 2 s, as long as the client reads it.
+    /// `Limits::stall_timeout` (60 s) while it reads the remaining output. After a signal, shorter
+    /// times apply: requests in progress can be answered within `Limits::drain_timeout` (50 ms),
+    /// and remaining output is sent for at most 2 s, as long as the client reads it.
     ///
     /// The server owns both streams: any other output to stdout corrupts the protocol. If stdin is
     /// still open when this method returns, a thread stays blocked on it until the process exits.
@@ -43,7 +43,7 @@ pub trait Serve: mcp_adapter::ExtensionSeal {
 
     /// Serves on a pair of byte streams until the client disconnects.
     ///
-    /// When the connection ends, `writer` is dropped. This must close the underlying stream. If
+    /// When the connection ends, `writer` is dropped. The drop must close the underlying stream. If
     /// `writer` is itself a `TcpStream` or `UnixStream`, the stream is also shut down, so `reader`
     /// may be a clone of it.
     ///

@@ -11,9 +11,9 @@ use crate::wait::block_on_within;
 
 /// A subscription to changes in lists and resources, as a blocking iterator.
 ///
-/// Changes are queued until they are read; a change that is still queued is not queued again. The
-/// queue holds at most 1,024 distinct changes and 1 MiB of URIs. Beyond that, all queued resource
-/// changes are merged into [`Changed::ManyResources`], so no change is lost.
+/// Changes wait in a queue until they are read; a change that is already in the queue is not added
+/// again. The queue holds at most 1,024 changes, with at most 1 MiB of URIs in total. Beyond that,
+/// all queued resource changes are merged into [`Changed::ManyResources`], so no change is lost.
 ///
 /// Dropping this value ends the subscription and notifies the server. A subscription also ends when
 /// its connection ends; [`Connection::reconnect`](crate::Connection::reconnect) resumes it.
@@ -27,7 +27,7 @@ impl Subscription {
         self.0.acknowledged()
     }
 
-    /// Waits up to `patience` for the next change.
+    /// Waits for the next change, for at most `patience`.
     ///
     /// Returns `None` on timeout, or once the subscription has ended and its queue is empty.
     #[must_use]

@@ -22,11 +22,11 @@ pub enum Error {
     Io(io::Error),
     /// The operation is invalid in the connection's current state, or the peer does not support it.
     Misuse(Misuse),
-    /// The server's list could not be fetched as a whole.
+    /// A list, such as that of the server's tools, could not be fetched completely.
     List(ListError),
     /// The server could not be started or reached, or the connection could not be opened.
     Start {
-        /// Why the connection could not be opened.
+        /// The reason why the connection could not be opened.
         why: CloseReason,
         /// The exit status of the server's process, if it exited.
         status: Option<ExitStatus>,
@@ -35,17 +35,17 @@ pub enum Error {
         /// Whether the server closed the connection in response to the initial `server/discover`
         /// probe.
         ///
-        /// The server may then be legacy; [`Client::expect_era`](crate::Client::expect_era) skips
-        /// the probe.
+        /// If so, the server may support only legacy revisions (up to 2025-11-25);
+        /// [`Client::expect_era`](crate::Client::expect_era) skips the probe.
         probed: bool,
         /// Details of the failure for a connection over HTTP; `None` for other transports.
         http: Option<Box<HttpFailure>>,
     },
 }
 
-/// Why a list could not be fetched as a whole.
+/// The reason why a list of the server could not be fetched completely.
 ///
-/// [`Connection::call`](crate::Connection::call) fetches its pages one by one.
+/// To fetch the pages of such a list one by one, use [`Connection::call`](crate::Connection::call).
 // PAG-07
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
@@ -55,7 +55,7 @@ pub enum ListError {
         /// The limit.
         max: usize,
     },
-    /// The pages have more bytes than [`Limits::list_bytes_max`](mcp_proto::Limits).
+    /// The pages together have more bytes than [`Limits::list_bytes_max`](mcp_proto::Limits).
     TooManyBytes {
         /// The limit.
         max: usize,

@@ -42,8 +42,8 @@ pub trait Connect: mcp_adapter::ExtensionSeal {
     ///
     /// Waits until the server has identified itself.
     ///
-    /// When the connection ends, the client closes and drops `writer`. This must close the
-    /// underlying stream.
+    /// When the connection ends, the client closes and drops `writer`. These two steps must close
+    /// the underlying stream.
     ///
     /// # Errors
     /// Fails with [`Error::Start`] if the connection cannot be opened.

@@ -2,7 +2,7 @@
 //!
 //! This crate runs MCP servers and clients on smol and async-io. The protocol logic is in
 //! [`mcp_proto`](proto). Handlers and connections are tasks of smol's global executor. The
-//! environment variable `SMOL_THREADS` sets its number of threads; the default is one.
+//! environment variable `SMOL_THREADS` sets the executor's number of threads; the default is one.
 //!
 //! A server:
 //!

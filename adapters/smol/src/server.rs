@@ -28,9 +28,9 @@ pub trait Serve: mcp_adapter::ExtensionSeal {
     ///
     /// At the end of stdin, as in `server < requests | less`, requests in progress can be answered
     /// within `Limits::eof_drain_timeout` (10 s by default), and the client may pause for
-    /// `Limits::stall_timeout` (60 s) while it reads the remaining output. A signal ends both
-    /// waits: requests in progress can then be answered within `Limits::drain_timeout` (50 ms), and
-    /// remaining output is sent for at most 2 s, as long as the client reads it.
+    /// `Limits::stall_timeout` (60 s) while it reads the remaining output. After a signal, shorter
+    /// times apply: requests in progress can be answered within `Limits::drain_timeout` (50 ms),
+    /// and remaining output is sent for at most 2 s, as long as the client reads it.
     ///
     /// The server owns both streams: any other output to stdout corrupts the protocol. No thread
     /// blocks on stdin, so an open stdin does not keep the process from exiting.
@@ -47,8 +47,8 @@ pub trait Serve: mcp_adapter::ExtensionSeal {
     ///
     /// The streams can be, for example, the halves of a socket.
     ///
-    /// When the connection ends, the server closes and drops `writer`. This must close the
-    /// underlying stream.
+    /// When the connection ends, the server closes and drops `writer`. These two steps must close
+    /// the underlying stream.
     ///
     /// # Errors
     /// Fails if a registered tool, resource, resource template or prompt is invalid, if reading or

@@ -7,8 +7,8 @@ use crate::schema::{
 
 /// The list affected by a change to the catalog.
 ///
-/// A server that declared `listChanged` notifies its clients of changes, either after each one or
-/// once after several.
+/// A server that declared `listChanged` notifies its clients after each change, or once after
+/// several changes.
 ///
 /// ```
 /// use mcp_proto::catalog::{Catalog, ChangedList};

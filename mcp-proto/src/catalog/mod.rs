@@ -1,8 +1,8 @@
 //! A catalog of tools, resources and prompts, each with a handler.
 //!
 //! A [`Catalog`] answers list requests itself, rejects requests for unknown entries, and resolves
-//! all others to a handler with decoded and checked params. A catalog never calls a handler, so
-//! handlers can be of any type, such as a function, a number or a name.
+//! each other request to a handler with decoded and checked params. A catalog never calls a
+//! handler, so handlers can be of any type, such as a function, a number or a name.
 
 mod changed;
 mod error;
@@ -145,9 +145,9 @@ impl<H> Catalog<H> {
     /// The function can, for example, run a JSON Schema validator. The arguments that it receives
     /// are always a JSON object.
     ///
-    /// If the function returns an error message, the lookup resolves to a tool error with this
-    /// message instead of the tool's handler. The client receives the message so that the model can
-    /// correct the call, so the message must not reveal anything that the client should not see.
+    /// If the function returns an error message, the handler is not used: the lookup resolves to a
+    /// tool error with this message. The client receives the message, and the model can correct the
+    /// call. The message must not reveal anything that the client should not see.
     // T-117: invalid arguments are a tool error.
     #[must_use]
     pub fn check_arguments(
@@ -350,10 +350,10 @@ impl<H> Catalog<H> {
         self.prompts.iter().map(Entry::pair)
     }
 
-    /// Returns the capabilities that a server with the current entries declares.
+    /// Returns the capabilities that a server with the current entries should declare.
     ///
-    /// They include `listChanged` if [`declare_list_changed`](Self::declare_list_changed) was
-    /// called.
+    /// The capabilities include `listChanged` if
+    /// [`declare_list_changed`](Self::declare_list_changed) was called.
     ///
     /// The capability of an empty list is not included. If entries will be added to the list later,
     /// add its capability with [`Capabilities::with`].

@@ -27,8 +27,8 @@ pub struct Pages {
     /// Maximum size of a page (the result of one list request), in bytes of JSON. Default: 1 MiB.
     ///
     /// An entry that does not fit on a page by itself cannot be added. The message that contains a
-    /// page is a few hundred bytes larger than the page; it must not exceed the clients' message
-    /// limit.
+    /// page is a few hundred bytes larger than the page. This message must not exceed the message
+    /// size that the clients accept.
     pub bytes_max: usize,
 }
 

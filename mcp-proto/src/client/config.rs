@@ -50,7 +50,7 @@ impl Config {
     }
 
     // CAP-02: a server may request only what the client declares.
-    /// Declares a capability, which allows servers to send the requests that need it.
+    /// Declares a capability. Servers may then send the requests that need it.
     ///
     /// Default: no capabilities.
     #[must_use]
@@ -59,7 +59,7 @@ impl Config {
         self
     }
 
-    /// Replaces the capabilities declared so far.
+    /// Sets all capabilities, replacing those declared so far.
     #[must_use]
     pub fn capabilities(mut self, capabilities: Capabilities) -> Self {
         self.0.capabilities = capabilities;
@@ -80,9 +80,9 @@ impl Config {
     // LIF-31: a client may remember the era of a server.
     /// Sets the [`Era`] of the server, if it is known from an earlier connection. Default: unknown.
     ///
-    /// [`Era::Legacy`] skips the `server/discover` request that detects the era, which saves a
-    /// round trip; a wrong expectation is corrected during the handshake. [`Era::Modern`] has no
-    /// effect.
+    /// With [`Era::Legacy`], the client does not send the `server/discover` request that detects
+    /// the era. This saves a round trip; if the expectation is wrong, the handshake corrects it.
+    /// [`Era::Modern`] has no effect.
     #[must_use]
     pub const fn expect_era(mut self, era: Era) -> Self {
         self.0.expected_era = Some(era);

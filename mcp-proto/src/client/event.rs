@@ -14,7 +14,7 @@ use crate::vocabulary::{
 
 /// A client event for the application.
 ///
-/// Events are delivered in the order of their causes, each exactly once.
+/// Each event is delivered exactly once, in the order in which the events occurred.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Event {
@@ -24,15 +24,15 @@ pub enum Event {
     Completed {
         /// The completed call.
         call: CallId,
-        /// The result, or the error the call failed with.
+        /// The result, or the error with which the call failed.
         outcome: Result<Raw, CallError>,
     },
     /// The server confirmed a subscription that was started with
     /// [`Client::subscribe`](crate::client::Client::subscribe).
     Subscribed {
-        /// The call returned when subscribing.
+        /// The call that [`Client::subscribe`](crate::client::Client::subscribe) returned.
         call: CallId,
-        /// The changes the server will report, possibly fewer than requested.
+        /// The changes that the server will report, possibly fewer than requested.
         filter: Filter,
     },
     /// The server sent a notification.
@@ -41,7 +41,7 @@ pub enum Event {
         call: Option<CallId>,
         /// The method.
         method: Method,
-        /// The params, an object.
+        /// The params, an object; `None` if the notification has none.
         params: Option<Raw>,
     },
     /// The server reported progress on a call.

@@ -1,4 +1,4 @@
-//! Client methods for transports that send each message in an exchange of its own.
+//! Client methods for transports that send each message in a separate request, as HTTP does.
 
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
@@ -8,23 +8,24 @@ use crate::revision::Revision;
 use crate::time::Instant;
 use crate::vocabulary::{CallError, CallId, Fault};
 
-/// Methods for transports that send each message in an exchange of its own, as HTTP does.
+/// Methods for transports that send each message in a separate request, as HTTP does.
 ///
 /// A request is identified by its JSON-RPC id, which the transport takes from
 /// [`OutgoingKind::Request`](crate::OutgoingKind::Request). A call that is retried with input is
 /// sent as a new request with a new id.
 impl Client {
-    /// Declares that messages are sent independently and may reach different servers.
+    /// Declares that the transport sends each message in a separate request, as HTTP does.
     ///
-    /// Call this method before the client handles its first message. Afterwards,
-    /// [`drain_ended`](Self::drain_ended) reports the requests that have ended.
+    /// Two messages may then reach different servers. Call this method before the client handles
+    /// its first message. Afterwards, [`drain_ended`](Self::drain_ended) reports the requests that
+    /// have ended.
     pub fn use_exchanges(&mut self) {
         self.connection.use_exchanges();
     }
 
     /// Appends to `ended` the ids of the requests that have ended since the last call.
     ///
-    /// The transport can close the exchanges of these requests.
+    /// The transport can stop waiting for responses to these requests.
     pub fn drain_ended(&mut self, ended: &mut Vec<u64>) {
         self.connection.drain_ended(ended);
     }
@@ -37,7 +38,8 @@ impl Client {
 
     /// Returns the application's call that was sent as request `id`.
     ///
-    /// Returns `None` if the request has ended, or if the connection itself sent it, like a ping.
+    /// Returns `None` if the request has ended, or if the connection itself sent it, as with a
+    /// ping.
     #[must_use]
     pub fn call_of(&self, id: u64) -> Option<CallId> {
         self.connection.call_of(id)
@@ -51,9 +53,9 @@ impl Client {
 
     /// Requests a page of the list of tools for the transport itself; `cursor` is a JSON string.
     ///
-    /// Returns the id of the request. The transport reads the response before passing it to this
-    /// client; the application receives nothing. Returns `None` if the connection is not open, or
-    /// if the server offers no tools. The request does not count towards
+    /// Returns the id of the request. The transport reads the response and then passes it to this
+    /// client. The application receives no event for it. Returns `None` if the connection is not
+    /// open, or if the server offers no tools. The request does not count towards
     /// [`Limits::calls_max`](crate::Limits::calls_max).
     pub fn list_tools(&mut self, now: Instant, cursor: Option<&[u8]>) -> Option<u64> {
         self.connection.list_tools(now, cursor)
@@ -68,7 +70,7 @@ impl Client {
         self.connection.send_again(now, id)
     }
 
-    /// Fails request `id` with `why`, because its exchange ended without a response.
+    /// Fails request `id` with `why`, because the transport will receive no response to it.
     ///
     /// Does nothing if the request has already ended.
     pub fn handle_unanswered(&mut self, now: Instant, id: u64, why: CallError) {
@@ -90,10 +92,10 @@ impl Client {
     /// Reports a response that contradicts the negotiated [`Era`](crate::Era) of the server.
     ///
     /// A legacy session ends as in [`handle_session_lost`](Self::handle_session_lost); the client
-    /// then probes the server, and the connection continues in the detected era. A modern
-    /// connection first probes the server and changes only if the server turns out to be legacy.
-    /// Does nothing while the connection is being opened, or if the configuration allows no modern
-    /// revision.
+    /// then detects the era, and the connection continues in that era. A modern connection first
+    /// probes the server with `server/discover`, and changes only if the server turns out to be
+    /// legacy. Does nothing while the connection is being opened, or if the configuration allows no
+    /// modern revision.
     pub fn handle_era_refuted(&mut self, now: Instant) {
         self.connection.handle_era_refuted(now);
     }

@@ -9,7 +9,7 @@ use crate::vocabulary::{CallId, CallOptions, Filter, IncomingId, Progress};
 
 /// A command to a client, applied with [`Client::apply`](crate::client::Client::apply).
 ///
-/// Each variant does what the method linked in its description does.
+/// Each variant has the effect of the method that its description links to.
 ///
 /// ```
 /// use mcp_proto::client::{Client, Command, Config};

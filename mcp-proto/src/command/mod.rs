@@ -50,10 +50,10 @@ pub(crate) type Questions<'a> = Cow<'a, [(&'a str, NeededInput)]>;
 /// assert_eq!(close(&mut server), Ok(CommandOutcome::Done));
 /// ```
 pub trait Apply: MessageEndpoint<Event: fmt::Display> {
-    /// The side of the connection that the role represents.
+    /// The side of the connection: client or server.
     const SIDE: Side;
 
-    /// The command type of the role.
+    /// The command type of the client or server.
     ///
     /// Converting an [`OwnedCommand`] of the other role fails with [`Misuse::Unsupported`].
     type Command<'a>: TryFrom<&'a OwnedCommand, Error = Misuse> + Clone + fmt::Debug;
@@ -61,8 +61,8 @@ pub trait Apply: MessageEndpoint<Event: fmt::Display> {
     /// Applies a command.
     ///
     /// # Errors
-    /// Fails with [`Misuse`] under the conditions documented for the method that builds the
-    /// command; a failed command has no effect.
+    /// Fails with [`Misuse`] under the conditions documented for the corresponding method of the
+    /// client or server. A failed command has no effect.
     fn apply(&mut self, now: Instant, command: Self::Command<'_>)
     -> Result<CommandOutcome, Misuse>;
 
@@ -133,7 +133,7 @@ macro_rules! numbers {
 
 numbers! { CallId IncomingId }
 
-/// The params or the result that a command carries.
+/// The params or the result in a command.
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub enum Payload<'a> {

@@ -11,10 +11,10 @@ use crate::vocabulary::{CallId, CallOptions, Change, Filter, IncomingId, NeededI
 /// An owned command for a client or a server, to queue, send to another thread, record or replay.
 ///
 /// A reference converts to [`client::Command`](crate::client::Command) or
-/// [`server::Command`](crate::server::Command); the conversion fails with
-/// [`Misuse::Unsupported`](crate::Misuse::Unsupported) for a command of the other role. Params and
-/// results are JSON text encoded for one revision, so apply the command only to a connection that
-/// negotiated this revision.
+/// [`server::Command`](crate::server::Command). The conversion fails with
+/// [`Misuse::Unsupported`](crate::Misuse::Unsupported) for a command that only the other role has.
+/// Params and results are JSON text encoded for one revision, so apply the command only to a
+/// connection that negotiated this revision.
 ///
 /// ```
 /// use mcp_proto::client::{Client, Command, Config};

@@ -14,7 +14,7 @@ use crate::vocabulary::{CallId, CallOptions, Change, IncomingId, NeededInput, Pr
 
 /// A command to a server, applied with [`Server::apply`](crate::server::Server::apply).
 ///
-/// Each variant does what the method linked in its description does.
+/// Each variant has the effect of the method that its description links to.
 ///
 /// ```
 /// use mcp_proto::server::{Command, Config, Server};
@@ -88,7 +88,7 @@ pub enum Command<'a> {
     RefuseUndeclared {
         /// The client's request.
         incoming: IncomingId,
-        /// The questions that the client cannot answer, each with its key.
+        /// The input requests that the client cannot answer, each with its key.
         questions: Cow<'a, [(&'a str, NeededInput)]>,
     },
     /// Asks the client for input; see
@@ -96,9 +96,9 @@ pub enum Command<'a> {
     RequestInput {
         /// The client's request.
         incoming: IncomingId,
-        /// The questions, each with its key.
+        /// The input requests, each with its key.
         questions: Cow<'a, [(&'a str, NeededInput)]>,
-        /// Opaque state that is returned with the answers.
+        /// Opaque state, delivered again together with the client's responses.
         state: Option<&'a str>,
     },
     /// Responds with a result; see [`Server::respond`](crate::server::Server::respond).

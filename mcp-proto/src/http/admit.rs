@@ -50,9 +50,9 @@ impl fmt::Debug for Admitted {
 pub struct GetRequest {
     /// The session id, in visible ASCII.
     pub session: Box<str>,
-    /// The `Last-Event-ID` header: the last event that the client received on the stream to resume.
+    /// The `Last-Event-ID` header: the id of the last event received on the stream to resume.
     ///
-    /// `None` if the client is not resuming a stream, but listening for messages that belong to no
+    /// `None` if the client does not resume a stream, but listens for messages that belong to no
     /// request.
     pub last_event_id: Option<Box<str>>,
 }
@@ -184,7 +184,8 @@ pub fn admit(policy: &Policy, verb: &str, fields: &dyn Headers) -> Result<Admitt
 
 /// Checks `Host` and `Origin`; the first step of [`admit`].
 ///
-/// A server that authenticates clients should do so after this check and before all other checks.
+/// A server that authenticates clients should call this function first, then authenticate the
+/// client, and then call [`admit`].
 ///
 /// # Errors
 /// Returns the [`Refusal`] to send. Its status is 400 if `Host` is missing, repeated or malformed,

@@ -27,7 +27,7 @@ use core::fmt;
 pub trait Headers {
     /// Returns the `nth` value of the header `name`, counting from 0.
     ///
-    /// Callers pass `name` in lower case. Implementations must match header names in any case.
+    /// Callers pass `name` in lower case. Implementations must ignore the case of header names.
     // HTTP-46: header names are case-insensitive.
     fn value(&self, name: &str, nth: usize) -> Option<&[u8]>;
 
@@ -35,7 +35,7 @@ pub trait Headers {
     ///
     /// # Errors
     /// Returns [`RepeatedHeader`] if the header appears more than once, even with equal values.
-    /// This prevents an intermediary from checking one value while this side uses another.
+    /// Otherwise, an intermediary could check one of the values while this side uses another.
     fn single(&self, name: &str) -> Result<Option<&[u8]>, RepeatedHeader> {
         match self.value(name, 1) {
             None => Ok(self.value(name, 0)),

@@ -41,7 +41,7 @@ pub struct Policy {
     event_id_bytes_max: usize,
 }
 
-/// Accepts all revisions from loopback hosts and origins only, with the default limits.
+/// Accepts all revisions, but only loopback hosts and origins, with the default limits.
 impl Default for Policy {
     fn default() -> Self {
         Self {
@@ -59,7 +59,9 @@ impl Default for Policy {
 }
 
 impl Policy {
-    /// Creates a policy with the revisions, limits and extension methods of `config`.
+    /// Creates a policy with the revisions, limits and [served methods] of `config`.
+    ///
+    /// [served methods]: server::Config::serve_method
     #[must_use]
     pub fn from_config(config: &server::Config) -> Self {
         Self {
@@ -145,8 +147,8 @@ impl Policy {
 
     /// Sets the maximum length of a session id in bytes. Default: 256.
     ///
-    /// A longer id is treated as the id of an unknown session. Each request costs up to this much
-    /// memory.
+    /// A longer id is treated as the id of an unknown session. The id of each open request takes up
+    /// to this much memory.
     // HTTP-30: session ids are visible ASCII.
     #[must_use]
     pub const fn with_session_id_bytes_max(mut self, bytes: usize) -> Self {
@@ -156,7 +158,7 @@ impl Policy {
 
     /// Sets the maximum length of a `Last-Event-ID` in bytes. Default: 256.
     ///
-    /// A GET with a longer id is rejected. Each GET costs up to this much memory.
+    /// A GET with a longer id is rejected. The id of each open GET takes up to this much memory.
     // SSE-16: a stream is resumed with `Last-Event-ID`.
     #[must_use]
     pub const fn with_event_id_bytes_max(mut self, bytes: usize) -> Self {

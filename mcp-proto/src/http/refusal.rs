@@ -12,8 +12,8 @@ use crate::rpc::{self, ErrorObject, RequestId};
 
 /// The complete response to a rejected request.
 ///
-/// The driver sends status, headers and body unchanged. The only peer-controlled parts are an
-/// echoed request id and the name of a revision or method.
+/// The driver sends status, headers and body unchanged. Of the text in a refusal, the client
+/// controls only its request id, and the names of a revision and a method.
 ///
 /// ```
 /// use mcp_proto::http::{Policy, admit};
@@ -26,8 +26,8 @@ use crate::rpc::{self, ErrorObject, RequestId};
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Refusal {
-    /// The HTTP status: 4xx or 501 in refusals that this crate creates. Drivers may also use other
-    /// 5xx.
+    /// The HTTP status. This crate creates refusals with status 4xx or 501; drivers may also use
+    /// other 5xx statuses.
     pub status: u16,
     /// Headers, with names in lower case. Includes `content-type` if there is a body.
     pub headers: Vec<(&'static str, String)>,
@@ -48,8 +48,8 @@ impl Refusal {
 
     /// Creates a 404 refusal for an unknown or ended session.
     ///
-    /// A client that receives it opens a new session. `id` is the refused request's id, if it has
-    /// one.
+    /// A client that receives this status opens a new session. `id` is the id of the refused
+    /// request, if known.
     // HTTP-33, HTTP-34: 404 tells the client to initialize again.
     #[must_use]
     pub fn unknown_session(id: Option<&RequestId>) -> Self {

@@ -14,7 +14,7 @@ use super::refusal::Refusal;
 pub struct Reply {
     /// The status code.
     pub status: u16,
-    /// Headers, with names in lower case. The driver adds those that frame the body, such as
+    /// Headers, with names in lower case. The driver adds the headers that frame the body, such as
     /// `content-length`.
     pub headers: Vec<(&'static str, String)>,
     /// The body.

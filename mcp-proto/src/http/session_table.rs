@@ -10,8 +10,8 @@ use crate::time::{Instant, PERIOD_MIN};
 
 /// A table of sessions by id that limits their number and their idle time.
 ///
-/// A session whose id was never used expires early: its client sent `initialize` and nothing else.
-/// The first [`get`](Self::get) confirms the session, which then expires when idle.
+/// The first [`get`](Self::get) *confirms* a session. A confirmed session expires when idle. An
+/// unconfirmed one expires earlier, because its client sent `initialize` and nothing else.
 ///
 /// The driver generates the ids, because generating random numbers is IO. Each entry costs about
 /// 250 bytes in addition to the session and its id.
@@ -96,9 +96,9 @@ impl<T> SessionTable<T> {
         }
     }
 
-    /// Sets how long a session is kept if its id is never used. Default: 20 s.
+    /// Sets how long a session is kept if [`get`](Self::get) never returns it. Default: 20 s.
     ///
-    /// A duration above the maximum idle time has no effect.
+    /// If the duration exceeds the maximum idle time, the maximum idle time applies instead.
     #[must_use]
     pub const fn unconfirmed_max(mut self, unconfirmed_max: Duration) -> Self {
         self.unconfirmed_max = unconfirmed_max;
@@ -176,8 +176,8 @@ impl<T> SessionTable<T> {
     /// `is_busy` returns whether a session has a request in flight or a listening client. Such a
     /// session does not count as idle.
     ///
-    /// Examines sessions in the order of their recorded expiry and stops at the first that has not
-    /// expired. Takes logarithmic time per session.
+    /// Examines sessions by the earliest time at which they can expire, and stops at the first that
+    /// has not expired. Takes logarithmic time for each session that is examined.
     pub fn expire(&mut self, now: Instant, is_busy: impl Fn(&T) -> bool) -> Vec<T> {
         let mut expired = Vec::new();
         while let Some(id) = self.first_to_expire().filter(|(at, _)| *at <= now).map(|(_, id)| id) {
@@ -190,8 +190,9 @@ impl<T> SessionTable<T> {
 
     /// Removes and returns the session that would expire first, to make room for another.
     ///
-    /// Unconfirmed sessions therefore precede confirmed ones that were used recently. `is_busy` is
-    /// as for [`expire`](Self::expire); busy sessions are never removed.
+    /// A session that [`get`](Self::get) never returned is therefore removed before recently used
+    /// ones. `is_busy` returns whether a session must be kept because it has a request in flight or
+    /// a listening client.
     ///
     /// Returns `None` if all sessions, or the first 64 examined, are busy. The next call then
     /// examines other sessions.

@@ -73,7 +73,7 @@ pub enum Post {
     Session {
         /// The session id, in visible ASCII.
         session: Box<str>,
-        /// The revision named in the head; `None` means the session's revision.
+        /// The revision in `MCP-Protocol-Version`; `None` means the session's revision.
         // HTTP-37: without the header, the version is the negotiated one.
         version: Option<Revision>,
         /// The kind of message.
@@ -122,7 +122,7 @@ pub enum PostedMessage {
     /// A JSON-RPC batch. If it contains a request, it is answered like a request.
     // BAT-01: a batch holds requests, notifications and responses.
     Batch {
-        /// The ids of the requests in the batch, in order. Nothing else in it is validated here.
+        /// The ids of the requests in the batch, in order. The messages are not validated yet.
         requests: Vec<RequestId>,
     },
 }
@@ -139,9 +139,9 @@ impl PostHead {
     ///
     /// [checked]: https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#server-validation
     ///
-    /// A message is modern if the policy allows only modern revisions, and legacy if it allows only
-    /// legacy ones. Otherwise, it is modern if the head names a modern, unknown or malformed
-    /// revision, or if `_meta` in the body names any revision.
+    /// A message is modern if the policy allows only modern revisions, and legacy if the policy
+    /// allows only legacy revisions. Otherwise, a message is modern if the head names a modern,
+    /// unknown or malformed revision, or if `_meta` in the body names any revision.
     ///
     /// # Errors
     /// Returns the [`Refusal`] to send if

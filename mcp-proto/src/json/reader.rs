@@ -13,7 +13,7 @@ use super::str::Str;
 
 /// A pull parser that reads one JSON value from front to back.
 ///
-/// Each method that reads a value consumes exactly one. If the next value does not have the
+/// Each method that reads a value consumes exactly one value. If the next value does not have the
 /// requested type, the method returns `None` and consumes nothing.
 ///
 /// ```
@@ -206,8 +206,8 @@ impl<'a> JsonReader<'a> {
         self.or_rewind(before, number)
     }
 
-    /// Reads an object. Calls `member` once per member with the member's key and this reader, from
-    /// which `member` must read or skip the member's value.
+    /// Reads an object. Calls `member` once per member with the member's key and this reader. Each
+    /// call must read or skip the member's value.
     ///
     /// Returns `None` and consumes nothing if the next value is not an object. An error from
     /// `member` stops the iteration and is returned.
@@ -248,8 +248,8 @@ impl<'a> JsonReader<'a> {
         }
     }
 
-    /// Reads an array. Calls `element` once per element with the element's index and this reader,
-    /// from which `element` must read or skip the element.
+    /// Reads an array. Calls `element` once per element with the element's index and this reader.
+    /// Each call must read or skip the element.
     ///
     /// Returns `None` and consumes nothing if the next value is not an array. An error from
     /// `element` stops the iteration and is returned.

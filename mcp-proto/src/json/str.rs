@@ -17,14 +17,14 @@ use super::raw::shared_part;
 
 /// Immutable text that is either owned or shares the bytes of the JSON it was decoded from.
 ///
-/// `Str` dereferences to `str` and converts from the types that `String` converts from. Shared text
-/// keeps its source in memory: the JSON it was decoded from, of at most 16 KiB or about eight times
+/// `Str` dereferences to `str` and converts from the types that `String` converts from. Text that
+/// shares bytes keeps the JSON it was decoded from in memory: at most 16 KiB or about eight times
 /// the length of the text, whichever is more. If that JSON is a part of a larger
 /// [`Raw`](crate::Raw), the whole `Raw` is kept. To keep only the text, convert it to a `String`.
 ///
-/// Each access to shared text as `&str` validates it as UTF-8, in time linear in its length. If the
-/// text is large, access it once and keep the `&str`. [`as_bytes`](Self::as_bytes) and
-/// [`len`](Self::len) do not validate.
+/// If the text shares bytes, each access as `&str` validates it as UTF-8, in time linear in its
+/// length. If the text is large, access it once and keep the `&str`. [`as_bytes`](Self::as_bytes)
+/// and [`len`](Self::len) do not validate.
 ///
 /// ```
 /// use mcp_proto::Raw;

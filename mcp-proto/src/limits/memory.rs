@@ -35,21 +35,20 @@ const RETAINED_FACTOR: usize = 4;
 const OUTBOX_FACTOR: usize = 4;
 
 impl Limits {
-    /// Maximum number of bytes that a driver may pass at once: 64 KiB.
+    /// Maximum number of bytes to pass to one call of `handle_input`: 64 KiB.
     ///
-    /// The bound of [`memory_max`](Self::memory_max) holds only for drivers that observe this
-    /// limit.
+    /// The bound of [`memory_max`](Self::memory_max) holds only if this limit is observed.
     pub const INPUT_BYTES_MAX: usize = 64 << 10;
 
     /// Returns the maximum memory, in bytes, that a peer can make a connection hold.
     ///
-    /// This is about 2 GiB with the default limits. Whatever the limits, it includes 30 MiB for the
-    /// events that one input can cause.
+    /// This is about 2 GiB with the default limits. With any limits, the value includes 30 MiB for
+    /// the events that one input can cause.
     ///
     /// The value is an upper bound, not an estimate: to reach it, a peer would have to fill every
     /// table and buffer at once. The value counts the bytes requested from the allocator on a
-    /// 64-bit machine. It holds only if the driver passes input only while
-    /// [`wants_input`](crate::Endpoint::wants_input) is true, and at most
+    /// 64-bit machine. The bound holds only if input is passed while
+    /// [`wants_input`](crate::Endpoint::wants_input) is true, at most
     /// [`INPUT_BYTES_MAX`](Self::INPUT_BYTES_MAX) bytes at a time.
     ///
     /// Memory that the application supplies is not counted: its configuration, its responses (which

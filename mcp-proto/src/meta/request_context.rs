@@ -17,18 +17,18 @@ use crate::rpc::{ErrorObject, Params, RequestId};
 use crate::schema::{Capabilities, Decode, Implementation, Level, key};
 use crate::vocabulary::{Identity, InputResponses, Peer};
 
-/// A cache of the latest request's context, the parsed `_meta`.
+/// A cache of the parsed `_meta` of the latest request.
 ///
-/// A client usually repeats an identical `_meta` in each request; a repeated one is not parsed
+/// A client usually sends an identical `_meta` in each request; a repeated `_meta` is not parsed
 /// again.
 ///
-/// Each connection has such a cache. Over HTTP, each modern request has its own connection, so
-/// drivers move the cache from one connection to the next: see
+/// Each connection has such a cache. Over HTTP, each modern request has its own connection; HTTP
+/// servers should move the cache from one connection to the next: see
 /// [`HttpServer::context_cache`](crate::http::HttpServer::context_cache).
 ///
-/// A context is reused only by connections whose configurations are clones of one another. The
-/// cache takes at most 32 KiB: only a `_meta` of up to 1 KiB is kept, which takes up to 24 times
-/// its length when decoded.
+/// A cached `_meta` is reused only by connections whose configurations are clones of one another. A
+/// `_meta` takes up to 24 times its length in memory; only a `_meta` of up to 1 KiB is kept. The
+/// cache therefore takes at most 32 KiB.
 #[derive(Default)]
 #[allow(unreachable_pub, reason = "exported by `http`")]
 pub struct ContextCache(Option<Box<CachedContext>>);

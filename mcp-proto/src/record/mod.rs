@@ -1,10 +1,10 @@
 //! Recording and deterministic replay of a client or server.
 //!
 //! A connection is deterministic, so a recording of its inputs reproduces it exactly. A recording
-//! holds the inputs: received bytes and their end, timeouts, commands, polled events, and how many
-//! bytes were taken from the outbox. It also holds the outputs: all bytes sent, a fingerprint of
-//! each event, and the result of each command. [`Recording::replay`] repeats the inputs and reports
-//! the first output that differs.
+//! holds the inputs: received bytes, the end of the input, timeouts, commands, polled events, and
+//! how many bytes were taken from the outbox. It also holds the outputs: all bytes sent, a
+//! fingerprint of each event, and the result of each command. [`Recording::replay`] repeats the
+//! inputs and reports the first output that differs.
 //!
 //! [`Recorded`] wraps an endpoint and writes its recording to a [`Sink`]; [`Recording`] reads one.
 //!

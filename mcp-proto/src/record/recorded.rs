@@ -45,8 +45,8 @@ impl<F: FnMut(&[u8])> Sink for F {
 /// Each call is recorded with its time, arguments and result. Use this type through [`Endpoint`],
 /// like the wrapped endpoint. To inspect the wrapped endpoint, dereference this type.
 ///
-/// A command's params or result are encoded before they are recorded; if the encoder writes invalid
-/// JSON, the command fails with [`Misuse::Unencodable`].
+/// The params or the result in a command are encoded before the command is recorded. If the encoder
+/// writes invalid JSON, the command fails with [`Misuse::Unencodable`].
 ///
 /// A recording is about as large as everything that was sent and received, plus a few bytes per
 /// entry. **It contains all of these bytes, including secrets**; protect it accordingly.
@@ -82,7 +82,7 @@ pub struct Recorded<M, K> {
 }
 
 impl<M: Endpoint, K: Sink> Recorded<M, K> {
-    /// Starts recording an endpoint that was created at time `began` and has not been used since.
+    /// Starts recording `machine`, which was created at time `began` and has not been used since.
     pub fn new(machine: M, began: Instant, sink: K) -> Self {
         let mut recorded = Self {
             machine,

@@ -27,9 +27,9 @@ pub struct ReplayTotals {
     pub events: u64,
     /// The number of commands applied.
     pub commands: u64,
-    /// The number of bytes received.
+    /// The total number of bytes received.
     pub bytes_in: u64,
-    /// The number of bytes put into the outbox.
+    /// The total number of bytes put into the outbox.
     pub bytes_out: u64,
 }
 
@@ -69,7 +69,7 @@ impl Recording<'_> {
     ///
     /// # Errors
     /// Returns a [`Divergence`] at the first output that differs, and leaves `machine` in the state
-    /// that it had reached.
+    /// reached at that point.
     pub fn replay<M: Endpoint>(&self, machine: &mut M) -> Result<ReplayTotals, Divergence> {
         let mut replay =
             Replay { machine, produced: 0, pending: Vec::new(), totals: ReplayTotals::default() };

@@ -23,8 +23,8 @@ impl<'a> Recording<'a> {
     /// Each message in either direction, each event and each command has one line, with its time.
     ///
     /// If `payloads` is false, the lines contain types, methods, ids, error codes and lengths, but
-    /// no arguments, results, states, error messages or URIs. If it is true, they contain every
-    /// byte sent and received, including secrets.
+    /// no arguments, results, request states, error messages or URIs. If `payloads` is true, the
+    /// lines contain every byte sent and received, including secrets.
     #[must_use]
     pub const fn show(&self, payloads: bool) -> RecordingDisplay<'a> {
         RecordingDisplay::new(*self, payloads)

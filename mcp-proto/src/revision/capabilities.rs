@@ -35,11 +35,12 @@ pub enum Capability {
     Roots,
     /// Client: reports changes to its roots. (up to 2025-11-25)
     ///
-    /// An application that declares this must send `notifications/roots/list_changed` whenever its
-    /// roots change. The connection does not send it, because it does not know the roots.
+    /// An application that declares this capability must send `notifications/roots/list_changed`
+    /// whenever its roots change. The connection does not know the roots and cannot send the
+    /// notification itself.
     // CAP-13: roots belong to the application.
     RootsListChanged,
-    /// Client: samples from a language model for the server.
+    /// Client: generates text with a language model at the server's request.
     Sampling,
     /// Client: adds context from servers to sampling prompts. (since 2025-11-25)
     SamplingContext,

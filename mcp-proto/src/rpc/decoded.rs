@@ -40,11 +40,10 @@ impl From<Bytes> for IncomingMessage<'_> {
     }
 }
 
-/// A parsed message, for transports that inspect messages before passing them on.
+/// A parsed message, for transports that inspect messages before passing them to a connection.
 ///
-/// Invalid messages can be parsed as well. When an invalid message is passed on, the connection
-/// responds to it or reports it, just as
-/// [`handle_message`](crate::MessageEndpoint::handle_message) does.
+/// Invalid messages can be parsed as well. The connection then responds to such a message or
+/// reports it, just as [`handle_message`](crate::MessageEndpoint::handle_message) does.
 ///
 /// ```
 /// use mcp_proto::server::{Config, Server};

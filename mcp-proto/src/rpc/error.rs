@@ -49,10 +49,10 @@ impl ErrorObject {
         Self::new(code::METHOD_NOT_FOUND, alloc::format!("method not found: {name}"))
     }
 
-    /// Returns whether this is the error for a resource that does not exist, in any revision.
+    /// Returns whether this is the error for a resource that does not exist.
     ///
-    /// Up to 2025-11-25, its code is `-32002`; since 2026-07-28, it is `-32602`, and the `data`
-    /// names the `uri`. A server may send either code in any revision.
+    /// Up to 2025-11-25, its code is `-32002`; since 2026-07-28, it is `-32602`, and the `data` has
+    /// a member `uri`. Both forms are recognized, whatever the revision.
     ///
     /// ```
     /// use mcp_proto::{ErrorObject, Raw, code};

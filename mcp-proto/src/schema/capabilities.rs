@@ -11,8 +11,8 @@ use crate::revision::{CAPABILITIES, Capability, CapabilityRule, Revision, Side};
 
 /// The capabilities of a client or a server.
 ///
-/// A capability is declared if its JSON member has any value other than `false` or `null`, such as
-/// `{}`. Members that no revision defines are kept and can be read from [`Capabilities::raw`].
+/// A capability is declared if its JSON member is present and neither `false` nor `null`; the usual
+/// value is `{}`. [`Capabilities::raw`] also contains members that no revision defines.
 ///
 /// ```
 /// use mcp_proto::schema::Capabilities;
@@ -102,7 +102,7 @@ impl Capabilities {
         self.known & bit(capability) != 0
     }
 
-    /// Returns the declaration received from the peer, or `None` for capabilities built locally.
+    /// Returns the JSON received from the peer, or `None` for capabilities built locally.
     #[must_use]
     pub const fn raw(&self) -> Option<&Raw> {
         self.raw.as_ref()
@@ -110,7 +110,7 @@ impl Capabilities {
 
     /// Parses the capabilities that `side` declared under `revision`.
     ///
-    /// If `raw` is not an object, nothing is declared.
+    /// If `raw` is not an object, no capability is declared.
     #[must_use]
     pub fn declared(raw: &Raw, side: Side, revision: Revision) -> Self {
         let mut known = 0;
@@ -138,9 +138,9 @@ impl Capabilities {
 
     /// Interprets decoded capabilities as those that `side` declared under `revision`.
     ///
-    /// Call [`has`](Self::has) on the returned capabilities. On decoded ones, it always returns
-    /// `false`, because what a declaration means depends on the side and the revision. Capabilities
-    /// built locally are returned unchanged.
+    /// Call [`has`](Self::has) on the returned capabilities. On decoded capabilities, `has` always
+    /// returns `false`, because the meaning of their JSON depends on the side and the revision.
+    /// Capabilities built locally are returned unchanged.
     #[must_use]
     pub fn reinterpret(&self, side: Side, revision: Revision) -> Self {
         self.raw.as_ref().map_or_else(|| self.clone(), |raw| Self::declared(raw, side, revision))

@@ -21,8 +21,8 @@ string_enum! {
 object! {
     /// An icon for user interfaces. (since 2025-11-25)
     ///
-    /// Decoding refuses an icon whose source is neither `https:` nor `data:`, so that a list of
-    /// icons omits it; see [`Icon::is_safe`].
+    /// Decoding fails if the source is neither an `https:` nor a `data:` URI. A decoded [`List`] of
+    /// icons leaves such icons out; see [`Icon::is_safe`].
     pub struct Icon, accepted Icon::accept {
         /// URI of the image.
         required src: String = "src",
@@ -36,7 +36,7 @@ object! {
 }
 
 impl Icon {
-    /// Returns whether the icon is safe to display, that is, its source is `https:` or `data:`.
+    /// Returns whether the icon is safe to display: its source is an `https:` or `data:` URI.
     // SEC-11: other schemes could run scripts or read local files.
     #[must_use]
     pub fn is_safe(&self) -> bool {

@@ -145,7 +145,7 @@ object! {
 impl Completion {
     /// Creates a completion from the first 100 of `values`.
     ///
-    /// `total` counts all `values`, and `has_more` says whether some were left out.
+    /// The field `total` counts all `values`; `has_more` is true if some of them were left out.
     // SEC-20: at most 100 values are sent.
     #[must_use]
     pub fn from_values(mut values: Vec<String>) -> Self {

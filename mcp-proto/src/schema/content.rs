@@ -20,7 +20,7 @@ object! {
     pub struct Text tagged "type" = "text" {
         /// The text.
         required text: Str = "text",
-        /// Hints for the client.
+        /// Hints on how to use or display the content.
         optional annotations: Annotations = "annotations",
         /// Protocol metadata (`_meta`). (since 2025-06-18)
         optional meta: Meta = "_meta" in R3..=R5,
@@ -34,7 +34,7 @@ object! {
         required data: Str = "data",
         /// Media type.
         required mime_type: String = "mimeType",
-        /// Hints for the client.
+        /// Hints on how to use or display the content.
         optional annotations: Annotations = "annotations",
         /// Protocol metadata (`_meta`). (since 2025-06-18)
         optional meta: Meta = "_meta" in R3..=R5,
@@ -48,7 +48,7 @@ object! {
         required data: Str = "data",
         /// Media type.
         required mime_type: String = "mimeType",
-        /// Hints for the client.
+        /// Hints on how to use or display the content.
         optional annotations: Annotations = "annotations",
         /// Protocol metadata (`_meta`). (since 2025-06-18)
         optional meta: Meta = "_meta" in R3..=R5,
@@ -73,7 +73,7 @@ object! {
     pub struct EmbeddedResource tagged "type" = "resource" {
         /// The resource's contents.
         required resource: ResourceContents = "resource",
-        /// Hints for the client.
+        /// Hints on how to use or display the content.
         optional annotations: Annotations = "annotations",
         /// Protocol metadata (`_meta`). (since 2025-06-18)
         optional meta: Meta = "_meta" in R3..=R5,
@@ -97,7 +97,7 @@ object! {
         optional size: u64 = "size",
         /// Icons for user interfaces. (since 2025-11-25)
         optional icons: List<Icon> = "icons" in R4..=R5,
-        /// Hints for the client.
+        /// Hints on how to use or display the content.
         optional annotations: Annotations = "annotations",
         /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
@@ -106,8 +106,8 @@ object! {
 
 /// One content block of a tool result or prompt message.
 ///
-/// A block of an unknown type is kept verbatim. If the peer's revision does not define a known
-/// block's type, a text block that describes the block is encoded instead.
+/// A block of an unknown type is kept verbatim. A block of a known type that the peer's revision
+/// does not define is encoded as a text block that describes it.
 ///
 /// ```
 /// use mcp_proto::schema::Content;

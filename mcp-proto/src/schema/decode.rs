@@ -35,15 +35,15 @@ pub trait Encode {
 pub trait Decode: Sized {
     /// Reads one value.
     ///
-    /// After an error, the position of `reader` is unspecified. To be able to continue after an
-    /// error, clone the reader before the call.
+    /// After an error, the position of `reader` is unspecified. A caller that continues after an
+    /// error must clone the reader before the call.
     ///
     /// # Errors
     /// Fails if the value has the wrong type, or if a required member is missing or malformed.
     /// Unknown members are never an error.
     fn read(reader: &mut JsonReader<'_>) -> Result<Self, DecodeError>;
 
-    /// Decodes `raw`. Text in the decoded value can share the bytes of `raw`.
+    /// Decodes `raw`. Text in the decoded value can refer to the memory of `raw`.
     ///
     /// # Errors
     /// Fails if `raw` does not have the expected form; see [`read`](Self::read).
@@ -73,9 +73,9 @@ pub struct DecodeError {
 }
 
 impl DecodeError {
-    /// Creates an error that reports the next value of `reader` where `expected` was required.
+    /// Creates an error for the next value of `reader`, which does not have the expected form.
     ///
-    /// Does not consume the value.
+    /// `expected` describes that form, for example `an array`. Does not consume the value.
     #[must_use]
     pub fn expected(expected: &'static str, reader: &JsonReader<'_>) -> Self {
         Self { pointer: String::new(), expected, found: Some(reader.clone().raw()) }

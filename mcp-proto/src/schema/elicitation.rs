@@ -55,7 +55,7 @@ object! {
     /// The params of an `elicitation/create` request with a URL. (since 2025-11-25)
     ///
     /// The client directs its user to the URL. Encoding and decoding fail unless
-    /// [`ElicitUrl::is_safe`].
+    /// [`ElicitUrl::is_safe`] returns `true`.
     pub struct ElicitUrl tagged "mode" = "url" checked Self::check, accepted Self::accept {
         /// Message shown to the user.
         required message: String = "message",
@@ -74,7 +74,7 @@ object! {
 }
 
 impl ElicitUrl {
-    /// Returns whether the URL is a page on the web: its scheme is `https` or `http`.
+    /// Returns whether the scheme of the URL is `https` or `http`.
     ///
     /// Other schemes, such as `javascript` and `file`, can run code or open local files.
     #[must_use]
@@ -182,9 +182,9 @@ impl ElicitResult {
 object! {
     /// The params of a `notifications/elicitation/complete` notification. (2025-11-25 only)
     ///
-    /// A server sends it when the user has completed a URL elicitation. A client must ignore an id
-    /// that belongs to none of its open elicitations; the connection passes on all ids, because it
-    /// cannot know which elicitations the application still shows.
+    /// A server sends it when the user has completed a URL elicitation. The application must ignore
+    /// an id that belongs to none of its open elicitations. The connection delivers every id,
+    /// because it cannot know which elicitations are open.
     // SEC-08: ids come from requests and from the data of errors, over several sessions.
     pub struct ElicitationComplete {
         /// The `elicitation_id` of the completed [`ElicitUrl`].

@@ -7,7 +7,7 @@ use super::elicitation::ElicitUrl;
 use super::macros::object;
 
 object! {
-    /// The data of error -32022, unsupported revision. (since 2026-07-28)
+    /// The `data` member of error -32022, unsupported revision. (since 2026-07-28)
     ///
     /// The server does not support the request's revision.
     // LIF-24: the server lists the revisions it supports.
@@ -20,7 +20,7 @@ object! {
 }
 
 object! {
-    /// The data of error -32021, missing client capability. (since 2026-07-28)
+    /// The `data` member of error -32021, missing client capability. (since 2026-07-28)
     ///
     /// The request needs capabilities that the client did not declare.
     // CAP-15: the error names the missing capabilities.
@@ -31,7 +31,7 @@ object! {
 }
 
 object! {
-    /// The data of error -32042, URL elicitation required. (2025-11-25 only)
+    /// The `data` member of error -32042, URL elicitation required. (2025-11-25 only)
     ///
     /// The user must visit the URLs before the client retries the request.
     // SEC-10: used for URL elicitation only.

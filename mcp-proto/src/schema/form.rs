@@ -60,16 +60,16 @@ impl Form {
 
     /// Adds an optional field, replacing any existing field named `name`.
     ///
-    /// Leaves the `required` list unchanged: if the replaced field was required, so is the new one.
+    /// Leaves the `required` list unchanged: the new field is required if the list contains `name`.
     #[must_use]
     pub fn optional_field(mut self, name: &str, field: impl Into<Field>) -> Self {
         self.properties = self.properties.with(name, OrUnknown::Known(field.into()));
         self
     }
 
-    /// Returns a copy of `content` with the default value of each absent field added.
+    /// Returns a copy of `content` in which absent fields have their default values.
     ///
-    /// Fields without a default value remain absent.
+    /// A field without a default value remains absent.
     #[must_use]
     pub fn with_defaults(&self, content: &Raw) -> Raw {
         let mut filled: Map<Raw> = Map::decode(content).unwrap_or_default();
@@ -92,8 +92,8 @@ impl Form {
 
     /// Checks that `content` contains all required fields and that each value fits its field.
     ///
-    /// Unknown fields are accepted. The `format` of a [`TextField`] is not checked, and neither are
-    /// the values of fields that are not a valid [`Field`].
+    /// Unknown fields are accepted. The `format` of a [`TextField`] is not checked. If a field of
+    /// the form is not a valid [`Field`], its value is not checked.
     ///
     /// # Errors
     /// Fails if `content` is not an object, if a required field is missing, or if a value does not

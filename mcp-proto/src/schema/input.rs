@@ -9,7 +9,7 @@ use super::meta::Meta;
 object! {
     /// An interim result with which the server asks the client for input. (since 2026-07-28)
     ///
-    /// At least one of `input_requests` and `request_state` is present.
+    /// At least one of `input_requests` and `request_state` must be present.
     ///
     /// See <https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr>.
     // STL-15: a result with neither is invalid.
@@ -24,7 +24,7 @@ object! {
 }
 
 object! {
-    /// A request for input: a server request reduced to its method and params. (since 2026-07-28)
+    /// A request for input: the method and params of a server request. (since 2026-07-28)
     // STL-16: elicitation, sampling and roots requests only.
     pub struct InputRequest {
         /// The request's method.

@@ -40,8 +40,8 @@ object! {
         required protocol_version: String = "protocolVersion",
         /// The client's capabilities.
         ///
-        /// On decoded capabilities, [`Capabilities::has`] returns false: call
-        /// [`Capabilities::reinterpret`] first.
+        /// On decoded capabilities, [`Capabilities::has`] always returns `false`: call it on the
+        /// result of [`Capabilities::reinterpret`] instead.
         required capabilities: Capabilities = "capabilities",
         /// The client's name and version.
         required client_info: Implementation = "clientInfo",
@@ -58,8 +58,8 @@ object! {
         required protocol_version: String = "protocolVersion",
         /// The server's capabilities.
         ///
-        /// On decoded capabilities, [`Capabilities::has`] returns false: call
-        /// [`Capabilities::reinterpret`] first.
+        /// On decoded capabilities, [`Capabilities::has`] always returns `false`: call it on the
+        /// result of [`Capabilities::reinterpret`] instead.
         required capabilities: Capabilities = "capabilities",
         /// The server's name and version.
         required server_info: Implementation = "serverInfo",

@@ -42,7 +42,7 @@ macro_rules! object {
                 $(#[$field_doc])*
                 pub $field: $crate::schema::macros::object!(@type $mode $type),
             )*
-            /// Unknown members, and optional members whose values are malformed, all kept verbatim.
+            /// Unknown members of the object, and optional members with malformed values, verbatim.
             pub extra: $crate::schema::ExtraMembers,
         }
 
@@ -128,7 +128,7 @@ macro_rules! object {
 
     (@new $name:ident; []; [$($init:tt)*];) => {
         impl $name {
-            /// Creates a value with all fields unset.
+            /// Creates a value in which every field has its default value.
             #[must_use]
             pub fn new() -> Self {
                 Self { $($init)* extra: $crate::schema::ExtraMembers::new() }
@@ -143,7 +143,7 @@ macro_rules! object {
     };
     (@new $name:ident; [$($args:tt)+]; [$($init:tt)*];) => {
         impl $name {
-            /// Creates a value from its required fields, with all others unset.
+            /// Creates a value from the required fields. Other fields have their default values.
             #[must_use]
             pub fn new($($args)+) -> Self {
                 Self { $($init)* extra: $crate::schema::ExtraMembers::new() }

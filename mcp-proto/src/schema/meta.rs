@@ -13,8 +13,8 @@ use crate::rpc::RequestId;
 
 /// Protocol metadata: the `_meta` member of a message or other object.
 ///
-/// Unknown keys are preserved. Reserved keys have typed accessors, which treat a malformed value as
-/// absent; [`members`](Self::members) still contains it.
+/// Unknown keys are preserved. Reserved keys have typed accessors. An accessor treats a malformed
+/// value as absent, but [`members`](Self::members) still contains that value.
 ///
 /// See <https://modelcontextprotocol.io/specification/2026-07-28/basic>.
 ///

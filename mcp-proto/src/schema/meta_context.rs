@@ -8,8 +8,8 @@ use super::meta::{Meta, key};
 impl Meta {
     /// Returns the client's capabilities for this request, if present. (since 2026-07-28)
     ///
-    /// Call [`Capabilities::reinterpret`] on them before [`Capabilities::has`], which otherwise
-    /// returns `false`.
+    /// On the returned capabilities, [`Capabilities::has`] always returns `false`: call it on the
+    /// result of [`Capabilities::reinterpret`] instead.
     #[must_use]
     pub fn client_capabilities(&self) -> Option<Capabilities> {
         self.read(key::CLIENT_CAPABILITIES)

@@ -1,17 +1,18 @@
 //! MCP's protocol types and their JSON encoding.
 //!
-//! Decoding is **lenient**: unknown members, enum values and content blocks are kept, and malformed
-//! list elements are set aside, without making the whole value unreadable. A missing required
-//! member is an error that contains the path of the member. Encoding is **exact**: members that the
-//! peer's revision does not define are omitted.
+//! Decoding is **lenient**: unknown members, enum values and content blocks are kept. A malformed
+//! element of a list is reported in [`List::broken`], and the other elements are decoded. A missing
+//! required member is an error that contains the path of the member. Encoding is **exact**: members
+//! that the peer's revision does not define are omitted.
 //!
 //! Without the `schema` feature, only the types that a connection needs are available; all other
 //! payloads are [`Raw`](crate::Raw).
 //!
-//! Decoded text can share the bytes of the [`Raw`](crate::Raw) it was decoded from; see [`Str`].
+//! Decoded text can refer to the memory of the [`Raw`](crate::Raw) that it was decoded from; see
+//! [`Str`].
 //!
-//! The documentation of types and fields that do not exist in every revision names the revisions
-//! that define them, or the tasks extension.
+//! If a type or field does not exist in every revision, its documentation names the revisions that
+//! define it, or the tasks extension.
 
 #[cfg(feature = "schema")]
 mod base64;

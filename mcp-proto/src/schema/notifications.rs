@@ -13,7 +13,7 @@ object! {
     ///
     /// See <https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/cancellation>.
     pub struct CancelledNotification checked CancelledNotification::check {
-        /// Id of the request to cancel. Required, except in 2025-11-25.
+        /// Id of the request to cancel. Required, except in revision 2025-11-25.
         ///
         /// A notification without an id has no effect.
         // D-05: the id is optional in one revision's schema.

@@ -34,7 +34,7 @@ object! {
         optional size: u64 = "size",
         /// Icons for user interfaces. (since 2025-11-25)
         optional icons: List<Icon> = "icons" in R4..=R5,
-        /// Hints for the client.
+        /// Hints on how to use or display the resource.
         optional annotations: Annotations = "annotations",
         /// Protocol metadata (`_meta`). (since 2025-06-18)
         optional meta: Meta = "_meta" in R3..=R5,
@@ -56,7 +56,7 @@ object! {
         optional mime_type: String = "mimeType",
         /// Icons for user interfaces. (since 2025-11-25)
         optional icons: List<Icon> = "icons" in R4..=R5,
-        /// Hints for the client.
+        /// Hints on how to use or display the resource.
         optional annotations: Annotations = "annotations",
         /// Protocol metadata (`_meta`). (since 2025-06-18)
         optional meta: Meta = "_meta" in R3..=R5,
@@ -245,9 +245,9 @@ object! {
     pub struct ReadResource {
         /// The resource's URI.
         required uri: String = "uri",
-        /// Responses to the server's input requests, by key. (since 2026-07-28)
+        /// Responses to input requests, each under the key of its request. (since 2026-07-28)
         optional input_responses: ExtraMembers = "inputResponses" in R5..=R5,
-        /// The state that came with the server's input requests, verbatim. (since 2026-07-28)
+        /// The `request_state` of the server's `InputRequired` result, verbatim. (since 2026-07-28)
         optional request_state: String = "requestState" in R5..=R5,
         /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",

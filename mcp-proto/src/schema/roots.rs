@@ -33,7 +33,7 @@ message!(ServerRequest "roots/list": ListRoots => ListRootsResult);
 object! {
     /// A root: a directory or file that the server may use.
     ///
-    /// Encoding fails unless [`Root::is_file`].
+    /// Encoding fails unless [`Root::is_file`] returns `true`.
     pub struct Root checked Root::check {
         /// The root's URI, which must start with `file://`; see [`Root::is_file`].
         // SEC-15: see `is_file`.

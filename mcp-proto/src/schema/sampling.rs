@@ -20,7 +20,8 @@ object! {
     /// The params of a `sampling/createMessage` request, which asks the client's model for a
     /// message.
     ///
-    /// Encoding and decoding fail unless [`CreateMessage::has_matching_tool_results`].
+    /// Encoding and decoding fail unless [`CreateMessage::has_matching_tool_results`] returns
+    /// `true`.
     ///
     /// See <https://modelcontextprotocol.io/specification/2025-11-25/client/sampling>.
     pub struct CreateMessage checked CreateMessage::check, accepted CreateMessage::accept {
@@ -29,13 +30,13 @@ object! {
         /// Maximum number of tokens to generate.
         // SEC-16: bounds the cost of a request.
         required max_tokens: i64 = "maxTokens",
-        /// Preferences for the choice of model, which the client may disregard.
+        /// Preferences for the choice of model. The client may disregard them.
         optional model_preferences: ModelPreferences = "modelPreferences",
         /// System prompt.
         optional system_prompt: String = "systemPrompt",
         /// Which servers' context the client should add to the prompt.
         ///
-        /// Values other than `none` require
+        /// Values other than `none` require the client capability
         /// [`SamplingContext`](crate::Capability::SamplingContext).
         // CAP-11: the client declares support for context.
         optional include_context: IncludeContext = "includeContext",
@@ -47,14 +48,14 @@ object! {
         strict metadata: AnyObject = "metadata",
         /// Tools that the model may use. (since 2025-11-25)
         ///
-        /// Requires [`SamplingTools`](crate::Capability::SamplingTools). Cannot be encoded for
-        /// earlier revisions.
+        /// Requires the client capability [`SamplingTools`](crate::Capability::SamplingTools).
+        /// Encoding fails for earlier revisions.
         // CAP-09: requires a client capability.
         optional tools: List<Tool> = "tools" in R4..=R5,
         /// Whether the model may or must use tools. (since 2025-11-25)
         ///
-        /// Requires [`SamplingTools`](crate::Capability::SamplingTools). Cannot be encoded for
-        /// earlier revisions.
+        /// Requires the client capability [`SamplingTools`](crate::Capability::SamplingTools).
+        /// Encoding fails for earlier revisions.
         optional tool_choice: ToolChoice = "toolChoice" in R4..=R5,
         /// If present, asks the client to run the request as a task. (2025-11-25 only)
         optional task: TaskRequest = "task" in R4..=R4,
@@ -66,10 +67,10 @@ object! {
 message!(ServerRequest "sampling/createMessage": CreateMessage => CreateMessageResult);
 
 impl CreateMessage {
-    /// Returns whether the results of tool calls have the order that models require.
+    /// Returns whether the tool calls and their results have the order that models require.
     ///
-    /// A message with a [`ToolResult`] contains nothing else. Each message with a [`ToolUse`] is
-    /// followed by a message of the user with a result for each of its calls.
+    /// A message that contains a [`ToolResult`] must contain only such results. A message with
+    /// [`ToolUse`] blocks must be followed by a user message with a result for each of them.
     // SEC-12: providers refuse other conversations.
     #[must_use]
     pub fn has_matching_tool_results(&self) -> bool {
@@ -181,7 +182,7 @@ string_enum! {
 }
 
 object! {
-    /// Preferences for the choice of model, which the client may disregard.
+    /// Preferences for the choice of model. The client may disregard them.
     pub struct ModelPreferences {
         /// Hints, most preferred first.
         optional hints: List<ModelHint> = "hints",
@@ -243,7 +244,7 @@ object! {
         required tool_use_id: String = "toolUseId",
         /// The tool's output, as content blocks.
         required content: List<Content> = "content",
-        /// The tool's output as JSON; a JSON `null` is `Some`, an absent member `None`.
+        /// The tool's output as JSON. A JSON `null` is `Some`; an absent member is `None`.
         // T-107: `null` is a value.
         optional structured_content: Structured = "structuredContent",
         /// Whether the call failed.
@@ -324,7 +325,7 @@ impl Decode for SamplingBlock {
 
 /// The content of a sampling message: one block or, since 2025-11-25, several.
 ///
-/// Encoding several blocks fails if the peer uses an earlier revision.
+/// For a peer that uses an earlier revision, encoding fails unless there is exactly one block.
 ///
 /// ```
 /// use mcp_proto::schema::{SamplingContent, SamplingBlock};

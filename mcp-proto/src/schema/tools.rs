@@ -77,8 +77,8 @@ object! {
 object! {
     /// Hints about a tool's behaviour. (since 2025-03-26)
     ///
-    /// An absent hint has its default value. The hints come from the server, so trust them only
-    /// as far as you trust the server.
+    /// An absent hint has its default value. The server chooses the hints: do not trust them more
+    /// than the server.
     // SEC-04: annotations are untrusted.
     pub struct ToolAnnotations {
         /// Display name.
@@ -123,9 +123,9 @@ object! {
         strict arguments: AnyObject = "arguments",
         /// If present, asks the server to run the call as a task. (2025-11-25 only)
         optional task: TaskRequest = "task" in R4..=R4,
-        /// Responses to the server's input requests, by key. (since 2026-07-28)
+        /// Responses to input requests, each under the key of its request. (since 2026-07-28)
         optional input_responses: ExtraMembers = "inputResponses" in R5..=R5,
-        /// The state that came with the server's input requests, verbatim. (since 2026-07-28)
+        /// The `request_state` of the server's `InputRequired` result, verbatim. (since 2026-07-28)
         optional request_state: String = "requestState" in R5..=R5,
         /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
@@ -149,9 +149,9 @@ object! {
         required content: List<Content> = "content",
         /// The tool's output as JSON. (since 2025-06-18)
         ///
-        /// If `content` is empty and the peer's revision does not define this output, the peer
-        /// receives it as the text of one block. A JSON `null` is `Some`; `None` means that the
-        /// member is absent.
+        /// If `content` is empty and the peer's revision does not allow this value, the value is
+        /// sent as one text block instead. A JSON `null` is `Some`; `None` means that the member is
+        /// absent.
         // T-107: `null` is a value.
         optional structured_content: Structured = "structuredContent" in R3..=R5,
         /// Whether the tool failed. If so, `content` describes the failure.
@@ -207,8 +207,8 @@ macro_rules! restricted_json {
 restricted_json!(
     /// The structured output of a tool, which can be any JSON value. (since 2025-06-18)
     ///
-    /// Peers of revisions before 2026-07-28 receive it only if it is an object; otherwise it is
-    /// omitted.
+    /// Revisions before 2026-07-28 allow only objects. For peers that use such a revision, other
+    /// values are omitted.
     Structured,
     Raw::is_object
 );
@@ -216,8 +216,8 @@ restricted_json!(
 restricted_json!(
     /// The JSON Schema of a tool's structured output. (since 2025-06-18)
     ///
-    /// Peers of revisions before 2026-07-28 receive it only if its `type` is `object`; otherwise it
-    /// is omitted.
+    /// Revisions before 2026-07-28 allow only schemas whose `type` is `object`. For peers that use
+    /// such a revision, other schemas are omitted.
     OutputSchema,
     |schema| schema.member("type").is_some_and(|kind| kind.to_text().as_deref() == Some("object"))
 );

@@ -11,7 +11,7 @@ use crate::vocabulary::{Identity, ViolationPolicy};
 
 /// The configuration of a server: name, capabilities, revisions and limits.
 ///
-/// Cheap to clone: all connections share one copy.
+/// Cheap to clone: all clones share one copy of the data.
 ///
 /// ```
 /// use mcp_proto::server::Config;

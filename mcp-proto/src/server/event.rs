@@ -14,7 +14,7 @@ use crate::vocabulary::{
 
 /// A server event for the application.
 ///
-/// Events are delivered in the order of their causes, each exactly once.
+/// Each event is delivered exactly once, in the order in which the events occurred.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Event {
@@ -24,7 +24,7 @@ pub enum Event {
     Completed {
         /// The completed call.
         call: CallId,
-        /// The result, or the error the call failed with.
+        /// The result, or the error with which the call failed.
         outcome: Result<Raw, CallError>,
     },
     /// The client sent a notification.
@@ -61,7 +61,7 @@ pub enum Event {
     },
     /// The client cancelled its request.
     ///
-    /// Responding to it fails with [`Misuse::Stale`](crate::Misuse::Stale).
+    /// Responding to the request fails with [`Misuse::Stale`](crate::Misuse::Stale).
     RequestCancelled {
         /// The cancelled request.
         incoming: IncomingId,

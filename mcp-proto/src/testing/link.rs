@@ -14,7 +14,7 @@ use crate::time::Instant;
 pub enum Chunking {
     /// Pieces of this many bytes; the last one can be shorter.
     Bytes(usize),
-    /// Pieces of random sizes. Holds the seed and the maximum size in bytes; the minimum is 1.
+    /// Pieces of random sizes, from 1 to this many bytes, drawn from the seed.
     Seeded(Seed, usize),
     /// No splitting. This is a pipe's default.
     Whole,

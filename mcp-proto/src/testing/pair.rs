@@ -186,7 +186,7 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
     /// Inserts a line into the output of `from`, as if a library had printed it to stdout.
     ///
     /// The line is inserted between two of the endpoint's own lines, with a line terminator. The
-    /// line itself is not checked, but the other side's reaction is.
+    /// line itself is not checked, but the other side's messages still are.
     pub fn insert_line(&mut self, from: Side, line: &[u8]) {
         let mut line = line.to_vec();
         line.push(b'\n');
@@ -246,7 +246,7 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
 
     /// Steps until no bytes are in flight, advancing the clock to each arrival in turn.
     ///
-    /// Timers that expire in the meantime fire.
+    /// Timers that expire before the last arrival fire.
     pub fn drive(&mut self) {
         for _ in 0..STEPS_MAX {
             if self.step() {
@@ -259,7 +259,7 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
         self.fail("the exchange of messages does not end");
     }
 
-    /// Advances the clock by `time` and does everything that is due in the meantime.
+    /// Advances the clock by `time` and does everything that becomes due until then.
     pub fn wait(&mut self, time: Duration) {
         let until = self.now + time;
         for _ in 0..STEPS_MAX {
@@ -291,7 +291,7 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
     /// Closes the connection from the client's side and checks the final state.
     ///
     /// Fails the test if a request other than a subscription was neither answered nor cancelled, or
-    /// if a side is not closed at the end. Call it only if the pipes have not lost any bytes.
+    /// if a side is not closed at the end. Call this method only if no pipe has lost bytes.
     pub fn finish(&mut self) {
         self.drive();
         let must_be_answered =

@@ -105,7 +105,7 @@ struct SentRequests {
 }
 
 impl WireChecker {
-    /// Checks the next bytes sent by `side`. They may begin and end anywhere in a line.
+    /// Checks the next bytes sent by `side`. The bytes may begin and end anywhere in a line.
     ///
     /// # Errors
     /// Fails with the first violation in `bytes`. Even in that case, all bytes are processed.

@@ -31,16 +31,16 @@ use crate::vocabulary::ids::IncomingId;
 pub struct CallOptions {
     /// Whether to request [progress] notifications from the peer. Default: false.
     ///
-    /// A `progressToken` in the params also requests progress; the connection replaces its value
-    /// with a token of its own.
+    /// A `progressToken` in the params also requests progress; the connection replaces the value of
+    /// that token.
     ///
     /// [progress]: https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/progress
     pub progress: bool,
     /// The maximum time to wait for a response, restarted by each progress notification.
     ///
-    /// If this is set without [`timeout_max`](Self::timeout_max), it also applies while the peer
-    /// waits for an answer from the application, for example from a human. In all other cases, only
-    /// the maximum total time applies during that wait.
+    /// While the peer waits for an answer from this application, for example from a human, only the
+    /// maximum total time applies. Exception: if this option is set without
+    /// [`timeout_max`](Self::timeout_max), this option also applies during that wait.
     ///
     /// Default: `None`, which selects [`Limits::call_timeout`](crate::Limits::call_timeout), or
     /// [`Limits::human_timeout`](crate::Limits::human_timeout) for a method that a human answers.
@@ -52,7 +52,7 @@ pub struct CallOptions {
     /// [`Limits::human_timeout_max`](crate::Limits::human_timeout_max) for a method that a human
     /// answers. If this default is shorter than the effective `timeout`, that timeout applies.
     pub timeout_max: Option<Duration>,
-    /// The incoming request on whose behalf a server makes this call. Default: none.
+    /// The incoming request for which a server makes this call. Default: none.
     ///
     /// Over HTTP, the call is sent on that request's stream. The call fails with
     /// [`Misuse::Stale`](crate::Misuse::Stale) if the request has ended, and with

@@ -4,8 +4,8 @@ use core::fmt;
 
 /// A handle to a request that this side sent, valid until the call completes.
 ///
-/// A handle belongs to one connection, which never reuses it. If a call is sent again with the
-/// input that the server asked for, it keeps its handle but has a new id on the wire.
+/// A handle belongs to one connection and is never reused. If the server asks for input, the call
+/// is sent again with the input: the handle stays valid, but the JSON-RPC id changes.
 ///
 /// ```
 /// # use mcp_proto::{Instant, MessageEndpoint, StreamId};
@@ -40,7 +40,7 @@ impl fmt::Display for CallId {
 
 /// A handle to a request that the peer sent, valid until it is answered or cancelled.
 ///
-/// A handle belongs to one connection, which never reuses it. Commands for a request that has ended
+/// A handle belongs to one connection and is never reused. Commands for a request that has ended
 /// fail with [`Misuse::Stale`](crate::Misuse::Stale); ignore that error if the peer may have
 /// cancelled the request.
 ///

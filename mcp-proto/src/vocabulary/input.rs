@@ -15,8 +15,8 @@ use crate::schema::{Decode, DecodeError, Encode};
 /// [`Server::request_input`](crate::server::Server::request_input) sends one or more input
 /// requests, each under a key that the server chooses. The client's responses arrive under those
 /// keys in [`Context::input_responses`](crate::Context::input_responses). A legacy client receives
-/// requests, a modern client an `input_required` result; the server need not distinguish the two.
-/// See the specification on [multi round-trip requests][spec].
+/// requests; a modern client receives an `input_required` result. The server need not distinguish
+/// the two. See the specification on [multi round-trip requests][spec].
 ///
 /// ```
 /// use mcp_proto::{NeededInput, Raw};

@@ -44,14 +44,14 @@ pub enum CallError {
     },
     /// The peer sent an invalid response. Holds a description of the problem.
     Invalid(Box<str>),
-    /// The connection (over HTTP: the exchange or session) ended before a response arrived.
+    /// No response can arrive: the connection (over HTTP: the request or the session) has ended.
     ///
     /// The peer may or may not have acted on the request.
     Lost,
     /// The server redirected the request to another URL, and the redirect was not followed.
     ///
-    /// The server may only redirect with status 307 or 308, and to a URL of its own origin (scheme,
-    /// host and port), because the request carries credentials.
+    /// Only redirects with status 307 or 308 to the server's origin (scheme, host and port) are
+    /// followed, because the request carries credentials.
     Redirected {
         /// The HTTP status, 300 to 399.
         status: u16,
@@ -145,7 +145,7 @@ impl core::error::Error for CallError {}
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Fault {
-    /// The response to `initialize` or `server/discover` is invalid. Holds a description.
+    /// The response to `initialize` or `server/discover` is invalid. Holds the reason.
     // LIF-07: required members of the handshake.
     BadHandshake(Box<str>),
     /// The peer violated the protocol, and the policy is

@@ -39,8 +39,8 @@ impl Route {
 
 /// The kind of an outgoing message.
 ///
-/// Transports use it to handle messages without parsing them, for example to know which messages
-/// expect a response:
+/// With the kind, transports can handle messages without parsing them, for example to know which
+/// messages expect a response:
 ///
 /// ```
 /// use mcp_proto::OutgoingKind;
@@ -69,7 +69,7 @@ pub enum OutgoingKind {
     Notification(Method),
     /// A request sent by this side.
     Request {
-        /// The wire id. A call that is sent again with input gets a new one.
+        /// The wire id. A call that is sent again with input gets a new wire id.
         id: u64,
         /// The call that the request belongs to.
         call: CallId,
@@ -113,7 +113,7 @@ pub struct Outgoing<'a> {
     pub kind: OutgoingKind,
     /// Whether this is the last message on its stream. If so, close the stream after sending it.
     pub last: bool,
-    /// The revision of the message, which HTTP sends in the `MCP-Protocol-Version` header.
+    /// The revision of the message. HTTP transports send it in the `MCP-Protocol-Version` header.
     pub revision: Revision,
     /// The message: one JSON value without line breaks. Empty for [`OutgoingKind::EndOfStream`].
     pub body: &'a [u8],

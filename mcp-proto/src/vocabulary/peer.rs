@@ -122,8 +122,8 @@ impl Request {
 
 /// The context of an incoming request: its client and its options.
 ///
-/// In the legacy era the context comes from the handshake; in the modern era every request carries
-/// its own in [`_meta`]. Servers need not distinguish the two.
+/// In the legacy era, the context comes from the handshake; in the modern era, every request
+/// carries a context in [`_meta`]. Servers need not distinguish the two eras.
 ///
 /// ```
 /// # use mcp_proto::{Capability, Instant, MessageEndpoint, StreamId};
@@ -156,7 +156,7 @@ pub struct Context {
     pub log_level: Option<Level>,
     /// Whether the client requested progress.
     ///
-    /// If not, [`Server::progress`](crate::server::Server::progress) sends nothing.
+    /// If false, [`Server::progress`](crate::server::Server::progress) sends nothing.
     pub wants_progress: bool,
     /// The responses to the input requests sent with
     /// [`Server::request_input`](crate::server::Server::request_input); `None` if there are none.

@@ -26,7 +26,7 @@ use core::fmt;
 pub struct Violation {
     /// The kind of violation.
     pub kind: ViolationKind,
-    /// A description for logs. It quotes no payload of the peer, only ids, names and numbers.
+    /// A description for logs. Quotes ids, names and numbers of the peer, but no payload.
     pub detail: Cow<'static, str>,
 }
 
@@ -62,8 +62,8 @@ pub enum ViolationKind {
     /// A notification before `initialize`. It is ignored.
     // T-27, T-28: what may precede the handshake.
     BeforeInitialize,
-    /// A violation of the rules for HTTP that makes no call fail, such as a response with another
-    /// session id, or a refused notification.
+    /// A violation of the HTTP transport rules that fails no call, such as a wrong session id in a
+    /// response, or a notification that the server refused.
     // HTTP-60, T-79: exchanges that carry no request.
     HttpExchange,
     /// JSON that is not a JSON-RPC message.
@@ -113,7 +113,7 @@ impl fmt::Display for ViolationKind {
     }
 }
 
-/// How a connection reacts to violations, besides reporting them.
+/// How a connection reacts to a violation, in addition to reporting it.
 ///
 /// ```
 /// use mcp_proto::ViolationPolicy;
@@ -127,7 +127,7 @@ pub enum ViolationPolicy {
     /// Close the connection at the first violation, with
     /// [`Fault::FirstViolation`](crate::Fault::FirstViolation).
     Close,
-    /// Do nothing further.
+    /// Only report the violation.
     ///
     /// The default for clients, because a server that logs to its stdout must not receive error
     /// responses to its log lines.
@@ -135,7 +135,7 @@ pub enum ViolationPolicy {
     Ignore,
     /// Send an error response to any text that is not a message. The default for servers.
     ///
-    /// [`Limits::error_replies_max`](crate::Limits::error_replies_max) limits their rate.
+    /// [`Limits::error_replies_max`](crate::Limits::error_replies_max) limits these responses.
     // T-20: error replies are rate limited.
     Reply,
 }

@@ -7,8 +7,8 @@ use bytes::{Buf, Bytes};
 
 /// The queue of bytes to send on a byte stream: complete messages, one per line, oldest first.
 ///
-/// The driver reads the queue through [`Buf`]: it writes the bytes of [`chunk`](Buf::chunk) to the
-/// stream and then calls [`advance`](Buf::advance) with the number of bytes written.
+/// The event loop reads the queue through [`Buf`]: it writes the bytes of [`chunk`](Buf::chunk) to
+/// the stream and then calls [`advance`](Buf::advance) with the number of bytes written.
 ///
 /// ```
 /// use bytes::Buf;
@@ -72,14 +72,14 @@ impl Outbox {
         Some(message)
     }
 
-    /// Takes all queued bytes by swapping buffers with `chunk`, whose content is discarded.
+    /// Moves all queued bytes to `chunk`, replacing its content, by swapping the buffers.
     ///
-    /// If the first bytes of the queue were already consumed, the rest is copied instead.
+    /// If some bytes of the buffer were already consumed, the queued bytes are copied instead.
     ///
     /// For backpressure, the taken bytes count as queued until [`mark_written`](Self::mark_written)
-    /// reports them or this method is called again. A `chunk` that grew for a large message is
-    /// freed only when more bytes are taken: freeing it immediately would return its pages to the
-    /// system after each of many large messages.
+    /// reports them or this method is called again. The memory of a `chunk` that grew for a large
+    /// message is freed only when more bytes are taken, because freeing it after each of many large
+    /// messages would be slow.
     ///
     /// ```
     /// use mcp_proto::client::{Client, Config};
@@ -112,7 +112,7 @@ impl Outbox {
 
     /// Takes back a buffer whose bytes were [taken](Self::take_all) and written.
     ///
-    /// The queue can reuse it for further messages, so that a large message needs no new buffer.
+    /// The queue can use this buffer again, so that the next large message needs no new buffer.
     pub fn reuse(&mut self, mut buffer: Vec<u8>) {
         if self.is_empty() && self.sent == 0 && buffer.capacity() > self.buffer.capacity() {
             buffer.clear();
@@ -120,7 +120,7 @@ impl Outbox {
         }
     }
 
-    /// Records that `bytes` of the bytes last taken were written and no longer count as queued.
+    /// Marks `bytes` of the bytes taken last as written: they no longer count as queued.
     pub fn mark_written(&mut self, bytes: usize) {
         self.taken = self.taken.saturating_sub(bytes);
     }

@@ -29,12 +29,12 @@ pub trait ServeHttp: mcp_adapter::ExtensionSeal {
     /// After that, the server accepts no more connections, ends its sessions, and waits for at most
     /// 2 s for requests in progress.
     ///
-    /// Bind the listener to `127.0.0.1` unless other machines need access; [`Http`] configures the
-    /// accepted hosts and origins, and the limits.
+    /// Bind the listener to `127.0.0.1` unless other machines need access. [`Http`] configures the
+    /// limits and the accepted hosts and origins.
     ///
     /// # Errors
     /// Fails if a registered tool, resource or prompt is invalid, or if the listener fails
-    /// permanently, which also sets `stop`.
+    /// permanently. A permanent failure also sets `stop`.
     fn serve_http(&self, listener: TcpListener, options: Http, stop: &Stop) -> io::Result<()>;
 }
 

@@ -28,8 +28,7 @@ const PROGRESS_BYTES_MAX: usize = 1 << 20;
 
 /// A call that has not been sent yet. Set its options, then await or [`start`](Self::start) it.
 ///
-/// If the future is dropped after the call was sent, the call is cancelled and the server is
-/// notified.
+/// Dropping the future while it waits for the result cancels the call and notifies the server.
 #[must_use = "a call is sent when it is awaited"]
 pub struct Call<'c, T> {
     link: &'c Arc<Link<Machine>>,
@@ -65,10 +64,10 @@ impl<'c, T: Decode> Call<'c, T> {
         self
     }
 
-    /// Sets the timeout for the response. Each progress notification restarts it.
+    /// Sets the timeout for the response. Each progress notification restarts this timeout.
     ///
-    /// If this timeout is set without [`timeout_max`](Self::timeout_max), it also applies while the
-    /// server waits for an answer from this client. In all other cases, only the maximum total time
+    /// While the server waits for an answer from this client, this timeout applies only if it was
+    /// set without [`timeout_max`](Self::timeout_max). Otherwise, only the maximum total time
     /// applies during that wait.
     ///
     /// Default: [`Limits::call_timeout`](mcp_proto::Limits::call_timeout) (60 s unless changed).
@@ -80,7 +79,7 @@ impl<'c, T: Decode> Call<'c, T> {
     /// Sets the maximum total time to wait for the response, regardless of progress.
     ///
     /// Default: [`Limits::call_timeout_max`](mcp_proto::Limits::call_timeout_max) (10 min unless
-    /// changed) or the call's [`timeout`](Self::timeout), whichever is longer.
+    /// changed), or the call's [`timeout`](Self::timeout) if that is longer.
     pub fn timeout_max(mut self, timeout_max: Duration) -> Self {
         self.options.timeout_max = Some(timeout_max);
         self
@@ -88,8 +87,8 @@ impl<'c, T: Decode> Call<'c, T> {
 
     /// Sends the call even if the client has cached its result. The new result is still cached.
     ///
-    /// Has no effect if [`Limits::cache_bytes_max`](mcp_proto::Limits::cache_bytes_max) is 0, which
-    /// is the default.
+    /// This has no effect if [`Limits::cache_bytes_max`](mcp_proto::Limits::cache_bytes_max) is 0,
+    /// which is the default.
     pub fn bypass_cache(mut self) -> Self {
         self.options.bypass_cache = true;
         self
@@ -228,13 +227,13 @@ impl<T: Decode + 'static> IntoFuture for Pending<T> {
 impl<T> Pending<T> {
     /// Waits for the next progress notification; returns `None` once the call has ended.
     ///
-    /// Unread notifications are queued: at most 256, with at most 1 MiB of message text in all.
-    /// Beyond that, the oldest are dropped.
+    /// The call queues at most 256 unread notifications, with at most 1 MiB of message text in
+    /// total. Beyond that, the oldest notifications are dropped.
     pub async fn next_progress(&mut self) -> Option<Progress> {
         self.slot.next_progress().await
     }
 
-    /// Cancels the call and notifies the server, passing on `reason`.
+    /// Cancels the call and sends `reason` to the server.
     pub fn cancel(mut self, reason: &str) {
         self.cancel_once(reason);
     }

@@ -97,7 +97,7 @@ struct FailedStart {
 }
 
 impl Connecting {
-    /// Waits until the server has identified itself.
+    /// Waits until the server has identified itself; the connection is then open.
     ///
     /// # Errors
     /// Fails with [`Error::Start`] if the connection ends first, or if the server does not respond
@@ -141,8 +141,8 @@ impl ConnectionConfig {
 impl Connection {
     /// Restarts the server or reconnects to it over HTTP, and returns the new connection.
     ///
-    /// The new connection is configured like this one. This handle keeps referring to the old
-    /// connection, which is closed first if it is still open.
+    /// The new connection is configured like this one. If the old connection is still open, it is
+    /// closed first. This handle keeps referring to the old connection.
     ///
     /// Calls in flight fail with [`CallError::Lost`](mcp_proto::CallError::Lost), and the log level
     /// must be set again. A [`Subscription`](crate::Subscription) that ended with the old

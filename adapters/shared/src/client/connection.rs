@@ -28,7 +28,7 @@ use crate::validation::ResultValidator;
 /// A client's connection to a server. Cheap to clone; clones share the connection.
 ///
 /// Dropping the last clone closes the connection. If the server was started by `spawn`, it is shut
-/// down in the background; [`close`](Self::close) also waits for that.
+/// down in the background; [`close`](Self::close) also waits for the shutdown.
 #[derive(Clone)]
 pub struct Connection {
     inner: Arc<ConnectionInner>,
@@ -81,8 +81,8 @@ impl Connection {
 
     /// Returns the server's era: legacy (up to revision 2025-11-25) or modern.
     ///
-    /// If legacy, pass it to [`Client::expect_era`](crate::Client::expect_era) to save a round
-    /// trip when you connect to this server again.
+    /// To save a round trip when you connect to a legacy server again, pass this era to
+    /// [`Client::expect_era`](crate::Client::expect_era).
     #[must_use]
     pub fn era(&self) -> Era {
         self.revision().era()
@@ -140,9 +140,9 @@ impl Connection {
     /// If the tool has no output schema, or the result is an error, the check passes.
     ///
     /// The schema comes from the server and is not trusted. The check therefore fails if the schema
-    /// has external references, more than 64 patterns or too many levels of nesting, or would take
-    /// too many steps for this result. In the worst case, a check takes about one second and 100 MB
-    /// of memory.
+    /// has external references, more than 64 regular expressions or too many levels of nesting, or
+    /// if checking this result would take too many steps. In the worst case, a check takes about
+    /// one second and 100 MB of memory.
     ///
     /// # Errors
     /// Returns a description of what is wrong with the result or the schema.
@@ -198,7 +198,7 @@ impl Connection {
 
     /// Subscribes to changes in lists and resources.
     ///
-    /// Waits for the server's acknowledgment, which may cover less than requested; see
+    /// Waits for the server's acknowledgment. The server may accept only a part of `filter`; see
     /// [`Subscription::acknowledged`].
     ///
     /// # Errors
@@ -226,7 +226,7 @@ impl Connection {
     /// Fails with [`Error::Misuse`], without sending anything, if
     /// - the output queue is still full after 10 s ([`Blocked`](mcp_proto::Misuse::Blocked));
     /// - the connection is closing or closed ([`Closed`](mcp_proto::Misuse::Closed));
-    /// - over HTTP, a lost session was not replaced within 10 s
+    /// - over HTTP, the server dropped the session and a new one was not open within 10 s
     ///   ([`NotReady`](mcp_proto::Misuse::NotReady));
     /// - this client did not declare the required capability
     ///   ([`Undeclared`](mcp_proto::Misuse::Undeclared));
@@ -243,7 +243,7 @@ impl Connection {
 
     /// Closes the connection, shuts down a server started by `spawn`, and waits for it to exit.
     ///
-    /// Returns the exit status of a server started by `spawn`; returns `None` for other
+    /// Returns the exit status of a server started by `spawn`. Returns `None` for other
     /// connections, or if the status is unknown. Calls in flight fail with
     /// [`CallError::Lost`](mcp_proto::CallError::Lost).
     ///

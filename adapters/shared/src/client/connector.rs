@@ -22,7 +22,8 @@ use crate::transport::shutdown::DriverHandle;
 
 /// The runtime operations that a client needs to connect to child processes.
 pub trait Runtime: Spawn {
-    /// Starts a background task that drives a connection over a child process's pipes.
+    /// Starts a background task that reads `stdout`, writes `stdin` and runs the connection's
+    /// timers.
     ///
     /// # Errors
     /// Fails if the pipes cannot be registered with the runtime, or if the task cannot be started.

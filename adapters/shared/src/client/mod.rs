@@ -36,10 +36,9 @@ use crate::exec::workers::{Spawn, THREADS_MAX, handler_threads};
 use crate::recorder::Recorder;
 use crate::transport::shutdown::DriverHandle;
 
-/// A [client](https://modelcontextprotocol.io/specification/2025-11-25/client) that an adapter can
-/// connect to servers.
+/// A builder of [clients](https://modelcontextprotocol.io/specification/2025-11-25/client).
 ///
-/// This type is a builder: set handlers and options, then connect it with an adapter.
+/// Set handlers and options, then connect to a server with an adapter crate, such as `mcp-tokio`.
 ///
 /// Setting a handler declares the corresponding capability.
 #[must_use = "a client does nothing until an adapter connects it"]
@@ -90,7 +89,7 @@ impl Client {
     /// Sets the function that answers URL elicitations (since 2025-11-25) by sending the user to
     /// the URL.
     ///
-    /// `answer` must show the full URL and open it only with the user's consent.
+    /// `answer` must show the full URL to the user and open it only with the user's consent.
     // SEC-07: no URL is opened without consent.
     pub fn on_url_elicitation(
         self,
@@ -101,9 +100,9 @@ impl Client {
 
     /// Sets an asynchronous function that answers form elicitations.
     ///
-    /// See [`on_elicitation`](Self::on_elicitation). The function's future runs on the adapter's
-    /// runtime. Like the future of any asynchronous handler, it is dropped when the request is
-    /// cancelled or the connection ends.
+    /// See [`on_elicitation`](Self::on_elicitation). The future that `answer` returns runs on the
+    /// adapter's runtime. The future is dropped when the request is cancelled or the connection
+    /// ends.
     pub fn on_elicitation_async<F: Future<Output = ElicitResult> + Send + 'static>(
         self,
         answer: impl Fn(Elicit) -> F + Send + Sync + 'static,
@@ -166,8 +165,7 @@ impl Client {
         self.declare(Capability::Roots).handle("roots/list", answer)
     }
 
-    /// Declares a capability in addition to those that the registered handlers imply, such as
-    /// sampling with tools.
+    /// Declares a capability that no registered handler implies, such as sampling with tools.
     pub fn declare(mut self, capability: Capability) -> Self {
         self.config = self.config.capability(capability);
         self
@@ -207,9 +205,10 @@ impl Client {
     /// Notifications arrive in order and one at a time. Log messages are included; changes reported
     /// by a [`Subscription`](crate::Subscription) are not.
     ///
-    /// `callback` runs on a thread of its own and may block. Up to 1,024 notifications, and 32 MiB
-    /// of their params, are queued meanwhile. If the queue is full, the connection stops reading: a
-    /// `callback` that waits for the result of a call may then wait until the call times out.
+    /// `callback` runs on a separate thread and may block. Each connection queues up to 1,024
+    /// notifications, with up to 32 MiB of params in total. If the queue is full, the connection
+    /// stops reading: a `callback` that waits for the result of a call may then wait until the call
+    /// times out.
     pub fn on_notification(
         mut self,
         callback: impl FnMut(&str, Option<&Raw>) + Send + 'static,
@@ -220,8 +219,8 @@ impl Client {
 
     /// Calls `callback` for every protocol violation by the server.
     ///
-    /// `callback` may block. For each connection, this callback and that of
-    /// [`on_notification`](Self::on_notification) run one at a time.
+    /// `callback` may block. For one connection, this callback and that of
+    /// [`on_notification`](Self::on_notification) never run concurrently.
     pub fn on_violation(
         mut self,
         callback: impl Fn(&mcp_proto::Violation) + Send + Sync + 'static,
@@ -240,8 +239,8 @@ impl Client {
     ///
     /// An era is a family of protocol revisions: *legacy* up to 2025-11-25, *modern* from
     /// 2026-07-28. By default, the client probes the server with `server/discover` to detect its
-    /// era. Expecting the legacy era skips the probe and saves a round trip. A wrong expectation is
-    /// corrected while connecting.
+    /// era. Expecting the legacy era skips the probe and saves a round trip. If the expectation is
+    /// wrong, the client detects this while connecting and uses the actual era.
     // LIF-31: the cached era is a hint only.
     pub fn expect_era(mut self, era: Era) -> Self {
         self.config = self.config.expect_era(era);
@@ -264,16 +263,16 @@ impl Client {
     ///
     /// If messages are large, larger pipes save context switches; 512 KiB is then a good choice.
     /// This setting takes effect only on Linux and Android, within the system's limits (see
-    /// `pipe(7)`). The system limits the total pipe size per user, so a client with small messages
-    /// should keep the default.
+    /// `pipe(7)`). The system also limits the sum of all pipe sizes of one user, so a client with
+    /// small messages should keep the default.
     pub fn pipe_bytes(mut self, bytes: usize) -> Self {
         self.pipe_bytes = Some(bytes);
         self
     }
 
-    /// Traces message contents, which may include secrets, at level `TRACE`.
+    /// Adds message contents to the `tracing` output, at level `TRACE`.
     ///
-    /// By default, only the lengths of messages are traced.
+    /// Message contents may include secrets. By default, only the lengths of messages are traced.
     #[cfg(feature = "tracing")]
     pub fn trace_payloads(mut self) -> Self {
         self.trace_payloads = true;
@@ -294,9 +293,9 @@ impl Client {
     /// over HTTP are not recorded.
     ///
     /// The recording is buffered and flushed when the connection ends; a program that is killed
-    /// loses up to 64 KiB of it. Writes block the connection, so the writer must not block on the
-    /// connection in turn. If the writer fails or panics, the recording ends and the connection
-    /// continues; the `tracing` feature reports this once.
+    /// loses up to 64 KiB of the recording. The connection waits for each write, so the writer must
+    /// not wait for the connection. If the writer fails or panics, the recording ends and the
+    /// connection continues; with the `tracing` feature, this is reported once.
     ///
     /// Replaying requires a protocol state machine with an equal configuration;
     /// [`machine`](Self::machine) creates one.
@@ -318,7 +317,7 @@ impl Client {
 
     /// Starts a server process and connects to its stdin and stdout.
     ///
-    /// `runtime` drives the connection. The `spawn` methods of adapters call this method.
+    /// `runtime` reads, writes and runs timers. The `spawn` methods of adapters call this method.
     ///
     /// # Errors
     /// Fails with
@@ -368,9 +367,9 @@ impl Client {
     /// Sets the maximum number of threads in the pool that handles requests from the server.
     /// Default: 512, minimum: 1.
     ///
-    /// Further requests wait. A thread costs about 20 KiB of memory, plus what its handler needs.
-    /// Handlers that keep running after their cancellation may occupy up to this many additional
-    /// threads.
+    /// Requests beyond the maximum wait. A thread costs about 20 KiB of memory, plus the memory
+    /// that its handler needs. Handlers that keep running after their cancellation may occupy up to
+    /// this many additional threads.
     pub fn threads_max(mut self, threads_max: usize) -> Self {
         self.threads_max = threads_max;
         self

@@ -24,13 +24,13 @@ const CHANGES_BYTES_MAX: usize = 1 << 20;
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Changed {
-    /// So many resources changed that their changes were merged into this one.
+    /// Many resources changed, and their changes were merged into this one.
     ///
     /// Any subscribed resource may have changed.
     ManyResources,
     /// The list of prompts changed.
     Prompts,
-    /// The resource with this URI changed. It may be a sub-resource of the subscribed one.
+    /// The resource with this URI changed. This may be a sub-resource of a subscribed resource.
     Resource(String),
     /// The list of resources or of resource templates changed.
     Resources,
@@ -61,9 +61,9 @@ impl Changed {
 
 /// A subscription to changes in lists and resources.
 ///
-/// Changes are queued until they are read; a change that is still queued is not queued again. The
-/// queue holds at most 1,024 distinct changes and 1 MiB of URIs. Beyond that, all queued resource
-/// changes are merged into [`Changed::ManyResources`], so no change is lost.
+/// Changes wait in a queue until they are read; a change that is already in the queue is not added
+/// again. The queue holds at most 1,024 changes, with at most 1 MiB of URIs in total. Beyond that,
+/// all queued resource changes are merged into [`Changed::ManyResources`], so no change is lost.
 ///
 /// Over HTTP, a server may drop the client's session. The subscription then continues in the
 /// client's next session, and changes in between are not reported. In the modern era (from revision

@@ -45,8 +45,9 @@ pub trait Spawn: Send + Sync + 'static {
         false
     }
 
-    /// Runs `job` on the current thread, within the runtime's context, so that the job can spawn
-    /// tasks although the thread does not belong to the runtime.
+    /// Runs `job` on the current thread, within the runtime's context.
+    ///
+    /// The job can thus spawn tasks even though the thread does not belong to the runtime.
     fn enter(&self, job: Box<dyn FnOnce() + Send>) {
         job();
     }
@@ -124,8 +125,10 @@ thread_local! {
     static IS_SOLE_DRIVER: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Returns whether this thread runs a handler and is the only driver of the connection. The handler
-/// must not wait for the peer or for queue space: no other thread would make progress.
+/// Returns whether this thread runs a handler and is the only one that does its connection's I/O.
+///
+/// If so, the handler must not wait for the peer or for queue space: no other thread makes
+/// progress.
 #[must_use]
 pub fn is_sole_driver() -> bool {
     IS_SOLE_DRIVER.get()

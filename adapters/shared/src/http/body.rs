@@ -22,7 +22,7 @@ use crate::transport::link::{Link, State};
 
 /// The body of an HTTP response.
 ///
-/// Dropping a body before its end tells the server that the client has disconnected.
+/// Dropping an unfinished body tells the server that the client has disconnected.
 pub struct ResponseBody {
     kind: BodyKind,
     /// Marks the connection as busy until the body is dropped.

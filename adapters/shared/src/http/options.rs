@@ -121,10 +121,10 @@ impl Http {
 
     /// Sets the maximum number of open connections. Default: 10,000.
     ///
-    /// When another client connects, the connections that have been idle for longest are closed. If
-    /// all have a request in progress, the new client receives status 503. Applies to listening
-    /// servers. Each connection costs about 10 KiB, and up to 200 KiB while its client sends long
-    /// headers.
+    /// When the maximum is reached and another client connects, the longest idle connections are
+    /// closed. If all connections have a request in progress, the new client receives status 503.
+    /// Each connection costs about 10 KiB, and up to 200 KiB while its client sends long headers.
+    /// The limit applies only to servers with their own listener.
     // SEC-18: bounds the memory that clients can claim.
     pub const fn connections_max(mut self, connections_max: usize) -> Self {
         self.connections_max = connections_max;
@@ -134,8 +134,8 @@ impl Http {
     /// Sets the maximum number of open connections of one client address. Default: 2,500.
     ///
     /// Requests on further connections receive status 429. The 64-bit network of an IPv6 address
-    /// counts as one address. Behind a proxy, all clients have its address: set
-    /// [`connections_max`](Self::connections_max) here.
+    /// counts as one address. Behind a proxy, all clients have the proxy's address: set this limit
+    /// to the value of [`connections_max`](Self::connections_max).
     // SEC-18: bounds what one client can claim.
     pub const fn connections_per_address_max(mut self, connections_max: usize) -> Self {
         self.connections_per_address_max = connections_max;
@@ -144,9 +144,9 @@ impl Http {
 
     /// Sets the maximum number of concurrent sessions. Default: 10,000.
     ///
-    /// When another client opens a session, the session that would expire first is ended, unless it
-    /// has a request in flight or an open stream. If all sessions are busy, the new client receives
-    /// status 503. Each idle session costs about 3 KiB.
+    /// When the maximum is reached and another client opens a session, the idle session that would
+    /// expire first is ended. If all sessions have a request in flight or an open stream, the new
+    /// client receives status 503. Each idle session costs about 3 KiB.
     // SEC-18: bounds the memory that clients can claim.
     pub const fn sessions_max(mut self, sessions_max: usize) -> Self {
         self.sessions_max = sessions_max;
@@ -156,18 +156,18 @@ impl Http {
     /// Sets the maximum number of sessions of one client address. Default: 2,500.
     ///
     /// Requests for further sessions receive status 429. The 64-bit network of an IPv6 address
-    /// counts as one address. Behind a proxy, all clients have its address: set
-    /// [`sessions_max`](Self::sessions_max) here.
+    /// counts as one address. Behind a proxy, all clients have the proxy's address: set this limit
+    /// to the value of [`sessions_max`](Self::sessions_max).
     // SEC-18: bounds what one client can claim.
     pub const fn sessions_per_address_max(mut self, sessions_max: usize) -> Self {
         self.sessions_per_address_max = sessions_max;
         self
     }
 
-    /// Sets the maximum bytes that all sessions and subscriptions hold while idle. Default:
-    /// 256 MiB.
+    /// Sets the maximum bytes that all sessions and subscriptions together hold while idle.
+    /// Default: 256 MiB.
     ///
-    /// These bytes are client descriptions of more than 1 KiB, replay buffers and subscriptions.
+    /// The limit counts client descriptions of more than 1 KiB, replay buffers and subscriptions.
     /// Above the limit, a session that grows loses its replay buffers, and idle sessions are ended.
     /// If that is not enough, messages in sessions and requests for new sessions or subscriptions
     /// receive status 503.
@@ -177,8 +177,10 @@ impl Http {
         self
     }
 
-    /// Sets the maximum bytes of all request bodies that are being read, requests in flight, and
-    /// responses that wait for their clients. Default: 256 MiB.
+    /// Sets the maximum bytes that all requests and responses together hold. Default: 256 MiB.
+    ///
+    /// The limit counts request bodies that are being read, requests in flight, and responses that
+    /// wait for their clients.
     ///
     /// Further requests receive status 503.
     // SEC-18: bounds the memory that clients can claim.
@@ -187,11 +189,13 @@ impl Http {
         self
     }
 
-    /// Sets the maximum bytes of the request bodies of one client address that are being read or
-    /// whose responses are not complete. Default: 64 MiB.
+    /// Sets the maximum total bytes of the request bodies of one client address. Default: 64 MiB.
     ///
-    /// Further requests of the address receive status 429. The limit applies to requests with a
-    /// [`PeerAddress`](super::PeerAddress); behind a proxy, all requests may have one address.
+    /// A body counts from its arrival until the response is complete.
+    ///
+    /// Further requests from the address receive status 429. The limit applies only to requests
+    /// with a [`PeerAddress`](super::PeerAddress) extension. Behind a proxy, all requests may have
+    /// one address.
     // SEC-18: bounds the memory that one client can keep from others.
     pub const fn requests_bytes_per_address_max(mut self, bytes: usize) -> Self {
         self.requests_bytes_per_address_max = bytes;
@@ -207,11 +211,13 @@ impl Http {
         self
     }
 
-    /// Sets the maximum bytes of a client's description in `initialize`. Default: 64 KiB.
+    /// Sets the maximum bytes of a client's identity and capabilities in `initialize`.
     ///
-    /// Larger descriptions are refused.
-    /// [`Limits::peer_bytes_max`](mcp_proto::Limits::peer_bytes_max) applies as well. A session
-    /// keeps its client's description, which costs up to 24 times its size.
+    /// Default: 64 KiB.
+    ///
+    /// A larger `initialize` request is refused.
+    /// [`Limits::peer_bytes_max`](mcp_proto::Limits::peer_bytes_max) applies as well. Each session
+    /// keeps this data, in up to 24 times its bytes of memory.
     pub const fn peer_bytes_max(mut self, bytes: usize) -> Self {
         self.peer_bytes_max = bytes;
         self
@@ -235,7 +241,7 @@ impl Http {
         self
     }
 
-    /// Sets how long a session without further messages after `initialize` is kept. Default: 20 s.
+    /// Sets how long a session is kept if no message follows `initialize`. Default: 20 s.
     pub const fn unconfirmed_max(mut self, unconfirmed_max: Duration) -> Self {
         self.unconfirmed_max = unconfirmed_max;
         self
@@ -244,7 +250,8 @@ impl Http {
     /// Sets how long the head of a request may take to arrive, and how long a connection may be
     /// idle between requests. Default: 30 s.
     ///
-    /// After that, the connection is closed. Applies to listening servers.
+    /// After that, the connection is closed. The timeout applies only to servers with their own
+    /// listener.
     pub const fn head_timeout(mut self, head_timeout: Duration) -> Self {
         self.head_timeout = head_timeout;
         self
@@ -266,7 +273,7 @@ impl Http {
 
     /// Calls `check` with the head of each request, for example to authorize it.
     ///
-    /// `check` runs on a thread of its own and may block. It runs after the host, origin and path
+    /// `check` runs on a separate thread and may block. It runs after the host, origin and path
     /// have been validated. If it panics, the client receives status 500. If it returns a refusal,
     /// the client receives the refusal, and the request is not processed. A refusal with status 401
     /// must contain a challenge, which `Refusal::header("www-authenticate", …)` adds.

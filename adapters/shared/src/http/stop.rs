@@ -35,7 +35,8 @@ impl Stop {
 
     /// Creates a signal that is set by SIGINT, SIGTERM, SIGHUP or [`stop`](Self::stop).
     ///
-    /// In a program that handles one of these itself, only [`stop`](Self::stop) sets this signal.
+    /// If the program itself handles one of the three, only [`stop`](Self::stop) sets the returned
+    /// signal.
     #[must_use]
     pub fn on_signal() -> Self {
         let stop = Self::new();

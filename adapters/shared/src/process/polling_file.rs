@@ -7,10 +7,10 @@ use std::os::fd::AsFd;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-/// A file that blocks even if it is non-blocking.
+/// A file whose reads and writes wait even if its descriptor is non-blocking.
 ///
-/// Stdin and stdout may be shared with other processes. If one of these makes them non-blocking,
-/// they are non-blocking in this process as well.
+/// Stdin and stdout may be shared with other processes. If another process makes them non-blocking,
+/// they become non-blocking in this process as well.
 #[derive(Debug)]
 pub struct PollingFile {
     file: File,

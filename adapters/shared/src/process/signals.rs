@@ -36,8 +36,10 @@ pub(crate) fn receive_signals() {
     });
 }
 
-/// Closes all connections that close on signals, or exits the process if there are none. Adapters
-/// whose runtime receives signals call this for each of [`closing_signals`].
+/// Closes all connections and HTTP servers that react to signals.
+///
+/// If there are none, exits the process with code 130. Adapters whose runtime receives signals call
+/// this whenever one of [`closing_signals`] arrives.
 pub fn close_on_received_signal() {
     let targets: Vec<_> = {
         let targets = TARGETS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -83,7 +85,7 @@ impl ClosingSignal {
     }
 }
 
-/// Returns the signals to receive, without those that must stay ignored.
+/// Returns the signals that an adapter must handle; omits signals that must stay ignored.
 #[cfg(unix)]
 #[must_use]
 pub fn closing_signals() -> Vec<ClosingSignal> {

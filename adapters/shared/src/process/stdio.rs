@@ -28,9 +28,9 @@ pub enum Pollable {
 
 /// Returns this process's stdin and stdout as descriptors that can be polled.
 ///
-/// If stdin is neither a pipe nor a socket (but a terminal, for example), its descriptor is a pipe
-/// into which a thread copies the bytes from stdin. If stdout is neither, its descriptor is a pipe
-/// from which a thread copies bytes to stdout.
+/// If stdin is neither a pipe nor a socket (for example, a terminal), its descriptor is a pipe into
+/// which a thread copies the bytes from stdin. Likewise, a thread copies bytes from a pipe to a
+/// stdout that is neither a pipe nor a socket.
 ///
 /// # Errors
 /// Fails if stdin or stdout is closed, or if a thread cannot be started.
@@ -72,7 +72,7 @@ fn output() -> io::Result<(Pollable, CopyThread)> {
     }
 }
 
-/// The threads that copy bytes from stdin and to stdout, if there are any.
+/// The threads that copy bytes from stdin and to stdout, if such threads are needed.
 #[derive(Debug)]
 pub struct CopyThreads {
     stdin: CopyThread,
@@ -82,15 +82,15 @@ pub struct CopyThreads {
 impl CopyThreads {
     /// Waits until all output has arrived at stdout, or until `give_up` completes.
     ///
-    /// Drop the writer first. `give_up` is needed because a stopped terminal may never accept the
-    /// output.
+    /// Before this call, drop the descriptor for stdout: the copying ends only then. `give_up` is
+    /// needed because a stopped terminal may never accept the output.
     pub async fn flush(&self, give_up: impl Future) {
         let Some(state) = &self.stdout.0 else { return };
         let ended = state.when(|state| state.has_ended.then_some(()));
         or(ended, async { drop(give_up.await) }).await;
     }
 
-    /// Returns the next error of stdin or stdout that was not returned before.
+    /// Returns an error of stdin or stdout; returns each error only once.
     ///
     /// # Errors
     /// Fails if stdin could not be read, or if stdout could not be written to.

@@ -51,7 +51,7 @@ impl Recorder {
     }
 }
 
-/// Creates a file that only its owner can read, for a recording; an existing file is emptied.
+/// Creates or empties a file for a recording, and makes it readable only for its owner.
 ///
 /// On Unix, the file gets the mode 0600. On other systems, it inherits the access rights of its
 /// folder.

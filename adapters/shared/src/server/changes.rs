@@ -16,14 +16,14 @@ use crate::server::handler::tool_error::ToolError;
 /// A handle that changes a running server's tools and notifies clients of changes.
 ///
 /// In the modern era (from revision 2026-07-28), clients receive only the notifications that they
-/// have subscribed to. In the legacy era, this applies only to changes of a resource; a changed
-/// list is announced to all connected clients. The handle is cheap to clone and can be used from
-/// any thread at any time, even while no client is connected. No method blocks: a client that does
-/// not read is notified later, once for each list or resource that changed.
+/// have subscribed to. In the legacy era (up to 2025-11-25), clients subscribe only to resources; a
+/// changed list is announced to all connected clients. The handle is cheap to clone and can be used
+/// from any thread at any time, even while no client is connected. No method blocks: a client that
+/// does not read is notified later, once for each list or resource that changed.
 ///
 /// A server sends only the notifications that it declares; see
-/// [`Server::declare_list_changed`](crate::Server::declare_list_changed). Other notifications fail,
-/// but only while a client is connected.
+/// [`Server::declare_list_changed`](crate::Server::declare_list_changed). Sending an undeclared
+/// notification fails, but only while a client is connected.
 #[derive(Clone)]
 pub struct Changes {
     hub: Arc<Hub>,
@@ -64,9 +64,9 @@ impl Changes {
     /// # Errors
     /// Fails with
     /// - [`Misuse::Undeclared`] if the server does not declare resource subscriptions;
-    /// - [`Misuse::Blocked`] if a client misses this notification, because it does not read and too
-    ///   many earlier ones (1,024, or 1 MiB of URIs) are still queued for it. All other clients are
-    ///   notified.
+    /// - [`Misuse::Blocked`] if a client does not read, and too many earlier notifications (1,024,
+    ///   or 1 MiB of URIs) are still queued for it. That client misses this notification; all other
+    ///   clients are notified.
     pub fn resource_updated(&self, uri: &str) -> Result<(), Misuse> {
         self.send(Change::Resource(uri))
     }

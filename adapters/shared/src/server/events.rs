@@ -83,7 +83,7 @@ pub struct ServerState {
     pending_changes: PendingChanges,
 }
 
-/// A server connection that is being driven by an adapter.
+/// A server's connection while an adapter reads, writes and runs timers for it.
 #[derive(Debug)]
 pub struct Serving {
     link: Arc<Link<Machine>>,
@@ -101,7 +101,8 @@ impl Serving {
         Self { link, subscription, exit_with_parent }
     }
 
-    /// Closes the connection at SIGINT, SIGTERM or SIGHUP, which a thread of this crate waits for.
+    /// Closes the connection on SIGINT, SIGTERM or SIGHUP. A thread of this crate receives the
+    /// signals.
     ///
     /// Otherwise like [`close_on_signal`](Self::close_on_signal).
     ///
@@ -113,7 +114,7 @@ impl Serving {
         Ok(())
     }
 
-    /// Closes the connection when the adapter reports a signal.
+    /// Closes the connection when the adapter calls `close_on_received_signal`.
     ///
     /// If [`Server::exit_with_parent`](crate::Server::exit_with_parent) is set, the parent
     /// process's exit also closes the connection.
@@ -132,7 +133,7 @@ impl Serving {
         Ok(())
     }
 
-    /// Waits until output that has not reached stdout yet may be abandoned.
+    /// Waits until it is time to abandon output that has not reached stdout yet.
     ///
     /// Call this after the driver has finished. `sleep` is the runtime's timer.
     pub async fn gives_up<S: Future>(&self, sleep: impl Fn(Duration) -> S) {

@@ -36,15 +36,15 @@ use crate::trace::Trace;
 use crate::transport::link::{Link, Transport};
 use crate::transport::shutdown::DriverHandle;
 
-/// A [server](https://modelcontextprotocol.io/specification/2025-11-25/server) that an adapter can
-/// run.
+/// A builder of [servers](https://modelcontextprotocol.io/specification/2025-11-25/server).
 ///
-/// This type is a builder: register tools, resources and prompts, then serve it with an adapter.
+/// Register tools, resources and prompts, then serve them with an adapter crate, such as
+/// `mcp-tokio`.
 ///
 /// The capabilities for the registered entries (tools, resources and prompts) are declared
-/// automatically. Lists keep the order of registration; an entry with an existing name takes the
-/// earlier entry's place. An invalid entry, such as a tool whose schema does not describe an
-/// object, is reported as an error when the server starts.
+/// automatically. Lists keep the order of registration; an entry with an existing name replaces the
+/// earlier entry at its position. An invalid entry, such as a tool whose schema does not describe
+/// an object, is reported as an error when the server starts.
 ///
 /// A handler is a function or a future. If it panics, its request fails with an internal error;
 /// other requests are not affected.
@@ -63,15 +63,15 @@ use crate::transport::shutdown::DriverHandle;
 /// pool. After a run above 5 ms on the driving thread, the function needs eight times as many short
 /// runs as before to return, up to 65,536; with the `tracing` feature, a warning names the handler.
 /// If a function is quick for some arguments and slow for others, register it with
-/// [`tool_raw_blocking`](Self::tool_raw_blocking) or one of its siblings, which keep it on the
+/// [`tool_raw_blocking`](Self::tool_raw_blocking) or a similar method, so that it stays on the
 /// pool. A function that has called [`Cx::sleep`](crate::Cx::sleep) or [`Cx::log`](crate::Cx::log)
-/// also stays there.
+/// also stays on the pool.
 ///
 /// The pool adds threads only while work waits, and ends idle threads. It is fair to connections
 /// and to handlers: an eighth of its threads is reserved for connections and handlers that occupy
 /// none. A cancelled handler that keeps running no longer counts towards the pool's maximum.
 ///
-/// Cheap to clone. Clones share their handlers, threads and [`Changes`], and each can serve further
+/// Cheap to clone. Clones share their handlers, threads and [`Changes`], and each clone can serve
 /// connections.
 #[derive(Clone)]
 #[must_use = "a server does nothing until an adapter serves it"]
@@ -109,9 +109,9 @@ impl Server {
     /// Calls `check` with the arguments of every tool call before the handler runs.
     ///
     /// If `check` returns an error message, the handler is not called. The client receives a tool
-    /// error with the message, which the model can use to correct the call.
+    /// error with this message, so that the model can correct the call.
     ///
-    /// `check` runs on the thread that reads requests: it must neither block on the connection nor
+    /// `check` runs on the thread that reads requests: it must neither wait for the connection nor
     /// change the server's tools, resources or prompts.
     pub fn check_arguments(
         self,
@@ -123,14 +123,16 @@ impl Server {
 
     /// Checks the arguments and structured results of tools against their JSON Schemas.
     ///
-    /// Schemas are compiled when the server starts, which fails if a schema is invalid. Arguments
-    /// that do not match produce a tool error that the model can correct. A structured result that
-    /// does not match is replaced by the error `-32603`. External references are never fetched.
+    /// Schemas are compiled when the server starts; the start fails if a schema is invalid.
+    /// Arguments that do not match produce a tool error that the model can correct. If a structured
+    /// result does not match, the call fails with the error code `-32603`. External references are
+    /// never fetched.
     ///
-    /// The error describes only the first mismatch. Values may have up to 500,000 members and
-    /// elements, which take about 64 bytes each during the check.
+    /// The error describes only the first mismatch. A checked value may have up to 500,000 members
+    /// and elements in total. During the check, each of these takes about 64 bytes of memory.
     /// Without this method, a server only checks that the result of a tool with an output schema
-    /// has structured content, because checking a schema takes time in proportion to the result.
+    /// has structured content, because the time of a schema check is proportional to the size of
+    /// the result.
     ///
     /// This method replaces a check set with [`check_arguments`](Self::check_arguments).
     #[cfg(feature = "jsonschema")]
@@ -160,12 +162,12 @@ impl Server {
         self.builder.changes.clone()
     }
 
-    /// Calls `callback` when a client starts or stops watching a resource.
+    /// Calls `callback` when a client subscribes to a resource or ends its subscription.
     ///
     /// Also declares resource subscriptions. For each connection and resource, `callback` runs when
-    /// the first subscription begins and when the last one ends. It runs on a thread of its own and
-    /// may block. The callbacks of a connection run in order, one at a time. If more than 1,024 are
-    /// queued, the connection stops reading.
+    /// the first subscription begins and when the last one ends. `callback` runs on a separate
+    /// thread and may block. The callbacks of a connection run in order, one at a time. If more
+    /// than 1,024 of them are queued, the connection stops reading.
     pub fn on_subscription(
         mut self,
         callback: impl Fn(&SubscriptionChange) + Send + Sync + 'static,
@@ -177,8 +179,8 @@ impl Server {
 
     /// Decides which resources clients may subscribe to.
     ///
-    /// `accept` receives the requested URI, which comes from the client. A client of the modern era
-    /// learns from the acknowledgement which of its resources were accepted; a legacy client gets
+    /// `accept` receives each URI that a client requests. A client of the modern era learns from
+    /// the acknowledgement which URIs were accepted. If a URI is refused, a legacy client receives
     /// the error for an unknown resource. `accept` must not block.
     ///
     /// Default: the URIs of registered resources, and those that match a resource template.
@@ -243,16 +245,16 @@ impl Server {
     ///
     /// If messages are large, larger pipes save context switches; 512 KiB is then a good choice.
     /// This setting takes effect only on Linux and Android, within the system's limits (see
-    /// `pipe(7)`). The system limits the total pipe size per user, so a server with small messages
-    /// should keep the default.
+    /// `pipe(7)`). The system also limits the sum of all pipe sizes of one user, so a server with
+    /// small messages should keep the default.
     pub fn pipe_bytes(mut self, bytes: usize) -> Self {
         self.pipe_bytes = Some(bytes);
         self
     }
 
-    /// Traces message contents, which may include secrets, at level `TRACE`.
+    /// Adds message contents to the `tracing` output, at level `TRACE`.
     ///
-    /// By default, only the lengths of messages are traced.
+    /// Message contents may include secrets. By default, only the lengths of messages are traced.
     #[cfg(feature = "tracing")]
     pub fn trace_payloads(mut self) -> Self {
         self.trace_payloads = true;
@@ -270,9 +272,9 @@ impl Server {
     /// over HTTP are not recorded.
     ///
     /// The recording is buffered and flushed when the connection ends; a program that is killed
-    /// loses up to 64 KiB of it. Writes block the connection, so the writer must not block on the
-    /// connection in turn. If the writer fails or panics, the recording ends and the connection
-    /// continues; the `tracing` feature reports this once.
+    /// loses up to 64 KiB of the recording. The connection waits for each write, so the writer must
+    /// not wait for the connection. If the writer fails or panics, the recording ends and the
+    /// connection continues; with the `tracing` feature, this is reported once.
     ///
     /// Replaying requires a protocol state machine with an equal configuration;
     /// [`machine`](Self::machine) creates one.
@@ -307,10 +309,11 @@ impl Server {
 
     /// Sets the maximum number of threads in the pool that runs handlers. Default: 512, minimum: 1.
     ///
-    /// Further requests wait. With 1, functions run one at a time, in the order of their requests.
-    /// A thread costs about 20 KiB of memory, plus what its handler needs. Handlers that keep
-    /// running after their cancellation may occupy up to this many additional threads. Quick
-    /// functions also run on the threads that drive their connections, unless the maximum is 1.
+    /// Requests beyond the maximum wait. With 1, functions run one at a time, in the order of their
+    /// requests. A thread costs about 20 KiB of memory, plus the memory that its handler needs.
+    /// Handlers that keep running after their cancellation may occupy up to this many additional
+    /// threads. Quick functions also run on the threads that drive their connections, unless the
+    /// maximum is 1.
     pub fn threads_max(mut self, threads_max: usize) -> Self {
         self.threads = handler_threads(threads_max);
         self
@@ -324,9 +327,9 @@ impl Server {
 
     /// Calls `callback` for every protocol violation by a client.
     ///
-    /// `callback` may block. For each connection, this callback and that of
-    /// [`on_subscription`](Self::on_subscription) run one at a time. While callbacks of 1,024
-    /// connections wait for a thread, further violations are dropped.
+    /// `callback` may block. For one connection, this callback and that of
+    /// [`on_subscription`](Self::on_subscription) never run concurrently. While callbacks of 1,024
+    /// connections wait for a thread, further violations are not reported.
     pub fn on_violation(mut self, callback: impl Fn(&Violation) + Send + Sync + 'static) -> Self {
         self.on_violation = Some(Arc::new(callback));
         self

@@ -18,9 +18,9 @@ impl Server {
     /// Adds a [tool](https://modelcontextprotocol.io/specification/2025-11-25/server/tools) with
     /// arguments of type `A`.
     ///
-    /// The input schema is derived from `A`: a struct with named fields, or `()` or a unit struct
-    /// for a tool without arguments. A type whose JSON form is never an object, such as a number or
-    /// a tuple, is reported as an error when the server starts.
+    /// The input schema is derived from `A`, a struct with named fields. For a tool without
+    /// arguments, `A` is `()` or a unit struct. A type whose JSON form is never an object, such as
+    /// a number or a tuple, is reported as an error when the server starts.
     ///
     /// Arguments that do not match `A` produce a tool error that the model can correct.
     #[cfg(feature = "schemars")]
@@ -52,7 +52,7 @@ impl Server {
         self.add_tool(tool, Handler::tool(handler))
     }
 
-    /// Like [`tool`](Self::tool), for a handler that blocks: see
+    /// Like [`tool`](Self::tool), but the handler always runs on the thread pool; see
     /// [`tool_raw_blocking`](Self::tool_raw_blocking).
     #[cfg(feature = "schemars")]
     pub fn tool_blocking<A, R>(
@@ -69,7 +69,7 @@ impl Server {
         self.add_derived_tool::<A>(name, description, handler)
     }
 
-    /// Like [`tool_with`](Self::tool_with), for a handler that blocks: see
+    /// Like [`tool_with`](Self::tool_with), but the handler always runs on the thread pool; see
     /// [`tool_raw_blocking`](Self::tool_raw_blocking).
     pub fn tool_with_blocking<A, R>(
         self,
@@ -86,9 +86,9 @@ impl Server {
     /// Like [`tool_raw`](Self::tool_raw), for a handler that waits for a disk, a network or a
     /// person, or that computes for a long time.
     ///
-    /// The handler always runs on the thread pool. A handler registered with
-    /// [`tool_raw`](Self::tool_raw) moves there when it proves slow, so use this method for
-    /// handlers that are quick for some arguments and slow for others.
+    /// The handler always runs on the thread pool. With [`tool_raw`](Self::tool_raw), a handler
+    /// whose recent runs were quick may delay its whole connection when a run is slow. Use this
+    /// method for handlers that are quick for some arguments and slow for others.
     pub fn tool_raw_blocking<R>(
         self,
         name: &str,

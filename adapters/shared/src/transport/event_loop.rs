@@ -16,12 +16,12 @@ use crate::transport::link::{Link, LinkRole};
 use crate::transport::read_buffer::ReadBuffer;
 use crate::transport::shutdown::DriverHandle;
 
-/// Drives a connection to its end.
+/// Reads and writes messages and runs the timers of a connection until the connection ends.
 ///
-/// `sleep` is the runtime's timer, and `turn` yields to the runtime's other tasks.
+/// `sleep` waits with the runtime's timer, and `turn` yields to the runtime's other tasks.
 ///
-/// Reading continues while a write is pending. The reading side also writes responses, as long as
-/// the stream accepts them immediately, so that no other task needs to be woken.
+/// Reading continues while a write is pending. The reading task also writes responses while the
+/// stream accepts them immediately. No other task then needs to be woken.
 pub async fn drive<R: LinkRole, S: Future, T: Future<Output = ()>>(
     driving: DriverHandle<R>,
     reader: impl AsyncRead + Unpin,

@@ -17,7 +17,7 @@ impl Default for ReadBuffer {
 }
 
 impl ReadBuffer {
-    /// Returns the space to read into, which is doubled if the last read filled it.
+    /// Returns the space to read into. If the last read filled the space, doubles it first.
     pub fn space(&mut self) -> &mut [u8] {
         if std::mem::take(&mut self.was_filled) && self.bytes.len() < BYTES_MAX {
             self.bytes.resize(self.bytes.len() * 2, 0);

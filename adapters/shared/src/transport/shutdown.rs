@@ -12,10 +12,10 @@ use crate::process::child::Child;
 use crate::process::pipe_size;
 use crate::transport::link::{Link, LinkRole};
 
-/// The driver's handle to a connection.
+/// A handle with which an adapter reads, writes and runs the timers of a connection.
 ///
 /// Dropping the handle, for example when the runtime shuts down, ends the connection immediately
-/// and kills the child process.
+/// and kills its child process, if any.
 #[derive(Debug)]
 pub struct DriverHandle<R: LinkRole> {
     link: Arc<Link<R>>,
@@ -61,7 +61,7 @@ impl<R: LinkRole> DriverHandle<R> {
         self.child.is_some()
     }
 
-    /// Waits until the driver has nothing left to do.
+    /// Waits until the adapter has nothing left to do for the connection.
     ///
     /// The connection's timers must be kept running until then; see [`Link::keep_time`].
     pub async fn ended(&self) {

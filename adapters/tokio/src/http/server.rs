@@ -39,14 +39,14 @@ pub trait ServeHttp: mcp_adapter::ExtensionSeal {
     /// most [`DRAIN`](super::DRAIN) (2 s) for requests in progress. Dropping the future closes all
     /// connections and ends the sessions at once.
     ///
-    /// Bind the listener to `127.0.0.1` unless other machines need access; [`Http`] configures the
-    /// accepted hosts and origins, and the limits.
+    /// Bind the listener to `127.0.0.1` unless other machines need access. [`Http`] configures the
+    /// limits and the accepted hosts and origins.
     ///
     /// # Errors
     /// Fails if
     /// - a registered tool, resource, resource template or prompt is invalid;
     /// - the method is used outside of a tokio runtime;
-    /// - the listener fails permanently, which also sets `stop`.
+    /// - the listener fails permanently (`stop` is then also set).
     fn serve_http(
         &self,
         listener: TcpListener,
@@ -114,8 +114,8 @@ fn is_transient(error: &io::Error) -> bool {
 /// A server as a `tower` service and a `hyper` 1 service. Cheap to clone; clones share sessions.
 ///
 /// The options of [`Http`] for connections do not apply: limit connections where your program
-/// accepts them. The limits per client address on sessions and on bytes of requests apply only to
-/// requests with a [`PeerAddress`] extension.
+/// accepts them. The limits on sessions and request bytes per client address apply only to requests
+/// with a [`PeerAddress`] extension.
 ///
 /// [`PeerAddress`]: super::PeerAddress
 ///

@@ -25,7 +25,7 @@ const TEMPLATE_BYTES_MAX: usize = 1024;
 /// Longest URI that is matched, in bytes.
 const URI_BYTES_MAX: usize = 64 << 10;
 
-/// A parsed URI template, ready for matching.
+/// A parsed URI template, for expansion and matching.
 ///
 /// Supports levels 1 to 3 of RFC 6570, with all eight expression types (`{x}`, `{+x}`, `{#x}`,
 /// `{.x}`, `{/x}`, `{;x}`, `{?x}`, `{&x}`) and several variables per expression. Of level 4, only
@@ -87,15 +87,15 @@ impl UriTemplate {
     /// - The whole URI must match. It must not exceed 64 KiB.
     /// - The first variable of a `{x}` or `{+x}` expression matches at least one character. All
     ///   other variables are optional. A named variable (in `{;x}`, `{?x}` or `{&x}`) can be absent
-    ///   independently of the others. Any other variable can be present only if the one before it
-    ///   in the expression is present.
+    ///   independently of the others. Any other variable can be present only if the previous
+    ///   variable of its expression is present.
     /// - If several matches are possible, earlier variables match as much as they can.
     /// - A value does not contain a literal `/`, `?` or `#`. There are two exceptions: values of
     ///   `{+x}` and `{#x}` can contain all three, and values of `{?x}` and `{&x}` can contain `/`
     ///   and `?`.
     /// - Only the last variable of an expression can contain the expression's separator.
-    /// - A value contains a character that an expansion would encode, such as a literal space, only
-    ///   if the URI does not match otherwise.
+    /// - A value may contain a character that an expansion would encode, such as a literal space,
+    ///   but only if the URI has no match without such characters.
     /// - An invalid `%` sequence, or one that does not decode to UTF-8, matches nothing.
     ///
     /// **The values come from the peer.** For example, `..%2F..` is decoded to `../..`: validate a

@@ -25,19 +25,19 @@ impl fmt::Display for ExchangeId {
     }
 }
 
-/// An action that the driver must perform.
+/// An action for the driver, the code that performs the HTTP IO.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Action {
     /// Send a request.
     Send(HttpRequest),
-    /// Abort an exchange, whatever its state, and make no further reports about it.
+    /// Abort an exchange in any state, and call no further `handle_*` methods for it.
     Abort(ExchangeId),
 }
 
 /// An HTTP request to send to the server's MCP endpoint.
 #[derive(Clone, Eq, PartialEq)]
 pub struct HttpRequest {
-    /// The id under which the driver reports the response.
+    /// The id to pass to the `handle_*` methods of the client together with the response.
     pub exchange: ExchangeId,
     /// The HTTP method.
     pub method: HttpMethod,

@@ -32,8 +32,8 @@ impl HttpConfig {
     /// attempt up to 30 s. The server can specify another delay of up to 5 min; see
     /// [`reconnect`](Self::reconnect) and [`retry_max`](Self::retry_max).
     ///
-    /// `seed` initializes the random jitter of these delays, which prevents a server's clients from
-    /// all reconnecting at once. Choose the seed at random; it need not be secret.
+    /// `seed` initializes the random jitter of these delays. The jitter prevents all clients of a
+    /// server from reconnecting at once. Choose the seed at random; it need not be secret.
     // T-86: reconnections are spread.
     #[must_use]
     pub const fn new(seed: u64) -> Self {
@@ -49,11 +49,11 @@ impl HttpConfig {
 
     /// Sets the minimum and maximum delay before a stream reconnects. Default: 1 s and 30 s.
     ///
-    /// The delay starts at `min` and doubles with each attempt up to `max`; random jitter adds up
-    /// to half of it. If the server has specified a delay, the first attempt after a stream has
-    /// ended waits for that delay, plus at most 100 ms of jitter, and later attempts wait at least
-    /// as long. Every delay is at least 50 ms; if consecutive streams end without a message, this
-    /// minimum doubles up to `min`.
+    /// The delay starts at `min` and doubles with each attempt up to `max`. Random jitter adds at
+    /// most half of the delay. If the server has specified a delay, the first attempt after a
+    /// stream has ended waits for that delay, plus at most 100 ms of jitter, and later attempts
+    /// wait at least that long. Every delay is at least 50 ms. With each consecutive stream that
+    /// ends without a message, this minimum doubles up to `min`.
     // T-86: exponential backoff.
     #[must_use]
     pub const fn reconnect(mut self, min: Duration, max: Duration) -> Self {
@@ -65,8 +65,9 @@ impl HttpConfig {
     /// Sets the maximum delay that the server can specify, by a `retry` field or a `Retry-After`
     /// header. Default: 5 min.
     ///
-    /// Longer delays are shortened to this one, so that a server cannot stop a stream indefinitely.
-    /// `Retry-After` counts only if it is a number of seconds. Values below 50 ms count as 50 ms.
+    /// Longer delays are shortened to this maximum, so that a server cannot stop a stream
+    /// indefinitely. A `Retry-After` header is ignored unless it is a number of seconds. If `max`
+    /// is below 50 ms, the maximum is 50 ms.
     // HTTP-17: a bound on the time that clients wait.
     #[must_use]
     pub const fn retry_max(mut self, max: Duration) -> Self {
@@ -74,14 +75,14 @@ impl HttpConfig {
         self
     }
 
-    /// Sets the maximum number of calls in flight, at least 1. Default: 128.
+    /// Sets the maximum number of calls in flight; 0 counts as 1. Default: 128.
     ///
     /// Further calls wait in a queue, in order; their timeouts run while they wait. Each call in
-    /// flight uses a connection, whose buffers cost about 16 KiB in the adapters. Subscriptions,
-    /// pings, responses and notifications do not count: they never wait for a call.
+    /// flight uses an HTTP connection. In the adapters, its buffers take about 16 KiB.
+    /// Subscriptions, pings, responses and notifications do not count and never wait for a call.
     ///
-    /// If handlers of the server's requests make calls themselves, the maximum must exceed the
-    /// number of calls that wait for such handlers.
+    /// While the server processes a call, it can send a request whose handler makes another call.
+    /// To avoid deadlock, the maximum must exceed the number of calls that wait for such handlers.
     #[must_use]
     pub const fn concurrent_calls_max(mut self, max: usize) -> Self {
         self.concurrent_calls_max = max;

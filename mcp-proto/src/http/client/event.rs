@@ -14,7 +14,7 @@ pub enum HttpEvent {
     /// The server rejected a request with 401 or 403: credentials are missing or insufficient.
     ///
     /// If the request belongs to a call, the call fails. A challenge while connecting closes the
-    /// connection; later, the connection stays open.
+    /// connection; a later challenge does not close it.
     // AUT-11: the client obtains authorization from a challenge.
     Challenged {
         /// The rejected call; `None` for any other request.

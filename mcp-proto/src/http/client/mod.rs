@@ -1,12 +1,12 @@
-//! The client side of Streamable HTTP without IO. The driver owns sockets and URLs.
+//! The client side of Streamable HTTP without IO. A driver owns the sockets and performs the IO.
 //!
 //! Starts and aborts exchanges (HTTP requests with their responses) and passes the responses to the
 //! wrapped [`Client`].
 //!
-//! Each message is sent in an exchange of its own. In the legacy era, an event stream that ends
-//! before the response is resumed, a separate stream carries messages that belong to no call, and a
-//! new session replaces one that the server has lost. In the modern era, aborting an exchange
-//! cancels its request, and a request is lost if its exchange is cut off.
+//! Each message is sent in a separate exchange. In the legacy era, an event stream that ends before
+//! the response is resumed, a separate stream carries messages that belong to no call, and a new
+//! session replaces one that the server has lost. In the modern era, aborting an exchange cancels
+//! its request, and a request fails if its exchange is cut off.
 
 mod action;
 mod backoff;
@@ -264,7 +264,7 @@ impl HttpClient {
 
     /// Returns the id of the open legacy session.
     ///
-    /// Returns `None` before a session is open, or if the server assigned it no id.
+    /// Returns `None` before a session is open, or if the server has not assigned an id to it.
     // HTTP-29: the server assigns the id.
     #[must_use]
     pub fn session_id(&self) -> Option<&str> {

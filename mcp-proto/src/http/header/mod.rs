@@ -16,7 +16,7 @@ pub use authority::{Authority, Host, Origin};
 pub use challenge::{CHALLENGES_MAX, ChallengeRef, PARAMS_MAX, challenges};
 pub use media::{accepts, is_media_type};
 
-/// A malformed header value.
+/// The error for a malformed header value.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Malformed;
 

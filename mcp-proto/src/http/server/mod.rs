@@ -159,10 +159,9 @@ impl HttpServer {
         !self.exchanges.is_empty() || !self.server.is_closed() && self.streams.has_unanswered()
     }
 
-    /// Returns the bytes that the client makes this server hold.
+    /// Returns how many bytes of memory this server holds because of its client.
     ///
-    /// Takes O(1) time, after it has assigned the messages sent since the last poll to their
-    /// streams.
+    /// Takes O(1) time, plus the time to assign new outgoing messages to their streams.
     // SEC-18: lets a service bound what all clients together can make it hold.
     #[must_use]
     pub fn usage(&mut self) -> ServerUsage {
@@ -173,7 +172,7 @@ impl HttpServer {
         }
     }
 
-    /// Drops all messages that are kept for replay, because memory is short.
+    /// Drops all messages that are kept for replay, to free memory.
     ///
     /// Messages that wait for the client of an open exchange are not dropped. A client that resumes
     /// a stream whose messages were dropped receives [`Unresumable`].
@@ -236,13 +235,13 @@ impl HttpServer {
 
     /// Handles a GET: the client listens for server messages, or [resumes] a stream.
     ///
-    /// Without `last_event_id`, the client listens for messages that do not belong to a request.
-    /// With it, the event's stream resumes after that event. In both cases, this exchange takes
-    /// over the stream: if an earlier exchange is still sending the stream's messages, that
-    /// exchange ends.
+    /// If `last_event_id` is `None`, the client listens for messages that do not belong to a
+    /// request. Otherwise, the stream of that event resumes after the event. In both cases, the new
+    /// exchange takes over the stream: if an earlier exchange is still sending the stream's
+    /// messages, the earlier exchange ends.
     ///
-    /// If the request of the stream was cancelled and no message is left, the reply has status 204,
-    /// which tells clients of event streams not to resume the stream again.
+    /// If the request of the stream was cancelled and no message is left, the reply has status 204.
+    /// This status tells the client not to resume the stream again.
     ///
     /// [resumes]: https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
     ///

@@ -1,16 +1,16 @@
 //! The memory that clients make a server over HTTP hold.
 
-/// The bytes that a client makes an [`HttpServer`](super::HttpServer) hold.
+/// The memory that one [`HttpServer`](super::HttpServer) holds because of its client, in bytes.
 ///
 /// A service adds up the usage of all its servers to bound their memory. The numbers count text and
-/// a fixed cost for each table entry; the allocations behind them are at most about four times as
-/// large. The description of the client is not included, because it is bounded by
-/// [`Limits::peer_bytes_max`](crate::Limits::peer_bytes_max) and never changes.
+/// a fixed cost for each table entry; the actual allocations are at most about four times as large.
+/// The client's identity and capabilities are not included, because
+/// [`Limits::peer_bytes_max`](crate::Limits::peer_bytes_max) bounds them and they never change.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct ServerUsage {
     /// The bytes of requests in flight, queued events and unsent responses.
     ///
-    /// They are released as the application and the client proceed.
+    /// These bytes are released when the application polls and responds, and the client reads.
     pub requests: usize,
     /// The bytes of replay buffers and subscriptions, which an idle session keeps.
     pub session: usize,

@@ -3,7 +3,7 @@
 //! The format is that of [server-sent
 //! events](https://html.spec.whatwg.org/multipage/server-sent-events.html), as defined by WHATWG.
 //!
-//! A stream consists of blocks of `field: value` lines, each ended by a blank line.
+//! A stream consists of blocks of `field: value` lines. A blank line ends each block.
 //!
 //! ```
 //! use mcp_proto::http::sse::{IncomingEvent, Item, OutgoingEvent, EventReader};

@@ -14,7 +14,7 @@ use core::time::Duration;
 /// An item that [`EventReader::next`] returns: an event or an error.
 #[derive(Debug, Eq, PartialEq)]
 pub enum Item<'a> {
-    /// An event, or a block that only sets the id or the reconnection time.
+    /// An event, or lines without data that only set the event id or the reconnection time.
     Event(IncomingEvent<'a>),
     /// An event that exceeds a limit.
     ///
@@ -75,7 +75,8 @@ const BOM: &[u8] = b"\xEF\xBB\xBF";
 /// A parser of one logical event stream, which may be resumed over several connections.
 ///
 /// Each byte is inspected once, and chunk boundaries do not affect the events. The reader holds at
-/// most about twice the limits passed to [`new`](Self::new) in memory.
+/// most about `2 * data_bytes_max + 12 * field_bytes_max` bytes; [`new`](Self::new) takes these
+/// limits.
 ///
 /// ```
 /// use mcp_proto::http::sse::{Item, EventReader};
@@ -211,7 +212,7 @@ impl EventReader {
         None
     }
 
-    /// Handles the end of a connection and returns whether it cut off an incomplete event.
+    /// Handles the end of a connection and returns whether an incomplete event was cut off.
     ///
     /// An incomplete event is dropped, including its id.
     ///

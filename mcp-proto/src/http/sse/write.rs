@@ -27,7 +27,7 @@ pub struct OutgoingEvent<'a> {
     pub id: Option<&'a str>,
     /// The event type; `None` means `message`.
     pub kind: Option<&'a str>,
-    /// The reconnection time, truncated to milliseconds; `None` leaves it unchanged.
+    /// The reconnection time, truncated to milliseconds; `None` keeps the reader's current one.
     pub retry: Option<Duration>,
     /// The data: UTF-8 without line breaks.
     // SSE-13: a message is one `data` line.

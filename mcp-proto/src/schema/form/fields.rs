@@ -95,9 +95,9 @@ object! {
 object! {
     /// A field for which the user chooses one of several values. (since 2025-06-18)
     ///
-    /// Either `options` gives the choices with their display names (since 2025-11-25), or `values`
-    /// gives the choices and `names`, if set, their display names. For peers that use an earlier
-    /// revision, `options` is encoded as `values` and `names`.
+    /// The choices are either in `options`, with display names (since 2025-11-25), or in `values`,
+    /// with optional display names in `names`. For peers that use a revision before 2025-11-25,
+    /// `options` is encoded as `values` and `names`.
     pub struct ChoiceField tagged "type" = "string" {
         /// Display name.
         optional title: String = "title",
@@ -115,7 +115,7 @@ object! {
 }
 
 object! {
-    /// A value with its display name. (since 2025-11-25)
+    /// A value that the user can choose, with its display name. (since 2025-11-25)
     pub struct ChoiceOption {
         /// The value.
         required value: String = "const",
@@ -173,7 +173,7 @@ object! {
 object! {
     /// The values to choose from in a [`ChoicesField`]. (since 2025-11-25)
     pub struct ChoiceItems {
-        /// `string` if the values have no display names, and otherwise `None`.
+        /// `string` if the values have no display names; otherwise, `None`.
         optional kind: String = "type",
         /// The values to choose from, if not given by `options`.
         optional values: List<String> = "enum",

@@ -9,7 +9,7 @@ use super::bytes::Gauge;
 
 /// The live counters of the HTTP servers that share one [`Http`](super::super::Http) value.
 ///
-/// Cheap to clone; clones read equal counters. All methods are lock-free.
+/// Cheap to clone; clones share the counters. All methods are lock-free.
 ///
 /// ```
 /// use mcp_adapter::http::Http;
@@ -69,7 +69,7 @@ impl Counters {
 }
 
 impl HttpStats {
-    /// Returns the number of open connections of listening servers.
+    /// Returns the number of open connections that the servers' own listeners have accepted.
     #[must_use]
     pub fn connections(&self) -> usize {
         self.0.connections.load(Relaxed)
@@ -93,20 +93,21 @@ impl HttpStats {
     /// Returns the number of bytes held for sessions: the clients' descriptions, replay buffers and
     /// subscriptions.
     ///
-    /// Each part counts as the maximum memory that data of its length can occupy. Limited by
+    /// The number is an upper bound, computed from the lengths of this data. Limited by
     /// [`Http::sessions_bytes_max`](super::super::Http::sessions_bytes_max).
     #[must_use]
     pub fn sessions_bytes(&self) -> usize {
         self.0.sessions_bytes.get()
     }
 
-    /// Returns how many times a limit of the whole service led to status 503.
+    /// Returns how many requests and connections were refused because of a limit of the service.
     #[must_use]
     pub fn refused(&self) -> u64 {
         self.0.refused.load(Relaxed)
     }
 
-    /// Returns how many times a limit per client address led to status 429.
+    /// Returns how many requests and connections were refused because of a limit per client
+    /// address.
     #[must_use]
     pub fn refused_by_address(&self) -> u64 {
         self.0.refused_by_address.load(Relaxed)

@@ -22,8 +22,8 @@ const CONCURRENT_CALLS_MAX: usize = 128;
 /// The URL of a server and the options for connecting to it over HTTP.
 ///
 /// Redirects with status 307 and 308 are followed up to five times per request, within the origin
-/// of the URL (scheme, host and port). Redirects to another origin and with other statuses fail
-/// with an error that names their target, so that credentials are never sent to another server.
+/// of the URL (scheme, host and port). A redirect to another origin, or with another status, fails
+/// with an error that names its target, so that credentials are never sent to another server.
 ///
 /// ```
 /// use mcp_adapter::http::Remote;
@@ -137,7 +137,7 @@ impl Remote {
     ///
     /// If `authorize` returns `None`, the request is sent without the field.
     ///
-    /// `authorize` runs on a thread of its own and may block, for example to renew a token. If it
+    /// `authorize` runs on a separate thread and may block, for example to renew a token. If it
     /// panics or returns an invalid value, the request fails.
     ///
     /// Over `http:`, connecting to a host other than this machine fails, unless
@@ -150,12 +150,13 @@ impl Remote {
         self
     }
 
-    /// Allows credentials over `http:` to other hosts, where the network can read them.
+    /// Allows sending credentials to other hosts over `http:`, where the network can read them.
     ///
     /// Credentials are the field set by [`authorization`](Self::authorization), and the fields
     /// `Authorization`, `Cookie` and `Proxy-Authorization` if set by [`header`](Self::header). By
-    /// default, they are sent only over `https:` or to this machine: `localhost`, its subdomains,
-    /// and loopback addresses. Set this for a network that you trust, such as that of a cluster.
+    /// default, credentials are sent only over `https:` or to this machine: `localhost`, its
+    /// subdomains, and loopback addresses. Use this only in a network that you trust, such as
+    /// inside a cluster.
     pub const fn allow_plain_credentials(mut self) -> Self {
         self.allows_plain_credentials = true;
         self
@@ -181,7 +182,7 @@ impl Remote {
 
     /// Calls `callback` whenever the server rejects a request with status 401 or 403.
     ///
-    /// `callback` runs on a thread of its own and may block. It never runs concurrently with the
+    /// `callback` runs on a separate thread and may block. It never runs concurrently with the
     /// client's callbacks for notifications and violations.
     pub fn on_challenge(
         mut self,
@@ -203,7 +204,7 @@ impl Remote {
 
     /// Sets the maximum reconnection delay that the server can request. Default: 5 min.
     ///
-    /// Longer delays are shortened to this one. A server requests a delay with a `retry` field in a
+    /// A longer delay is shortened to `max`. A server requests a delay with a `retry` field in a
     /// stream, or with a `Retry-After` header that contains a number of seconds.
     // HTTP-17: a bound on the time that clients wait.
     pub const fn retry_max(mut self, max: Duration) -> Self {
@@ -215,11 +216,12 @@ impl Remote {
     ///
     /// Each call in flight uses a connection, which costs a file descriptor and about 16 KiB of
     /// memory, more with TLS. Connections are kept for later calls until they have been idle for 30
-    /// seconds. Further calls wait in a queue, in order; their timeouts run while they wait.
-    /// Subscriptions, notifications and answers to the server do not count.
+    /// seconds. Calls beyond the maximum wait in a queue, in order; their timeouts run while they
+    /// wait. Subscriptions, notifications and answers to the server do not count.
     ///
-    /// If handlers of the server's requests make calls themselves, the maximum must exceed the
-    /// number of calls that wait for such handlers.
+    /// A call in flight may wait until a handler of this client has answered the server. If
+    /// handlers make calls themselves, the maximum must exceed the number of calls that wait for
+    /// handlers.
     pub const fn concurrent_calls_max(mut self, max: usize) -> Self {
         self.concurrent_calls_max = max;
         self

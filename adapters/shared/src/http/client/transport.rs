@@ -9,7 +9,7 @@ use mcp_proto::{CallId, Instant};
 
 use crate::transport::link::HttpTransport;
 
-/// A response with status 401 or 403, with which a server demands [authorization].
+/// A server's demand for [authorization]: a response with status 401 or 403.
 ///
 /// [authorization]: https://modelcontextprotocol.io/specification/2025-11-25/basic/authorization
 // AUT-11: the challenges of the response are passed on.

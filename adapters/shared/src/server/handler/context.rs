@@ -30,8 +30,8 @@ use crate::transport::link::Link;
 
 /// The context of one request, for a handler that is a blocking function.
 ///
-/// Cheap to clone, and usable from any thread while the request is open. [`sleep`](Self::sleep)
-/// blocks, and [`log`](Self::log) blocks while the output queue is full; no other method does.
+/// Cheap to clone, and usable from any thread while the request is open. Only two methods block:
+/// [`sleep`](Self::sleep), and [`log`](Self::log) while the output queue is full.
 #[derive(Clone)]
 pub struct Cx {
     pub(crate) request: Arc<RequestState>,
@@ -91,8 +91,9 @@ impl Cx {
     ///     https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/progress
     ///
     /// # Errors
-    /// Fails with [`Misuse::Stale`] if the request was cancelled, and with [`Misuse::Unencodable`]
-    /// if the progress value did not increase during this run of the handler.
+    /// Fails with [`Misuse::Stale`] if the request was cancelled. Fails with
+    /// [`Misuse::Unencodable`] if the progress value is not greater than the previous one in this
+    /// run of the handler.
     pub fn progress(&self, progress: Progress) -> Result<(), Misuse> {
         let incoming = self.request.incoming;
         self.request.link.apply(Command::Progress { incoming, progress: &progress })
@@ -100,8 +101,9 @@ impl Cx {
 
     /// Sends a log message, unless its level is below the client's threshold.
     ///
-    /// If the output queue is full, blocks until there is room, for at most 10 s. A quick handler
-    /// that runs on the driving thread does not wait; see [`Server`](crate::Server).
+    /// If the output queue is full, blocks until there is room, for at most 10 s. A handler does
+    /// not wait if it runs on the thread that also does the connection's I/O; see
+    /// [`Server`](crate::Server).
     ///
     /// # Errors
     /// Fails with
@@ -224,8 +226,8 @@ impl Cx {
 
     /// Sends several input requests in one round; see [`ask`](Self::ask).
     ///
-    /// Once this method has returned `Ok`, [`answer`](Self::answer) returns the answer to each
-    /// request. Requests that were answered in an earlier round are not sent again.
+    /// Each request has a key. Once this method has returned `Ok`, [`answer`](Self::answer) returns
+    /// the answer for each key. Requests that were answered in an earlier round are not sent again.
     ///
     /// # Errors
     /// Fails if any of the requests has not been answered yet; propagate this error with `?`.
@@ -243,9 +245,9 @@ impl Cx {
 
     /// Returns an error that requests another run of the handler, without asking for input.
     ///
-    /// Before that, store what the next run needs with [`set_state`](Self::set_state). In the
-    /// modern era, the client sends the request again; in a legacy session, the server itself
-    /// repeats it.
+    /// Before returning this error, store the data for the next run with
+    /// [`set_state`](Self::set_state). In the modern era (from revision 2026-07-28), the client
+    /// sends the request again. In a legacy session, this server runs the handler again by itself.
     #[must_use]
     pub fn repeat(&self) -> ToolError {
         ToolError(HandlerError::InputRequired(Vec::new()))
@@ -268,7 +270,7 @@ impl Cx {
     /// Returns the user's answer to a form that was sent with [`ask_all`](Self::ask_all).
     ///
     /// # Errors
-    /// Fails with `-32602` if there is no answer, and with [`ToolError::failed`] if the user
+    /// Fails with `-32602` if there is no answer. Fails with [`ToolError::failed`] if the user
     /// declined or cancelled, or if the contents cannot be deserialized as `T`.
     pub fn form_answer<T: DeserializeOwned>(&self, key: &str) -> Result<T, ToolError> {
         accepted(key, self.answer(key)?)
@@ -342,8 +344,8 @@ impl fmt::Debug for Cx {
 
 /// The context of one request, for an asynchronous handler.
 ///
-/// Dereferences to [`Cx`]; [`log`](Self::log) and [`sleep`](Self::sleep) are replaced by versions
-/// that do not block.
+/// Dereferences to [`Cx`], but has asynchronous versions of [`log`](Self::log) and
+/// [`sleep`](Self::sleep), which do not block.
 ///
 /// When the request is cancelled or the connection ends, the handler's future is dropped at its
 /// current `.await`. Spawn a separate task for work that must finish regardless.
@@ -371,8 +373,7 @@ impl AsyncCx {
 
     /// Waits until the request is cancelled, by the client or by the end of the connection.
     ///
-    /// Use this in tasks that may outlive the handler; the handler's own future is dropped on
-    /// cancellation.
+    /// Use this in separate tasks: the handler's own future is dropped on cancellation.
     pub async fn cancelled(&self) {
         self.0.request.cancelled.wait().await;
     }

@@ -7,9 +7,9 @@ use mcp_proto::{ErrorObject, NeededInput};
 
 /// The error type of tool, resource, prompt and completion handlers.
 ///
-/// Every error type converts into `ToolError`, so `?` works with all of them. A tool that fails
-/// returns a result with `isError` and the error's message, which the model reads. Requests other
-/// than tool calls have no such result; they fail with a JSON-RPC error that contains the message.
+/// Every error type converts into `ToolError`, so `?` works with all of them. A failed tool call
+/// returns a result with `isError` and the error's message, for the model to read. Other requests
+/// have no such result; they fail with a JSON-RPC error that contains the message.
 pub struct ToolError(pub(crate) HandlerError);
 
 pub(crate) enum HandlerError {

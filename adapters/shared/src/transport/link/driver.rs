@@ -47,9 +47,8 @@ impl<R: LinkRole> Link<R> {
 
     /// Runs the handlers of the latest requests on this thread.
     ///
-    /// If a handler takes too long, another thread takes over.
-    ///
-    /// Calls `may_continue` before each handler and stops if it returns false.
+    /// Before each handler, this method calls `may_continue` and stops if it returns false. It must
+    /// return false once another thread has replaced this one because a handler took too long.
     pub fn help_until(&self, mut may_continue: impl FnMut() -> bool) {
         self.run_handlers(Driver::Replaceable(&mut may_continue));
     }
@@ -65,7 +64,7 @@ impl<R: LinkRole> Link<R> {
         }
     }
 
-    /// Hands pending handlers and output to other threads, because the input thread is stuck.
+    /// Hands pending handlers and output to other threads. Call this if the input thread is stuck.
     pub fn release(&self) {
         if let Some(workers) = R::workers(&self.shared) {
             workers.release();
@@ -73,13 +72,13 @@ impl<R: LinkRole> Link<R> {
         self.flush_elsewhere();
     }
 
-    /// Handles a failure to read, which ends the input.
+    /// Records a failure to read, and ends the input.
     pub fn input_failed(self: &Arc<Self>, error: &io::Error) {
         self.record_failure("read messages", error);
         self.handle_eof();
     }
 
-    /// Handles a failure to write. The writer then calls [`lost_reader`](Self::lost_reader).
+    /// Records a failure to write. The writer must then call [`lost_reader`](Self::lost_reader).
     pub fn output_failed(&self, error: &io::Error) {
         self.record_failure("write messages", error);
         self.broke();
@@ -127,7 +126,7 @@ impl<R: LinkRole> Link<R> {
         self.inspect(State::output_patience)
     }
 
-    /// Gives back a buffer from [`take_output`](Self::take_output) for the next large message.
+    /// Returns a buffer that [`take_output`](Self::take_output) filled, for use by a later message.
     pub fn reuse(&self, chunk: Vec<u8>) {
         if let Some(outbox) = self.lock().connection.outbox() {
             outbox.reuse(chunk);
@@ -136,8 +135,8 @@ impl<R: LinkRole> Link<R> {
 
     /// Replaces the contents of `chunk` with output to write; returns false if there is none.
     ///
-    /// Takes all output, or only the first part if there is more than 2 MiB. The contents of the
-    /// previous chunk count as written.
+    /// Takes all output, or only the first part if there is more than 2 MiB. The previous contents
+    /// of `chunk` count as written.
     pub fn take_output(&self, chunk: &mut Vec<u8>) -> bool {
         let is_room_awaited;
         {
@@ -167,7 +166,7 @@ impl<R: LinkRole> Link<R> {
         !chunk.is_empty()
     }
 
-    /// Records that `count` more bytes of the current chunk were written.
+    /// Records that `count` more bytes from [`take_output`](Self::take_output) were written.
     ///
     /// This restarts the timeout after which the peer is considered not to be reading.
     pub fn wrote(&self, count: usize) {
@@ -209,13 +208,13 @@ impl<R: LinkRole> Link<R> {
 
     /// Hands the remaining output to the writer and wakes it.
     ///
-    /// Called if the input thread cannot finish writing the output that its input caused.
+    /// Call this if the input thread cannot finish writing the output that its input caused.
     pub fn flush_elsewhere(&self) {
         self.lock().phase.writer_flushes();
         self.writable.notify(usize::MAX);
     }
 
-    /// Records that the output stream has failed. The writer then calls
+    /// Records that the output stream has failed. The writer must then call
     /// [`lost_reader`](Self::lost_reader).
     pub fn broke(&self) {
         self.lock().phase.output_broken();

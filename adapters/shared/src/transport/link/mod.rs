@@ -47,15 +47,15 @@ pub trait LinkRole: OnTransport {
     /// sent earlier can still arrive.
     const LAST_INPUT: Duration;
 
-    /// Whether output is still useful to a peer that has closed its side.
+    /// Whether a peer that has closed its sending side still wants output.
     const ANSWERS_AFTER_EOF: bool;
 
-    /// Returns the workers that run the role's handlers; `None` if the driver does not start them.
+    /// Returns the workers that run the role's handlers; `None` if the driver starts no handlers.
     fn workers(_: &Self::Shared) -> Option<&Workers> {
         None
     }
 
-    /// Returns where the application's callbacks run.
+    /// Returns the runner of the application's callbacks.
     fn callbacks(_: &Self::Shared) -> &Callbacks;
 
     /// Handles one event.
@@ -73,7 +73,7 @@ pub trait LinkRole: OnTransport {
         misuse == Misuse::Blocked
     }
 
-    /// Sends messages that were held back for lack of room. Called after bytes have been sent.
+    /// Sends messages for which the output queue had no room. Called after bytes have been sent.
     fn retry(_: &mut Transport<Self>, _: &mut Self::Open, _now: impl FnOnce() -> Instant) {}
 }
 

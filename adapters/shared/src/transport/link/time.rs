@@ -24,7 +24,7 @@ impl<R: LinkRole> Link<R> {
         or(event, self.sleep_until(give_up)).await;
     }
 
-    /// Runs the timers of the connection and of its tasks until its driver is gone.
+    /// Runs the timers of the connection and of its tasks until the driver has finished.
     ///
     /// `sleep` is the runtime's timer.
     pub async fn keep_time<S: Future>(self: &Arc<Self>, sleep: impl Fn(Duration) -> S) {
