@@ -152,9 +152,9 @@ pub struct Limits {
     /// as `list_tools` of the adapters. Such a method fails if a limit is exceeded. Each entry
     /// costs about 500 bytes plus its text.
     pub list_entries_max: usize,
-    /// Maximum total bytes of the pages of a list that is fetched as a whole. Default: 32 MiB.
+    /// Maximum total size, in bytes, of all pages when a complete list is fetched. Default: 32 MiB.
     ///
-    /// The returned entries may keep all pages in memory.
+    /// All pages may stay in memory as long as a returned entry exists.
     pub list_bytes_max: usize,
 
     /// Maximum time a call waits for a response. Default: 60 s.

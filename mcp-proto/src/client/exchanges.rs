@@ -14,11 +14,11 @@ use crate::vocabulary::{CallError, CallId, Fault};
 /// [`OutgoingKind::Request`](crate::OutgoingKind::Request). A call that is retried with input is
 /// sent as a new request with a new id.
 impl Client {
-    /// Declares that the transport sends each message in a separate request, as HTTP does.
+    /// Declares that the transport sends each message in a separate HTTP request or the like.
     ///
-    /// Two messages may then reach different servers. Call this method before the client handles
-    /// its first message. Afterwards, [`drain_ended`](Self::drain_ended) reports the requests that
-    /// have ended.
+    /// The client then expects that two messages may reach different servers. Call this method
+    /// before the client handles its first message. Afterwards, [`drain_ended`](Self::drain_ended)
+    /// reports the JSON-RPC requests that have ended.
     pub fn use_exchanges(&mut self) {
         self.connection.use_exchanges();
     }

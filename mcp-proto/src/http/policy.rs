@@ -147,8 +147,8 @@ impl Policy {
 
     /// Sets the maximum length of a session id in bytes. Default: 256.
     ///
-    /// A longer id is treated as the id of an unknown session. The id of each open request takes up
-    /// to this much memory.
+    /// A longer id is treated as the id of an unknown session. Each open request uses up to this
+    /// much memory for its session id.
     // HTTP-30: session ids are visible ASCII.
     #[must_use]
     pub const fn with_session_id_bytes_max(mut self, bytes: usize) -> Self {

@@ -34,7 +34,7 @@ pub trait ServeHttp: mcp_adapter::ExtensionSeal {
     ///
     /// # Errors
     /// Fails if a registered tool, resource or prompt is invalid, or if the listener fails
-    /// permanently. A permanent failure also sets `stop`.
+    /// permanently. The method then also calls [`Stop::stop`] on `stop`.
     fn serve_http(&self, listener: TcpListener, options: Http, stop: &Stop) -> io::Result<()>;
 }
 

@@ -33,10 +33,12 @@ use crate::trace::Trace;
 
 /// The part of a runtime that runs futures in the background.
 pub trait Spawn: Send + Sync + 'static {
-    /// Runs a future to completion, unless the runtime shuts down first.
+    /// Starts a future in the background.
+    ///
+    /// The future runs to completion, unless the runtime shuts down first.
     ///
     /// # Errors
-    /// Fails if the future cannot be run.
+    /// Fails if the future cannot be started.
     fn spawn(&self, future: BoxFuture<'static, ()>) -> io::Result<()>;
 
     /// Returns whether asynchronous handlers must run like blocking functions, each to completion

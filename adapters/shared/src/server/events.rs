@@ -41,7 +41,8 @@ pub(crate) type Callback<T> = Arc<dyn Fn(&T) + Send + Sync>;
 /// A decision of the application about a URI.
 pub(crate) type UriCheck = Arc<dyn Fn(&str) -> bool + Send + Sync>;
 
-/// The start or end of a client's subscriptions to a resource over one connection.
+/// The start of the first, or the end of the last, of a client's subscriptions to a resource over
+/// one connection.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum SubscriptionChange {

@@ -46,7 +46,7 @@ pub trait ServeHttp: mcp_adapter::ExtensionSeal {
     /// Fails if
     /// - a registered tool, resource, resource template or prompt is invalid;
     /// - the method is used outside of a tokio runtime;
-    /// - the listener fails permanently (`stop` is then also set).
+    /// - the listener fails permanently; this method then also calls [`Stop::stop`] on `stop`.
     fn serve_http(
         &self,
         listener: TcpListener,

@@ -29,11 +29,11 @@ impl<R: LinkRole> Link<R> {
         self.inspect(State::wants_input)
     }
 
-    /// Handles input on a thread that also writes output.
+    /// Handles input. Call this method on a thread that also writes the output.
     ///
     /// The caller must then call [`help_until`](Self::help_until), which runs the requests'
     /// handlers. It must also call [`take_output`](Self::take_output) until no output is left,
-    /// because the writer is not woken for this output.
+    /// because this method does not wake the writer for the output that the input causes.
     pub fn take_input(self: &Arc<Self>, input: &[u8]) {
         if let Some(workers) = R::workers(&self.shared) {
             workers.collect_tasks();
