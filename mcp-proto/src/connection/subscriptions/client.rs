@@ -32,12 +32,12 @@ pub(crate) struct Subscriptions {
     open: BTreeMap<CallId, Subscription>,
     /// Legacy: the resources subscribed to, requested or queued.
     resources: BTreeMap<Box<str>, Resource>,
-    /// Legacy: the resource of each pending `resources/subscribe` call.
+    /// Legacy: the resource of each pending subscribe or unsubscribe call, at most one call per
+    /// resource. Not empty while anything is queued.
+    // Over HTTP, an unsubscribe request could otherwise overtake a later subscribe request.
     requested: BTreeMap<u64, Box<str>>,
     /// Legacy: the requests not sent yet, by URI.
     queue: BTreeMap<Box<str>, Queued>,
-    /// Number of pending subscribe and unsubscribe calls; positive while anything is queued.
-    in_flight: usize,
 }
 
 #[derive(Debug)]
@@ -93,7 +93,6 @@ impl Empty for Subscriptions {
         resources: BTreeMap::new(),
         requested: BTreeMap::new(),
         queue: BTreeMap::new(),
-        in_flight: 0,
     };
 }
 
@@ -193,11 +192,14 @@ impl Subscriptions {
         calls: usize,
         calls_max: usize,
     ) -> Option<SubscriptionRequest> {
-        let has_room = self.in_flight == 0 || (self.in_flight < IN_FLIGHT_MAX && calls < calls_max);
+        let in_flight = self.requested.len();
+        let has_room = in_flight == 0 || (in_flight < IN_FLIGHT_MAX && calls < calls_max);
         if !has_room {
             return None;
         }
-        let (uri, queued) = self.queue.pop_first()?;
+        let is_pending = |uri: &str| self.requested.values().any(|pending| **pending == *uri);
+        let uri = self.queue.keys().find(|uri| !is_pending(uri))?.clone();
+        let queued = self.queue.remove(&uri)?;
         let subscribe = match queued {
             Queued::Subscribe { timeout, timeout_max, .. } => {
                 Some(CallOptions { timeout, timeout_max, ..CallOptions::default() })
@@ -209,13 +211,12 @@ impl Subscriptions {
 
     /// Records that a request was sent as the call `id`.
     pub(crate) fn on_sent(&mut self, request: SubscriptionRequest, id: u64) {
-        self.in_flight += 1;
-        if request.subscribe.is_some() {
-            if let Some(resource) = self.resources.get_mut(&request.uri) {
-                resource.waits_for = WaitsFor::Answer(id);
-            }
-            self.requested.insert(id, request.uri);
+        if request.subscribe.is_some()
+            && let Some(resource) = self.resources.get_mut(&request.uri)
+        {
+            resource.waits_for = WaitsFor::Answer(id);
         }
+        self.requested.insert(id, request.uri);
     }
 
     /// Treats a request that cannot be sent as refused.
@@ -228,12 +229,11 @@ impl Subscriptions {
         if let Some(uri) = self.requested.remove(&id) {
             self.on_settled(env, &uri, WaitsFor::Answer(id), is_ok);
         }
-        self.in_flight -= 1;
     }
 
     /// Handles the response to `resources/unsubscribe`.
-    pub(crate) fn on_unsubscribed(&mut self) {
-        self.in_flight -= 1;
+    pub(crate) fn on_unsubscribed(&mut self, id: u64) {
+        self.requested.remove(&id);
     }
 
     fn on_settled(&mut self, env: &mut Env, uri: &str, waited_for: WaitsFor, is_ok: bool) {

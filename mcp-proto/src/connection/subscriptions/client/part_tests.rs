@@ -91,6 +91,27 @@ fn queued_requests_are_dropped_and_released_resources_can_be_requested_again() {
     assert_eq!(ask(&mut subscriptions, 11).as_deref(), Some("-a:b"));
 }
 
+/// Over HTTP, requests that are sent one after the other may arrive in another order.
+#[test]
+fn a_resource_has_one_request_in_flight() {
+    let (mut env, mut subscriptions) = (env(), Subscriptions::default());
+    let begin = |subscriptions: &mut Subscriptions, uris| {
+        subscriptions.begin(FIRST, filter(uris), &CallOptions::default());
+    };
+    begin(&mut subscriptions, &["a:b"]);
+    assert_eq!(ask(&mut subscriptions, 10).as_deref(), Some("+a:b"));
+    // The resource is released and requested again before the first response.
+    subscriptions.release(&filter(&["a:b"]));
+    assert_eq!((ask(&mut subscriptions, 11), subscriptions.queued()), (None, 1));
+    subscriptions.on_subscribed(&mut env, 10, true);
+    assert_eq!(ask(&mut subscriptions, 11).as_deref(), Some("-a:b"));
+    begin(&mut subscriptions, &["a:b", "a:c"]);
+    assert_eq!(ask(&mut subscriptions, 12).as_deref(), Some("+a:c"), "other resources go first");
+    assert_eq!((ask(&mut subscriptions, 13), subscriptions.queued()), (None, 1));
+    subscriptions.on_unsubscribed(11);
+    assert_eq!(ask(&mut subscriptions, 13).as_deref(), Some("+a:b"));
+}
+
 #[test]
 fn one_request_is_always_allowed() {
     let mut subscriptions = Subscriptions::default();
@@ -100,8 +121,8 @@ fn one_request_is_always_allowed() {
     assert!(subscriptions.next_request(5, 5).is_none(), "one is in flight, and no call is free");
     let request = subscriptions.next_request(4, 5).unwrap();
     subscriptions.on_sent(request, 11);
-    subscriptions.on_unsubscribed();
-    subscriptions.on_unsubscribed();
+    subscriptions.on_unsubscribed(10);
+    subscriptions.on_unsubscribed(11);
     assert!(subscriptions.next_request(5, 5).is_some());
 }
 
