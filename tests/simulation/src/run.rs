@@ -1,6 +1,6 @@
 //! Runs cases, and shrinks failing ones.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::panic::{self, AssertUnwindSafe};
@@ -91,9 +91,8 @@ fn replay(case: &Case) -> String {
 ///
 /// If it breaks a promise.
 pub fn run(case: &Case, coverage: &mut Coverage) -> Result<(), Box<Failure>> {
-    quiet();
     let mut world = world(case);
-    let done = panic::catch_unwind(AssertUnwindSafe(|| world.run()));
+    let done = caught(|| world.run());
     coverage.merge(world.coverage());
     done.map_err(|payload| {
         let words = payload.downcast_ref::<String>().cloned();
@@ -154,24 +153,24 @@ pub fn shrink(failure: &Failure) -> Failure {
 
 thread_local! {
     static PLACE: RefCell<String> = const { RefCell::new(String::new()) };
+    static IS_CAUGHT: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Silences the panic hook: caught panics are reported by the caller.
-fn quiet() {
+/// Runs `body` and catches its panic, which the panic hook does not print: the caller reports it.
+pub(crate) fn caught(body: impl FnOnce()) -> std::thread::Result<()> {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         let others = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
-            let is_ours = info.location().is_some_and(|place| {
-                ["tests/simulation/src", "tests/harness/src", "mcp-proto"]
-                    .iter()
-                    .any(|ours| place.file().contains(ours))
-            });
-            let place = info.location().map(ToString::to_string).unwrap_or_default();
-            PLACE.set(place);
-            if !is_ours && std::thread::current().name() == Some("main") {
+            if IS_CAUGHT.get() {
+                PLACE.set(info.location().map(ToString::to_string).unwrap_or_default());
+            } else {
                 others(info);
             }
         }));
     });
+    IS_CAUGHT.set(true);
+    let done = panic::catch_unwind(AssertUnwindSafe(body));
+    IS_CAUGHT.set(false);
+    done
 }

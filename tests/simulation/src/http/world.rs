@@ -1,6 +1,5 @@
 //! Clients, a server, a network and virtual time: runs the steps that a seed drew, to the end.
 
-use std::panic::{self, AssertUnwindSafe};
 use std::time::Duration;
 
 use mcp_harness::Seed;
@@ -14,7 +13,7 @@ use super::plan::{Action, Plan};
 use super::server::Server;
 use crate::case::Case;
 use crate::coverage::Coverage;
-use crate::run::Runs;
+use crate::run::{Runs, caught};
 
 /// The most occurrences in one moment, and moments in one wait: more is an endless loop.
 const MOVES_MAX: usize = 20_000;
@@ -225,7 +224,7 @@ impl Runs for World {
     fn story(&mut self) -> String {
         let mut again = Self::new(&self.case);
         again.shared.story = Some(format!("on: {:?}\n", again.shared.plan.on));
-        let _same_end = panic::catch_unwind(AssertUnwindSafe(|| again.run()));
+        let _same_end = caught(|| again.run());
         again.shared.story.unwrap_or_default()
     }
 }
