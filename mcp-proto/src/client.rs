@@ -192,17 +192,15 @@ impl Client {
     /// unsubscribe.
     ///
     /// In the modern era, a subscription is one `subscriptions/listen` request. In a legacy
-    /// session, the client subscribes to each resource with a separate request, and sends only a
-    /// few of these requests at a time. See [Subscriptions](
+    /// session, the client subscribes to each resource with a separate request. At most 64 of these
+    /// requests are in flight at a time. See [Subscriptions](
     /// https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions).
     ///
     /// # Errors
     /// Fails, without sending anything, with
     /// - [`Misuse::NotReady`] if the handshake is not complete;
-    /// - [`Misuse::Closed`] if the connection is closed;
-    /// - [`Misuse::Blocked`] if a limit in [`Limits`] is reached;
-    /// - [`Misuse::Unsupported`] or [`Misuse::Undeclared`] if the server does not allow
-    ///   subscriptions.
+    /// - [`Misuse::Closed`] if the connection is closing or closed;
+    /// - [`Misuse::Blocked`] if a limit in [`Limits`] is reached.
     pub fn subscribe(
         &mut self,
         now: Instant,
@@ -232,15 +230,16 @@ impl Client {
     }
 
     // T-36: a legacy server may end at the first request it does not know.
-    /// Returns a legacy-only configuration for reconnecting to a server that exited in response to
-    /// the first request.
+    /// Returns a legacy-only configuration to reconnect with if `server/discover` ended the server.
     ///
-    /// The client first sends `server/discover`, to detect whether the server is legacy or modern.
-    /// Some legacy servers do not know this request: they exit when they receive it, or when they
-    /// receive `initialize` afterwards.
+    /// Some legacy servers do not know `server/discover`, the client's first request. They exit
+    /// when they receive it, or when they receive `initialize` afterwards. With the returned
+    /// configuration, a new client sends `initialize` first.
     ///
-    /// Returns `None` unless the server closed the connection without a response and the
-    /// configuration allows a legacy revision.
+    /// Returns a configuration only if all of these conditions hold:
+    /// - The client sent `server/discover`, and the server did not answer it.
+    /// - The server closed the connection before the handshake was complete.
+    /// - The client's configuration allows a legacy revision.
     #[must_use]
     pub fn fallback(&self) -> Option<Config> {
         self.connection.fallback().map(Config)
@@ -249,9 +248,9 @@ impl Client {
     // LIF-31: a guess is not remembered.
     /// Returns the [`Era`] to [expect](Config::expect_era) of the server on the next connection.
     ///
-    /// Returns `None` before the connection is open. Also returns `None` if the era was guessed:
-    /// the server was unavailable for the `server/discover` request, but later answered
-    /// `initialize`.
+    /// Returns `None` until the handshake or discovery is complete. Also returns `None` for a
+    /// legacy session if the era is only a guess: the server was unavailable when the client sent
+    /// `server/discover`, but later answered `initialize`.
     #[must_use]
     pub fn era_to_expect(&self) -> Option<Era> {
         self.connection.era_to_expect()
@@ -329,7 +328,10 @@ impl Client {
     /// Responds to a request from the server with an error.
     ///
     /// # Errors
-    /// Fails with [`Misuse::Stale`] if the request was answered or cancelled.
+    /// Fails with [`Misuse::Stale`] if the request was answered or cancelled, and with
+    /// [`Misuse::Unencodable`] if an error with the code
+    /// [`URL_ELICITATION_REQUIRED`](crate::code::URL_ELICITATION_REQUIRED) names no URL elicitation
+    /// or one without an id. In the latter case, the request remains open.
     pub fn respond_error(
         &mut self,
         now: Instant,

@@ -7,12 +7,17 @@ use crate::error::Misuse;
 use crate::time::Instant;
 use crate::wire::Outbox;
 
-/// A client or server connection over a byte stream, as an event loop uses it.
+/// A client or server connection over a byte stream, to be driven by an event loop.
 ///
-/// The event loop repeats these steps: it sends the bytes in the [`outbox`](Self::outbox), handles
-/// the events from [`poll_event`](Self::poll_event), waits for input or for the deadline in
-/// [`poll_timeout`](Self::poll_timeout), and calls the matching `handle_*` method. The event loop
-/// must keep reading while a write is blocked; otherwise, two peers with full pipes deadlock.
+/// The event loop repeats these steps:
+///
+/// 1. Send the bytes in the [`outbox`](Self::outbox).
+/// 2. Handle the events from [`poll_event`](Self::poll_event).
+/// 3. Wait for input, or until the time that [`poll_timeout`](Self::poll_timeout) returns.
+/// 4. Call the matching `handle_*` method.
+///
+/// The event loop must keep reading while a write is blocked; otherwise, two peers with full pipes
+/// deadlock.
 ///
 /// [`Stdio`](crate::stdio::Stdio) implements the trait, as do wrappers that record or check another
 /// endpoint.
@@ -66,7 +71,7 @@ pub trait Endpoint {
     /// Removes and returns the oldest event. O(1).
     fn poll_event(&mut self) -> Option<Self::Event>;
 
-    /// Returns when to call [`handle_timeout`](Self::handle_timeout). O(1).
+    /// Returns the time at which to call [`handle_timeout`](Self::handle_timeout). O(1).
     ///
     /// Returns `None` if no timeout is pending.
     fn poll_timeout(&self) -> Option<Instant>;

@@ -39,8 +39,8 @@ pub enum Misuse {
     /// The negotiated revision does not define the message or a value in it, or the application may
     /// not send the message.
     ///
-    /// An example of such a value is a form field for several choices before 2025-11-25. Some
-    /// messages, such as `initialize`, are sent by the library only.
+    /// For example, revisions before 2025-11-25 do not define form fields that accept several
+    /// choices. Some messages, such as `initialize`, are sent only by the library itself.
     Unsupported,
 }
 

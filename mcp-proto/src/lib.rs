@@ -310,8 +310,8 @@ pub use revision::{Capability, Era, Revision, Rules, Side};
 pub use rpc::{DecodedMessage, ErrorObject, IncomingMessage, RequestId};
 pub use time::Instant;
 pub use vocabulary::{
-    CallError, CallId, CallOptions, Change, CloseReason, Context, Fault, Filter, IncomingId,
-    InputResponses, NeededInput, Outgoing, OutgoingKind, Peer, Progress, Request, Route, StreamId,
-    Violation, ViolationKind, ViolationPolicy,
+    CallError, CallId, CallOptions, Caller, Change, CloseReason, Context, Fault, Filter,
+    IncomingId, InputResponses, NeededInput, Outgoing, OutgoingKind, Peer, Principal, Progress,
+    Request, Route, StreamId, Violation, ViolationKind, ViolationPolicy,
 };
 pub use wire::Outbox;

@@ -33,10 +33,12 @@ pub(crate) use memory::{IDENTITY_BYTES_FREE, IDENTITY_FACTOR, REQUEST_BYTES};
 pub struct Limits {
     /// Maximum length of an incoming message in bytes. Default: 16 MiB.
     ///
-    /// A longer message is discarded up to the end of its line and reported as a violation; the
-    /// connection continues. If the message is a response whose id is its first or last member, the
-    /// call ends with [`CallError::Invalid`](crate::CallError::Invalid). An incomplete message
-    /// costs up to twice this limit.
+    /// On a byte stream, a longer message is discarded up to the end of its line and reported as a
+    /// violation; the connection continues. If the message is a response whose id precedes its
+    /// result or error, or is the last member, the call ends with
+    /// [`CallError::Invalid`](crate::CallError::Invalid).
+    ///
+    /// An incomplete message costs up to twice this limit.
     // FRM-10: an overlong message does not end the connection.
     pub message_bytes_max: usize,
     /// Maximum nesting depth of a message, at most 128. Default: 100. Costs no memory.
@@ -48,16 +50,19 @@ pub struct Limits {
     pub id_bytes_max: usize,
     /// Maximum number of this side's calls in flight. Default: 4096.
     ///
-    /// Further calls fail with [`Misuse::Blocked`](crate::Misuse::Blocked). Requests that the
-    /// connection itself sends are exempt: pings, one resource subscription at a time and, over
-    /// HTTP, one list of tools at a time. Each call costs about 250 bytes.
+    /// Further calls fail with [`Misuse::Blocked`](crate::Misuse::Blocked). The connection itself
+    /// can still send pings, one request that subscribes to or unsubscribes from a resource and,
+    /// over HTTP, one request for the list of tools. Each call costs about 250 bytes.
     pub calls_max: usize,
     /// Maximum total bytes that a client keeps to repeat its calls. Default: 64 MiB.
     ///
-    /// A client repeats a call if the server requires input for it. The bytes are the params and
-    /// request states of all calls in flight for which the server may require input. At the limit,
-    /// a new call of this kind fails with [`Misuse::Blocked`](crate::Misuse::Blocked), and a call
-    /// in flight fails if the server's request state exceeds the limit.
+    /// In revision 2026-07-28, a client repeats a call after the server has required input. The
+    /// client therefore keeps the params and the server's request state of each `tools/call`,
+    /// `prompts/get` and `resources/read` in flight.
+    ///
+    /// A new call whose params would exceed the limit fails with
+    /// [`Misuse::Blocked`](crate::Misuse::Blocked). A call in flight fails if the server's request
+    /// state would exceed the limit.
     pub calls_bytes_max: usize,
     /// Number of ended calls to remember, so that late responses to them are ignored. Default: 256.
     ///
@@ -73,10 +78,11 @@ pub struct Limits {
     /// Maximum total size of the params of the peer's in-flight requests, in bytes.
     /// Default: 64 MiB.
     ///
-    /// The `_meta` of a request counts twice, because it is also kept separately. Further
-    /// requests are answered with an error.
+    /// The `_meta` of a request counts twice, because it is also kept separately. A `clientInfo` of
+    /// more than 256 bytes in `_meta` counts another 24 times, because its decoded form can take
+    /// that much memory. Further requests are answered with an error.
     pub requests_bytes_max: usize,
-    /// Maximum number of messages in a batch. Default: 128.
+    /// Maximum number of messages in a batch, in revision 2025-03-26. Default: 128.
     ///
     /// A larger batch is a violation, answered with at most one error.
     // BAT-17: bounds the work of a batch.
@@ -98,11 +104,16 @@ pub struct Limits {
     /// Number of queued outgoing bytes above which `wants_input` is false. Default: 64 MiB.
     ///
     /// Responses are never refused, so this limit slows down a peer that sends requests without
-    /// reading the responses. While this side itself awaits a response, input is still accepted
-    /// until [`requests_max`](Self::requests_max) more replies are queued. Otherwise, two peers
-    /// that await responses from each other could both stop reading.
+    /// reading the responses.
+    ///
+    /// While this side itself awaits a response, `wants_input` stays true above this limit until
+    /// [`requests_max`](Self::requests_max) more replies have been queued. This prevents two peers
+    /// that await responses from each other from both ceasing to read.
     pub replies_bytes_max: usize,
-    /// Maximum number of error replies to invalid messages in one burst. Default: 16.
+    /// Maximum number of error replies to invalid messages in quick succession. Default: 16.
+    ///
+    /// One more reply is allowed after each [`error_reply_every`](Self::error_reply_every). Invalid
+    /// messages beyond that are reported as violations, but not answered.
     // T-18, T-20: replies to input that is not JSON are rate-limited.
     pub error_replies_max: u32,
     /// Interval after which one more error reply to an invalid message is allowed. Default: 1 s.
@@ -125,13 +136,13 @@ pub struct Limits {
     pub subscriptions_max: usize,
     /// Maximum number of resources in one subscription. Default: 256.
     ///
-    /// A server refuses larger subscriptions, and a client refuses larger acknowledgements. Each
-    /// resource costs about 100 bytes.
+    /// A server refuses larger subscriptions. A client reports a larger acknowledgement, which only
+    /// revision 2026-07-28 has, as a violation and ignores it. Each resource costs about 100 bytes.
     pub subscription_uris_max: usize,
     /// Maximum total size of the URIs in all subscriptions, in bytes. Default: 1 MiB.
     ///
-    /// A server refuses subscriptions that would exceed this limit, and a client refuses
-    /// acknowledgements that would.
+    /// A server refuses a subscription that would exceed this limit. A client reports such an
+    /// acknowledgement, which only revision 2026-07-28 has, as a violation and ignores it.
     pub subscriptions_bytes_max: usize,
     /// Maximum bytes of the peer's identity and capabilities, in a handshake or a modern request.
     /// Default: 1 MiB.
@@ -167,10 +178,13 @@ pub struct Limits {
     pub call_timeout_max: Duration,
     /// Like [`call_timeout`](Self::call_timeout), but for calls that a human answers.
     /// Default: 10 min.
+    ///
+    /// These calls are `elicitation/create`, `sampling/createMessage` and `tasks/result`, in
+    /// revisions up to 2025-11-25.
     // T-60: a human needs longer than a program.
     pub human_timeout: Duration,
-    /// Like [`call_timeout_max`](Self::call_timeout_max), but for calls that a human answers.
-    /// Default: 1 h.
+    /// Like [`call_timeout_max`](Self::call_timeout_max), but for the calls that
+    /// [`human_timeout`](Self::human_timeout) names. Default: 1 h.
     pub human_timeout_max: Duration,
     /// Maximum time a client waits for the response to `initialize`. Default: 30 s.
     ///
@@ -185,7 +199,7 @@ pub struct Limits {
     pub probe_timeout: Duration,
     /// Interval between pings, at least 1 ms. Default: `None`, which disables them.
     ///
-    /// Ignored in revisions without pings.
+    /// Ignored in revision 2026-07-28, which has no pings.
     // TMO-09: the ping frequency is configurable and not excessive.
     pub ping_every: Option<Duration>,
     /// Maximum time a ping waits for a response. Default: 10 s.
@@ -193,23 +207,27 @@ pub struct Limits {
     /// Number of consecutive unanswered pings after which the connection ends. Default: 3.
     // TMO-08: unanswered pings are a connection failure.
     pub pings_missed_max: u32,
-    /// Maximum time for which a closed server still answers open requests. Default: 50 ms.
+    /// Maximum time for which a server still answers open requests after closing. Default: 50 ms.
     ///
-    /// The time starts when the server closes its side, even if the client has already closed its
-    /// own.
+    /// The time starts when the application closes the server, even if the client has closed its
+    /// side before.
     pub drain_timeout: Duration,
-    /// Maximum time for answering open requests after the peer has closed its side. Default: 10 s.
+    /// Maximum time for which a server still answers open requests after the client has closed its
+    /// side. Default: 10 s.
     ///
-    /// A peer may close its side as soon as it has sent all requests, and still read the responses.
-    /// The connection closes earlier if all requests are answered, or if this side is also closed
-    /// and [`drain_timeout`](Self::drain_timeout) has passed since. Until then, the peer's open
-    /// requests stay in memory.
+    /// A client may close its side as soon as it has sent all requests, and still read the
+    /// responses. The connection closes earlier
+    /// - as soon as all requests are answered; or
+    /// - if the application also closes the server and [`drain_timeout`](Self::drain_timeout) has
+    ///   passed since then.
+    ///
+    /// The open requests stay in memory until the connection closes.
     // FRM-20: exit promptly at the end of input.
     pub eof_drain_timeout: Duration,
     /// Maximum time for which a peer may stop reading before the connection ends. Default: 60 s.
     ///
     /// The timer runs while more than [`replies_bytes_max`](Self::replies_bytes_max) bytes are
-    /// queued.
+    /// queued. In the HTTP servers of the adapters, the timer runs whenever a write has to wait.
     pub stall_timeout: Duration,
     /// Maximum time for a child process to exit after its stdin is closed. Default: 2 s.
     ///

@@ -24,15 +24,17 @@ use crate::vocabulary::{Outgoing, Route, StreamId, ViolationKind};
 ///   [`poll_timeout`](Self::poll_timeout) returns.
 ///
 /// A transport with one stream uses [`StreamId::ONLY`]. A transport with several streams first
-/// calls [`use_streams`](Self::use_streams). After that, each stream may fill an eighth of the
-/// outbound queue, and the end of a stream is reported as
+/// calls [`use_streams`](Self::use_streams). After that, each stream may use an eighth of
+/// [`Limits::outbox_bytes_max`], and the end of a stream is reported as
 /// [`EndOfStream`](crate::OutgoingKind::EndOfStream).
 ///
 /// The `handle_*` methods complete all work before they return. The `poll_*` methods take O(1) time
-/// and may be called in any order, any number of times. Progress notifications that were
-/// [deferred](crate::Limits::outbox_bytes_max) are queued once the outbound queue has room: at the
-/// next poll of outgoing messages, the next input or the next command. If a time is earlier than a
-/// previous one, the connection behaves as if no time had passed.
+/// and may be called in any order, any number of times. If a time is earlier than a previous one,
+/// the connection behaves as if no time had passed.
+///
+/// A progress notification that was [deferred](crate::Limits::outbox_bytes_max) is queued as soon
+/// as the outbound queue has room and the connection receives an input, a command or a poll of
+/// outgoing messages.
 ///
 /// ```
 /// use mcp_proto::server::{Config, Server};
@@ -85,7 +87,7 @@ pub trait MessageEndpoint: sealed::Sealed {
     /// Cancels the peer's requests that arrived on the stream, and ends the stream's subscriptions.
     fn handle_stream_closed(&mut self, now: Instant, stream: StreamId);
 
-    /// Handles the end of all input: the peer has closed the connection.
+    /// Handles the end of all input: the peer has closed its side of the connection.
     fn handle_eof(&mut self, now: Instant);
 
     /// Advances the time to `now` and handles expired timeouts.
@@ -96,7 +98,7 @@ pub trait MessageEndpoint: sealed::Sealed {
     /// Removes and returns the oldest event.
     fn poll_event(&mut self) -> Option<Self::Event>;
 
-    /// Returns when to call [`handle_timeout`](Self::handle_timeout).
+    /// Returns the time at which to call [`handle_timeout`](Self::handle_timeout).
     ///
     /// Returns `None` if no timeout is pending. Calls to other methods may change this deadline.
     fn poll_timeout(&self) -> Option<Instant>;
@@ -153,7 +155,7 @@ pub(crate) mod sealed {
         /// Returns the lines to send.
         fn lines(&mut self) -> &mut Outbox;
 
-        /// Ends our request `id`, whose response was too long to be kept.
+        /// Fails our call with the wire id `id`, because its response exceeds the size limit.
         fn handle_oversized_response(&mut self, now: Instant, id: u64);
     }
 }

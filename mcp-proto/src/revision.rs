@@ -53,7 +53,7 @@ impl Revision {
         Self::V2026_07_28,
     ];
 
-    /// The revisions of the legacy era, oldest first.
+    /// The revisions of the [legacy era](Era::Legacy), oldest first.
     pub const LEGACY: [Self; 4] =
         [Self::V2024_11_05, Self::V2025_03_26, Self::V2025_06_18, Self::V2025_11_25];
 
@@ -123,7 +123,7 @@ impl fmt::Display for Era {
     }
 }
 
-/// The rules of one revision that can differ from those of other revisions.
+/// The rules of one revision, as far as revisions have different rules.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Rules {
@@ -135,8 +135,9 @@ pub struct Rules {
     /// Whether the revision allows JSON-RPC batches.
     pub batches: bool,
     // D-01: the schema allows an error without an `id` only since 2025-11-25.
-    /// Whether the error response to a message with an unreadable id has `"id":null`. If false, the
-    /// response has no `id` member.
+    /// Whether an error response has `"id":null` if the id of the rejected message is unknown.
+    ///
+    /// If false, such a response has no `id` member.
     pub unknown_id_is_null: bool,
     // PRG-07: 2024-11-05 has no `message`.
     /// Whether progress notifications can have a `message`.
@@ -151,7 +152,10 @@ pub struct Rules {
     /// The error codes from -32099 to -32020 that the revision defines; `None` if any may be sent.
     pub(crate) reserved_codes: Option<&'static [i64]>,
     // STL-13, FRM-16, FRM-17: modern servers ask within results.
-    /// Whether servers can send requests. If false, servers ask clients for input in results.
+    /// Whether servers can send requests.
+    ///
+    /// If false, a server that needs input from the client responds to the client's request with an
+    /// interim result that asks for the input.
     pub server_requests: bool,
     // HTTP-15, HTTP-16: a stream that begins with an event id can be resumed.
     /// Whether an HTTP event stream begins with an empty event that has an id.
@@ -159,7 +163,10 @@ pub struct Rules {
     /// With the id, the client can resume the stream if the server closes it early.
     pub primes_event_streams: bool,
     // HTTP-36, HTTP-39: the `MCP-Protocol-Version` header.
-    /// Whether each HTTP request after the first carries the `MCP-Protocol-Version` header.
+    /// Whether HTTP requests carry the `MCP-Protocol-Version` header.
+    ///
+    /// Up to 2025-11-25, the header is absent until `initialize` is answered. Since 2026-07-28,
+    /// every request carries the header.
     pub version_header: bool,
     /// Whether a sampling message can hold several content blocks.
     pub(crate) content_lists: bool,

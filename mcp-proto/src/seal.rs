@@ -31,20 +31,22 @@ pub const KEY_BYTES_MIN: usize = 32;
 
 /// Minimum number of distinct bytes in a key: 8.
 ///
-/// A placeholder, such as zeros, has fewer; a random key of 32 bytes practically never does.
+/// A placeholder, such as 32 zeros, has fewer distinct bytes. A random key of 32 bytes practically
+/// always has enough.
 pub const KEY_DISTINCT_MIN: usize = 8;
 
 /// Maximum length of the state to seal, in bytes: 64 KiB.
 ///
 /// Keep larger state on the server and seal an id for it.
 ///
-/// A sealed text is about a third longer than its state. If a text is too long to contain a state
-/// within this limit, [`Seal::open`] rejects it without decoding it.
+/// A sealed text is longer than its state by about a third of the state's length and 60 bytes.
+/// [`Seal::open`] rejects a text that is too long for any state within this limit, without decoding
+/// the text.
 pub const STATE_BYTES_MAX: usize = 64 << 10;
 
 /// Maximum number of members in the params of a request for which state is sealed: 64.
 ///
-/// The members that a retry adds do not count toward the limit; see [`Binding`].
+/// The members that a retry adds or changes do not count toward the limit; see [`Binding`].
 ///
 /// The requests for which a server can ask for input need only a few members. Without the limit,
 /// sealing state for a request with many tiny members would need many times the request's size in
@@ -71,15 +73,17 @@ const SEALED_CHARS_MAX: usize =
 // STL-21: a retry repeats the request with these.
 const RETRY_MEMBERS: [&str; 3] = ["_meta", "inputResponses", "requestState"];
 
-/// Seals state with a secret key and opens sealed state, using HMAC-SHA-256.
+/// The secret keys for sealing state and for opening sealed state, using HMAC-SHA-256.
 ///
-/// Sealed state is authenticated but not encrypted; see the [module documentation](crate::seal).
+/// Sealing encodes the state, together with an authentication code, as a text. Opening verifies the
+/// code and returns the state. Sealed state is authenticated but not encrypted; see the [module
+/// documentation](crate::seal).
 ///
 /// If several servers may receive retries of each other's requests, they must share the key. Use
 /// the key for no other purpose.
 ///
-/// The caller supplies times in seconds since the Unix epoch, because sealed state, unlike an
-/// [`Instant`](crate::Instant), can outlive the process.
+/// The caller supplies times in seconds since the Unix epoch. An [`Instant`](crate::Instant) would
+/// not suffice, because sealed state can outlive the process.
 ///
 /// ```
 /// use mcp_proto::seal::{Binding, Seal};
@@ -152,8 +156,8 @@ impl Seal {
 
     /// Adds an old key, which can open sealed state but is not used to seal state.
     ///
-    /// State that clients still hold then stays valid after the key is replaced. Call this method
-    /// once per old key.
+    /// Use this method when you replace a key, so that state that clients still hold remains valid.
+    /// Call the method once per old key.
     ///
     /// # Errors
     /// Fails with [`WeakKey`] if `key` is shorter than [`KEY_BYTES_MIN`] bytes or has fewer than
@@ -163,12 +167,12 @@ impl Seal {
         Ok(self)
     }
 
-    /// Seals `state` for the principal and request in `bound`, valid until `expires_at`.
+    /// Seals `state` for the principal and request in `bound`, and returns the sealed text.
     ///
-    /// `expires_at` is in seconds since the Unix epoch.
+    /// The text expires at `expires_at`, in seconds since the Unix epoch.
     ///
-    /// The sealed text consists of ASCII characters that need no JSON escapes. It depends only on
-    /// the key and the arguments.
+    /// The text consists of ASCII characters that need no JSON escapes. Equal keys and arguments
+    /// give equal texts.
     ///
     /// # Errors
     /// Fails with [`TooLarge`] if the state is longer than [`STATE_BYTES_MAX`] bytes, or if the
@@ -193,12 +197,12 @@ impl Seal {
 
     /// Verifies `sealed` and returns the state in it.
     ///
-    /// Succeeds if the text was sealed for an equal `bound` with one of the configured keys, and
-    /// has not expired. `now` is the current time in seconds since the Unix epoch.
+    /// Succeeds if the text has not expired, and was sealed with one of the configured keys for a
+    /// [`Binding`] equal to `bound`. `now` is the current time in seconds since the Unix epoch.
     ///
-    /// The running time is linear in the lengths of the request and of `sealed`. A text that is
-    /// too long for any state of [`STATE_BYTES_MAX`] bytes is rejected immediately. Authentication
-    /// codes are compared in constant time.
+    /// For each configured key, the running time is linear in the lengths of `bound` and `sealed`.
+    /// A text that is too long for a state of [`STATE_BYTES_MAX`] bytes is rejected immediately.
+    /// Authentication codes are compared in constant time.
     ///
     /// # Errors
     /// Fails with [`OpenError::Expired`] if the state is authentic but has expired, and with
@@ -252,8 +256,8 @@ fn hmac_key(key: &[u8]) -> Result<Hmac<Sha256>, WeakKey> {
 /// - The order of the members and the white space between tokens do not matter.
 /// - The members that a retry adds or changes are ignored: `_meta`, `inputResponses` and
 ///   `requestState`. Params that contain only these members are equal to absent params.
-/// - Values are compared as text: `1.0` differs from `1`, `"\u0061"` differs from `"a"`, and the
-///   order of members within a value matters.
+/// - Names and values are compared as text: `1.0` differs from `1`, and `"\u0061"` differs from
+///   `"a"`. The order of members within a value matters.
 /// - If a member is repeated, every occurrence is compared.
 ///
 /// ```
@@ -301,8 +305,10 @@ pub struct Binding<'a> {
     ///
     /// May be empty if the server has only one client, as over stdio.
     pub principal: &'a str,
-    /// When sealing, the request for which the server asks for input; when opening, the retry of
-    /// that request.
+    /// The request that the state belongs to.
+    ///
+    /// For [`Seal::seal`], pass the request for which the server asks for input. For
+    /// [`Seal::open`], pass the retry of that request.
     pub request: &'a Request,
 }
 

@@ -24,16 +24,23 @@ use crate::rpc::ErrorObject;
 use crate::schema::{Encode, Level, ServerRequest};
 use crate::time::Instant;
 use crate::vocabulary::{
-    CallId, CallOptions, Change, CloseReason, IncomingId, NeededInput, Peer, Progress,
+    CallId, CallOptions, Caller, Change, CloseReason, IncomingId, NeededInput, Peer, Progress,
 };
 
 /// A server's connection to one client, without framing.
 ///
 /// The methods come in four groups, like those of [`Client`](crate::client::Client): inputs,
-/// commands, outputs and queries. The server itself answers `initialize`, `server/discover`, `ping`
-/// and `logging/setLevel`. It refuses requests that the negotiated revision does not define, and
-/// requests that need a capability it did not declare. To run the server over a byte stream, wrap
-/// it in [`Stdio`](crate::stdio::Stdio).
+/// commands, outputs and queries. To run the server over a byte stream, wrap it in
+/// [`Stdio`](crate::stdio::Stdio).
+///
+/// The server handles some requests itself, without the application:
+///
+/// - The server answers `initialize`, `server/discover`, `ping` and `logging/setLevel`.
+/// - The server answers requests that begin or end subscriptions. With
+///   [`Config::decide_subscriptions`], the application decides about subscriptions to resources.
+/// - The server refuses requests that need a capability that it did not declare.
+/// - The server refuses requests that the revision of the request does not define.
+///   [`Config::serve_method`] makes exceptions.
 ///
 /// ```
 /// use mcp_proto::server::{Config, Event, Server};
@@ -79,13 +86,22 @@ impl Server {
 
     /// Returns the description of a legacy session's client; `None` if no session was established.
     ///
-    /// In both eras, the [`Context`](crate::Context) of a request also describes the client.
+    /// In every revision, the [`Context`](crate::Context) of a request describes the request's
+    /// client.
     #[must_use]
     pub fn peer(&self) -> Option<&Arc<Peer>> {
         self.connection.peer()
     }
 
-    /// Returns why the connection closed; `None` while it is open.
+    /// Sets the sender of the requests that arrive from now on. Default: none.
+    ///
+    /// The sender reaches the application in [`Context::caller`](crate::Context::caller). A driver
+    /// that authenticates each message, as over HTTP, calls this method before each message.
+    pub fn set_caller(&mut self, caller: impl Into<Option<Arc<Caller>>>) {
+        self.connection.set_caller(caller.into());
+    }
+
+    /// Returns why the connection closed; `None` until it is closed.
     ///
     /// The reason is available even before [`Event::Closed`] is polled.
     #[must_use]
@@ -193,16 +209,23 @@ impl Server {
 
     /// Responds to a request with an error.
     ///
-    /// If the client's revision uses another code for an unknown resource or a missing capability,
-    /// that code is sent instead. Revision 2026-07-28 reserves the codes -32020 to -32099 for the
-    /// specification. In that revision, an undefined code in this range is sent as
-    /// [`INTERNAL_ERROR`](crate::code::INTERNAL_ERROR).
+    /// Some codes are replaced, depending on the client's revision:
+    ///
+    /// - Revisions use different codes for an unknown resource and for a missing capability. The
+    ///   constants [`RESOURCE_NOT_FOUND`](crate::code::RESOURCE_NOT_FOUND) and
+    ///   [`MISSING_CLIENT_CAPABILITY`](crate::code::MISSING_CLIENT_CAPABILITY) are sent as the code
+    ///   of the client's revision.
+    /// - Revision 2026-07-28 reserves the codes from -32099 to -32020 for the specification. In
+    ///   that revision, an undefined code in this range is sent as
+    ///   [`INTERNAL_ERROR`](crate::code::INTERNAL_ERROR).
     ///
     /// # Errors
-    /// Fails with [`Misuse::Stale`] if the request was answered or cancelled, and with
-    /// [`Misuse::Unencodable`] if an error with the code
-    /// [`URL_ELICITATION_REQUIRED`](crate::code::URL_ELICITATION_REQUIRED) names no URL elicitation
-    /// or one without an id. In the latter case, the request remains open.
+    /// Fails with [`Misuse::Stale`] if the request was answered or cancelled.
+    ///
+    /// In revision 2025-11-25, an error with the code
+    /// [`URL_ELICITATION_REQUIRED`](crate::code::URL_ELICITATION_REQUIRED) must list at least one
+    /// URL elicitation in its data, each with a URL and an id. Otherwise, fails with
+    /// [`Misuse::Unencodable`], and the request remains open.
     pub fn respond_error(
         &mut self,
         now: Instant,
@@ -218,26 +241,32 @@ impl Server {
     /// request is delivered again as a new [`Event::Request`], whose [`Context`](crate::Context)
     /// contains the responses and `state`.
     ///
-    /// Works in both eras: a modern client receives an `input_required` result; a legacy client
-    /// receives one request per question, once it has completed the handshake. Each question needs
-    /// a key that is unique among `questions`. See [Multi Round-Trip Requests](
+    /// Works in every revision. A modern client receives an `input_required` result. A legacy
+    /// client receives one request per question, once it has completed the handshake.
+    ///
+    /// Each question needs a key that is unique among `questions`. See [Multi Round-Trip Requests](
     /// https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr).
     ///
     /// # Errors
-    /// The request remains open after any error except [`Misuse::Stale`].
+    /// The request remains open after any error except [`Misuse::Stale`]. Fails with
+    /// - [`Misuse::Stale`] if the request was answered or cancelled, or already waits for input;
+    /// - [`Misuse::Unsupported`] if the method is not `tools/call`, `resources/read` or
+    ///   `prompts/get`;
+    /// - [`Misuse::Unsupported`] if the client's revision does not define a question or a value in
+    ///   it;
+    /// - [`Misuse::Undeclared`] if the client lacks a required capability; see
+    ///   [`refuse_undeclared`](Self::refuse_undeclared);
+    /// - [`Misuse::Unencodable`] if there is neither a question nor state, if a key is repeated, or
+    ///   if a question cannot be encoded;
+    /// - [`Misuse::Blocked`] if there are more questions than [`Limits::input_requests_max`].
     ///
-    /// - [`Misuse::Unsupported`]: the method is not `tools/call`, `resources/read` or
-    ///   `prompts/get`, or the client's revision does not define one of the questions or its mode.
-    /// - [`Misuse::Undeclared`]: the client lacks a required capability; see
-    ///   [`refuse_undeclared`](Self::refuse_undeclared).
-    /// - [`Misuse::Blocked`]: there are more questions than [`Limits::input_requests_max`]. Also,
-    ///   in a legacy session: the request has reached [`Limits::input_rounds_max`]; there is no
-    ///   room for further calls or messages; or, before the handshake is complete, the questions
-    ///   exceed `Limits::requests_bytes_max`.
-    /// - [`Misuse::Closed`]: the legacy session is closing or closed.
-    /// - [`Misuse::Unencodable`]: there is neither a question nor state, a key is repeated, or a
-    ///   question cannot be encoded.
-    /// - [`Misuse::Stale`]: the request was answered or cancelled, or is already waiting for input.
+    /// In a legacy session, also fails with
+    /// - [`Misuse::Closed`] if the session is closing or closed;
+    /// - [`Misuse::Blocked`] if the request has reached [`Limits::input_rounds_max`];
+    /// - [`Misuse::Blocked`] if the questions would exceed [`Limits::calls_max`];
+    /// - [`Misuse::Blocked`] if the outbound queue is full;
+    /// - [`Misuse::Blocked`] if the handshake is not complete and the questions, which wait for it,
+    ///   would exceed [`Limits::requests_bytes_max`].
     pub fn request_input(
         &mut self,
         now: Instant,
@@ -257,10 +286,10 @@ impl Server {
     /// [`Misuse::Undeclared`].
     ///
     /// # Errors
-    /// Fails with [`Misuse::Stale`] if the request was answered or cancelled. The request remains
-    /// open after any other error: [`Misuse::Unencodable`] if the params of a question cannot be
-    /// encoded as a JSON object, and [`Misuse::Unsupported`] if the client's revision does not
-    /// define the mode of a question.
+    /// The request remains open after any error except [`Misuse::Stale`]. Fails with
+    /// - [`Misuse::Stale`] if the request was answered or cancelled;
+    /// - [`Misuse::Unencodable`] if the params of a question cannot be encoded as a JSON object;
+    /// - [`Misuse::Unsupported`] if the client's revision does not define the mode of a question.
     pub fn refuse_undeclared(
         &mut self,
         now: Instant,
@@ -273,10 +302,10 @@ impl Server {
     }
 
     // CAP-12: changes are reported only if the server declares that it does.
-    /// Reports a change on every subscription that covers it. Does nothing if no subscription does.
+    /// Reports a change to the client, on every subscription that covers the change.
     ///
-    /// In a legacy session, list changes need no subscription and are always reported to the
-    /// client.
+    /// Without such a subscription, the change is not reported. The exception is a change of a list
+    /// in a legacy session, which is always reported.
     ///
     /// See [Subscriptions](
     /// https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions).
@@ -295,17 +324,19 @@ impl Server {
     /// Does nothing if the client did not request progress. Each value must exceed the previous
     /// one.
     ///
-    /// A request that is delivered again after [`request_input`](Self::request_input) may report
-    /// its progress from the start: values that the client has already received are not sent again.
+    /// After [`request_input`](Self::request_input), the request is delivered again, and its
+    /// progress may start again. In a legacy session, a value is then sent only if it exceeds every
+    /// value that was sent for the request before.
     ///
     /// If the client reads too slowly, only the latest progress of each request is queued. See
     /// [Progress](
     /// https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/progress).
     ///
     /// # Errors
-    /// Fails with [`Misuse::Stale`] if the request was answered or cancelled, and with
-    /// [`Misuse::Unencodable`] if the progress is not finite or has not increased since the request
-    /// was delivered.
+    /// Fails with [`Misuse::Stale`] if the request was answered or cancelled.
+    ///
+    /// Fails with [`Misuse::Unencodable`] if the value is not finite, or if it does not exceed the
+    /// previous value since the latest delivery of the request.
     pub fn progress(
         &mut self,
         now: Instant,
@@ -320,8 +351,9 @@ impl Server {
     ///
     /// `incoming` is the request that the message belongs to, if any.
     ///
-    /// A modern client receives log messages only for requests in which it set a level. See
-    /// [Logging](
+    /// A modern client receives log messages only for requests in which it set a level. A message
+    /// that belongs to no request needs a legacy session. If there is no session, a server that
+    /// supports revision 2026-07-28 discards such a message. See [Logging](
     /// https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/logging).
     ///
     /// # Errors
@@ -329,10 +361,8 @@ impl Server {
     /// - [`Misuse::Undeclared`] if this server did not declare logging;
     /// - [`Misuse::Stale`] if the request was answered or cancelled;
     /// - [`Misuse::Blocked`] if the outbound queue is full;
-    /// - [`Misuse::NotReady`] if the session does not accept log messages yet;
+    /// - [`Misuse::NotReady`] if the server supports only legacy revisions and has no session yet;
     /// - [`Misuse::Closed`] if the connection is closed.
-    ///
-    /// Without a session, a message that belongs to no request is discarded without an error.
     pub fn log(
         &mut self,
         now: Instant,
@@ -349,7 +379,7 @@ impl Server {
     ///
     /// The call ends with exactly one [`Event::Completed`].
     ///
-    /// Only legacy sessions allow requests from the server. To ask for input in both eras, use
+    /// Only legacy sessions allow requests from the server. To ask for input in every revision, use
     /// [`request_input`](Self::request_input).
     ///
     /// # Errors
@@ -359,7 +389,8 @@ impl Server {
     /// - the client lacks the required capability;
     /// - the negotiated revision does not let a server send this request;
     /// - the params do not encode as a JSON object; or
-    /// - the request in [`CallOptions::parent`] has ended or its client accepts no requests.
+    /// - the request in [`CallOptions::parent`] has ended, or uses revision 2026-07-28, in which
+    ///   clients accept no requests.
     pub fn call<R: ServerRequest>(
         &mut self,
         now: Instant,
@@ -403,15 +434,19 @@ impl Server {
 
     /// Sends a notification to the client by method name.
     ///
+    /// This method requires a legacy session. In every revision,
+    /// [`notify_changed`](Self::notify_changed), [`progress`](Self::progress) and
+    /// [`log`](Self::log) send notifications.
+    ///
     /// A log message below the client's threshold is not sent, as with [`log`](Self::log).
     ///
     /// # Errors
     /// Fails with [`Misuse`], without sending anything, if
-    /// - the connection is not ready or is closed;
+    /// - the session is not ready, or the connection is closed;
     /// - the outbound queue is full;
     /// - this server did not declare the required capability;
     /// - the negotiated revision does not let a server send this notification; or
-    /// - the params cannot be encoded.
+    /// - the params do not encode as a JSON object.
     pub fn notify_raw(
         &mut self,
         now: Instant,
@@ -426,7 +461,8 @@ impl Server {
     /// Closes a request's HTTP event stream without answering the request.
     ///
     /// The client reconnects after the retry delay that it received on the stream, and gets the
-    /// response on the new stream. Does nothing if the stream cannot be resumed.
+    /// response on the new stream. Only streams of revision 2025-11-25 can be resumed in this way:
+    /// for any other stream, this method does nothing.
     ///
     /// # Errors
     /// Fails with [`Misuse::Stale`] if the request was answered or cancelled.
@@ -436,8 +472,8 @@ impl Server {
 
     /// Closes the connection once all open requests have been answered.
     ///
-    /// [`Limits::drain_timeout`] limits how long to wait for the answers, even if the client has
-    /// already closed its side. The last event is [`Event::Closed`].
+    /// The server waits for the answers for at most [`Limits::drain_timeout`]. This limit also
+    /// applies if the client has already closed its side. The last event is [`Event::Closed`].
     pub fn close(&mut self, now: Instant) {
         let _done = self.apply(now, Command::Close);
     }

@@ -19,8 +19,8 @@ use crate::wire::{Line, LineReader, Outbox};
 
 /// A [`Client`](crate::client::Client) or a [`Server`](crate::server::Server) on a byte stream.
 ///
-/// The application uses the client or server, to which this type dereferences. The event loop that
-/// moves the bytes uses the [`Endpoint`] implementation.
+/// The application calls the methods of the client or server, to which this type dereferences. The
+/// event loop passes the bytes with the methods of [`Endpoint`].
 ///
 /// ```
 /// use mcp_proto::server::{Config, Server};
@@ -204,18 +204,19 @@ impl Shutdown {
         }
     }
 
-    /// Returns the step that is due now, only once. Returns `None` if no step is due.
+    /// Returns the step that is due, or `None` if no step is due. Each step is returned only once.
     pub fn poll_step(&mut self) -> Option<ShutdownStep> {
         self.due.take()
     }
 
-    /// Returns when the next step is due; `None` after the last step.
+    /// Returns the time at which the next step becomes due, or `None` if no step follows.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
         self.next.map(|(_, at)| at)
     }
 
-    /// Advances the shutdown to `now`. If the next step's time has come, that step becomes due.
+    /// Makes the next step due if `now` has reached the time from
+    /// [`poll_timeout`](Self::poll_timeout).
     pub fn handle_timeout(&mut self, now: Instant) {
         let Some((step, _)) = self.next.filter(|(_, at)| *at <= now) else { return };
         self.due = Some(step);

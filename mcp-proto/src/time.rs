@@ -18,7 +18,8 @@ pub(crate) fn sooner(one: Option<Instant>, other: Option<Instant>) -> Option<Ins
 /// A point in time, in nanoseconds since an epoch that the program chooses.
 ///
 /// There is no `now()` and no conversion from `std::time::Instant`: the program reads its own clock
-/// and passes the time with every call. Arithmetic saturates at both ends.
+/// and passes the time with every call. Arithmetic does not overflow: an instant saturates at
+/// [`MAX`](Self::MAX), and the duration since a later instant is zero.
 ///
 /// ```
 /// use core::time::Duration;

@@ -26,9 +26,9 @@ impl<'c, T: Decode> Call<'c, T> {
 
     /// Sets the timeout for the response. Each progress notification restarts this timeout.
     ///
-    /// While the server waits for an answer from this client, this timeout applies only if it was
-    /// set without [`timeout_max`](Self::timeout_max). Otherwise, only the maximum total time
-    /// applies during that wait.
+    /// While the server waits for an answer from this client, only the maximum total time applies.
+    /// Exception: a timeout that is set without [`timeout_max`](Self::timeout_max) also applies
+    /// during that wait.
     ///
     /// Default: [`Limits::call_timeout`](crate::proto::Limits::call_timeout) (60 s unless changed).
     pub fn timeout(self, timeout: Duration) -> Self {

@@ -13,7 +13,7 @@ use crate::runtime::Threads;
 
 /// Extends [`Client`] with methods that connect it to a server.
 ///
-/// Each connection uses three threads.
+/// Each connection uses three threads, or five if [`spawn`](Connect::spawn) opened it.
 ///
 /// The trait is sealed: [`Client`] is its only implementation.
 pub trait Connect: mcp_adapter::ExtensionSeal {
@@ -22,9 +22,10 @@ pub trait Connect: mcp_adapter::ExtensionSeal {
     /// The server runs in its own process group and is shut down when the connection closes: its
     /// stdin is closed, and if it does not exit, the group receives SIGTERM and finally SIGKILL.
     ///
-    /// The client first sends `server/discover` to detect whether the server supports a modern
-    /// revision (2026-07-28 or later). If the server exits before it has answered, it is restarted
-    /// and receives `initialize` right away.
+    /// By default, the client first sends `server/discover` to detect whether the server supports a
+    /// modern revision (2026-07-28 or later). If the server exits before it has answered, the
+    /// client restarts the server and starts with `initialize`. To skip `server/discover`, expect
+    /// the legacy era with [`Client::expect_era`].
     ///
     /// # Errors
     /// Fails with
@@ -36,9 +37,9 @@ pub trait Connect: mcp_adapter::ExtensionSeal {
 
     /// Connects over a pair of byte streams and waits until the server has identified itself.
     ///
-    /// When the connection ends, `writer` is dropped. The drop must close the underlying stream. If
-    /// `writer` is itself a `TcpStream` or `UnixStream`, the stream is also shut down, so `reader`
-    /// may be a clone of it.
+    /// When the connection ends, `writer` is dropped. This drop must close the underlying stream,
+    /// so that the server detects the end. Exception: if `writer` is a `TcpStream` or `UnixStream`,
+    /// `reader` may be a clone of it, because the write half is shut down before the drop.
     ///
     /// # Errors
     /// Fails with [`Error::Start`] if the connection cannot be opened, and with [`Error::Io`] if a

@@ -32,8 +32,8 @@ impl Connection {
 
     /// Returns the asynchronous form of this connection, for use with any executor.
     ///
-    /// Clones of the returned value do not keep the connection open: dropping the last blocking
-    /// [`Connection`] closes it.
+    /// The connection closes when the last blocking [`Connection`] is dropped, even if clones of
+    /// the returned value still exist.
     #[must_use]
     pub fn as_async(&self) -> &mcp_adapter::Connection {
         &self.inner.0

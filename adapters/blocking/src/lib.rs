@@ -49,10 +49,11 @@
 //!
 //! # Features
 //!
-//! With the `schemars` feature, `Server::tool` derives the schema of a tool's arguments from their
-//! Rust type. With `seal`, `Server::seal` authenticates the state that a handler stores while the
-//! client gathers input. With `record`, `Server::record` and `Client::record` record connections
-//! over byte streams, including secrets, for printing and replay.
+//! With the `schemars` feature, which is enabled by default, `Server::tool` derives the schemas of
+//! a tool from the Rust types of its arguments and result. With `seal`, `Server::seal`
+//! authenticates the state that a handler stores while the client gathers input. With `record`,
+//! `Server::record` and `Client::record` record connections over byte streams, including secrets,
+//! for printing and replay.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -65,17 +66,20 @@ pub mod http;
 mod runtime;
 mod server;
 mod subscription;
+pub mod testing;
 mod wait;
 mod watchdog;
 
 pub use call::{Call, Pending};
 pub use client::Connect;
 pub use connection::Connection;
+#[cfg(feature = "schemars")]
+pub use mcp_adapter::Json;
 #[cfg(feature = "record")]
 pub use mcp_adapter::private_file;
 pub use mcp_adapter::{
-    AsyncCx, Changed, Changes, Client, Cx, Error, ListError, Server, SubscriptionChange, ToolError,
-    proto,
+    AsyncCx, Changed, Changes, Client, Cx, Error, FormAnswer, IntoToolResult, ListError, Server,
+    SubscriptionChange, ToolError, proto,
 };
 pub use server::Serve;
 pub use subscription::Subscription;

@@ -16,25 +16,29 @@ use crate::runtime::Threads;
 ///
 /// The trait is sealed: [`Server`] is its only implementation.
 pub trait Serve: mcp_adapter::ExtensionSeal {
-    /// Serves on stdin and stdout until the client disconnects, or until SIGINT, SIGTERM or SIGHUP.
+    /// Serves on stdin and stdout until the client disconnects or a closing signal arrives.
     ///
-    /// If a signal is ignored when serving starts (`nohup`, for example, ignores SIGHUP), it stays
-    /// ignored on Linux and Android; on other systems, this method then handles none of the three
-    /// signals. If the program itself handles one of the three, this method handles none of them.
-    /// After the last server has closed, a further signal ends the process with exit code 130.
+    /// SIGINT, SIGTERM and SIGHUP close the server. On Linux and Android, a signal that is ignored
+    /// when serving starts stays ignored; `nohup`, for example, ignores SIGHUP. On other systems,
+    /// this method handles none of the three signals if one of them is ignored. On all systems, it
+    /// handles none of them if the program itself handles one. After the last server has closed, a
+    /// further signal ends the process with exit code 130.
     ///
-    /// At the end of stdin, as in `server < requests | less`, requests in progress can be answered
-    /// within `Limits::eof_drain_timeout` (10 s by default), and the client may pause for
-    /// `Limits::stall_timeout` (60 s) while it reads the remaining output. After a signal, shorter
-    /// times apply: requests in progress can be answered within `Limits::drain_timeout` (50 ms),
-    /// and remaining output is sent for at most 2 s, as long as the client reads it.
+    /// The end of stdin, as in `server < requests | less`, leaves time for the remaining work:
+    /// - Requests in progress can be answered within `Limits::eof_drain_timeout` (default: 10 s).
+    /// - The client may pause for `Limits::stall_timeout` (default: 60 s) while it reads the
+    ///   remaining output.
+    ///
+    /// A signal leaves less time:
+    /// - Requests in progress can be answered within `Limits::drain_timeout` (default: 50 ms).
+    /// - The remaining output is sent for at most 2 s, and only as long as the client reads it.
     ///
     /// The server owns both streams: any other output to stdout corrupts the protocol. If stdin is
     /// still open when this method returns, a thread stays blocked on it until the process exits.
     ///
     /// # Errors
     /// Fails if
-    /// - a registered tool, resource or prompt is invalid;
+    /// - a registered tool, resource, resource template or prompt is invalid;
     /// - stdin or stdout is unavailable, or reading or writing fails for a reason other than the
     ///   client's disconnection;
     /// - a thread cannot be started;
@@ -43,13 +47,13 @@ pub trait Serve: mcp_adapter::ExtensionSeal {
 
     /// Serves on a pair of byte streams until the client disconnects.
     ///
-    /// When the connection ends, `writer` is dropped. The drop must close the underlying stream. If
-    /// `writer` is itself a `TcpStream` or `UnixStream`, the stream is also shut down, so `reader`
-    /// may be a clone of it.
+    /// When the connection ends, `writer` is dropped. This drop must close the underlying stream,
+    /// so that the client detects the end. Exception: if `writer` is a `TcpStream` or `UnixStream`,
+    /// `reader` may be a clone of it, because the write half is shut down before the drop.
     ///
     /// # Errors
     /// Fails if
-    /// - a registered tool, resource or prompt is invalid;
+    /// - a registered tool, resource, resource template or prompt is invalid;
     /// - a thread cannot be started;
     /// - reading or writing fails for a reason other than the client's disconnection. This includes
     ///   [`WouldBlock`](io::ErrorKind::WouldBlock): the streams must block;

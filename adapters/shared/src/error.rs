@@ -5,7 +5,7 @@ use std::io;
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use mcp_proto::schema::DecodeError;
+use mcp_proto::schema::{DecodeError, OutputError};
 use mcp_proto::{CallError, CloseReason, Misuse};
 
 /// An error from a connection or a call.
@@ -14,7 +14,9 @@ use mcp_proto::{CallError, CloseReason, Misuse};
 pub enum Error {
     /// The call failed.
     Call(CallError),
-    /// The connection ended.
+    /// The connection ended because of a protocol fault.
+    ///
+    /// Only [`Connection::close`](crate::Connection::close) returns this error.
     Closed(CloseReason),
     /// The result does not match the method.
     Decode(DecodeError),
@@ -22,9 +24,12 @@ pub enum Error {
     Io(io::Error),
     /// The operation is invalid in the connection's current state, or the peer does not support it.
     Misuse(Misuse),
+    /// The output of a tool could not be read as the expected type; see
+    /// [`CallToolResult::structured`](mcp_proto::schema::CallToolResult::structured).
+    Output(OutputError),
     /// A list, such as that of the server's tools, could not be fetched completely.
     List(ListError),
-    /// The server could not be started or reached, or the connection could not be opened.
+    /// The connection could not be opened, for example because the server exited or is unreachable.
     Start {
         /// The reason why the connection could not be opened.
         why: CloseReason,
@@ -110,6 +115,7 @@ impl fmt::Display for Error {
             Self::Decode(error) => write!(f, "invalid result: {error}"),
             Self::Io(error) => error.fmt(f),
             Self::Misuse(error) => error.fmt(f),
+            Self::Output(error) => error.fmt(f),
             Self::List(error) => error.fmt(f),
             Self::Start { why, status, stderr, probed, http } => {
                 match http {
@@ -147,6 +153,12 @@ impl From<CallError> for Error {
 impl From<DecodeError> for Error {
     fn from(error: DecodeError) -> Self {
         Self::Decode(error)
+    }
+}
+
+impl From<OutputError> for Error {
+    fn from(error: OutputError) -> Self {
+        Self::Output(error)
     }
 }
 

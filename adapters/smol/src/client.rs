@@ -12,8 +12,8 @@ use crate::runtime::Smol;
 
 /// Extends [`Client`] with methods that use smol to connect it to a server.
 ///
-/// The background tasks of a connection run on smol's global executor, no matter which executor
-/// polls its calls.
+/// The background tasks of a connection run on smol's global executor, even if another executor
+/// polls the futures that the methods of the connection return.
 ///
 /// The trait is sealed: [`Client`] is its only implementation.
 pub trait Connect: mcp_adapter::ExtensionSeal {
@@ -26,9 +26,10 @@ pub trait Connect: mcp_adapter::ExtensionSeal {
     /// The executor stops when the program exits, so await [`Connection::close`] before that.
     /// Otherwise, a server that does not exit when its stdin is closed may be left running.
     ///
-    /// The client first sends `server/discover` to detect whether the server supports a modern
-    /// revision (2026-07-28 or later). If the server exits before it has answered, it is restarted
-    /// and receives `initialize` right away.
+    /// By default, the client first sends `server/discover` to detect whether the server supports a
+    /// modern revision (2026-07-28 or later). If the server exits before it has answered, the
+    /// client restarts the server and starts with `initialize`. To skip `server/discover`, expect
+    /// the legacy era with [`Client::expect_era`].
     ///
     /// # Errors
     /// Fails with

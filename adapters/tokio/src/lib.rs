@@ -90,11 +90,11 @@
 //!
 //! # Features
 //!
-//! With the `schemars` feature, `Server::tool` and `Server::tool_async` derive the schema of a
-//! tool's arguments from their Rust type. With `seal`, `Server::seal` authenticates the state that
-//! a handler stores while the client gathers input. With `record`, `Server::record` and
-//! `Client::record` record connections over byte streams, including secrets, for printing and
-//! replay.
+//! With the `schemars` feature, which is enabled by default, `Server::tool` and its siblings derive
+//! the schemas of a tool from the Rust types of its arguments and result. With `seal`,
+//! `Server::seal` authenticates the state that a handler stores while the client gathers input.
+//! With `record`, `Server::record` and `Client::record` record connections over byte streams,
+//! including secrets, for printing and replay.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -107,13 +107,16 @@ mod runtime;
 mod server;
 mod signals;
 mod streams;
+pub mod testing;
 mod turn;
 
 pub use client::Connect;
+#[cfg(feature = "schemars")]
+pub use mcp_adapter::Json;
 #[cfg(feature = "record")]
 pub use mcp_adapter::private_file;
 pub use mcp_adapter::{
-    AsyncCx, Call, Changed, Changes, Client, Connection, Cx, Error, ListError, Pending, Server,
-    Subscription, SubscriptionChange, ToolError, proto,
+    AsyncCx, Call, Changed, Changes, Client, Connection, Cx, Error, FormAnswer, IntoToolResult,
+    ListError, Pending, Server, Subscription, SubscriptionChange, ToolError, proto,
 };
 pub use server::Serve;

@@ -18,17 +18,20 @@ use crate::streams::standard;
 ///
 /// The trait is sealed: [`Server`] is its only implementation.
 pub trait Serve: mcp_adapter::ExtensionSeal {
-    /// Serves on stdin and stdout until the client disconnects, or until SIGINT, SIGTERM or SIGHUP.
+    /// Serves on stdin and stdout until the client disconnects or a closing signal arrives.
     ///
-    /// On Linux and Android, a signal that is ignored when serving starts stays ignored; `nohup`,
-    /// for example, ignores SIGHUP. On other systems, this method never handles SIGHUP. After the
+    /// SIGINT, SIGTERM and, on Linux and Android, SIGHUP close the server. There, a signal that is
+    /// ignored when serving starts stays ignored; `nohup`, for example, ignores SIGHUP. After the
     /// last server has closed, a further signal ends the process with exit code 130.
     ///
-    /// At the end of stdin, as in `server < requests | less`, requests in progress can be answered
-    /// within `Limits::eof_drain_timeout` (10 s by default), and the client may pause for
-    /// `Limits::stall_timeout` (60 s) while it reads the remaining output. After a signal, shorter
-    /// times apply: requests in progress can be answered within `Limits::drain_timeout` (50 ms),
-    /// and remaining output is sent for at most 2 s, as long as the client reads it.
+    /// At the end of stdin, as in `server < requests | less`,
+    /// - requests in progress can be answered within `Limits::eof_drain_timeout` (10 s by default);
+    /// - the client may pause for `Limits::stall_timeout` (60 s) while it reads the remaining
+    ///   output.
+    ///
+    /// After a signal, shorter times apply:
+    /// - requests in progress can be answered within `Limits::drain_timeout` (50 ms);
+    /// - remaining output is sent for at most 2 s, as long as the client reads it.
     ///
     /// The server owns both streams: any other output to stdout corrupts the protocol. No runtime
     /// thread blocks on stdin, so an open stdin does not delay the runtime's shutdown.

@@ -30,13 +30,13 @@ pub fn session(data: &[u8]) {
                 let revision = Revision::LEGACY[usize::from(how) % Revision::LEGACY.len()];
                 let served = Rc::new(RefCell::new(Served::new(now, revision, &id)));
                 let is_refused = is_full || known.contains_key(&id);
-                assert_eq!(table.insert(now, &id, Rc::clone(&served)).is_err(), is_refused);
+                assert_eq!(table.insert(now, &id, None, Rc::clone(&served)).is_err(), is_refused);
                 if !is_refused {
                     known.insert(id, (now, served));
                 }
             }
             1 => {
-                let removed = table.remove(&id);
+                let removed = table.remove(&id, None);
                 assert_eq!(removed.is_some(), known.remove(&id).is_some());
                 end(now, removed);
             }
@@ -63,7 +63,7 @@ pub fn session(data: &[u8]) {
                 assert!(table.poll_timeout().is_some() || known.is_empty());
             }
             _ => {
-                let served = table.get(now, &id).map(Rc::clone);
+                let served = table.get(now, &id, None).map(Rc::clone);
                 assert_eq!(served.is_some(), known.contains_key(&id));
                 let Some(served) = served else { continue };
                 known.entry(id).and_modify(|(used, _)| *used = now);

@@ -7,8 +7,8 @@ use crate::schema::{
 
 /// The list affected by a change to the catalog.
 ///
-/// A server that declared `listChanged` notifies its clients after each change, or once after
-/// several changes.
+/// If the server declared `listChanged`, the application must notify the clients of the change. One
+/// notification may cover several changes.
 ///
 /// ```
 /// use mcp_proto::catalog::{Catalog, ChangedList};

@@ -26,13 +26,14 @@ impl<H> Catalog<H> {
     ///
     /// `revision` is the peer's revision; see [`Context::peer`](crate::Context::peer).
     ///
-    /// For a list request, returns a copy of the entries on the requested page. For a read request,
-    /// if no resource has the requested URI, the templates are tried, most specific first, until
-    /// one matches.
+    /// - For a list request, returns a copy of the entries on the requested page.
+    /// - For a read request, prefers the resource with the requested URI. If there is none, tries
+    ///   the templates, most specific first, until one matches.
+    /// - For a method that the catalog does not handle, returns [`Resolved::Other`].
     ///
     /// # Errors
     /// Returns the error to send as the response. If no resource or template matches the URI to
-    /// read, this error is created by [`resource_not_found`]. In all other cases, the error code is
+    /// read, the error is that of [`resource_not_found`]. In all other cases, the error code is
     /// `-32602`, for one of these reasons:
     /// - the params are malformed;
     /// - the tool, prompt, resource template or argument is unknown;

@@ -205,11 +205,13 @@ impl<H> Catalog<H> {
 
     /// Adds a resource template at the end of the list.
     ///
-    /// A read request resolves to the resource with the requested URI if there is one, and
-    /// otherwise to the most specific template that matches the URI. The most specific template is
-    /// the one with the most literal characters. Among templates with equally many, the one with
-    /// the fewest `{+x}` and `{#x}` expressions takes precedence, then the one with the fewest
-    /// variables, then the one added first.
+    /// A read request resolves to the resource with the requested URI. If there is none, the
+    /// request resolves to the most specific template that matches the URI. These criteria decide
+    /// which template is the most specific; each one applies if those before it result in a tie:
+    /// 1. the most literal characters;
+    /// 2. the fewest `{+x}` and `{#x}` expressions;
+    /// 3. the fewest variables;
+    /// 4. the earliest position in the list.
     ///
     /// # Errors
     /// Fails if

@@ -169,10 +169,11 @@ impl Encode for CatalogResult {
     }
 }
 
-/// Creates a completion result from `values`, or from the first 100 if there are more.
+/// Creates a completion result that contains at most the first 100 of `values`.
 ///
-/// Sort `values` by relevance, most relevant first. `total` is the total number of matches; it is
-/// ignored unless it is greater than the number of `values`.
+/// Sort `values` by relevance, most relevant first. If there are more matches than `values`
+/// contains, `total` is their total number. A `total` that does not exceed the number of `values`
+/// is ignored.
 ///
 /// ```
 /// use mcp_proto::catalog::completion;

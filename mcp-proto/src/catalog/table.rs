@@ -26,9 +26,9 @@ pub struct Pages {
     pub entries_max: usize,
     /// Maximum size of a page (the result of one list request), in bytes of JSON. Default: 1 MiB.
     ///
-    /// An entry that does not fit on a page by itself cannot be added. The message that contains a
-    /// page is a few hundred bytes larger than the page. This message must not exceed the message
-    /// size that the clients accept.
+    /// An entry that is larger than a whole page cannot be added. The response that contains a page
+    /// is a few hundred bytes larger than the page, so choose a maximum that is well below the
+    /// message size that clients accept.
     pub bytes_max: usize,
 }
 

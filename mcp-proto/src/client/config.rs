@@ -113,10 +113,11 @@ impl Config {
         self
     }
 
-    /// Makes the client deliver requests for `method`, a method that no revision defines.
+    /// Makes the client deliver requests for `method` to the application.
     ///
-    /// The application receives such a request as an
-    /// [`Event::Request`](crate::client::Event::Request). By default, the client refuses it.
+    /// Use this for methods that no revision defines. The application receives such a request as an
+    /// [`Event::Request`](crate::client::Event::Request). By default, the client responds with
+    /// [`METHOD_NOT_FOUND`](crate::code::METHOD_NOT_FOUND).
     #[must_use]
     pub fn serve_method(mut self, method: &str) -> Self {
         self.0.served_methods.push(method.into());

@@ -14,16 +14,16 @@ use crate::vocabulary::{CallError, CallId, Fault};
 /// [`OutgoingKind::Request`](crate::OutgoingKind::Request). A call that is retried with input is
 /// sent as a new request with a new id.
 impl Client {
-    /// Declares that the transport sends each message in a separate HTTP request or the like.
+    /// Declares that the transport sends each message in a separate request, as HTTP does.
     ///
-    /// The client then expects that two messages may reach different servers. Call this method
-    /// before the client handles its first message. Afterwards, [`drain_ended`](Self::drain_ended)
-    /// reports the JSON-RPC requests that have ended.
+    /// Two messages can then reach different servers, and the client takes this into account when
+    /// it detects the era. From now on, [`drain_ended`](Self::drain_ended) reports the JSON-RPC
+    /// requests that have ended. Call this method before the client handles its first message.
     pub fn use_exchanges(&mut self) {
         self.connection.use_exchanges();
     }
 
-    /// Appends to `ended` the ids of the requests that have ended since the last call.
+    /// Appends to `ended` the ids of requests that have ended since this method last ran.
     ///
     /// The transport can stop waiting for responses to these requests.
     pub fn drain_ended(&mut self, ended: &mut Vec<u64>) {
@@ -38,34 +38,39 @@ impl Client {
 
     /// Returns the application's call that was sent as request `id`.
     ///
-    /// Returns `None` if the request has ended, or if the connection itself sent it, as with a
-    /// ping.
+    /// Returns `None` if the request has ended. Also returns `None` for a request that the client
+    /// sent by itself, such as a ping that checks the connection.
     #[must_use]
     pub fn call_of(&self, id: u64) -> Option<CallId> {
         self.connection.call_of(id)
     }
 
-    /// Returns the negotiated revision or, during the handshake, the revision being tried.
+    /// Returns the negotiated revision, or the proposed one if none is negotiated yet.
     #[must_use]
     pub fn revision(&self) -> Revision {
         self.connection.revision()
     }
 
-    /// Requests a page of the list of tools for the transport itself; `cursor` is a JSON string.
+    /// Requests a page of the list of tools, for use by the transport itself.
     ///
-    /// Returns the id of the request. The transport reads the response and then passes it to this
-    /// client. The application receives no event for it. Returns `None` if the connection is not
-    /// open, or if the server offers no tools. The request does not count towards
-    /// [`Limits::calls_max`](crate::Limits::calls_max).
+    /// `cursor` is the JSON string that names the page; `None` requests the first page. Returns the
+    /// id of the request, or `None` if the connection is not open or the server offers no tools.
+    ///
+    /// The transport reads the response and then passes it to this client, which reports no event
+    /// for it. The request is sent even if the limit [`calls_max`](crate::Limits::calls_max) is
+    /// reached.
     pub fn list_tools(&mut self, now: Instant, cursor: Option<&[u8]>) -> Option<u64> {
         self.connection.list_tools(now, cursor)
     }
 
-    /// Sends request `id` again, although the server has refused it.
+    /// Sends request `id` again under a new id, for example with other headers.
     ///
-    /// Returns the id of the new request. Returns `None` if the request has ended or may not be
-    /// repeated. Only a modern request for which a server may require input can be repeated, and
-    /// only if the server has not required input yet.
+    /// Call this method instead of passing the server's error response to this client. Returns the
+    /// new id, or `None` if
+    /// - the request has ended;
+    /// - the method is not `tools/call`, `resources/read` or `prompts/get`;
+    /// - the request belongs to a legacy session;
+    /// - the server has already required input for the request.
     pub fn send_again(&mut self, now: Instant, id: u64) -> Option<u64> {
         self.connection.send_again(now, id)
     }
@@ -89,13 +94,16 @@ impl Client {
         self.connection.fail(now, fault);
     }
 
-    /// Reports a response that contradicts the negotiated [`Era`](crate::Era) of the server.
+    /// Handles a response that contradicts the negotiated [`Era`](crate::Era) of the server.
     ///
-    /// A legacy session ends as in [`handle_session_lost`](Self::handle_session_lost); the client
-    /// then detects the era, and the connection continues in that era. A modern connection first
-    /// probes the server with `server/discover`, and changes only if the server turns out to be
-    /// legacy. Does nothing while the connection is being opened, or if the configuration allows no
-    /// modern revision.
+    /// A legacy session ends as in [`handle_session_lost`](Self::handle_session_lost). The client
+    /// then detects the era with `server/discover` and opens the connection in the detected era.
+    ///
+    /// A modern connection remains open while the client sends `server/discover`. If the outcome
+    /// shows that the server is legacy, the client ends the open calls and opens a legacy session.
+    ///
+    /// Does nothing while the connection is being opened, or if the configuration allows no modern
+    /// revision.
     pub fn handle_era_refuted(&mut self, now: Instant) {
         self.connection.handle_era_refuted(now);
     }

@@ -34,8 +34,9 @@ pub(crate) type Questions<'a> = Cow<'a, [(&'a str, NeededInput)]>;
 ///
 /// Implemented by [`Client`](crate::client::Client) and [`Server`](crate::server::Server).
 ///
-/// This trait is sealed. Generic code builds an [`OwnedCommand`] and converts it to the role's
-/// command type. Transports use [`MessageEndpoint`] instead.
+/// Other crates cannot implement this trait. Generic code builds an [`OwnedCommand`] and converts
+/// it to the [`Command`](Self::Command) type of the client or server. Code that implements a
+/// transport uses the supertrait [`MessageEndpoint`].
 ///
 /// ```
 /// use mcp_proto::server::{Config, Server};
@@ -66,13 +67,16 @@ pub trait Apply: MessageEndpoint<Event: fmt::Display> {
     fn apply(&mut self, now: Instant, command: Self::Command<'_>)
     -> Result<CommandOutcome, Misuse>;
 
-    /// Converts a command to its owned form, encoding its values for the negotiated revision.
+    /// Converts a command to its owned form, which contains its values as JSON text.
+    ///
+    /// The values are encoded for the revision of the incoming request that the command refers to,
+    /// if any, and otherwise for the negotiated revision.
     fn to_owned_command(&self, command: Self::Command<'_>) -> OwnedCommand;
 
     /// Returns the description of the peer.
     ///
-    /// A client returns `None` until its handshake or discovery is complete. A server returns
-    /// `None` until it has a legacy session.
+    /// A client returns `None` until its handshake or discovery is complete. A server describes
+    /// only the client of a legacy session, and returns `None` without such a session.
     fn peer(&self) -> Option<&Arc<Peer>>;
 }
 
@@ -137,10 +141,13 @@ numbers! { CallId IncomingId }
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub enum Payload<'a> {
-    /// No params.
+    /// No params. In a response, an empty payload fails with [`Misuse::Unencodable`].
     #[default]
     Empty,
-    /// A value, encoded for the negotiated revision when the command is applied.
+    /// A value, encoded when the command is applied.
+    ///
+    /// A result is encoded for the revision of the request that it answers, and params for the
+    /// negotiated revision.
     Value(&'a dyn Encode),
     /// JSON text, sent unchanged in every revision.
     Json(Raw),

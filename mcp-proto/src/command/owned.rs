@@ -8,13 +8,15 @@ use crate::rpc::ErrorObject;
 use crate::schema::Level;
 use crate::vocabulary::{CallId, CallOptions, Change, Filter, IncomingId, NeededInput, Progress};
 
-/// An owned command for a client or a server, to queue, send to another thread, record or replay.
+/// A command to a client or a server that owns its contents.
 ///
-/// A reference converts to [`client::Command`](crate::client::Command) or
+/// Owned commands can be queued, sent to another thread, recorded and replayed. To apply one,
+/// convert a reference to it to a [`client::Command`](crate::client::Command) or
 /// [`server::Command`](crate::server::Command). The conversion fails with
 /// [`Misuse::Unsupported`](crate::Misuse::Unsupported) for a command that only the other role has.
-/// Params and results are JSON text encoded for one revision, so apply the command only to a
-/// connection that negotiated this revision.
+///
+/// Params and results are JSON text for one revision, so apply the command only to a connection
+/// that uses this revision.
 ///
 /// ```
 /// use mcp_proto::client::{Client, Command, Config};

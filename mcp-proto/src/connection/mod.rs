@@ -34,7 +34,9 @@ use crate::revision::{Revision, Side};
 use crate::rpc::ErrorObject;
 use crate::schema::Level;
 use crate::time::{Instant, sooner};
-use crate::vocabulary::{CallError, CallId, CloseReason, Event, Fault, Identity, IncomingId, Peer};
+use crate::vocabulary::{
+    CallError, CallId, Caller, CloseReason, Event, Fault, Identity, IncomingId, Peer,
+};
 
 use context::{Effect, Env};
 use inbound::{Inbound, Responded};
@@ -92,6 +94,11 @@ impl Connection {
 
     pub(crate) fn limits(&self) -> &Limits {
         self.env.limits()
+    }
+
+    /// Sets the sender of the requests that arrive from now on.
+    pub(crate) fn set_caller(&mut self, caller: Option<Arc<Caller>>) {
+        self.inbound.set_caller(caller);
     }
 
     /// Returns the negotiated revision, or the proposed one until the peer is known.
@@ -222,7 +229,7 @@ impl Connection {
             // The transport has read the response.
             Owner::ToolList => {}
             Owner::Unsubscribe => {
-                self.subscriptions.on_unsubscribed();
+                self.subscriptions.on_unsubscribed(call.0);
                 self.send_subscriptions();
             }
         }

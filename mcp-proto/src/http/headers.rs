@@ -31,11 +31,12 @@ pub trait Headers {
     // HTTP-46: header names are case-insensitive.
     fn value(&self, name: &str, nth: usize) -> Option<&[u8]>;
 
-    /// Returns the value of a header that may appear at most once.
+    /// Returns the value of a header that may appear at most once, or `None` if it is absent.
     ///
     /// # Errors
-    /// Returns [`RepeatedHeader`] if the header appears more than once, even with equal values.
-    /// Otherwise, an intermediary could check one of the values while this side uses another.
+    /// Returns [`RepeatedHeader`] if the header appears more than once, even with equal values. If
+    /// repeated headers were accepted, an intermediary could check one value while this side uses
+    /// another.
     fn single(&self, name: &str) -> Result<Option<&[u8]>, RepeatedHeader> {
         match self.value(name, 1) {
             None => Ok(self.value(name, 0)),

@@ -31,9 +31,12 @@ const DEPTH_MAX: usize = 32;
 ///
 /// [standard headers]: https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#standard-request-headers
 ///
-/// Values that are not plain text are [encoded](super::header::encode), but servers reject a method
-/// that needs encoding. `Mcp-Name` is `None` if requests for `method` have no such header, or if
-/// `params` lacks the member whose value the header repeats, such as `name` or `uri`.
+/// Revision 2026-07-28 requires these headers. Values that are not plain text are
+/// [encoded](super::header::encode). Servers reject a method that needs encoding.
+///
+/// `Mcp-Name` repeats a member of `params`, such as `name` or `uri`. The second value is `None` if
+/// - requests for `method` have no `Mcp-Name`; or
+/// - the member is absent or not a string.
 ///
 /// ```
 /// use mcp_proto::Raw;
@@ -62,14 +65,16 @@ pub(super) fn standard_of<'a>(
     (encode(method), name.map(|name| encode(&name).into_owned()))
 }
 
-/// The arguments of a tool that are mirrored into [`Mcp-Param-*` headers][custom].
+/// The arguments of a tool that clients repeat in [`Mcp-Param-*` headers][custom].
 ///
-/// An argument is mirrored if the tool's input schema annotates its property with `x-mcp-header`.
+/// An argument is repeated, or *mirrored*, if the tool's input schema annotates its property with
+/// `x-mcp-header`. Only revision 2026-07-28 has these headers.
 ///
 /// [custom]: https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#custom-headers-from-tool-parameters
 ///
-/// A client creates a `ParamHeaders` for each listed tool and drops tools with invalid annotations.
-/// A server creates one for the tool that is called.
+/// [`HttpClient`](super::client::HttpClient) reads the annotations of each listed tool and drops
+/// tools with invalid annotations. [`PostHead::read`](super::PostHead::read) reads the annotations
+/// of the tool that is called.
 ///
 /// ```
 /// use mcp_proto::Raw;
@@ -132,7 +137,8 @@ impl ParamHeaders {
     /// Returns the names and encoded values of the headers for a call with these arguments.
     ///
     /// An argument that is absent or `null` has no header. An argument that is not a string, a
-    /// boolean or an integer within ±(2^53 - 1) has no header either, and servers reject the call.
+    /// boolean or an integer within ±(2^53 - 1) has no header either; servers reject a call with
+    /// such an argument.
     // HTTP-47: `null` and absent arguments are omitted. HTTP-49: encoding of values.
     #[must_use]
     pub fn headers(&self, arguments: Option<&Raw>) -> Vec<(String, String)> {
@@ -355,7 +361,7 @@ impl SchemaWalk<'_> {
 
 /// The error for an invalid `x-mcp-header` annotation.
 ///
-/// A tool with such an annotation cannot be called over HTTP.
+/// [`HttpClient`](super::client::HttpClient) removes tools with such annotations from tool lists.
 // HTTP-48: clients exclude such tools.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]

@@ -12,8 +12,9 @@ use crate::rpc::{self, ErrorObject, RequestId};
 
 /// The complete response to a rejected request.
 ///
-/// The driver sends status, headers and body unchanged. Of the text in a refusal, the client
-/// controls only its request id, and the names of a revision and a method.
+/// The driver sends status, headers and body unchanged. A refusal that this crate creates repeats
+/// at most three texts of the client: the request id, the name of a revision, and the name of a
+/// method.
 ///
 /// ```
 /// use mcp_proto::http::{Policy, admit};
@@ -59,9 +60,9 @@ impl Refusal {
 
     /// Creates a refusal whose body is a JSON-RPC error.
     ///
-    /// `revision` is the client's revision, if known. If `id` is `None`, the revision decides
-    /// whether the body has `"id":null` or no `id` member; if the revision is unknown as well, the
-    /// body has no `id` member.
+    /// `revision` is the client's revision, if known. If `id` is `None`, the body has `"id":null`
+    /// in revisions up to 2025-06-18. In later revisions, or if the revision is unknown, the body
+    /// has no `id` member.
     #[must_use]
     pub fn with_error(
         status: u16,

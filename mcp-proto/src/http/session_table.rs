@@ -7,26 +7,33 @@ use core::fmt;
 use core::time::Duration;
 
 use crate::time::{Instant, PERIOD_MIN};
+use crate::vocabulary::Principal;
 
 /// A table of sessions by id that limits their number and their idle time.
 ///
 /// The first [`get`](Self::get) *confirms* a session. A confirmed session expires when idle. An
 /// unconfirmed one expires earlier, because its client sent `initialize` and nothing else.
 ///
+/// A session belongs to the principal that opened it, or to unauthenticated clients if it was
+/// opened without a principal. To all others, the session does not exist.
+///
 /// The driver generates the ids, because generating random numbers is IO. Each entry costs about
-/// 250 bytes in addition to the session and its id.
+/// 250 bytes in addition to the session, its id and its principal.
 ///
 /// ```
 /// use core::time::Duration;
-/// use mcp_proto::Instant;
 /// use mcp_proto::http::SessionTable;
+/// use mcp_proto::{Instant, Principal};
 ///
 /// // At most one session, idle for at most 60 s.
 /// let mut table = SessionTable::new(1, Duration::from_secs(60));
-/// table.insert(Instant::ZERO, "a", 'A').unwrap();
+/// let (ada, eve) = (Principal::new("ada"), Principal::new("eve"));
+/// table.insert(Instant::ZERO, "a", Some(&ada), 'A').unwrap();
 /// // The table is full.
-/// assert!(table.insert(Instant::ZERO, "b", 'B').is_err());
-/// assert_eq!(table.get(Instant::ZERO, "a"), Some(&'A'));
+/// assert!(table.insert(Instant::ZERO, "b", Some(&eve), 'B').is_err());
+/// assert_eq!(table.get(Instant::ZERO, "a", Some(&ada)), Some(&'A'));
+/// assert_eq!(table.get(Instant::ZERO, "a", Some(&eve)), None);
+/// assert_eq!(table.get(Instant::ZERO, "a", None), None);
 /// let late = table.poll_timeout().unwrap();
 /// assert!(table.expire(late, |_| false).is_empty());
 /// let late = table.poll_timeout().unwrap();
@@ -59,9 +66,17 @@ impl<T: fmt::Debug> fmt::Debug for SessionTable<T> {
 #[derive(Debug)]
 struct Entry<T> {
     session: T,
+    principal: Option<Principal>,
     expires: Instant,
     /// The key in `expiries`.
     key: (Instant, u64),
+}
+
+impl<T> Entry<T> {
+    // SEC-13: a session id does not authenticate its client.
+    fn belongs_to(&self, principal: Option<&Principal>) -> bool {
+        self.principal.as_ref() == principal
+    }
 }
 
 /// The default of [`SessionTable::unconfirmed_max`].
@@ -125,12 +140,18 @@ impl<T> SessionTable<T> {
         if self.sessions.len() < self.sessions_max { Ok(()) } else { Err(SessionTableFull) }
     }
 
-    /// Inserts a session.
+    /// Inserts a session of `principal`.
     ///
     /// # Errors
     /// Returns [`SessionTableFull`], and drops `session`, if the limit is reached or the id is
     /// taken. Random ids do not collide in practice.
-    pub fn insert(&mut self, now: Instant, id: &str, session: T) -> Result<(), SessionTableFull> {
+    pub fn insert(
+        &mut self,
+        now: Instant,
+        id: &str,
+        principal: Option<&Principal>,
+        session: T,
+    ) -> Result<(), SessionTableFull> {
         self.has_room()?;
         if self.sessions.contains_key(id) {
             return Err(SessionTableFull);
@@ -140,19 +161,28 @@ impl<T> SessionTable<T> {
         let key = (expires, self.next);
         self.next += 1;
         self.expiries.insert(key, Arc::clone(&id));
-        self.sessions.insert(id, Entry { session, expires, key });
+        self.sessions.insert(id, Entry { session, principal: principal.cloned(), expires, key });
         Ok(())
     }
 
-    /// Returns the session with this id, if there is one, and restarts its idle timer.
-    pub fn get(&mut self, now: Instant, id: &str) -> Option<&T> {
-        let entry = self.sessions.get_mut(id)?;
+    /// Returns the session with this id and restarts its idle timer. Returns `None` if the id is
+    /// unknown or the session belongs to another principal.
+    pub fn get(&mut self, now: Instant, id: &str, principal: Option<&Principal>) -> Option<&T> {
+        let entry = self.sessions.get_mut(id).filter(|entry| entry.belongs_to(principal))?;
         entry.expires = entry.expires.max(now + self.idle_max);
         Some(&entry.session)
     }
 
-    /// Removes and returns a session; `None` if the id is unknown.
-    pub fn remove(&mut self, id: &str) -> Option<T> {
+    /// Removes and returns a session. Returns `None` if the id is unknown or the session belongs to
+    /// another principal.
+    pub fn remove(&mut self, id: &str, principal: Option<&Principal>) -> Option<T> {
+        self.sessions.get(id).filter(|entry| entry.belongs_to(principal))?;
+        self.discard(id)
+    }
+
+    /// Like [`remove`](Self::remove), for a session of any principal: for the server itself, never
+    /// for requests.
+    pub fn discard(&mut self, id: &str) -> Option<T> {
         let entry = self.sessions.remove(id)?;
         self.expiries.remove(&entry.key);
         Some(entry.session)
@@ -163,7 +193,8 @@ impl<T> SessionTable<T> {
         self.sessions.values().map(|entry| &entry.session)
     }
 
-    /// Returns when to call [`expire`](Self::expire) next, or `None` if no timer is running.
+    /// Returns the time at which to call [`expire`](Self::expire) next, or `None` if no timer is
+    /// running.
     ///
     /// At that time, `expire` may still find that no session has expired.
     #[must_use]
@@ -176,13 +207,13 @@ impl<T> SessionTable<T> {
     /// `is_busy` returns whether a session has a request in flight or a listening client. Such a
     /// session does not count as idle.
     ///
-    /// Examines sessions by the earliest time at which they can expire, and stops at the first that
-    /// has not expired. Takes logarithmic time for each session that is examined.
+    /// Takes at most logarithmic time for each session that has expired, is busy, or was returned
+    /// by [`get`](Self::get) since it was last examined.
     pub fn expire(&mut self, now: Instant, is_busy: impl Fn(&T) -> bool) -> Vec<T> {
         let mut expired = Vec::new();
         while let Some(id) = self.first_to_expire().filter(|(at, _)| *at <= now).map(|(_, id)| id) {
             if !self.postpone_if_busy(now, &id, &is_busy) {
-                expired.extend(self.remove(&id));
+                expired.extend(self.discard(&id));
             }
         }
         expired
@@ -200,7 +231,7 @@ impl<T> SessionTable<T> {
         for _ in 0..SKIPPED_MAX.min(self.sessions.len()) {
             let (_, id) = self.first_to_expire()?;
             if !self.postpone_if_busy(now, &id, &is_busy) {
-                return self.remove(&id);
+                return self.discard(&id);
             }
         }
         None

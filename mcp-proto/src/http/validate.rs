@@ -119,7 +119,9 @@ pub enum PostedMessage {
     },
     /// A response, possibly malformed, to a request from the server. Answered with status 202.
     Response,
-    /// A JSON-RPC batch. If it contains a request, it is answered like a request.
+    /// A JSON-RPC batch, which only revision 2025-03-26 has.
+    ///
+    /// A batch that contains a request is answered like a request.
     // BAT-01: a batch holds requests, notifications and responses.
     Batch {
         /// The ids of the requests in the batch, in order. The messages are not validated yet.
@@ -139,9 +141,10 @@ impl PostHead {
     ///
     /// [checked]: https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#server-validation
     ///
-    /// A message is modern if the policy allows only modern revisions, and legacy if the policy
-    /// allows only legacy revisions. Otherwise, a message is modern if the head names a modern,
-    /// unknown or malformed revision, or if `_meta` in the body names any revision.
+    /// If the policy allows only modern or only legacy revisions, every message is treated as
+    /// modern or legacy accordingly. Otherwise, a message is modern if
+    /// - the `MCP-Protocol-Version` header names a modern or unknown revision, or is malformed; or
+    /// - `_meta` in the body names a revision.
     ///
     /// # Errors
     /// Returns the [`Refusal`] to send if

@@ -17,9 +17,9 @@ use crate::error::Unencodable;
 
 /// A JSON value, kept as validated but unparsed text without line breaks.
 ///
-/// Cloning is cheap because clones share the bytes. A value received from a peer shares its
-/// message's bytes if it is a large part of the message; otherwise, it is a copy. Equality compares
-/// the text, so `1.0` and `1` differ.
+/// Cloning is cheap because clones share the bytes. A value received from a peer shares the bytes
+/// of its message if the value is a large part of the message; otherwise, the value is a copy.
+/// Equality compares the text, so `1.0` and `1` differ.
 ///
 /// ```
 /// use mcp_proto::Raw;

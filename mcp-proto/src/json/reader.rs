@@ -206,11 +206,12 @@ impl<'a> JsonReader<'a> {
         self.or_rewind(before, number)
     }
 
-    /// Reads an object. Calls `member` once per member with the member's key and this reader. Each
-    /// call must read or skip the member's value.
+    /// Reads an object by calling `member` once per member.
     ///
-    /// Returns `None` and consumes nothing if the next value is not an object. An error from
-    /// `member` stops the iteration and is returned.
+    /// `member` receives the member's key and this reader, and must read or skip the member's
+    /// value. If `member` returns an error, the iteration stops and the error is returned.
+    ///
+    /// Returns `None` and consumes nothing if the next value is not an object.
     pub fn members<E>(
         &mut self,
         mut member: impl FnMut(&str, &mut Self) -> Result<(), E>,
@@ -248,11 +249,12 @@ impl<'a> JsonReader<'a> {
         }
     }
 
-    /// Reads an array. Calls `element` once per element with the element's index and this reader.
-    /// Each call must read or skip the element.
+    /// Reads an array by calling `element` once per element.
     ///
-    /// Returns `None` and consumes nothing if the next value is not an array. An error from
-    /// `element` stops the iteration and is returned.
+    /// `element` receives the element's index and this reader, and must read or skip the element.
+    /// If `element` returns an error, the iteration stops and the error is returned.
+    ///
+    /// Returns `None` and consumes nothing if the next value is not an array.
     pub fn elements<E>(
         &mut self,
         mut element: impl FnMut(usize, &mut Self) -> Result<(), E>,
@@ -306,9 +308,10 @@ impl<'a> JsonReader<'a> {
         self.peek_value(name).and_then(unescape).map(into_bytes)
     }
 
-    /// Returns the first member called `name` of the next value, without consuming the value.
+    /// Returns the value of a member of the next object, without consuming the object.
     ///
-    /// Returns `None` if the next value is not an object or has no such member.
+    /// If several members are called `name`, the first one counts. Returns `None` if the next value
+    /// is not an object or has no such member.
     ///
     /// Scans only up to that member, so the call is cheap if the member comes first.
     pub fn peek_member(&mut self, name: &str) -> Option<Raw> {

@@ -17,12 +17,14 @@ use super::raw::shared_part;
 
 /// Immutable text that is either owned or shares the bytes of the JSON it was decoded from.
 ///
-/// `Str` dereferences to `str` and converts from the types that `String` converts from. Text that
-/// shares bytes keeps the JSON it was decoded from in memory: at most 16 KiB or about eight times
-/// the length of the text, whichever is more. If that JSON is a part of a larger
-/// [`Raw`](crate::Raw), the whole `Raw` is kept. To keep only the text, convert it to a `String`.
+/// `Str` dereferences to `str` and converts from the types that `String` converts from.
 ///
-/// If the text shares bytes, each access as `&str` validates it as UTF-8, in time linear in its
+/// Text that shares bytes keeps the decoded JSON in memory. This JSON is at most 16 KiB or about
+/// eight times as long as the text, whichever is more; text from longer JSON is copied instead. If
+/// the decoded JSON is itself a part of a larger [`Raw`](crate::Raw), the whole `Raw` stays in
+/// memory. To keep only the text, convert it to a `String`.
+///
+/// Unless the text is owned, each access as `&str` validates it as UTF-8, in time linear in its
 /// length. If the text is large, access it once and keep the `&str`. [`as_bytes`](Self::as_bytes)
 /// and [`len`](Self::len) do not validate.
 ///
@@ -60,8 +62,7 @@ impl Str {
 
     /// Returns the text.
     ///
-    /// If the text shares the bytes of the JSON it was decoded from, each call validates them as
-    /// UTF-8, in time linear in their length.
+    /// Unless the text is owned, each call validates it as UTF-8, in time linear in its length.
     #[must_use]
     pub fn as_str(&self) -> &str {
         match &self.0 {

@@ -42,8 +42,8 @@ impl Limits {
 
     /// Returns the maximum memory, in bytes, that a peer can make a connection hold.
     ///
-    /// This is about 2 GiB with the default limits. With any limits, the value includes 30 MiB for
-    /// the events that one input can cause.
+    /// This is about 2 GiB with the default limits. Whatever the limits, about 28 MiB of the value
+    /// is reserved for the events and error replies that a single call of `handle_input` can cause.
     ///
     /// The value is an upper bound, not an estimate: to reach it, a peer would have to fill every
     /// table and buffer at once. The value counts the bytes requested from the allocator on a

@@ -17,18 +17,18 @@ use crate::rpc::{ErrorObject, Params, RequestId};
 use crate::schema::{Capabilities, Decode, Implementation, Level, key};
 use crate::vocabulary::{Identity, InputResponses, Peer};
 
-/// A cache of the parsed `_meta` of the latest request.
+/// A cache of the parsed `_meta` of the latest modern request.
 ///
-/// A client usually sends an identical `_meta` in each request; a repeated `_meta` is not parsed
-/// again.
+/// A client usually sends an identical `_meta` in each request. The cache avoids parsing a repeated
+/// `_meta` again.
 ///
-/// Each connection has such a cache. Over HTTP, each modern request has its own connection; HTTP
-/// servers should move the cache from one connection to the next: see
-/// [`HttpServer::context_cache`](crate::http::HttpServer::context_cache).
+/// Each connection has such a cache. Over HTTP, each modern request has its own connection. An HTTP
+/// server should therefore move the cache from one connection to the next; see
+/// [`HttpServer::context_cache`](crate::http::HttpServer::context_cache). The next connection can
+/// use the cached `_meta` only if the configurations of both connections are clones of one another.
 ///
-/// A cached `_meta` is reused only by connections whose configurations are clones of one another. A
-/// `_meta` takes up to 24 times its length in memory; only a `_meta` of up to 1 KiB is kept. The
-/// cache therefore takes at most 32 KiB.
+/// The cache takes at most 32 KiB: a parsed `_meta` can take 24 times the length of its text, and a
+/// `_meta` of more than 1 KiB is not cached.
 #[derive(Default)]
 #[allow(unreachable_pub, reason = "exported by `http`")]
 pub struct ContextCache(Option<Box<CachedContext>>);

@@ -6,7 +6,7 @@ use core::ops::Deref;
 
 use super::MethodId;
 
-/// The name of a method, defined by the protocol or by an extension.
+/// The name of any method, whether or not the protocol defines it.
 ///
 /// Dereferences to the wire name. The name of a protocol method is stored as its [`MethodId`],
 /// without allocation; any other name is stored as text.

@@ -314,7 +314,7 @@ impl Outbound {
         self.stall = Some(Box::new(Stall { due, read: self.buffer.written_total() }));
     }
 
-    /// Returns when to call [`has_stalled`](Self::has_stalled).
+    /// Returns the time at which to call [`has_stalled`](Self::has_stalled).
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
         self.stall.as_ref().map(|stall| stall.due)
     }

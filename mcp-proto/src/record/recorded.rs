@@ -23,8 +23,8 @@ use crate::wire::Outbox;
 pub trait Sink {
     /// Writes the next piece of the recording.
     ///
-    /// This method cannot report errors. If a piece is lost, the recording is readable only up to
-    /// that piece.
+    /// This method cannot report errors. If a piece is lost, the recording is valid only up to that
+    /// piece: later entries may still be readable, but can have wrong times.
     fn write(&mut self, piece: &[u8]);
 }
 
@@ -40,16 +40,21 @@ impl<F: FnMut(&[u8])> Sink for F {
     }
 }
 
-/// An endpoint that wraps another one and records every call that changes it.
+/// A wrapper that records every call that changes the wrapped endpoint.
 ///
-/// Each call is recorded with its time, arguments and result. Use this type through [`Endpoint`],
-/// like the wrapped endpoint. To inspect the wrapped endpoint, dereference this type.
+/// Use the wrapper through [`Endpoint`], like the wrapped endpoint. To inspect the wrapped
+/// endpoint, dereference the wrapper.
+///
+/// A recording is a sequence of entries. Each call has an entry with its arguments and its result.
+/// A polled event is recorded as a summary and a hash. Bytes that a call adds to the outbox have an
+/// entry of their own, and so have bytes that the transport takes from the outbox.
 ///
 /// The params or the result in a command are encoded before the command is recorded. If the encoder
 /// writes invalid JSON, the command fails with [`Misuse::Unencodable`].
 ///
-/// A recording is about as large as everything that was sent and received, plus a few bytes per
-/// entry. **It contains all of these bytes, including secrets**; protect it accordingly.
+/// **A recording contains all bytes sent and received, including secrets**; protect it accordingly.
+/// A recording is about as large as these bytes and the payloads of all commands together, plus a
+/// few bytes per entry.
 ///
 /// ```
 /// use mcp_proto::record::{Recorded, Recording};
@@ -82,7 +87,9 @@ pub struct Recorded<M, K> {
 }
 
 impl<M: Endpoint, K: Sink> Recorded<M, K> {
-    /// Starts recording `machine`, which was created at time `began` and has not been used since.
+    /// Starts recording `machine`.
+    ///
+    /// `machine` must have been created at time `began` and must not have been used since.
     pub fn new(machine: M, began: Instant, sink: K) -> Self {
         let mut recorded = Self {
             machine,

@@ -8,8 +8,8 @@ use crate::time::Instant;
 
 /// A parsed recording, which borrows its bytes.
 ///
-/// A recording contains the endpoint's role and the time at which it was created, but not its
-/// configuration. A replay therefore needs an endpoint with an equal configuration.
+/// A recording contains the role of the endpoint and the time at which the endpoint was created,
+/// but not the configuration. A replay therefore needs an endpoint with an equal configuration.
 ///
 /// ```
 /// use mcp_proto::client::{Client, Config};

@@ -44,9 +44,9 @@ pub struct Divergence {
     pub entry: u64,
     /// The time of the differing entry.
     pub at: Instant,
-    /// The recorded output.
+    /// A description of the recorded output.
     pub expected: Box<str>,
-    /// The output of the replay.
+    /// A description of the output of the replay.
     pub found: Box<str>,
 }
 
@@ -68,8 +68,8 @@ impl Recording<'_> {
     /// [`created_at`](Self::created_at) with a configuration equal to the recorded one.
     ///
     /// # Errors
-    /// Returns a [`Divergence`] at the first output that differs, and leaves `machine` in the state
-    /// reached at that point.
+    /// Returns a [`Divergence`] at the first output that differs, or if `machine` has the other
+    /// role. `machine` remains in the state reached at that point.
     pub fn replay<M: Endpoint>(&self, machine: &mut M) -> Result<ReplayTotals, Divergence> {
         let mut replay =
             Replay { machine, produced: 0, pending: Vec::new(), totals: ReplayTotals::default() };

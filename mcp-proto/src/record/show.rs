@@ -20,11 +20,13 @@ pub struct RecordingDisplay<'a> {
 impl<'a> Recording<'a> {
     /// Returns a printable form of the recording.
     ///
-    /// Each message in either direction, each event and each command has one line, with its time.
+    /// Each message in either direction, each event, each command, each timeout and the end of the
+    /// input has one line, with its time.
     ///
     /// If `payloads` is false, the lines contain types, methods, ids, error codes and lengths, but
     /// no arguments, results, request states, error messages or URIs. If `payloads` is true, the
-    /// lines contain every byte sent and received, including secrets.
+    /// lines also contain the text of each message and the payload of each command, including
+    /// secrets. Control characters are escaped.
     #[must_use]
     pub const fn show(&self, payloads: bool) -> RecordingDisplay<'a> {
         RecordingDisplay::new(*self, payloads)

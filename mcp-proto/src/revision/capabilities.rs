@@ -10,6 +10,8 @@ use super::Side::{self, Client, Server};
 
 // Requirements §2.3.
 /// A capability that the client, the server or both can declare.
+///
+/// The description of each variant begins with the side that declares the capability.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]
 pub enum Capability {

@@ -8,8 +8,9 @@ use crate::limits::Limits;
 
 /// The bytes of one incoming message.
 ///
-/// Pass [`Bytes`] if the transport has them: large params and results are then shared with the
-/// application instead of copied. `from` and `into` accept both kinds of bytes:
+/// If the transport already has the message as [`Bytes`], pass these: large params and results can
+/// then share the memory of the message instead of being copied. `from` and `into` convert
+/// borrowed bytes as well as [`Bytes`]:
 ///
 /// ```
 /// use bytes::Bytes;
@@ -42,8 +43,8 @@ impl From<Bytes> for IncomingMessage<'_> {
 
 /// A parsed message, for transports that inspect messages before passing them to a connection.
 ///
-/// Invalid messages can be parsed as well. The connection then responds to such a message or
-/// reports it, just as [`handle_message`](crate::MessageEndpoint::handle_message) does.
+/// The message may be invalid. [`handle_decoded`](crate::MessageEndpoint::handle_decoded) treats an
+/// invalid message like [`handle_message`](crate::MessageEndpoint::handle_message) does.
 ///
 /// ```
 /// use mcp_proto::server::{Config, Server};
@@ -65,10 +66,10 @@ pub struct DecodedMessage<'a> {
 }
 
 impl<'a> DecodedMessage<'a> {
-    /// Parses a message, accepting invalid messages as well.
+    /// Parses a message, which may be invalid.
     ///
     /// Pass the [limits](crate::MessageEndpoint::limits) of the connection that will handle the
-    /// message; with other limits, the connection may parse the message again. Parsing takes time
+    /// message. With other limits, the connection may parse the message again. Parsing takes time
     /// linear in the message's length.
     #[must_use]
     #[inline]
@@ -108,9 +109,10 @@ impl<'a> DecodedMessage<'a> {
         }
     }
 
-    /// Returns the id of a response, or `None` if this is not a response or its id is not a `u64`.
+    /// Returns the id of a response, or `None` for any other message.
     ///
-    /// The id equals the one in the [`OutgoingKind::Request`] of the request being answered.
+    /// The id equals the one in the [`OutgoingKind::Request`] of the answered request. If the id is
+    /// not a `u64`, the response answers no request, and `None` is returned.
     ///
     /// [`OutgoingKind::Request`]: crate::OutgoingKind::Request
     #[must_use]

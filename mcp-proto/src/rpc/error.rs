@@ -78,7 +78,7 @@ impl ErrorObject {
         Self::new(code::INTERNAL_ERROR, message)
     }
 
-    /// Adds data to the error.
+    /// Sets the error's `data` and returns the updated error.
     #[must_use]
     pub fn with_data(mut self, data: Raw) -> Self {
         self.data = Some(data);

@@ -10,11 +10,13 @@ use crate::json::{unescape, write_str};
 
 // ID-04: ids are equal if type and value are. ID-05: ids are echoed exactly. T-05: one spelling
 // per number.
-/// A JSON-RPC id or a progress token: an integer or a string, echoed exactly as received.
+/// A JSON-RPC id or a progress token: an integer or a string.
 ///
 /// Ids are equal if their type and value are equal: `1` differs from `"1"`, while `"A"` equals
-/// `"\u0041"`. Integers range from -2^63 to 2^64-1. Negative zero and numbers with a fraction or
-/// an exponent are rejected, so every number has a single spelling.
+/// `"\u0041"`. A received id is sent back with exactly the received text.
+///
+/// Integers range from -2^63 to 2^64-1. Negative zero and numbers with a fraction or an exponent
+/// are not valid ids.
 #[derive(Clone)]
 pub struct RequestId(Repr);
 

@@ -1,4 +1,18 @@
-//! The syntax of base64 (RFC 4648, section 4).
+//! Base64 (RFC 4648, section 4): the check of its syntax, and the conversion of bytes.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use base64ct::{Base64, Encoding};
+
+pub(crate) fn encode(bytes: &[u8]) -> String {
+    Base64::encode_string(bytes)
+}
+
+/// Returns the encoded bytes, or `None` if `text` is not valid.
+pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
+    Base64::decode_vec(text).ok()
+}
 
 /// Returns whether `text` is base64 of the standard alphabet, padded and without line breaks.
 ///
@@ -41,5 +55,18 @@ mod tests {
         ] {
             assert!(!is_base64(invalid), "{invalid:?}");
         }
+    }
+
+    #[test]
+    fn bytes_survive_the_conversion() {
+        for length in 0..260 {
+            let bytes: Vec<u8> = (0..length).map(|at| (at * 7 % 256) as u8).collect();
+            let text = encode(&bytes);
+            assert!(is_base64(&text), "{text:?}");
+            assert_eq!(decode(&text), Some(bytes));
+        }
+        assert_eq!(encode(b"hello"), "aGVsbG8=");
+        assert_eq!(decode("aGVsbG8"), None, "the padding is missing");
+        assert_eq!(decode("a-_="), None, "another alphabet");
     }
 }

@@ -38,10 +38,10 @@ impl Capabilities {
         Self::default()
     }
 
-    /// Adds `capability` and every capability that contains it.
+    /// Adds `capability` and every capability that it is a part of.
     ///
-    /// For example, [`ToolsListChanged`](Capability::ToolsListChanged) also adds
-    /// [`Tools`](Capability::Tools).
+    /// For example, [`ToolsListChanged`](Capability::ToolsListChanged) is a part of
+    /// [`Tools`](Capability::Tools), so adding the former also adds the latter.
     #[must_use]
     pub fn with(mut self, capability: Capability) -> Self {
         for whole in CAPABILITIES.iter().filter(|rule| rule.capability == capability) {
@@ -97,6 +97,9 @@ impl Capabilities {
     }
 
     /// Returns whether `capability` is declared.
+    ///
+    /// On decoded capabilities, always returns `false`: call this method on the result of
+    /// [`reinterpret`](Self::reinterpret) instead.
     #[must_use]
     pub const fn has(&self, capability: Capability) -> bool {
         self.known & bit(capability) != 0

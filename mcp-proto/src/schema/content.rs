@@ -4,7 +4,7 @@ use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::base64::is_base64;
+use super::base64::{self, is_base64};
 use super::common::{Annotations, Icon};
 use super::containers::List;
 use super::decode::{Decode, DecodeError, Encode};
@@ -55,9 +55,22 @@ object! {
     }
 }
 
-macro_rules! check_data {
-    ($($block:ty)*) => {$(
+macro_rules! binary_block {
+    ($($block:ty, $what:literal;)*) => {$(
         impl $block {
+            #[doc = concat!("Creates ", $what, " block from bytes, which are encoded in base64.")]
+            ///
+            /// `mime_type` is the media type of the bytes; they are not inspected.
+            pub fn from_bytes(bytes: impl AsRef<[u8]>, mime_type: impl Into<String>) -> Self {
+                Self::new(base64::encode(bytes.as_ref()), mime_type)
+            }
+
+            /// Returns the decoded content, or `None` if `data` is not valid base64.
+            #[must_use]
+            pub fn to_bytes(&self) -> Option<Vec<u8>> {
+                base64::decode(&self.data)
+            }
+
             // SEC-21: binary data is base64.
             fn check(&self, _: Revision) -> Result<(), Unencodable> {
                 if is_base64(&self.data) { Ok(()) } else { Err(Unencodable) }
@@ -66,7 +79,10 @@ macro_rules! check_data {
     )*};
 }
 
-check_data!(Audio Image);
+binary_block! {
+    Audio, "an audio";
+    Image, "an image";
+}
 
 object! {
     /// An embedded resource with its contents.
@@ -106,8 +122,8 @@ object! {
 
 /// One content block of a tool result or prompt message.
 ///
-/// A block of an unknown type is kept verbatim. A block of a known type that the peer's revision
-/// does not define is encoded as a text block that describes it.
+/// A block of an unknown type is kept verbatim. If the peer's revision does not define audio blocks
+/// or resource links, such a block is encoded as a text block with a short description.
 ///
 /// ```
 /// use mcp_proto::schema::Content;

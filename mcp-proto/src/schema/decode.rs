@@ -22,9 +22,10 @@ pub trait Encode {
     /// must discard any partial output.
     fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable>;
 
-    /// Returns whether an optional member with this value is sent to peers that use `revision`.
+    /// Returns whether `revision` allows this value as an optional member of an object.
     ///
-    /// The default implementation returns `true`.
+    /// If the result is `false`, the encoded object does not contain the member. The default
+    /// implementation returns `true`.
     fn is_for(&self, revision: Revision) -> bool {
         let _ = revision;
         true
@@ -39,11 +40,14 @@ pub trait Decode: Sized {
     /// error must clone the reader before the call.
     ///
     /// # Errors
-    /// Fails if the value has the wrong type, or if a required member is missing or malformed.
+    /// Fails if the value has the wrong type, or if a required member is missing or malformed. A
+    /// malformed optional member is an error only if ignoring the member would lose information.
     /// Unknown members are never an error.
     fn read(reader: &mut JsonReader<'_>) -> Result<Self, DecodeError>;
 
-    /// Decodes `raw`. Text in the decoded value can refer to the memory of `raw`.
+    /// Decodes `raw`.
+    ///
+    /// The decoded value can share the memory of `raw` and keep that memory allocated; see [`Str`].
     ///
     /// # Errors
     /// Fails if `raw` does not have the expected form; see [`read`](Self::read).
@@ -135,16 +139,16 @@ impl Decode for Raw {
 ///
 /// ```
 /// use mcp_proto::Revision;
-/// use mcp_proto::schema::{Encode, Json};
+/// use mcp_proto::schema::{Encode, Serialized};
 ///
 /// let mut out = Vec::new();
-/// Json(&["a", "b"]).encode(Revision::V2025_11_25, &mut out).unwrap();
+/// Serialized(&["a", "b"]).encode(Revision::V2025_11_25, &mut out).unwrap();
 /// assert_eq!(out, br#"["a","b"]"#);
 /// ```
 #[derive(Clone, Copy, Debug)]
-pub struct Json<T>(pub T);
+pub struct Serialized<T>(pub T);
 
-impl<T: Serialize> Encode for Json<T> {
+impl<T: Serialize> Encode for Serialized<T> {
     fn encode(&self, _: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
         out.extend_from_slice(Raw::new(&self.0)?.as_bytes());
         Ok(())

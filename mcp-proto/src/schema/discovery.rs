@@ -27,7 +27,8 @@ object! {
         required supported_versions: List<String> = "supportedVersions",
         /// The server's capabilities.
         ///
-        /// Call [`Capabilities::has`] only on the result of [`Capabilities::reinterpret`].
+        /// On decoded capabilities, [`Capabilities::has`] always returns `false`: call it on the
+        /// result of [`Capabilities::reinterpret`] instead.
         required capabilities: Capabilities = "capabilities",
         /// Instructions for the model on using the server.
         optional instructions: String = "instructions",

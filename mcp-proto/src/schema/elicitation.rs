@@ -182,9 +182,9 @@ impl ElicitResult {
 object! {
     /// The params of a `notifications/elicitation/complete` notification. (2025-11-25 only)
     ///
-    /// A server sends it when the user has completed a URL elicitation. The application must ignore
-    /// an id that belongs to none of its open elicitations. The connection delivers every id,
-    /// because it cannot know which elicitations are open.
+    /// A server sends this notification when the user has completed a URL elicitation. The client's
+    /// connection delivers every such notification, because the connection does not know which
+    /// elicitations are open. The client application must ignore ids that it does not know.
     // SEC-08: ids come from requests and from the data of errors, over several sessions.
     pub struct ElicitationComplete {
         /// The `elicitation_id` of the completed [`ElicitUrl`].

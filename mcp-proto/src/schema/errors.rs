@@ -25,7 +25,7 @@ object! {
     /// The request needs capabilities that the client did not declare.
     // CAP-15: the error names the missing capabilities.
     pub struct MissingCapabilities {
-        /// The missing capabilities, as the client would have to declare them.
+        /// The missing capabilities, in the JSON form in which a client declares capabilities.
         required required_capabilities: AnyObject = "requiredCapabilities",
     }
 }

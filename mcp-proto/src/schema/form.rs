@@ -60,7 +60,8 @@ impl Form {
 
     /// Adds an optional field, replacing any existing field named `name`.
     ///
-    /// Leaves the `required` list unchanged: the new field is required if the list contains `name`.
+    /// The `required` list remains unchanged. If the list already contains `name`, the new field is
+    /// therefore required.
     #[must_use]
     pub fn optional_field(mut self, name: &str, field: impl Into<Field>) -> Self {
         self.properties = self.properties.with(name, OrUnknown::Known(field.into()));
@@ -69,7 +70,8 @@ impl Form {
 
     /// Returns a copy of `content` in which absent fields have their default values.
     ///
-    /// A field without a default value remains absent.
+    /// A field without a default value remains absent. If `content` is not an object, the result
+    /// contains only the default values.
     #[must_use]
     pub fn with_defaults(&self, content: &Raw) -> Raw {
         let mut filled: Map<Raw> = Map::decode(content).unwrap_or_default();

@@ -24,7 +24,9 @@ object! {
 }
 
 object! {
-    /// A request for input: the method and params of a server request. (since 2026-07-28)
+    /// A request for input. (since 2026-07-28)
+    ///
+    /// Contains the method and params of an elicitation, sampling or roots request.
     // STL-16: elicitation, sampling and roots requests only.
     pub struct InputRequest {
         /// The request's method.

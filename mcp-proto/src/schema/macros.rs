@@ -42,7 +42,9 @@ macro_rules! object {
                 $(#[$field_doc])*
                 pub $field: $crate::schema::macros::object!(@type $mode $type),
             )*
-            /// Unknown members of the object, and optional members with malformed values, verbatim.
+            /// Members of the object that no other field holds, verbatim.
+            ///
+            /// These are unknown members, and optional members whose values are malformed.
             pub extra: $crate::schema::ExtraMembers,
         }
 
@@ -269,7 +271,7 @@ macro_rules! object {
     (@setter optional $(#[$doc:meta])* $field:ident $type:ty) => {
         $(#[$doc])*
         ///
-        /// Sets the field with this method's name and returns the updated value.
+        /// Sets the field with this name and returns the updated value.
         #[must_use]
         pub fn $field(mut self, $field: impl Into<$type>) -> Self {
             self.$field = Some($field.into());
@@ -300,7 +302,7 @@ macro_rules! string_enum {
         }
 
         impl $name {
-            /// Returns the value's name on the wire.
+            /// Returns the string that represents this value in JSON.
             #[must_use]
             pub fn name(&self) -> &str {
                 match self {

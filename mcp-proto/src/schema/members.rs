@@ -37,7 +37,9 @@ impl ExtraMembers {
         self.0.iter().rev().find(|(key, _)| *key == *name).map(|(_, value)| value)
     }
 
-    /// Sets the member `name`, replacing any previous value, and moves it to the end.
+    /// Sets the member `name` to `value` and moves the member to the end.
+    ///
+    /// Any previous value of the member is removed.
     pub fn set(&mut self, name: &str, value: Raw) {
         self.remove(name);
         self.0.push((name.into(), value));

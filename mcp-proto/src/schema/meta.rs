@@ -29,7 +29,7 @@ use crate::rpc::RequestId;
 /// ```
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Meta {
-    /// All members, by key.
+    /// All members of the `_meta` object, in order.
     pub members: ExtraMembers,
 }
 
@@ -48,7 +48,7 @@ pub mod key {
     pub const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
     /// In a request: the client's name and version. (since 2026-07-28)
     pub const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
-    /// In a request: the minimum level of log messages to send. (since 2026-07-28)
+    /// In a request: the minimum level of log messages about the request. (since 2026-07-28)
     pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
     /// In a result: the server's name and version. (since 2026-07-28)
     pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
@@ -127,7 +127,12 @@ impl Meta {
 
     /// Returns whether `key` is a valid `_meta` key.
     ///
-    /// A valid key is `name` or `prefix/name`; the prefix consists of labels separated by dots.
+    /// A valid key is `name` or `prefix/name`, in ASCII:
+    ///
+    /// - The prefix consists of labels separated by dots. A label contains letters, digits and
+    ///   hyphens. Each label starts with a letter and ends with a letter or digit.
+    /// - The name contains letters, digits, hyphens, underscores and dots. The name starts and ends
+    ///   with a letter or digit, unless it is empty.
     // Requirements §2.5.
     #[must_use]
     pub fn is_key(key: &str) -> bool {
@@ -145,6 +150,8 @@ impl Meta {
     }
 
     /// Returns whether any revision reserves the prefix of `key` for the protocol.
+    ///
+    /// Returns `false` for every key without a prefix, even for `progressToken`.
     // D-30: revisions differ in which label they compare.
     #[must_use]
     pub fn is_reserved(key: &str) -> bool {

@@ -8,8 +8,8 @@ use super::meta::{Meta, key};
 impl Meta {
     /// Returns the client's capabilities for this request, if present. (since 2026-07-28)
     ///
-    /// On the returned capabilities, [`Capabilities::has`] always returns `false`: call it on the
-    /// result of [`Capabilities::reinterpret`] instead.
+    /// Convert the returned capabilities with [`Capabilities::reinterpret`] before you call
+    /// [`Capabilities::has`]. Without the conversion, `has` always returns `false`.
     #[must_use]
     pub fn client_capabilities(&self) -> Option<Capabilities> {
         self.read(key::CLIENT_CAPABILITIES)
@@ -21,7 +21,7 @@ impl Meta {
         self.read(key::CLIENT_INFO)
     }
 
-    /// Returns the minimum level of log messages to send, if present. (since 2026-07-28)
+    /// Returns the minimum level of log messages about the request, if present. (since 2026-07-28)
     #[must_use]
     pub fn log_level(&self) -> Option<Level> {
         self.read(key::LOG_LEVEL)

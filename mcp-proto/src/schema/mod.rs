@@ -55,6 +55,8 @@ mod subscriptions;
 #[cfg(feature = "schema")]
 mod tasks;
 #[cfg(feature = "schema")]
+mod tool_output;
+#[cfg(feature = "schema")]
 mod tools;
 mod uri;
 
@@ -69,7 +71,7 @@ pub use completion::{
 pub use containers::{AnyObject, List, Map, OrUnknown};
 #[cfg(feature = "schema")]
 pub use content::{Audio, Content, EmbeddedResource, Image, ResourceLink, Text};
-pub use decode::{Decode, DecodeError, Encode, Json};
+pub use decode::{Decode, DecodeError, Encode, Serialized};
 #[cfg(feature = "schema")]
 pub use discovery::{Discover, DiscoverResult};
 #[cfg(feature = "schema")]
@@ -118,6 +120,8 @@ pub use tasks::{
     CancelTask, CreateTaskResult, DetailedTask, GetTask, GetTaskPayload, ListTasks,
     ListTasksResult, Task, TaskRequest, TaskStatus, UpdateTask,
 };
+#[cfg(feature = "schema")]
+pub use tool_output::OutputError;
 #[cfg(feature = "schema")]
 pub use tools::{
     CallTool, CallToolResult, ListTools, ListToolsResult, OutputSchema, Structured, TaskSupport,

@@ -13,9 +13,10 @@ object! {
     ///
     /// See <https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/cancellation>.
     pub struct CancelledNotification checked CancelledNotification::check {
-        /// Id of the request to cancel. Required, except in revision 2025-11-25.
+        /// Id of the request to cancel.
         ///
-        /// A notification without an id has no effect.
+        /// Only revision 2025-11-25 allows a notification without an id, which cancels nothing. For
+        /// any other revision, encoding fails if the id is absent.
         // D-05: the id is optional in one revision's schema.
         optional request_id: RequestId = "requestId",
         /// Reason for the cancellation, for logs or display.

@@ -84,7 +84,7 @@ object! {
         required name: String = "name",
         /// Values of the prompt's arguments, by name.
         optional arguments: Map<String> = "arguments",
-        /// Responses to input requests, each under the key of its request. (since 2026-07-28)
+        /// Responses to input requests, each under the key of its input request. (since 2026-07-28)
         optional input_responses: ExtraMembers = "inputResponses" in R5..=R5,
         /// The `request_state` of the server's `InputRequired` result, verbatim. (since 2026-07-28)
         optional request_state: String = "requestState" in R5..=R5,

@@ -3,7 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::base64::is_base64;
+use super::base64::{self, is_base64};
 use super::common::{Annotations, CacheScope, Icon, ResultType};
 use super::containers::List;
 use super::decode::{Decode, DecodeError, Encode};
@@ -56,7 +56,7 @@ object! {
         optional mime_type: String = "mimeType",
         /// Icons for user interfaces. (since 2025-11-25)
         optional icons: List<Icon> = "icons" in R4..=R5,
-        /// Hints on how to use or display the resource.
+        /// Hints on how to use or display the resources that match the template.
         optional annotations: Annotations = "annotations",
         /// Protocol metadata (`_meta`). (since 2025-06-18)
         optional meta: Meta = "_meta" in R3..=R5,
@@ -84,8 +84,9 @@ object! {
         required uri: String = "uri",
         /// Media type.
         optional mime_type: String = "mimeType",
-        /// The contents in base64 (RFC 4648, section 4). Contents with invalid base64 cannot be
-        /// sent.
+        /// The contents in base64 (RFC 4648, section 4).
+        ///
+        /// Encoding the resource fails if this text is not valid base64.
         required blob: Str = "blob",
         /// Protocol metadata (`_meta`). (since 2025-06-18)
         optional meta: Meta = "_meta" in R3..=R5,
@@ -93,6 +94,12 @@ object! {
 }
 
 impl BlobResource {
+    /// Returns the decoded contents, or `None` if `blob` is not valid base64.
+    #[must_use]
+    pub fn to_bytes(&self) -> Option<Vec<u8>> {
+        base64::decode(&self.blob)
+    }
+
     // SEC-21: binary data is base64.
     fn check(&self, _: Revision) -> Result<(), Unencodable> {
         if is_base64(&self.blob) { Ok(()) } else { Err(Unencodable) }
@@ -122,7 +129,7 @@ impl ResourceContents {
         })
     }
 
-    /// Creates binary contents from base64-encoded bytes.
+    /// Creates binary contents from their base64 text.
     pub fn blob(uri: impl Into<String>, blob: impl Into<Str>) -> Self {
         let (uri, blob) = (uri.into(), blob.into());
         Self::Blob(BlobResource {
@@ -132,6 +139,11 @@ impl ResourceContents {
             meta: None,
             extra: ExtraMembers::new(),
         })
+    }
+
+    /// Creates binary contents from bytes, which are encoded in base64.
+    pub fn from_bytes(uri: impl Into<String>, bytes: impl AsRef<[u8]>) -> Self {
+        Self::blob(uri, base64::encode(bytes.as_ref()))
     }
 
     /// Sets the media type.
@@ -245,7 +257,7 @@ object! {
     pub struct ReadResource {
         /// The resource's URI.
         required uri: String = "uri",
-        /// Responses to input requests, each under the key of its request. (since 2026-07-28)
+        /// Responses to input requests, each under the key of its input request. (since 2026-07-28)
         optional input_responses: ExtraMembers = "inputResponses" in R5..=R5,
         /// The `request_state` of the server's `InputRequired` result, verbatim. (since 2026-07-28)
         optional request_state: String = "requestState" in R5..=R5,
@@ -316,7 +328,7 @@ object! {
     /// The params of a `notifications/resources/updated` notification.
     // T-122: it may be a sub-resource of the one subscribed to.
     pub struct ResourceUpdated {
-        /// URI of the changed resource, possibly a sub-resource of the one subscribed to.
+        /// URI of the changed resource, which can be a sub-resource of a subscribed resource.
         required uri: String = "uri",
         /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",

@@ -69,8 +69,11 @@ message!(ServerRequest "sampling/createMessage": CreateMessage => CreateMessageR
 impl CreateMessage {
     /// Returns whether the tool calls and their results have the order that models require.
     ///
-    /// A message that contains a [`ToolResult`] must contain only such results. A message with
-    /// [`ToolUse`] blocks must be followed by a user message with a result for each of them.
+    /// Models require two properties:
+    ///
+    /// - A message that contains a [`ToolResult`] contains no other kind of block.
+    /// - After each message with [`ToolUse`] blocks, the next message is a user message that
+    ///   consists of tool results. Each of the `ToolUse` blocks has a result in that message.
     // SEC-12: providers refuse other conversations.
     #[must_use]
     pub fn has_matching_tool_results(&self) -> bool {

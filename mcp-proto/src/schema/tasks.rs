@@ -31,7 +31,7 @@ string_enum! {
         Completed = "completed",
         /// The task failed. This status is final.
         Failed = "failed",
-        /// The task needs input from the side that requested it.
+        /// The task needs input from the side that requested the task.
         InputRequired = "input_required",
         /// The task is running.
         Working = "working",
@@ -50,8 +50,8 @@ impl TaskStatus {
 object! {
     /// A task and its status. (2025-11-25 only)
     ///
-    /// This type is both the result of `tasks/get` and `tasks/cancel` requests and the params of a
-    /// `notifications/tasks/status` notification.
+    /// This type is the result of `tasks/get` and `tasks/cancel` requests. The params of a
+    /// `notifications/tasks/status` notification also have this type.
     pub struct Task {
         /// The task's id.
         required task_id: String = "taskId",
@@ -84,6 +84,8 @@ object! {
 
 object! {
     /// The params of a `tasks/get` request for a task's status. (2025-11-25 and tasks extension)
+    ///
+    /// The result is a [`Task`] in revision 2025-11-25, and a [`DetailedTask`] in the extension.
     pub struct GetTask {
         /// The task's id.
         required task_id: String = "taskId",
@@ -156,8 +158,8 @@ message!(ServerNotification "notifications/tasks/status": Task);
 object! {
     /// A task with its status, input requests and outcome. (tasks extension)
     ///
-    /// This type is both the result of a `tasks/get` request and the params of a
-    /// `notifications/tasks` notification.
+    /// This type is the result of a `tasks/get` request, and of a request for which the server
+    /// creates a task. The params of a `notifications/tasks` notification also have this type.
     pub struct DetailedTask {
         /// The task's id.
         required task_id: String = "taskId",

@@ -411,7 +411,7 @@ fn a_choice_is_written_in_the_form_of_the_peers_revision() {
 fn json_of_any_serde_value_is_one_line() {
     let pretty = serde_json::value::RawValue::from_string("{\n \"a\": 1\r\n}".into()).unwrap();
     let mut out = Vec::new();
-    Json(pretty).encode(Revision::V2025_11_25, &mut out).unwrap();
+    Serialized(pretty).encode(Revision::V2025_11_25, &mut out).unwrap();
     assert_eq!(out, br#"{"a":1}"#);
 }
 

@@ -67,7 +67,7 @@ object! {
         optional annotations: ToolAnnotations = "annotations" in R2..=R5,
         /// Icons for user interfaces. (since 2025-11-25)
         optional icons: List<Icon> = "icons" in R4..=R5,
-        /// How the tool can be executed. (2025-11-25 only)
+        /// How the tool can be executed: directly or as a task. (2025-11-25 only)
         optional execution: ToolExecution = "execution" in R4..=R4,
         /// Protocol metadata (`_meta`). (since 2025-06-18)
         optional meta: Meta = "_meta" in R3..=R5,
@@ -77,8 +77,8 @@ object! {
 object! {
     /// Hints about a tool's behaviour. (since 2025-03-26)
     ///
-    /// An absent hint has its default value. The server chooses the hints: do not trust them more
-    /// than the server.
+    /// An absent hint has its default value. The server chooses the hints, so they are only as
+    /// trustworthy as the server itself.
     // SEC-04: annotations are untrusted.
     pub struct ToolAnnotations {
         /// Display name.
@@ -95,7 +95,7 @@ object! {
 }
 
 object! {
-    /// How a tool can be executed. (2025-11-25 only)
+    /// How a tool can be executed: directly or as a task. (2025-11-25 only)
     pub struct ToolExecution {
         /// Whether the tool can be called as a task; `None` means [`TaskSupport::Forbidden`].
         optional task_support: TaskSupport = "taskSupport",
@@ -123,7 +123,7 @@ object! {
         strict arguments: AnyObject = "arguments",
         /// If present, asks the server to run the call as a task. (2025-11-25 only)
         optional task: TaskRequest = "task" in R4..=R4,
-        /// Responses to input requests, each under the key of its request. (since 2026-07-28)
+        /// Responses to input requests, each under the key of its input request. (since 2026-07-28)
         optional input_responses: ExtraMembers = "inputResponses" in R5..=R5,
         /// The `request_state` of the server's `InputRequired` result, verbatim. (since 2026-07-28)
         optional request_state: String = "requestState" in R5..=R5,
@@ -149,9 +149,10 @@ object! {
         required content: List<Content> = "content",
         /// The tool's output as JSON. (since 2025-06-18)
         ///
-        /// If `content` is empty and the peer's revision does not allow this value, the value is
-        /// sent as one text block instead. A JSON `null` is `Some`; `None` means that the member is
-        /// absent.
+        /// A JSON `null` is `Some`; an absent member is `None`.
+        ///
+        /// A value that the peer's revision does not allow is omitted. If `content` is empty, such
+        /// a value is sent as one text block instead.
         // T-107: `null` is a value.
         optional structured_content: Structured = "structuredContent" in R3..=R5,
         /// Whether the tool failed. If so, `content` describes the failure.

@@ -107,15 +107,20 @@ impl Config {
 
     /// Lets the application decide on subscriptions to resources.
     ///
-    /// A subscription is then delivered as an [`Event::Request`]: `resources/subscribe` from a
-    /// legacy client, or `subscriptions/listen` with resources from a modern client.
+    /// A subscription is then delivered as an [`Event::Request`]. A legacy client sends
+    /// `resources/subscribe`. A modern client sends `subscriptions/listen`, which is delivered only
+    /// if the client requests resources.
     /// [`Request::subscribed_uris`](crate::Request::subscribed_uris) returns the requested
-    /// resources. [`Server::respond`] accepts the subscription: to all resources if the result is
-    /// empty, or to those in the result's member `notifications.resourceSubscriptions`, as in
-    /// `schema::SubscriptionsAcknowledged`. The client receives the response that its revision
-    /// defines. [`Server::respond_error`] refuses the subscription.
+    /// resources.
     ///
-    /// Default: subscriptions to all URIs are accepted. In both cases, invalid URIs are refused.
+    /// - [`Server::respond`] with an empty object accepts all requested resources.
+    /// - [`Server::respond`] with a result like `schema::SubscriptionsAcknowledged` accepts only
+    ///   the resources in the result's member `notifications.resourceSubscriptions`.
+    /// - [`Server::respond_error`] refuses the subscription.
+    ///
+    /// The client receives the response that its revision defines.
+    ///
+    /// Default: subscriptions to all valid URIs are accepted. Invalid URIs are always refused.
     ///
     /// [`Event::Request`]: super::Event::Request
     /// [`Server::respond`]: super::Server::respond

@@ -23,7 +23,8 @@ pub enum Chunking {
 /// One direction of a byte stream in virtual time, with faults that a test can inject.
 ///
 /// Like a real byte stream, a pipe can delay and split bytes, stall, fill up, break, and be closed
-/// by its sender. It never reorders or repeats bytes, and loses them only when it breaks.
+/// by its sender. A pipe never reorders or repeats bytes. Bytes are lost only if the pipe breaks or
+/// if they are sent after the sender has closed the pipe.
 ///
 /// ```
 /// use bytes::Buf;
@@ -55,7 +56,9 @@ pub struct Pipe {
     ///
     /// Further bytes stay in the sender's outbox.
     pub capacity: usize,
-    /// Whether the pipe is stalled: no bytes arrive, and the pipe fills up. Default: false.
+    /// Whether the pipe is stalled. Default: false.
+    ///
+    /// A stalled pipe delivers no bytes, but still accepts bytes until it is full.
     pub is_stalled: bool,
     /// The number of bytes after which the pipe breaks; `None` for never. Default: `None`.
     ///
@@ -136,7 +139,7 @@ impl Pipe {
         moved
     }
 
-    /// Adds bytes that do not come from the sender's outbox, even if the pipe is full.
+    /// Adds `bytes` to the pipe, as if the sender had sent them. Ignores the pipe's capacity.
     pub fn insert(&mut self, now: Instant, bytes: &[u8]) {
         self.put(now, bytes.to_vec());
     }
@@ -158,7 +161,7 @@ impl Pipe {
         arrived && !core::mem::replace(&mut self.is_end_received, true)
     }
 
-    /// Returns when the next piece or the end of the stream arrives.
+    /// Returns the time at which the next piece or the end of the stream arrives.
     ///
     /// Returns `None` if nothing is in flight or the pipe is stalled.
     #[must_use]

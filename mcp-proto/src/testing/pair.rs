@@ -38,20 +38,22 @@ type Describe<E> = fn(&<E as Endpoint>::Event) -> String;
 /// A pair makes progress only when the test calls a method, mainly one of these:
 ///
 /// - [`step`](Self::step) does everything possible at the current time;
-/// - [`drive`](Self::drive) continues until no bytes are in flight;
+/// - [`drive`](Self::drive) continues until no more bytes arrive;
 /// - [`drive_until_quiet`](Self::drive_until_quiet) also fires all timers;
 /// - [`wait`](Self::wait) advances the time by a duration.
 ///
-/// The events of each side are queued, and the test acts as the application: it calls the methods
-/// of [`client`](Self::client) and [`server`](Self::server) with [`now`](Self::now). Alternatively,
-/// set a handler for the events with [`on_client_event`](Self::on_client_event) or
-/// [`on_server_event`](Self::on_server_event).
+/// The test acts as the application of each side. The test takes events from
+/// [`client_events`](Self::client_events) and [`server_events`](Self::server_events), and calls the
+/// methods of [`client`](Self::client) and [`server`](Self::server). The time to pass to these
+/// methods is [`now`](Self::now). Alternatively, set a handler for the events with
+/// [`on_client_event`](Self::on_client_event) or [`on_server_event`](Self::on_server_event).
 ///
 /// To inject faults, set the fields of a [`Pipe`]. A [`WireChecker`] checks the messages of both
 /// sides.
 ///
-/// The endpoints are those of this crate or any other types that implement [`Endpoint`], such as
-/// wrappers. The `Display` output of a pair consists of the label and the transcript; include it in
+/// Each endpoint is a [`Stdio`] or another type that implements [`Endpoint`], such as a wrapper.
+///
+/// The `Display` output of a pair consists of the label and the transcript; include it in
 /// assertion messages.
 ///
 /// # Panics
@@ -92,7 +94,7 @@ pub struct Pair<C: Endpoint = Stdio<Client>, S: Endpoint = Stdio<Server>> {
     pub is_client_busy: bool,
     /// Whether to leave server events unpolled, as a busy application does. Default: false.
     pub is_server_busy: bool,
-    /// Checks the messages in both directions.
+    /// The checker of the messages in both directions.
     ///
     /// If the test passes bytes to an endpoint directly instead of through its pipe, it must also
     /// pass them to the checker.
@@ -164,11 +166,10 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
         self.on_client_event = Some(Box::new(application));
     }
 
-    /// Makes both pipes split bytes at random, and delay the pieces by random times of up to 20 ms.
+    /// Makes both pipes split bytes at random, and adds random delays of less than 20 ms.
     ///
-    /// Failure messages include the seed.
-    ///
-    /// No bytes are lost, so a correct peer behaves as it would without shuffling.
+    /// No bytes are lost, so a correct peer behaves as it would without shuffling. Also sets the
+    /// [`label`](Self::label) to the seed, so that failure messages include the seed.
     pub fn shuffle(&mut self, seed: u64) {
         self.label(format!("seed {seed}"));
         let mut seed = Seed(seed);
@@ -186,7 +187,8 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
     /// Inserts a line into the output of `from`, as if a library had printed it to stdout.
     ///
     /// The line is inserted between two of the endpoint's own lines, with a line terminator. The
-    /// line itself is not checked, but the other side's messages still are.
+    /// line itself is not checked. Later messages of both sides are checked less strictly; see
+    /// [`WireChecker::insert_line`].
     pub fn insert_line(&mut self, from: Side, line: &[u8]) {
         let mut line = line.to_vec();
         line.push(b'\n');
@@ -218,8 +220,10 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
         panic!("at {}: {what} {self}", self.now)
     }
 
-    /// Performs one round of work at the current time: deliveries, events and timers that are due.
-    /// Returns whether there was any work.
+    /// Performs one round of work at the current time. Returns whether there was any work.
+    ///
+    /// A round fires the timers that are due, polls the events, moves output into the pipes, and
+    /// delivers the pieces that have arrived.
     pub fn step(&mut self) -> bool {
         let now = self.now;
         let mut moved = false;
@@ -244,9 +248,10 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
         moved | self.poll()
     }
 
-    /// Steps until no bytes are in flight, advancing the clock to each arrival in turn.
+    /// Steps until no more bytes arrive, advancing the clock to each arrival in turn.
     ///
-    /// Timers that expire before the last arrival fire.
+    /// Timers that expire before the last arrival fire. Bytes remain in flight if their pipe is
+    /// stalled or if the receiver accepts no input.
     pub fn drive(&mut self) {
         for _ in 0..STEPS_MAX {
             if self.step() {
@@ -278,7 +283,7 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
         self.fail("the exchange of messages does not end");
     }
 
-    /// Steps until no bytes are in flight and no timer is set.
+    /// Steps until no more bytes arrive and no timer is set, advancing the clock as needed.
     pub fn drive_until_quiet(&mut self) {
         for _ in 0..STEPS_MAX {
             self.drive();
@@ -290,8 +295,13 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
 
     /// Closes the connection from the client's side and checks the final state.
     ///
-    /// Fails the test if a request other than a subscription was neither answered nor cancelled, or
-    /// if a side is not closed at the end. Call this method only if no pipe has lost bytes.
+    /// Fails the test in these cases:
+    ///
+    /// - before the connection closes, a request is neither answered nor cancelled (except
+    ///   `subscriptions/listen`, which stays open);
+    /// - after that, one of the two sides is not closed.
+    ///
+    /// Call this method only if no pipe has lost bytes.
     pub fn finish(&mut self) {
         self.drive();
         let must_be_answered =

@@ -19,9 +19,9 @@ use crate::revision::{MethodRule, Revision, Side};
 /// A violation of the protocol, found by a [`WireChecker`].
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct WireViolation {
-    /// The side that sent the line.
+    /// The side that sent the invalid line.
     pub side: Side,
-    /// A description that includes the line.
+    /// A description of the violation, with the line or its first 600 bytes.
     pub what: String,
 }
 
@@ -44,11 +44,12 @@ impl core::error::Error for WireViolation {}
 /// - lines that are not messages: invalid JSON, invalid JSON-RPC 2.0, and batches in revisions that
 ///   do not allow them;
 /// - responses to unknown or already answered requests, and results without an id;
-/// - request ids used twice within a session, or, without a session, reused while the first request
-///   is open;
+/// - requests whose id the sender has already used for a request that is still open or, in a legacy
+///   session, for any earlier request;
 /// - requests sent before a legacy session is established, and `initialized` sent before the
 ///   server's response to `initialize`;
-/// - messages that the negotiated revision does not define or does not allow their sender to send;
+/// - MCP methods that the revision of the legacy session does not define, or that only the other
+///   side may send;
 /// - progress that was not requested, does not increase, or follows the response;
 /// - cancellations of unknown requests or of `initialize`.
 ///
@@ -124,9 +125,11 @@ impl WireChecker {
         outcome
     }
 
-    /// Registers a line that `side` did not send itself but that was inserted into its stream.
+    /// Registers a line that was inserted into the stream of `side`.
     ///
-    /// The line itself is not checked, and the other side may respond to it.
+    /// The line itself is not checked, and the other side may respond to it. From then on, the
+    /// checker cannot know the state of both sides, and reports fewer violations: mainly invalid
+    /// messages and responses that match no open request.
     pub fn insert_line(&mut self, side: Side, line: &[u8]) {
         self.is_disturbed = true;
         let state = self.state(side);

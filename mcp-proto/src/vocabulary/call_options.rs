@@ -38,9 +38,10 @@ pub struct CallOptions {
     pub progress: bool,
     /// The maximum time to wait for a response, restarted by each progress notification.
     ///
-    /// While the peer waits for an answer from this application, for example from a human, only the
-    /// maximum total time applies. Exception: if this option is set without
-    /// [`timeout_max`](Self::timeout_max), this option also applies during that wait.
+    /// This timeout does not end a client's call while the server waits for an answer from the
+    /// client, for example for input from a human. The maximum total time still applies. Exception:
+    /// if `timeout` is set and [`timeout_max`](Self::timeout_max) is `None`, `timeout` always ends
+    /// the call.
     ///
     /// Default: `None`, which selects [`Limits::call_timeout`](crate::Limits::call_timeout), or
     /// [`Limits::human_timeout`](crate::Limits::human_timeout) for a method that a human answers.
@@ -50,14 +51,15 @@ pub struct CallOptions {
     /// Default: `None`, which selects
     /// [`Limits::call_timeout_max`](crate::Limits::call_timeout_max), or
     /// [`Limits::human_timeout_max`](crate::Limits::human_timeout_max) for a method that a human
-    /// answers. If this default is shorter than the effective `timeout`, that timeout applies.
+    /// answers. If [`timeout`](Self::timeout) or its default is longer, the longer time applies.
     pub timeout_max: Option<Duration>,
     /// The incoming request for which a server makes this call. Default: none.
     ///
-    /// Over HTTP, the call is sent on that request's stream. The call fails with
-    /// [`Misuse::Stale`](crate::Misuse::Stale) if the request has ended, and with
-    /// [`Misuse::Unsupported`](crate::Misuse::Unsupported) if the request's client does not accept
-    /// requests.
+    /// Over HTTP, the call is sent on that request's stream.
+    ///
+    /// The call fails with [`Misuse::Stale`](crate::Misuse::Stale) if the request has ended, and
+    /// with [`Misuse::Unsupported`](crate::Misuse::Unsupported) if the request uses revision
+    /// 2026-07-28, in which clients accept no requests.
     pub parent: Option<IncomingId>,
     /// Whether to send the request even if the client has cached its result. Default: false.
     ///

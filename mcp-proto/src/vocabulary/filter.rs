@@ -181,9 +181,9 @@ pub(crate) fn is_within_resource(parent: &str, uri: &str) -> bool {
 
 /// A change on a server, to be reported to the client.
 ///
-/// Pass it to [`Server::notify_changed`](crate::server::Server::notify_changed), which reports it
-/// on every subscription whose [`Filter`] selects it. The server must have declared the matching
-/// capability.
+/// [`Server::notify_changed`](crate::server::Server::notify_changed) reports the change on every
+/// subscription that covers the change. In a legacy session, a changed list is reported without a
+/// subscription. The server must have declared the matching capability.
 ///
 /// ```
 /// use mcp_proto::server::{Config, Server};
@@ -197,13 +197,13 @@ pub(crate) fn is_within_resource(parent: &str, uri: &str) -> bool {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Change<'a> {
-    /// The list of prompts changed.
+    /// A change of the list of prompts.
     Prompts,
-    /// The resource with this URI changed.
+    /// A change of the resource with this URI.
     Resource(&'a str),
-    /// The list of resources changed.
+    /// A change of the list of resources.
     Resources,
-    /// The list of tools changed.
+    /// A change of the list of tools.
     Tools,
 }
 

@@ -4,8 +4,9 @@ use core::fmt;
 
 /// A handle to a request that this side sent, valid until the call completes.
 ///
-/// A handle belongs to one connection and is never reused. If the server asks for input, the call
-/// is sent again with the input: the handle stays valid, but the JSON-RPC id changes.
+/// A handle belongs to one connection and is never reused. In revision 2026-07-28, a call for which
+/// the server requires input is sent again with the input. The handle then stays valid, but the
+/// JSON-RPC id changes.
 ///
 /// ```
 /// # use mcp_proto::{Instant, MessageEndpoint, StreamId};
@@ -76,8 +77,8 @@ impl fmt::Display for IncomingId {
 
 /// The id of a stream on which messages are sent and received.
 ///
-/// A byte stream counts as a single stream for both directions, [`StreamId::ONLY`]. Over HTTP, each
-/// request has a stream, which carries the response and related messages. A transport with several
+/// A byte stream has the id [`StreamId::ONLY`] for both directions. Over HTTP, each request has its
+/// own stream, which carries the response and related messages. A transport with several
 /// streams passes each message to [`handle_message`](crate::MessageEndpoint::handle_message) with
 /// the id of its stream, and never reuses an id within a connection.
 ///

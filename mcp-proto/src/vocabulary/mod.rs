@@ -2,6 +2,7 @@
 //! errors, outgoing messages and the configuration.
 
 mod call_options;
+mod caller;
 mod event;
 mod filter;
 #[cfg(test)]
@@ -16,6 +17,7 @@ mod violation;
 
 pub use call_options::CallOptions;
 pub(crate) use call_options::CallTimeouts;
+pub use caller::{Caller, Principal};
 pub(crate) use event::Event;
 pub(crate) use filter::is_within_resource;
 pub use filter::{Change, Filter};

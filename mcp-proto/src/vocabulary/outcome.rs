@@ -44,9 +44,10 @@ pub enum CallError {
     },
     /// The peer sent an invalid response. Holds a description of the problem.
     Invalid(Box<str>),
-    /// No response can arrive: the connection (over HTTP: the request or the session) has ended.
+    /// The connection ended before the response arrived.
     ///
-    /// The peer may or may not have acted on the request.
+    /// Over HTTP, a call also fails with this error if its HTTP request is cut off or its session
+    /// ends. The peer may or may not have acted on the request.
     Lost,
     /// The server redirected the request to another URL, and the redirect was not followed.
     ///
@@ -157,7 +158,8 @@ pub enum Fault {
     HandshakeTimedOut,
     /// The server supports none of the client's revisions.
     ///
-    /// Holds the revision that the server proposed, or a comma-separated list of those it supports.
+    /// Holds the revision in the server's response to `initialize`, or a comma-separated list of
+    /// the revisions in its response to `server/discover`.
     // LIF-06, T-30, T-32: the client disconnects.
     NoCommonRevision(String),
     /// The configuration allows no protocol revision.
@@ -171,13 +173,16 @@ pub enum Fault {
     /// The server repeatedly ended HTTP sessions right after opening them.
     // T-72: a session is not reopened for ever.
     SessionLost,
-    /// The peer left more than [`Limits::replies_bytes_max`](crate::Limits::replies_bytes_max)
-    /// bytes unread for [`Limits::stall_timeout`](crate::Limits::stall_timeout).
+    /// The peer read nothing for [`Limits::stall_timeout`](crate::Limits::stall_timeout), while
+    /// more than [`Limits::replies_bytes_max`](crate::Limits::replies_bytes_max) bytes were queued.
     Stalled,
     /// The peer committed more consecutive violations than
     /// [`Limits::violations_max`](crate::Limits::violations_max) allows.
     TooManyViolations,
-    /// The server could not be reached for the handshake. Holds the error of the failed request.
+    /// The request that opens the connection failed over HTTP. Holds the error of the request.
+    ///
+    /// The error is [`CallError::Unsent`], [`CallError::Lost`], [`CallError::Http`] or
+    /// [`CallError::Redirected`].
     // T-72: an unsuccessful status ends the handshake.
     Unreachable(CallError),
     /// The peer left [`Limits::pings_missed_max`](crate::Limits::pings_missed_max) consecutive

@@ -60,8 +60,9 @@ pub enum OutgoingKind {
     },
     /// The end of a stream, with no message attached; `body` is empty.
     ///
-    /// If [`Outgoing::last`] is true, the stream is complete. Otherwise, the application has closed
-    /// the stream early, and the response will follow on another stream.
+    /// If [`Outgoing::last`] is true, the stream ends without a response. Otherwise, the
+    /// application has called [`Server::end_stream`](crate::server::Server::end_stream), and the
+    /// response follows on another stream.
     ///
     /// Produced only after [`MessageEndpoint::use_streams`](crate::MessageEndpoint::use_streams).
     EndOfStream,

@@ -11,7 +11,7 @@ use crate::limits::{IDENTITY_BYTES_FREE, IDENTITY_FACTOR};
 use crate::method::{Method, MethodId};
 use crate::revision::{Capability, Revision};
 use crate::schema::{Capabilities, Decode, DecodeError, Implementation, Level, key};
-use crate::vocabulary::InputResponses;
+use crate::vocabulary::{Caller, InputResponses, Principal};
 
 /// The other side of a connection, as it described itself.
 ///
@@ -99,10 +99,10 @@ impl Request {
         }
     }
 
-    /// Returns the URIs of the resources that a request subscribes to, in either era.
+    /// Returns the URIs of the resources that this request subscribes to.
     ///
-    /// Empty for requests that are not subscriptions. A server receives subscriptions as requests
-    /// only with
+    /// Reads the params of `resources/subscribe` (legacy) and of `subscriptions/listen` (modern).
+    /// For other methods, the result is empty. A server delivers these two requests only with
     /// [`Config::decide_subscriptions`](crate::server::Config::decide_subscriptions).
     #[must_use]
     pub fn subscribed_uris(&self) -> Vec<String> {
@@ -122,8 +122,9 @@ impl Request {
 
 /// The context of an incoming request: its client and its options.
 ///
-/// In the legacy era, the context comes from the handshake; in the modern era, every request
-/// carries a context in [`_meta`]. Servers need not distinguish the two eras.
+/// A legacy client describes itself in the handshake and sets the log level for the session. A
+/// modern client sends both in the [`_meta`] of every request. Servers need not distinguish the two
+/// eras.
 ///
 /// ```
 /// # use mcp_proto::{Capability, Instant, MessageEndpoint, StreamId};
@@ -150,7 +151,8 @@ pub struct Context {
     /// The minimum severity of [log messages][spec] to send; `None` if the client set none.
     ///
     /// [`Server::log`](crate::server::Server::log) discards less severe messages. If the level is
-    /// `None`, it discards all messages for a modern request, and none in a legacy session.
+    /// `None`, `log` discards all messages for a modern request, but sends all messages in a legacy
+    /// session.
     ///
     /// [spec]: https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/logging
     pub log_level: Option<Level>,
@@ -169,9 +171,18 @@ pub struct Context {
     pub state: Option<Box<str>>,
     /// The `_meta` of the request as received; `None` if the request has none.
     pub meta: Option<Raw>,
+    /// The sender, as set with [`Server::set_caller`](crate::server::Server::set_caller); `None` if
+    /// the driver set none.
+    pub caller: Option<Arc<Caller>>,
 }
 
 impl Context {
+    /// Returns the authenticated identity of the sender; `None` if it is not authenticated.
+    #[must_use]
+    pub fn principal(&self) -> Option<&Principal> {
+        self.caller.as_ref()?.principal()
+    }
+
     pub(crate) const fn new(peer: Arc<Peer>) -> Self {
         Self {
             peer,
@@ -180,6 +191,7 @@ impl Context {
             input_responses: None,
             state: None,
             meta: None,
+            caller: None,
         }
     }
 }

@@ -51,9 +51,14 @@ pub enum ViolationKind {
     BadNotification,
     /// An invalid batch. None of its members is handled.
     ///
-    /// The revision does not allow batches, the batch is empty or has more than
-    /// [`Limits::batch_members_max`](crate::Limits::batch_members_max) members, or too many batched
-    /// responses are pending.
+    /// A batch is invalid in these cases:
+    ///
+    /// - the connection does not use revision 2025-03-26, the only revision that allows batches;
+    /// - the batch is empty;
+    /// - the batch has more than [`Limits::batch_members_max`](crate::Limits::batch_members_max)
+    ///   members;
+    /// - the pending responses to earlier batches exceed
+    ///   [`Limits::replies_bytes_max`](crate::Limits::replies_bytes_max).
     // BAT-03, BAT-12, BAT-17: none of its members is handled.
     InvalidBatch,
     /// A request that reuses the id of a request in flight. The new request is refused.
@@ -62,8 +67,9 @@ pub enum ViolationKind {
     /// A notification before `initialize`. It is ignored.
     // T-27, T-28: what may precede the handshake.
     BeforeInitialize,
-    /// A violation of the HTTP transport rules that fails no call, such as a wrong session id in a
-    /// response, or a notification that the server refused.
+    /// A violation of the rules of the HTTP transport. All calls continue.
+    ///
+    /// For example, a response has a wrong session id, or the server refuses a notification.
     // HTTP-60, T-79: exchanges that carry no request.
     HttpExchange,
     /// JSON that is not a JSON-RPC message.
@@ -85,7 +91,8 @@ pub enum ViolationKind {
     /// Progress that did not increase. It is ignored.
     // PRG-16: progress must increase.
     StaleProgress,
-    /// A request from a server in a revision that allows requests only from clients. It is ignored.
+    /// A request from a server in revision 2026-07-28, in which only clients send requests. It is
+    /// ignored.
     // T-93: servers of the modern era send no requests.
     UnexpectedRequest,
     /// A change notification for an unknown or not yet acknowledged subscription. It is ignored.

@@ -72,14 +72,16 @@ impl Outbox {
         Some(message)
     }
 
-    /// Moves all queued bytes to `chunk`, replacing its content, by swapping the buffers.
+    /// Moves all queued bytes to `chunk`, replacing its content.
     ///
-    /// If some bytes of the buffer were already consumed, the queued bytes are copied instead.
+    /// The queue and `chunk` swap their buffers. If the queue's buffer still contains consumed
+    /// bytes, the queued bytes are copied instead.
     ///
-    /// For backpressure, the taken bytes count as queued until [`mark_written`](Self::mark_written)
-    /// reports them or this method is called again. The memory of a `chunk` that grew for a large
-    /// message is freed only when more bytes are taken, because freeing it after each of many large
-    /// messages would be slow.
+    /// For backpressure, the taken bytes count as queued until they are
+    /// [marked as written](Self::mark_written) or this method is called again.
+    ///
+    /// If the capacity of `chunk` exceeds 64 KiB, its buffer is freed by the next call that takes
+    /// bytes.
     ///
     /// ```
     /// use mcp_proto::client::{Client, Config};
@@ -120,7 +122,10 @@ impl Outbox {
         }
     }
 
-    /// Marks `bytes` of the bytes taken last as written: they no longer count as queued.
+    /// Records that `bytes` of the bytes that [`take_all`](Self::take_all) returned were written.
+    ///
+    /// Call this method after each partial write. Written bytes no longer count as queued for
+    /// backpressure.
     pub fn mark_written(&mut self, bytes: usize) {
         self.taken = self.taken.saturating_sub(bytes);
     }

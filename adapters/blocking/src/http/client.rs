@@ -38,8 +38,11 @@ pub trait ConnectHttp: mcp_adapter::ExtensionSeal {
     /// Dropping the last clone of the connection ends the session and blocks until that is done.
     ///
     /// # Errors
-    /// Fails with [`Error::Start`] if the connection cannot be opened, and with [`Error::Io`] if
-    /// the operating system refuses a thread or random bytes.
+    /// Fails with
+    /// - [`Error::Start`] if the connection cannot be opened;
+    /// - [`Error::Io`] if credentials would be sent unencrypted (see
+    ///   [`Remote::allow_plain_credentials`]), if TLS cannot be configured for the host, or if the
+    ///   operating system returns no random bytes.
     // LIF-30: a legacy server rejects the probe.
     fn connect_http(self, remote: Remote) -> Result<Connection, Error>;
 }

@@ -6,7 +6,7 @@
 //! ```no_run
 //! use std::net::TcpListener;
 //!
-//! use mcp_blocking::http::{ConnectHttp, Http, Remote, ServeHttp, Stop};
+//! use mcp_blocking::http::{ConnectHttp, Http, Remote, RequestHead, ServeHttp, Stop};
 //! use mcp_blocking::{Client, Server};
 //!
 //! # fn main() -> Result<(), mcp_blocking::Error> {

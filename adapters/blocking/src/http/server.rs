@@ -33,8 +33,9 @@ pub trait ServeHttp: mcp_adapter::ExtensionSeal {
     /// limits and the accepted hosts and origins.
     ///
     /// # Errors
-    /// Fails if a registered tool, resource or prompt is invalid, or if the listener fails
-    /// permanently. The method then also calls [`Stop::stop`] on `stop`.
+    /// Fails if
+    /// - a registered tool, resource, resource template or prompt is invalid;
+    /// - the listener fails permanently; this method then also calls [`Stop::stop`] on `stop`.
     fn serve_http(&self, listener: TcpListener, options: Http, stop: &Stop) -> io::Result<()>;
 }
 

@@ -4,10 +4,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use mcp_blocking::proto::schema::{
-    CreateMessageResult, Elicit, ElicitResult, Field, NumberKind, OrUnknown, Role, Root,
+    CreateMessageResult, Elicit, ElicitAction, ElicitResult, Field, NumberKind, OrUnknown, Role,
+    Root,
 };
 use mcp_blocking::proto::{CallError, ErrorObject, Limits, NeededInput, Raw, Revision, code};
-use mcp_blocking::{Client, Cx, Error, Server, ToolError};
+use mcp_blocking::{Client, Cx, Error, FormAnswer, Server, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -398,5 +399,54 @@ fn a_type_that_is_not_a_form_fails_the_call_and_names_the_field() {
         let message = "`Nested` cannot be a form: field `booking` is an object; forms are flat";
         assert_eq!(&*error.message, message);
         part(client, serving);
+    });
+}
+
+fn notary() -> Server {
+    server()
+        .tool_with(tool("confirm"), |_: Value, cx| {
+            Ok(if cx.confirm("sure", "Delete it?")? { "deleted" } else { "kept" })
+        })
+        .tool_with(tool("answer"), |_: Value, cx| {
+            Ok(match cx.ask_form_answer::<Booking>("booking", "Which seats?")? {
+                FormAnswer::Accepted(booking) => booking.name,
+                FormAnswer::Declined => "declined".into(),
+                FormAnswer::Cancelled => "cancelled".into(),
+            })
+        })
+}
+
+#[test]
+fn a_handler_tells_accepted_declined_and_cancelled_apart() {
+    story(|| {
+        let booking = raw(json!({"name": "Ada", "seats": 2}));
+        let (accept, empty) = (ElicitResult::accept(booking), ElicitResult::accept(raw(json!({}))));
+        let decline = ElicitResult::new(ElicitAction::Decline);
+        let cancel = ElicitResult::new(ElicitAction::Cancel);
+        for revisions in [&Revision::ALL[..], &Revision::LEGACY[..]] {
+            for (tool, answer, expected) in [
+                ("confirm", &empty, "deleted"),
+                ("confirm", &decline, "kept"),
+                ("confirm", &cancel, "kept"),
+                ("answer", &accept, "Ada"),
+                ("answer", &decline, "declined"),
+                ("answer", &cancel, "cancelled"),
+            ] {
+                let answer = answer.clone();
+                let user = client().revisions(revisions).on_elicitation(move |_| answer.clone());
+                let (client, serving) = pair(user, notary());
+                assert_eq!(success(client.call_tool(tool, &json!({})).wait()), expected);
+                part(client, serving);
+            }
+            // An accepted form that lacks a field is an error for the model.
+            let user = client().revisions(revisions).on_elicitation({
+                let empty = empty.clone();
+                move |_| empty.clone()
+            });
+            let (client, serving) = pair(user, notary());
+            let failed = failure(client.call_tool("answer", &json!({})).wait());
+            assert!(failed.starts_with("invalid answer to `booking`"), "{failed}");
+            part(client, serving);
+        }
     });
 }

@@ -265,8 +265,8 @@ impl Connection {
 
     /// Waits until the connection has ended.
     ///
-    /// By then, a server started by `spawn` has been shut down, and the last events have been
-    /// handled.
+    /// By then, a server started by `spawn` has been shut down. The last events have also been
+    /// handled, unless that takes longer than 500 ms.
     pub async fn wait_ended(&self) {
         self.inner.link.wait_ended().await;
     }

@@ -48,7 +48,7 @@ fn handler_key(request: &Request) -> &str {
     &request.method
 }
 
-/// The configuration of a client's connection.
+/// The configuration of a client's connection: its handlers, callbacks and threads.
 #[expect(
     missing_debug_implementations,
     unnameable_types,
@@ -65,7 +65,7 @@ pub struct ClientShared {
     pub(crate) on_violation: Option<ViolationHandler>,
 }
 
-/// The state of a client's connection: its calls, subscriptions and handlers.
+/// The state of a client's connection: its open calls, subscriptions and running handlers.
 #[derive(Default)]
 #[expect(
     missing_debug_implementations,

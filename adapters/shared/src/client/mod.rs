@@ -206,9 +206,10 @@ impl Client {
     /// by a [`Subscription`](crate::Subscription) are not.
     ///
     /// `callback` runs on a separate thread and may block. Each connection queues up to 1,024
-    /// notifications, with up to 32 MiB of params in total. If the queue is full, the connection
-    /// stops reading: a `callback` that waits for the result of a call may then wait until the call
-    /// times out.
+    /// notifications, with up to 32 MiB of params in total.
+    ///
+    /// While the queue is full, the connection reads no messages. If `callback` waits for the
+    /// result of a call during that time, the call may time out.
     pub fn on_notification(
         mut self,
         callback: impl FnMut(&str, Option<&Raw>) + Send + 'static,
@@ -292,10 +293,10 @@ impl Client {
     /// [`private_file`](crate::private_file), or protect it in another way. Connections
     /// over HTTP are not recorded.
     ///
-    /// The recording is buffered and flushed when the connection ends; a program that is killed
-    /// loses up to 64 KiB of the recording. The connection waits for each write, so the writer must
-    /// not wait for the connection. If the writer fails or panics, the recording ends and the
-    /// connection continues; with the `tracing` feature, this is reported once.
+    /// The recording is buffered, and the buffer is flushed when the connection ends. A program
+    /// that is killed loses up to 64 KiB of the recording. The connection waits for each write, so
+    /// the writer must not wait for the connection. If the writer fails or panics, the recording
+    /// ends and the connection continues. With the `tracing` feature, the failure is reported once.
     ///
     /// Replaying requires a protocol state machine with an equal configuration;
     /// [`machine`](Self::machine) creates one.
@@ -338,7 +339,12 @@ impl Client {
     /// `runtime` opens the sockets. The `connect_http` methods of adapters call this method.
     ///
     /// # Errors
-    /// Fails with [`Error::Start`] if the connection cannot be opened.
+    /// Fails with
+    /// - [`Error::Start`] if the connection cannot be opened;
+    /// - [`Error::Io`] if credentials would be sent unencrypted (see
+    ///   [`Remote::allow_plain_credentials`](crate::http::Remote::allow_plain_credentials)), if TLS
+    ///   cannot be configured for the host, if the operating system returns no random bytes, or if
+    ///   `runtime` cannot spawn futures.
     #[cfg(feature = "http")]
     pub async fn open_http(
         self,
@@ -355,7 +361,7 @@ impl Client {
     /// [`Connecting`] value.
     ///
     /// # Errors
-    /// Fails if `runtime` cannot spawn futures.
+    /// Currently never fails.
     pub fn open_on(
         self,
         runtime: &Arc<dyn Spawn>,

@@ -32,7 +32,8 @@ impl CallbackThreads {
     }
 }
 
-/// Runs callbacks in the context of a runtime.
+/// A handle that runs the application's callbacks on separate threads, within the context of the
+/// runtime.
 #[derive(Clone)]
 #[expect(
     missing_debug_implementations,

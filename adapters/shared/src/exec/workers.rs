@@ -41,8 +41,10 @@ pub trait Spawn: Send + Sync + 'static {
     /// Fails if the future cannot be started.
     fn spawn(&self, future: BoxFuture<'static, ()>) -> io::Result<()>;
 
-    /// Returns whether asynchronous handlers must run like blocking functions, each to completion
-    /// on one thread.
+    /// Returns whether asynchronous handlers must run like blocking functions. Default: false.
+    ///
+    /// If true, one thread runs the future of a handler to completion. Otherwise, the future moves
+    /// to the runtime when it first waits.
     fn is_plain(&self) -> bool {
         false
     }
@@ -127,10 +129,11 @@ thread_local! {
     static IS_SOLE_DRIVER: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Returns whether this thread runs a handler and is the only one that does its connection's I/O.
+/// Returns whether this thread runs a handler and is the only thread that does the I/O of the
+/// handler's connection.
 ///
-/// If so, the handler must not wait for the peer or for queue space: no other thread makes
-/// progress.
+/// In that case, the handler must not wait for the peer or for queue space. During the wait, no
+/// thread would read the peer's messages or write the queued ones.
 #[must_use]
 pub fn is_sole_driver() -> bool {
     IS_SOLE_DRIVER.get()

@@ -40,7 +40,11 @@ pub struct AcceptedConnection {
 }
 
 impl Listening {
-    /// Creates an empty set of connections. Setting `stop` stops the server.
+    /// Creates an empty set of connections to `service`.
+    ///
+    /// Once `stop` is set, each connection closes after its request in progress, at the latest
+    /// after [`DRAIN`]. The caller must then accept no more connections, and call
+    /// [`finish`](Self::finish).
     #[must_use]
     pub fn new(service: HttpService, stop: &Stop) -> Self {
         let sockets = service.sockets();
@@ -49,7 +53,9 @@ impl Listening {
 
     /// Adds a connection from `address`. A task must run it with [`AcceptedConnection::drive`].
     ///
-    /// Returns `None` if there are too many connections; the caller must then close the socket.
+    /// A connection beyond a limit is also returned; its request receives status 429 or 503.
+    /// Returns `None` if 64 such connections are already open. The caller must then close the
+    /// socket.
     #[must_use]
     pub fn accept(&self, address: IpAddr) -> Option<AcceptedConnection> {
         let socket = self.sockets.admit(address)?;
@@ -57,7 +63,7 @@ impl Listening {
         Some(AcceptedConnection { service, socket, stop, address })
     }
 
-    /// Ends all sessions, and waits up to [`DRAIN`] for requests in progress.
+    /// Sets the stop signal, ends all sessions, and waits up to [`DRAIN`] for requests in progress.
     pub async fn finish(self) {
         self.stop.stop();
         self.service.close();

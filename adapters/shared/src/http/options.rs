@@ -1,22 +1,24 @@
 //! The options of a server over HTTP: access control and limits.
 
 use std::fmt;
+use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
 use http::request::Parts;
-use mcp_proto::Limits;
 use mcp_proto::http::{Policy, Refusal, StreamSettings};
+use mcp_proto::{Limits, Principal};
 
+use super::authentication::{Authenticator, Check};
 use super::budget::{Counters, HttpStats};
-
-type Check = Arc<dyn Fn(&Parts) -> Result<(), Refusal> + Send + Sync>;
+use super::request_head::RequestHead;
 
 /// The options of a server over
 /// [Streamable HTTP](https://modelcontextprotocol.io/specification/2025-11-25/basic/transports).
 ///
-/// By default, only requests to loopback hosts are accepted, and requests from web pages only if
-/// the page's origin is on a loopback host. This prevents DNS rebinding attacks.
+/// By default, a server accepts only requests to loopback hosts. A request from a web page is
+/// accepted only if the page's origin is also on a loopback host. These checks prevent DNS
+/// rebinding attacks.
 ///
 /// ```
 /// use mcp_adapter::http::Http;
@@ -52,6 +54,7 @@ pub struct Http {
     pub(super) counters: Arc<Counters>,
     pub(super) settings: Arc<StreamSettings>,
     pub(super) check: Option<Check>,
+    pub(super) authenticator: Option<Authenticator>,
 }
 
 impl Http {
@@ -79,6 +82,7 @@ impl Http {
             counters: Arc::default(),
             settings: Arc::default(),
             check: None,
+            authenticator: None,
         }
     }
 
@@ -121,10 +125,10 @@ impl Http {
 
     /// Sets the maximum number of open connections. Default: 10,000.
     ///
-    /// When the maximum is reached and another client connects, the longest idle connections are
-    /// closed. If all connections have a request in progress, the new client receives status 503.
-    /// Each connection costs about 10 KiB, and up to 200 KiB while its client sends long headers.
-    /// The limit applies only to servers with their own listener.
+    /// When the maximum is reached and another client connects, the connections that have been idle
+    /// for longest are closed. If all connections have a request in progress, the new client
+    /// receives status 503. Each connection costs about 10 KiB, and up to 200 KiB while its client
+    /// sends long headers. The limit applies only to servers that are started with `serve_http`.
     // SEC-18: bounds the memory that clients can claim.
     pub const fn connections_max(mut self, connections_max: usize) -> Self {
         self.connections_max = connections_max;
@@ -144,9 +148,12 @@ impl Http {
 
     /// Sets the maximum number of concurrent sessions. Default: 10,000.
     ///
+    /// Only clients of legacy revisions (up to 2025-11-25) open sessions.
+    ///
     /// When the maximum is reached and another client opens a session, the idle session that would
-    /// expire first is ended. If all sessions have a request in flight or an open stream, the new
-    /// client receives status 503. Each idle session costs about 3 KiB.
+    /// expire first is ended. Only the 64 sessions that expire first are examined. If all of them
+    /// have a request in flight or an open stream, the new client receives status 503. Each idle
+    /// session costs about 3 KiB.
     // SEC-18: bounds the memory that clients can claim.
     pub const fn sessions_max(mut self, sessions_max: usize) -> Self {
         self.sessions_max = sessions_max;
@@ -167,10 +174,12 @@ impl Http {
     /// Sets the maximum bytes that all sessions and subscriptions together hold while idle.
     /// Default: 256 MiB.
     ///
-    /// The limit counts client descriptions of more than 1 KiB, replay buffers and subscriptions.
-    /// Above the limit, a session that grows loses its replay buffers, and idle sessions are ended.
-    /// If that is not enough, messages in sessions and requests for new sessions or subscriptions
-    /// receive status 503.
+    /// The limit counts replay buffers, subscriptions, and the data that clients send in
+    /// `initialize` requests of more than 1 KiB.
+    ///
+    /// While the limit is exceeded, a session that grows loses its replay buffers. A message in a
+    /// session, or a request for a new session or subscription, then ends idle sessions. If this
+    /// does not free enough bytes, the message or request receives status 503.
     // SEC-18: bounds the memory that clients can claim.
     pub const fn sessions_bytes_max(mut self, bytes: usize) -> Self {
         self.sessions_bytes_max = bytes;
@@ -195,7 +204,8 @@ impl Http {
     ///
     /// Further requests from the address receive status 429. The limit applies only to requests
     /// with a [`PeerAddress`](super::PeerAddress) extension. Behind a proxy, all requests may have
-    /// one address.
+    /// the proxy's address. In that case, set this limit to the value of
+    /// [`requests_bytes_max`](Self::requests_bytes_max).
     // SEC-18: bounds the memory that one client can keep from others.
     pub const fn requests_bytes_per_address_max(mut self, bytes: usize) -> Self {
         self.requests_bytes_per_address_max = bytes;
@@ -211,13 +221,13 @@ impl Http {
         self
     }
 
-    /// Sets the maximum bytes of a client's identity and capabilities in `initialize`.
+    /// Sets the maximum size, in bytes, of a client's identity and capabilities in `initialize`.
     ///
     /// Default: 64 KiB.
     ///
-    /// A larger `initialize` request is refused.
+    /// An `initialize` request with larger data is refused.
     /// [`Limits::peer_bytes_max`](mcp_proto::Limits::peer_bytes_max) applies as well. Each session
-    /// keeps this data, in up to 24 times its bytes of memory.
+    /// keeps the decoded data, which takes up to 24 times as much memory as the JSON text.
     pub const fn peer_bytes_max(mut self, bytes: usize) -> Self {
         self.peer_bytes_max = bytes;
         self
@@ -247,11 +257,10 @@ impl Http {
         self
     }
 
-    /// Sets how long the head of a request may take to arrive, and how long a connection may be
-    /// idle between requests. Default: 30 s.
+    /// Sets how long a connection waits for the complete head of its next request. Default: 30 s.
     ///
-    /// After that, the connection is closed. The timeout applies only to servers with their own
-    /// listener.
+    /// This time includes the idle time before the request. After that, the connection is closed.
+    /// The timeout applies only to servers that are started with `serve_http`.
     pub const fn head_timeout(mut self, head_timeout: Duration) -> Self {
         self.head_timeout = head_timeout;
         self
@@ -271,7 +280,68 @@ impl Http {
         self
     }
 
-    /// Calls `check` with the head of each request, for example to authorize it.
+    /// Authenticates the sender of each request with a function, which may block.
+    ///
+    /// The function runs on a separate thread, after the host, origin and path have been validated.
+    /// It returns the sender's [`Principal`], or the refusal that the client receives. A refusal
+    /// with status 401 must contain a challenge, which `Refusal::header("www-authenticate", …)`
+    /// adds. If the function panics, the client receives status 500. If it takes more than 30 s,
+    /// the client receives status 503.
+    ///
+    /// Handlers read the principal with [`Cx::principal`](crate::Cx::principal). A session and its
+    /// streams belong to the principal that opened the session: requests of others receive status
+    /// 404, as for an unknown session. State that a handler has sealed opens only for its
+    /// principal.
+    ///
+    /// Without this method, requests have the `Principal` that a layer of a router has inserted
+    /// into their extensions, if any.
+    ///
+    /// ```
+    /// use mcp_adapter::http::Http;
+    /// use mcp_adapter::proto::Principal;
+    /// use mcp_adapter::proto::http::Refusal;
+    ///
+    /// fn user_of(token: &str) -> Option<&'static str> {
+    ///     (token == "Bearer of-ada").then_some("ada") // look up the token
+    /// }
+    ///
+    /// let options = Http::new().authenticating(|head| {
+    ///     let token = head.headers.get("authorization").and_then(|token| token.to_str().ok());
+    ///     let user = token.and_then(user_of).map(Principal::new);
+    ///     user.ok_or_else(|| {
+    ///         Refusal::new(401, "unknown token").header("www-authenticate", "Bearer")
+    ///     })
+    /// });
+    /// # drop(options);
+    /// ```
+    // SEC-13: sessions are bound to their principal.
+    pub fn authenticating(
+        mut self,
+        authenticate: impl Fn(&RequestHead) -> Result<Principal, Refusal> + Send + Sync + 'static,
+    ) -> Self {
+        self.authenticator = Some(Authenticator::function(authenticate));
+        self
+    }
+
+    /// Authenticates the sender of each request with a future.
+    ///
+    /// The future runs on the adapter's runtime and must not block. With `mcp-blocking`, use
+    /// [`authenticating`](Self::authenticating), which this method otherwise resembles.
+    pub fn authenticating_async<F>(
+        mut self,
+        authenticate: impl Fn(RequestHead) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Result<Principal, Refusal>> + Send + 'static,
+    {
+        self.authenticator = Some(Authenticator::future(authenticate));
+        self
+    }
+
+    /// Calls `check` with the head of each request, for example to limit the rate of requests.
+    ///
+    /// To learn who sent a request, use [`authenticating`](Self::authenticating) instead; it runs
+    /// after `check`.
     ///
     /// `check` runs on a separate thread and may block. It runs after the host, origin and path
     /// have been validated. If it panics, the client receives status 500. If it returns a refusal,
@@ -287,7 +357,8 @@ impl Http {
 
     /// Returns the counters of the servers that are started with this value or its clones.
     ///
-    /// These servers also share their limits.
+    /// These servers also share the limits per client address, and the limits on the total bytes of
+    /// requests and sessions. All other limits apply to each server separately.
     #[must_use]
     pub fn stats(&self) -> HttpStats {
         HttpStats(Arc::clone(&self.counters))
@@ -296,11 +367,13 @@ impl Http {
     /// Returns the maximum memory, in bytes, that clients can make a server with these options
     /// hold.
     ///
-    /// The value is an upper bound, not an estimate; about 4.6 GiB with the default options. It is
-    /// the sum over all connections, sessions, subscriptions and requests of a service, as opposed
-    /// to [`Limits::memory_max`](mcp_proto::Limits::memory_max), which bounds one connection.
-    /// Neither value counts memory that the application supplies, such as its responses. This value
-    /// does not count socket buffers either.
+    /// The value is an upper bound, not an estimate. With the default options, the value is about
+    /// 4.5 GiB.
+    ///
+    /// The bound covers all connections, sessions, subscriptions and requests of a service. In
+    /// contrast, [`Limits::memory_max`](mcp_proto::Limits::memory_max) covers a single connection.
+    /// The bound does not include socket buffers, or memory that the application supplies, such as
+    /// its responses.
     #[must_use]
     pub const fn memory_max(&self) -> usize {
         let connections = self.connections_max.saturating_mul(CONNECTION_BYTES);

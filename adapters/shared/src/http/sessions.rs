@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use event_listener::Event;
 use futures_lite::future::or;
-use mcp_proto::Instant;
 use mcp_proto::http::SessionTable;
 use mcp_proto::server::Server as Machine;
+use mcp_proto::{Instant, Principal};
 
 use super::budget::{AddressShare, Counters};
 use super::runtime::HttpRuntime;
@@ -121,8 +121,13 @@ impl Sessions {
         self.lock().table.len()
     }
 
-    pub(super) fn get(&self, id: &str) -> Option<Arc<Link<Machine>>> {
-        self.lock().table.get(self.clock.now(), id).map(|entry| Arc::clone(&entry.link))
+    pub(super) fn get(
+        &self,
+        id: &str,
+        principal: Option<&Principal>,
+    ) -> Option<Arc<Link<Machine>>> {
+        let mut state = self.lock();
+        state.table.get(self.clock.now(), id, principal).map(|entry| Arc::clone(&entry.link))
     }
 
     /// Adds a session, which is ended once idle. If the table is full, the session that would
@@ -131,6 +136,7 @@ impl Sessions {
         self: &Arc<Self>,
         runtime: &Arc<dyn HttpRuntime>,
         id: &str,
+        principal: Option<&Principal>,
         link: &Arc<Link<Machine>>,
         serving: Serving,
         address: AddressShare,
@@ -146,7 +152,7 @@ impl Sessions {
         if state.table.has_room().is_err() {
             evicted = self.evict(&mut state);
         }
-        let is_inserted = state.table.insert(self.clock.now(), id, entry).is_ok();
+        let is_inserted = state.table.insert(self.clock.now(), id, principal, entry).is_ok();
         if is_inserted && !state.is_swept {
             state.is_swept = true;
             let (sessions, timer) = (Arc::downgrade(self), Arc::clone(runtime));
@@ -161,9 +167,9 @@ impl Sessions {
         is_inserted
     }
 
-    /// Removes and ends a session; returns false if it does not exist.
-    pub(super) fn remove(&self, id: &str) -> bool {
-        let removed = self.lock().table.remove(id);
+    /// Removes and ends a session; returns false if it does not exist for the principal.
+    pub(super) fn remove(&self, id: &str, principal: Option<&Principal>) -> bool {
+        let removed = self.lock().table.remove(id, principal);
         if let Some(entry) = &removed {
             end(entry);
         }
@@ -289,6 +295,6 @@ async fn run_timer(
     // HTTP-33: requests with the id of an ended session get 404, and the client opens another.
     let id = link.lock().http().and_then(|http| http.id().map(str::to_owned));
     if let Some((sessions, id)) = sessions.upgrade().zip(id) {
-        sessions.lock().table.remove(&id);
+        sessions.lock().table.discard(&id);
     }
 }

@@ -33,10 +33,12 @@ impl Stop {
         Self(Arc::new(StopFlag { is_stopped: AtomicBool::new(false), stopped: Event::new() }))
     }
 
-    /// Creates a signal that is set by SIGINT, SIGTERM, SIGHUP or [`stop`](Self::stop).
+    /// Creates a stop signal that is set by SIGINT, SIGTERM, SIGHUP or [`stop`](Self::stop).
     ///
-    /// If the program itself handles one of the three, only [`stop`](Self::stop) sets the returned
-    /// signal.
+    /// If the program itself handles one of these three operating-system signals, only
+    /// [`stop`](Self::stop) sets the stop signal. On Linux and Android, an operating-system signal
+    /// that is ignored stays ignored. On other systems, only [`stop`](Self::stop) sets the stop
+    /// signal if one of the three is ignored.
     #[must_use]
     pub fn on_signal() -> Self {
         let stop = Self::new();

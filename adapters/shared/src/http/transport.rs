@@ -9,7 +9,7 @@ use mcp_proto::server::{Event, Server};
 use super::budget::{ByteLease, Counters};
 use crate::transport::link::{HttpTransport, State};
 
-/// An [`HttpServer`] whose usage counts in the budgets of its service.
+/// An [`HttpServer`] whose memory counts toward the byte limits of its service.
 #[derive(Debug)]
 #[expect(unnameable_types, reason = "the transport of a connection is internal")]
 pub struct MeteredServer {
@@ -64,6 +64,11 @@ impl State<Server> {
     /// Returns the HTTP side of the connection.
     pub(super) fn http(&mut self) -> Option<&mut HttpServer> {
         self.connection.http().map(MeteredServer::http)
+    }
+
+    /// Returns the id of the session; `None` without one.
+    pub(crate) fn session_id(&mut self) -> Option<String> {
+        self.http()?.id().map(str::to_owned)
     }
 
     /// Polls the HTTP side of the connection, and updates the budgets if something was sent.

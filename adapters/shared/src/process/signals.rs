@@ -53,7 +53,7 @@ pub fn close_on_received_signal() {
     }
 }
 
-/// A signal that closes a server on stdin and stdout.
+/// An operating-system signal that makes a stdio server shut down.
 #[cfg(unix)]
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum ClosingSignal {
@@ -85,7 +85,10 @@ impl ClosingSignal {
     }
 }
 
-/// Returns the signals that an adapter must handle; omits signals that must stay ignored.
+/// Returns the signals that an adapter must handle.
+///
+/// On Linux and Android, these are the signals that the process does not ignore. On other Unix
+/// systems, these are always SIGINT and SIGTERM.
 #[cfg(unix)]
 #[must_use]
 pub fn closing_signals() -> Vec<ClosingSignal> {

@@ -28,9 +28,9 @@ pub enum Pollable {
 
 /// Returns this process's stdin and stdout as descriptors that can be polled.
 ///
-/// If stdin is neither a pipe nor a socket (for example, a terminal), its descriptor is a pipe into
-/// which a thread copies the bytes from stdin. Likewise, a thread copies bytes from a pipe to a
-/// stdout that is neither a pipe nor a socket.
+/// A stream that is a pipe or a socket is returned as such. For any other stream, such as a
+/// terminal, the returned descriptor is one end of a new pipe. A thread then copies the bytes
+/// between the stream and the other end of that pipe.
 ///
 /// # Errors
 /// Fails if stdin or stdout is closed, or if a thread cannot be started.
@@ -82,15 +82,18 @@ pub struct CopyThreads {
 impl CopyThreads {
     /// Waits until all output has arrived at stdout, or until `give_up` completes.
     ///
-    /// Before this call, drop the descriptor for stdout: the copying ends only then. `give_up` is
-    /// needed because a stopped terminal may never accept the output.
+    /// Before this call, drop the descriptor that [`streams`] returned for stdout. Otherwise, the
+    /// copying never ends, and this method waits for `give_up`. `give_up` is needed because a
+    /// stopped terminal may never accept the output.
     pub async fn flush(&self, give_up: impl Future) {
         let Some(state) = &self.stdout.0 else { return };
         let ended = state.when(|state| state.has_ended.then_some(()));
         or(ended, async { drop(give_up.await) }).await;
     }
 
-    /// Returns an error of stdin or stdout; returns each error only once.
+    /// Returns whether copying has failed.
+    ///
+    /// Each error is returned only once. A call returns at most one error, that of stdin first.
     ///
     /// # Errors
     /// Fails if stdin could not be read, or if stdout could not be written to.

@@ -86,10 +86,9 @@ where
     recorded.sink().failure.take()
 }
 
-/// The writer of one recording.
+/// The buffered writer of one recording, which wraps a writer of the application.
 ///
-/// The writer belongs to the application. If it fails or panics, the recording ends, but the
-/// connection continues.
+/// If the application's writer fails or panics, the recording ends, but the connection continues.
 #[expect(unnameable_types, reason = "the transport of a connection is internal")]
 pub struct RecordingWriter {
     writer: Option<BufWriter<Box<dyn Write + Send>>>,

@@ -10,17 +10,22 @@ use serde_json::{Value, json};
 
 use super::Server;
 use crate::server::handler::Handler;
+use crate::server::handler::tool_result::{IntoToolResult, with_output_schema};
 
 impl Server {
-    /// Adds a tool whose input schema is derived from the type of its arguments.
-    pub(super) fn add_derived_tool<A: JsonSchema>(
+    /// Adds a tool whose input schema is derived from the type of its arguments, and its
+    /// output schema from the type of its results.
+    pub(super) fn add_derived_tool<A: JsonSchema, R: IntoToolResult>(
         mut self,
         name: &str,
         description: &str,
         handler: Handler,
     ) -> Self {
         match argument_schema::<A>() {
-            Ok(schema) => self.add_tool(Tool::new(name, schema).description(description), handler),
+            Ok(schema) => {
+                let tool = Tool::new(name, schema).description(description);
+                self.add_tool(with_output_schema::<R>(tool), handler)
+            }
             Err(reason) => {
                 self.builder.refuse(format!("the tool `{name}` cannot be offered: {reason}"));
                 self

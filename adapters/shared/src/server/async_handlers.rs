@@ -5,14 +5,15 @@ use std::future::Future;
 use mcp_proto::Raw;
 use mcp_proto::catalog::Variables;
 use mcp_proto::schema::{
-    CallToolResult, Complete, CompleteResult, GetPrompt, GetPromptResult, Prompt, ReadResource,
-    ReadResourceResult, Resource, ResourceTemplate, Tool,
+    Complete, CompleteResult, GetPrompt, GetPromptResult, Prompt, ReadResource, ReadResourceResult,
+    Resource, ResourceTemplate, Tool,
 };
 use serde::de::DeserializeOwned;
 
 use super::Server;
 use crate::server::handler::context::AsyncCx;
 use crate::server::handler::tool_error::ToolError;
+use crate::server::handler::tool_result::{IntoToolResult, with_output_schema};
 use crate::server::handler::{Handler, HandlerFn};
 
 /// Registration of asynchronous handlers.
@@ -31,10 +32,10 @@ impl Server {
     ) -> Self
     where
         A: DeserializeOwned + schemars::JsonSchema,
-        R: Into<CallToolResult>,
+        R: IntoToolResult,
         F: Future<Output = Result<R, ToolError>> + Send + 'static,
     {
-        self.add_derived_tool::<A>(name, description, Handler::tool_async(handler))
+        self.add_derived_tool::<A, R>(name, description, Handler::tool_async(handler))
     }
 
     /// Adds a tool with an explicit definition and an asynchronous handler.
@@ -47,10 +48,10 @@ impl Server {
     ) -> Self
     where
         A: DeserializeOwned,
-        R: Into<CallToolResult>,
+        R: IntoToolResult,
         F: Future<Output = Result<R, ToolError>> + Send + 'static,
     {
-        self.add_tool(tool, Handler::tool_async(handler))
+        self.add_tool(with_output_schema::<R>(tool), Handler::tool_async(handler))
     }
 
     /// Adds a tool with raw JSON arguments and an asynchronous handler.
@@ -64,12 +65,12 @@ impl Server {
         handler: impl Fn(Raw, AsyncCx) -> F + Send + Sync + 'static,
     ) -> Self
     where
-        R: Into<CallToolResult>,
+        R: IntoToolResult,
         F: Future<Output = Result<R, ToolError>> + Send + 'static,
     {
         self.add_tool(
-            Tool::new(name, schema).description(description),
-            Handler::Tool(HandlerFn::future(handler)),
+            with_output_schema::<R>(Tool::new(name, schema).description(description)),
+            Handler::tool_raw_async(handler),
         )
     }
 

@@ -5,13 +5,14 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
 
 use mcp_proto::catalog::{Catalog, CatalogError, ChangedList};
-use mcp_proto::schema::{CallToolResult, Tool};
+use mcp_proto::schema::Tool;
 use mcp_proto::{Change, Misuse};
 use serde::de::DeserializeOwned;
 
 use crate::server::handler::Handler;
 use crate::server::handler::context::{Cx, HandlerLink};
 use crate::server::handler::tool_error::ToolError;
+use crate::server::handler::tool_result::{IntoToolResult, with_output_schema};
 
 /// A handle that changes a running server's tools and notifies clients of changes.
 ///
@@ -87,8 +88,9 @@ impl Changes {
     ) -> Result<(), CatalogError>
     where
         A: DeserializeOwned,
-        R: Into<CallToolResult>,
+        R: IntoToolResult,
     {
+        let tool = with_output_schema::<R>(tool);
         let changed = self.catalog_mut().add_tool(tool, Handler::tool(handler))?;
         self.send_list_changed(changed);
         Ok(())

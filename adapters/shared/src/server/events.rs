@@ -41,8 +41,10 @@ pub(crate) type Callback<T> = Arc<dyn Fn(&T) + Send + Sync>;
 /// A decision of the application about a URI.
 pub(crate) type UriCheck = Arc<dyn Fn(&str) -> bool + Send + Sync>;
 
-/// The start of the first, or the end of the last, of a client's subscriptions to a resource over
-/// one connection.
+/// The beginning or end of a client's subscriptions to a resource over one connection.
+///
+/// A client can subscribe to a resource several times over one connection. Only the start of the
+/// first subscription and the end of the last one are reported.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum SubscriptionChange {
@@ -52,7 +54,7 @@ pub enum SubscriptionChange {
     Ended(String),
 }
 
-/// The configuration of a server's connection.
+/// The parts of a server's configuration that each of its connections holds.
 #[expect(
     missing_debug_implementations,
     unnameable_types,
@@ -84,7 +86,7 @@ pub struct ServerState {
     pending_changes: PendingChanges,
 }
 
-/// A server's connection while an adapter reads, writes and runs timers for it.
+/// A server's connection that an adapter drives: it reads, writes and runs the timers.
 #[derive(Debug)]
 pub struct Serving {
     link: Arc<Link<Machine>>,
@@ -102,10 +104,11 @@ impl Serving {
         Self { link, subscription, exit_with_parent }
     }
 
-    /// Closes the connection on SIGINT, SIGTERM or SIGHUP. A thread of this crate receives the
-    /// signals.
+    /// Makes SIGINT, SIGTERM and SIGHUP close the connection.
     ///
-    /// Otherwise like [`close_on_signal`](Self::close_on_signal).
+    /// A thread of this crate receives the signals. If the program itself handles one of the three,
+    /// this crate receives none of them. In all other respects, this method is like
+    /// [`close_on_signal`](Self::close_on_signal).
     ///
     /// # Errors
     /// Fails if the thread that watches the parent cannot be started.
@@ -115,7 +118,7 @@ impl Serving {
         Ok(())
     }
 
-    /// Closes the connection when the adapter calls `close_on_received_signal`.
+    /// Makes a later call of `close_on_received_signal` close the connection.
     ///
     /// If [`Server::exit_with_parent`](crate::Server::exit_with_parent) is set, the parent
     /// process's exit also closes the connection.
@@ -191,6 +194,11 @@ impl HandlerLink for Arc<Link<Machine>> {
 
     fn sleep(&self, duration: Duration) -> BoxFuture<'_, ()> {
         Box::pin(self.sleep_until(self.clock.now() + duration))
+    }
+
+    #[cfg(feature = "http")]
+    fn session_id(&self) -> Option<String> {
+        self.lock().session_id()
     }
 
     fn send_change(&self, change: Change<'_>) -> Result<(), Misuse> {
@@ -345,7 +353,7 @@ fn read_rounds(
     context: &Context,
 ) -> Result<RoundState, ErrorObject> {
     let text = match &context.state {
-        Some(state) => Some(sealing.open(state, request, unix_seconds())?),
+        Some(state) => Some(sealing.open(state, request, context.principal(), unix_seconds())?),
         None => None,
     };
     RoundState::read(text.as_deref(), context.input_responses.as_ref())
@@ -419,8 +427,11 @@ fn encode(
 ) -> HandlerReply {
     let request = &cx.request.request;
     let outcome = outcome.unwrap_or_else(|| Err(ToolError::refused(handler_failed())));
-    let mut reply =
-        HandlerReply::new(outcome, request, &cx.rounds(), &link.shared.sealing, unix_seconds);
+    let seal = |text| {
+        let sealing = &link.shared.sealing;
+        sealing.seal(text, request, cx.principal(), unix_seconds())
+    };
+    let mut reply = HandlerReply::new(outcome, request, &cx.rounds(), seal);
     reply.encode(cx.request.context.peer.revision);
     reply
 }

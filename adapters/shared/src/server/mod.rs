@@ -59,17 +59,22 @@ use crate::transport::shutdown::DriverHandle;
 /// The driving thread reads the requests of a connection and sends the responses. A handler that
 /// runs there costs no context switch, but everything else on the thread waits for it. A function
 /// therefore starts on the thread pool. It moves to the driving thread after about 16 consecutive
-/// runs of at most 0.1 ms. Several longer runs, or a single run above 5 ms, send it back to the
-/// pool. After a run above 5 ms on the driving thread, the function needs eight times as many short
-/// runs as before to return, up to 65,536; with the `tracing` feature, a warning names the handler.
+/// runs of at most 0.1 ms. Several longer runs in short succession, or a single run above 5 ms,
+/// send it back to the pool.
+///
+/// A run above 5 ms on the driving thread has a further consequence: to return to that thread, the
+/// function now needs eight times as many short runs as before, but never more than 65,536. With
+/// the `tracing` feature, a warning names the handler.
+///
 /// If a function is quick for some arguments and slow for others, register it with
 /// [`tool_raw_blocking`](Self::tool_raw_blocking) or a similar method, so that it stays on the
 /// pool. A function that has called [`Cx::sleep`](crate::Cx::sleep) or [`Cx::log`](crate::Cx::log)
 /// also stays on the pool.
 ///
-/// The pool adds threads only while work waits, and ends idle threads. It is fair to connections
-/// and to handlers: an eighth of its threads is reserved for connections and handlers that occupy
-/// none. A cancelled handler that keeps running no longer counts towards the pool's maximum.
+/// The pool adds threads only while work waits, and ends idle threads. A free thread runs the
+/// request whose handler occupies the fewest threads for the request's connection. An eighth of the
+/// pool's maximum is reserved for requests whose handler occupies no thread for their connection. A
+/// cancelled handler that keeps running no longer counts towards the maximum.
 ///
 /// Cheap to clone. Clones share their handlers, threads and [`Changes`], and each clone can serve
 /// connections.
@@ -129,10 +134,12 @@ impl Server {
     /// never fetched.
     ///
     /// The error describes only the first mismatch. A checked value may have up to 500,000 members
-    /// and elements in total. During the check, each of these takes about 64 bytes of memory.
-    /// Without this method, a server only checks that the result of a tool with an output schema
-    /// has structured content, because the time of a schema check is proportional to the size of
-    /// the result.
+    /// and elements in total. During the check, each member or element takes about 64 bytes of
+    /// memory.
+    ///
+    /// Without this method, the server does not check results against their schemas, because the
+    /// time of such a check is proportional to the size of the result. If a tool has an output
+    /// schema, the server then only checks that its result has structured content.
     ///
     /// This method replaces a check set with [`check_arguments`](Self::check_arguments).
     #[cfg(feature = "jsonschema")]
@@ -164,10 +171,12 @@ impl Server {
 
     /// Calls `callback` when a client subscribes to a resource or ends its subscription.
     ///
-    /// Also declares resource subscriptions. For each connection and resource, `callback` runs when
-    /// the first subscription begins and when the last one ends. `callback` runs on a separate
-    /// thread and may block. The callbacks of a connection run in order, one at a time. If more
-    /// than 1,024 of them are queued, the connection stops reading.
+    /// This method also declares resource subscriptions if the server declares resources.
+    ///
+    /// For each connection and resource, `callback` runs when the first subscription begins and
+    /// when the last one ends. `callback` runs on a separate thread and may block. The callbacks of
+    /// a connection run in order, one at a time. While 1,024 or more callbacks of a connection are
+    /// queued, the connection does not read.
     pub fn on_subscription(
         mut self,
         callback: impl Fn(&SubscriptionChange) + Send + Sync + 'static,
@@ -177,13 +186,15 @@ impl Server {
         self
     }
 
-    /// Decides which resources clients may subscribe to.
+    /// Sets a function that decides which resources clients may subscribe to.
     ///
-    /// `accept` receives each URI that a client requests. A client of the modern era learns from
-    /// the acknowledgement which URIs were accepted. If a URI is refused, a legacy client receives
-    /// the error for an unknown resource. `accept` must not block.
+    /// `accept` receives each URI that a client requests, and returns whether to accept it. In the
+    /// modern era (from revision 2026-07-28), the acknowledgement lists the accepted URIs. In a
+    /// legacy session, a request with a refused URI fails with the error for an unknown resource.
+    /// `accept` must not block.
     ///
-    /// Default: the URIs of registered resources, and those that match a resource template.
+    /// By default, a URI is accepted if it belongs to a registered resource or matches a resource
+    /// template.
     pub fn accept_subscriptions(
         mut self,
         accept: impl Fn(&str) -> bool + Send + Sync + 'static,
@@ -219,11 +230,14 @@ impl Server {
         self
     }
 
-    /// Authenticates the state that a handler stores while the client gathers input.
+    /// Sets the seal that authenticates the state of a handler while the client gathers input.
     ///
-    /// The client holds this state and returns it with its next request. With a seal, a client can
-    /// neither forge nor modify the state, nor use it for another request, and the state expires
-    /// after an hour. Without a seal, the returned state cannot be trusted.
+    /// In the modern era (from revision 2026-07-28), the client holds this state and returns it
+    /// with its next request. Without a seal, the returned state cannot be trusted. With a seal,
+    /// the request fails if the state
+    /// - is forged or modified;
+    /// - belongs to a different request;
+    /// - is more than an hour old.
     #[cfg(feature = "seal")]
     pub fn seal(mut self, seal: mcp_proto::seal::Seal) -> Self {
         self.builder.sealing.seal = Some(seal);
@@ -286,7 +300,7 @@ impl Server {
     ///
     /// let server = Server::new("weather", "1.0.0").record(|| private_file("weather.tape"));
     /// # if false {
-    /// // Later, in a program with an equal offer:
+    /// // Later, in a program with an equally configured server:
     /// let tape = fs::read("weather.tape").unwrap();
     /// let recording = Recording::read(&tape).unwrap();
     /// recording.replay(&mut server.machine(recording.created_at()).unwrap()).unwrap();
@@ -341,7 +355,7 @@ impl Server {
     /// methods of adapters call this method.
     ///
     /// # Errors
-    /// Fails if a registered tool, resource or prompt is invalid.
+    /// Fails if a registered tool, resource, resource template or prompt is invalid.
     pub fn open_on(&self, runtime: Arc<dyn Spawn>) -> io::Result<(Serving, DriverHandle<Machine>)> {
         let clock = Clock::new();
         let began = clock.now();
@@ -362,7 +376,7 @@ impl Server {
     /// and prompts registered so far.
     ///
     /// # Errors
-    /// Fails if a registered tool, resource or prompt is invalid.
+    /// Fails if a registered tool, resource, resource template or prompt is invalid.
     pub fn machine(&self, began: Instant) -> io::Result<Stdio<Machine>> {
         Ok(Stdio::new(Machine::new(began, self.config()?)))
     }

@@ -3,14 +3,15 @@
 use mcp_proto::Raw;
 use mcp_proto::catalog::Variables;
 use mcp_proto::schema::{
-    CallToolResult, Complete, CompleteResult, GetPrompt, GetPromptResult, Prompt, ReadResource,
-    ReadResourceResult, Resource, ResourceTemplate, Tool,
+    Complete, CompleteResult, GetPrompt, GetPromptResult, Prompt, ReadResource, ReadResourceResult,
+    Resource, ResourceTemplate, Tool,
 };
 use serde::de::DeserializeOwned;
 
 use super::Server;
 use crate::server::handler::context::Cx;
 use crate::server::handler::tool_error::ToolError;
+use crate::server::handler::tool_result::{IntoToolResult, with_output_schema};
 use crate::server::handler::{Handler, HandlerFn};
 
 /// Registration of handlers that are functions. They may block; see [`Server`] for where they run.
@@ -32,9 +33,9 @@ impl Server {
     ) -> Self
     where
         A: DeserializeOwned + schemars::JsonSchema,
-        R: Into<CallToolResult>,
+        R: IntoToolResult,
     {
-        self.add_derived_tool::<A>(name, description, Handler::tool(handler))
+        self.add_derived_tool::<A, R>(name, description, Handler::tool(handler))
     }
 
     /// Adds a tool with an explicit [`Tool`] definition and arguments of type `A`.
@@ -47,9 +48,9 @@ impl Server {
     ) -> Self
     where
         A: DeserializeOwned,
-        R: Into<CallToolResult>,
+        R: IntoToolResult,
     {
-        self.add_tool(tool, Handler::tool(handler))
+        self.add_tool(with_output_schema::<R>(tool), Handler::tool(handler))
     }
 
     /// Like [`tool`](Self::tool), but the handler always runs on the thread pool; see
@@ -63,10 +64,10 @@ impl Server {
     ) -> Self
     where
         A: DeserializeOwned + schemars::JsonSchema,
-        R: Into<CallToolResult>,
+        R: IntoToolResult,
     {
         let handler = Handler::tool(handler).always_on_pool();
-        self.add_derived_tool::<A>(name, description, handler)
+        self.add_derived_tool::<A, R>(name, description, handler)
     }
 
     /// Like [`tool_with`](Self::tool_with), but the handler always runs on the thread pool; see
@@ -78,9 +79,9 @@ impl Server {
     ) -> Self
     where
         A: DeserializeOwned,
-        R: Into<CallToolResult>,
+        R: IntoToolResult,
     {
-        self.add_tool(tool, Handler::tool(handler).always_on_pool())
+        self.add_tool(with_output_schema::<R>(tool), Handler::tool(handler).always_on_pool())
     }
 
     /// Like [`tool_raw`](Self::tool_raw), for a handler that waits for a disk, a network or a
@@ -97,11 +98,11 @@ impl Server {
         handler: impl Fn(Raw, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
     ) -> Self
     where
-        R: Into<CallToolResult>,
+        R: IntoToolResult,
     {
         self.add_tool(
-            Tool::new(name, schema).description(description),
-            Handler::Tool(HandlerFn::function(handler)).always_on_pool(),
+            with_output_schema::<R>(Tool::new(name, schema).description(description)),
+            Handler::tool_raw(handler).always_on_pool(),
         )
     }
 
@@ -118,11 +119,11 @@ impl Server {
         handler: impl Fn(Raw, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
     ) -> Self
     where
-        R: Into<CallToolResult>,
+        R: IntoToolResult,
     {
         self.add_tool(
-            Tool::new(name, schema).description(description),
-            Handler::Tool(HandlerFn::function(handler)),
+            with_output_schema::<R>(Tool::new(name, schema).description(description)),
+            Handler::tool_raw(handler),
         )
     }
 

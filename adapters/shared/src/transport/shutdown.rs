@@ -54,8 +54,9 @@ impl<R: LinkRole> DriverHandle<R> {
 
     /// Returns whether the driver must keep reading after the connection is closed.
     ///
-    /// This is the case for a child process, whose output must be read to its end so that it can
-    /// exit. Other streams may never end.
+    /// Returns true if the peer is a child process: a child may be unable to exit until its output
+    /// has been read to the end. Returns false for all other peers, because their streams may never
+    /// end.
     #[must_use]
     pub const fn reads_on(&self) -> bool {
         self.child.is_some()

@@ -3,7 +3,7 @@
 //! ```no_run
 //! use std::net::TcpListener;
 //!
-//! use mcp_smol::http::{ConnectHttp, Http, Remote, ServeHttp, Stop};
+//! use mcp_smol::http::{ConnectHttp, Http, Remote, RequestHead, ServeHttp, Stop};
 //! use mcp_smol::{Client, Server};
 //!
 //! # async fn example() -> Result<(), mcp_smol::Error> {

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_io::{Async, Timer};
-use mcp_adapter::http::{Http, HttpRuntime, HttpService, Listening, Stop};
+use mcp_adapter::http::{Http, HttpRuntime, HttpService, HyperStream, Listening, Stop};
 use mcp_adapter::{BoxFuture, Server, Spawn};
 use smol::future::or;
-use smol_hyper::rt::{FuturesIo, SmolTimer};
+use smol_hyper::rt::SmolTimer;
 
 use super::socket::Socket;
 use crate::runtime::Smol;
@@ -41,8 +41,9 @@ pub trait ServeHttp: mcp_adapter::ExtensionSeal {
     /// limits and the accepted hosts and origins.
     ///
     /// # Errors
-    /// Fails if a registered tool, resource, resource template or prompt is invalid, or if the
-    /// listener fails permanently. The method then also calls [`Stop::stop`] on `stop`.
+    /// Fails if
+    /// - a registered tool, resource, resource template or prompt is invalid;
+    /// - the listener fails permanently; this method then also calls [`Stop::stop`] on `stop`.
     fn serve_http(
         &self,
         listener: TcpListener,
@@ -63,7 +64,7 @@ impl ServeHttp for Server {
     }
 }
 
-/// Serves HTTP clients that connect to `listener` until `stop` is set.
+/// Serves HTTP clients that connect to `listener`, until [`Stop::stop`] is called.
 ///
 /// # Errors
 /// Fails if the listener fails permanently.
@@ -85,7 +86,7 @@ pub async fn serve(service: HttpService, listener: TcpListener, stop: &Stop) -> 
                 smol::spawn(async move {
                     // T-87: disables Nagle's algorithm, as small messages must not wait for more.
                     let _slower = stream.get_ref().set_nodelay(true);
-                    connection.drive(FuturesIo::new(Socket::new(stream)), SmolTimer::new()).await;
+                    connection.drive(HyperStream(Socket::new(stream)), SmolTimer::new()).await;
                 })
                 .detach();
             }

@@ -47,16 +47,21 @@ fn keep_alive() -> TcpKeepalive {
 pub trait ConnectHttp: mcp_adapter::ExtensionSeal {
     /// Connects to a server and waits until it has identified itself.
     ///
-    /// Unless [`Client::expect_era`] selects the legacy era, the client first sends
-    /// `server/discover` to detect whether the server supports a modern revision (2026-07-28 or
-    /// later). If the server does not, the client then sends `initialize`.
+    /// By default, the client first sends `server/discover` to detect whether the server supports a
+    /// modern revision (2026-07-28 or later). If the server does not, the client then sends
+    /// `initialize`. To skip `server/discover`, expect the legacy era with
+    /// [`Client::expect_era`].
     ///
     /// Dropping the last clone of the connection ends the session in the background.
     /// [`Connection::close`] ends the session and waits until it has ended.
     ///
     /// # Errors
-    /// Fails with [`Error::Start`] if the connection cannot be opened, and with [`Error::Io`]
-    /// outside of a tokio runtime.
+    /// Fails with
+    /// - [`Error::Start`] if the connection cannot be opened;
+    /// - [`Error::Io`] if credentials would be sent unencrypted (see
+    ///   [`Remote::allow_plain_credentials`]), if TLS cannot be configured for the host, or if the
+    ///   operating system returns no random bytes, and outside of a tokio
+    ///   runtime.
     // LIF-30: a legacy server rejects the probe.
     fn connect_http(self, remote: Remote)
     -> impl Future<Output = Result<Connection, Error>> + Send;

@@ -113,9 +113,13 @@ fn is_transient(error: &io::Error) -> bool {
 
 /// A server as a `tower` service and a `hyper` 1 service. Cheap to clone; clones share sessions.
 ///
-/// The options of [`Http`] for connections do not apply: limit connections where your program
-/// accepts them. The limits on sessions and request bytes per client address apply only to requests
-/// with a [`PeerAddress`] extension.
+/// The service does not accept connections itself, so some options of [`Http`] have no effect:
+/// [`connections_max`](Http::connections_max),
+/// [`connections_per_address_max`](Http::connections_per_address_max) and
+/// [`head_timeout`](Http::head_timeout). Limit connections where your program accepts them.
+///
+/// The limits on sessions and request bytes per client address apply only to requests with a
+/// [`PeerAddress`] extension.
 ///
 /// [`PeerAddress`]: super::PeerAddress
 ///

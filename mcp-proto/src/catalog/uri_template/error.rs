@@ -13,7 +13,7 @@ use core::fmt;
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct TemplateError {
-    /// Byte offset of the error in the template; 0 if the error concerns several places.
+    /// Byte offset of the error in the template; 0 for a repeated variable or too many variables.
     pub at: usize,
     /// Description of the error.
     pub reason: &'static str,

@@ -84,25 +84,29 @@ impl UriTemplate {
     ///
     /// Returns `None` if the URI does not match. The rules are:
     ///
-    /// - The whole URI must match. It must not exceed 64 KiB.
+    /// - The template must match the whole URI. A URI of more than 64 KiB does not match.
     /// - The first variable of a `{x}` or `{+x}` expression matches at least one character. All
-    ///   other variables are optional. A named variable (in `{;x}`, `{?x}` or `{&x}`) can be absent
-    ///   independently of the others. Any other variable can be present only if the previous
-    ///   variable of its expression is present.
+    ///   other variables are optional.
+    /// - Each named variable (in `{;x}`, `{?x}` or `{&x}`) can be absent while the others are
+    ///   present. Those that are present must be in the order of the template.
+    /// - Any other variable can be present only if the previous variable of its expression is
+    ///   present.
     /// - If several matches are possible, earlier variables match as much as they can.
-    /// - A value does not contain a literal `/`, `?` or `#`. There are two exceptions: values of
-    ///   `{+x}` and `{#x}` can contain all three, and values of `{?x}` and `{&x}` can contain `/`
-    ///   and `?`.
-    /// - Only the last variable of an expression can contain the expression's separator.
-    /// - A value may contain a character that an expansion would encode, such as a literal space,
-    ///   but only if the URI has no match without such characters.
-    /// - An invalid `%` sequence, or one that does not decode to UTF-8, matches nothing.
+    /// - Values of `{+x}` and `{#x}` can contain a literal `/`, `?` or `#`. Values of `{?x}` and
+    ///   `{&x}` can contain a literal `/` or `?`. All other values contain none of the three.
+    /// - The expression's separator, such as `,` in `{x,y}`, ends a value. Exception: the last
+    ///   variable of a `{x}`, `{+x}`, `{#x}` or `{.x}` expression can contain the separator. With
+    ///   `*`, the separator divides the value into the items of a list.
+    /// - An expansion encodes some characters, such as a space. A value can contain such a
+    ///   character in literal form only if the URI does not match otherwise.
+    /// - A URI does not match if it contains a `%` sequence that is invalid or does not decode to
+    ///   UTF-8.
     ///
     /// **The values come from the peer.** For example, `..%2F..` is decoded to `../..`: validate a
     /// value before using it in a path.
     ///
-    /// The running time is linear in the length of the URI. The cost of each character is at most
-    /// proportional to the template's size times its number of variables.
+    /// The running time is at most proportional to the product of three numbers: the length of the
+    /// URI, the length of the template, and the number of its variables.
     // SEC-02: values are untrusted. SEC-18: no template or URI causes backtracking.
     #[must_use]
     pub fn match_uri(&self, uri: &str) -> Option<Variables> {

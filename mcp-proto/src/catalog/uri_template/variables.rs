@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 /// The value of a template variable.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Variable {
-    /// An ordered list of strings; an empty list counts as absent.
+    /// An ordered list of strings. An expansion omits a variable whose list is empty.
     List(Vec<String>),
     /// A single string.
     Text(String),

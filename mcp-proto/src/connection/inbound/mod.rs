@@ -21,8 +21,8 @@ use crate::queues::Draft;
 use crate::revision::{MethodRule, Revision};
 use crate::rpc::{self, ErrorObject, Params, RequestId};
 use crate::vocabulary::{
-    CallError, CallId, Context, Event, IncomingId, InputResponses, NeededInput, OutgoingKind,
-    Progress, Request, Route, StreamId, identity_cost,
+    CallError, CallId, Caller, Context, Event, IncomingId, InputResponses, NeededInput,
+    OutgoingKind, Progress, Request, Route, StreamId, identity_cost,
 };
 
 pub(crate) use crate::meta::RequestContext;
@@ -35,6 +35,8 @@ use table::RequestTable;
 pub(crate) struct Inbound {
     requests: RequestTable,
     batches: LazyBox<Batches>,
+    /// The sender of the messages that arrive now.
+    caller: Option<Arc<Caller>>,
 }
 
 /// The source of a message: the destination of its response, and its bytes.
@@ -57,6 +59,11 @@ pub(crate) enum Responded<T> {
 }
 
 impl Inbound {
+    /// Sets the sender of the requests that arrive from now on.
+    pub(crate) fn set_caller(&mut self, caller: Option<Arc<Caller>>) {
+        self.caller = caller;
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.requests.is_empty()
     }
@@ -143,6 +150,7 @@ impl Inbound {
             input_responses: sender.answers,
             state: sender.state,
             meta: sender.meta,
+            caller: self.caller.clone(),
         };
         let kept = |raw: &Option<Raw>| raw.as_ref().map_or(0, |raw| raw.as_bytes().len());
         let identity = context.meta.as_ref().map_or(0, |meta| identity_cost(meta.as_bytes()));
@@ -161,6 +169,7 @@ impl Inbound {
             peer: sender.peer,
             rule,
             log_level: sender.log_level,
+            caller: self.caller.clone(),
             again,
             bytes,
             rare: RareRequest::new(sender.progress_token),
@@ -193,6 +202,7 @@ impl Inbound {
                 peer: Arc::clone(&peer),
                 rule: Some(question.rule),
                 log_level: None,
+                caller: None,
                 again: None,
                 bytes: question.bytes(),
                 rare: None,
@@ -571,6 +581,7 @@ impl Inbound {
             input_responses: (!is_idle).then(|| InputResponses::new(answers)),
             state: asking.state,
             meta: request.params.as_ref().and_then(|params| params.member("_meta")),
+            caller: open.caller.clone(),
         };
         open.rare().rounds += 1;
         open.rare().round_progress = f64::NEG_INFINITY;

@@ -18,7 +18,7 @@ use crate::json::Raw;
 use crate::revision::MethodRule;
 use crate::rpc::RequestId;
 use crate::schema::Level;
-use crate::vocabulary::{CallId, Peer, StreamId};
+use crate::vocabulary::{CallId, Caller, Peer, StreamId};
 
 /// The recipient of the application's response.
 #[derive(Clone, Debug)]
@@ -47,6 +47,8 @@ pub(crate) struct InboundRequest {
     pub(crate) rule: Option<&'static MethodRule>,
     /// The log level threshold of a modern request.
     pub(crate) log_level: Option<Level>,
+    /// The sender, as far as the driver knows it.
+    pub(crate) caller: Option<Arc<Caller>>,
     /// The params, if the request may be delivered again.
     pub(crate) again: Option<Raw>,
     /// Bytes that count towards `Limits::requests_bytes_max`.

@@ -95,7 +95,7 @@ pub enum HttpMethod {
 }
 
 impl HttpMethod {
-    /// Returns the name on the wire.
+    /// Returns the name of the method in an HTTP request, such as `POST`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -27,10 +27,10 @@ pub struct HttpConfig {
 impl HttpConfig {
     /// Creates the default configuration.
     ///
-    /// In legacy sessions, the client opens a stream for messages that belong to no call. An event
-    /// stream that has ended is resumed after a delay, which is 1 s at first and doubles with each
-    /// attempt up to 30 s. The server can specify another delay of up to 5 min; see
-    /// [`reconnect`](Self::reconnect) and [`retry_max`](Self::retry_max).
+    /// In a legacy session, the client opens a stream for messages that belong to no call, and
+    /// resumes event streams that end too early. Before each attempt, the client waits. The delay
+    /// is 1 s at first and doubles with each attempt, up to 30 s. The server can specify another
+    /// delay, up to 5 min. See [`reconnect`](Self::reconnect) and [`retry_max`](Self::retry_max).
     ///
     /// `seed` initializes the random jitter of these delays. The jitter prevents all clients of a
     /// server from reconnecting at once. Choose the seed at random; it need not be secret.
@@ -49,11 +49,16 @@ impl HttpConfig {
 
     /// Sets the minimum and maximum delay before a stream reconnects. Default: 1 s and 30 s.
     ///
-    /// The delay starts at `min` and doubles with each attempt up to `max`. Random jitter adds at
-    /// most half of the delay. If the server has specified a delay, the first attempt after a
-    /// stream has ended waits for that delay, plus at most 100 ms of jitter, and later attempts
-    /// wait at least that long. Every delay is at least 50 ms. With each consecutive stream that
-    /// ends without a message, this minimum doubles up to `min`.
+    /// By default, the delay is `min` at first. The delay doubles with each consecutive attempt
+    /// that delivers no message, up to `max`. Random jitter adds at most half of the delay.
+    ///
+    /// The server can specify a delay with a `retry` field. In that case, the first attempt after a
+    /// stream has ended waits for the server's delay, plus at most 100 ms of jitter. If this
+    /// attempt fails, each further one waits for the longer of the server's and the default delay.
+    ///
+    /// If the server refuses an attempt with a `Retry-After` header, the next attempt waits at
+    /// least that long. Every delay is at least 50 ms. This minimum doubles, up to `min`, with each
+    /// consecutive stream that the server ends without a message.
     // T-86: exponential backoff.
     #[must_use]
     pub const fn reconnect(mut self, min: Duration, max: Duration) -> Self {
@@ -77,12 +82,16 @@ impl HttpConfig {
 
     /// Sets the maximum number of calls in flight; 0 counts as 1. Default: 128.
     ///
-    /// Further calls wait in a queue, in order; their timeouts run while they wait. Each call in
-    /// flight uses an HTTP connection. In the adapters, its buffers take about 16 KiB.
-    /// Subscriptions, pings, responses and notifications do not count and never wait for a call.
+    /// Further calls wait in a queue, in order; their timeouts run while they wait. Subscriptions,
+    /// pings, responses and notifications do not count and never wait for a call.
     ///
-    /// While the server processes a call, it can send a request whose handler makes another call.
-    /// To avoid deadlock, the maximum must exceed the number of calls that wait for such handlers.
+    /// Each call in flight uses an HTTP connection. In the adapters, the buffers of such a
+    /// connection take about 16 KiB.
+    ///
+    /// While the server processes a call, it can send a request to the client. If the handler of
+    /// that request makes a second call, the first call waits for the second. If all calls in
+    /// flight wait in this way, none can complete. To avoid this, choose a maximum greater than the
+    /// number of calls that can wait for handlers at a time.
     #[must_use]
     pub const fn concurrent_calls_max(mut self, max: usize) -> Self {
         self.concurrent_calls_max = max;

@@ -215,7 +215,9 @@ impl HttpClient {
         self.settle();
     }
 
-    /// Returns when to call [`handle_timeout`](Self::handle_timeout); `None` if no timer runs.
+    /// Returns the time at which to call [`handle_timeout`](Self::handle_timeout).
+    ///
+    /// Returns `None` if no timer runs.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
         self.client.poll_timeout().into_iter().chain(self.exchanges.next_due()).min()

@@ -71,8 +71,8 @@ impl<'a> Authority<'a> {
 
     /// Returns whether the host is `localhost`, `::1`, or an address in 127.0.0.0/8.
     ///
-    /// The port is ignored. No DNS server controls the addresses of these hosts, so they are
-    /// trusted by default.
+    /// The port is ignored. By default, a [`Policy`](crate::http::Policy) trusts only these hosts.
+    /// In an attack by DNS rebinding, the host is a name that the attacker controls.
     // HTTP-55: only loopback hosts are trusted by default.
     #[must_use]
     pub fn is_loopback(&self) -> bool {

@@ -19,8 +19,9 @@ pub struct ChallengeRef<'a> {
     pub scheme: &'a str,
     /// The token68 value (RFC 9110) that some schemes use instead of parameters.
     pub token: Option<&'a str>,
-    /// The parameters, as name-value pairs with unquoted values. Names are unique, ignoring case,
-    /// but keep their original case.
+    /// The parameters, as pairs of a name and an unquoted value.
+    ///
+    /// Names keep their original case. No two names are equal, even if case is ignored.
     pub params: Vec<(&'a str, Cow<'a, str>)>,
 }
 

@@ -102,10 +102,12 @@ pub fn is_event_id(id: &str, bytes_max: usize) -> bool {
     clean && id.len() <= bytes_max && trim(id.as_bytes()).len() == id.len()
 }
 
-/// Encodes text as a header value. Plain text is unchanged; other text becomes `=?base64?…?=`.
+/// Encodes text as a header value.
 ///
-/// Text is plain if it consists of visible ASCII, spaces and tabs, has no space or tab at either
-/// end, and does not itself look encoded.
+/// Plain text is unchanged; any other text becomes `=?base64?…?=`. Text is plain if it
+/// - consists of visible ASCII, spaces and tabs;
+/// - has no space or tab at either end; and
+/// - does not itself have the form `=?base64?…?=`.
 ///
 /// ```
 /// use mcp_proto::http::header::{decode, encode};

@@ -41,8 +41,9 @@ use crate::vocabulary::{OutgoingKind, Route, StreamId};
 
 /// A [`Server`] over HTTP: a legacy session, or a single modern request.
 ///
-/// An *exchange* is an HTTP request and its response. A legacy session can have many exchanges,
-/// even concurrent ones; a modern server has exactly one.
+/// An *exchange* is an HTTP request and its response. The server of a legacy session can have many
+/// exchanges, even concurrent ones. A *modern server*, created with [`modern`](Self::modern), has
+/// exactly one.
 ///
 /// This type dereferences to [`Server`], whose methods the application calls. A driver passes in
 /// each [admitted](super::admit) request, polls its response with [`poll_reply`](Self::poll_reply)
@@ -125,12 +126,12 @@ impl HttpServer {
         self.scope.id()
     }
 
-    /// Returns the cache of the latest request context.
+    /// Returns the cache of the parsed `_meta` of the latest modern request.
     ///
     /// Modern clients usually repeat an identical `_meta` in each request. To avoid parsing it
     /// again, move the cache from one request's server to the next request's server. This saves
-    /// about a tenth of the work per request, but has no effect between servers whose
-    /// configurations are not clones of one another.
+    /// about a tenth of the work per request. The next server can use the cached `_meta` only if
+    /// the configurations of both servers are clones of one another.
     ///
     /// ```
     /// # use mcp_proto::http::{ContextCache, HttpServer, StreamSettings};
@@ -174,16 +175,19 @@ impl HttpServer {
 
     /// Drops all messages that are kept for replay, to free memory.
     ///
-    /// Messages that wait for the client of an open exchange are not dropped. A client that resumes
-    /// a stream whose messages were dropped receives [`Unresumable`].
+    /// An exchange that is still replaying earlier messages loses all its messages and ends. Other
+    /// open exchanges keep the new messages that they have yet to send.
+    ///
+    /// Afterwards, [`handle_get`](Self::handle_get) returns [`Unresumable`] for an event id if a
+    /// message after that event was dropped.
     pub fn drop_replays(&mut self) {
         self.streams.drop_kept(&mut self.server);
     }
 
     /// Handles a POST with one message or batch.
     ///
-    /// `is_request` says whether the body requires a response, that is, whether it is a request or
-    /// a batch that contains one.
+    /// `is_request` must be true if the body requires a response, that is, if the body is a request
+    /// or a batch that contains one. Otherwise, `is_request` must be false.
     pub fn handle_post<'a>(
         &mut self,
         now: Instant,
@@ -236,8 +240,9 @@ impl HttpServer {
     /// Handles a GET: the client listens for server messages, or [resumes] a stream.
     ///
     /// If `last_event_id` is `None`, the client listens for messages that do not belong to a
-    /// request. Otherwise, the stream of that event resumes after the event. In both cases, the new
-    /// exchange takes over the stream: if an earlier exchange is still sending the stream's
+    /// request. Otherwise, the client resumes the stream of that event after the event.
+    ///
+    /// The new exchange takes over the stream. If an earlier exchange is still sending the stream's
     /// messages, the earlier exchange ends.
     ///
     /// If the request of the stream was cancelled and no message is left, the reply has status 204.
@@ -331,7 +336,7 @@ impl HttpServer {
         exchange.is_cut() || stream.is_done() || !stream.is_read() || self.server.is_closed()
     }
 
-    /// Returns when to call [`handle_timeout`](Self::handle_timeout).
+    /// Returns the time at which to call [`handle_timeout`](Self::handle_timeout).
     ///
     /// Returns `None` if no timer is running. Takes time linear in the number of open exchanges.
     #[must_use]
@@ -355,9 +360,10 @@ impl HttpServer {
         self.exchanges.iter().any(has_output) || self.server.is_closed()
     }
 
-    /// Returns an exchange's response once the server has chosen between JSON and an event stream.
+    /// Returns the response of an exchange, or `None` if the response is not ready.
     ///
-    /// Returns `None` before that choice and after the response has been returned.
+    /// The response is ready as soon as the server has chosen between JSON and an event stream.
+    /// Each response is returned only once.
     pub fn poll_reply(&mut self, id: ServerExchangeId) -> Option<Reply> {
         self.route();
         let exchange = self.exchanges.get(id)?;

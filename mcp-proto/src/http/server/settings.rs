@@ -19,12 +19,16 @@ pub struct StreamSettings {
     /// Each message counts as its length plus 128 bytes. The oldest messages are evicted first.
     pub replay_bytes_max: usize,
     /// How long a client waits before it resumes a stream that ended early. Default: 1 s.
+    ///
+    /// This time is sent to the client, but only in revision 2025-11-25.
     // HTTP-16: sent as `retry` with the priming event.
     pub retry: Duration,
     /// How long a request may stay unanswered before its response starts as an event stream.
+    /// Default: 50 ms.
     ///
-    /// An event stream can be resumed, unlike a JSON response. Applies only to revision 2025-11-25;
-    /// in other revisions, [`keep_alive`](Self::keep_alive) takes its place. Default: 50 ms.
+    /// An event stream can be resumed, unlike a JSON response. This setting applies only to
+    /// revision 2025-11-25. In other revisions, the response starts as an event stream after
+    /// [`keep_alive`](Self::keep_alive).
     // HTTP-16: the stream starts with a priming event.
     pub prime_after: Duration,
     /// How long a stream may be idle before a comment is sent to keep it open. Default: 15 s.

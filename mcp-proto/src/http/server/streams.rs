@@ -33,7 +33,8 @@ const UNANSWERED_MAX: usize = 64;
 
 /// The error for a stream that cannot be resumed after the given event id.
 ///
-/// The event is unknown, a message after it was evicted, or the server is modern.
+/// The event is unknown, a message after that event was evicted, or the server handles a modern
+/// request, whose stream cannot be resumed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Unresumable;
 

@@ -37,7 +37,7 @@ pub struct OutgoingEvent<'a> {
 /// The error for text that an event stream cannot represent.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Unwritable {
-    /// A CR or LF, which would end the line; or a NUL in an id, since readers ignore such an id.
+    /// A CR or LF, which would end the line, or a NUL in an id. Readers ignore an id with a NUL.
     Character,
     /// The data is not UTF-8.
     NotUtf8,

@@ -95,9 +95,13 @@ object! {
 object! {
     /// A field for which the user chooses one of several values. (since 2025-06-18)
     ///
-    /// The choices are either in `options`, with display names (since 2025-11-25), or in `values`,
-    /// with optional display names in `names`. For peers that use a revision before 2025-11-25,
-    /// `options` is encoded as `values` and `names`.
+    /// The choices are in one of two places:
+    ///
+    /// - `options` contains values with their display names. (since 2025-11-25)
+    /// - `values` contains values without display names. `names` can add display names.
+    ///
+    /// For peers that use a revision before 2025-11-25, `options` is encoded as `values` and
+    /// `names`.
     pub struct ChoiceField tagged "type" = "string" {
         /// Display name.
         optional title: String = "title",
@@ -173,7 +177,7 @@ object! {
 object! {
     /// The values to choose from in a [`ChoicesField`]. (since 2025-11-25)
     pub struct ChoiceItems {
-        /// `string` if the values have no display names; otherwise, `None`.
+        /// JSON type of the values: `string` if `values` is set, `None` if `options` is set.
         optional kind: String = "type",
         /// The values to choose from, if not given by `options`.
         optional values: List<String> = "enum",

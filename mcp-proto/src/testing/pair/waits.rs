@@ -9,7 +9,7 @@ use crate::vocabulary::{CallError, CallId, Context, IncomingId, Request};
 use crate::{client, server};
 
 impl<C: Endpoint<Event = client::Event>, S: Endpoint> Pair<C, S> {
-    /// Drives the pair until it is idle, and returns the outcome of one of the client's calls.
+    /// [Drives](Self::drive) the pair, and returns the outcome of one of the client's calls.
     ///
     /// Client events queued before the outcome are dropped.
     ///
@@ -31,7 +31,7 @@ impl<C: Endpoint<Event = client::Event>, S: Endpoint> Pair<C, S> {
         self.fail(format!("{call} did not complete"))
     }
 
-    /// Drives the pair until it is idle, and returns the next request that the client received.
+    /// [Drives](Self::drive) the pair, and returns the next request that the client received.
     ///
     /// Client events queued before the request are dropped.
     ///
@@ -49,7 +49,7 @@ impl<C: Endpoint<Event = client::Event>, S: Endpoint> Pair<C, S> {
 }
 
 impl<C: Endpoint, S: Endpoint<Event = server::Event>> Pair<C, S> {
-    /// Drives the pair until it is idle, and returns the next request that the server received.
+    /// [Drives](Self::drive) the pair, and returns the next request that the server received.
     ///
     /// Server events queued before the request are dropped.
     ///

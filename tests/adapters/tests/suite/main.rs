@@ -17,6 +17,7 @@ mod children;
 mod full;
 mod listening;
 mod recorded;
+mod results;
 mod streams;
 mod tokio_alone;
 

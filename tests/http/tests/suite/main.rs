@@ -12,6 +12,7 @@ mod crowds;
 mod ending;
 mod ids;
 mod limits;
+mod principals;
 mod refused;
 mod resumed;
 mod sessions;

@@ -164,7 +164,7 @@ impl Server {
                     self.table.iter().chain(alone.map(|(key, _)| key)).copied().collect();
                 let Some(key) = keys.get(random.below(keys.len())).copied() else { return false };
                 let name = self.hosts.get(&key).and_then(|host| host.key.clone());
-                name.and_then(|name| self.table.remove(&name));
+                name.and_then(|name| self.table.discard(&name));
                 self.end(shared, key);
                 return true;
             }

@@ -94,7 +94,7 @@ impl Server {
             && host.session.is_closed()
             && let Some(name) = host.key.clone()
         {
-            if self.table.remove(&name).is_some() {
+            if self.table.discard(&name).is_some() {
                 shared.mark("http.reached closed-by-itself");
                 shared.books.orphan(host.client);
             }

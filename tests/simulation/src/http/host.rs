@@ -6,8 +6,8 @@ use mcp_harness::{Said, Seed};
 use mcp_proto::http::{self, HttpServer};
 use mcp_proto::server::Event;
 use mcp_proto::{
-    CallId, CallOptions, CommandOutcome, ErrorObject, IncomingId, Misuse, OwnedCommand, Progress,
-    Raw,
+    CallId, CallOptions, CommandOutcome, ErrorObject, IncomingId, Misuse, OwnedCommand, Principal,
+    Progress, Raw,
 };
 
 use super::books::Shared;
@@ -23,6 +23,11 @@ pub(super) struct Open {
     pub(super) method: String,
     pub(super) tag: u64,
     progress: f64,
+}
+
+/// Returns the principal of a client.
+pub(super) fn principal(client: usize) -> Principal {
+    Principal::new(format!("client {client}"))
 }
 
 #[derive(Debug)]
@@ -92,7 +97,11 @@ impl Host {
                 Event::Completed { call, .. } if !self.calls.remove(&call) => {
                     shared.breach(format!("the server's {call} ended twice"));
                 }
-                Event::Request { incoming, request, .. } => {
+                Event::Request { incoming, request, context, .. } => {
+                    if context.principal() != Some(&principal(self.client)) {
+                        let (sender, client) = (context.principal(), self.client);
+                        shared.breach(format!("{sender:?} sent a request of client {client}"));
+                    }
                     let tag = tag_of(request.params.as_ref());
                     if tag != 0
                         && let Err(why) = shared.books.deliver(tag, &request.method)

@@ -1,14 +1,15 @@
 //! Checks that the machines of an idle HTTP world have room for as much as at the start.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_proto::http::{self, Body, BodyChunk};
 use mcp_proto::schema::Level;
-use mcp_proto::{CallOptions, ErrorObject, IncomingId, MessageEndpoint as _, Misuse, Raw};
+use mcp_proto::{CallOptions, Caller, ErrorObject, IncomingId, MessageEndpoint as _, Misuse, Raw};
 
 use super::books::Shared;
 use super::client::Client;
-use super::host::Host;
+use super::host::{Host, principal};
 use super::outcome::OpenCall;
 use super::server::Server;
 use crate::books::REFUSAL;
@@ -115,7 +116,10 @@ impl Host {
         let request = format!(
             r#"{{"jsonrpc":"2.0","id":"rest{number}","method":"x/known","params":{params}}}"#
         );
+        let sender = Caller::new().with_principal(principal(self.client));
+        self.session.set_caller(Arc::new(sender));
         let exchange = self.session.handle_post(shared.now, true, request.as_bytes());
+        self.session.set_caller(None);
         self.look(shared);
         if self.requests.len() != number + 1 {
             shared

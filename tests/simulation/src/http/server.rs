@@ -1,19 +1,20 @@
 //! The server of a world: its sessions, what it admits, and the driver of its responses.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_proto::MessageEndpoint as _;
 use mcp_proto::http::{
     Admitted, Body, GetRequest, HttpServer, Post, PostedMessage, Refusal, Reply, SessionTable,
     admit,
 };
 use mcp_proto::server::Server as Machine;
+use mcp_proto::{Caller, MessageEndpoint as _, Principal};
 
 use super::books::Shared;
 use super::conn::{ConnId, Stage};
 use super::driver::respond;
-use super::host::Host;
+use super::host::{Host, principal};
 use super::net::Net;
 use crate::case::Feature;
 
@@ -43,6 +44,7 @@ impl Server {
         fields.push(("Host", "localhost"));
         let (verb, body, tag, client) =
             (conn.send.method.name(), conn.send.body.clone(), conn.tag, conn.client);
+        let sender = principal(client);
         let outcome = match admit(&shared.plan.policy, verb, &fields) {
             Err(refusal) => Err(refusal),
             Ok(Admitted::Post(head)) => {
@@ -51,8 +53,8 @@ impl Server {
                     Ok(post) => self.post(shared, net, id, post, &body, tag, client),
                 }
             }
-            Ok(Admitted::Get(get)) => self.get(shared, net, id, &get),
-            Ok(Admitted::Delete(key)) => match self.table.remove(&key) {
+            Ok(Admitted::Get(get)) => self.get(shared, net, id, &get, &sender),
+            Ok(Admitted::Delete(key)) => match self.table.remove(&key, Some(&sender)) {
                 Some(host) => {
                     shared.mark("http.reached deleted");
                     self.end(shared, host);
@@ -113,14 +115,15 @@ impl Server {
                 self.hand_over(shared, net, id, host, true, body, tag);
                 let is_open =
                     self.hosts.get(&host).is_some_and(|host| host.session.peer().is_some());
-                if is_open && self.table.insert(now, &key, host).is_err() {
+                if is_open && self.table.insert(now, &key, Some(&principal(client)), host).is_err()
+                {
                     shared.breach("the table had room and refused a session");
                 }
             }
             Post::Session { session, message, .. } => {
                 let echo =
                     if let PostedMessage::Request { id, .. } = &message { Some(id) } else { None };
-                let host = self.table.get(now, &session).copied();
+                let host = self.session_of(shared, &session, &principal(client));
                 let host = host.ok_or_else(|| Refusal::unknown_session(echo))?;
                 let Some(open) = self.hosts.get(&host) else {
                     return Err(Refusal::unknown_session(echo));
@@ -149,8 +152,9 @@ impl Server {
         net: &mut Net,
         id: ConnId,
         get: &GetRequest,
+        sender: &Principal,
     ) -> Result<(), Refusal> {
-        let host = self.table.get(shared.now, &get.session).copied();
+        let host = self.session_of(shared, &get.session, sender);
         let opened = host.and_then(|host| Some((host, self.hosts.get_mut(&host)?)));
         let (key, host) = opened.ok_or_else(|| Refusal::unknown_session(None))?;
         match host.session.handle_get(shared.now, get.last_event_id.as_deref()) {
@@ -187,6 +191,17 @@ impl Server {
         }
     }
 
+    /// Looks up a session, which must not exist for another principal.
+    fn session_of(&mut self, shared: &Shared, session: &str, sender: &Principal) -> Option<u64> {
+        let other = principal(usize::MAX);
+        for stranger in [None, Some(&other)] {
+            if self.table.get(shared.now, session, stranger).is_some() {
+                shared.breach(format!("the session of {sender:?} exists for {stranger:?}"));
+            }
+        }
+        self.table.get(shared.now, session, Some(sender)).copied()
+    }
+
     fn add(&mut self, host: Host) -> u64 {
         self.next += 1;
         self.hosts.insert(self.next, host);
@@ -206,7 +221,12 @@ impl Server {
     ) {
         let Some(host) = self.hosts.get_mut(&key) else { return };
         shared.books.with(tag, |matter| matter.posts += 1);
+        if let Some(conn) = net.conns.get(&id) {
+            let sender = Caller::new().with_principal(principal(conn.client));
+            host.session.set_caller(Arc::new(sender));
+        }
         let exchange = host.session.handle_post(shared.now, is_answered, body);
+        host.session.set_caller(None);
         shared.tell(|| format!("   {id:?} becomes {exchange:?} of host {key}"));
         host.exchanges.insert(exchange, id);
         if let Some(conn) = net.conns.get_mut(&id) {

@@ -6,15 +6,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The address of the client that sent a request, as a request extension.
 ///
-/// A server with its own listener adds this extension to each request. A router that calls the
-/// service adds it with `request.extensions_mut().insert(PeerAddress(ip))`. A request without this
-/// extension is not subject to [`sessions_per_address_max`] and [`requests_bytes_per_address_max`].
+/// A server that was started with `serve_http` adds this extension to each request. In front of an
+/// [`HttpService`](super::super::HttpService), a router can add the extension with
+/// `request.extensions_mut().insert(PeerAddress(ip))`. A request without this extension is not
+/// subject to [`sessions_per_address_max`] and [`requests_bytes_per_address_max`].
 ///
 /// [`sessions_per_address_max`]: super::super::Http::sessions_per_address_max
 /// [`requests_bytes_per_address_max`]: super::super::Http::requests_bytes_per_address_max
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct PeerAddress(
-    /// The address from which the client, or a proxy in front of it, is connected.
+    /// The IP address of the client, or of a proxy in front of the client.
     pub IpAddr,
 );
 

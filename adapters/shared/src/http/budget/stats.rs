@@ -69,7 +69,9 @@ impl Counters {
 }
 
 impl HttpStats {
-    /// Returns the number of open connections that the servers' own listeners have accepted.
+    /// Returns the number of open connections to servers that were started with `serve_http`.
+    ///
+    /// Connections to a router in front of a service do not count.
     #[must_use]
     pub fn connections(&self) -> usize {
         self.0.connections.load(Relaxed)
@@ -93,8 +95,10 @@ impl HttpStats {
     /// Returns the number of bytes held for sessions: the clients' descriptions, replay buffers and
     /// subscriptions.
     ///
-    /// The number is an upper bound, computed from the lengths of this data. Limited by
-    /// [`Http::sessions_bytes_max`](super::super::Http::sessions_bytes_max).
+    /// The number is computed from the lengths of this data. In memory, the data takes at most
+    /// about four times as much.
+    ///
+    /// Limited by [`Http::sessions_bytes_max`](super::super::Http::sessions_bytes_max).
     #[must_use]
     pub fn sessions_bytes(&self) -> usize {
         self.0.sessions_bytes.get()

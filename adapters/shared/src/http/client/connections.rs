@@ -15,13 +15,13 @@ use http_body::{Frame, SizeHint};
 use hyper::client::conn::http1::{self, SendRequest};
 use mcp_proto::http::client::{ExchangeId, HttpConfig};
 use mcp_proto::{CallError, CloseReason, Fault};
-use smol_hyper::rt::FuturesIo;
 
 use super::dial::Dial;
 use super::remote::Remote;
 use super::tls::Tls;
 use crate::error::{Error, HttpFailure};
 use crate::exec::cancellation::Cancellation;
+use crate::http::hyper_stream::HyperStream;
 
 /// The HTTP connections to one server, and the exchanges in flight.
 pub(crate) struct HttpConnections {
@@ -200,7 +200,7 @@ impl HttpConnections {
             let stream = self.runtime.dial(&self.remote.host, self.remote.port).await?;
             let stream = self.tls.secure(stream).await?;
             let (sender, connection) =
-                http1::handshake(FuturesIo::new(stream)).await.map_err(io::Error::other)?;
+                http1::handshake(HyperStream(stream)).await.map_err(io::Error::other)?;
             let driven = async move {
                 // The exchange reports how the connection ends.
                 let _ended = connection.await;

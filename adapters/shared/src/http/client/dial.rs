@@ -17,7 +17,7 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin> ByteStream for T {}
 /// The idle time of a connection after which the system starts to send TCP keep-alive probes.
 pub const KEEP_ALIVE_TIME: Duration = Duration::from_secs(60);
 
-/// The time between two TCP keep-alive probes. The system determines how many it sends.
+/// The time between two TCP keep-alive probes. The system determines the number of probes.
 pub const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(10);
 
 /// The runtime operations that HTTP clients need.

@@ -183,7 +183,8 @@ impl Remote {
     /// Calls `callback` whenever the server rejects a request with status 401 or 403.
     ///
     /// `callback` runs on a separate thread and may block. It never runs concurrently with the
-    /// client's callbacks for notifications and violations.
+    /// client's callbacks for notifications and violations. If too many callbacks are waiting to
+    /// run, the rejection is not reported.
     pub fn on_challenge(
         mut self,
         callback: impl Fn(&AuthChallenge) + Send + Sync + 'static,
@@ -219,9 +220,9 @@ impl Remote {
     /// seconds. Calls beyond the maximum wait in a queue, in order; their timeouts run while they
     /// wait. Subscriptions, notifications and answers to the server do not count.
     ///
-    /// A call in flight may wait until a handler of this client has answered the server. If
-    /// handlers make calls themselves, the maximum must exceed the number of calls that wait for
-    /// handlers.
+    /// While the server processes a call, it can send a request whose handler in this client makes
+    /// another call. To avoid deadlock, the maximum must exceed the number of calls that wait for
+    /// such handlers.
     pub const fn concurrent_calls_max(mut self, max: usize) -> Self {
         self.concurrent_calls_max = max;
         self

@@ -35,7 +35,7 @@ pub(super) enum DriverAction {
     Stop,
 }
 
-/// A client's session over HTTP and its driver's pending actions.
+/// A client's session over HTTP, with the actions that its driver must perform next.
 #[derive(Debug)]
 #[expect(unnameable_types, reason = "the transport of a connection is internal")]
 pub struct ClientTransport {

@@ -1,4 +1,4 @@
-//! The context of a handler: progress, logging, cancellation, input requests and state.
+//! The context of a handler: the caller, progress, logging, cancellation and state.
 
 use std::fmt;
 use std::ops::Deref;
@@ -7,13 +7,11 @@ use std::time::Duration;
 
 use futures_lite::future::block_on;
 use mcp_proto::catalog::resource_not_found;
-#[cfg(feature = "schemars")]
-use mcp_proto::schema::OrUnknown;
-use mcp_proto::schema::{Decode, Elicit, ElicitAction, ElicitResult, Level};
+use mcp_proto::schema::Level;
 use mcp_proto::server::{Command, Server as Machine};
 use mcp_proto::{
-    Change, Context, ErrorObject, IncomingId, Misuse, NeededInput, OwnedCommand, Peer, Progress,
-    Raw, Request,
+    Change, Context, ErrorObject, IncomingId, Misuse, OwnedCommand, Peer, Principal, Progress, Raw,
+    Request,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -23,9 +21,7 @@ use crate::exec::cancellation::Cancellation;
 use crate::exec::pace::Pace;
 use crate::exec::workers::is_sole_driver;
 use crate::server::handler::round_state::RoundState;
-use crate::server::handler::tool_error::{HandlerError, ToolError};
-#[cfg(feature = "schemars")]
-use crate::server::handler::typed_form::form_of;
+use crate::server::handler::tool_error::ToolError;
 use crate::transport::link::Link;
 
 /// The context of one request, for a handler that is a blocking function.
@@ -64,6 +60,10 @@ pub(crate) trait HandlerLink: Send + Sync {
     /// Waits for `duration`.
     fn sleep(&self, duration: Duration) -> BoxFuture<'_, ()>;
 
+    /// Returns the id of the HTTP session, if the connection is one.
+    #[cfg(feature = "http")]
+    fn session_id(&self) -> Option<String>;
+
     /// Sends a change notification, now or as soon as there is room.
     fn send_change(&self, change: Change<'_>) -> Result<(), Misuse>;
 }
@@ -79,6 +79,15 @@ impl Cx {
     #[must_use]
     pub fn context(&self) -> &Context {
         &self.request.context
+    }
+
+    /// Returns the authenticated sender of the request.
+    ///
+    /// Returns `None` if the sender is not authenticated, as over stdio.
+    /// `Http::authenticating` authenticates the senders of HTTP requests.
+    #[must_use]
+    pub fn principal(&self) -> Option<&Principal> {
+        self.request.context.principal()
     }
 
     /// Sends a [progress] notification if the client requested progress.
@@ -101,9 +110,9 @@ impl Cx {
 
     /// Sends a log message, unless its level is below the client's threshold.
     ///
-    /// If the output queue is full, blocks until there is room, for at most 10 s. A handler does
-    /// not wait if it runs on the thread that also does the connection's I/O; see
-    /// [`Server`](crate::Server).
+    /// If the output queue is full, this method blocks for at most 10 s until the message fits. On
+    /// a driving thread (see [`Server`](crate::Server)) that no other thread can replace, this
+    /// method fails immediately instead.
     ///
     /// # Errors
     /// Fails with
@@ -161,134 +170,14 @@ impl Cx {
         ToolError::refused(resource_not_found(uri, self.peer().revision))
     }
 
-    /// Asks the client's user to fill in a form, and deserializes the answer as `T`.
-    ///
-    /// On the handler's first run, there is no answer yet: `ask` returns an error, which the
-    /// handler must return with `?`. The client then receives the form as an input request. Once
-    /// the client has answered, the handler runs again from the start, and `ask` returns the
-    /// answer. A handler must therefore have no side effects before its last `ask`.
-    ///
-    /// `key` identifies the form and must be unique within the handler. This method works with
-    /// every protocol revision, in handlers of tools, resources and prompts.
-    ///
-    /// If the client does not support forms, the request fails with the error code `-32021` in
-    /// revisions that define it, and with `-32603` in others.
-    ///
-    /// # Errors
-    /// Fails if the form has not been answered yet; propagate this error with `?`. Fails with
-    /// [`ToolError::failed`] if the user declined or cancelled, or if the answer cannot be
-    /// deserialized as `T`.
-    pub fn ask<T: DeserializeOwned>(&self, key: &str, form: Elicit) -> Result<T, ToolError> {
-        let result = self.ask_any(key, NeededInput::from(form))?;
-        accepted(key, result)
-    }
-
-    /// Asks the client's user to fill in a form derived from `T`; see [`ask`](Self::ask).
-    ///
-    /// `T` must be a struct whose fields are strings, numbers, booleans, enums of unit variants,
-    /// lists of such enums (since 2025-11-25), or `Option`s of these; [forms] cannot be nested. Doc
-    /// comments become the descriptions of fields and the titles of choices. The form shows
-    /// required fields first. The answer is checked against the form's schema before it is
-    /// deserialized. JSON Schema keywords that forms do not support, such as `pattern`, are neither
-    /// sent nor checked.
-    ///
-    /// [forms]: https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation
-    ///
-    /// # Errors
-    /// Fails under the conditions listed for [`ask`](Self::ask). If `T` cannot be expressed as a
-    /// form, fails with `-32603` and a message that names the field.
-    #[cfg(feature = "schemars")]
-    pub fn ask_form<T: DeserializeOwned + schemars::JsonSchema>(
-        &self,
-        key: &str,
-        message: &str,
-    ) -> Result<T, ToolError> {
-        let form = form_of::<T>()?;
-        let question = Elicit::form(message, OrUnknown::Known(form.clone()));
-        let result: ElicitResult = self.ask_any(key, NeededInput::from(question))?;
-        if let (ElicitAction::Accept, Some(content)) = (&result.action, &result.content) {
-            form.check(content).map_err(|error| {
-                ToolError::failed(format!("invalid answer to `{key}`: {error}"))
-            })?;
-        }
-        accepted(key, result)
-    }
-
-    /// Sends the client an input request of any kind, such as sampling; see [`ask`](Self::ask).
-    ///
-    /// # Errors
-    /// Fails if the request has not been answered yet; propagate this error with `?`. Fails with
-    /// `-32602` if the answer cannot be decoded as `T`.
-    pub fn ask_any<T: Decode>(&self, key: &str, question: NeededInput) -> Result<T, ToolError> {
-        self.ask_all([(key, question)])?;
-        self.answer(key)
-    }
-
-    /// Sends several input requests in one round; see [`ask`](Self::ask).
-    ///
-    /// Each request has a key. Once this method has returned `Ok`, [`answer`](Self::answer) returns
-    /// the answer for each key. Requests that were answered in an earlier round are not sent again.
-    ///
-    /// # Errors
-    /// Fails if any of the requests has not been answered yet; propagate this error with `?`.
-    pub fn ask_all<'a>(
-        &self,
-        questions: impl IntoIterator<Item = (&'a str, NeededInput)>,
-    ) -> Result<(), ToolError> {
-        // Collected before locking: the iterator may call methods that lock.
-        let questions = questions.into_iter().map(|(key, question)| (key.to_owned(), question));
-        let mut open: Vec<(String, NeededInput)> = questions.collect();
-        let rounds = self.rounds();
-        open.retain(|(key, _)| rounds.find(key).is_none());
-        if open.is_empty() { Ok(()) } else { Err(ToolError(HandlerError::InputRequired(open))) }
-    }
-
-    /// Returns an error that requests another run of the handler, without asking for input.
-    ///
-    /// Before returning this error, store the data for the next run with
-    /// [`set_state`](Self::set_state). In the modern era (from revision 2026-07-28), the client
-    /// sends the request again. In a legacy session, this server runs the handler again by itself.
-    #[must_use]
-    pub fn repeat(&self) -> ToolError {
-        ToolError(HandlerError::InputRequired(Vec::new()))
-    }
-
-    /// Returns the client's answer to the input request with this key.
-    ///
-    /// # Errors
-    /// Fails with `-32602` if there is no answer, or if it cannot be decoded as `T`.
-    pub fn answer<T: Decode>(&self, key: &str) -> Result<T, ToolError> {
-        let invalid = |error: &dyn fmt::Display| {
-            let message = format!("invalid answer to `{key}`: {error}");
-            ToolError::refused(ErrorObject::invalid_params(message))
-        };
-        let answer = self.rounds().find(key).cloned();
-        let answer = answer.ok_or_else(|| invalid(&"missing"))?;
-        T::decode(&answer).map_err(|error| invalid(&error))
-    }
-
-    /// Returns the user's answer to a form that was sent with [`ask_all`](Self::ask_all).
-    ///
-    /// # Errors
-    /// Fails with `-32602` if there is no answer. Fails with [`ToolError::failed`] if the user
-    /// declined or cancelled, or if the contents cannot be deserialized as `T`.
-    pub fn form_answer<T: DeserializeOwned>(&self, key: &str) -> Result<T, ToolError> {
-        accepted(key, self.answer(key)?)
-    }
-
-    /// Returns all answers received so far for this request, with their keys.
-    #[must_use]
-    pub fn answers(&self) -> Vec<(String, Raw)> {
-        self.rounds().answers().to_vec()
-    }
-
     /// Returns the state that an earlier run of the handler stored for this request.
     ///
     /// Returns `None` on the first run, or if no state was stored with
     /// [`set_state`](Self::set_state).
     ///
-    /// The client keeps the state and returns it with its answers. Unless the server seals the
-    /// state with `Server::seal`, a client can forge it.
+    /// In the modern era (from revision 2026-07-28), the client keeps the state and returns it with
+    /// its answers. The client can forge the state, unless `Server::seal` is set. In a legacy
+    /// session, the state stays on the server.
     ///
     /// # Errors
     /// Fails with `-32602` if the state cannot be deserialized as `T`.
@@ -300,10 +189,13 @@ impl Cx {
         })
     }
 
-    /// Stores `state` for the handler's next run, if this run ends by asking the client for input.
+    /// Stores `state` for the handler's next run for this request.
     ///
-    /// The state is also stored if this run ends with [`repeat`](Self::repeat). The client receives
-    /// the state and returns it, so the state must be small and contain no secrets.
+    /// There is a next run if this run ends with a request for input or with
+    /// [`repeat`](Self::repeat). Otherwise, the state is dropped.
+    ///
+    /// In the modern era (from revision 2026-07-28), the client receives the state and returns it.
+    /// Therefore, keep the state small and free of secrets.
     ///
     /// # Errors
     /// Fails with [`Misuse::Unencodable`] if `state` cannot be serialized as JSON.
@@ -320,21 +212,6 @@ impl Cx {
 
 /// How long a log message waits for room in the output queue.
 const LOG_PATIENCE: Duration = Duration::from_secs(10);
-
-/// Returns the contents of an accepted form.
-fn accepted<T: DeserializeOwned>(key: &str, result: ElicitResult) -> Result<T, ToolError> {
-    match (result.action, result.content) {
-        (ElicitAction::Accept, content) => {
-            let content = content.map_or_else(Raw::empty_object, |content| content.0);
-            content
-                .parse()
-                .map_err(|error| ToolError::failed(format!("invalid answer to `{key}`: {error}")))
-        }
-        (ElicitAction::Decline, _) => Err(ToolError::failed(format!("the user declined `{key}`"))),
-        (ElicitAction::Cancel, _) => Err(ToolError::failed(format!("the user cancelled `{key}`"))),
-        (other, _) => Err(ToolError::failed(format!("the user did not answer `{key}`: {other}"))),
-    }
-}
 
 impl fmt::Debug for Cx {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

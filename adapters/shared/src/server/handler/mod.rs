@@ -1,9 +1,11 @@
 //! Handlers of every kind as one type, and the job that a handler does for a request.
 
+pub(crate) mod asking;
 pub(crate) mod context;
 pub(crate) mod reply;
 pub(crate) mod round_state;
 pub(crate) mod tool_error;
+pub(crate) mod tool_result;
 #[cfg(feature = "schemars")]
 pub(crate) mod typed_form;
 
@@ -21,6 +23,7 @@ use serde::de::DeserializeOwned;
 use self::context::{AsyncCx, Cx};
 use self::reply::BoxedResult;
 use self::tool_error::ToolError;
+use self::tool_result::IntoToolResult;
 use crate::BoxFuture;
 use crate::exec::pace::Pace;
 use crate::validation::{ResultCheck, ToolChecks};
@@ -190,10 +193,19 @@ impl Handler {
     }
 
     /// Returns the handler of a tool whose arguments are a Rust type.
-    pub(crate) fn tool<A: DeserializeOwned, R: Into<CallToolResult>>(
+    pub(crate) fn tool<A: DeserializeOwned, R: IntoToolResult>(
         handler: impl Fn(A, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
     ) -> Self {
-        Self::Tool(HandlerFn::function(move |arguments: Raw, cx| handler(parse(&arguments)?, cx)))
+        Self::tool_raw(move |arguments: Raw, cx| handler(parse(&arguments)?, cx))
+    }
+
+    /// Returns the handler of a tool whose arguments are JSON.
+    pub(crate) fn tool_raw<R: IntoToolResult>(
+        handler: impl Fn(Raw, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
+    ) -> Self {
+        Self::Tool(HandlerFn::function(move |arguments, cx| {
+            handler(arguments, cx)?.into_tool_result()
+        }))
     }
 
     /// Like [`tool`](Self::tool), for an asynchronous handler.
@@ -202,12 +214,26 @@ impl Handler {
     ) -> Self
     where
         A: DeserializeOwned,
-        R: Into<CallToolResult>,
+        R: IntoToolResult,
         F: Future<Output = Result<R, ToolError>> + Send + 'static,
     {
         Self::Tool(HandlerFn::future(move |arguments: Raw, cx| {
             let served = parse(&arguments).map(|arguments| handler(arguments, cx));
-            async move { served?.await }
+            async move { served?.await?.into_tool_result() }
+        }))
+    }
+
+    /// Like [`tool_raw`](Self::tool_raw), for an asynchronous handler.
+    pub(crate) fn tool_raw_async<R, F>(
+        handler: impl Fn(Raw, AsyncCx) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        R: IntoToolResult,
+        F: Future<Output = Result<R, ToolError>> + Send + 'static,
+    {
+        Self::Tool(HandlerFn::future(move |arguments, cx| {
+            let served = handler(arguments, cx);
+            async move { served.await?.into_tool_result() }
         }))
     }
 }

@@ -6,7 +6,7 @@ use mcp_proto::{
     ErrorObject, IncomingId, Instant, Misuse, NeededInput, Request, Revision, Unencodable,
 };
 
-use crate::server::handler::round_state::{RoundState, StateSealing};
+use crate::server::handler::round_state::RoundState;
 use crate::server::handler::tool_error::{HandlerError, ToolError};
 use crate::transport::link::Transport;
 
@@ -24,13 +24,12 @@ pub(crate) enum HandlerReply {
 }
 
 impl HandlerReply {
-    /// Creates the reply for an outcome. `now` returns the seconds since the Unix epoch.
+    /// Creates the reply for an outcome. `seal` seals the state that the client keeps.
     pub(crate) fn new(
         outcome: Result<BoxedResult, ToolError>,
         request: &Request,
         rounds: &RoundState,
-        sealing: &StateSealing,
-        now: impl FnOnce() -> u64,
+        seal: impl FnOnce(String) -> Result<String, ErrorObject>,
     ) -> Self {
         match outcome.map_err(|ToolError(error)| error) {
             Ok(result) => Self::Result(result),
@@ -43,7 +42,7 @@ impl HandlerReply {
             }
             Err(HandlerError::Refused(error)) => Self::Error(error),
             Err(HandlerError::InputRequired(questions)) => {
-                match rounds.to_text().map(|text| sealing.seal(text, request, now())).transpose() {
+                match rounds.to_text().map(seal).transpose() {
                     Ok(state) => Self::InputRequired(questions, state),
                     Err(error) => Self::Error(error),
                 }

@@ -58,7 +58,7 @@ pub(crate) use sealed::StateSealing;
 #[cfg(feature = "seal")]
 mod sealed {
     use mcp_proto::seal::{Binding, Seal};
-    use mcp_proto::{ErrorObject, Request};
+    use mcp_proto::{ErrorObject, Principal, Request};
 
     /// How long a user may take to answer one round of input requests, in seconds.
     const STATE_SECONDS: u64 = 60 * 60;
@@ -70,15 +70,18 @@ mod sealed {
     }
 
     impl StateSealing {
-        /// Seals `text`. It opens for an equal request only, and for [`STATE_SECONDS`].
+        /// Seals `text`. It opens for an equal request of the principal only, and for
+        /// [`STATE_SECONDS`].
         pub(crate) fn seal(
             &self,
             text: String,
             request: &Request,
+            principal: Option<&Principal>,
             now: u64,
         ) -> Result<String, ErrorObject> {
             let Some(seal) = &self.seal else { return Ok(text) };
-            let bound = Binding { principal: "", request };
+            let principal = &bound_name(principal);
+            let bound = Binding { principal, request };
             let sealed = seal.seal(&text, &bound, now.saturating_add(STATE_SECONDS));
             sealed.map_err(|error| ErrorObject::internal(error.to_string()))
         }
@@ -88,18 +91,25 @@ mod sealed {
             &self,
             sealed: &str,
             request: &Request,
+            principal: Option<&Principal>,
             now: u64,
         ) -> Result<String, ErrorObject> {
             let Some(seal) = &self.seal else { return Ok(sealed.to_owned()) };
-            let bound = Binding { principal: "", request };
+            let principal = &bound_name(principal);
+            let bound = Binding { principal, request };
             Ok(seal.open(sealed, &bound, now)?)
         }
+    }
+
+    /// Returns the name under which state is sealed; an unauthenticated client has none.
+    fn bound_name(principal: Option<&Principal>) -> String {
+        principal.map(|principal| format!("principal {}", principal.id())).unwrap_or_default()
     }
 }
 
 #[cfg(not(feature = "seal"))]
 mod plain {
-    use mcp_proto::{ErrorObject, Request};
+    use mcp_proto::{ErrorObject, Principal, Request};
 
     /// Leaves request states as they are.
     #[derive(Clone, Debug, Default)]
@@ -111,12 +121,19 @@ mod plain {
             &self,
             text: String,
             _: &Request,
+            _: Option<&Principal>,
             _: u64,
         ) -> Result<String, ErrorObject> {
             Ok(text)
         }
 
-        pub(crate) fn open(&self, text: &str, _: &Request, _: u64) -> Result<String, ErrorObject> {
+        pub(crate) fn open(
+            &self,
+            text: &str,
+            _: &Request,
+            _: Option<&Principal>,
+            _: u64,
+        ) -> Result<String, ErrorObject> {
             Ok(text.to_owned())
         }
     }

@@ -47,8 +47,9 @@ impl<R: LinkRole> Link<R> {
 
     /// Runs the handlers of the latest requests on this thread.
     ///
-    /// Before each handler, this method calls `may_continue` and stops if it returns false. It must
-    /// return false once another thread has replaced this one because a handler took too long.
+    /// Calls `may_continue` before each handler. If `may_continue` returns false, this method hands
+    /// the remaining handlers to other threads and returns. Make `may_continue` return false once
+    /// another thread has replaced this one because a handler took too long.
     pub fn help_until(&self, mut may_continue: impl FnMut() -> bool) {
         self.run_handlers(Driver::Replaceable(&mut may_continue));
     }
@@ -180,11 +181,14 @@ impl<R: LinkRole> Link<R> {
         self.room.notify(usize::MAX);
     }
 
-    /// Waits until there is output to write, or the output stream has failed.
+    /// Waits until there is output to write; returns false if there will be none.
     ///
-    /// Returns false once the connection is closed and all output has been written.
+    /// Returns false once the connection is closed and all output has been written. Returns true if
+    /// the output stream has failed, so that the writer can detect the failure.
     ///
-    /// Output that the input thread is about to write itself does not count.
+    /// The thread that calls [`take_input`](Self::take_input) also writes the resulting output.
+    /// While the connection is open, this method does not return for such output, unless
+    /// [`flush_elsewhere`](Self::flush_elsewhere) hands the output to the writer.
     pub async fn has_output(&self) -> bool {
         loop {
             let writable;
@@ -214,8 +218,10 @@ impl<R: LinkRole> Link<R> {
         self.writable.notify(usize::MAX);
     }
 
-    /// Records that the output stream has failed. The writer must then call
-    /// [`lost_reader`](Self::lost_reader).
+    /// Records that the output stream has failed.
+    ///
+    /// The thread or task that writes the output must then call [`lost_reader`](Self::lost_reader),
+    /// because the peer cannot receive anything more.
     pub fn broke(&self) {
         self.lock().phase.output_broken();
         self.writable.notify(usize::MAX);
@@ -260,8 +266,10 @@ impl<R: LinkRole> Link<R> {
 
     /// Waits until the connection is closed and its output has been sent.
     ///
-    /// Stops waiting for the output if the peer no longer reads. A peer that has closed its side
-    /// may read slowly, as in `server < requests | slow`.
+    /// Stops waiting for the output if the peer no longer reads. Usually, this is the case after a
+    /// pause of 60 ms, and the whole output must be sent within 2 s. If the client of a server has
+    /// closed its side, as in `server < requests | slow`, the client may pause for
+    /// `Limits::stall_timeout`, and the total time is not limited.
     pub async fn drained(&self) {
         self.closed().await;
         let closed_at = self.clock.now();

@@ -36,9 +36,9 @@ pub use driver::WRITE_BYTES_MAX;
 pub(crate) use timer_task::SpawnTimer;
 pub(crate) use transport::{HttpTransport, OnTransport, Transport};
 
-/// The state and event handling that adapters add to a role, client or server.
+/// A role (client or server) with the state and event handling that adapters add to it.
 pub trait LinkRole: OnTransport {
-    /// The role's own state of an open connection, protected by the connection's lock.
+    /// The state that the role adds to an open connection, protected by the connection's lock.
     type Open: Default + Send;
     /// The role's configuration, which never changes while connected.
     type Shared: Send + Sync;
@@ -73,7 +73,9 @@ pub trait LinkRole: OnTransport {
         misuse == Misuse::Blocked
     }
 
-    /// Sends messages for which the output queue had no room. Called after bytes have been sent.
+    /// Sends messages that were held back because the output queue was full.
+    ///
+    /// Called after bytes have been sent, when the queue may accept further messages.
     fn retry(_: &mut Transport<Self>, _: &mut Self::Open, _now: impl FnOnce() -> Instant) {}
 }
 

@@ -30,10 +30,10 @@ pub enum Transport<R: OnTransport> {
     Recorded(Box<RecordedStream<R>>),
 }
 
-/// The operations on a connection over HTTP as a whole, as opposed to one of its requests.
+/// A connection over HTTP, with the operations that concern the connection as a whole.
 ///
-/// Such a connection is not an [`Endpoint`], because it is driven by HTTP requests and responses
-/// instead of bytes.
+/// The operations on single HTTP requests and responses are not part of this trait. A connection
+/// over HTTP is not an [`Endpoint`], because HTTP requests and responses drive it instead of bytes.
 #[expect(unnameable_types, reason = "the transport of a connection is internal")]
 pub trait HttpTransport<R: OnTransport>: DerefMut<Target = R> + std::fmt::Debug + Send {
     /// Fires the timers that are due at `now`.
@@ -42,7 +42,7 @@ pub trait HttpTransport<R: OnTransport>: DerefMut<Target = R> + std::fmt::Debug 
     /// Returns the next event; `None` if none is queued.
     fn poll_event(&mut self) -> Option<R::Event>;
 
-    /// Returns when to call `handle_timeout` next; `None` if no timer is running.
+    /// Returns the time at which to call `handle_timeout` next; `None` if no timer is running.
     fn poll_timeout(&self) -> Option<Instant>;
 
     /// Returns whether there is something to send.

@@ -243,6 +243,6 @@ fn debug_output_contains_no_session_id() {
     assert!(reply.headers.contains(&("mcp-session-id", "planted-1".into())));
     shows(format!("{reply:?}{reply:#?}"));
     let mut table = crate::http::SessionTable::new(1, Duration::from_secs(1));
-    table.insert(Instant::ZERO, "planted-1", session).unwrap();
+    table.insert(Instant::ZERO, "planted-1", None, session).unwrap();
     shows(format!("{table:?}{table:#?}"));
 }

@@ -1,0 +1,281 @@
+//! Passes posted messages to their connections, and opens connections for them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::Response;
+use mcp_proto::http::{GetRequest, HttpServer, Post, PostHead, PostedMessage, Refusal};
+use mcp_proto::server::Server as Machine;
+use mcp_proto::{
+    Caller, DecodedMessage, ErrorObject, MessageEndpoint as _, Principal, RequestId, Revision, code,
+};
+
+use super::shared::ServiceShared;
+use crate::exec::clock::Clock;
+use crate::exec::workers::Spawn;
+use crate::http::body::{Exchange, ResponseBody};
+use crate::http::budget::{ByteLease, PeerAddress, Rejection};
+use crate::http::options::Http;
+use crate::http::request_head::RequestHead;
+use crate::http::transport::MeteredServer;
+use crate::server::events::Serving;
+use crate::transport::link::{Link, State, Transport};
+
+impl ServiceShared {
+    pub(super) async fn post(
+        self: &Arc<Self>,
+        head: &RequestHead,
+        principal: Option<&Principal>,
+        post: &PostHead,
+        body: Bytes,
+        lease: ByteLease,
+    ) -> Result<Exchange, Refusal> {
+        let caller = caller(head, principal);
+        let schema_of = |name: &str| self.server.schema_of(name);
+        let (post, decoded) = post.read_decoded(&self.policy, &head.headers, &body, &schema_of)?;
+        let exchange = match post {
+            Post::Modern { revision, message } => {
+                self.open_modern(caller, revision, &message, &body, decoded)?
+            }
+            Post::Initialize { .. } => {
+                let address = head.extensions.get::<PeerAddress>().copied();
+                self.open_session(caller, address, &body, decoded)?
+            }
+            Post::Session { session, version, message } => {
+                let id = match &message {
+                    PostedMessage::Request { id, .. } => Some(id),
+                    _ => None,
+                };
+                let link = self.sessions.get(&session, principal);
+                let link = link.ok_or_else(|| Refusal::unknown_session(id))?;
+                if !self.sessions.has_bytes() {
+                    return Err(self.sessions_too_large());
+                }
+                let is_answered = is_answered(&message);
+                check_version(&link, version, id)?;
+                if link.wants_input_now() {
+                    self.exchange(&link, caller, false, is_answered, &body, Some(decoded))?
+                } else {
+                    // The message is decoded again later, so it need not be kept meanwhile.
+                    let id = id.cloned();
+                    drop((message, decoded));
+                    let has_changed = |state: &State<Machine>| {
+                        state.wants_input() || state.connection.is_closed()
+                    };
+                    let has_changed = link.wait_until(PATIENCE, has_changed).await;
+                    if link.inspect(|state| state.connection.is_closed()) {
+                        return Err(Refusal::unknown_session(id.as_ref()));
+                    }
+                    if !has_changed {
+                        return Err(self.refusal(
+                            Rejection::Service,
+                            "the session has too many requests in flight",
+                        ));
+                    }
+                    self.exchange(&link, caller, false, is_answered, &body, None)?
+                }
+            }
+        };
+        drop(lease);
+        Ok(exchange)
+    }
+
+    // ID-10: the ids of one POST are independent of those of others.
+    /// Starts an exchange of the modern era, with a connection of its own.
+    fn open_modern(
+        self: &Arc<Self>,
+        caller: Arc<Caller>,
+        revision: Revision,
+        message: &PostedMessage,
+        body: &Bytes,
+        decoded: DecodedMessage<'_>,
+    ) -> Result<Exchange, Refusal> {
+        let clock = Clock::new();
+        let machine = Machine::new(clock.now(), self.config.clone());
+        let mut session = HttpServer::modern(machine, revision, Arc::clone(&self.options.settings));
+        // Another thread may have taken it: this request is then parsed in full.
+        if let Ok(mut contexts) = self.contexts.try_lock() {
+            *session.context_cache() = std::mem::take(&mut *contexts);
+        }
+        let link = self.link(clock, session, 0);
+        // Only a subscription needs change notifications.
+        let is_subscription = matches!(
+            message,
+            PostedMessage::Request { method, .. } if **method == *"subscriptions/listen"
+        );
+        let listening = if is_subscription {
+            if !self.sessions.has_bytes() {
+                return Err(self.sessions_too_large());
+            }
+            let full = || {
+                let why = "too many subscriptions (`Http::listeners_max`)";
+                self.refusal(Rejection::Service, why)
+            };
+            Some((
+                Serving::new(Arc::clone(&link), false),
+                self.sessions.listen(&link).ok_or_else(full)?,
+            ))
+        } else {
+            None
+        };
+        let mut exchange =
+            self.exchange(&link, caller, true, is_answered(message), body, Some(decoded))?;
+        exchange.listening = listening;
+        if let Ok(mut contexts) = self.contexts.try_lock() {
+            let mut state = link.lock();
+            let latest = state.http().map(|http| std::mem::take(http.context_cache()));
+            *contexts = latest.unwrap_or_default();
+        }
+        Ok(exchange)
+    }
+
+    /// Starts a session.
+    // HTTP-29: the response to `initialize` carries the session id.
+    fn open_session(
+        self: &Arc<Self>,
+        caller: Arc<Caller>,
+        address: Option<PeerAddress>,
+        body: &Bytes,
+        decoded: DecodedMessage<'_>,
+    ) -> Result<Exchange, Refusal> {
+        let Http { counters, sessions_per_address_max, .. } = &self.options;
+        let place = counters.sessions_by_address.take(address, *sessions_per_address_max);
+        let place = place.ok_or_else(|| {
+            let why = "too many sessions of this address (`Http::sessions_per_address_max`)";
+            self.refusal(Rejection::Address, why)
+        })?;
+        if !self.sessions.has_bytes() {
+            return Err(self.sessions_too_large());
+        }
+        let id =
+            session_id().map_err(|_| Refusal::new(500, "no source of randomness is available"))?;
+        let clock = Clock::new();
+        let machine = Machine::new(clock.now(), self.config.clone());
+        let session = HttpServer::legacy(machine, &id, Arc::clone(&self.options.settings));
+        let link = self.link(clock, session, description_bytes(body.len()));
+        let serving = Serving::new(Arc::clone(&link), false);
+        let principal = caller.principal().cloned();
+        let exchange = self.exchange(&link, caller, false, true, body, Some(decoded))?;
+        let is_open = link.inspect(|state| state.connection.peer().is_some());
+        if is_open {
+            if !self.sessions.insert(&self.runtime, &id, principal.as_ref(), &link, serving, place)
+            {
+                let why = "too many sessions (`Http::sessions_max`)";
+                return Err(self.refusal(Rejection::Service, why));
+            }
+            link.spawn_timers_with(Arc::clone(&self.timers));
+        }
+        Ok(exchange)
+    }
+
+    pub(super) async fn get(
+        self: &Arc<Self>,
+        get: &GetRequest,
+        principal: Option<&Principal>,
+    ) -> Result<Response<ResponseBody>, Refusal> {
+        let link = self.sessions.get(&get.session, principal);
+        let link = link.ok_or_else(|| Refusal::unknown_session(None))?;
+        let last = get.last_event_id.as_deref();
+        let opened = link.with(|state, now| state.http().map(|http| http.handle_get(now, last)));
+        let id = opened.ok_or_else(|| Refusal::unknown_session(None))?.map_err(Refusal::from)?;
+        Ok(self
+            .respond(Exchange { link, id, is_modern: false, is_over: false, listening: None })
+            .await)
+    }
+
+    /// Creates a connection whose client's description takes `description` bytes.
+    fn link(&self, clock: Clock, session: HttpServer, description: usize) -> Arc<Link<Machine>> {
+        let Http { counters, sessions_bytes_max, .. } = &self.options;
+        let metered = MeteredServer::new(session, counters, *sessions_bytes_max, description);
+        let link = self.server.link(clock, Transport::Http(Box::new(metered)), self.spawn());
+        link.has_no_writer();
+        link
+    }
+
+    fn spawn(&self) -> Arc<dyn Spawn> {
+        Arc::clone(&self.runtime).as_spawn()
+    }
+
+    /// Starts an exchange with a message, which may have been decoded already.
+    fn exchange(
+        &self,
+        link: &Arc<Link<Machine>>,
+        caller: Arc<Caller>,
+        is_modern: bool,
+        is_answered: bool,
+        body: &Bytes,
+        decoded: Option<DecodedMessage<'_>>,
+    ) -> Result<Exchange, Refusal> {
+        link.trace.input(body);
+        let posted = link.with_request(|state, now| {
+            let http = state.http()?;
+            http.set_caller(caller);
+            let id = match decoded {
+                Some(decoded) => http.handle_decoded(now, is_answered, decoded),
+                None => http.handle_post(now, is_answered, body.clone()),
+            };
+            // An idle connection keeps no head.
+            http.set_caller(None);
+            Some(id)
+        });
+        let id = posted.ok_or_else(|| Refusal::unknown_session(None))?;
+        Ok(Exchange { link: Arc::clone(link), id, is_modern, is_over: false, listening: None })
+    }
+}
+
+fn caller(head: &RequestHead, principal: Option<&Principal>) -> Arc<Caller> {
+    let caller = Caller::new().with_data(head.clone());
+    Arc::new(match principal {
+        Some(principal) => caller.with_principal(principal.clone()),
+        None => caller,
+    })
+}
+
+fn is_answered(message: &PostedMessage) -> bool {
+    match message {
+        PostedMessage::Request { .. } => true,
+        PostedMessage::Notification { .. } | PostedMessage::Response => false,
+        PostedMessage::Batch { requests } => !requests.is_empty(),
+    }
+}
+
+/// Fails if a request names another revision than its session has.
+// HTTP-36: the header names the negotiated revision.
+fn check_version(
+    link: &Link<Machine>,
+    version: Option<Revision>,
+    id: Option<&RequestId>,
+) -> Result<(), Refusal> {
+    let negotiated = link.inspect(|state| state.connection.peer().map(|peer| peer.revision));
+    match (version, negotiated) {
+        (Some(version), Some(negotiated)) if version != negotiated => {
+            let why = format!("`MCP-Protocol-Version` must be {negotiated}, as negotiated");
+            let error = ErrorObject::new(code::INVALID_REQUEST, why);
+            Err(Refusal::with_error(400, Some(negotiated), id, &error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Returns a session id of 128 random bits.
+// HTTP-30: the id must be unguessable.
+fn session_id() -> Result<String, getrandom::Error> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Returns the memory of a client's description in a body of this length, beyond what each session
+/// may hold anyway.
+///
+/// Decoded, a long list of small values takes many times the size of its text.
+const fn description_bytes(body: usize) -> usize {
+    const FREE: usize = 1024;
+    const FACTOR: usize = 24;
+    // The budget counts text, and a byte of text costs up to four.
+    if body > FREE { body * FACTOR / 4 } else { 0 }
+}
+
+/// How long a message waits for room in its session.
+const PATIENCE: Duration = Duration::from_secs(10);

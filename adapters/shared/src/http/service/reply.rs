@@ -1,0 +1,63 @@
+//! Builds responses from replies and refusals.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_lite::future::{or, yield_now};
+use http::{HeaderName, HeaderValue, Response, StatusCode};
+use mcp_proto::http::{Body as ReplyBody, Reply};
+
+use super::shared::ServiceShared;
+use crate::http::body::{Exchange, ResponseBody};
+
+impl ServiceShared {
+    /// Waits for the reply of an exchange and returns it as a response.
+    pub(super) async fn respond(self: &Arc<Self>, exchange: Exchange) -> Response<ResponseBody> {
+        let (link, id) = (&exchange.link, exchange.id);
+        let reply = link.when(|state| state.poll_http(|http| http.poll_reply(id)));
+        let reply = if exchange.is_modern {
+            let timers = async {
+                // Most replies are available after one poll and need no timer.
+                yield_now().await;
+                link.keep_time(|duration| self.runtime.sleep(duration)).await;
+                std::future::pending().await
+            };
+            or(reply, timers).await
+        } else {
+            reply.await
+        };
+        self.reply(reply, Some(exchange))
+    }
+
+    pub(super) fn reply(&self, reply: Reply, exchange: Option<Exchange>) -> Response<ResponseBody> {
+        let Reply { status, headers: fields, body } = reply;
+        let body = match (body, exchange) {
+            (ReplyBody::Whole(bytes), exchange) => {
+                if let Some(mut exchange) = exchange {
+                    exchange.link.trace.output(&bytes);
+                    exchange.is_over = true;
+                }
+                ResponseBody::whole(bytes)
+            }
+            (ReplyBody::Events, Some(exchange)) => ResponseBody::events(exchange, &self.runtime),
+            (ReplyBody::Events, None) => ResponseBody::whole(Bytes::new()),
+        };
+        response(status, &fields, body)
+    }
+}
+
+pub(super) fn response(
+    status: u16,
+    fields: &[(&'static str, String)],
+    body: ResponseBody,
+) -> Response<ResponseBody> {
+    let mut response = Response::new(body);
+    *response.status_mut() =
+        StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    for (name, value) in fields {
+        if let Ok(value) = HeaderValue::from_str(value) {
+            response.headers_mut().append(HeaderName::from_static(name), value);
+        }
+    }
+    response
+}

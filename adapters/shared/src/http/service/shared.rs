@@ -1,0 +1,81 @@
+//! What all requests of a service share, and its refusals.
+
+use std::io;
+use std::sync::{Arc, Mutex};
+
+use mcp_proto::http::{ContextCache, Policy, Refusal, SessionTable};
+use mcp_proto::server::{Config, Server as Machine};
+
+use crate::exec::callbacks::Callbacks;
+use crate::http::budget::Rejection;
+use crate::http::options::Http;
+use crate::http::runtime::HttpRuntime;
+use crate::http::sessions::{SessionTimers, Sessions};
+use crate::server::Server;
+use crate::transport::link::{Link, SpawnTimer};
+
+pub(super) struct ServiceShared {
+    pub(super) server: Server,
+    pub(super) config: Config,
+    pub(super) options: Http,
+    pub(super) policy: Policy,
+    pub(super) sessions: Arc<Sessions>,
+    pub(super) timers: Arc<dyn SpawnTimer<Link<Machine>>>,
+    pub(super) callbacks: Callbacks,
+    pub(super) runtime: Arc<dyn HttpRuntime>,
+    /// The latest context of a modern request. A client repeats it in each request.
+    pub(super) contexts: Mutex<ContextCache>,
+}
+
+impl ServiceShared {
+    pub(super) fn new(
+        server: &Server,
+        options: Http,
+        runtime: Arc<dyn HttpRuntime>,
+    ) -> io::Result<Self> {
+        let config = server.config()?;
+        let limits = options.limits(config.limits_ref());
+        let config = config.limits(limits);
+        let policy = options.policy(&config);
+        let sessions = Sessions::new(
+            SessionTable::new(options.sessions_max, options.idle_max)
+                .unconfirmed_max(options.unconfirmed_max),
+            options.listeners_max,
+            Arc::clone(&options.counters),
+            options.sessions_bytes_max,
+        );
+        let server = server.clone();
+        let timers = Arc::new(SessionTimers {
+            sessions: Arc::downgrade(&sessions),
+            runtime: Arc::clone(&runtime),
+        });
+        let callbacks = server.callbacks(Arc::clone(&runtime).as_spawn());
+        Ok(Self {
+            server,
+            config,
+            options,
+            policy,
+            sessions,
+            timers,
+            callbacks,
+            runtime,
+            contexts: Mutex::default(),
+        })
+    }
+
+    /// Returns a refusal because of a limit, and counts it.
+    pub(super) fn refusal(&self, rejection: Rejection, why: &'static str) -> Refusal {
+        self.options.counters.refuse(rejection);
+        Refusal::new(rejection.status(), why).header("retry-after", RETRY_AFTER)
+    }
+
+    pub(super) fn sessions_too_large(&self) -> Refusal {
+        self.refusal(
+            Rejection::Service,
+            "sessions hold too many bytes (`Http::sessions_bytes_max`)",
+        )
+    }
+}
+
+/// How long a client that was refused should wait, in seconds.
+const RETRY_AFTER: &str = "5";
