@@ -1,4 +1,4 @@
-//! Measures how long one client waits while another keeps handlers busy, over HTTP, on each
+//! Measures how long requests wait while one client keeps handlers busy, over HTTP, on each
 //! runtime: `interference [SECONDS]`.
 
 #![allow(clippy::expect_used, clippy::print_stdout, reason = "a tool prints, and may panic")]
@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use mcp_blocking::http::{ConnectHttp as _, Http, Remote, ServeHttp as _, Stop};
-use mcp_blocking::proto::Raw;
+use mcp_blocking::proto::{Raw, Revision};
 use mcp_blocking::{Client, Connection, Cx, Server};
 
 /// What the first client does.
@@ -44,47 +44,96 @@ impl Load {
 
 fn main() {
     let seconds = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(3.0);
-    println!("## One client waits for another\n");
+    println!("## Requests beside busy handlers\n");
     println!(
-        "Over HTTP in a session: the time of an echo of one client, while another \
-         client keeps plain handlers of the server busy.\n"
+        "Over HTTP, each client in a session (2025-11-25): the time of an echo of another client, \
+         and of an echo and a ping of the client that keeps plain handlers of the server busy. \
+         Client and server share the process and its cores. The last column is the time until the \
+         threads of the handlers have ended, once the client has cancelled its calls.\n"
     );
-    println!("| runtime | the other client | echo p50 | p99 | max |");
-    println!("|---|---|--:|--:|--:|");
+    println!(
+        "| runtime | the busy client calls | other echo p50 | p99 | max | own echo p99 | max | own \
+         ping p99 | max | threads gone |"
+    );
+    println!("|---|---|--:|--:|--:|--:|--:|--:|--:|--:|");
     for runtime in ["tokio", "smol", "blocking"] {
         for (load, name) in Load::ALL {
-            let address = start(runtime);
-            let (busy, idle) = (connect(&address), connect(&address));
-            let schema = Raw::from_text(r#"{"text":"x"}"#).expect("it is JSON");
-            if matches!(load, Load::Turns) {
-                let quick = Raw::from_text(r#"{"ms":0}"#).expect("it is JSON");
-                for _ in 0..100 {
-                    busy.call_tool("block", &quick).wait().expect("it answers");
-                }
-            }
-            let (count, tool, arguments) = load.calls();
-            let arguments = Raw::from_text(if count == 0 { "{}" } else { arguments });
-            let arguments = arguments.expect("it is JSON");
-            let _open: Vec<_> = (0..count)
-                .map(|_| busy.call_tool(tool, &arguments).start().expect("it starts"))
-                .collect();
-            let mut echoes = Vec::new();
-            let begin = Instant::now();
-            while begin.elapsed().as_secs_f64() < seconds {
-                echoes.push(timed(|| {
-                    idle.call_tool("echo", &schema).wait().expect("it answers");
-                }));
-                thread::sleep(Duration::from_millis(1));
-            }
-            let echo = quantiles(echoes);
+            let times = measure(runtime, load, seconds);
+            let [other, echo, ping] = times.waits;
             println!(
-                "| {runtime} | {name} | {:.2} ms | {:.2} ms | {:.2} ms |",
-                echo[0], echo[1], echo[2]
+                "| {runtime} | {name} | {:.2} ms | {:.2} ms | {:.2} ms | {:.2} ms | {:.2} ms | \
+                 {:.2} ms | {:.2} ms | {} |",
+                other[0],
+                other[1],
+                other[2],
+                echo[1],
+                echo[2],
+                ping[1],
+                ping[2],
+                times.threads_gone
             );
         }
     }
-    // The sleeping handlers of the servers are not waited for.
+    // A handler that still sleeps need not end first.
     std::process::exit(0);
+}
+
+struct Times {
+    /// The other client's echo, the busy client's echo and its ping.
+    waits: [[f64; 3]; 3],
+    threads_gone: String,
+}
+
+fn measure(runtime: &'static str, load: Load, seconds: f64) -> Times {
+    let address = start(runtime);
+    let (busy, other) = (connect(&address), connect(&address));
+    let text = Raw::from_text(r#"{"text":"x"}"#).expect("it is JSON");
+    let echo = |client: &Connection| {
+        timed(|| {
+            client.call_tool("echo", &text).wait().expect("it answers");
+        })
+    };
+    echo(&busy);
+    echo(&other);
+    let threads = count_threads();
+    if matches!(load, Load::Turns) {
+        let quick = Raw::from_text(r#"{"ms":0}"#).expect("it is JSON");
+        for _ in 0..100 {
+            busy.call_tool("block", &quick).wait().expect("it answers");
+        }
+    }
+    let (count, tool, arguments) = load.calls();
+    let arguments = Raw::from_text(if count == 0 { "{}" } else { arguments }).expect("it is JSON");
+    let open: Vec<_> =
+        (0..count).map(|_| busy.call_tool(tool, &arguments).start().expect("it starts")).collect();
+    let mut waits = [const { Vec::new() }; 3];
+    let begin = Instant::now();
+    while begin.elapsed().as_secs_f64() < seconds {
+        waits[0].push(echo(&other));
+        waits[1].push(echo(&busy));
+        waits[2].push(timed(|| busy.ping().expect("it answers")));
+        thread::sleep(Duration::from_millis(1));
+    }
+    let begin = Instant::now();
+    for call in open {
+        call.cancel("measured");
+    }
+    Times { waits: waits.map(quantiles), threads_gone: await_threads(threads, begin) }
+}
+
+/// Waits until the process has no more threads than `most`, for a minute at most.
+fn await_threads(most: usize, begin: Instant) -> String {
+    while count_threads() > most {
+        if begin.elapsed() > Duration::from_secs(60) {
+            return format!("{} left", count_threads() - most);
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    format!("{:.2} s", begin.elapsed().as_secs_f64())
+}
+
+fn count_threads() -> usize {
+    std::fs::read_dir("/proc/self/task").map_or(0, Iterator::count)
 }
 
 fn timed(run: impl FnOnce()) -> f64 {
@@ -104,7 +153,8 @@ fn quantiles(mut times: Vec<f64>) -> [f64; 3] {
 
 fn connect(address: &str) -> Connection {
     let remote = Remote::new(address).expect("a URL");
-    Client::new("client", "1").connect_http(remote).expect("it listens")
+    let client = Client::new("client", "1").revisions(&[Revision::V2025_11_25]);
+    client.connect_http(remote).expect("it listens")
 }
 
 /// Starts a server in this process and returns its URL.

@@ -52,7 +52,9 @@ pub(super) fn service() -> io::Result<Service> {
 }
 
 pub(super) async fn on_tokio(listener: tokio::net::TcpListener, server: &Server) -> io::Result<()> {
-    mcp_tokio::http::ServeHttp::serve_http(server, listener, Http::new(), &Stop::new()).await
+    // Thousands of sessions are measured, all of one address.
+    let options = Http::new().sessions_per_address_max(10_000);
+    mcp_tokio::http::ServeHttp::serve_http(server, listener, options, &Stop::new()).await
 }
 
 pub(super) fn on_smol(listener: TcpListener, server: &Server) -> io::Result<()> {
