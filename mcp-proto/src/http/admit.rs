@@ -6,10 +6,11 @@ use core::fmt;
 use core::str::from_utf8;
 
 use super::header::{Authority, accepts, is_event_id, is_media_type, text, visible};
-use super::headers::{Headers, all_values};
+use super::headers::Headers;
 use super::policy::Policy;
 use super::redact::Redacted;
 use super::refusal::Refusal;
+use super::request_headers::{Field, RequestHeaders};
 use crate::revision::{Era, Revision};
 
 /// The media type of JSON.
@@ -84,15 +85,15 @@ pub(super) enum VersionHeader {
 }
 
 impl VersionHeader {
-    fn of(fields: &dyn Headers) -> Self {
-        match fields.single("mcp-protocol-version") {
-            Ok(None) => Self::Absent,
-            Ok(Some(value)) => match visible(value, VERSION_BYTES_MAX) {
+    fn of(headers: &RequestHeaders<'_>) -> Self {
+        match headers.protocol_version {
+            Field::Absent => Self::Absent,
+            Field::Once(value) => match visible(value, VERSION_BYTES_MAX) {
                 None => Self::Malformed,
                 Some(name) => Revision::from_name(name)
                     .map_or_else(|| Self::Unknown(name.into()), Self::Known),
             },
-            Err(_) => Self::Malformed,
+            Field::Repeated => Self::Malformed,
         }
     }
 
@@ -112,15 +113,15 @@ pub(super) enum SessionHeader {
 }
 
 impl SessionHeader {
-    fn of(policy: &Policy, fields: &dyn Headers) -> Self {
-        match fields.single("mcp-session-id") {
-            Ok(None) => Self::Absent,
-            Ok(Some(value)) if value.iter().all(|byte| matches!(byte, b' ' | b'\t')) => {
-                Self::Absent
-            }
-            Ok(Some(value)) => visible(value, policy.session_id_bytes_max())
-                .map_or(Self::Foreign, |id| Self::Id(Redacted(id.into()))),
-            Err(_) => Self::RepeatedHeader,
+    fn of(policy: &Policy, headers: &RequestHeaders<'_>) -> Self {
+        match headers.session_id {
+            Field::Absent => Self::Absent,
+            Field::Once(value) => match visible(value, policy.session_id_bytes_max()) {
+                Some(id) => Self::Id(Redacted(id.into())),
+                None if value.iter().all(|byte| matches!(byte, b' ' | b'\t')) => Self::Absent,
+                None => Self::Foreign,
+            },
+            Field::Repeated => Self::RepeatedHeader,
         }
     }
 
@@ -167,15 +168,16 @@ impl SessionHeader {
 /// # Errors
 /// Returns the [`Refusal`] to send, for the first check that fails.
 pub fn admit(policy: &Policy, verb: &str, fields: &dyn Headers) -> Result<Admitted, Refusal> {
-    check_origin(policy, fields)?;
+    let headers = &RequestHeaders::of(fields);
+    check_host_and_origin(policy, headers)?;
     let sessions = policy.offers_sessions();
     // HTTP-01, HTTP-23: one endpoint; GET opens an event stream, or is rejected with 405.
     match verb {
-        "POST" => post(policy, fields).map(Admitted::Post),
-        "GET" if sessions => get(policy, fields).map(Admitted::Get),
+        "POST" => post(policy, headers).map(Admitted::Post),
+        "GET" if sessions => get(policy, headers).map(Admitted::Get),
         "DELETE" if sessions => {
-            check_session_version(policy, fields)?;
-            SessionHeader::of(policy, fields).require().map(Admitted::Delete)
+            check_session_version(policy, headers)?;
+            SessionHeader::of(policy, headers).require().map(Admitted::Delete)
         }
         "GET" | "DELETE" => Err(not_allowed(policy, "this server has no sessions")),
         _ => Err(not_allowed(policy, "HTTP method is not supported by Streamable HTTP")),
@@ -192,7 +194,11 @@ pub fn admit(policy: &Policy, verb: &str, fields: &dyn Headers) -> Result<Admitt
 /// and 403 if the policy does not allow the host or the origin.
 // HTTP-55: an invalid origin is rejected with 403. T-90: so is `null`, unless configured.
 pub fn check_origin(policy: &Policy, fields: &dyn Headers) -> Result<(), Refusal> {
-    let Ok(Some(host)) = fields.single("host") else {
+    check_host_and_origin(policy, &RequestHeaders::of(fields))
+}
+
+fn check_host_and_origin(policy: &Policy, headers: &RequestHeaders<'_>) -> Result<(), Refusal> {
+    let Field::Once(host) = headers.host else {
         return Err(Refusal::new(400, "exactly one `Host` header is required"));
     };
     let Some(host) = Authority::parse(host) else {
@@ -201,46 +207,56 @@ pub fn check_origin(policy: &Policy, fields: &dyn Headers) -> Result<(), Refusal
     if !policy.allows_host(&host) {
         return Err(Refusal::new(403, "`Host` is not allowed by this server"));
     }
-    match fields.single("origin") {
-        Ok(None) => Ok(()),
-        Ok(Some(origin)) if policy.allows_origin(origin) => Ok(()),
+    match headers.origin {
+        Field::Absent => Ok(()),
+        Field::Once(origin) if policy.allows_origin(origin) => Ok(()),
         _ => Err(Refusal::new(403, "`Origin` is not allowed by this server")),
     }
 }
 
-fn post(policy: &Policy, fields: &dyn Headers) -> Result<PostHead, Refusal> {
-    check_content_length(policy, fields)?;
+fn post(policy: &Policy, headers: &RequestHeaders<'_>) -> Result<PostHead, Refusal> {
+    check_content_length(policy, headers)?;
     // The HTTP library removes the chunks, and would leave any other coding in the body.
     let is_chunked = |coding| text(coding).is_some_and(|it| it.eq_ignore_ascii_case("chunked"));
-    if !all_values(fields, "transfer-encoding").all(is_chunked) {
+    let mut codings = headers.values(headers.transfer_encoding, "transfer-encoding");
+    if !codings.all(is_chunked) {
         return Err(Refusal::new(501, "`Transfer-Encoding` must be `chunked`"));
     }
     // A driver that decodes bodies removes this header first.
-    let is_encoded = all_values(fields, "content-encoding").any(|coding| {
+    let mut encodings = headers.values(headers.content_encoding, "content-encoding");
+    let is_encoded = encodings.any(|coding| {
         !text(coding)
             .is_some_and(|coding| coding.is_empty() || coding.eq_ignore_ascii_case("identity"))
     });
     if is_encoded {
         return Err(Refusal::new(415, "`Content-Encoding` is not supported"));
     }
-    match fields.single("content-type") {
-        Ok(Some(value)) if is_media_type(value, JSON) => {}
-        Ok(_) => return Err(Refusal::new(415, "`Content-Type` must be `application/json`")),
-        Err(_) => return Err(Refusal::new(400, "`Content-Type` is repeated")),
+    match headers.content_type {
+        Field::Once(value) if is_media_type(value, JSON) => {}
+        Field::Absent | Field::Once(_) => {
+            return Err(Refusal::new(415, "`Content-Type` must be `application/json`"));
+        }
+        Field::Repeated => return Err(Refusal::new(400, "`Content-Type` is repeated")),
     }
     // HTTP-04, HTTP-10: the server chooses between JSON and an event stream.
-    if ![JSON, EVENT_STREAM].iter().all(|kind| accepts(all_values(fields, "accept"), kind)) {
+    let is_accepted = |kind| accepts(headers.values(headers.accept, "accept"), kind);
+    if !is_accepted(JSON) || !is_accepted(EVENT_STREAM) {
         let why = "`Accept` must include `application/json` and `text/event-stream`";
         return Err(Refusal::new(406, why));
     }
-    Ok(PostHead { version: VersionHeader::of(fields), session: SessionHeader::of(policy, fields) })
+    Ok(PostHead {
+        version: VersionHeader::of(headers),
+        session: SessionHeader::of(policy, headers),
+    })
 }
 
 /// Checks that `Content-Length`, if present, is a number within the limit.
-fn check_content_length(policy: &Policy, fields: &dyn Headers) -> Result<(), Refusal> {
+fn check_content_length(policy: &Policy, headers: &RequestHeaders<'_>) -> Result<(), Refusal> {
     let malformed = || Refusal::new(400, "`Content-Length` is malformed");
-    let Some(length) = fields.single("content-length").map_err(|_| malformed())? else {
-        return Ok(());
+    let length = match headers.content_length {
+        Field::Absent => return Ok(()),
+        Field::Once(length) => length,
+        Field::Repeated => return Err(malformed()),
     };
     let digits = text(length).filter(|digits| !digits.is_empty()).ok_or_else(malformed)?;
     if !digits.bytes().all(|digit| digit.is_ascii_digit()) {
@@ -263,16 +279,17 @@ pub(super) fn too_long(policy: &Policy) -> Refusal {
     Refusal::new(413, format!("body exceeds {bytes_max} bytes (`Policy::with_body_bytes_max`)"))
 }
 
-fn get(policy: &Policy, fields: &dyn Headers) -> Result<GetRequest, Refusal> {
-    check_session_version(policy, fields)?;
-    if !accepts(all_values(fields, "accept"), EVENT_STREAM) {
+fn get(policy: &Policy, headers: &RequestHeaders<'_>) -> Result<GetRequest, Refusal> {
+    check_session_version(policy, headers)?;
+    if !accepts(headers.values(headers.accept, "accept"), EVENT_STREAM) {
         return Err(Refusal::new(406, "`Accept` must include `text/event-stream`"));
     }
-    let session = SessionHeader::of(policy, fields).require()?;
+    let session = SessionHeader::of(policy, headers).require()?;
     let malformed = || Refusal::new(400, "`Last-Event-ID` is malformed");
-    let last_event_id = match fields.single("last-event-id").map_err(|_| malformed())? {
-        None => None,
-        Some(id) => {
+    let last_event_id = match headers.last_event_id {
+        Field::Absent => None,
+        Field::Repeated => return Err(malformed()),
+        Field::Once(id) => {
             // Surrounding blanks are not part of the value; non-ASCII ids are sent as UTF-8.
             let id = from_utf8(id).map_err(|_| malformed())?.trim_matches([' ', '\t']);
             Some(id)
@@ -287,8 +304,8 @@ fn get(policy: &Policy, fields: &dyn Headers) -> Result<GetRequest, Refusal> {
 /// Checks that the version of a GET or DELETE is absent or a supported legacy revision.
 // HTTP-37: an absent version is the session's. HTTP-38: 400 for an unsupported one. HTTP-52: 405
 // for a modern one.
-fn check_session_version(policy: &Policy, fields: &dyn Headers) -> Result<(), Refusal> {
-    match VersionHeader::of(fields) {
+fn check_session_version(policy: &Policy, headers: &RequestHeaders<'_>) -> Result<(), Refusal> {
+    match VersionHeader::of(headers) {
         VersionHeader::Absent => Ok(()),
         VersionHeader::Known(revision) if revision.era() == Era::Modern => {
             Err(not_allowed(policy, "this protocol revision has no sessions"))

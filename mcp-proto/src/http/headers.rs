@@ -6,7 +6,7 @@ use core::fmt;
 /// The headers of one request or response.
 ///
 /// Implemented for slices, arrays and vectors of name-value pairs and, with the feature
-/// `http-types`, for `http::HeaderMap`. For any other HTTP stack, implement [`value`](Self::value):
+/// `http-types`, for `http::HeaderMap`. For any other HTTP stack, implement [`each`](Self::each):
 ///
 /// ```
 /// use mcp_proto::http::Headers;
@@ -14,9 +14,8 @@ use core::fmt;
 /// struct Head(Vec<(String, Vec<u8>)>);
 ///
 /// impl Headers for Head {
-///     fn value(&self, name: &str, nth: usize) -> Option<&[u8]> {
-///         let mut values = self.0.iter().filter(|(key, _)| key.eq_ignore_ascii_case(name));
-///         values.nth(nth).map(|(_, value)| &value[..])
+///     fn each<'a>(&'a self, visit: &mut dyn FnMut(&'a str, &'a [u8])) {
+///         self.0.iter().for_each(|(name, value)| visit(name, value));
 ///     }
 /// }
 ///
@@ -25,11 +24,27 @@ use core::fmt;
 /// assert!(head.single("accept").is_err());
 /// ```
 pub trait Headers {
+    /// Calls `visit` with the name and value of each header, in order.
+    ///
+    /// A repeated header is visited once for each value. Names may be in any case.
+    fn each<'a>(&'a self, visit: &mut dyn FnMut(&'a str, &'a [u8]));
+
     /// Returns the `nth` value of the header `name`, counting from 0.
     ///
-    /// Callers pass `name` in lower case. Implementations must ignore the case of header names.
+    /// Ignores the case of `name`.
     // HTTP-46: header names are case-insensitive.
-    fn value(&self, name: &str, nth: usize) -> Option<&[u8]>;
+    fn value(&self, name: &str, nth: usize) -> Option<&[u8]> {
+        let (mut left, mut found) = (nth, None);
+        self.each(&mut |key, value| {
+            if found.is_none() && key.eq_ignore_ascii_case(name) {
+                match left.checked_sub(1) {
+                    Some(less) => left = less,
+                    None => found = Some(value),
+                }
+            }
+        });
+        found
+    }
 
     /// Returns the value of a header that may appear at most once, or `None` if it is absent.
     ///
@@ -38,10 +53,13 @@ pub trait Headers {
     /// repeated headers were accepted, an intermediary could check one value while this side uses
     /// another.
     fn single(&self, name: &str) -> Result<Option<&[u8]>, RepeatedHeader> {
-        match self.value(name, 1) {
-            None => Ok(self.value(name, 0)),
-            Some(_) => Err(RepeatedHeader),
-        }
+        let mut found = Ok(None);
+        self.each(&mut |key, value| {
+            if key.eq_ignore_ascii_case(name) {
+                found = if found == Ok(None) { Ok(Some(value)) } else { Err(RepeatedHeader) };
+            }
+        });
+        found
     }
 }
 
@@ -66,50 +84,34 @@ pub(super) fn all_values<'a>(
 }
 
 impl<N: AsRef<str>, V: AsRef<[u8]>> Headers for [(N, V)] {
-    fn value(&self, name: &str, nth: usize) -> Option<&[u8]> {
-        let mut values = self.iter().filter(|(key, _)| key.as_ref().eq_ignore_ascii_case(name));
-        values.nth(nth).map(|(_, value)| value.as_ref())
+    fn each<'a>(&'a self, visit: &mut dyn FnMut(&'a str, &'a [u8])) {
+        self.iter().for_each(|(name, value)| visit(name.as_ref(), value.as_ref()));
     }
 }
 
 impl<N: AsRef<str>, V: AsRef<[u8]>, const LEN: usize> Headers for [(N, V); LEN] {
-    fn value(&self, name: &str, nth: usize) -> Option<&[u8]> {
-        self.as_slice().value(name, nth)
+    fn each<'a>(&'a self, visit: &mut dyn FnMut(&'a str, &'a [u8])) {
+        self.as_slice().each(visit);
     }
 }
 
 impl<N: AsRef<str>, V: AsRef<[u8]>> Headers for Vec<(N, V)> {
-    fn value(&self, name: &str, nth: usize) -> Option<&[u8]> {
-        self.as_slice().value(name, nth)
+    fn each<'a>(&'a self, visit: &mut dyn FnMut(&'a str, &'a [u8])) {
+        self.as_slice().each(visit);
     }
 }
 
 impl<T: Headers + ?Sized> Headers for &T {
-    fn value(&self, name: &str, nth: usize) -> Option<&[u8]> {
-        (**self).value(name, nth)
+    fn each<'a>(&'a self, visit: &mut dyn FnMut(&'a str, &'a [u8])) {
+        (**self).each(visit);
     }
 }
 
 #[cfg(feature = "http-types")]
 impl Headers for ::http::HeaderMap {
-    fn value(&self, name: &str, nth: usize) -> Option<&[u8]> {
-        values_of(self, name).nth(nth)
+    fn each<'a>(&'a self, visit: &mut dyn FnMut(&'a str, &'a [u8])) {
+        self.iter().for_each(|(name, value)| visit(name.as_str(), value.as_bytes()));
     }
-
-    fn single(&self, name: &str) -> Result<Option<&[u8]>, RepeatedHeader> {
-        let mut values = values_of(self, name);
-        match (values.next(), values.next()) {
-            (value, None) => Ok(value),
-            (_, Some(_)) => Err(RepeatedHeader),
-        }
-    }
-}
-
-/// Returns all values of a header by a linear scan: heads are short and bounded by the HTTP stack,
-/// so this is cheaper than parsing `name` for a map lookup.
-#[cfg(feature = "http-types")]
-fn values_of<'a>(map: &'a ::http::HeaderMap, name: &str) -> impl Iterator<Item = &'a [u8]> {
-    map.iter().filter(move |(key, _)| key.as_str() == name).map(|(_, value)| value.as_bytes())
 }
 
 #[cfg(test)]

@@ -26,6 +26,7 @@ mod policy;
 mod redact;
 mod refusal;
 mod reply;
+mod request_headers;
 mod server;
 mod session_table;
 pub mod sse;

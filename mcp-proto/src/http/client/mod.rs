@@ -70,15 +70,7 @@ use crate::time::Instant;
 /// ```
 /// use mcp_proto::client::{self, Client};
 /// use mcp_proto::http::client::{Action, HttpClient, HttpConfig, HttpEvent, HttpMethod};
-/// use mcp_proto::http::Headers;
 /// use mcp_proto::{CallOptions, Instant};
-///
-/// struct Json;
-/// impl Headers for Json {
-///     fn value(&self, name: &str, nth: usize) -> Option<&[u8]> {
-///         (name == "content-type" && nth == 0).then_some(b"application/json")
-///     }
-/// }
 ///
 /// let now = Instant::ZERO;
 /// let client = Client::new(now, client::Config::new("demo", "1.0.0"));
@@ -86,7 +78,7 @@ use crate::time::Instant;
 /// let mut answer = |http: &mut HttpClient, body: &str| {
 ///     let Some(Action::Send(send)) = http.poll_action() else { panic!() };
 ///     assert_eq!(send.method, HttpMethod::Post);
-///     http.handle_head(now, send.exchange, 200, &Json);
+///     http.handle_head(now, send.exchange, 200, &[("content-type", "application/json")]);
 ///     http.handle_body(now, send.exchange, body.as_bytes());
 ///     http.handle_end(now, send.exchange);
 ///     http.poll_event()
