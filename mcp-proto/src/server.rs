@@ -97,6 +97,10 @@ impl Server {
     ///
     /// The sender reaches the application in [`Context::caller`](crate::Context::caller). A driver
     /// that authenticates each message, as over HTTP, calls this method before each message.
+    ///
+    /// All callers of one connection must have one principal, or none: they can cancel and answer
+    /// each other's requests, and share subscriptions. A driver that serves several principals
+    /// opens a connection for each, as a [`SessionTable`](crate::http::SessionTable) ensures.
     pub fn set_caller(&mut self, caller: impl Into<Option<Arc<Caller>>>) {
         self.connection.set_caller(caller.into());
     }

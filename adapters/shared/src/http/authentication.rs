@@ -9,6 +9,7 @@ use http::request::Parts;
 use mcp_proto::Principal;
 use mcp_proto::http::Refusal;
 
+use super::budget::PeerAddress;
 use super::request_head::RequestHead;
 use super::runtime::HttpRuntime;
 use crate::BoxFuture;
@@ -43,13 +44,8 @@ impl Authenticator {
     }
 
     /// Returns who sent the request with this head.
-    pub(super) async fn authenticate(
-        &self,
-        head: &RequestHead,
-        callbacks: &Callbacks,
-        runtime: &Arc<dyn HttpRuntime>,
-    ) -> Authenticated {
-        let head = head.clone();
+    pub(super) async fn authenticate(&self, call: &HeadCall<'_>) -> Authenticated {
+        let head = call.head.clone();
         let authenticated = async {
             match self {
                 Self::Async(function) => {
@@ -58,31 +54,55 @@ impl Authenticator {
                 }
                 Self::Sync(function) => {
                     let function = Arc::clone(function);
-                    callbacks.call(move || function(&head)).await
+                    call.run(move || function(&head)).await
                 }
             }
             .unwrap_or_else(|| Err(Refusal::new(500, "the authentication of the request failed")))
         };
-        let late = async {
-            // Most credentials are known and need no timer.
-            yield_now().await;
-            runtime.sleep(TIMEOUT).await;
-            Err(Refusal::new(503, "the authentication of the request took too long"))
-        };
-        or(authenticated, late).await
+        call.in_time(authenticated).await
     }
 }
 
-/// Runs a check on a thread where it may block.
-pub(super) async fn check(
-    check: &Check,
-    head: &RequestHead,
-    callbacks: &Callbacks,
-) -> Result<(), Refusal> {
-    let (check, head) = (Arc::clone(check), head.clone());
-    let failed = || Refusal::new(500, "the check of the request failed");
-    callbacks.call(move || check(&head)).await.ok_or_else(failed)?
+const LATE: &str =
+    "the authentication of the request took too long (`Http::authentication_timeout`)";
+
+/// A call of the application with the head of a request.
+pub(super) struct HeadCall<'a> {
+    pub(super) head: &'a RequestHead,
+    pub(super) callbacks: &'a Callbacks,
+    pub(super) runtime: &'a Arc<dyn HttpRuntime>,
+    pub(super) timeout: Duration,
 }
 
-/// How long an authentication may take.
-const TIMEOUT: Duration = Duration::from_secs(30);
+impl HeadCall<'_> {
+    /// Runs a function on a thread where it may block. Client addresses take turns.
+    async fn run<T: Send + 'static>(
+        &self,
+        function: impl FnOnce() -> T + Send + 'static,
+    ) -> Option<T> {
+        let address = self.head.extensions.get::<PeerAddress>();
+        self.callbacks.call(address.map_or(0, |address| address.lane()), function).await
+    }
+
+    /// Refuses a request whose check or authentication takes too long.
+    async fn in_time<T>(
+        &self,
+        outcome: impl Future<Output = Result<T, Refusal>>,
+    ) -> Result<T, Refusal> {
+        let late = async {
+            // Most outcomes are known at once and need no timer.
+            yield_now().await;
+            self.runtime.sleep(self.timeout).await;
+            Err(Refusal::new(503, LATE))
+        };
+        or(outcome, late).await
+    }
+
+    /// Checks the request.
+    pub(super) async fn check(&self, check: &Check) -> Result<(), Refusal> {
+        let (check, head) = (Arc::clone(check), self.head.clone());
+        let failed = || Refusal::new(500, "the check of the request failed");
+        let checked = async { self.run(move || check(&head)).await.ok_or_else(failed)? };
+        self.in_time(checked).await
+    }
+}

@@ -41,6 +41,7 @@ pub struct Http {
     pub(super) connections_per_address_max: usize,
     pub(super) sessions_max: usize,
     pub(super) sessions_per_address_max: usize,
+    pub(super) sessions_per_principal_max: usize,
     pub(super) sessions_bytes_max: usize,
     pub(super) requests_bytes_max: usize,
     pub(super) requests_bytes_per_address_max: usize,
@@ -51,6 +52,7 @@ pub struct Http {
     pub(super) unconfirmed_max: Duration,
     pub(super) head_timeout: Duration,
     pub(super) body_timeout: Duration,
+    pub(super) authentication_timeout: Duration,
     pub(super) counters: Arc<Counters>,
     pub(super) settings: Arc<StreamSettings>,
     pub(super) check: Option<Check>,
@@ -69,6 +71,7 @@ impl Http {
             connections_per_address_max: 2_500,
             sessions_max: 10_000,
             sessions_per_address_max: 2_500,
+            sessions_per_principal_max: 2_500,
             sessions_bytes_max: 256 << 20,
             requests_bytes_max: 256 << 20,
             requests_bytes_per_address_max: 64 << 20,
@@ -79,6 +82,7 @@ impl Http {
             unconfirmed_max: Duration::from_secs(20),
             head_timeout: Duration::from_secs(30),
             body_timeout: Duration::from_secs(30),
+            authentication_timeout: Duration::from_secs(30),
             counters: Arc::default(),
             settings: Arc::default(),
             check: None,
@@ -171,6 +175,18 @@ impl Http {
         self
     }
 
+    /// Sets the maximum number of sessions of one [`Principal`]. Default: 2,500.
+    ///
+    /// Requests for further sessions receive status 429. Without this limit, a client could end the
+    /// idle sessions of all others by opening sessions until
+    /// [`sessions_max`](Self::sessions_max) is reached. Requests without a principal are not
+    /// limited.
+    // SEC-18: bounds what one client can claim.
+    pub const fn sessions_per_principal_max(mut self, sessions_max: usize) -> Self {
+        self.sessions_per_principal_max = sessions_max;
+        self
+    }
+
     /// Sets the maximum bytes that all sessions and subscriptions together hold while idle.
     /// Default: 256 MiB.
     ///
@@ -189,7 +205,8 @@ impl Http {
     /// Sets the maximum bytes that all requests and responses together hold. Default: 256 MiB.
     ///
     /// The limit counts request bodies that are being read, requests in flight, and responses that
-    /// wait for their clients.
+    /// wait for their clients. It also counts the headers of each request until its handler has
+    /// ended: their text, and 512 bytes plus 128 bytes a header.
     ///
     /// Further requests receive status 503.
     // SEC-18: bounds the memory that clients can claim.
@@ -198,9 +215,10 @@ impl Http {
         self
     }
 
-    /// Sets the maximum total bytes of the request bodies of one client address. Default: 64 MiB.
+    /// Sets the maximum total bytes of the requests of one client address. Default: 64 MiB.
     ///
-    /// A body counts from its arrival until the response is complete.
+    /// A body counts from its arrival until the response is complete. The headers count as in
+    /// [`requests_bytes_max`](Self::requests_bytes_max).
     ///
     /// Further requests from the address receive status 429. The limit applies only to requests
     /// with a [`PeerAddress`](super::PeerAddress) extension. Behind a proxy, all requests may have
@@ -274,6 +292,15 @@ impl Http {
         self
     }
 
+    /// Sets how long [`authenticating`](Self::authenticating) and [`checking`](Self::checking) may
+    /// take for a request. Default: 30 s.
+    ///
+    /// A request for which one of them takes longer receives status 503.
+    pub const fn authentication_timeout(mut self, timeout: Duration) -> Self {
+        self.authentication_timeout = timeout;
+        self
+    }
+
     /// Sets how event streams are kept alive and resumed. Default: [`StreamSettings::default`].
     pub fn settings(mut self, settings: StreamSettings) -> Self {
         self.settings = Arc::new(settings);
@@ -282,16 +309,22 @@ impl Http {
 
     /// Authenticates the sender of each request with a function, which may block.
     ///
-    /// The function runs on a separate thread, after the host, origin and path have been validated.
-    /// It returns the sender's [`Principal`], or the refusal that the client receives. A refusal
-    /// with status 401 must contain a challenge, which `Refusal::header("www-authenticate", …)`
-    /// adds. If the function panics, the client receives status 500. If it takes more than 30 s,
+    /// The function runs on a separate thread. Before, the host, origin, path and HTTP method are
+    /// validated, the headers are counted in the limits, and [`checking`](Self::checking) is
+    /// called. The function returns the sender's [`Principal`], or the refusal that the client
+    /// receives. A refusal with status 401 must contain a challenge, which
+    /// `Refusal::header("www-authenticate", …)` adds. If the function panics, the client receives
+    /// status 500. If it takes too long ([`authentication_timeout`](Self::authentication_timeout)),
     /// the client receives status 503.
     ///
     /// Handlers read the principal with [`Cx::principal`](crate::Cx::principal). A session and its
     /// streams belong to the principal that opened the session: requests of others receive status
-    /// 404, as for an unknown session. State that a handler has sealed opens only for its
-    /// principal.
+    /// 404, as for an unknown session. With [`Server::seal`](crate::Server::seal), the state of a
+    /// handler that asks the client opens only for its principal; without it, clients can read and
+    /// forge this state.
+    ///
+    /// A request is authenticated once, when it arrives. Its response, which may be an event
+    /// stream, continues if the credentials expire or are revoked meanwhile.
     ///
     /// Without this method, requests have the `Principal` that a layer of a router has inserted
     /// into their extensions, if any.
@@ -344,9 +377,11 @@ impl Http {
     /// after `check`.
     ///
     /// `check` runs on a separate thread and may block. It runs after the host, origin and path
-    /// have been validated. If it panics, the client receives status 500. If it returns a refusal,
-    /// the client receives the refusal, and the request is not processed. A refusal with status 401
-    /// must contain a challenge, which `Refusal::header("www-authenticate", …)` adds.
+    /// have been validated. If it panics, the client receives status 500. If it takes too long
+    /// ([`authentication_timeout`](Self::authentication_timeout)), the client receives status 503.
+    /// If it returns a refusal, the client receives the refusal, and the request is not processed.
+    /// A refusal with status 401 must contain a challenge, which
+    /// `Refusal::header("www-authenticate", …)` adds.
     pub fn checking(
         mut self,
         check: impl Fn(&Parts) -> Result<(), Refusal> + Send + Sync + 'static,

@@ -4,7 +4,10 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
+use bytes::BytesMut;
 use http::request::Parts;
+use http::uri::PathAndQuery;
+use http::{HeaderValue, Uri};
 use mcp_proto::Principal;
 
 use super::budget::{AddressShare, ByteLease};
@@ -17,7 +20,11 @@ use crate::server::handler::context::HandlerLink;
 ///
 /// The extensions contain what the layers of a router have inserted, and the
 /// [`PeerAddress`](super::PeerAddress). `Debug` shows only the method and the path, because headers
-/// and queries can contain secrets.
+/// and queries can contain secrets. `Debug` of the headers hides credentials and session ids.
+///
+/// When a client answers a question of a handler, its request is handled again with the head of the
+/// first request. Extensions stay until the request has been handled; their memory does not count
+/// toward the limits of the service.
 #[derive(Clone)]
 pub struct RequestHead(Arc<HeadParts>);
 
@@ -30,7 +37,8 @@ struct HeadParts {
 }
 
 impl RequestHead {
-    pub(super) fn new(parts: Parts, lease: ByteLease, share: AddressShare) -> Self {
+    pub(super) fn new(mut parts: Parts, lease: ByteLease, share: AddressShare) -> Self {
+        detach(&mut parts);
         Self(Arc::new(HeadParts { parts, _lease: lease, _share: share }))
     }
 
@@ -39,6 +47,37 @@ impl RequestHead {
         self.extensions.get::<Principal>().cloned()
     }
 }
+
+/// Copies the texts of a head out of the read buffer of its connection, which a request that is
+/// still handled would otherwise keep alive, and marks secrets.
+fn detach(parts: &mut Parts) {
+    let (uri, headers) = (&parts.uri, &parts.headers);
+    // A server rarely sees more than a path and a query.
+    let target = uri.path_and_query().filter(|_| uri.authority().is_none());
+    let text = headers.values().map(HeaderValue::len).sum::<usize>();
+    let mut copies =
+        BytesMut::with_capacity(text + target.map_or(0, |target| target.as_str().len()));
+    headers.values().for_each(|value| copies.extend_from_slice(value.as_bytes()));
+    copies.extend_from_slice(target.map_or("", PathAndQuery::as_str).as_bytes());
+    let mut copies = copies.freeze();
+    for (name, value) in &mut parts.headers {
+        let is_sensitive = value.is_sensitive() || SECRETS.contains(&name.as_str());
+        // The bytes are those of a valid value.
+        let Ok(mut copy) = HeaderValue::from_maybe_shared(copies.split_to(value.len())) else {
+            continue;
+        };
+        copy.set_sensitive(is_sensitive);
+        *value = copy;
+    }
+    let copy = match parts.uri.authority() {
+        None => PathAndQuery::from_maybe_shared(copies).ok().map(Uri::from),
+        Some(_) => parts.uri.to_string().parse().ok(),
+    };
+    parts.uri = copy.unwrap_or_default();
+}
+
+/// The headers whose values `Debug` does not show.
+const SECRETS: [&str; 4] = ["authorization", "cookie", "mcp-session-id", "proxy-authorization"];
 
 /// Returns the memory of a head, in bytes.
 pub(super) fn head_bytes(parts: &Parts) -> usize {
@@ -99,5 +138,37 @@ impl Cx {
     #[must_use]
     pub fn session_id(&self) -> Option<String> {
         self.request.link.session_id()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use http::{HeaderValue, Request, Uri};
+
+    use super::*;
+
+    #[test]
+    fn a_kept_head_shares_no_memory_with_the_read_buffer() {
+        let buffer = Bytes::from(b"/mcp?a=1Bearer tokentext/plain".repeat(1_000));
+        let mut kept = Vec::new();
+        for uri in ["/mcp?a=1", "http://example.com/mcp?a=1"] {
+            let target = PathAndQuery::from_maybe_shared(buffer.slice(..8)).unwrap();
+            let uri = if uri.starts_with('/') { Uri::from(target) } else { uri.parse().unwrap() };
+            let value = |range| HeaderValue::from_maybe_shared(buffer.slice(range)).unwrap();
+            let request = Request::builder()
+                .uri(uri.clone())
+                .header("authorization", value(8..20))
+                .header("accept", value(20..30))
+                .header("accept", value(20..22));
+            let mut parts = request.body(()).unwrap().into_parts().0;
+            let headers = parts.headers.clone();
+            detach(&mut parts);
+            assert_eq!((&parts.uri, &parts.headers), (&uri, &headers));
+            let shown = format!("{:?}", parts.headers);
+            assert!(shown.contains("text/plain") && !shown.contains("token"), "{shown}");
+            kept.push(parts);
+        }
+        assert!(buffer.is_unique(), "{buffer:?}");
     }
 }

@@ -10,7 +10,7 @@ use mcp_proto::http::SessionTable;
 use mcp_proto::server::Server as Machine;
 use mcp_proto::{Instant, Principal};
 
-use super::budget::{AddressShare, Counters};
+use super::budget::{AddressShare, Counters, Share};
 use super::runtime::HttpRuntime;
 use crate::exec::clock::Clock;
 use crate::server::events::Serving;
@@ -25,11 +25,23 @@ pub(super) struct SessionEntry {
     _place: SessionPlace,
 }
 
-/// A counted session of a client address.
+/// A counted session of a client.
 #[derive(Debug)]
-struct SessionPlace {
+pub(super) struct SessionPlace {
     counters: Arc<Counters>,
     _address: AddressShare,
+    _principal: Share<Principal>,
+}
+
+impl SessionPlace {
+    pub(super) fn new(
+        counters: &Arc<Counters>,
+        address: AddressShare,
+        principal: Share<Principal>,
+    ) -> Self {
+        counters.sessions.fetch_add(1, Relaxed);
+        Self { counters: Arc::clone(counters), _address: address, _principal: principal }
+    }
 }
 
 impl Drop for SessionPlace {
@@ -139,10 +151,8 @@ impl Sessions {
         principal: Option<&Principal>,
         link: &Arc<Link<Machine>>,
         serving: Serving,
-        address: AddressShare,
+        place: SessionPlace,
     ) -> bool {
-        self.counters.sessions.fetch_add(1, Relaxed);
-        let place = SessionPlace { counters: Arc::clone(&self.counters), _address: address };
         let entry = SessionEntry { link: Arc::clone(link), _serving: serving, _place: place };
         let mut state = self.lock();
         if state.is_closed {

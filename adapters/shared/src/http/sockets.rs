@@ -101,7 +101,7 @@ impl Sockets {
     /// [rejection](OpenSocket::rejection). Returns `None` if too many are being answered so.
     pub(super) fn admit(self: &Arc<Self>, address: IpAddr) -> Option<OpenSocket> {
         let by_address = &self.counters.connections_by_address;
-        let place = by_address.take(Some(PeerAddress(address)), self.per_address_max);
+        let place = by_address.take(Some(PeerAddress(address).network()), self.per_address_max);
         let state = Arc::new(SocketState::default());
         state.idle_since.store(self.now(), Relaxed);
         let mut table = self.lock();

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use mcp_adapter::Server;
 use mcp_adapter::proto::schema::{ReadResourceResult, Resource};
-use mcp_adapter::proto::{Limits, Progress};
+use mcp_adapter::proto::{Limits, Principal, Progress};
 use mcp_blocking::http::Http;
 use mcp_http_tests::{
     PATIENCE, Pending, Request, Runtime, Served, Session, eventually, initialize,
@@ -20,6 +20,7 @@ rows! {
     sessions_that_are_never_used_expire_early,
     a_flood_of_sessions_does_not_end_those_in_use,
     sessions_are_limited_per_address,
+    sessions_are_limited_per_principal,
     a_large_client_description_is_refused,
     descriptions_share_one_budget,
     bodies_in_progress_share_one_budget,
@@ -79,6 +80,26 @@ fn sessions_are_limited_per_address<R: Runtime>() {
     assert!(why.contains("sessions_per_address_max"), "{why}");
     assert_eq!((first.ping(), second.delete()), (200, 204));
     eventually("there is room", || Session::try_open(served.address).ok());
+}
+
+fn sessions_are_limited_per_principal<R: Runtime>() {
+    let options =
+        Http::new().sessions_max(4).sessions_per_principal_max(3).authenticating(|head| {
+            let user = head.headers.get("authorization").and_then(|user| user.to_str().ok());
+            Ok(Principal::new(user.unwrap_or_default()))
+        });
+    let stats = options.stats();
+    let served = Served::on::<R>(server(), options);
+    let opens = |user| initialize().field("Authorization", user).send(served.address);
+    assert_eq!(opens("ada").status, 200);
+    for _ in 0..3 {
+        assert_eq!(opens("eve").status, 200);
+    }
+    let mut refused = opens("eve");
+    assert_eq!((refused.status, stats.refused_by_address()), (429, 1));
+    let why = refused.json()["error"]["message"].as_str().unwrap().to_owned();
+    assert!(why.contains("sessions_per_principal_max"), "{why}");
+    assert_eq!((stats.sessions(), stats.sessions_evicted()), (4, 0), "ada's session is kept");
 }
 
 fn a_large_client_description_is_refused<R: Runtime>() {

@@ -9,14 +9,16 @@ use crate::exec::watched::Watched;
 impl Callbacks {
     /// Runs `callback` and returns its result; `None` if it panics.
     ///
-    /// Dropping the future withdraws a callback that has not begun.
+    /// The threads take turns among lanes. Dropping the future withdraws a callback that has not
+    /// begun.
     pub(crate) async fn call<T: Send + 'static>(
         &self,
+        lane: usize,
         callback: impl FnOnce() -> T + Send + 'static,
     ) -> Option<T> {
         let slot = Arc::new(Watched::new(None));
         let result = Arc::clone(&slot);
-        let key = self.run(0, move || {
+        let key = self.run(lane, move || {
             let outcome = catch_unwind(AssertUnwindSafe(callback)).ok();
             result.change(|result| *result = Some(outcome));
         });
@@ -64,9 +66,9 @@ mod tests {
     #[test]
     fn a_callback_returns_its_result_and_may_panic() {
         let callbacks = callbacks();
-        assert_eq!(block_on(callbacks.call(|| 1)), Some(1));
-        assert_eq!(block_on(callbacks.call(|| panic!("on purpose"))), None::<()>);
-        assert_eq!(block_on(callbacks.call(|| 2)), Some(2));
+        assert_eq!(block_on(callbacks.call(0, || 1)), Some(1));
+        assert_eq!(block_on(callbacks.call(0, || panic!("on purpose"))), None::<()>);
+        assert_eq!(block_on(callbacks.call(0, || 2)), Some(2));
     }
 
     #[test]
@@ -74,14 +76,14 @@ mod tests {
         let callbacks = callbacks();
         let (release, released) = channel::<()>();
         let (says, hears) = channel();
-        let mut first = Box::pin(callbacks.call(move || {
+        let mut first = Box::pin(callbacks.call(0, move || {
             says.send(()).unwrap();
             released.recv()
         }));
         assert!(block_on(poll_once(&mut first)).is_none());
         hears.recv().unwrap();
         drop(first);
-        assert_eq!(block_on(callbacks.call(|| 3)), Some(3), "its place was given to others");
+        assert_eq!(block_on(callbacks.call(0, || 3)), Some(3), "its place was given to others");
         drop(release);
     }
 }

@@ -1,11 +1,11 @@
 //! What the clients of one HTTP service make it hold: counters, and the limits on them.
 
-mod addresses;
 mod bytes;
+mod owners;
 mod stats;
 
-pub(super) use addresses::AddressShare;
-pub use addresses::PeerAddress;
 pub(super) use bytes::ByteLease;
+pub use owners::PeerAddress;
+pub(super) use owners::{AddressShare, Share};
 pub use stats::HttpStats;
 pub(super) use stats::{Counters, Rejection};

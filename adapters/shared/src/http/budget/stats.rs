@@ -4,8 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
-use super::addresses::AddressCounts;
+use mcp_proto::Principal;
+
 use super::bytes::Gauge;
+use super::owners::{AddressCounts, Counts};
 
 /// The live counters of the HTTP servers that share one [`Http`](super::super::Http) value.
 ///
@@ -29,6 +31,7 @@ pub(in crate::http) struct Counters {
     pub(in crate::http) connections_by_address: Arc<AddressCounts>,
     pub(in crate::http) sessions: AtomicUsize,
     pub(in crate::http) sessions_by_address: Arc<AddressCounts>,
+    pub(in crate::http) sessions_by_principal: Arc<Counts<Principal>>,
     pub(in crate::http) requests_bytes: Arc<Gauge>,
     pub(in crate::http) requests_bytes_by_address: Arc<AddressCounts>,
     pub(in crate::http) sessions_bytes: Arc<Gauge>,
@@ -42,7 +45,7 @@ pub(in crate::http) struct Counters {
 /// The limit that a refused request or connection exceeds.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(in crate::http) enum Rejection {
-    /// A limit of one client address.
+    /// A limit of one client address or principal.
     Address,
     /// A limit of the whole service.
     Service,
@@ -111,7 +114,7 @@ impl HttpStats {
     }
 
     /// Returns how many requests and connections were refused because of a limit per client
-    /// address.
+    /// address or principal.
     #[must_use]
     pub fn refused_by_address(&self) -> u64 {
         self.0.refused_by_address.load(Relaxed)

@@ -15,12 +15,12 @@ use std::time::Duration;
 use bytes::{Buf, Bytes};
 use futures_lite::future::{or, yield_now};
 use http::request::Parts;
-use http::{HeaderValue, Request, Response};
+use http::{HeaderValue, Method, Request, Response};
 use mcp_proto::http::{Admitted, Refusal, admit, check_origin};
 
 use self::reply::response;
 use self::shared::ServiceShared;
-use super::authentication;
+use super::authentication::HeadCall;
 use super::body::ResponseBody;
 use super::body_buffer::BodyBuffer;
 use super::budget::{AddressShare, ByteLease, HttpStats, PeerAddress, Rejection};
@@ -126,14 +126,22 @@ impl ServiceShared {
         if is_elsewhere {
             return Err(Refusal::new(404, "not found"));
         }
+        if ![Method::POST, Method::GET, Method::DELETE].contains(&parts.method) {
+            // Refused without credentials: a browser sends none before it asks for permission.
+            admit(&self.policy, parts.method.as_str(), &parts.headers)?;
+        }
         let head = self.keep_head(parts)?;
+        let call = HeadCall {
+            head: &head,
+            callbacks: &self.callbacks,
+            runtime: &self.runtime,
+            timeout: self.options.authentication_timeout,
+        };
         if let Some(check) = check {
-            authentication::check(check, &head, &self.callbacks).await?;
+            call.check(check).await?;
         }
         let principal = match authenticator {
-            Some(authenticator) => {
-                Some(authenticator.authenticate(&head, &self.callbacks, &self.runtime).await?)
-            }
+            Some(authenticator) => Some(authenticator.authenticate(&call).await?),
             None => head.inserted_principal(),
         };
         let principal = principal.as_ref();
@@ -187,7 +195,7 @@ impl ServiceShared {
     }
 
     fn address_share(&self, parts: &Parts) -> AddressShare {
-        let address = parts.extensions.get::<PeerAddress>().copied();
+        let address = parts.extensions.get::<PeerAddress>().map(|address| address.network());
         self.options.counters.requests_bytes_by_address.share(address)
     }
 

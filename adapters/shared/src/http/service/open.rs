@@ -18,6 +18,7 @@ use crate::http::body::{Exchange, ResponseBody};
 use crate::http::budget::{ByteLease, PeerAddress, Rejection};
 use crate::http::options::Http;
 use crate::http::request_head::RequestHead;
+use crate::http::sessions::SessionPlace;
 use crate::http::transport::MeteredServer;
 use crate::server::events::Serving;
 use crate::transport::link::{Link, State, Transport};
@@ -139,12 +140,8 @@ impl ServiceShared {
         body: &Bytes,
         decoded: DecodedMessage<'_>,
     ) -> Result<Exchange, Refusal> {
-        let Http { counters, sessions_per_address_max, .. } = &self.options;
-        let place = counters.sessions_by_address.take(address, *sessions_per_address_max);
-        let place = place.ok_or_else(|| {
-            let why = "too many sessions of this address (`Http::sessions_per_address_max`)";
-            self.refusal(Rejection::Address, why)
-        })?;
+        let principal = caller.principal().cloned();
+        let place = self.session_place(address, principal.clone())?;
         if !self.sessions.has_bytes() {
             return Err(self.sessions_too_large());
         }
@@ -155,7 +152,6 @@ impl ServiceShared {
         let session = HttpServer::legacy(machine, &id, Arc::clone(&self.options.settings));
         let link = self.link(clock, session, description_bytes(body.len()));
         let serving = Serving::new(Arc::clone(&link), false);
-        let principal = caller.principal().cloned();
         let exchange = self.exchange(&link, caller, false, true, body, Some(decoded))?;
         let is_open = link.inspect(|state| state.connection.peer().is_some());
         if is_open {
@@ -167,6 +163,28 @@ impl ServiceShared {
             link.spawn_timers_with(Arc::clone(&self.timers));
         }
         Ok(exchange)
+    }
+
+    /// Counts a session in the limits of its client.
+    fn session_place(
+        &self,
+        address: Option<PeerAddress>,
+        principal: Option<Principal>,
+    ) -> Result<SessionPlace, Refusal> {
+        let Http { counters, sessions_per_address_max, sessions_per_principal_max, .. } =
+            &self.options;
+        let address = address.map(PeerAddress::network);
+        let address = counters.sessions_by_address.take(address, *sessions_per_address_max);
+        let address = address.ok_or_else(|| {
+            let why = "too many sessions of this address (`Http::sessions_per_address_max`)";
+            self.refusal(Rejection::Address, why)
+        })?;
+        let principal = counters.sessions_by_principal.take(principal, *sessions_per_principal_max);
+        let principal = principal.ok_or_else(|| {
+            let why = "too many sessions of this principal (`Http::sessions_per_principal_max`)";
+            self.refusal(Rejection::Address, why)
+        })?;
+        Ok(SessionPlace::new(counters, address, principal))
     }
 
     pub(super) async fn get(

@@ -1,4 +1,4 @@
-//! Limits per client address.
+//! Limits per client address and per principal.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -22,7 +22,7 @@ pub struct PeerAddress(
 impl PeerAddress {
     /// Returns the first address of the network that counts as one client: a single IPv4 address,
     /// or an IPv6 network of 64 bits, which a single client usually owns.
-    fn network(self) -> IpAddr {
+    pub(in crate::http) fn network(self) -> IpAddr {
         match self.0.to_canonical() {
             IpAddr::V6(address) => {
                 IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & (u128::MAX << 64)))
@@ -30,71 +30,94 @@ impl PeerAddress {
             address @ IpAddr::V4(_) => address,
         }
     }
+
+    /// Returns a number that distinguishes most clients, for fair turns among them.
+    pub(in crate::http) fn lane(self) -> usize {
+        match self.network() {
+            IpAddr::V4(address) => address.to_bits() as usize,
+            IpAddr::V6(address) => (address.to_bits() >> 64) as usize,
+        }
+    }
 }
 
-/// The number of things, such as sessions, that each address holds.
-#[derive(Debug, Default)]
-pub(in crate::http) struct AddressCounts {
-    counts: Mutex<BTreeMap<IpAddr, usize>>,
+/// The number of things, such as sessions, that each owner holds.
+#[derive(Debug)]
+pub(in crate::http) struct Counts<K: Ord> {
+    counts: Mutex<BTreeMap<K, usize>>,
 }
 
-impl AddressCounts {
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<IpAddr, usize>> {
+/// Counts by client address.
+pub(in crate::http) type AddressCounts = Counts<IpAddr>;
+
+/// What a client address holds by one thing.
+pub(in crate::http) type AddressShare = Share<IpAddr>;
+
+impl<K: Ord> Default for Counts<K> {
+    fn default() -> Self {
+        Self { counts: Mutex::default() }
+    }
+}
+
+impl<K: Ord + Clone> Counts<K> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<K, usize>> {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a place of an address; `None` if the address holds `max` places.
+    /// Takes a place of an owner; `None` if the owner holds `max` places.
     ///
-    /// An unknown address always gets a place.
+    /// An unknown owner always gets a place.
     pub(in crate::http) fn take(
         self: &Arc<Self>,
-        address: Option<PeerAddress>,
+        owner: Option<K>,
         max: usize,
-    ) -> Option<AddressShare> {
-        let mut share = self.share(address);
+    ) -> Option<Share<K>> {
+        let mut share = self.share(owner);
         share.try_add(1, max).then_some(share)
     }
 
-    /// Returns an empty share of an address.
-    pub(in crate::http) fn share(self: &Arc<Self>, address: Option<PeerAddress>) -> AddressShare {
-        let address = address.map(PeerAddress::network);
-        AddressShare { counts: Arc::clone(self), address, count: 0 }
+    /// Returns an empty share of an owner.
+    pub(in crate::http) fn share(self: &Arc<Self>, owner: Option<K>) -> Share<K> {
+        Share { counts: Arc::clone(self), owner, count: 0 }
     }
 }
 
-/// What an address holds by one thing, given back when dropped.
+/// What an owner holds by one thing, given back when dropped.
 #[derive(Debug)]
-pub(in crate::http) struct AddressShare {
-    counts: Arc<AddressCounts>,
-    address: Option<IpAddr>,
+pub(in crate::http) struct Share<K: Ord + Clone> {
+    counts: Arc<Counts<K>>,
+    owner: Option<K>,
     count: usize,
 }
 
-impl AddressShare {
-    /// Adds to the share if the address then holds at most `max`; returns whether it did.
+impl<K: Ord + Clone> Share<K> {
+    /// Adds to the share if the owner then holds at most `max`; returns whether it did.
     ///
-    /// The share of an unknown address is not limited.
+    /// The share of an unknown owner is not limited.
     pub(in crate::http) fn try_add(&mut self, count: usize, max: usize) -> bool {
-        let Some(address) = self.address else { return true };
+        let Some(owner) = &self.owner else { return true };
         let mut counts = self.counts.lock();
-        let held = counts.get(&address).copied().unwrap_or(0).saturating_add(count);
+        let held = counts.get(owner).copied().unwrap_or(0).saturating_add(count);
         if held > max {
             return false;
         }
-        counts.insert(address, held);
+        if let Some(known) = counts.get_mut(owner) {
+            *known = held;
+        } else {
+            counts.insert(owner.clone(), held);
+        }
         self.count += count;
         true
     }
 }
 
-impl Drop for AddressShare {
+impl<K: Ord + Clone> Drop for Share<K> {
     fn drop(&mut self) {
-        let Some(address) = self.address.filter(|_| self.count > 0) else { return };
+        let Some(owner) = self.owner.as_ref().filter(|_| self.count > 0) else { return };
         let mut counts = self.counts.lock();
-        if let Some(held) = counts.get_mut(&address) {
+        if let Some(held) = counts.get_mut(owner) {
             *held -= self.count;
             if *held == 0 {
-                counts.remove(&address);
+                counts.remove(owner);
             }
         }
     }
@@ -104,8 +127,8 @@ impl Drop for AddressShare {
 mod tests {
     use super::*;
 
-    fn address(text: &str) -> Option<PeerAddress> {
-        Some(PeerAddress(text.parse().unwrap()))
+    fn address(text: &str) -> Option<IpAddr> {
+        Some(PeerAddress(text.parse().unwrap()).network())
     }
 
     #[test]
