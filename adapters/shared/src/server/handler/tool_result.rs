@@ -23,8 +23,9 @@ use crate::server::handler::tool_error::ToolError;
 /// Implement this trait for a type of your own to return it from handlers.
 ///
 /// ```
-/// use mcp_adapter::proto::schema::{CallToolResult, Image};
-/// use mcp_adapter::{IntoToolResult, ToolError};
+/// # use mcp_adapter as mcp_tokio;
+/// use mcp_tokio::proto::schema::{CallToolResult, Image};
+/// use mcp_tokio::{IntoToolResult, ToolError};
 ///
 /// struct Chart(Vec<u8>);
 ///
@@ -145,7 +146,8 @@ mod json {
     /// receive other values as text only. Revisions before 2025-06-18 have no structured content.
     ///
     /// ```
-    /// use mcp_adapter::{Json, Server};
+    /// # use mcp_adapter as mcp_tokio;
+    /// use mcp_tokio::{Json, Server};
     /// use schemars::JsonSchema;
     /// use serde::{Deserialize, Serialize};
     ///
