@@ -299,9 +299,7 @@ impl Http {
     ///
     /// ```
     /// # use mcp_adapter as mcp_tokio;
-    /// use mcp_tokio::http::Http;
-    /// use mcp_tokio::proto::Principal;
-    /// use mcp_tokio::proto::http::Refusal;
+    /// use mcp_tokio::http::{Http, Principal, Refusal};
     ///
     /// fn user_of(token: &str) -> Option<&'static str> {
     ///     (token == "Bearer of-ada").then_some("ada") // look up the token
