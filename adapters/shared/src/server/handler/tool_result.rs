@@ -44,7 +44,9 @@ use crate::server::handler::tool_error::ToolError;
     note = "return text, a number, `()`, `Content`, an `Image`, a `Vec` of these, or a \
             `CallToolResult`",
     note = "to return a type that implements `Serialize` and `JsonSchema`, wrap it: \
-            `Ok(Json(value))`, with the feature `schemars`"
+            `Ok(Json(value))`, with the feature `schemars`",
+    note = "for a handler that is a future, use `tool_async` instead of `tool`, or \
+            `tool_with_async` instead of `tool_with`"
 )]
 pub trait IntoToolResult {
     /// Converts the value into the result of a tool call.
