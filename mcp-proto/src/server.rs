@@ -323,24 +323,23 @@ impl Server {
         self.apply(now, Command::NotifyChanged { change }).map(CommandOutcome::into_done)
     }
 
-    /// Sends a progress notification for a request from the client.
+    /// Sends the progress of a request from the client as a notification.
     ///
-    /// Does nothing if the client did not request progress. Each value must exceed the previous
-    /// one.
-    ///
-    /// After [`request_input`](Self::request_input), the request is delivered again, and its
-    /// progress may start again. In a legacy session, a value is then sent only if it exceeds every
-    /// value that was sent for the request before.
-    ///
-    /// If the client reads too slowly, only the latest progress of each request is queued. See
-    /// [Progress](
+    /// Nothing is sent if the client did not ask for the progress of this request. The value
+    /// [`Progress::progress`] must increase with each call. If the client reads too slowly, only
+    /// the latest progress of each request is queued. See [Progress](
     /// https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/progress).
     ///
-    /// # Errors
-    /// Fails with [`Misuse::Stale`] if the request was answered or cancelled.
+    /// If the server has asked for input with [`request_input`](Self::request_input), it receives
+    /// the request again, together with the answers. Values may then start from the beginning. In a
+    /// legacy session, the client still sees one sequence, so a value is sent only if it exceeds
+    /// all values that were sent for the request.
     ///
-    /// Fails with [`Misuse::Unencodable`] if the value is not finite, or if it does not exceed the
-    /// previous value since the latest delivery of the request.
+    /// # Errors
+    /// Fails, without sending anything, with
+    /// - [`Misuse::Stale`] if the request was answered or cancelled, or waits for input;
+    /// - [`Misuse::Unencodable`] if the value is not finite, or if the client asked for progress
+    ///   and the value does not exceed the previous one since the request was last received.
     pub fn progress(
         &mut self,
         now: Instant,

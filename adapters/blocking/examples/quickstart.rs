@@ -1,7 +1,8 @@
 //! A whole MCP session between two processes, on plain threads.
 //!
-//! Run it with `cargo run --release --example quickstart -p mcp-blocking`. The program starts
-//! itself a second time as the server and talks to it over stdin and stdout.
+//! Run it with `cargo run --release --example quickstart -p mcp-blocking`; the first build takes
+//! some minutes. The program starts itself a second time as the server and talks to it over stdin
+//! and stdout.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -115,7 +116,7 @@ fn demo() -> Result<(), Error> {
     let result = client.call_tool("greet", &serde_json::json!({})).wait()?;
     println!("   result         {:?}", result.content[0].as_text().unwrap_or("?"));
 
-    println!("6. the tool again, for a client of the older revisions only");
+    println!("6. the tool again, for a client of the legacy era");
     let older = connect(&Revision::LEGACY)?;
     let result = older.call_tool("greet", &serde_json::json!({})).wait()?;
     println!("   result         {:?}", result.content[0].as_text().unwrap_or("?"));

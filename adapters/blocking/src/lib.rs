@@ -7,15 +7,18 @@
 //!
 //! ```no_run
 //! use mcp_blocking::{Serve, Server};
-//! # use mcp_blocking::proto::Raw;
+//! use schemars::JsonSchema;
+//! use serde::Deserialize;
+//!
+//! #[derive(Deserialize, JsonSchema)]
+//! struct Today {
+//!     city: String,
+//! }
 //!
 //! fn main() -> std::io::Result<()> {
-//!     let schema = r#"{"type":"object","properties":{"city":{"type":"string"}}}"#;
-//!     let schema = Raw::from_text(schema).unwrap();
 //!     Server::new("weather", "1.0.0")
-//!         .tool_raw("today", "Today's weather in a city", schema, |arguments, _cx| {
-//!             let city = arguments.member("city").ok_or("which city?")?;
-//!             Ok(format!("sunny in {city}"))
+//!         .tool("today", "Today's weather in a city", |today: Today, _cx| {
+//!             Ok(format!("sunny in {}", today.city))
 //!         })
 //!         .serve_stdio()
 //! }

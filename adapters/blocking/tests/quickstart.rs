@@ -38,7 +38,7 @@ fn the_quickstart_prints_its_steps() {
         "   server asks    \"Who are you?\"",
         "   user answers   \"Ada\"",
         "   result         \"Good morning, Ada.\"",
-        "6. the tool again, for a client of the older revisions only",
+        "6. the tool again, for a client of the legacy era",
         "   revision       2025-11-25 of the legacy era",
         "   server asks    \"Who are you?\"",
         "   user answers   \"Ada\"",

@@ -6,7 +6,7 @@ use std::process::ExitStatus;
 use std::time::Duration;
 
 use mcp_proto::schema::{DecodeError, OutputError};
-use mcp_proto::{CallError, CloseReason, Misuse};
+use mcp_proto::{CallError, CloseReason, Fault, Misuse};
 
 /// An error from a connection or a call.
 #[derive(Debug)]
@@ -110,7 +110,10 @@ pub struct HttpFailure {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Call(error) => error.fmt(f),
+            Self::Call(error) => {
+                error.fmt(f)?;
+                f.write_str(remedy(error))
+            }
             Self::Closed(why) => write!(f, "the connection ended: {why}"),
             Self::Decode(error) => write!(f, "invalid result: {error}"),
             Self::Io(error) => error.fmt(f),
@@ -121,6 +124,9 @@ impl fmt::Display for Error {
                 match http {
                     Some(http) => write!(f, "no session with {}: {why}", http.url)?,
                     None => write!(f, "the server did not start: {why}")?,
+                }
+                if let CloseReason::Fault(Fault::Unreachable(error)) = why {
+                    f.write_str(remedy(error))?;
                 }
                 if let Some(cause) = http.as_ref().and_then(|http| http.cause.as_ref()) {
                     write!(f, ": {cause}")?;
@@ -139,6 +145,14 @@ impl fmt::Display for Error {
                 Ok(())
             }
         }
+    }
+}
+
+/// Returns the remedy for an error of the core that concerns an option of this crate, or nothing.
+const fn remedy(error: &CallError) -> &'static str {
+    match error {
+        CallError::Http { status: 401, .. } => "; pass a valid token with `Remote::authorization`",
+        _ => "",
     }
 }
 

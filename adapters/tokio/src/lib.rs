@@ -6,19 +6,21 @@
 //! A server:
 //!
 //! ```no_run
-//! use mcp_tokio::proto::Raw;
 //! use mcp_tokio::{Serve, Server};
+//! use schemars::JsonSchema;
+//! use serde::Deserialize;
+//!
+//! #[derive(Deserialize, JsonSchema)]
+//! struct Today {
+//!     city: String,
+//! }
 //!
 //! #[tokio::main(flavor = "current_thread")]
 //! async fn main() -> std::io::Result<()> {
-//!     let schema = r#"{"type":"object","properties":{"city":{"type":"string"}}}"#;
-//!     let schema = Raw::from_text(schema).unwrap();
-//!     let today = |arguments: Raw, _cx| async move {
-//!         let city = arguments.member("city").ok_or("which city?")?;
-//!         Ok(format!("sunny in {city}"))
-//!     };
 //!     Server::new("weather", "1.0.0")
-//!         .tool_raw_async("today", "Today's weather in a city", schema, today)
+//!         .tool_async("today", "Today's weather in a city", |today: Today, _cx| async move {
+//!             Ok(format!("sunny in {}", today.city))
+//!         })
 //!         .serve_stdio()
 //!         .await
 //! }

@@ -161,8 +161,9 @@ pub(crate) fn completed(call: CallId, outcome: &Result<Raw, CallError>) -> Strin
     let how = match outcome {
         Ok(_) => "ok",
         Err(CallError::Cancelled) => "cancelled",
-        Err(CallError::Http { status }) => return format!("{call} status {status}"),
-        Err(CallError::Redirected { status, .. }) => return format!("{call} status {status}"),
+        Err(CallError::Http { status, .. } | CallError::Redirected { status, .. }) => {
+            return format!("{call} status {status}");
+        }
         Err(CallError::Invalid(_)) => "invalid",
         Err(CallError::Lost) => "lost",
         Err(CallError::Refused(error)) => return format!("{call} refused {}", error.code),

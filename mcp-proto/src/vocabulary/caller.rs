@@ -58,7 +58,7 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// Returns an unauthenticated sender without data.
+    /// Returns a caller that is not authenticated and has no data.
     #[must_use]
     pub const fn new() -> Self {
         Self { principal: None, data: None }

@@ -41,6 +41,9 @@ pub enum CallError {
     Http {
         /// The HTTP status, 100 to 999.
         status: u16,
+        /// The server's explanation of a status 401 or 403, at most 256 characters, if the driver
+        /// read one with `HttpClient::handle_challenge`.
+        reason: Option<Box<str>>,
     },
     /// The peer sent an invalid response. Holds a description of the problem.
     Invalid(Box<str>),
@@ -94,7 +97,10 @@ impl fmt::Display for CallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Cancelled => f.write_str("the call was cancelled"),
-            Self::Http { status } => write!(f, "the server responded with HTTP status {status}"),
+            Self::Http { status, reason } => {
+                write!(f, "the server responded with HTTP status {status}")?;
+                reason.as_ref().map_or(Ok(()), |reason| write!(f, ": {reason}"))
+            }
             Self::Invalid(why) => write!(f, "invalid response: {why}"),
             Self::Lost => f.write_str(
                 "the connection ended before the response; the peer may have acted on the request",

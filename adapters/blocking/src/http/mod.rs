@@ -6,7 +6,7 @@
 //! ```no_run
 //! use std::net::TcpListener;
 //!
-//! use mcp_blocking::http::{ConnectHttp, Http, Remote, RequestHead, ServeHttp, Stop};
+//! use mcp_blocking::http::{ConnectHttp, Http, Remote, ServeHttp, Stop};
 //! use mcp_blocking::{Client, Server};
 //!
 //! # fn main() -> Result<(), mcp_blocking::Error> {
@@ -32,7 +32,10 @@ use std::io;
 use mcp_adapter::{BoxFuture, Spawn};
 
 pub use client::ConnectHttp;
-pub use mcp_adapter::http::{AuthChallenge, Http, HttpFailure, HttpStats, Remote, Stop};
+pub use mcp_adapter::http::{
+    AuthChallenge, Http, HttpFailure, HttpStats, PeerAddress, Principal, Refusal, Remote,
+    RequestHead, Stop,
+};
 pub use server::ServeHttp;
 
 /// Runs IO on one shared thread and handlers on a thread pool.

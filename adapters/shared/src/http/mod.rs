@@ -25,6 +25,8 @@ pub use client::{AuthChallenge, ByteStream, Dial, KEEP_ALIVE_INTERVAL, KEEP_ALIV
 pub(crate) use client::{ClientTransport, start};
 pub use hyper_stream::HyperStream;
 pub use listening::{AcceptedConnection, DRAIN, Listening};
+pub use mcp_proto::Principal;
+pub use mcp_proto::http::Refusal;
 pub use options::Http;
 pub use request_head::RequestHead;
 pub use runtime::HttpRuntime;

@@ -21,7 +21,8 @@ use super::request_head::RequestHead;
 /// rebinding attacks.
 ///
 /// ```
-/// use mcp_adapter::http::Http;
+/// # use mcp_adapter as mcp_tokio;
+/// use mcp_tokio::http::Http;
 ///
 /// let public = Http::new()
 ///     .host("mcp.example.com")
@@ -330,9 +331,8 @@ impl Http {
     /// into their extensions, if any.
     ///
     /// ```
-    /// use mcp_adapter::http::Http;
-    /// use mcp_adapter::proto::Principal;
-    /// use mcp_adapter::proto::http::Refusal;
+    /// # use mcp_adapter as mcp_tokio;
+    /// use mcp_tokio::http::{Http, Principal, Refusal};
     ///
     /// fn user_of(token: &str) -> Option<&'static str> {
     ///     (token == "Bearer of-ada").then_some("ada") // look up the token

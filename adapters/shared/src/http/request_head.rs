@@ -116,8 +116,9 @@ impl Cx {
     /// Returns `None` if the client is not connected over HTTP.
     ///
     /// ```
-    /// use mcp_adapter::Server;
-    /// use mcp_adapter::http::PeerAddress;
+    /// # use mcp_adapter as mcp_tokio;
+    /// use mcp_tokio::Server;
+    /// use mcp_tokio::http::PeerAddress;
     ///
     /// let server = Server::new("echo", "1.0.0").tool("address", "Your address", |(), cx| {
     ///     let head = cx.head().ok_or("only over HTTP")?;

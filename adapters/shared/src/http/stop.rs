@@ -11,7 +11,8 @@ use crate::process::signals::{Closeable, close_on_signal, receive_signals};
 /// A signal that stops HTTP servers. Cheap to clone; clones share the signal.
 ///
 /// ```
-/// use mcp_adapter::http::Stop;
+/// # use mcp_adapter as mcp_tokio;
+/// use mcp_tokio::http::Stop;
 ///
 /// let stop = Stop::new();
 /// let elsewhere = stop.clone();

@@ -1,7 +1,7 @@
 //! A child process: its process group, its latest stderr lines and its exit.
 
 use std::collections::VecDeque;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 use std::process::{Child as Process, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::thread;
@@ -35,10 +35,12 @@ struct ChildState {
 impl Child {
     /// Starts `command` in a process group of its own, with piped standard streams. The caller must
     /// then call [`watch`](Self::watch).
+    ///
+    /// If the program cannot be started, the error names it.
     pub(crate) fn spawn(command: &mut Command) -> io::Result<(Arc<Self>, ChildStdout, ChildStdin)> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         group::detach(command);
-        let mut process = command.spawn()?;
+        let mut process = command.spawn().map_err(|error| cannot_start(command, &error))?;
         let pipes = (process.stdin.take(), process.stdout.take(), process.stderr.take());
         let child = Arc::new(Self {
             id: process.id(),
@@ -157,4 +159,20 @@ impl Child {
         }
         self.state.change(|state| state.stderr_done = true);
     }
+}
+
+/// Returns the error for a program that the system refused to start.
+fn cannot_start(command: &Command, error: &io::Error) -> io::Error {
+    let program = command.get_program();
+    let remedy = match (error.kind(), command.get_current_dir()) {
+        (ErrorKind::NotFound, None) => {
+            "; install the program in a directory of `PATH`, or pass its path to `Command::new`"
+        }
+        (ErrorKind::NotFound, Some(_)) => {
+            "; check that the program and the directory of `Command::current_dir` exist"
+        }
+        (ErrorKind::PermissionDenied, _) => "; check that the program is an executable file",
+        _ => "",
+    };
+    io::Error::new(error.kind(), format!("cannot start the program {program:?}: {error}{remedy}"))
 }

@@ -86,7 +86,9 @@ pub struct ServerState {
     pending_changes: PendingChanges,
 }
 
-/// A server's connection that an adapter drives: it reads, writes and runs the timers.
+/// The connection of a server to one client.
+///
+/// An adapter drives the connection: the adapter reads, writes and runs the timers.
 #[derive(Debug)]
 pub struct Serving {
     link: Arc<Link<Machine>>,
@@ -104,11 +106,17 @@ impl Serving {
         Self { link, subscription, exit_with_parent }
     }
 
-    /// Makes SIGINT, SIGTERM and SIGHUP close the connection.
+    /// Closes the connection when the process receives SIGINT, SIGTERM or SIGHUP.
     ///
-    /// A thread of this crate receives the signals. If the program itself handles one of the three,
-    /// this crate receives none of them. In all other respects, this method is like
-    /// [`close_on_signal`](Self::close_on_signal).
+    /// Use this method if the adapter's runtime does not receive signals; otherwise use
+    /// [`close_on_signal`](Self::close_on_signal). A thread of this crate receives the signals. If
+    /// the program itself handles one of the three signals, none of them closes the connection.
+    ///
+    /// If [`Server::exit_with_parent`](crate::Server::exit_with_parent) is set, the parent
+    /// process's exit also closes the connection.
+    ///
+    /// Call this method before driving the connection: a client may send a signal as soon as it
+    /// receives output.
     ///
     /// # Errors
     /// Fails if the thread that watches the parent cannot be started.

@@ -294,9 +294,10 @@ impl Server {
     /// [`machine`](Self::machine) creates one.
     ///
     /// ```
+    /// # use mcp_adapter as mcp_tokio;
     /// use std::fs;
-    /// use mcp_adapter::{Server, private_file};
-    /// use mcp_adapter::proto::record::Recording;
+    /// use mcp_tokio::{Server, private_file};
+    /// use mcp_tokio::proto::record::Recording;
     ///
     /// let server = Server::new("weather", "1.0.0").record(|| private_file("weather.tape"));
     /// # if false {

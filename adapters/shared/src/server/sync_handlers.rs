@@ -24,6 +24,8 @@ impl Server {
     /// a number or a tuple, is reported as an error when the server starts.
     ///
     /// Arguments that do not match `A` produce a tool error that the model can correct.
+    ///
+    /// For a handler that is a future, use [`tool_async`](Self::tool_async).
     #[cfg(feature = "schemars")]
     pub fn tool<A, R>(
         self,

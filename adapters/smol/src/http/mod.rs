@@ -3,7 +3,7 @@
 //! ```no_run
 //! use std::net::TcpListener;
 //!
-//! use mcp_smol::http::{ConnectHttp, Http, Remote, RequestHead, ServeHttp, Stop};
+//! use mcp_smol::http::{ConnectHttp, Http, Remote, ServeHttp, Stop};
 //! use mcp_smol::{Client, Server};
 //!
 //! # async fn example() -> Result<(), mcp_smol::Error> {
@@ -30,7 +30,8 @@ pub use client::ConnectHttp;
 #[doc(hidden)]
 pub use client::dial;
 pub use mcp_adapter::http::{
-    AuthChallenge, DRAIN, Http, HttpFailure, HttpStats, PeerAddress, Remote, Stop,
+    AuthChallenge, DRAIN, Http, HttpFailure, HttpStats, PeerAddress, Principal, Refusal, Remote,
+    RequestHead, Stop,
 };
 pub use server::ServeHttp;
 #[doc(hidden)]

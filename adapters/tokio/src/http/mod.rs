@@ -1,7 +1,7 @@
 //! Streamable HTTP on tokio: servers that listen or are services of a router, and clients.
 //!
 //! ```no_run
-//! use mcp_tokio::http::{ConnectHttp, Http, Remote, RequestHead, ServeHttp, Stop};
+//! use mcp_tokio::http::{ConnectHttp, Http, Remote, ServeHttp, Stop};
 //! use mcp_tokio::{Client, Server};
 //!
 //! # async fn example() -> Result<(), mcp_tokio::Error> {
@@ -25,6 +25,7 @@ mod socket;
 
 pub use client::ConnectHttp;
 pub use mcp_adapter::http::{
-    AuthChallenge, DRAIN, Http, HttpFailure, HttpStats, PeerAddress, Remote, ResponseBody, Stop,
+    AuthChallenge, DRAIN, Http, HttpFailure, HttpStats, PeerAddress, Principal, Refusal, Remote,
+    RequestHead, ResponseBody, Stop,
 };
 pub use server::{ServeHttp, Service};

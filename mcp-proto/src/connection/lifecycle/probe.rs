@@ -99,7 +99,7 @@ impl Answer {
                 _ => Self::Unknown(Fault::Refused(error)),
             },
             // Without access, another request would fail as well.
-            Err(error @ (CallError::Http { status: 401 | 403 } | CallError::Unsent)) => {
+            Err(error @ (CallError::Http { status: 401 | 403, .. } | CallError::Unsent)) => {
                 Self::Refused(Fault::Unreachable(error))
             }
             Err(
@@ -236,7 +236,7 @@ pub(super) fn says_nothing(outcome: &Result<Raw, CallError>) -> bool {
     let Err(error) = outcome else { return false };
     matches!(
         error,
-        CallError::Http { status: 401 | 403 | 408 | 425 | 429 | 502..=504 }
+        CallError::Http { status: 401 | 403 | 408 | 425 | 429 | 502..=504, .. }
             | CallError::Lost
             | CallError::TimedOut
             | CallError::Unsent

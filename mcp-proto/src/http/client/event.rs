@@ -31,7 +31,8 @@ pub enum HttpEvent {
 /// An authentication challenge; the owned form of [`header::ChallengeRef`].
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Challenge {
-    /// The scheme, in its original case.
+    /// The authentication scheme, such as `Bearer`, as the server spelled it. Schemes are
+    /// case-insensitive.
     pub scheme: String,
     /// The single token (`token68` in RFC 9110) that some schemes use instead of parameters.
     pub token: Option<String>,

@@ -170,7 +170,24 @@ impl HttpClient {
         status: u16,
         fields: &dyn Headers,
     ) {
-        self.on_head(now, exchange, status, fields);
+        self.on_head(now, exchange, status, fields, None);
+        self.settle();
+    }
+
+    /// Handles the status and headers of a response with status 401 or 403, and its explanation.
+    ///
+    /// `reason` is the explanation for the user, which the driver has read from the body. The
+    /// first 256 characters become part of the call's error, so `reason` must not contain
+    /// credentials. If the body has no explanation, use [`handle_head`](Self::handle_head).
+    pub fn handle_challenge(
+        &mut self,
+        now: Instant,
+        exchange: ExchangeId,
+        status: u16,
+        fields: &dyn Headers,
+        reason: &str,
+    ) {
+        self.on_head(now, exchange, status, fields, Some(reason));
         self.settle();
     }
 

@@ -29,17 +29,21 @@ const ERROR_BODY_BYTES_MAX: usize = 256 * 1024;
 /// The maximum number of challenges that wait to be polled; the oldest are dropped first.
 const CHALLENGED_MAX: usize = 64;
 
+/// The maximum length in characters of the explanation of a status.
+const REASON_CHARS_MAX: usize = 256;
+
 const JSON: &str = "application/json";
 pub(super) const EVENTS: &str = "text/event-stream";
 
 impl HttpClient {
-    /// Handles the head of a response.
+    /// Handles the head of a response. `reason` explains a status 401 or 403.
     pub(super) fn on_head(
         &mut self,
         now: Instant,
         id: ExchangeId,
         status: u16,
         fields: &dyn Headers,
+        reason: Option<&str>,
     ) {
         let now = self.client.now().max(now);
         let Some(exchange) = self.exchanges.get(id) else { return };
@@ -79,7 +83,11 @@ impl HttpClient {
             Purpose::Call(call) if is_success => {
                 self.on_response_head(now, id, call, status, fields);
             }
-            Purpose::Call(call) if matches!(status, 401 | 403) || is_redirect(status, fields) => {
+            Purpose::Call(call) if matches!(status, 401 | 403) => {
+                let reason = reason.map(|it| it.chars().take(REASON_CHARS_MAX).collect());
+                self.fail(now, id, call.wire, CallError::Http { status, reason });
+            }
+            Purpose::Call(call) if is_redirect(status, fields) => {
                 self.fail(now, id, call.wire, refusal(status, fields));
             }
             Purpose::Call(_) => {
@@ -176,7 +184,7 @@ impl HttpClient {
             return;
         }
         let why = match status {
-            Some(status) => CallError::Http { status },
+            Some(status) => CallError::Http { status, reason: None },
             None => too_long(bytes_max),
         };
         self.exchanges.abort(id);
@@ -237,7 +245,9 @@ impl HttpClient {
         let Some(exchange) = self.exchanges.remove(id) else { return };
         self.open_gate(id);
         let why = match (exchange.state, reason) {
-            (ExchangeState::ErrorBody { status, .. }, _) => CallError::Http { status },
+            (ExchangeState::ErrorBody { status, .. }, _) => {
+                CallError::Http { status, reason: None }
+            }
             (ExchangeState::Sent, ExchangeFailure::Unreached) => CallError::Unsent,
             _ => CallError::Lost,
         };
@@ -256,7 +266,10 @@ impl HttpClient {
             Ok(Message::Response { outcome: Err(_), .. } | Message::OrphanError(_)) => {
                 self.on_decoded(now, call, decoded, true);
             }
-            _ => self.client.handle_unanswered(now, call.wire, CallError::Http { status }),
+            _ => {
+                let why = CallError::Http { status, reason: None };
+                self.client.handle_unanswered(now, call.wire, why);
+            }
         }
         if refutes_era && call.is_legacy {
             self.on_session_refuted(now);

@@ -13,7 +13,7 @@ const LOCATION_BYTES_MAX: usize = 2048;
 pub(super) fn refusal(status: u16, fields: &dyn Headers) -> CallError {
     match redirect_target(fields).filter(|_| (300..400).contains(&status)) {
         Some(target) => CallError::Redirected { status, target: target.into() },
-        None => CallError::Http { status },
+        None => CallError::Http { status, reason: None },
     }
 }
 

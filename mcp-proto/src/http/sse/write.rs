@@ -37,7 +37,10 @@ pub struct OutgoingEvent<'a> {
 /// The error for text that an event stream cannot represent.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Unwritable {
-    /// A CR or LF, which would end the line, or a NUL in an id. Readers ignore an id with a NUL.
+    /// A field or comment contains a character that is not allowed in it.
+    ///
+    /// CR and LF are not allowed because they end a line. NUL is not allowed in an id because
+    /// readers ignore such an id.
     Character,
     /// The data is not UTF-8.
     NotUtf8,

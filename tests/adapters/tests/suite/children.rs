@@ -1,5 +1,6 @@
 //! Servers as child processes: how they are started, monitored and ended without remains.
 
+use std::io::ErrorKind;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -75,10 +76,18 @@ async fn a_child_has_a_process_group_of_its_own<R: Runtime>() {
 }
 
 async fn a_missing_program_is_reported<R: Runtime>() {
-    let failed = R::spawn(client(), Command::new("/no/such/server")).await.map(|_| ());
-    assert!(
-        matches!(&failed, Err(Error::Io(error)) if error.kind() == std::io::ErrorKind::NotFound)
-    );
+    for program in ["/no/such/server", "no-such-server"] {
+        let failed = R::spawn(client(), Command::new(program)).await.map(|_| ()).unwrap_err();
+        assert!(
+            matches!(&failed, Error::Io(error) if error.kind() == ErrorKind::NotFound),
+            "{failed:?}"
+        );
+        let text = failed.to_string();
+        assert!(text.contains(program) && text.contains("`PATH`"), "{text}");
+    }
+    let failed = R::spawn(client(), Command::new("/")).await.map(|_| ()).unwrap_err();
+    let text = failed.to_string();
+    assert!(text.contains("\"/\"") && text.contains("executable"), "{text}");
 }
 
 async fn the_stderr_of_a_failed_start_is_reported<R: Runtime>() {

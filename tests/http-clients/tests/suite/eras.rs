@@ -104,7 +104,10 @@ async fn an_unauthorized_probe_is_not_repeated_aut_11<R: OverHttp>() {
     let site = Site::new(|_, answer| answer.status(401, &[], ""));
     let error = R::connect_http(client(), site.remote()).await.unwrap_err();
     let Error::Start { why, .. } = &error else { panic!("{error:?}") };
-    assert_eq!(*why, CloseReason::Fault(Fault::Unreachable(CallError::Http { status: 401 })));
+    assert_eq!(
+        *why,
+        CloseReason::Fault(Fault::Unreachable(CallError::Http { status: 401, reason: None }))
+    );
     assert_eq!(site.words(), ["server/discover"]);
     let text = error.to_string();
     assert!(text.contains(&site.url()) && text.contains("401"), "{text}");

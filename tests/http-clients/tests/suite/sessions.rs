@@ -105,7 +105,7 @@ async fn a_refused_new_session_is_fatal_t_72<R: OverHttp>() {
     gone.store(true, Ordering::SeqCst);
     assert_eq!(failed(connection.call_tool("echo", &json!({})).await), CallError::Lost);
     connection.wait_ended().await;
-    let why = CloseReason::Fault(Fault::Unreachable(CallError::Http { status: 404 }));
+    let why = CloseReason::Fault(Fault::Unreachable(CallError::Http { status: 404, reason: None }));
     assert_eq!(connection.close_reason(), Some(why));
     assert_eq!(site.of("initialize").len(), 2);
     connection.call_tool("echo", &json!({})).await.unwrap_err();
@@ -216,7 +216,7 @@ async fn without_a_session_id_nothing_is_deleted_t_80<R: OverHttp>() {
     success(connection.call_tool("echo", &json!({})).await);
     assert_eq!(
         failed(connection.call_tool("echo", &json!({})).await),
-        CallError::Http { status: 404 }
+        CallError::Http { status: 404, reason: None }
     );
     success(connection.call_tool("echo", &json!({})).await);
     connection.closes().await.unwrap();

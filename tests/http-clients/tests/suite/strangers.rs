@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use mcp_adapter::Client;
 use mcp_adapter::proto::CallError;
@@ -18,6 +19,7 @@ rows! {
     a_redirect_within_the_origin_is_followed_with_method_body_and_credentials,
     a_redirect_in_a_circle_ends_its_call,
     a_challenge_is_reported_and_the_call_fails_aut_11,
+    an_unauthorized_client_learns_why_but_no_secret_is_shown_aut_11,
     credentials_are_fetched_and_sent_with_each_request,
     missing_credentials_fail_the_request,
 }
@@ -122,7 +124,7 @@ async fn a_challenge_is_reported_and_the_call_fails_aut_11<R: OverHttp>() {
     let connection = R::connect_http(modern_client(), remote).await.unwrap();
     for status in [401, 403] {
         let call = connection.call_tool("echo", &json!({"text": status.to_string()})).await;
-        assert_eq!(failed(call), CallError::Http { status });
+        assert_eq!(failed(call), CallError::Http { status, reason: None });
         let challenged = heard.recv().await.unwrap();
         assert_eq!(challenged.status, status);
         assert!(challenged.call.is_some());
@@ -136,6 +138,38 @@ async fn a_challenge_is_reported_and_the_call_fails_aut_11<R: OverHttp>() {
     }
     assert_eq!(success(connection.call_tool("echo", &json!({"text": "on"})).await), "on");
     assert!(heard.is_empty());
+}
+
+async fn an_unauthorized_client_learns_why_but_no_secret_is_shown_aut_11<R: OverHttp>() {
+    let refuse = |request: &Request, answer: &mut Answer<'_>| {
+        let token = request.field("authorization").unwrap_or("no token").to_owned();
+        let body = json!({"jsonrpc": "2.0", "error": {"code": -32600, "message": token}});
+        let fields = [("www-authenticate", "Bearer"), ("content-type", "application/json")];
+        answer.status(401, &fields, &body.to_string());
+    };
+    let site = Site::new(refuse);
+    let error = R::connect_http(modern_client(), site.remote()).await.unwrap_err().to_string();
+    assert!(error.contains("HTTP status 401: no token; pass a valid token with"), "{error}");
+    assert!(error.contains("`Remote::authorization`"), "{error}");
+    let remote = site.remote().authorization(|| Some("Bearer secret".into()));
+    let error = R::connect_http(modern_client(), remote).await.unwrap_err().to_string();
+    assert!(error.contains("401: Bearer [removed];"), "{error}");
+    // A call on an open connection fails likewise.
+    let site = Site::new(move |request, answer| match request.text() {
+        "away" => refuse(request, answer),
+        _ => modern(request, answer),
+    });
+    let remote = site.remote().authorization(|| Some("Bearer secret".into()));
+    let connection = R::connect_http(modern_client(), remote).await.unwrap();
+    let error = connection.call_tool("echo", &json!({"text": "away"})).await.unwrap_err();
+    assert!(error.to_string().contains("401: Bearer [removed];"), "{error}");
+    // An explanation that does not arrive is not waited for.
+    let site = Site::new(|_, answer| {
+        answer.raw("HTTP/1.1 401 As Played\r\ncontent-length: 10\r\n\r\nno");
+        answer.sees_the_client_leave(Duration::from_secs(20));
+    });
+    let error = R::connect_http(modern_client(), site.remote()).await.unwrap_err().to_string();
+    assert!(error.contains("401; pass a valid token"), "{error}");
 }
 
 async fn credentials_are_fetched_and_sent_with_each_request<R: OverHttp>() {

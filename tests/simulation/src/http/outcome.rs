@@ -94,7 +94,7 @@ pub(super) fn check(
         }
         Err(error) if is_lost(error) => {
             let Some(matter) = matter.filter(|_| !is_over) else { return Ok(()) };
-            let is_evicted = matches!(error, CallError::Http { status: 400 })
+            let is_evicted = matches!(error, CallError::Http { status: 400, .. })
                 && shared.plan.has(Feature::SmallReplays)
                 && matter.is_resumable;
             if matter.is_orphan || is_evicted {

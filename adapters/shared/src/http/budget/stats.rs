@@ -14,7 +14,8 @@ use super::owners::{AddressCounts, Counts};
 /// Cheap to clone; clones share the counters. All methods are lock-free.
 ///
 /// ```
-/// use mcp_adapter::http::Http;
+/// # use mcp_adapter as mcp_tokio;
+/// use mcp_tokio::http::Http;
 ///
 /// let options = Http::new();
 /// let stats = options.stats();

@@ -16,6 +16,7 @@ use mcp_proto::Instant;
 use mcp_proto::client::Client as Machine;
 use mcp_proto::http::client::{ExchangeFailure, ExchangeId, HttpClient, HttpRequest};
 
+use super::challenge_reason::{self, Credentials};
 use super::connections::{Borrowed, FullBody, HttpConnections};
 use super::redirect;
 use crate::exec::budget::PIECE_BYTES_MAX;
@@ -61,7 +62,21 @@ async fn send_and_read(
         let next = redirect::next_target(&connections.remote, &target, &parts);
         let Some(next) = next.filter(|_| followed < redirect::REDIRECTS_MAX) else {
             let status = parts.status.as_u16();
-            with_http(link, |http, now| http.handle_head(now, id, status, &parts.headers));
+            let reason = if matches!(status, 401 | 403) {
+                let credentials = Credentials {
+                    remote: &connections.remote,
+                    target: &target,
+                    authorization: authorization.as_ref(),
+                    session_id: send.header("mcp-session-id"),
+                };
+                challenge_reason::read(link, &mut body, &credentials).await
+            } else {
+                None
+            };
+            with_http(link, |http, now| match reason {
+                Some(reason) => http.handle_challenge(now, id, status, &parts.headers, &reason),
+                None => http.handle_head(now, id, status, &parts.headers),
+            });
             read(link, id, body).await?;
             connections.give_back(sender);
             break;

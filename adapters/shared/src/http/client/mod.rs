@@ -1,5 +1,6 @@
 //! Clients over Streamable HTTP: exchanges over sockets that a runtime opens.
 
+mod challenge_reason;
 mod connections;
 mod dial;
 mod driver;

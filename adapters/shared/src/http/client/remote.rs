@@ -26,7 +26,8 @@ const CONCURRENT_CALLS_MAX: usize = 128;
 /// with an error that names its target, so that credentials are never sent to another server.
 ///
 /// ```
-/// use mcp_adapter::http::Remote;
+/// # use mcp_adapter as mcp_tokio;
+/// use mcp_tokio::http::Remote;
 ///
 /// let remote = Remote::new("http://localhost:8080/mcp")
 ///     .unwrap()

@@ -100,7 +100,8 @@ impl Cx {
     /// Like [`ask_form`](Self::ask_form), but a form that the user declines or cancels is no error.
     ///
     /// ```
-    /// use mcp_adapter::{FormAnswer, Server};
+    /// # use mcp_adapter as mcp_tokio;
+    /// use mcp_tokio::{FormAnswer, Server};
     /// use schemars::JsonSchema;
     /// use serde::Deserialize;
     ///

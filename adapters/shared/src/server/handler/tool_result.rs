@@ -23,8 +23,9 @@ use crate::server::handler::tool_error::ToolError;
 /// Implement this trait for a type of your own to return it from handlers.
 ///
 /// ```
-/// use mcp_adapter::proto::schema::{CallToolResult, Image};
-/// use mcp_adapter::{IntoToolResult, ToolError};
+/// # use mcp_adapter as mcp_tokio;
+/// use mcp_tokio::proto::schema::{CallToolResult, Image};
+/// use mcp_tokio::{IntoToolResult, ToolError};
 ///
 /// struct Chart(Vec<u8>);
 ///
@@ -43,7 +44,9 @@ use crate::server::handler::tool_error::ToolError;
     note = "return text, a number, `()`, `Content`, an `Image`, a `Vec` of these, or a \
             `CallToolResult`",
     note = "to return a type that implements `Serialize` and `JsonSchema`, wrap it: \
-            `Ok(Json(value))`, with the feature `schemars`"
+            `Ok(Json(value))`, with the feature `schemars`",
+    note = "for a handler that is a future, use `tool_async` instead of `tool`, or \
+            `tool_with_async` instead of `tool_with`"
 )]
 pub trait IntoToolResult {
     /// Converts the value into the result of a tool call.
@@ -145,7 +148,8 @@ mod json {
     /// receive other values as text only. Revisions before 2025-06-18 have no structured content.
     ///
     /// ```
-    /// use mcp_adapter::{Json, Server};
+    /// # use mcp_adapter as mcp_tokio;
+    /// use mcp_tokio::{Json, Server};
     /// use schemars::JsonSchema;
     /// use serde::{Deserialize, Serialize};
     ///

@@ -45,11 +45,13 @@ impl<R: LinkRole> Link<R> {
         });
     }
 
-    /// Runs the handlers of the latest requests on this thread.
+    /// Runs the handlers of the requests that [`take_input`](Self::take_input) has received, on
+    /// the calling thread, which is the driver of the connection.
     ///
-    /// Calls `may_continue` before each handler. If `may_continue` returns false, this method hands
-    /// the remaining handlers to other threads and returns. Make `may_continue` return false once
-    /// another thread has replaced this one because a handler took too long.
+    /// While a handler runs, the driver does no I/O. If the handler takes too long, an adapter can
+    /// therefore replace the driver by another thread. `may_continue` returns whether the calling
+    /// thread is still the driver. This method calls it before each handler; once it returns false,
+    /// the method passes the remaining handlers to other threads and returns.
     pub fn help_until(&self, mut may_continue: impl FnMut() -> bool) {
         self.run_handlers(Driver::Replaceable(&mut may_continue));
     }

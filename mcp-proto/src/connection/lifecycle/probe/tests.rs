@@ -96,10 +96,20 @@ fn each_outcome_leads_to_one_action_lif_28_lif_29() {
         ("modern error", refused(code::HEADER_MISMATCH), "Refused", "Refused"),
         ("modern error", refused(code::MISSING_CLIENT_CAPABILITY), "Refused", "Refused"),
         ("any error", refused(code::METHOD_NOT_FOUND), init, "Refused"),
-        ("access", Err(CallError::Http { status: 401 }), "Unreachable", "Unreachable"),
-        ("access", Err(CallError::Http { status: 403 }), "Unreachable", "Unreachable"),
+        (
+            "access",
+            Err(CallError::Http { status: 401, reason: None }),
+            "Unreachable",
+            "Unreachable",
+        ),
+        (
+            "access",
+            Err(CallError::Http { status: 403, reason: None }),
+            "Unreachable",
+            "Unreachable",
+        ),
         ("unreachable", Err(CallError::Unsent), "Unreachable", "Unreachable"),
-        ("a status", Err(CallError::Http { status: 404 }), init, "Unreachable"),
+        ("a status", Err(CallError::Http { status: 404, reason: None }), init, "Unreachable"),
         ("lost", Err(CallError::Lost), init, "Unreachable"),
         ("silence", Err(CallError::TimedOut), init, "HandshakeTimedOut"),
         ("nonsense", Ok(Raw::empty_object()), init, "BadHandshake"),
@@ -163,7 +173,7 @@ fn one_probe_follows_a_refused_initialize_unless_one_was_answered_lif_31() {
     assert!(!answered.take_last_chance());
 
     // LIF-31: an unavailable server has not answered.
-    for why in [CallError::Http { status: 503 }, CallError::Lost] {
+    for why in [CallError::Http { status: 503, reason: None }, CallError::Lost] {
         let mut unavailable = Probing::default();
         unavailable.on_sent(MODERN);
         unavailable.on_outcome(&Err(why));

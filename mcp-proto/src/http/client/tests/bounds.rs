@@ -16,7 +16,7 @@ fn an_oversized_response_fails_only_its_call_sse_23() {
         (200, EVENTS, format!("data: {long}"), too_long),
         (200, EVENTS, format!("id: {long}"), too_long),
         (200, JSON, long.clone(), too_long),
-        (500, JSON, long, "Http { status: 500 }"),
+        (500, JSON, long, "Http { status: 500, reason: None }"),
     ] {
         let mut it = Fixture::modern_with(small());
         let call = it.call("tools/list");

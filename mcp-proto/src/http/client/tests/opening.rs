@@ -114,6 +114,24 @@ fn a_challenged_probe_is_reported_and_closes_the_client_aut_11() {
 }
 
 #[test]
+fn the_explanation_of_a_challenge_is_reported_aut_11() {
+    let mut it = Fixture::new(config());
+    let probe = it.post("server/discover");
+    it.http.handle_challenge(it.now, probe.exchange, 401, &PLAIN, &"é".repeat(300));
+    let [_, closed] = &it.events()[..] else { panic!() };
+    let reason = "é".repeat(256);
+    assert_eq!(
+        closed,
+        &format!(
+            "closed: could not connect to the server: \
+             the server responded with HTTP status 401: {reason}"
+        )
+    );
+    it.aborts(&probe);
+    it.idle();
+}
+
+#[test]
 fn a_missing_endpoint_closes_the_client_with_its_status_t_72() {
     for status in [404, 405] {
         let mut it = Fixture::new(config());

@@ -116,8 +116,8 @@ fn a_json_rpc_error_takes_precedence_over_the_status_http_61_t_73() {
                 events[1].starts_with(&format!("{second}: Refused(ErrorObject {{ code: -1")),
                 "{events:?}"
             );
-            assert_eq!(events[2], format!("{third}: Http {{ status: {status} }}"));
-            assert_eq!(events[3], format!("{fourth}: Http {{ status: {status} }}"));
+            assert_eq!(events[2], format!("{third}: Http {{ status: {status}, reason: None }}"));
+            assert_eq!(events[3], format!("{fourth}: Http {{ status: {status}, reason: None }}"));
             assert_eq!((it.exchanges(), it.http.is_closed()), (0, false));
         }
     }
@@ -146,7 +146,7 @@ fn a_failed_exchange_fails_only_its_call() {
                 format!("{first}: Unsent"),
                 format!("{second}: Lost"),
                 format!("{third}: Lost"),
-                format!("{fourth}: Http {{ status: 500 }}"),
+                format!("{fourth}: Http {{ status: 500, reason: None }}"),
                 format!("{fifth}: Lost"),
             ]
         );
@@ -192,7 +192,7 @@ fn a_challenge_is_reported_and_the_session_continues_aut_11() {
                 it.events(),
                 [
                     format!(r#"challenged Some({call}) {status} ["Bearer files"]"#),
-                    format!("{call}: Http {{ status: {status} }}")
+                    format!("{call}: Http {{ status: {status}, reason: None }}")
                 ]
             );
             let (call, send) = list_tools(&mut it);
@@ -227,7 +227,7 @@ fn interim_and_repeated_heads_are_ignored() {
 #[test]
 fn a_redirect_that_was_not_followed_fails_the_call_with_its_target() {
     let long = format!("/{}", "x".repeat(2048));
-    let status = "Http { status: 307 }".to_string();
+    let status = "Http { status: 307, reason: None }".to_string();
     let target = |target: &str| format!("Redirected {{ status: 307, target: {target:?} }}");
     for (location, outcome) in [
         ("https://elsewhere.example/mcp?key=secret#x", target("https://elsewhere.example/mcp")),

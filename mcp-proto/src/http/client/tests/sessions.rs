@@ -39,7 +39,7 @@ fn without_a_session_id_a_404_fails_only_its_call_t_80() {
     let list = it.post("tools/list");
     assert_eq!(list.header("mcp-session-id"), None);
     it.reply(&list, 404, PLAIN, "");
-    assert_eq!(it.events(), [format!("{call}: Http {{ status: 404 }}")]);
+    assert_eq!(it.events(), [format!("{call}: Http {{ status: 404, reason: None }}")]);
     it.http.close(it.now);
     it.idle();
     assert_eq!(it.events(), ["closed: closed by this side"]);

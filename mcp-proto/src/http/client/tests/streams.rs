@@ -176,8 +176,8 @@ fn a_stream_that_ends_without_an_answer_and_an_id_fails_the_call_sse_21_t_87() {
 #[test]
 fn a_permanent_error_ends_a_resumption_t_70() {
     for (status, head, outcome) in [
-        (405, PLAIN, "Http { status: 405 }"),
-        (400, JSON, "Http { status: 400 }"),
+        (405, PLAIN, "Http { status: 405, reason: None }"),
+        (400, JSON, "Http { status: 400, reason: None }"),
         (200, JSON, "Invalid(\"resumed stream is not an event stream\")"),
     ] {
         let mut it = Fixture::ready(Revision::V2025_11_25);

@@ -1,0 +1,165 @@
+//! A server's explanation of status 401 or 403, without the credentials that it may repeat.
+
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::time::Duration;
+
+use futures_lite::future::or;
+use http::header::{AUTHORIZATION, PROXY_AUTHORIZATION};
+use http::{HeaderValue, Uri};
+use http_body::Body as _;
+use hyper::body::Incoming;
+use mcp_proto::client::Client as Machine;
+use serde_json::Value;
+
+use super::remote::Remote;
+use crate::transport::link::Link;
+
+/// The maximum length of a body with an explanation; longer ones are not reported.
+const BODY_BYTES_MAX: usize = 8 * 1024;
+
+/// How long the body may take to arrive.
+const BODY_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Reads the explanation from the body of a response; `None` if there is none.
+pub(super) async fn read(
+    link: &Link<Machine>,
+    body: &mut Incoming,
+    credentials: &Credentials<'_>,
+) -> Option<String> {
+    let too_late = async {
+        link.sleep_until(link.clock.now() + BODY_TIMEOUT).await;
+        None
+    };
+    let body = or(read_whole(link, body), too_late).await?;
+    text_of(&body, credentials)
+}
+
+/// Reads a body; `None` if it is too long or broken, because a part could end within a credential.
+async fn read_whole(link: &Link<Machine>, body: &mut Incoming) -> Option<Vec<u8>> {
+    let mut whole = Vec::new();
+    while let Some(frame) = poll_fn(|context| Pin::new(&mut *body).poll_frame(context)).await {
+        let Ok(data) = frame.ok()?.into_data() else { continue };
+        link.trace.input(&data);
+        if data.len() > BODY_BYTES_MAX - whole.len() {
+            return None;
+        }
+        whole.extend_from_slice(&data);
+    }
+    Some(whole)
+}
+
+/// Returns the explanation in a body: a member of a JSON object, or the whole body if it is text.
+fn text_of(body: &[u8], credentials: &Credentials<'_>) -> Option<String> {
+    let text = match serde_json::from_slice(body) {
+        Ok(json) => message_of(&json)?.to_owned(),
+        Err(_) => str::from_utf8(body).ok().filter(|text| !text.contains('<'))?.to_owned(),
+    };
+    let printable: String = text.chars().map(|it| if it.is_control() { ' ' } else { it }).collect();
+    let words: Vec<&str> = printable.split_whitespace().collect();
+    Some(credentials.remove_from(words.join(" "))).filter(|text| !text.is_empty())
+}
+
+/// Returns the message of a JSON-RPC error, of an OAuth error, or of another usual error object.
+fn message_of(json: &Value) -> Option<&str> {
+    let members =
+        ["/error/message", "/error_description", "/message", "/detail", "/title", "/error"];
+    json.as_str().or_else(|| members.iter().find_map(|member| json.pointer(member)?.as_str()))
+}
+
+/// The credentials of a request.
+pub(super) struct Credentials<'r> {
+    pub(super) remote: &'r Remote,
+    pub(super) target: &'r Uri,
+    pub(super) authorization: Option<&'r HeaderValue>,
+    pub(super) session_id: Option<&'r str>,
+}
+
+impl Credentials<'_> {
+    /// Replaces all credentials in a text.
+    fn remove_from(&self, mut text: String) -> String {
+        for secret in self.secrets() {
+            text = text.replace(secret, "[removed]");
+        }
+        text
+    }
+
+    /// Returns the secret parts of the request, longest first.
+    fn secrets(&self) -> Vec<&str> {
+        let fields = self.remote.fields.iter().map(|(name, value)| (name, value));
+        let mut secrets: Vec<&str> = fields
+            .chain(self.authorization.map(|value| (&AUTHORIZATION, value)))
+            .filter_map(|(name, value)| Some((name, value.to_str().ok()?)))
+            .map(|(name, value)| match value.split_once(' ') {
+                // The authentication scheme, such as `Bearer`, is no secret.
+                Some((_, token)) if [AUTHORIZATION, PROXY_AUTHORIZATION].contains(name) => token,
+                _ => value,
+            })
+            .chain([&self.remote.target, self.target].into_iter().filter_map(Uri::query))
+            .chain(self.session_id)
+            .flat_map(|secret| {
+                let parts = secret.split(|it: char| it.is_whitespace() || "=;,&\"".contains(it));
+                parts.filter(|part| part.len() >= PART_BYTES_MIN).chain([secret.trim()])
+            })
+            .filter(|secret| !secret.is_empty())
+            .collect();
+        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+        secrets
+    }
+}
+
+/// The minimum length of a part of a credential that is removed by itself.
+const PART_BYTES_MIN: usize = 6;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reason(body: &str) -> Option<String> {
+        let remote = Remote::new("http://localhost/mcp?key=of-the-url")
+            .unwrap()
+            .header("x-api-key", "of-the-field and-more")
+            .unwrap();
+        let authorization = HeaderValue::from_static("Bearer of-ada");
+        let credentials = Credentials {
+            remote: &remote,
+            target: &remote.target,
+            authorization: Some(&authorization),
+            session_id: Some("of-the-session"),
+        };
+        text_of(body.as_bytes(), &credentials)
+    }
+
+    #[test]
+    fn the_message_of_an_error_is_found() {
+        for body in [
+            r#"{"jsonrpc":"2.0","error":{"code":-32600,"message":"no token"}}"#,
+            r#"{"error":"invalid_token","error_description":"no token"}"#,
+            r#"{"message":"no token"}"#,
+            r#"{"detail":"no token"}"#,
+            r#"{"error":"no token"}"#,
+            r#""no token""#,
+            "no\n\u{1b} token\r\n",
+        ] {
+            assert_eq!(reason(body).as_deref(), Some("no token"), "{body}");
+        }
+        for body in ["", " ", "{}", r#"{"code":1}"#, "<html>no token</html>", "[1]"] {
+            assert_eq!(reason(body), None, "{body}");
+        }
+    }
+
+    #[test]
+    fn credentials_are_removed() {
+        for secret in
+            ["of-ada", "of-the-field", "and-more", "of-the-url", "key=of-the-url", "of-the-session"]
+        {
+            for body in [
+                format!("unknown: {secret}!"),
+                format!(r#"{{"message":"\u0075nknown: {}!"}}"#, secret.replace('-', "\\u002d")),
+                format!(r#"{{"message":"unknown: {secret}!"}}"#),
+            ] {
+                assert_eq!(reason(&body).as_deref(), Some("unknown: [removed]!"), "{body}");
+            }
+        }
+    }
+}
