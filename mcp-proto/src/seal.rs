@@ -364,6 +364,7 @@ fn write_part(out: &mut Vec<u8>, part: &[u8]) {
 /// assert_eq!(&*error.message, "the request state has expired");
 /// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+#[non_exhaustive]
 pub enum OpenError {
     /// The state is authentic but has expired. The client can send the request again without state.
     Expired,

@@ -51,14 +51,16 @@ impl Client {
         self.connection.revision()
     }
 
-    /// Requests a page of the list of tools, for use by the transport itself.
+    /// Requests a page of the list of tools for the transport, not for the application.
+    ///
+    /// A transport over HTTP reads from the tools which arguments it must repeat in headers.
     ///
     /// `cursor` is the JSON string that names the page; `None` requests the first page. Returns the
     /// id of the request, or `None` if the connection is not open or the server offers no tools.
     ///
-    /// The transport reads the response and then passes it to this client, which reports no event
-    /// for it. The request is sent even if the limit [`calls_max`](crate::Limits::calls_max) is
-    /// reached.
+    /// The transport reads the response itself, and also passes it to this client. The client then
+    /// reports no event, because the application did not make the request. The request is sent even
+    /// if the limit [`calls_max`](crate::Limits::calls_max) is reached.
     pub fn list_tools(&mut self, now: Instant, cursor: Option<&[u8]>) -> Option<u64> {
         self.connection.list_tools(now, cursor)
     }

@@ -65,7 +65,7 @@ pub const ORDERS: &[Order] = &[
                 "session_table",
                 "sse",
             ],
-            &["policy"],
+            &["policy", "request_headers"],
             &[
                 "admit",
                 "param_headers",

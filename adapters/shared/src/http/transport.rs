@@ -48,7 +48,7 @@ impl MeteredServer {
 
     /// Updates the budgets, and drops the replay buffers of a session that grew beyond its budget.
     pub(super) fn count(&mut self) {
-        let ServerUsage { requests, session } = self.http.usage();
+        let ServerUsage { requests, session, .. } = self.http.usage();
         self.requests.set(requests);
         let session = self.description + session;
         let has_grown = session > self.session.bytes();

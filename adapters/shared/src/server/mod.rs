@@ -133,15 +133,16 @@ impl Server {
     /// result does not match, the call fails with the error code `-32603`. External references are
     /// never fetched.
     ///
-    /// The error describes only the first mismatch. A checked value may have up to 500,000 members
-    /// and elements in total. During the check, each member or element takes about 64 bytes of
+    /// Both errors describe only the first mismatch. A value with more than 500,000 members and
+    /// elements in total fails the check. During the check, each of them takes about 64 bytes of
     /// memory.
     ///
-    /// Without this method, the server does not check results against their schemas, because the
-    /// time of such a check is proportional to the size of the result. If a tool has an output
-    /// schema, the server then only checks that its result has structured content.
+    /// Without this method, arguments are only decoded into the type of the handler's argument. Of
+    /// results, only the presence of structured content is checked, for tools with an output
+    /// schema: more would take time proportional to the size of each result.
     ///
-    /// This method replaces a check set with [`check_arguments`](Self::check_arguments).
+    /// Of this method and [`check_arguments`](Self::check_arguments), which sets a check of your
+    /// own, the one called last applies to arguments.
     #[cfg(feature = "jsonschema")]
     pub fn checked(mut self) -> Self {
         let schemas = self.builder.checks.enable();

@@ -36,6 +36,7 @@ pub enum Action {
 
 /// An HTTP request to send to the server's MCP endpoint.
 #[derive(Clone, Eq, PartialEq)]
+#[non_exhaustive]
 pub struct HttpRequest {
     /// The id to pass to the `handle_*` methods of the client together with the response.
     pub exchange: ExchangeId,

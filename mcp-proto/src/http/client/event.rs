@@ -30,6 +30,7 @@ pub enum HttpEvent {
 
 /// An authentication challenge; the owned form of [`header::ChallengeRef`].
 #[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
 pub struct Challenge {
     /// The authentication scheme, such as `Bearer`, as the server spelled it. Schemes are
     /// case-insensitive.

@@ -14,6 +14,7 @@ pub const PARAMS_MAX: usize = 32;
 
 /// An authentication challenge, borrowed from the header value.
 #[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
 pub struct ChallengeRef<'a> {
     /// The scheme, in its original case.
     pub scheme: &'a str,

@@ -7,6 +7,7 @@
 /// allocations are at most about four times as large. The client's identity and capabilities are
 /// not included; [`Limits::peer_bytes_max`](crate::Limits::peer_bytes_max) bounds them.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
 pub struct ServerUsage {
     /// The bytes of requests in flight, queued events and unsent responses.
     ///

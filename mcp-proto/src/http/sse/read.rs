@@ -26,6 +26,7 @@ pub enum Item<'a> {
 
 /// One block of lines in an event stream, up to a blank line.
 #[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
 pub struct IncomingEvent<'a> {
     /// The event type; `message` if the block has none. Invalid UTF-8 is replaced.
     // SSE-12: the type selects the handler.

@@ -36,6 +36,7 @@ pub struct OutgoingEvent<'a> {
 
 /// The error for text that an event stream cannot represent.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
 pub enum Unwritable {
     /// A field or comment contains a character that is not allowed in it.
     ///

@@ -129,7 +129,8 @@ impl<R: LinkRole> Link<R> {
         self.inspect(State::output_patience)
     }
 
-    /// Returns a buffer that [`take_output`](Self::take_output) filled, for use by a later message.
+    /// Gives back a buffer that [`take_output`](Self::take_output) filled, so that a later message
+    /// can reuse its memory.
     pub fn reuse(&self, chunk: Vec<u8>) {
         if let Some(outbox) = self.lock().connection.outbox() {
             outbox.reuse(chunk);

@@ -38,9 +38,9 @@ pub(crate) use transport::{HttpTransport, OnTransport, Transport};
 
 /// A role (client or server) with the state and event handling that adapters add to it.
 pub trait LinkRole: OnTransport {
-    /// The state that the role adds to an open connection, protected by the connection's lock.
+    /// What a client or server keeps for an open connection, protected by the connection's lock.
     type Open: Default + Send;
-    /// The role's configuration, which never changes while connected.
+    /// The configuration of the client or server, which does not change while it is connected.
     type Shared: Send + Sync;
 
     /// How long to keep the connection open after the peer has stopped reading, so that input it

@@ -30,10 +30,11 @@ pub enum Transport<R: OnTransport> {
     Recorded(Box<RecordedStream<R>>),
 }
 
-/// A connection over HTTP, with the operations that concern the connection as a whole.
+/// What the adapter needs from the connection of a client or server over HTTP.
 ///
-/// The operations on single HTTP requests and responses are not part of this trait. A connection
-/// over HTTP is not an [`Endpoint`], because HTTP requests and responses drive it instead of bytes.
+/// `R` is the client or server that the connection wraps. The operations on single HTTP requests
+/// and responses differ between the two and are methods of their types. The input and output of an
+/// [`Endpoint`], in contrast, are byte streams.
 #[expect(unnameable_types, reason = "the transport of a connection is internal")]
 pub trait HttpTransport<R: OnTransport>: DerefMut<Target = R> + std::fmt::Debug + Send {
     /// Fires the timers that are due at `now`.
