@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use mcp_blocking::proto::schema::{
-    CreateMessageResult, Elicit, ElicitAction, ElicitResult, Field, NumberKind, OrUnknown, Role,
-    Root,
+    CreateMessage, CreateMessageResult, Elicit, ElicitAction, ElicitResult, Field, NumberKind,
+    OrUnknown, Role, Root, SamplingMessage,
 };
 use mcp_blocking::proto::{CallError, ErrorObject, Limits, NeededInput, Raw, Revision, code};
 use mcp_blocking::{Client, Cx, Error, FormAnswer, Server, ToolError};
@@ -170,24 +170,22 @@ fn a_server_that_asks_endlessly_is_stopped() {
 fn models_and_roots_can_be_asked_for_too() {
     story(|| {
         let server = server().tool_with(tool("survey"), |_: Value, cx| {
-            let roots: Raw = cx.ask_any("roots", NeededInput::Roots)?;
-            let params =
-                raw(json!({"messages": [], "maxTokens": 1, "seen": roots.parse::<Value>()?}));
-            let sample: Raw =
-                cx.ask_any("sample", NeededInput::raw("sampling/createMessage", params))?;
-            Ok(sample.to_string())
+            let roots: Vec<String> = cx.roots("roots")?.into_iter().map(|root| root.uri).collect();
+            let question = SamplingMessage::new(Role::User, roots.join(" "));
+            let answer = cx.sample("sample", CreateMessage::new(vec![question], 20))?;
+            Ok(format!("{}: {:?}", answer.model, answer.content))
         });
-        let answering =
-            client().on_roots(|| vec![Root::new("file:///home")]).on_sampling(|params| {
-                let seen: Value = params.extra.get("seen").unwrap().parse().unwrap();
-                let uri = seen["roots"][0]["uri"].as_str().unwrap();
-                Ok(CreateMessageResult::new(Role::Assistant, uri, "m"))
+        for revisions in [&Revision::LEGACY[..], &[Revision::V2026_07_28]] {
+            let roots = || vec![Root::new("file:///a"), Root::new("file:///b")];
+            let answering = client().revisions(revisions).on_roots(roots).on_sampling(|params| {
+                let question = params.messages[0].content.clone();
+                Ok(CreateMessageResult::new(Role::Assistant, question, "m"))
             });
-        let (client, serving) = pair(answering, server);
-        let said: Value =
-            serde_json::from_str(&success(client.call_tool("survey", &json!({})).wait())).unwrap();
-        assert_eq!(said["content"]["text"], "file:///home");
-        part(client, serving);
+            let (client, serving) = pair(answering, server.clone());
+            let said = success(client.call_tool("survey", &json!({})).wait());
+            assert!(said.starts_with("m: ") && said.contains("file:///a file:///b"), "{said}");
+            part(client, serving);
+        }
     });
 }
 

@@ -4,6 +4,7 @@ pub(crate) mod asking;
 pub(crate) mod context;
 pub(crate) mod reply;
 pub(crate) mod round_state;
+mod sampling;
 pub(crate) mod tool_error;
 pub(crate) mod tool_result;
 #[cfg(feature = "schemars")]
