@@ -251,6 +251,7 @@ impl Server {
     /// the request fails if the state
     /// - is forged or modified;
     /// - belongs to a different request;
+    /// - was sealed for another principal;
     /// - is more than an hour old.
     #[cfg(feature = "seal")]
     pub fn seal(mut self, seal: mcp_proto::seal::Seal) -> Self {
