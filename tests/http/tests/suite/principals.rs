@@ -34,8 +34,9 @@ fn user(head: &RequestHead) -> Result<Principal, Refusal> {
     let token = head.headers.get("authorization").and_then(|token| token.to_str().ok());
     match token.and_then(|token| token.strip_prefix("Bearer of-")) {
         Some("panic") => panic!("on purpose"),
-        Some(name) => Ok(Principal::new(name)),
-        None => Err(Refusal::new(401, "no token").header("www-authenticate", "Bearer")),
+        name => name
+            .and_then(Principal::new)
+            .ok_or_else(|| Refusal::new(401, "no token").header("www-authenticate", "Bearer")),
     }
 }
 
@@ -155,8 +156,12 @@ fn a_request_without_credentials_is_refused_before_anything_else<R: Runtime>() {
             malformed,
         ];
         for request in requests {
-            let reply = request.send(served.address);
-            assert_eq!((reply.status, reply.field("www-authenticate")), (401, Some("Bearer")));
+            // Neither without a token nor with one that names no user.
+            for reply in
+                [request.clone().send(served.address), User("Bearer of-").asks(request, &served)]
+            {
+                assert_eq!((reply.status, reply.field("www-authenticate")), (401, Some("Bearer")));
+            }
         }
         assert_eq!(ADA.asks(within(&session, call(2, "who")), &served).status, 200);
     }

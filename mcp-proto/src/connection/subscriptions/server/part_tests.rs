@@ -196,7 +196,7 @@ fn every_subscription_is_answered_when_the_server_closes_stl_36_t_102() {
 #[test]
 fn each_principal_is_reported_separately() {
     let (mut env, mut subscribers) = modern(Limits::default());
-    let (ada, eve) = (Principal::new("ada"), Principal::new("eve"));
+    let [ada, eve] = ["ada", "eve"].map(|id| Principal::new(id).unwrap());
     let mut listen = |env: &mut Env, id: &str, principal: Option<&Principal>| {
         let filter = Filter::new().resource("x:1");
         subscribers.open(env, StreamId(1), &id.into(), filter, principal).unwrap();
@@ -221,7 +221,7 @@ fn each_principal_is_reported_separately() {
 fn a_session_is_subscribed_as_the_principal_that_subscribed_it() {
     let mut env = Env::for_test(Side::Server, Limits::default(), LEGACY);
     let mut subscribers = Subscribers::default();
-    let (ada, eve) = (Principal::new("ada"), Principal::new("eve"));
+    let [ada, eve] = ["ada", "eve"].map(|id| Principal::new(id).unwrap());
     subscribers.subscribe_in_session(&mut env, "x:1", Some(&ada)).unwrap();
     assert!(subscribers.has_in_session("x:1", Some(&ada)));
     assert!(!subscribers.has_in_session("x:1", Some(&eve)));
