@@ -24,7 +24,7 @@ use sha2::Sha256;
 
 use crate::json::{compact, key_is, members};
 use crate::rpc::ErrorObject;
-use crate::vocabulary::Request;
+use crate::vocabulary::{Principal, Request};
 
 /// Minimum length of a key, in bytes: 32, the length of the authentication code.
 pub const KEY_BYTES_MIN: usize = 32;
@@ -87,15 +87,15 @@ const RETRY_MEMBERS: [&str; 3] = ["_meta", "inputResponses", "requestState"];
 ///
 /// ```
 /// use mcp_proto::seal::{Binding, Seal};
-/// use mcp_proto::{Context, ErrorObject, Request};
+/// use mcp_proto::{Context, ErrorObject, Principal, Request};
 /// # use mcp_proto::server::{Config, Event, Server};
 /// # use mcp_proto::{Capability, Endpoint, Instant, NeededInput, stdio::Stdio};
 ///
 /// /// Books a table in two steps: returns the state to ask with, then the opened state.
 /// fn book(
-///     seal: &Seal, principal: &str, now: u64, request: &Request, context: &Context,
+///     seal: &Seal, principal: &Principal, now: u64, request: &Request, context: &Context,
 /// ) -> Result<String, ErrorObject> {
-///     let bound = Binding { principal, request };
+///     let bound = Binding { principal: Some(principal), request };
 ///     match &context.state {
 ///         None => Ok(seal.seal("table 7 is held", &bound, now + 600).unwrap()), // 10 min
 ///         Some(sealed) => Ok(seal.open(sealed, &bound, now)?),
@@ -119,22 +119,24 @@ const RETRY_MEMBERS: [&str; 3] = ["_meta", "inputResponses", "requestState"];
 /// # let key: [u8; 32] = core::array::from_fn(|at| at as u8);
 /// let seal = Seal::new(&key).unwrap(); // 32 random bytes, kept secret
 /// let now = 1_790_000_000; // in seconds since the Unix epoch
+/// let ada = Principal::new("ada").unwrap();
 /// # let (incoming, request, context) = next(&mut server);
-/// let state = book(&seal, "ada", now, &request, &context).unwrap();
+/// let state = book(&seal, &ada, now, &request, &context).unwrap();
 /// # let asked = [("roots", NeededInput::Roots)];
 /// # server.request_input(Instant::ZERO, incoming, &asked, Some(&state)).unwrap();
 /// # let answer = concat!(r#"{"jsonrpc":"2.0","id":1,"result":{"roots":[]}}"#, "\n");
 /// # server.handle_input(Instant::ZERO, answer.as_bytes());
 /// // … `server.request_input(.., Some(&state))`; the client answers, and the request is repeated.
 /// # let (_, request, context) = next(&mut server);
-/// assert_eq!(book(&seal, "ada", now + 20, &request, &context).unwrap(), "table 7 is held");
-/// assert!(book(&seal, "eve", now + 20, &request, &context).is_err()); // another principal
-/// assert!(book(&seal, "ada", now + 600, &request, &context).is_err()); // expired
+/// assert_eq!(book(&seal, &ada, now + 20, &request, &context).unwrap(), "table 7 is held");
+/// let eve = Principal::new("eve").unwrap();
+/// assert!(book(&seal, &eve, now + 20, &request, &context).is_err()); // another principal
+/// assert!(book(&seal, &ada, now + 600, &request, &context).is_err()); // expired
 ///
 /// // A new key: state sealed with the old key still opens while that key is configured.
 /// # let new_key: [u8; 32] = core::array::from_fn(|at| 100 + at as u8);
 /// let seal = Seal::new(&new_key).unwrap().with_old_key(&key).unwrap();
-/// assert_eq!(book(&seal, "ada", now + 20, &request, &context).unwrap(), "table 7 is held");
+/// assert_eq!(book(&seal, &ada, now + 20, &request, &context).unwrap(), "table 7 is held");
 /// ```
 #[derive(Clone)]
 pub struct Seal {
@@ -263,6 +265,7 @@ fn hmac_key(key: &[u8]) -> Result<Hmac<Sha256>, WeakKey> {
 /// ```
 /// use mcp_proto::seal::{Binding, Seal, OpenError};
 /// # use mcp_proto::server::{Config, Event, Server};
+/// use mcp_proto::Principal;
 /// # use mcp_proto::{Capability, Endpoint, Instant, Request, stdio::Stdio};
 /// # let config = Config::new("demo", "1.0.0").capability(Capability::Tools);
 /// # let mut server = Stdio::new(Server::new(Instant::ZERO, config));
@@ -286,25 +289,26 @@ fn hmac_key(key: &[u8]) -> Result<Hmac<Sha256>, WeakKey> {
 ///
 /// # let key: [u8; 32] = core::array::from_fn(|at| at as u8);
 /// let seal = Seal::new(&key).unwrap(); // 32 random bytes, kept secret
+/// let ada = Principal::new("ada").unwrap();
 /// let first = request(r#"{"name":"book","arguments":{"seats":2}}"#);
-/// let bound = Binding { principal: "ada", request: &first };
+/// let bound = Binding { principal: Some(&ada), request: &first };
 /// let sealed = seal.seal("table 7", &bound, 1_790_000_600).unwrap(); // valid until then
 ///
 /// let retry = request(r#"{"inputResponses":{}, "arguments":{"seats":2}, "name":"book"}"#);
-/// let bound = Binding { principal: "ada", request: &retry };
+/// let bound = Binding { principal: Some(&ada), request: &retry };
 /// assert_eq!(seal.open(&sealed, &bound, 1_790_000_000).unwrap(), "table 7");
 ///
 /// let other = request(r#"{"name":"book","arguments":{"seats":200}}"#);
-/// let bound = Binding { principal: "ada", request: &other };
+/// let bound = Binding { principal: Some(&ada), request: &other };
 /// assert_eq!(seal.open(&sealed, &bound, 1_790_000_000), Err(OpenError::Invalid));
 /// ```
 // STL-24: state is bound to its principal and request.
 #[derive(Clone, Copy, Debug)]
 pub struct Binding<'a> {
-    /// The authenticated identity of the client, never a name that the client merely claims.
+    /// The authenticated identity of the client; `None` if the client is not authenticated.
     ///
-    /// May be empty if the server has only one client, as over stdio.
-    pub principal: &'a str,
+    /// State sealed for `None` opens for every unauthenticated client, and for no principal.
+    pub principal: Option<&'a Principal>,
     /// The request that the state belongs to.
     ///
     /// For [`Seal::seal`], pass the request for which the server asks for input. For
@@ -331,10 +335,10 @@ impl Binding<'_> {
         // The sort is stable, so that repeated members keep their order and cannot be swapped.
         bound.sort_by_key(|(key, _)| *key);
 
+        // The id of a principal is never empty.
+        let principal = self.principal.map_or(&[][..], |principal| principal.id().as_bytes());
         let mut out = Vec::new();
-        for part in
-            [DOMAIN, expiry, self.principal.as_bytes(), self.request.method.as_bytes(), state]
-        {
+        for part in [DOMAIN, expiry, principal, self.request.method.as_bytes(), state] {
             write_part(&mut out, part);
         }
         for (key, value) in bound {

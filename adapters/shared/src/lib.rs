@@ -42,13 +42,14 @@ pub use process::stdio as standard;
 pub use recorder::private_file;
 pub use server::Server;
 pub use server::changes::Changes;
-pub use server::events::{Serving, SubscriptionChange};
+pub use server::events::Serving;
 pub use server::handler::asking::FormAnswer;
 pub use server::handler::context::{AsyncCx, Cx};
 pub use server::handler::tool_error::ToolError;
 pub use server::handler::tool_result::IntoToolResult;
 #[cfg(feature = "schemars")]
 pub use server::handler::tool_result::Json;
+pub use server::subscriptions::{SubscriptionChange, SubscriptionCx};
 pub use transport::event_loop::drive;
 pub use transport::link::{Link, LinkRole, WRITE_BYTES_MAX};
 pub use transport::read_buffer::ReadBuffer;

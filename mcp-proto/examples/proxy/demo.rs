@@ -194,7 +194,7 @@ impl Demo {
             Event::RequestCancelled { reason, .. } => {
                 self.log.push(format!("server: cancelled, {}", reason.unwrap_or_default()));
             }
-            Event::Watched { uri } => {
+            Event::Watched { uri, .. } => {
                 self.server.notify_changed(self.now, Change::Resource(&uri))?;
                 self.server.notify_changed(self.now, Change::Tools)?;
             }

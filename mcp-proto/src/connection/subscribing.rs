@@ -31,11 +31,13 @@ impl Connection {
         if !is_uri(&uri) {
             return Err(ErrorObject::invalid_params("`uri` must be a URI with a scheme"));
         }
-        if self.env.identity.decides_subscriptions && !self.subscribers.has_in_session(&uri) {
+        let principal = self.inbound.principal();
+        let is_subscribed = self.subscribers.has_in_session(&uri, principal);
+        if self.env.identity.decides_subscriptions && !is_subscribed {
             self.deliver(origin, id, method, rule, params, sender);
             return Ok(());
         }
-        self.subscribers.subscribe_in_session(&mut self.env, &uri)?;
+        self.subscribers.subscribe_in_session(&mut self.env, &uri, principal)?;
         self.inbound.accept(&mut self.env, origin.to, id);
         Ok(())
     }
@@ -72,7 +74,8 @@ impl Connection {
             self.deliver(origin, id, method, rule, params, sender);
             return Ok(());
         }
-        self.subscribers.open(&mut self.env, origin.to.stream, id, filter)
+        let principal = self.inbound.principal();
+        self.subscribers.open(&mut self.env, origin.to.stream, id, filter, principal)
     }
 
     /// Returns whether a response to `incoming` accepts a subscription.
@@ -137,7 +140,8 @@ impl Connection {
             let accepted = accepted.tools().prompts().resources();
             filter = filter.restricted_to(&accepted);
         }
-        self.subscribers.open(&mut self.env, to.stream, &id, filter)?;
+        let principal = self.inbound.get(incoming).and_then(InboundRequest::principal);
+        self.subscribers.open(&mut self.env, to.stream, &id, filter, principal)?;
         self.inbound.remove(incoming);
         Ok(())
     }
@@ -151,7 +155,8 @@ impl Connection {
         if accepted.is_some_and(|accepted| !accepted.uris.iter().any(|it| **it == *uri)) {
             return Err(ErrorObject::new(code::RESOURCE_NOT_FOUND, "the resource has no changes"));
         }
-        self.subscribers.subscribe_in_session(&mut self.env, &uri)?;
+        let principal = self.inbound.get(incoming).and_then(InboundRequest::principal);
+        self.subscribers.subscribe_in_session(&mut self.env, &uri, principal)?;
         let _infallible = self.inbound.respond(&mut self.env, incoming, &|_, out| {
             out.extend_from_slice(b"{}");
             Ok(())

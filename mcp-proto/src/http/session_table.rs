@@ -27,7 +27,7 @@ use crate::vocabulary::Principal;
 ///
 /// // At most one session, idle for at most 60 s.
 /// let mut table = SessionTable::new(1, Duration::from_secs(60));
-/// let (ada, eve) = (Principal::new("ada"), Principal::new("eve"));
+/// let [ada, eve] = ["ada", "eve"].map(|id| Principal::new(id).unwrap());
 /// table.insert(Instant::ZERO, "a", Some(&ada), 'A').unwrap();
 /// // The table is full.
 /// assert!(table.insert(Instant::ZERO, "b", Some(&eve), 'B').is_err());

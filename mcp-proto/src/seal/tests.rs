@@ -3,6 +3,7 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use std::sync::LazyLock;
 
 use proptest::prelude::*;
 use serde_json::{Map, Value};
@@ -34,8 +35,10 @@ fn call(params: &str) -> Request {
     request("tools/call", Some(params))
 }
 
+static ADA: LazyLock<Principal> = LazyLock::new(|| Principal::new("ada").unwrap());
+
 fn ada(request: &Request) -> Binding<'_> {
-    Binding { principal: "ada", request }
+    Binding { principal: Some(&ADA), request }
 }
 
 /// Returns whether state sealed for one call of Ada's opens for another.
@@ -120,10 +123,17 @@ fn another_key_does_not_open_the_seal_stl_23() {
 fn another_principal_does_not_open_the_seal_stl_24() {
     let request = call(PARAMS);
     let sealed = seal().seal("state", &ada(&request), LATER).unwrap();
-    for principal in ["", "eve", "ad", "adaa", "Ada", "ada\0", "adatools/call"] {
-        let bound = Binding { principal, request: &request };
-        assert_eq!(seal().open(&sealed, &bound, NOW), Err(OpenError::Invalid), "{principal}");
+    let none = Binding { principal: None, request: &request };
+    assert_eq!(seal().open(&sealed, &none, NOW), Err(OpenError::Invalid));
+    let anonymous = seal().seal("state", &none, LATER).unwrap();
+    assert_eq!(seal().open(&anonymous, &none, NOW).as_deref(), Ok("state"));
+    for id in ["eve", "ad", "adaa", "Ada", "ada\0", "adatools/call", "\0", "none", "null"] {
+        let principal = Principal::new(id);
+        let bound = Binding { principal: principal.as_ref(), request: &request };
+        assert_eq!(seal().open(&sealed, &bound, NOW), Err(OpenError::Invalid), "{id}");
+        assert_eq!(seal().open(&anonymous, &bound, NOW), Err(OpenError::Invalid), "{id}");
     }
+    assert_eq!(seal().open(&anonymous, &ada(&request), NOW), Err(OpenError::Invalid));
 }
 
 // STL-24
@@ -224,7 +234,8 @@ fn only_authentic_state_is_reported_as_expired_stl_23() {
     let (first, other) = (call(PARAMS), call("{}"));
     let sealed = seal().seal("state", &ada(&first), LATER).unwrap();
     assert_eq!(seal().open(&sealed, &ada(&other), LATER), Err(OpenError::Invalid));
-    let eve = Binding { principal: "eve", request: &first };
+    let eve = Principal::new("eve");
+    let eve = Binding { principal: eve.as_ref(), request: &first };
     assert_eq!(seal().open(&sealed, &eve, LATER), Err(OpenError::Invalid));
 }
 
@@ -362,8 +373,11 @@ fn cut(text: &str, cuts: [u8; 3]) -> [&str; 4] {
     [&text[..one], &text[one..two], &text[two..three], &text[three..]]
 }
 
-/// The authenticated bytes for these values.
-fn message(&[principal, method, state, key]: &[&str; 4]) -> Vec<u8> {
+/// The authenticated bytes for these values; without an id, there is no principal.
+fn message(&[id, method, state, key]: &[&str; 4]) -> Vec<u8> {
     let request = request(method, Some(&format!("{{\"{key}\":0}}")));
-    Binding { principal, request: &request }.message(&[0; 8], state.as_bytes()).unwrap()
+    let principal = Principal::new(id);
+    Binding { principal: principal.as_ref(), request: &request }
+        .message(&[0; 8], state.as_bytes())
+        .unwrap()
 }

@@ -9,7 +9,8 @@ use crate::json::Raw;
 use crate::method::Method;
 use crate::vocabulary;
 use crate::vocabulary::{
-    CallError, CallId, CloseReason, Context, IncomingId, Peer, Progress, Request, Violation,
+    CallError, CallId, CloseReason, Context, IncomingId, Peer, Principal, Progress, Request,
+    Violation,
 };
 
 /// A server event for the application.
@@ -68,22 +69,26 @@ pub enum Event {
         /// The reason, if the client gave one.
         reason: Option<Box<str>>,
     },
-    /// The last subscription to a resource ended.
+    /// The last subscription of a principal to a resource ended.
     ///
-    /// Changes to the resource no longer need to be reported.
+    /// Its changes no longer need to be reported to this principal over this connection.
     Unwatched {
         /// The URI of the resource.
         uri: Box<str>,
+        /// The sender of the subscription; `None` if it is not authenticated.
+        principal: Option<Principal>,
     },
     /// The client violated the protocol. By default, the connection continues; see [`Violation`].
     Violation(Violation),
-    /// The first subscription to a resource began.
+    /// The first subscription of a principal to a resource began.
     ///
     /// Report changes to the resource with
     /// [`Server::notify_changed`](crate::server::Server::notify_changed).
     Watched {
         /// The URI of the resource.
         uri: Box<str>,
+        /// The sender of the subscription; `None` if it is not authenticated.
+        principal: Option<Principal>,
     },
 }
 
@@ -106,8 +111,8 @@ impl Event {
                 reason: reason.and_then(|reason| reason.to_text().map(Into::into)),
             },
             vocabulary::Event::Violation(violation) => Self::Violation(violation),
-            vocabulary::Event::Unwatched { uri } => Self::Unwatched { uri },
-            vocabulary::Event::Watched { uri } => Self::Watched { uri },
+            vocabulary::Event::Unwatched { uri, principal } => Self::Unwatched { uri, principal },
+            vocabulary::Event::Watched { uri, principal } => Self::Watched { uri, principal },
             vocabulary::Event::Subscribed { .. } => return None,
         })
     }

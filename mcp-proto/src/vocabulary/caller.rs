@@ -1,32 +1,72 @@
 //! The identity behind a request, as the driver established it.
 
+use alloc::string::String;
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 use core::any::Any;
 use core::fmt;
+
+use crate::json::write_str;
 
 /// An authenticated identity, such as a user or a service account.
 ///
 /// The driver authenticates clients and chooses the ids; the id of a principal must be stable and
-/// unique. Two principals are equal if their ids are equal byte for byte. An id is not a secret:
-/// use the subject of a token, for example, and never the token itself.
+/// unique. Two principals are equal if their ids are equal byte for byte. An id is never empty, and
+/// it is not a secret: never use a token as an id.
+///
+/// For a client with a token, use the issuer and the subject of the token, with
+/// [`of_issuer`](Self::of_issuer). A subject alone is unique only among the subjects of its issuer.
 ///
 /// ```
 /// use mcp_proto::Principal;
 ///
-/// let ada = Principal::new("https://id.example.com#ada");
-/// assert_eq!(ada.id(), "https://id.example.com#ada");
-/// assert_ne!(ada, Principal::new("https://id.example.com#eve"));
+/// let ada = Principal::of_issuer("https://id.example.com", "ada");
+/// assert_ne!(ada, Principal::of_issuer("https://id.example.com", "eve"));
+/// assert_ne!(ada, Principal::of_issuer("https://id.example.org", "ada"));
+/// assert_eq!(Principal::new("ada").unwrap().id(), "ada");
+/// assert_eq!(Principal::new(""), None); // for example, the token has no subject
 /// ```
 #[derive(Clone, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Principal(Arc<str>);
 
 impl Principal {
-    /// Creates a principal with this id.
-    pub fn new(id: impl Into<Arc<str>>) -> Self {
-        Self(id.into())
+    /// Creates a principal with this id. Returns `None` if the id is empty.
+    ///
+    /// The id must be unique among all clients of the server.
+    pub fn new(id: impl Into<Arc<str>>) -> Option<Self> {
+        let id = id.into();
+        (!id.is_empty()).then_some(Self(id))
     }
 
-    /// Returns the id.
+    /// Creates the principal with this subject at this issuer. Returns `None` if either is empty.
+    ///
+    /// For a JSON Web Token, pass its verified claims `iss` and `sub`.
+    ///
+    /// The id of the principal is a JSON array of both texts: different pairs have different ids. A
+    /// server that also uses [`new`](Self::new) must not pass it an id that a client could choose
+    /// to look like such an array.
+    ///
+    /// ```
+    /// use mcp_proto::Principal;
+    ///
+    /// let ada = Principal::of_issuer("https://id.example.com", "ada").unwrap();
+    /// assert_eq!(ada.id(), r#"["https://id.example.com","ada"]"#);
+    /// ```
+    #[must_use]
+    pub fn of_issuer(issuer: &str, subject: &str) -> Option<Self> {
+        if issuer.is_empty() || subject.is_empty() {
+            return None;
+        }
+        let mut id = Vec::with_capacity(issuer.len() + subject.len() + "[\"\",\"\"]".len());
+        id.push(b'[');
+        write_str(&mut id, issuer);
+        id.push(b',');
+        write_str(&mut id, subject);
+        id.push(b']');
+        String::from_utf8(id).ok().and_then(Self::new)
+    }
+
+    /// Returns the id, which is not empty.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.0
@@ -47,8 +87,9 @@ impl fmt::Debug for Principal {
 /// ```
 /// use mcp_proto::{Caller, Principal};
 ///
-/// let caller = Caller::new().with_principal(Principal::new("ada")).with_data("127.0.0.1:4444");
-/// assert_eq!(caller.principal(), Some(&Principal::new("ada")));
+/// let ada = Principal::new("ada").unwrap();
+/// let caller = Caller::new().with_principal(ada.clone()).with_data("127.0.0.1:4444");
+/// assert_eq!(caller.principal(), Some(&ada));
 /// assert_eq!(caller.data::<&str>(), Some(&"127.0.0.1:4444"));
 /// ```
 #[derive(Clone, Default)]
@@ -117,16 +158,43 @@ mod tests {
     use super::*;
 
     #[test]
+    fn an_issuer_and_a_subject_are_an_unambiguous_id() {
+        let of = |issuer, subject| Principal::of_issuer(issuer, subject).unwrap();
+        assert_eq!(of("a", "bc"), of("a", "bc"));
+        let pairs = [("a", "bc"), ("ab", "c"), ("a\",\"b", "c"), ("a", "b\",\"c"), ("a\\", "bc")];
+        for (at, (issuer, subject)) in pairs.into_iter().enumerate() {
+            let principal = of(issuer, subject);
+            for (other, its_subject) in pairs.into_iter().skip(at + 1) {
+                assert_ne!(principal, of(other, its_subject));
+            }
+            for between in ["", "#", "/", ",", "\",\""] {
+                let plain = format!("{issuer}{between}{subject}");
+                assert_ne!(Some(principal.clone()), Principal::new(plain));
+            }
+        }
+    }
+
+    #[test]
+    fn no_principal_is_without_an_id() {
+        assert_eq!(Principal::new(""), None);
+        assert_eq!(Principal::new(String::new()), None);
+        for (issuer, subject) in [("", ""), ("a", ""), ("", "a")] {
+            assert_eq!(Principal::of_issuer(issuer, subject), None);
+        }
+    }
+
+    #[test]
     fn the_data_of_a_caller_is_never_shown() {
-        let caller = Caller::new().with_principal(Principal::new("ada")).with_data("s3cret");
+        let caller =
+            Caller::new().with_principal(Principal::new("ada").unwrap()).with_data("s3cret");
         let shown = format!("{caller:?}");
         assert!(shown.contains("ada") && !shown.contains("s3cret"), "{shown}");
     }
 
     #[test]
     fn callers_are_equal_by_principal_and_by_the_address_of_their_data() {
-        let ada = Caller::new().with_principal(Principal::new("ada"));
-        let eve = Caller::new().with_principal(Principal::new("eve"));
+        let ada = Caller::new().with_principal(Principal::new("ada").unwrap());
+        let eve = Caller::new().with_principal(Principal::new("eve").unwrap());
         assert!(ada == ada.clone() && ada != eve && ada != Caller::new());
         let head = ada.clone().with_data(1);
         assert!(head == head.clone() && head != ada && head != ada.with_data(1));

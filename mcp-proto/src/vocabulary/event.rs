@@ -6,8 +6,8 @@ use alloc::sync::Arc;
 use crate::json::Raw;
 use crate::method::Method;
 use crate::vocabulary::{
-    CallError, CallId, CloseReason, Context, Filter, IncomingId, Peer, Progress, Request,
-    Violation, identity_cost,
+    CallError, CallId, CloseReason, Context, Filter, IncomingId, Peer, Principal, Progress,
+    Request, Violation, identity_cost,
 };
 
 /// The events of both roles. The public event type of each role is a subset.
@@ -21,9 +21,9 @@ pub(crate) enum Event {
     Ready(Arc<Peer>),
     Request { incoming: IncomingId, call: Option<CallId>, request: Request, context: Context },
     RequestCancelled { incoming: IncomingId, reason: Option<Raw> },
-    Unwatched { uri: Box<str> },
+    Unwatched { uri: Box<str>, principal: Option<Principal> },
     Violation(Violation),
-    Watched { uri: Box<str> },
+    Watched { uri: Box<str>, principal: Option<Principal> },
 }
 
 impl Event {
@@ -57,7 +57,7 @@ impl Event {
                     + peer
             }
             Self::RequestCancelled { reason, .. } => raw(reason),
-            Self::Unwatched { uri } | Self::Watched { uri } => uri.len(),
+            Self::Unwatched { uri, .. } | Self::Watched { uri, .. } => uri.len(),
             Self::Violation(violation) => violation.detail.len(),
         }
     }

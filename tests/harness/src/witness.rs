@@ -95,8 +95,8 @@ impl Witness for server::Event {
             }
             Self::RequestCancelled { incoming, reason } => cancelled(*incoming, reason.as_deref()),
             Self::Violation(violation) => format!("violation {:?}", violation.kind),
-            Self::Unwatched { uri } => format!("unwatched {uri}"),
-            Self::Watched { uri } => format!("watched {uri}"),
+            Self::Unwatched { uri, .. } => format!("unwatched {uri}"),
+            Self::Watched { uri, .. } => format!("watched {uri}"),
             other => format!("{other:?}"),
         }
     }

@@ -410,6 +410,7 @@ fn notary() -> Server {
                 FormAnswer::Accepted(booking) => booking.name,
                 FormAnswer::Declined => "declined".into(),
                 FormAnswer::Cancelled => "cancelled".into(),
+                _ => "unknown".into(),
             })
         })
 }
@@ -447,4 +448,47 @@ fn a_handler_tells_accepted_declined_and_cancelled_apart() {
             part(client, serving);
         }
     });
+}
+
+#[test]
+fn an_accepted_form_without_contents_is_checked_like_an_empty_one() {
+    // Serde does not require the field, but the form does.
+    #[derive(Deserialize, JsonSchema)]
+    struct Reason {
+        #[schemars(required)]
+        reason: Option<String>,
+    }
+    story(|| {
+        for (content, expected) in [
+            (None, Err("invalid answer to `why`")),
+            (Some(json!({})), Err("invalid answer to `why`")),
+            (Some(json!({"reason": "rain"})), Ok("Some(\"rain\")")),
+        ] {
+            let server = server().tool_with(tool("why"), |_: Value, cx| {
+                let answer = cx.ask_form_answer::<Reason>("why", "Why?")?;
+                Ok(format!("{:?}", answer.accepted().ok_or("no reason")?.reason))
+            });
+            let user = client().on_elicitation(move |_| match &content {
+                Some(content) => ElicitResult::accept(raw(content.clone())),
+                None => ElicitResult::new(ElicitAction::Accept),
+            });
+            let (client, serving) = pair(user, server);
+            let answer = client.call_tool("why", &json!({})).wait();
+            match expected {
+                Ok(expected) => assert_eq!(success(answer), expected),
+                Err(expected) => {
+                    let why = failure(answer);
+                    assert!(why.starts_with(expected) && why.contains("reason"), "{why}");
+                }
+            }
+            part(client, serving);
+        }
+    });
+}
+
+#[test]
+fn only_an_accepted_form_has_contents() {
+    assert_eq!(FormAnswer::Accepted(1).accepted(), Some(1));
+    assert_eq!(FormAnswer::<u8>::Declined.accepted(), None);
+    assert_eq!(FormAnswer::<u8>::Cancelled.accepted(), None);
 }

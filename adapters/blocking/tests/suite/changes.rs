@@ -135,9 +135,14 @@ fn tools_can_be_added_and_removed_while_serving() {
     });
 }
 
-fn watched() -> (Server, Receiver<SubscriptionChange>) {
+/// Reports each change of a subscription: whether it began, and its URI.
+fn watched() -> (Server, Receiver<(bool, String)>) {
     let (says, hears) = channel();
-    (changing().on_subscription(move |watch| says.send(watch.clone()).unwrap()), hears)
+    let server = changing().on_subscription(move |change| {
+        let is_begun = matches!(change, SubscriptionChange::Began { .. });
+        says.send((is_begun, change.uri().to_owned())).unwrap();
+    });
+    (server, hears)
 }
 
 #[test]
@@ -147,14 +152,14 @@ fn the_server_observes_subscriptions() {
             let (server, hears) = watched();
             let mut visitor = Visitor::new(server.declare_list_changed(), revision, json!({}));
             let listening = visitor.listen();
-            assert_eq!(hears.recv().unwrap(), SubscriptionChange::Began(NOTE.into()));
+            assert_eq!(hears.recv().unwrap(), (true, NOTE.into()));
             visitor.stop(&listening);
-            assert_eq!(hears.recv().unwrap(), SubscriptionChange::Ended(NOTE.into()));
+            assert_eq!(hears.recv().unwrap(), (false, NOTE.into()));
             visitor.listen();
-            assert_eq!(hears.recv().unwrap(), SubscriptionChange::Began(NOTE.into()));
+            assert_eq!(hears.recv().unwrap(), (true, NOTE.into()));
             // Disconnecting ends the subscriptions.
             visitor.leave();
-            assert_eq!(hears.recv().unwrap(), SubscriptionChange::Ended(NOTE.into()));
+            assert_eq!(hears.recv().unwrap(), (false, NOTE.into()));
             assert!(hears.recv().is_err());
         }
     });
@@ -203,10 +208,10 @@ fn the_application_decides_on_subscriptions() {
     story(|| {
         for revision in ERAS {
             let (server, hears) = watched();
-            let server = server.accept_subscriptions(|uri| uri.starts_with("log://"));
+            let server = server.accept_subscriptions(|uri, _| uri.starts_with("log://"));
             let mut visitor = Visitor::new(server, revision, json!({}));
             assert!(!visitor.subscribes(NOTE) && visitor.subscribes("log://today"));
-            assert_eq!(hears.recv().unwrap(), SubscriptionChange::Began("log://today".into()));
+            assert_eq!(hears.recv().unwrap(), (true, "log://today".into()));
             visitor.leave();
         }
     });
@@ -215,7 +220,7 @@ fn the_application_decides_on_subscriptions() {
 #[test]
 fn a_check_of_subscriptions_that_panics_refuses_them() {
     story(|| {
-        let server = changing().declare_list_changed().accept_subscriptions(|_| panic!("oh"));
+        let server = changing().declare_list_changed().accept_subscriptions(|_, _| panic!("oh"));
         let mut visitor = Visitor::new(server, Revision::V2025_11_25, json!({}));
         let answer = visitor.ask("resources/subscribe", json!({"uri": NOTE}));
         assert_eq!(answer["error"]["code"], -32603, "{answer}");

@@ -340,7 +340,7 @@ impl Http {
     ///
     /// let options = Http::new().authenticating(|head| {
     ///     let token = head.headers.get("authorization").and_then(|token| token.to_str().ok());
-    ///     let user = token.and_then(user_of).map(Principal::new);
+    ///     let user = token.and_then(user_of).and_then(Principal::new);
     ///     user.ok_or_else(|| {
     ///         Refusal::new(401, "unknown token").header("www-authenticate", "Bearer")
     ///     })

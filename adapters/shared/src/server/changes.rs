@@ -62,6 +62,10 @@ impl Changes {
 
     /// Notifies the clients subscribed to the resource `uri` that it changed.
     ///
+    /// All subscribers are notified, whatever principal they belong to. To keep changes of a
+    /// resource from a principal, refuse its subscription with
+    /// [`Server::accept_subscriptions`](crate::Server::accept_subscriptions).
+    ///
     /// # Errors
     /// Fails with
     /// - [`Misuse::Undeclared`] if the server does not declare resource subscriptions;

@@ -6,9 +6,6 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_lite::future::{block_on, or};
-use mcp_proto::schema::{
-    ClientRequest, Subscribe, SubscriptionFilter, SubscriptionsAcknowledged, SubscriptionsListen,
-};
 use mcp_proto::server::{Command, Event, Server as Machine};
 use mcp_proto::{
     Change, CloseReason, Context, ErrorObject, IncomingId, Instant, Misuse, OwnedCommand, Request,
@@ -30,6 +27,7 @@ use crate::server::handler::tool_error::ToolError;
 use crate::server::handler::{Job, Resolution};
 use crate::server::id_hasher::IncomingMap;
 use crate::server::pending_changes::PendingChanges;
+use crate::server::subscriptions::{SubscriptionChange, UriCheck, accept_subscription};
 use crate::trace::{EventSummary, close_reason};
 use crate::transport::http_types::ServerHttp;
 use crate::transport::link::{Link, LinkRole, OnTransport, State, Transport};
@@ -37,22 +35,6 @@ use crate::validation::ToolChecks;
 
 /// A callback of the application.
 pub(crate) type Callback<T> = Arc<dyn Fn(&T) + Send + Sync>;
-
-/// A decision of the application about a URI.
-pub(crate) type UriCheck = Arc<dyn Fn(&str) -> bool + Send + Sync>;
-
-/// The beginning or end of a client's subscriptions to a resource over one connection.
-///
-/// A client can subscribe to a resource several times over one connection. Only the start of the
-/// first subscription and the end of the last one are reported.
-#[derive(Clone, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum SubscriptionChange {
-    /// The first subscription to the resource with this URI began on the connection.
-    Began(String),
-    /// The last subscription to the resource with this URI ended on the connection.
-    Ended(String),
-}
 
 /// The parts of a server's configuration that each of its connections holds.
 #[expect(
@@ -252,12 +234,12 @@ impl LinkRole for Machine {
             Event::Violation(violation) if link.shared.callbacks.has_room() => {
                 notify(link, link.shared.on_violation.as_ref(), violation);
             }
-            Event::Watched { uri } => {
-                let change = SubscriptionChange::Began(uri.into());
+            Event::Watched { uri, principal } => {
+                let change = SubscriptionChange::Began { uri: uri.into(), principal };
                 notify(link, link.shared.on_watch.as_ref(), change);
             }
-            Event::Unwatched { uri } => {
-                let change = SubscriptionChange::Ended(uri.into());
+            Event::Unwatched { uri, principal } => {
+                let change = SubscriptionChange::Ended { uri: uri.into(), principal };
                 notify(link, link.shared.on_watch.as_ref(), change);
             }
             _ => {}
@@ -303,7 +285,7 @@ fn notify<T: Send + 'static>(link: &Arc<Link<Machine>>, callback: Option<&Callba
 /// Answers a request from the catalog, or starts its handler.
 fn serve(link: &Arc<Link<Machine>>, incoming: IncomingId, request: Request, context: Context) {
     let find = || {
-        if let Some(acknowledged) = accept_subscription(&link.shared, &request) {
+        if let Some(acknowledged) = accept_subscription(link, &request, &context) {
             return Ok(Resolution::Answer(Box::new(acknowledged)));
         }
         let catalog = link.shared.changes.catalog();
@@ -330,28 +312,6 @@ fn serve(link: &Arc<Link<Machine>>, incoming: IncomingId, request: Request, cont
         }
         Err(error) => reply_now(link, incoming, HandlerReply::Error(error)),
     }
-}
-
-/// Returns the response to a subscription: the resources that the server agrees to report. `None`
-/// for any other request.
-// SEC-02: a client may subscribe only to what the server offers.
-fn accept_subscription(
-    shared: &ServerShared,
-    request: &Request,
-) -> Option<SubscriptionsAcknowledged> {
-    let is_subscription = [Subscribe::METHOD, SubscriptionsListen::METHOD]
-        .iter()
-        .any(|method| request.method == *method);
-    if !is_subscription {
-        return None;
-    }
-    let mut uris = request.subscribed_uris();
-    uris.retain(|uri| match &shared.accept_subscription {
-        Some(accept) => accept(uri),
-        None => shared.changes.catalog().has_resource(uri),
-    });
-    let filter = SubscriptionFilter::new().resource_subscriptions(uris);
-    Some(SubscriptionsAcknowledged::new(filter))
 }
 
 /// Reads the request state left by earlier rounds of input requests.

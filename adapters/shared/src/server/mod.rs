@@ -9,6 +9,7 @@ pub(crate) mod events;
 pub(crate) mod handler;
 mod id_hasher;
 mod pending_changes;
+pub(crate) mod subscriptions;
 mod sync_handlers;
 
 use std::fmt;
@@ -30,8 +31,9 @@ use crate::exec::workers::{HandlerThreads, Spawn, THREADS_MAX, Workers, handler_
 use crate::recorder::Recorder;
 use crate::server::builder::Builder;
 use crate::server::changes::Changes;
-use crate::server::events::{Callback, ServerShared, Serving, SubscriptionChange, UriCheck};
+use crate::server::events::{Callback, ServerShared, Serving};
 use crate::server::handler::{Handler, HandlerFn};
+use crate::server::subscriptions::{SubscriptionChange, SubscriptionCx, UriCheck};
 use crate::trace::Trace;
 use crate::transport::link::{Link, Transport};
 use crate::transport::shutdown::DriverHandle;
@@ -174,10 +176,10 @@ impl Server {
     ///
     /// This method also declares resource subscriptions if the server declares resources.
     ///
-    /// For each connection and resource, `callback` runs when the first subscription begins and
-    /// when the last one ends. `callback` runs on a separate thread and may block. The callbacks of
-    /// a connection run in order, one at a time. While 1,024 or more callbacks of a connection are
-    /// queued, the connection does not read.
+    /// For each connection, principal and resource, `callback` runs when the first subscription
+    /// begins and when the last one ends. `callback` runs on a separate thread and may block. The
+    /// callbacks of a connection run in order, one at a time. While 1,024 or more callbacks of a
+    /// connection are queued, the connection does not read.
     pub fn on_subscription(
         mut self,
         callback: impl Fn(&SubscriptionChange) + Send + Sync + 'static,
@@ -189,16 +191,28 @@ impl Server {
 
     /// Sets a function that decides which resources clients may subscribe to.
     ///
-    /// `accept` receives each URI that a client requests, and returns whether to accept it. In the
-    /// modern era (from revision 2026-07-28), the acknowledgement lists the accepted URIs. In a
-    /// legacy session, a request with a refused URI fails with the error for an unknown resource.
-    /// `accept` must not block.
+    /// `accept` receives each URI that a client requests, together with the context of the request.
+    /// It returns whether to accept the URI. In the modern era (from revision 2026-07-28), the
+    /// acknowledgement lists the accepted URIs. In a legacy session, a request with a refused URI
+    /// fails with the error for an unknown resource. `accept` must not block.
     ///
     /// By default, a URI is accepted if it belongs to a registered resource or matches a resource
-    /// template.
+    /// template, for every principal. If only some principals may read a resource, refuse the
+    /// subscriptions of others: [`Changes::resource_updated`] notifies all subscribers.
+    ///
+    /// ```
+    /// use mcp_adapter::Server;
+    /// use mcp_adapter::proto::Principal;
+    ///
+    /// let server = Server::new("notes", "1.0.0").accept_subscriptions(|uri, cx| {
+    ///     let owner = uri.strip_prefix("notes://").and_then(|path| path.split('/').next());
+    ///     owner.is_some() && owner == cx.principal().map(Principal::id)
+    /// });
+    /// # drop(server);
+    /// ```
     pub fn accept_subscriptions(
         mut self,
-        accept: impl Fn(&str) -> bool + Send + Sync + 'static,
+        accept: impl Fn(&str, &SubscriptionCx<'_>) -> bool + Send + Sync + 'static,
     ) -> Self {
         self.accept_subscription = Some(Arc::new(accept));
         self
@@ -238,6 +252,7 @@ impl Server {
     /// the request fails if the state
     /// - is forged or modified;
     /// - belongs to a different request;
+    /// - was sealed for another principal;
     /// - is more than an hour old.
     #[cfg(feature = "seal")]
     pub fn seal(mut self, seal: mcp_proto::seal::Seal) -> Self {

@@ -77,3 +77,13 @@ impl Trace {
         future.instrument(debug_span!(parent: &self.span, "handler", method))
     }
 }
+
+/// Reports a handler's result that cannot be serialized, in the span of the handler.
+#[cfg(feature = "schemars")]
+pub(crate) fn unserializable(type_name: &str) {
+    warn!(
+        type_name,
+        "the result cannot be serialized to JSON: map keys must be strings or numbers, and \
+         `Serialize` must not fail"
+    );
+}

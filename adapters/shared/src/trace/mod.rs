@@ -12,8 +12,12 @@ use mcp_proto::CloseReason;
 
 #[cfg(not(feature = "tracing"))]
 pub(crate) use disabled::Trace;
+#[cfg(all(feature = "schemars", not(feature = "tracing")))]
+pub(crate) use disabled::unserializable;
 #[cfg(feature = "tracing")]
 pub(crate) use enabled::Trace;
+#[cfg(all(feature = "schemars", feature = "tracing"))]
+pub(crate) use enabled::unserializable;
 
 /// A summary of a protocol event, for `tracing`.
 #[derive(Clone, Copy, Debug)]

@@ -37,13 +37,13 @@ impl Relay {
             Event::Notification { method, params } => {
                 self.server.notify_raw(now, &method, params.as_ref().map(|params| params as _))
             }
-            Event::Watched { uri } => {
+            Event::Watched { uri, .. } => {
                 let filter = Filter::new().resource(uri.clone());
                 self.server.subscribe(now, &filter, CallOptions::default()).map(|call| {
                     self.watches.insert(uri, call);
                 })
             }
-            Event::Unwatched { uri } => match self.watches.remove(&uri) {
+            Event::Unwatched { uri, .. } => match self.watches.remove(&uri) {
                 Some(call) => self.server.cancel(now, call, ""),
                 None => Ok(()),
             },

@@ -22,7 +22,7 @@ use crate::revision::{MethodRule, Revision};
 use crate::rpc::{self, ErrorObject, Params, RequestId};
 use crate::vocabulary::{
     CallError, CallId, Caller, Context, Event, IncomingId, InputResponses, NeededInput,
-    OutgoingKind, Progress, Request, Route, StreamId, identity_cost,
+    OutgoingKind, Principal, Progress, Request, Route, StreamId, identity_cost,
 };
 
 pub(crate) use crate::meta::RequestContext;
@@ -62,6 +62,11 @@ impl Inbound {
     /// Sets the sender of the requests that arrive from now on.
     pub(crate) fn set_caller(&mut self, caller: Option<Arc<Caller>>) {
         self.caller = caller;
+    }
+
+    /// Returns the sender of the message that arrives now, if it is authenticated.
+    pub(crate) fn principal(&self) -> Option<&Principal> {
+        self.caller.as_ref()?.principal()
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -18,7 +18,7 @@ use crate::json::Raw;
 use crate::revision::MethodRule;
 use crate::rpc::RequestId;
 use crate::schema::Level;
-use crate::vocabulary::{CallId, Caller, Peer, StreamId};
+use crate::vocabulary::{CallId, Caller, Peer, Principal, StreamId};
 
 /// The recipient of the application's response.
 #[derive(Clone, Debug)]
@@ -95,6 +95,11 @@ pub(crate) struct Asking {
 }
 
 impl InboundRequest {
+    /// Returns the sender, if it is authenticated.
+    pub(crate) fn principal(&self) -> Option<&Principal> {
+        self.caller.as_ref()?.principal()
+    }
+
     /// Returns the stream of the request; `None` for a question of the server.
     pub(crate) fn stream(&self) -> Option<StreamId> {
         match &self.reply {

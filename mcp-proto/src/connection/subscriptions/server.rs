@@ -5,7 +5,7 @@
 // STL-29…36, CAN-15, T-102, T-103: acknowledgement, tags, the final response and empty filters.
 
 use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use super::super::context::Env;
@@ -18,17 +18,27 @@ use crate::method::MethodId;
 use crate::queues::Draft;
 use crate::rpc::{self, ErrorObject, RequestId};
 use crate::schema::{is_uri, key};
-use crate::vocabulary::{Change, Event, Filter, OutgoingKind, Route, StreamId, is_within_resource};
+use crate::vocabulary::{
+    Change, Event, Filter, OutgoingKind, Principal, Route, StreamId, is_within_resource,
+};
 
 /// The subscribers of a server.
 #[derive(Debug, Default)]
 pub(crate) struct Subscribers {
-    open: BTreeMap<RequestId, (StreamId, Filter)>,
-    /// Legacy: the resources that the client subscribed to.
-    session: BTreeSet<Box<str>>,
-    /// Number of subscribers per resource, in both eras.
-    uris: BTreeMap<Box<str>, usize>,
+    open: BTreeMap<RequestId, OpenSubscription>,
+    /// Legacy: the resources that the client subscribed to, with the sender of the request.
+    session: BTreeMap<Box<str>, Option<Principal>>,
+    /// Number of subscriptions per resource and principal, in both eras.
+    uris: BTreeMap<(Box<str>, Option<Principal>), usize>,
     bytes: usize,
+}
+
+/// An open `subscriptions/listen`.
+#[derive(Debug)]
+struct OpenSubscription {
+    stream: StreamId,
+    filter: Filter,
+    principal: Option<Principal>,
 }
 
 /// The memory of a subscription: its slot and its id.
@@ -39,7 +49,7 @@ const URI_BYTES: usize = 160;
 
 impl Empty for Subscribers {
     const EMPTY: &'static Self =
-        &Self { open: BTreeMap::new(), session: BTreeSet::new(), uris: BTreeMap::new(), bytes: 0 };
+        &Self { open: BTreeMap::new(), session: BTreeMap::new(), uris: BTreeMap::new(), bytes: 0 };
 }
 
 impl Subscribers {
@@ -57,22 +67,23 @@ impl Subscribers {
         self.bytes * 4 + self.len() * SUBSCRIPTION_BYTES + self.uris.len() * URI_BYTES
     }
 
-    fn watch(&mut self, env: &mut Env, uri: &str) {
+    fn watch(&mut self, env: &mut Env, uri: &str, principal: Option<&Principal>) {
         self.bytes += uri.len();
-        let count = self.uris.entry(uri.into()).or_default();
+        let count = self.uris.entry((uri.into(), principal.cloned())).or_default();
         *count += 1;
         if *count == 1 {
-            env.emit(Event::Watched { uri: uri.into() });
+            env.emit(Event::Watched { uri: uri.into(), principal: principal.cloned() });
         }
     }
 
-    fn unwatch(&mut self, env: &mut Env, uri: &str) {
-        let Some(count) = self.uris.get_mut(uri) else { return };
+    fn unwatch(&mut self, env: &mut Env, uri: &str, principal: Option<&Principal>) {
+        let watched = (uri.into(), principal.cloned());
+        let Some(count) = self.uris.get_mut(&watched) else { return };
         self.bytes -= uri.len();
         *count -= 1;
         if *count == 0 {
-            self.uris.remove(uri);
-            env.emit(Event::Unwatched { uri: uri.into() });
+            self.uris.remove(&watched);
+            env.emit(Event::Unwatched { uri: watched.0, principal: watched.1 });
         }
     }
 
@@ -89,10 +100,8 @@ impl Subscribers {
     /// Notifies all subscribers that cover a change, or none if one has no room.
     // CAP-12, STL-31, STL-32: only requested changes, tagged with the subscription id.
     pub(crate) fn changed(&self, env: &mut Env, change: Change<'_>) -> Result<(), Misuse> {
-        let covered = |(_, (_, filter)): &(&RequestId, &(StreamId, Filter))| change.matches(filter);
-        let open = self.open.iter().filter(covered);
-        let tags: Vec<(StreamId, &RequestId)> =
-            open.map(|(id, (stream, _))| (*stream, id)).collect();
+        let open = self.open.iter().filter(|(_, open)| change.matches(&open.filter));
+        let tags: Vec<(StreamId, &RequestId)> = open.map(|(id, open)| (open.stream, id)).collect();
         for (stream, _) in &tags {
             env.require_room(Route::Stream(*stream))?;
         }
@@ -100,7 +109,7 @@ impl Subscribers {
         let in_session = matches!(env.phase(), Phase::Greeted | Phase::Ready)
             && match change {
                 Change::Resource(uri) => {
-                    self.session.iter().any(|whole| is_within_resource(whole, uri))
+                    self.session.keys().any(|whole| is_within_resource(whole, uri))
                 }
                 _ => true,
             };
@@ -143,10 +152,11 @@ impl Subscribers {
         stream: StreamId,
         id: &RequestId,
         filter: Filter,
+        principal: Option<&Principal>,
     ) -> Result<(), ErrorObject> {
         self.require_room(filter.uris.len(), filter.bytes(), env.limits())?;
         for uri in &filter.uris {
-            self.watch(env, uri);
+            self.watch(env, uri, principal);
         }
         env.notify(Route::Stream(stream), MethodId::Acknowledged, |out| {
             let mut params = Object::begin(out);
@@ -155,7 +165,8 @@ impl Subscribers {
             params.end();
             Ok(())
         });
-        self.open.insert(id.clone(), (stream, filter));
+        let principal = principal.cloned();
+        self.open.insert(id.clone(), OpenSubscription { stream, filter, principal });
         Ok(())
     }
 
@@ -164,25 +175,25 @@ impl Subscribers {
         if !self.has(id) {
             return false;
         }
-        let Some((stream, filter)) = self.open.remove(id) else { return false };
-        for uri in &filter.uris {
-            self.unwatch(env, uri);
+        let Some(open) = self.open.remove(id) else { return false };
+        for uri in &open.filter.uris {
+            self.unwatch(env, uri, open.principal.as_ref());
         }
-        env.end_stream(stream, true);
+        env.end_stream(open.stream, true);
         true
     }
 
     /// Ends the subscriptions on a closed stream.
     pub(crate) fn on_stream_closed(&mut self, env: &mut Env, stream: StreamId) {
-        let on_it = |(_, (its, _)): &(&RequestId, &(StreamId, Filter))| *its == stream;
+        let on_it = |(_, open): &(&RequestId, &OpenSubscription)| open.stream == stream;
         while let Some(id) = self.open.iter().find(on_it).map(|(id, _)| id.clone()) {
             self.unsubscribe(env, &id);
         }
     }
 
-    /// Legacy: returns whether the client is subscribed to a resource.
-    pub(crate) fn has_in_session(&self, uri: &str) -> bool {
-        self.session.contains(uri)
+    /// Legacy: returns whether the client is subscribed to a resource as this principal.
+    pub(crate) fn has_in_session(&self, uri: &str, principal: Option<&Principal>) -> bool {
+        self.session.get(uri).is_some_and(|its| its.as_ref() == principal)
     }
 
     /// Legacy: subscribes the client to a resource.
@@ -190,27 +201,28 @@ impl Subscribers {
         &mut self,
         env: &mut Env,
         uri: &str,
+        principal: Option<&Principal>,
     ) -> Result<(), ErrorObject> {
-        if self.session.contains(uri) {
+        if self.session.contains_key(uri) {
             return Ok(());
         }
         self.require_room(1, uri.len(), env.limits())?;
-        self.session.insert(uri.into());
-        self.watch(env, uri);
+        self.session.insert(uri.into(), principal.cloned());
+        self.watch(env, uri, principal);
         Ok(())
     }
 
     /// Legacy: ends the client's subscription to a resource.
     pub(crate) fn unsubscribe_in_session(&mut self, env: &mut Env, uri: &str) {
-        if self.session.remove(uri) {
-            self.unwatch(env, uri);
+        if let Some(principal) = self.session.remove(uri) {
+            self.unwatch(env, uri, principal.as_ref());
         }
     }
 
     /// Reports all resources as unwatched, because the connection ends.
     pub(crate) fn forget_watched(&mut self, env: &mut Env) {
-        for uri in core::mem::take(&mut self.uris).into_keys() {
-            env.emit(Event::Unwatched { uri });
+        for (uri, principal) in core::mem::take(&mut self.uris).into_keys() {
+            env.emit(Event::Unwatched { uri, principal });
         }
     }
 
@@ -218,7 +230,7 @@ impl Subscribers {
     // STL-36, CAN-15, T-102: on stdio a cancellation follows the response.
     pub(crate) fn end(mut self, env: &mut Env) {
         self.forget_watched(env);
-        for (id, (stream, _)) in &self.open {
+        for (id, OpenSubscription { stream, .. }) in &self.open {
             let mut result = Vec::new();
             let mut object = Object::begin(&mut result);
             write_tag(object.key("_meta"), id);

@@ -119,7 +119,7 @@ fn busy_sessions_without_idle_time_are_examined_once_per_call() {
 // SEC-13
 #[test]
 fn a_session_exists_for_its_principal_only() {
-    let (ada, eve) = (Principal::new("ada"), Principal::new("eve"));
+    let [ada, eve] = ["ada", "eve"].map(|id| Principal::new(id).unwrap());
     let callers = [None, Some(&ada), Some(&eve)];
     for owner in callers {
         let mut table = SessionTable::new(1, MINUTE);

@@ -32,13 +32,17 @@ async fn changes_arrive_in_both_eras_until_the_subscription_ends<R: Runtime>() {
         let filter = Filter::new().tools().resource("note://one");
         let mut listening = connection.subscribe(&filter).await.unwrap();
         assert_eq!(listening.acknowledged(), filter);
-        assert_eq!(watched.recv().await.unwrap(), SubscriptionChange::Began("note://one".into()));
+        let began = watched.recv().await.unwrap();
+        assert!(matches!(began, SubscriptionChange::Began { .. }), "{began:?}");
+        assert_eq!((began.uri(), began.principal()), ("note://one", None));
         changes.tools_list_changed().unwrap();
         assert_eq!(listening.next().await, Some(Changed::Tools));
         changes.resource_updated("note://one").unwrap();
         assert_eq!(listening.next().await, Some(note()));
         drop(listening);
-        assert_eq!(watched.recv().await.unwrap(), SubscriptionChange::Ended("note://one".into()));
+        let ended = watched.recv().await.unwrap();
+        assert!(matches!(ended, SubscriptionChange::Ended { .. }), "{ended:?}");
+        assert_eq!((ended.uri(), ended.principal()), ("note://one", None));
         connection.clone().close().await.unwrap();
         serving.ends_well().await;
     }

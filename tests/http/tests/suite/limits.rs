@@ -233,7 +233,7 @@ fn subscriptions_share_one_budget<R: Runtime>() {
     let stats = options.stats();
     let server = server()
         .resource(resource(), |_, _| Err::<ReadResourceResult, _>("no".into()))
-        .accept_subscriptions(|_| true);
+        .accept_subscriptions(|_, _| true);
     let served = Served::on::<R>(server, options);
     let uris: Vec<String> = (0..50).map(|n| format!("note://{n}/{}", "x".repeat(500))).collect();
     let listen =

@@ -3,12 +3,14 @@
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 
-use mcp_adapter::Server;
 use mcp_adapter::http::RequestHead;
 use mcp_adapter::proto::http::Refusal;
-use mcp_adapter::proto::schema::{Elicit, Form, Map, OrUnknown, TextField};
+use mcp_adapter::proto::schema::{
+    Elicit, Form, Map, OrUnknown, ReadResourceResult, Resource, TextField,
+};
 use mcp_adapter::proto::seal::Seal;
 use mcp_adapter::proto::{Principal, Progress};
+use mcp_adapter::{Changes, Server, SubscriptionChange};
 use mcp_blocking::http::Http;
 use mcp_http_tests::{
     PATIENCE, Pending, Reply, Request, Runtime, Served, get, modern, post, rows, server, text, tool,
@@ -23,6 +25,8 @@ rows! {
     state_returns_only_from_the_principal_it_was_sealed_for_stl_24,
     a_repeated_request_keeps_its_principal,
     requests_are_anonymous_by_default,
+    legacy_subscriptions_are_decided_by_principal_sec_02,
+    modern_subscriptions_are_decided_by_principal_sec_02,
 }
 
 /// Returns who sent a request, by its token.
@@ -30,8 +34,9 @@ fn user(head: &RequestHead) -> Result<Principal, Refusal> {
     let token = head.headers.get("authorization").and_then(|token| token.to_str().ok());
     match token.and_then(|token| token.strip_prefix("Bearer of-")) {
         Some("panic") => panic!("on purpose"),
-        Some(name) => Ok(Principal::new(name)),
-        None => Err(Refusal::new(401, "no token").header("www-authenticate", "Bearer")),
+        name => name
+            .and_then(Principal::new)
+            .ok_or_else(|| Refusal::new(401, "no token").header("www-authenticate", "Bearer")),
     }
 }
 
@@ -151,8 +156,12 @@ fn a_request_without_credentials_is_refused_before_anything_else<R: Runtime>() {
             malformed,
         ];
         for request in requests {
-            let reply = request.send(served.address);
-            assert_eq!((reply.status, reply.field("www-authenticate")), (401, Some("Bearer")));
+            // Neither without a token nor with one that names no user.
+            for reply in
+                [request.clone().send(served.address), User("Bearer of-").asks(request, &served)]
+            {
+                assert_eq!((reply.status, reply.field("www-authenticate")), (401, Some("Bearer")));
+            }
         }
         assert_eq!(ADA.asks(within(&session, call(2, "who")), &served).status, 200);
     }
@@ -280,4 +289,90 @@ fn requests_are_anonymous_by_default<R: Runtime>() {
     // A header alone authenticates no client.
     let said = ADA.asks(who, &served).answer();
     assert_eq!(text(&said), "anonymous - ");
+}
+
+const ADAS: &str = "notes://ada/diary";
+const EVES: &str = "notes://eve/diary";
+
+/// Builds a server whose diaries only their owners may subscribe to, and reports what began and
+/// ended for whom.
+fn diaries() -> (Server, Changes, Receiver<(bool, String, String)>) {
+    let (says, hears) = channel();
+    let diary = |uri| Resource::new(uri, "diary");
+    let no_text = || Err::<ReadResourceResult, _>("no text".into());
+    let mut server = server()
+        .resource(diary(ADAS), move |_, _| no_text())
+        .resource(diary(EVES), move |_, _| no_text())
+        .accept_subscriptions(|uri, cx| {
+            let is_known = cx.head().is_some_and(|head| head.headers.contains_key("authorization"));
+            let is_legacy = cx.context().peer.revision.name() == "2025-11-25";
+            assert!(is_known && cx.session_id().is_some() == is_legacy, "{cx:?}");
+            cx.principal().is_some_and(|owner| uri.contains(&format!("//{}/", owner.id())))
+        })
+        .on_subscription(move |change| {
+            let is_begun = matches!(change, SubscriptionChange::Began { .. });
+            let principal = change.principal().map_or("", Principal::id).to_owned();
+            let _row_is_over = says.send((is_begun, change.uri().to_owned(), principal));
+        });
+    let changes = server.changes();
+    (server, changes, hears)
+}
+
+fn change(is_begun: bool, uri: &str, principal: &str) -> (bool, String, String) {
+    (is_begun, uri.to_owned(), principal.to_owned())
+}
+
+// SEC-02
+fn legacy_subscriptions_are_decided_by_principal_sec_02<R: Runtime>() {
+    let (server, changes, hears) = diaries();
+    let served = Served::on::<R>(server, Http::new().authenticating(user));
+    let subscribe = |user: User, session: &str, uri: &str| {
+        let subscribe = json!({"jsonrpc": "2.0", "id": 5, "method": "resources/subscribe",
+            "params": {"uri": uri}});
+        user.asks(within(session, post(&subscribe)), &served).answer()
+    };
+    let (ada, eve) = (ADA.opens(&served), EVE.opens(&served));
+    let refused = subscribe(EVE, &eve, ADAS);
+    assert_eq!(refused["error"]["code"], -32002, "{refused}");
+    assert_eq!(subscribe(ADA, &ada, ADAS)["result"], json!({}));
+    assert_eq!(subscribe(EVE, &eve, EVES)["result"], json!({}));
+    assert_eq!(hears.recv_timeout(PATIENCE), Ok(change(true, ADAS, "ada")));
+    assert_eq!(hears.recv_timeout(PATIENCE), Ok(change(true, EVES, "eve")));
+    // Another principal's subscription changes nothing.
+    assert!(subscribe(EVE, &eve, ADAS)["error"].is_object());
+
+    let mut adas = ADA.asks(within(&ada, get(&ada)), &served);
+    let mut eves = EVE.asks(within(&eve, get(&eve)), &served);
+    changes.resource_updated(ADAS).unwrap();
+    changes.resource_updated(EVES).unwrap();
+    assert_eq!(adas.message().unwrap()["params"]["uri"], ADAS);
+    assert_eq!(eves.message().unwrap()["params"]["uri"], EVES, "nothing of Ada's precedes it");
+
+    assert_eq!(ADA.asks(within(&ada, Request::new("DELETE")), &served).status, 204);
+    assert_eq!(hears.recv_timeout(PATIENCE), Ok(change(false, ADAS, "ada")));
+}
+
+// SEC-02
+fn modern_subscriptions_are_decided_by_principal_sec_02<R: Runtime>() {
+    let (server, changes, hears) = diaries();
+    let served = Served::on::<R>(server, Http::new().authenticating(user));
+    // Each asks for both diaries and is acknowledged its own.
+    let listen = |user: User, uri: &str| {
+        let both = json!({"notifications": {"resourceSubscriptions": [ADAS, EVES]}});
+        let mut listening = user.asks(modern("subscriptions/listen", both), &served);
+        let acknowledged = listening.message().unwrap();
+        let accepted = &acknowledged["params"]["notifications"]["resourceSubscriptions"];
+        assert_eq!(*accepted, json!([uri]), "{acknowledged}");
+        listening
+    };
+    let mut adas = listen(ADA, ADAS);
+    assert_eq!(hears.recv_timeout(PATIENCE), Ok(change(true, ADAS, "ada")));
+    let mut eves = listen(EVE, EVES);
+    assert_eq!(hears.recv_timeout(PATIENCE), Ok(change(true, EVES, "eve")));
+    changes.resource_updated(ADAS).unwrap();
+    changes.resource_updated(EVES).unwrap();
+    assert_eq!(adas.message().unwrap()["params"]["uri"], ADAS);
+    assert_eq!(eves.message().unwrap()["params"]["uri"], EVES, "nothing of Ada's precedes it");
+    drop(adas);
+    assert_eq!(hears.recv_timeout(PATIENCE), Ok(change(false, ADAS, "ada")));
 }

@@ -143,7 +143,7 @@ fn a_slow_reader_receives_every_change<R: Runtime>() {
         .resource(Resource::new("note://one", "one"), |_, _| {
             Err::<ReadResourceResult, _>("no".into())
         })
-        .accept_subscriptions(|_| true);
+        .accept_subscriptions(|_, _| true);
     let changes = server.changes();
     let served = Served::on::<R>(server, Http::new());
     let uri = format!("note://{}", "x".repeat(8000));

@@ -128,7 +128,7 @@ fn a_closed_subscription_is_dropped<R: Runtime>() {
             Err::<mcp_adapter::proto::schema::ReadResourceResult, _>("no".into())
         })
         .on_subscription(move |watch| {
-            let is_end = matches!(watch, mcp_adapter::SubscriptionChange::Ended(_));
+            let is_end = matches!(watch, mcp_adapter::SubscriptionChange::Ended { .. });
             let _row_is_over = says.lock().unwrap().send(if is_end { "over" } else { "begun" });
         });
     let served = Served::on::<R>(server, Http::new());

@@ -27,7 +27,7 @@ pub(super) struct Open {
 
 /// Returns the principal of a client.
 pub(super) fn principal(client: usize) -> Principal {
-    Principal::new(format!("client {client}"))
+    Principal::new(format!("client {client}")).unwrap_or_else(|| unreachable!())
 }
 
 #[derive(Debug)]

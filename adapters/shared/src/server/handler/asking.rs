@@ -13,6 +13,7 @@ use crate::server::handler::typed_form::form_of;
 
 /// The user's answer to a form.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
 pub enum FormAnswer<T> {
     /// The user filled in the form.
     Accepted(T),
@@ -20,6 +21,17 @@ pub enum FormAnswer<T> {
     Declined,
     /// The user closed the form without an answer.
     Cancelled,
+}
+
+impl<T> FormAnswer<T> {
+    /// Returns the contents of the form; `None` if the user declined or cancelled.
+    #[must_use]
+    pub fn accepted(self) -> Option<T> {
+        match self {
+            Self::Accepted(contents) => Some(contents),
+            Self::Declined | Self::Cancelled => None,
+        }
+    }
 }
 
 impl<T: DeserializeOwned> FormAnswer<T> {
@@ -38,7 +50,7 @@ impl<T: DeserializeOwned> FormAnswer<T> {
     }
 
     /// Returns the contents of the form, or an error for the model.
-    fn accepted(self, key: &str) -> Result<T, ToolError> {
+    fn accepted_or_failed(self, key: &str) -> Result<T, ToolError> {
         match self {
             Self::Accepted(contents) => Ok(contents),
             Self::Declined => Err(ToolError::failed(format!("the user declined `{key}`"))),
@@ -71,7 +83,7 @@ impl Cx {
     /// deserialized as `T`.
     pub fn ask<T: DeserializeOwned>(&self, key: &str, form: Elicit) -> Result<T, ToolError> {
         let result = self.ask_any(key, NeededInput::from(form))?;
-        FormAnswer::new(key, result)?.accepted(key)
+        FormAnswer::new(key, result)?.accepted_or_failed(key)
     }
 
     /// Asks the client's user to fill in a form derived from `T`; see [`ask`](Self::ask).
@@ -94,7 +106,7 @@ impl Cx {
         key: &str,
         message: &str,
     ) -> Result<T, ToolError> {
-        self.ask_form_answer(key, message)?.accepted(key)
+        self.ask_form_answer(key, message)?.accepted_or_failed(key)
     }
 
     /// Like [`ask_form`](Self::ask_form), but a form that the user declines or cancels is no error.
@@ -113,7 +125,8 @@ impl Cx {
     /// let server = Server::new("shop", "1.0.0").tool("rate", "Asks for a rating", |(), cx| {
     ///     match cx.ask_form_answer::<Rating>("rating", "How was it?")? {
     ///         FormAnswer::Accepted(rating) => Ok(format!("{} stars", rating.stars)),
-    ///         FormAnswer::Declined | FormAnswer::Cancelled => Ok("no rating".into()),
+    ///         FormAnswer::Declined => Ok("no rating".into()),
+    ///         _ => Ok("no answer".into()),
     ///     }
     /// });
     /// # drop(server);
@@ -131,7 +144,10 @@ impl Cx {
         let form = form_of::<T>()?;
         let question = Elicit::form(message, OrUnknown::Known(form.clone()));
         let result: ElicitResult = self.ask_any(key, NeededInput::from(question))?;
-        if let (ElicitAction::Accept, Some(content)) = (&result.action, &result.content) {
+        if result.action == ElicitAction::Accept {
+            // A client may omit the contents of an empty form.
+            let empty = Raw::empty_object();
+            let content = result.content.as_deref().unwrap_or(&empty);
             form.check(content).map_err(|error| invalid_answer(key, &error))?;
         }
         FormAnswer::new(key, result)
@@ -142,8 +158,11 @@ impl Cx {
     /// Returns whether the user accepted a form without fields. Declining and cancelling count as
     /// no.
     ///
+    /// If the client does not support forms, the request fails, as for [`ask`](Self::ask).
+    ///
     /// # Errors
-    /// Fails if the form has not been answered yet; propagate this error with `?`.
+    /// Fails if the form has not been answered yet; propagate this error with `?`. Fails with
+    /// `-32602` if the answer cannot be decoded.
     pub fn confirm(&self, key: &str, message: &str) -> Result<bool, ToolError> {
         let question = Elicit::form(message, OrUnknown::Known(Form::new(Map::new())));
         let result: ElicitResult = self.ask_any(key, NeededInput::from(question))?;
@@ -212,7 +231,7 @@ impl Cx {
     /// Fails with `-32602` if there is no answer. Fails with [`ToolError::failed`] if the user
     /// declined or cancelled, or if the contents cannot be deserialized as `T`.
     pub fn form_answer<T: DeserializeOwned>(&self, key: &str) -> Result<T, ToolError> {
-        FormAnswer::new(key, self.answer(key)?)?.accepted(key)
+        FormAnswer::new(key, self.answer(key)?)?.accepted_or_failed(key)
     }
 
     /// Returns all answers received so far for this request, with their keys.

@@ -80,7 +80,6 @@ mod sealed {
             now: u64,
         ) -> Result<String, ErrorObject> {
             let Some(seal) = &self.seal else { return Ok(text) };
-            let principal = &bound_name(principal);
             let bound = Binding { principal, request };
             let sealed = seal.seal(&text, &bound, now.saturating_add(STATE_SECONDS));
             sealed.map_err(|error| ErrorObject::internal(error.to_string()))
@@ -95,15 +94,9 @@ mod sealed {
             now: u64,
         ) -> Result<String, ErrorObject> {
             let Some(seal) = &self.seal else { return Ok(sealed.to_owned()) };
-            let principal = &bound_name(principal);
             let bound = Binding { principal, request };
             Ok(seal.open(sealed, &bound, now)?)
         }
-    }
-
-    /// Returns the name under which state is sealed; an unauthenticated client has none.
-    fn bound_name(principal: Option<&Principal>) -> String {
-        principal.map(|principal| format!("principal {}", principal.id())).unwrap_or_default()
     }
 }
 

@@ -138,11 +138,15 @@ mod json {
     use serde::Serialize;
 
     use super::{IntoToolResult, ToolError};
+    use crate::trace;
 
     /// A tool result with structured content: a value that is serialized to JSON.
     ///
     /// The tool's output schema is derived from the serialized form of `T`. The result also
     /// contains the JSON as text, for clients that do not read structured content.
+    ///
+    /// If the value cannot be serialized, the call fails with `-32603`. Map keys must be strings or
+    /// numbers. With the `tracing` feature, a warning names the type.
     ///
     /// Revisions before 2026-07-28 allow only objects as structured content: clients that use them
     /// receive other values as text only. Revisions before 2025-06-18 have no structured content.
@@ -177,11 +181,8 @@ mod json {
         fn into_tool_result(self) -> Result<CallToolResult, ToolError> {
             // The model cannot correct this, so it is an error of the request.
             let value = Raw::new(&self.0).map_err(|_| {
-                ToolError::refused(ErrorObject::internal(format!(
-                    "the result of type `{}` cannot be serialized to JSON: map keys must be \
-                     strings or numbers, and `Serialize` must not fail",
-                    type_name::<T>()
-                )))
+                trace::unserializable(type_name::<T>());
+                ToolError::refused(ErrorObject::internal("the result cannot be serialized"))
             })?;
             let mut result = CallToolResult::text(value.as_str());
             result.structured_content = Some(value.into());

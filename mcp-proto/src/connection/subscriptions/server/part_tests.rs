@@ -25,14 +25,14 @@ fn subscribe(
         r#"{{"notifications":{{"toolsListChanged":true,"resourceSubscriptions":{uris}}}}}"#
     ));
     let filter = subscribers.requested(env, params_in(&text).member("notifications"))?;
-    subscribers.open(env, StreamId(stream), &id.into(), filter)
+    subscribers.open(env, StreamId(stream), &id.into(), filter, None)
 }
 
 /// Takes the reported resources: `+` for watched, `-` for unwatched.
 fn watched(env: &mut Env) -> Vec<String> {
     let shown = |event| match event {
-        Event::Watched { uri } => format!("+{uri}"),
-        Event::Unwatched { uri } => format!("-{uri}"),
+        Event::Watched { uri, .. } => format!("+{uri}"),
+        Event::Unwatched { uri, .. } => format!("-{uri}"),
         other => panic!("{other:?}"),
     };
     env.take_events().into_iter().map(shown).collect()
@@ -124,7 +124,7 @@ fn a_session_receives_list_changes_and_its_subscribed_resources_cap_12() {
     let (mut env, mut subscribers) =
         (Env::for_test(Side::Server, Limits::default(), LEGACY), Subscribers::default());
     for _ in 0..2 {
-        subscribers.subscribe_in_session(&mut env, "x:1").unwrap();
+        subscribers.subscribe_in_session(&mut env, "x:1", None).unwrap();
     }
     assert_eq!(watched(&mut env), ["+x:1"]);
     let updated = &[("updated", "")][..];
@@ -191,4 +191,54 @@ fn every_subscription_is_answered_when_the_server_closes_stl_36_t_102() {
         let cancelled = tagged(&mut env);
         assert_eq!(cancelled, pairs(if has_streams { &[] } else { &[("cancelled", "")] }));
     }
+}
+
+#[test]
+fn each_principal_is_reported_separately() {
+    let (mut env, mut subscribers) = modern(Limits::default());
+    let [ada, eve] = ["ada", "eve"].map(|id| Principal::new(id).unwrap());
+    let mut listen = |env: &mut Env, id: &str, principal: Option<&Principal>| {
+        let filter = Filter::new().resource("x:1");
+        subscribers.open(env, StreamId(1), &id.into(), filter, principal).unwrap();
+        principals(env)
+    };
+    assert_eq!(listen(&mut env, "a", Some(&ada)), ["+ada"]);
+    assert_eq!(listen(&mut env, "b", Some(&ada)), [""; 0], "it was watched before");
+    assert_eq!(listen(&mut env, "e", Some(&eve)), ["+eve"]);
+    assert_eq!(listen(&mut env, "n", None), ["+"]);
+    let mut ends = |env: &mut Env, id: &str| {
+        assert!(subscribers.unsubscribe(env, &id.into()));
+        principals(env)
+    };
+    assert_eq!(ends(&mut env, "a"), [""; 0]);
+    assert_eq!(ends(&mut env, "n"), ["-"]);
+    assert_eq!(ends(&mut env, "b"), ["-ada"]);
+    subscribers.forget_watched(&mut env);
+    assert_eq!(principals(&mut env), ["-eve"]);
+}
+
+#[test]
+fn a_session_is_subscribed_as_the_principal_that_subscribed_it() {
+    let mut env = Env::for_test(Side::Server, Limits::default(), LEGACY);
+    let mut subscribers = Subscribers::default();
+    let [ada, eve] = ["ada", "eve"].map(|id| Principal::new(id).unwrap());
+    subscribers.subscribe_in_session(&mut env, "x:1", Some(&ada)).unwrap();
+    assert!(subscribers.has_in_session("x:1", Some(&ada)));
+    assert!(!subscribers.has_in_session("x:1", Some(&eve)));
+    assert!(!subscribers.has_in_session("x:1", None) && !subscribers.has_in_session("x:2", None));
+    assert_eq!(principals(&mut env), ["+ada"]);
+    subscribers.unsubscribe_in_session(&mut env, "x:1");
+    assert_eq!(principals(&mut env), ["-ada"]);
+}
+
+/// Takes the principals of reported resources: `+` for watched, `-` for unwatched.
+fn principals(env: &mut Env) -> Vec<String> {
+    let shown = |event| match event {
+        Event::Watched { principal, .. } => ("+", principal),
+        Event::Unwatched { principal, .. } => ("-", principal),
+        other => panic!("{other:?}"),
+    };
+    let events = env.take_events().into_iter().map(shown);
+    let id = |principal: Option<Principal>| principal.map(|it| String::from(it.id()));
+    events.map(|(sign, it)| format!("{sign}{}", id(it).unwrap_or_default())).collect()
 }

@@ -33,8 +33,8 @@ fn events_until(end: impl FnOnce(&mut Stdio<Server>)) -> Vec<String> {
     while let Some(event) = server.poll_event() {
         match event {
             Event::Closed(_) => events.push("closed".to_string()),
-            Event::Unwatched { uri } => events.push(alloc::format!("unwatched {uri}")),
-            Event::Watched { uri } => events.push(alloc::format!("watched {uri}")),
+            Event::Unwatched { uri, .. } => events.push(alloc::format!("unwatched {uri}")),
+            Event::Watched { uri, .. } => events.push(alloc::format!("watched {uri}")),
             _ => {}
         }
     }
@@ -94,7 +94,7 @@ fn closing_a_stream_ends_its_subscriptions_t_76() {
     server.handle_stream_closed(Instant::ZERO, two);
     let mut unwatched = Vec::new();
     while let Some(event) = server.poll_event() {
-        if let Event::Unwatched { uri } = event {
+        if let Event::Unwatched { uri, .. } = event {
             unwatched.push(uri.to_string());
         }
     }

@@ -29,7 +29,7 @@ fn changes_reach_the_session_untagged_and_subscriptions_tagged_stl_31_stl_32() {
     // Before the handshake, no session receives changes.
     server.say(modern(r#""l""#, "subscriptions/listen", filter));
     assert_eq!(server.hear()["method"], "notifications/subscriptions/acknowledged");
-    assert!(matches!(&server.told()[..], [Event::Watched { uri }] if **uri == *"file:///a"));
+    assert!(matches!(&server.told()[..], [Event::Watched { uri, .. }] if **uri == *"file:///a"));
     assert_eq!(changed(&mut server, Change::Tools), [Some(json!("l"))]);
     assert_eq!(changed(&mut server, Change::Resource("file:///a")), [Some(json!("l"))]);
 
@@ -49,7 +49,7 @@ fn changes_reach_the_session_untagged_and_subscriptions_tagged_stl_31_stl_32() {
     assert_eq!(changed(&mut server, Change::Tools), [None]);
     server.say(legacy("2", "resources/unsubscribe", r#""uri":"file:///a""#));
     assert_eq!(server.hear()["result"], json!({}));
-    assert!(matches!(&server.told()[..], [Event::Unwatched { uri }] if **uri == *"file:///a"));
+    assert!(matches!(&server.told()[..], [Event::Unwatched { uri, .. }] if **uri == *"file:///a"));
     assert_eq!(changed(&mut server, Change::Resource("file:///a")), []);
 }
 

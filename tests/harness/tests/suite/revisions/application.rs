@@ -222,8 +222,8 @@ impl ServerApplication {
                 self.log.note(format_args!("violation: {violation}"));
             }
             server::Event::Closed(why) => self.log.note(closed(&why)),
-            server::Event::Watched { uri } => self.log.note(format_args!("watched: {uri}")),
-            server::Event::Unwatched { uri } => self.log.note(format_args!("unwatched: {uri}")),
+            server::Event::Watched { uri, .. } => self.log.note(format_args!("watched: {uri}")),
+            server::Event::Unwatched { uri, .. } => self.log.note(format_args!("unwatched: {uri}")),
             other => self.log.note(format_args!("{other:?}")),
         }
     }
