@@ -80,6 +80,6 @@ fn an_unknown_method_needs_no_credentials<R: Runtime>() {
     let elsewhere = Request::new("OPTIONS").without("host").field("Host", "evil.example");
     assert_eq!(elsewhere.send(served.address).status, 403);
     assert_eq!(echo("on").send(served.address).status, 401);
-    let known = Http::new().authenticating(|_| Ok(Principal::new("ada")));
+    let known = Http::new().authenticating(|_| Ok(Principal::new("ada").unwrap()));
     assert_eq!(echo("on").send(Served::on::<R>(server(), known).address).status, 200);
 }

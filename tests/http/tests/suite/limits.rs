@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use mcp_adapter::Server;
+use mcp_adapter::proto::http::Refusal;
 use mcp_adapter::proto::schema::{ReadResourceResult, Resource};
 use mcp_adapter::proto::{Limits, Principal, Progress};
 use mcp_blocking::http::Http;
@@ -86,7 +87,7 @@ fn sessions_are_limited_per_principal<R: Runtime>() {
     let options =
         Http::new().sessions_max(4).sessions_per_principal_max(3).authenticating(|head| {
             let user = head.headers.get("authorization").and_then(|user| user.to_str().ok());
-            Ok(Principal::new(user.unwrap_or_default()))
+            user.and_then(Principal::new).ok_or_else(|| Refusal::new(401, "who are you?"))
         });
     let stats = options.stats();
     let served = Served::on::<R>(server(), options);
