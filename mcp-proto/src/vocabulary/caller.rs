@@ -23,6 +23,7 @@ use crate::json::write_str;
 /// let ada = Principal::of_issuer("https://id.example.com", "ada");
 /// assert_ne!(ada, Principal::of_issuer("https://id.example.com", "eve"));
 /// assert_ne!(ada, Principal::of_issuer("https://id.example.org", "ada"));
+/// assert_eq!(ada.unwrap().id(), r#"["https://id.example.com","ada"]"#);
 /// assert_eq!(Principal::new("ada").unwrap().id(), "ada");
 /// assert_eq!(Principal::new(""), None); // for example, the token has no subject
 /// ```
@@ -45,13 +46,6 @@ impl Principal {
     /// The id of the principal is a JSON array of both texts: different pairs have different ids. A
     /// server that also uses [`new`](Self::new) must not pass it an id that a client could choose
     /// to look like such an array.
-    ///
-    /// ```
-    /// use mcp_proto::Principal;
-    ///
-    /// let ada = Principal::of_issuer("https://id.example.com", "ada").unwrap();
-    /// assert_eq!(ada.id(), r#"["https://id.example.com","ada"]"#);
-    /// ```
     #[must_use]
     pub fn of_issuer(issuer: &str, subject: &str) -> Option<Self> {
         if issuer.is_empty() || subject.is_empty() {
