@@ -82,7 +82,7 @@ pub use mcp_adapter::Json;
 pub use mcp_adapter::private_file;
 pub use mcp_adapter::{
     AsyncCx, Changed, Changes, Client, Cx, Error, FormAnswer, IntoToolResult, ListError, Server,
-    SubscriptionChange, SubscriptionCx, ToolError, proto,
+    State, SubscriptionChange, SubscriptionCx, ToolError, proto,
 };
 pub use server::Serve;
 pub use subscription::Subscription;

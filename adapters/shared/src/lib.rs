@@ -45,6 +45,7 @@ pub use server::changes::Changes;
 pub use server::events::Serving;
 pub use server::handler::asking::FormAnswer;
 pub use server::handler::context::{AsyncCx, Cx};
+pub use server::handler::state::State;
 pub use server::handler::tool_error::ToolError;
 pub use server::handler::tool_result::IntoToolResult;
 #[cfg(feature = "schemars")]

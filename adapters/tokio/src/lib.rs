@@ -119,6 +119,7 @@ pub use mcp_adapter::Json;
 pub use mcp_adapter::private_file;
 pub use mcp_adapter::{
     AsyncCx, Call, Changed, Changes, Client, Connection, Cx, Error, FormAnswer, IntoToolResult,
-    ListError, Pending, Server, Subscription, SubscriptionChange, SubscriptionCx, ToolError, proto,
+    ListError, Pending, Server, State, Subscription, SubscriptionChange, SubscriptionCx, ToolError,
+    proto,
 };
 pub use server::Serve;

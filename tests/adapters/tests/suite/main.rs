@@ -18,6 +18,7 @@ mod full;
 mod listening;
 mod recorded;
 mod results;
+mod state;
 mod streams;
 mod tokio_alone;
 

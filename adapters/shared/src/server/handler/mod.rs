@@ -5,6 +5,7 @@ pub(crate) mod context;
 pub(crate) mod reply;
 pub(crate) mod round_state;
 mod sampling;
+pub(crate) mod state;
 pub(crate) mod tool_error;
 pub(crate) mod tool_result;
 #[cfg(feature = "schemars")]
