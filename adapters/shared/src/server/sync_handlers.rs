@@ -23,7 +23,8 @@ impl Server {
     /// arguments, `A` is `()` or a unit struct. A type whose JSON form is never an object, such as
     /// a number or a tuple, is reported as an error when the server starts.
     ///
-    /// Arguments that do not match `A` produce a tool error that the model can correct.
+    /// Arguments that do not match `A` produce a tool error that the model can correct. A tool with
+    /// the name of an earlier one replaces it.
     ///
     /// For a handler that is a future, use [`tool_async`](Self::tool_async).
     #[cfg(feature = "schemars")]

@@ -71,10 +71,11 @@ impl Cx {
     /// the client has answered, the handler runs again from the start, and `ask` returns the
     /// answer. A handler must therefore have no side effects before its last `ask`.
     ///
-    /// `key` identifies the form and must be unique within the handler. This method works with
-    /// every protocol revision, in handlers of tools, resources and prompts.
+    /// `key` identifies the form and must be unique within the handler. This method works in
+    /// handlers of tools, resources and prompts.
     ///
-    /// If the client does not support forms, the request fails. The error code is `-32021` in the
+    /// If the client does not support forms, or its revision (before 2025-06-18) has none, the
+    /// request fails. The error code is `-32021` in the
     /// modern era (from revision 2026-07-28) and `-32603` in legacy sessions.
     ///
     /// # Errors

@@ -63,6 +63,8 @@ impl<S: Send + Sync + 'static> State<S> {
     }
 
     /// Turns a method that may block into a handler with parameters `P`.
+    ///
+    /// The method is declared as `fn method(&self, params: P, cx: Cx) -> Result<R, ToolError>`.
     pub fn handler<P, R, M>(
         &self,
         method: M,
@@ -76,7 +78,8 @@ impl<S: Send + Sync + 'static> State<S> {
 
     /// Turns an asynchronous method into a handler with parameters `P`.
     ///
-    /// The method receives the state as an `Arc`, because its future outlives the call.
+    /// The method is declared as `async fn method(self: Arc<Self>, params: P, cx: AsyncCx)`; it
+    /// receives an `Arc` because its future outlives the call.
     pub fn handler_async<P, F, M>(
         &self,
         method: M,
