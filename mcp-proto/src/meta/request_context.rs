@@ -6,6 +6,7 @@
 
 use alloc::boxed::Box;
 use alloc::format;
+use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
@@ -237,13 +238,12 @@ pub(crate) fn write_revisions(
 /// Returns the error for an input request that needs capabilities which the client lacks.
 // CAP-15: the error names the missing capabilities.
 pub(crate) fn missing_capabilities(needs: &Capabilities, revision: Revision) -> ErrorObject {
-    let mut out = Vec::new();
-    let mut data = Object::begin(&mut out);
-    needs.write_required(data.key("requiredCapabilities"), Side::Client, revision);
-    data.end();
-    let code = code::MISSING_CLIENT_CAPABILITY;
-    ErrorObject::new(code, "the client did not declare a required capability")
-        .with_data(Raw::from_written(out))
+    let mut list = Vec::new();
+    needs.write_required(&mut list, Side::Client, revision);
+    let list = String::from_utf8_lossy(&list);
+    let why = format!("the client did not declare the capabilities {list}");
+    let out = format!(r#"{{"requiredCapabilities":{list}}}"#).into_bytes();
+    ErrorObject::new(code::MISSING_CLIENT_CAPABILITY, why).with_data(Raw::from_written(out))
 }
 
 /// Returns whether outgoing params carry a progress token.
