@@ -1,5 +1,5 @@
 //! Measures how long requests wait while one client keeps handlers busy, over HTTP, on each
-//! runtime: `interference [SECONDS]`.
+//! runtime: `interference [SECONDS [RUNTIME]]`.
 
 #![allow(clippy::expect_used, clippy::print_stdout, reason = "a tool prints, and may panic")]
 
@@ -56,7 +56,11 @@ fn main() {
          ping p99 | max | threads gone |"
     );
     println!("|---|---|--:|--:|--:|--:|--:|--:|--:|--:|");
+    let only = std::env::args().nth(2);
     for runtime in ["tokio", "smol", "blocking"] {
+        if only.as_ref().is_some_and(|only| only != runtime) {
+            continue;
+        }
         for (load, name) in Load::ALL {
             let times = measure(runtime, load, seconds);
             let [other, echo, ping] = times.waits;
@@ -152,7 +156,8 @@ fn quantiles(mut times: Vec<f64>) -> [f64; 3] {
 }
 
 fn connect(address: &str) -> Connection {
-    let remote = Remote::new(address).expect("a URL");
+    // So that the calls wait at the server, and not at the client for a connection.
+    let remote = Remote::new(address).expect("a URL").concurrent_calls_max(2_000);
     let client = Client::new("client", "1").revisions(&[Revision::V2025_11_25]);
     client.connect_http(remote).expect("it listens")
 }
