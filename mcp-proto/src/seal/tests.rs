@@ -1,9 +1,9 @@
 //! What opens and what does not, and the stability of the format.
 
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use std::sync::LazyLock;
 
 use proptest::prelude::*;
 use serde_json::{Map, Value};
@@ -35,10 +35,10 @@ fn call(params: &str) -> Request {
     request("tools/call", Some(params))
 }
 
-static ADA: LazyLock<Principal> = LazyLock::new(|| Principal::new("ada").unwrap());
-
 fn ada(request: &Request) -> Binding<'_> {
-    Binding { principal: Some(&ADA), request }
+    // Leaked, because the binding borrows it.
+    let ada = Box::leak(Box::new(Principal::new("ada").unwrap()));
+    Binding { principal: Some(ada), request }
 }
 
 /// Returns whether state sealed for one call of Ada's opens for another.

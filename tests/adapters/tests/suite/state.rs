@@ -39,8 +39,9 @@ impl Notes {
         Ok(notes.len())
     }
 
-    fn find(&self, index: &Variables) -> Option<String> {
-        self.0.lock().unwrap().get(index.text("index")?.parse::<usize>().ok()?).cloned()
+    fn find(&self, read: &ReadResource, index: &Variables) -> Option<ResourceContents> {
+        let index: usize = index.text("index")?.parse().ok()?;
+        Some(ResourceContents::text(read.uri.clone(), self.0.lock().unwrap().get(index)?))
     }
 
     fn read(
@@ -49,8 +50,7 @@ impl Notes {
         index: Variables,
         cx: Cx,
     ) -> Result<ResourceContents, ToolError> {
-        let note = self.find(&index).ok_or_else(|| cx.resource_not_found(&read.uri))?;
-        Ok(ResourceContents::text(read.uri, note))
+        self.find(&read, &index).ok_or_else(|| cx.resource_not_found(&read.uri))
     }
 
     async fn read_later(
@@ -59,8 +59,7 @@ impl Notes {
         index: Variables,
         cx: AsyncCx,
     ) -> Result<ResourceContents, ToolError> {
-        let note = self.find(&index).ok_or_else(|| cx.resource_not_found(&read.uri))?;
-        Ok(ResourceContents::text(read.uri, note))
+        self.find(&read, &index).ok_or_else(|| cx.resource_not_found(&read.uri))
     }
 
     fn summary(&self, _: GetPrompt, _cx: Cx) -> Result<PromptMessage, ToolError> {
