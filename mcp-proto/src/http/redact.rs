@@ -1,7 +1,6 @@
 //! The output of `Debug` for session ids and headers, without secrets.
 // HTTP-29: a session id is a credential. Its length helps to debug, its text does not.
 
-use alloc::string::String;
 use core::fmt;
 
 /// A secret, of which `Debug` shows the length only.
@@ -15,7 +14,7 @@ impl<T: AsRef<str>> fmt::Debug for Redacted<T> {
 }
 
 /// Headers, of which `Debug` shows the values that are known to be no secrets.
-pub(super) struct RedactedHeaders<'a, N>(pub(super) &'a [(N, String)]);
+pub(super) struct RedactedHeaders<'a, N, V>(pub(super) &'a [(N, V)]);
 
 /// The headers with values to show. All others are redacted, since drivers and tools add their own.
 const SHOWN: &[&str] = &[
@@ -30,13 +29,13 @@ const SHOWN: &[&str] = &[
     "x-accel-buffering",
 ];
 
-impl<N: AsRef<str>> fmt::Debug for RedactedHeaders<'_, N> {
+impl<N: AsRef<str>, V: AsRef<str>> fmt::Debug for RedactedHeaders<'_, N, V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut map = f.debug_map();
         for (name, value) in self.0 {
-            let name = name.as_ref();
+            let (name, value) = (name.as_ref(), value.as_ref());
             if SHOWN.iter().any(|shown| shown.eq_ignore_ascii_case(name)) {
-                map.entry(&name, value);
+                map.entry(&name, &value);
             } else {
                 map.entry(&name, &Redacted(value));
             }

@@ -1,7 +1,7 @@
 //! Rejections of HTTP requests: status, headers, and a JSON-RPC error body.
 
 use alloc::borrow::Cow;
-use alloc::string::{String, ToString};
+use alloc::string::ToString;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
@@ -21,7 +21,7 @@ use crate::rpc::{self, ErrorObject, RequestId};
 ///
 /// let refusal = admit(&Policy::default(), "PUT", &[("host", "localhost")]).unwrap_err();
 /// assert_eq!(refusal.status, 405);
-/// assert_eq!(refusal.headers[0], ("allow", "POST, GET, DELETE".to_string()));
+/// assert_eq!(refusal.headers[0], ("allow", "POST, GET, DELETE".into()));
 /// assert_eq!(refusal.to_string(), "405: HTTP method is not supported by Streamable HTTP");
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -31,7 +31,7 @@ pub struct Refusal {
     /// other 5xx statuses.
     pub status: u16,
     /// Headers, with names in lower case. Includes `content-type` if there is a body.
-    pub headers: Vec<(&'static str, String)>,
+    pub headers: Vec<(&'static str, Cow<'static, str>)>,
     /// A JSON-RPC error response, or empty.
     pub body: Vec<u8>,
     /// The reason, for logs.
@@ -73,7 +73,7 @@ impl Refusal {
         let mut body = Vec::new();
         let null_id = revision.is_some_and(|revision| revision.rules().unknown_id_is_null);
         rpc::error_line(&mut body, id, null_id, error);
-        let fields = vec![("content-type", "application/json".to_string())];
+        let fields = vec![("content-type", "application/json".into())];
         Self { status, headers: fields, body, reason: error.message.to_string().into() }
     }
 
@@ -83,7 +83,7 @@ impl Refusal {
 
     /// Adds a header. `name` must be in lower case.
     #[must_use]
-    pub fn header(mut self, name: &'static str, value: &str) -> Self {
+    pub fn header(mut self, name: &'static str, value: impl Into<Cow<'static, str>>) -> Self {
         self.headers.insert(0, (name, value.into()));
         self
     }

@@ -1,6 +1,6 @@
 //! The HTTP response that a server's driver sends.
 
-use alloc::string::String;
+use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -16,7 +16,7 @@ pub struct Reply {
     pub status: u16,
     /// Headers, with names in lower case. The driver adds the headers that frame the body, such as
     /// `content-length`.
-    pub headers: Vec<(&'static str, String)>,
+    pub headers: Vec<(&'static str, Cow<'static, str>)>,
     /// The body.
     pub body: Body,
 }

@@ -70,7 +70,8 @@ impl<'a> RequestHeaders<'a> {
             20 => ("mcp-protocol-version", &mut self.protocol_version),
             _ => return None,
         };
-        name.eq_ignore_ascii_case(known).then_some(field)
+        // Most HTTP stacks return names in lower case, and a plain comparison is faster.
+        (name == known || name.eq_ignore_ascii_case(known)).then_some(field)
     }
 
     /// Returns all values of `field`, whose header is `name`.

@@ -80,8 +80,8 @@ impl HeadCall<'_> {
         &self,
         function: impl FnOnce() -> T + Send + 'static,
     ) -> Option<T> {
-        let address = self.head.extensions.get::<PeerAddress>();
-        self.callbacks.call(address.map_or(0, |address| address.lane()), function).await
+        let lane = self.head.peer_address().map_or(0, PeerAddress::lane);
+        self.callbacks.call(lane, function).await
     }
 
     /// Refuses a request whose check or authentication takes too long.

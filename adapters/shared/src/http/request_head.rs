@@ -2,15 +2,15 @@
 
 use std::fmt;
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use bytes::BytesMut;
 use http::request::Parts;
 use http::uri::PathAndQuery;
-use http::{HeaderValue, Uri};
+use http::{HeaderValue, Request, Uri};
 use mcp_proto::Principal;
 
-use super::budget::{AddressShare, ByteLease};
+use super::budget::{AddressShare, ByteLease, PeerAddress};
 use crate::Cx;
 use crate::server::handler::context::HandlerLink;
 
@@ -29,7 +29,10 @@ use crate::server::handler::context::HandlerLink;
 pub struct RequestHead(Arc<HeadParts>);
 
 struct HeadParts {
-    parts: Parts,
+    /// The head with the texts in the read buffer of its connection; `None` once it was copied.
+    read: Mutex<Option<Parts>>,
+    /// The head with copies of its texts. Most requests are answered at once and need none.
+    copied: OnceLock<Parts>,
     /// What the head counts in the limits of the service.
     _lease: ByteLease,
     /// What the head counts in the limits of the client's address.
@@ -37,14 +40,48 @@ struct HeadParts {
 }
 
 impl RequestHead {
-    pub(super) fn new(mut parts: Parts, lease: ByteLease, share: AddressShare) -> Self {
-        detach(&mut parts);
-        Self(Arc::new(HeadParts { parts, _lease: lease, _share: share }))
+    pub(super) fn new(parts: Parts, lease: ByteLease, share: AddressShare) -> Self {
+        let read = Mutex::new(Some(parts));
+        Self(Arc::new(HeadParts { read, copied: OnceLock::new(), _lease: lease, _share: share }))
+    }
+
+    /// Reads the head without copying its texts.
+    pub(super) fn peek<T>(&self, read: impl FnOnce(&Parts) -> T) -> T {
+        if self.0.copied.get().is_none() {
+            let parts = self.0.read.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(parts) = &*parts {
+                return read(parts);
+            }
+        }
+        read(self)
+    }
+
+    /// Gives up the read buffer of the connection if the application may keep this head.
+    pub(super) fn detach_if_kept(&self) {
+        if Arc::strong_count(&self.0) > 1 {
+            self.0.copied();
+        }
+    }
+
+    /// Returns the address of the client, if it is known.
+    pub(super) fn peer_address(&self) -> Option<PeerAddress> {
+        self.peek(|parts| parts.extensions.get::<PeerAddress>().copied())
     }
 
     /// Returns the principal that a layer of a router has inserted into the extensions.
     pub(super) fn inserted_principal(&self) -> Option<Principal> {
-        self.extensions.get::<Principal>().cloned()
+        self.peek(|parts| parts.extensions.get::<Principal>().cloned())
+    }
+}
+
+impl HeadParts {
+    fn copied(&self) -> &Parts {
+        self.copied.get_or_init(|| {
+            let read = self.read.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let mut parts = read.unwrap_or_else(|| Request::new(()).into_parts().0);
+            detach(&mut parts);
+            parts
+        })
     }
 }
 
@@ -97,7 +134,7 @@ impl Deref for RequestHead {
     type Target = Parts;
 
     fn deref(&self) -> &Parts {
-        &self.0.parts
+        self.0.copied()
     }
 }
 
@@ -145,9 +182,19 @@ impl Cx {
 #[cfg(test)]
 mod tests {
     use bytes::Bytes;
-    use http::{HeaderValue, Request, Uri};
 
     use super::*;
+    use crate::http::budget::Counters;
+
+    fn head(parts: Parts) -> RequestHead {
+        let counters = Counters::default();
+        let lease = ByteLease::new(&counters.requests_bytes);
+        RequestHead::new(parts, lease, counters.requests_bytes_by_address.share(None))
+    }
+
+    fn buffer_has(buffer: &Bytes, value: &HeaderValue) -> bool {
+        buffer.as_ptr_range().contains(&value.as_bytes().as_ptr())
+    }
 
     #[test]
     fn a_kept_head_shares_no_memory_with_the_read_buffer() {
@@ -162,13 +209,17 @@ mod tests {
                 .header("authorization", value(8..20))
                 .header("accept", value(20..30))
                 .header("accept", value(20..22));
-            let mut parts = request.body(()).unwrap().into_parts().0;
+            let parts = request.body(()).unwrap().into_parts().0;
             let headers = parts.headers.clone();
-            detach(&mut parts);
-            assert_eq!((&parts.uri, &parts.headers), (&uri, &headers));
-            let shown = format!("{:?}", parts.headers);
+            let head = head(parts);
+            // While nothing else has the head, its texts are not copied.
+            head.detach_if_kept();
+            assert!(head.peek(|parts| buffer_has(&buffer, &parts.headers["accept"])));
+            kept.push(head.clone());
+            head.detach_if_kept();
+            assert_eq!((&head.uri, &head.headers), (&uri, &headers));
+            let shown = format!("{:?}", head.headers);
             assert!(shown.contains("text/plain") && !shown.contains("token"), "{shown}");
-            kept.push(parts);
         }
         assert!(buffer.is_unique(), "{buffer:?}");
     }

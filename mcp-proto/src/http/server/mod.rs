@@ -416,7 +416,8 @@ impl HttpServer {
     // HTTP-29: the response to `initialize` carries `Mcp-Session-Id`.
     fn with_session_id(&mut self, mut head: Reply) -> Reply {
         if self.server.peer().is_some() {
-            head.headers.extend(self.scope.take_session_id().map(|id| ("mcp-session-id", id)));
+            let id = self.scope.take_session_id();
+            head.headers.extend(id.map(|id| ("mcp-session-id", id.into())));
         }
         head
     }

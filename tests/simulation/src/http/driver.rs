@@ -175,7 +175,8 @@ pub(super) fn respond(shared: &mut Shared, net: &mut Net, id: ConnId, reply: Rep
     let now = shared.now;
     let Some(conn) = net.conns.get_mut(&id) else { return };
     let Reply { status, headers: fields, body } = reply;
-    let fields = fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    let fields =
+        fields.into_iter().map(|(name, value)| (name.to_owned(), value.into_owned())).collect();
     shared.mark(&format!("http.status {status}"));
     shared.tell(|| format!("   {id:?} gets {status} {fields:?} {body:?}"));
     if status >= 400 {

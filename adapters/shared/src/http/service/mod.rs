@@ -145,11 +145,13 @@ impl ServiceShared {
             None => head.inserted_principal(),
         };
         let principal = principal.as_ref();
-        match admit(&self.policy, head.method.as_str(), &head.headers)? {
+        let admitted =
+            head.peek(|parts| admit(&self.policy, parts.method.as_str(), &parts.headers))?;
+        match admitted {
             Admitted::Post(post) => {
                 // Counted until the connection has the message, which then counts it.
                 let mut lease = ByteLease::new(&self.options.counters.requests_bytes);
-                let mut share = self.address_share(&head);
+                let mut share = self.address_share(head.peer_address());
                 let body = self.read(body, &mut lease, &mut share).await?;
                 let exchange = self.post(&head, principal, &post, body, lease).await?;
                 let mut response = self.respond(exchange).await;
@@ -159,7 +161,7 @@ impl ServiceShared {
             Admitted::Get(get) => self.get(&get, principal).await,
             Admitted::Delete(id) => {
                 if self.sessions.remove(&id, principal) {
-                    Ok(response(204, &[], ResponseBody::whole(Bytes::new())))
+                    Ok(response(204, Vec::new(), ResponseBody::whole(Bytes::new())))
                 } else {
                     Err(Refusal::unknown_session(None))
                 }
@@ -171,7 +173,8 @@ impl ServiceShared {
     fn keep_head(&self, parts: Parts) -> Result<RequestHead, Refusal> {
         let bytes = head_bytes(&parts);
         let mut lease = ByteLease::new(&self.options.counters.requests_bytes);
-        let mut share = self.address_share(&parts);
+        let address = parts.extensions.get::<PeerAddress>();
+        let mut share = self.address_share(address.copied());
         self.count(bytes, &mut lease, &mut share)?;
         Ok(RequestHead::new(parts, lease, share))
     }
@@ -194,9 +197,8 @@ impl ServiceShared {
         Ok(())
     }
 
-    fn address_share(&self, parts: &Parts) -> AddressShare {
-        let address = parts.extensions.get::<PeerAddress>().map(|address| address.network());
-        self.options.counters.requests_bytes_by_address.share(address)
+    fn address_share(&self, address: Option<PeerAddress>) -> AddressShare {
+        self.options.counters.requests_bytes_by_address.share(address.map(PeerAddress::network))
     }
 
     /// Reads a body, within the limits on its size and duration, and counts its bytes.

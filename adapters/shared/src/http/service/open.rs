@@ -34,13 +34,14 @@ impl ServiceShared {
     ) -> Result<Exchange, Refusal> {
         let caller = caller(head, principal);
         let schema_of = |name: &str| self.server.schema_of(name);
-        let (post, decoded) = post.read_decoded(&self.policy, &head.headers, &body, &schema_of)?;
+        let (post, decoded) =
+            head.peek(|parts| post.read_decoded(&self.policy, &parts.headers, &body, &schema_of))?;
         let exchange = match post {
             Post::Modern { revision, message } => {
                 self.open_modern(caller, revision, &message, &body, decoded)?
             }
             Post::Initialize { .. } => {
-                let address = head.extensions.get::<PeerAddress>().copied();
+                let address = head.peer_address();
                 self.open_session(caller, address, &body, decoded)?
             }
             Post::Session { session, version, message } => {
@@ -79,6 +80,7 @@ impl ServiceShared {
             }
         };
         drop(lease);
+        head.detach_if_kept();
         Ok(exchange)
     }
 

@@ -1,5 +1,6 @@
 //! Builds responses from replies and refusals.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -42,20 +43,24 @@ impl ServiceShared {
             (ReplyBody::Events, Some(exchange)) => ResponseBody::events(exchange, &self.runtime),
             (ReplyBody::Events, None) => ResponseBody::whole(Bytes::new()),
         };
-        response(status, &fields, body)
+        response(status, fields, body)
     }
 }
 
 pub(super) fn response(
     status: u16,
-    fields: &[(&'static str, String)],
+    fields: Vec<(&'static str, Cow<'static, str>)>,
     body: ResponseBody,
 ) -> Response<ResponseBody> {
     let mut response = Response::new(body);
     *response.status_mut() =
         StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     for (name, value) in fields {
-        if let Ok(value) = HeaderValue::from_str(value) {
+        let value = match value {
+            Cow::Borrowed(value) => Bytes::from_static(value.as_bytes()),
+            Cow::Owned(value) => Bytes::from(value),
+        };
+        if let Ok(value) = HeaderValue::from_maybe_shared(value) {
             response.headers_mut().append(HeaderName::from_static(name), value);
         }
     }
