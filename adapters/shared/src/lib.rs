@@ -41,7 +41,9 @@ pub use process::stdio as standard;
 #[cfg(feature = "record")]
 pub use recorder::private_file;
 pub use server::Server;
+pub use server::catalog_edit::{CatalogEdit, EditError};
 pub use server::changes::Changes;
+pub use server::entries::{PromptEntry, ResourceEntry, TemplateEntry, ToolEntry};
 pub use server::events::Serving;
 pub use server::handler::asking::FormAnswer;
 pub use server::handler::context::{AsyncCx, Cx};

@@ -8,13 +8,14 @@ mod changed;
 mod error;
 mod lookup;
 mod quote;
+mod registration;
 mod resolved;
 mod table;
 mod uri_template;
 
-use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
+use alloc::sync::Arc;
 use core::fmt;
 
 pub use changed::ChangedList;
@@ -27,13 +28,16 @@ pub use uri_template::{TemplateError, UriTemplate, Variable, Variables};
 
 use crate::json::Raw;
 use crate::revision::Capability;
-use crate::schema::{CacheScope, Capabilities, Prompt, Resource, ResourceTemplate, Tool, scheme};
+use crate::schema::{CacheScope, Capabilities, Prompt, Resource, ResourceTemplate, Tool};
 
 /// The tools, resources, resource templates and prompts of a server, with handlers of type `H`.
 ///
 /// Lists are in insertion order, for every client and revision. Memory use depends only on the
-/// entries: requests from peers do not increase it. Methods that add or remove an entry return
-/// which list changed, as a [`ChangedList`], so that clients can be notified.
+/// entries: requests from peers do not increase it. Methods that add, replace or remove an entry
+/// return which list changed, as a [`ChangedList`], so that clients can be notified.
+///
+/// A clone is independent of the original. Cloning takes time proportional to the number of
+/// entries.
 ///
 /// ```
 /// use mcp_proto::catalog::{Catalog, Resolved};
@@ -52,6 +56,7 @@ use crate::schema::{CacheScope, Capabilities, Prompt, Resource, ResourceTemplate
 /// }
 /// ```
 // STL-11: lists do not depend on the connection. STL-12: their order is deterministic.
+#[derive(Clone)]
 pub struct Catalog<H> {
     tools: Table<Tool, H>,
     resources: Table<Resource, H>,
@@ -61,13 +66,12 @@ pub struct Catalog<H> {
     patterns: BTreeMap<(Rank, u64), UriTemplate>,
     pages: Pages,
     changing: bool,
-    replacing: bool,
     ttl_ms: u64,
     public: bool,
     check: Option<Check>,
 }
 
-type Check = Box<dyn Fn(&Tool, &Raw) -> Result<(), String> + Send + Sync>;
+type Check = Arc<dyn Fn(&Tool, &Raw) -> Result<(), String> + Send + Sync>;
 
 impl<H> Catalog<H> {
     /// Creates an empty catalog with pages of the default size; see [`Pages`].
@@ -87,7 +91,6 @@ impl<H> Catalog<H> {
             patterns: BTreeMap::new(),
             pages,
             changing: false,
-            replacing: false,
             ttl_ms: 0,
             public: false,
             check: None,
@@ -102,16 +105,6 @@ impl<H> Catalog<H> {
     #[must_use]
     pub const fn declare_list_changed(mut self) -> Self {
         self.changing = true;
-        self
-    }
-
-    /// Makes a new entry replace an existing one with an equal name, URI or URI template.
-    ///
-    /// The new entry takes the old entry's position in the list; the old entry's completion
-    /// handlers are dropped. By default, adding a duplicate fails with [`CatalogError::Duplicate`].
-    #[must_use]
-    pub const fn replace_duplicates(mut self) -> Self {
-        self.replacing = true;
         self
     }
 
@@ -154,176 +147,8 @@ impl<H> Catalog<H> {
         mut self,
         check: impl Fn(&Tool, &Raw) -> Result<(), String> + Send + Sync + 'static,
     ) -> Self {
-        self.check = Some(Box::new(check));
+        self.check = Some(Arc::new(check));
         self
-    }
-
-    /// Adds a tool at the end of the list.
-    ///
-    /// # Errors
-    /// Fails if
-    /// - a tool with this name exists (see [`replace_duplicates`](Self::replace_duplicates));
-    /// - the name is empty;
-    /// - the input schema is not an object with `"type":"object"`;
-    /// - the output schema is not an object;
-    /// - the tool does not fit on a page.
-    pub fn add_tool(&mut self, tool: Tool, handler: H) -> Result<ChangedList, CatalogError> {
-        if tool.name.is_empty() {
-            return Err(CatalogError::Invalid("the name is empty"));
-        }
-        let kind = tool.input_schema.member("type");
-        if kind.is_none_or(|kind| kind.to_text().as_deref() != Some("object")) {
-            return Err(CatalogError::Invalid("the input schema lacks `\"type\":\"object\"`"));
-        }
-        if tool.output_schema.as_ref().is_some_and(|schema| !schema.is_object()) {
-            return Err(CatalogError::Invalid("the output schema is not an object"));
-        }
-        let name = tool.name.clone();
-        self.tools.add(&name, tool, handler, self.pages, self.replacing).map(|_| ChangedList::Tools)
-    }
-
-    /// Adds a resource at the end of the list.
-    ///
-    /// # Errors
-    /// Fails if
-    /// - a resource with this URI exists (see [`replace_duplicates`](Self::replace_duplicates));
-    /// - the URI has no scheme;
-    /// - the resource does not fit on a page.
-    pub fn add_resource(
-        &mut self,
-        resource: Resource,
-        handler: H,
-    ) -> Result<ChangedList, CatalogError> {
-        if scheme(&resource.uri).is_none() {
-            return Err(CatalogError::Invalid("the URI has no scheme"));
-        }
-        let uri = resource.uri.clone();
-        self.resources
-            .add(&uri, resource, handler, self.pages, self.replacing)
-            .map(|_| ChangedList::Resources)
-    }
-
-    /// Adds a resource template at the end of the list.
-    ///
-    /// A read request resolves to the resource with the requested URI. If there is none, the
-    /// request resolves to the most specific template that matches the URI. These criteria decide
-    /// which template is the most specific; each one applies if those before it result in a tie:
-    /// 1. the most literal characters;
-    /// 2. the fewest `{+x}` and `{#x}` expressions;
-    /// 3. the fewest variables;
-    /// 4. the earliest position in the list.
-    ///
-    /// # Errors
-    /// Fails if
-    /// - an entry with this URI template exists (see
-    ///   [`replace_duplicates`](Self::replace_duplicates));
-    /// - the URI template is invalid or not supported (see [`UriTemplate`]);
-    /// - the entry does not fit on a page.
-    pub fn add_template(
-        &mut self,
-        template: ResourceTemplate,
-        handler: H,
-    ) -> Result<ChangedList, CatalogError> {
-        let pattern = UriTemplate::parse(&template.uri_template)?;
-        let number =
-            self.templates.add(pattern.as_str(), template, handler, self.pages, self.replacing)?;
-        self.patterns.insert((pattern.rank(), number), pattern);
-        Ok(ChangedList::Resources)
-    }
-
-    /// Adds a prompt at the end of the list.
-    ///
-    /// # Errors
-    /// Fails if
-    /// - a prompt with this name exists (see [`replace_duplicates`](Self::replace_duplicates));
-    /// - the name is empty;
-    /// - the argument names are not unique;
-    /// - the prompt does not fit on a page.
-    pub fn add_prompt(&mut self, prompt: Prompt, handler: H) -> Result<ChangedList, CatalogError> {
-        if prompt.name.is_empty() {
-            return Err(CatalogError::Invalid("the name is empty"));
-        }
-        let mut names = alloc::collections::BTreeSet::new();
-        if !prompt.arguments.iter().flatten().all(|argument| names.insert(&*argument.name)) {
-            return Err(CatalogError::Invalid("argument names are not unique"));
-        }
-        let name = prompt.name.clone();
-        self.prompts
-            .add(&name, prompt, handler, self.pages, self.replacing)
-            .map(|_| ChangedList::Prompts)
-    }
-
-    /// Adds a handler that completes an argument of a prompt.
-    ///
-    /// The handler is removed together with the prompt.
-    ///
-    /// # Errors
-    /// Fails with [`CatalogError::Unknown`] if the prompt or its argument does not exist, and with
-    /// [`CatalogError::Duplicate`] if the argument already has a completion handler.
-    pub fn add_prompt_completion(
-        &mut self,
-        prompt: &str,
-        argument: &str,
-        handler: H,
-    ) -> Result<(), CatalogError> {
-        let entry = self.prompts.find_mut(prompt).ok_or(CatalogError::Unknown)?;
-        let is_known = entry.item.has_argument(argument);
-        entry.add_completion(argument, handler, is_known)
-    }
-
-    /// Adds a handler that completes a variable of the resource template `uri_template`.
-    ///
-    /// The handler is removed together with the template.
-    ///
-    /// # Errors
-    /// Fails with [`CatalogError::Unknown`] if the template or its variable does not exist, and
-    /// with [`CatalogError::Duplicate`] if the variable already has a completion handler.
-    pub fn add_template_completion(
-        &mut self,
-        uri_template: &str,
-        variable: &str,
-        handler: H,
-    ) -> Result<(), CatalogError> {
-        let is_known = self.has_variable(uri_template, variable);
-        let entry = self.templates.find_mut(uri_template).ok_or(CatalogError::Unknown)?;
-        entry.add_completion(variable, handler, is_known)
-    }
-
-    /// Removes a tool and returns its handler.
-    ///
-    /// # Errors
-    /// Fails with [`CatalogError::Unknown`] if there is no such tool.
-    pub fn remove_tool(&mut self, name: &str) -> Result<(ChangedList, H), CatalogError> {
-        self.tools.remove(name).map(|(_, handler)| (ChangedList::Tools, handler))
-    }
-
-    /// Removes a resource and returns its handler.
-    ///
-    /// # Errors
-    /// Fails with [`CatalogError::Unknown`] if there is no such resource.
-    pub fn remove_resource(&mut self, uri: &str) -> Result<(ChangedList, H), CatalogError> {
-        self.resources.remove(uri).map(|(_, handler)| (ChangedList::Resources, handler))
-    }
-
-    /// Removes a resource template and returns its handler.
-    ///
-    /// # Errors
-    /// Fails with [`CatalogError::Unknown`] if there is no such template.
-    pub fn remove_template(
-        &mut self,
-        uri_template: &str,
-    ) -> Result<(ChangedList, H), CatalogError> {
-        let (number, handler) = self.templates.remove(uri_template)?;
-        self.patterns.retain(|(_, other), _| *other != number);
-        Ok((ChangedList::Resources, handler))
-    }
-
-    /// Removes a prompt and returns its handler.
-    ///
-    /// # Errors
-    /// Fails with [`CatalogError::Unknown`] if there is no such prompt.
-    pub fn remove_prompt(&mut self, name: &str) -> Result<(ChangedList, H), CatalogError> {
-        self.prompts.remove(name).map(|(_, handler)| (ChangedList::Prompts, handler))
     }
 
     /// Iterates over the tools in insertion order.
@@ -411,22 +236,6 @@ impl<H> fmt::Debug for Catalog<H> {
 impl<T, H> Entry<T, H> {
     const fn pair(&self) -> (&T, &H) {
         (&self.item, &self.handler)
-    }
-
-    fn add_completion(
-        &mut self,
-        argument: &str,
-        handler: H,
-        is_known: bool,
-    ) -> Result<(), CatalogError> {
-        if !is_known {
-            return Err(CatalogError::Unknown);
-        }
-        if self.completions.contains_key(argument) {
-            return Err(CatalogError::Duplicate);
-        }
-        self.completions.insert(argument.into(), handler);
-        Ok(())
     }
 }
 

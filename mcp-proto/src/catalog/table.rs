@@ -49,7 +49,7 @@ impl Pages {
 }
 
 /// A catalog entry with its handlers.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Entry<T, H> {
     pub(super) item: T,
     pub(super) handler: H,
@@ -60,7 +60,7 @@ pub(super) struct Entry<T, H> {
     bytes: usize,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Table<T, H> {
     entries: BTreeMap<u64, Entry<T, H>>,
     numbers: BTreeMap<Box<str>, u64>,
@@ -70,29 +70,38 @@ pub(super) struct Table<T, H> {
     last_number: u64,
 }
 
+/// Where an entry is inserted.
+#[derive(Clone, Copy)]
+pub(super) enum Position {
+    /// At the end, as a new entry.
+    End,
+    /// In place of the entry with this key.
+    Same,
+}
+
 impl<T: Encode, H> Table<T, H> {
     pub(super) const fn new(cursor_prefix: char) -> Self {
         Self { entries: BTreeMap::new(), numbers: BTreeMap::new(), cursor_prefix, last_number: 0 }
     }
 
-    /// Adds an entry at the end, or replaces the entry with this key if `replaces` is set. Returns
-    /// the number of the entry.
-    pub(super) fn add(
+    /// Inserts an entry. Returns its number.
+    pub(super) fn insert(
         &mut self,
         key: &str,
         item: T,
         handler: H,
         pages: Pages,
-        replaces: bool,
+        position: Position,
     ) -> Result<u64, CatalogError> {
         let bytes = encoded_bytes_max(&item)?;
         if bytes > pages.entries_bytes_max() {
             return Err(CatalogError::TooLong);
         }
-        let number = match self.numbers.entry(key.into()) {
-            btree_map::Entry::Occupied(_) if !replaces => return Err(CatalogError::Duplicate),
-            btree_map::Entry::Occupied(place) => *place.get(),
-            btree_map::Entry::Vacant(place) => {
+        let number = match (self.numbers.entry(key.into()), position) {
+            (btree_map::Entry::Occupied(_), Position::End) => return Err(CatalogError::Duplicate),
+            (btree_map::Entry::Occupied(place), Position::Same) => *place.get(),
+            (btree_map::Entry::Vacant(_), Position::Same) => return Err(CatalogError::Unknown),
+            (btree_map::Entry::Vacant(place), Position::End) => {
                 self.last_number += 1;
                 *place.insert(self.last_number)
             }

@@ -253,13 +253,13 @@ fn cancelling_a_call_cancels_its_question() {
     story(|| {
         let runs = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&runs);
-        let server = inn().tool_with(tool("introduce"), move |arguments: Value, cx| {
+        let server = inn().tool_with(tool("introduce_counted"), move |arguments: Value, cx| {
             counted.fetch_add(1, Ordering::Relaxed);
             introduce(arguments, cx)
         });
         let (mut hand, serving) = serve_by_hand(server);
         hand.greet(json!({"elicitation": {}}));
-        hand.call_tool(1, "introduce", &json!({}));
+        hand.call_tool(1, "introduce_counted", &json!({}));
         let question = hand.hear();
         assert_eq!(question["method"], "elicitation/create");
         hand.notify("notifications/cancelled", &json!({"requestId": 1}));

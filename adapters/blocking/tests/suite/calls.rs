@@ -139,12 +139,9 @@ fn tools_are_listed_in_order_of_registration_over_all_pages() {
         let server = names.iter().fold(server().page_max(2), |server, name| {
             server.tool_raw(name, "An animal", raw(json!({"type": "object"})), |_, _| Ok("hello"))
         });
-        // A tool added under an existing name replaces the first one in place.
-        let server = server.tool_with(tool("ant"), |_: Value, _| Ok("the second ant"));
         let (client, serving) = pair(client(), server);
         let listed = client.list_tools().unwrap();
         assert_eq!(listed.iter().map(|tool| &*tool.name).collect::<Vec<_>>(), names);
-        assert_eq!(success(client.call_tool("ant", &json!({})).wait()), "the second ant");
 
         let page = client.call(ListTools::default()).wait().unwrap();
         assert_eq!(page.tools.len(), 2);

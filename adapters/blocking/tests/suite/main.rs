@@ -17,6 +17,7 @@ mod asking;
 mod calls;
 mod changes;
 mod crowds;
+mod editing;
 mod full_pipes;
 mod listening;
 mod offering;

@@ -189,9 +189,13 @@ fn registered_entries_are_declared() {
             "resources": {"listChanged": true, "subscribe": true},
         });
         assert_eq!(declared(library().declare_list_changed()), changing);
+        // A handle may add the first tool later.
         let mut server = library();
         let _changes = server.changes();
-        assert_eq!(declared(server), changing);
+        let mut declared_now = declared(server);
+        assert_eq!(declared_now["tools"].take(), json!({"listChanged": true}));
+        declared_now.as_object_mut().unwrap().remove("tools");
+        assert_eq!(declared_now, changing);
         assert_eq!(
             declared(library().on_subscription(|_| {}))["resources"],
             json!({"subscribe": true})
@@ -249,6 +253,23 @@ fn invalid_entries_are_errors_when_the_server_starts() {
             "the resource template `a://{`",
         ),
         (server().prompt_completion("none", "x", |_, _| Ok(Vec::new())), "a completion of `x`"),
+        (
+            server().tool("one", "", |(), _| Ok("1")).tool("one", "", |(), _| Ok("2")),
+            "the tool `one` cannot be offered: it exists already: choose another name, or replace",
+        ),
+        (library().prompt(Prompt::new("greet"), |_, _| Ok(Vec::new())), "the prompt `greet`"),
+        (library().resource(Resource::new("note://a", "b"), unread), "the resource `note://a`"),
+        (
+            library().resource_template(ResourceTemplate::new(FILES, "again"), |read, _, cx| {
+                unread(read, cx)
+            }),
+            "the resource template `file:///{name}`",
+        ),
+        (
+            library().template_completion(FILES, "name", |_, _| Ok(Vec::new())),
+            "a completion of `name`",
+        ),
+        (server().tool("number", "", |_: u8, _| Ok("")), "the tool `number` cannot be offered"),
     ];
     for (server, what) in refusals {
         let error = server.serve(empty(), sink()).unwrap_err();

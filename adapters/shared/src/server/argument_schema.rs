@@ -8,30 +8,19 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 
-use super::Server;
-use crate::server::handler::Handler;
 use crate::server::handler::tool_result::{IntoToolResult, with_output_schema};
 
-impl Server {
-    /// Adds a tool whose input schema is derived from the type of its arguments, and its
-    /// output schema from the type of its results.
-    pub(super) fn add_derived_tool<A: JsonSchema, R: IntoToolResult>(
-        mut self,
-        name: &str,
-        description: &str,
-        handler: Handler,
-    ) -> Self {
-        match argument_schema::<A>() {
-            Ok(schema) => {
-                let tool = Tool::new(name, schema).description(description);
-                self.add_tool(with_output_schema::<R>(tool), handler)
-            }
-            Err(reason) => {
-                self.builder.refuse(format!("the tool `{name}` cannot be offered: {reason}"));
-                self
-            }
-        }
-    }
+/// Returns a tool whose input schema is derived from the type of its arguments, and its output
+/// schema from the type of its results.
+///
+/// # Errors
+/// Fails, with the name of the tool and the reason, if the tool cannot be offered.
+pub(super) fn derived_tool<A: JsonSchema, R: IntoToolResult>(
+    name: &str,
+    description: &str,
+) -> Result<Tool, (String, String)> {
+    let schema = argument_schema::<A>().map_err(|reason| (name.to_owned(), reason))?;
+    Ok(with_output_schema::<R>(Tool::new(name, schema).description(description)))
 }
 
 /// Derives the schema of a tool's arguments from their type.

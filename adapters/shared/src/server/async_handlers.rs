@@ -11,10 +11,11 @@ use mcp_proto::schema::{
 use serde::de::DeserializeOwned;
 
 use super::Server;
+use crate::server::entries::{PromptEntry, ResourceEntry, TemplateEntry, ToolEntry};
+use crate::server::handler::HandlerFn;
 use crate::server::handler::context::AsyncCx;
 use crate::server::handler::tool_error::ToolError;
-use crate::server::handler::tool_result::{IntoToolResult, with_output_schema};
-use crate::server::handler::{Handler, HandlerFn};
+use crate::server::handler::tool_result::IntoToolResult;
 
 /// Registration of asynchronous handlers.
 ///
@@ -35,7 +36,7 @@ impl Server {
         R: IntoToolResult,
         F: Future<Output = Result<R, ToolError>> + Send + 'static,
     {
-        self.add_derived_tool::<A, R>(name, description, Handler::tool_async(handler))
+        self.register(|edit| edit.add_tool(ToolEntry::new_async(name, description, handler)))
     }
 
     /// Adds a tool with an explicit definition and an asynchronous handler.
@@ -51,7 +52,7 @@ impl Server {
         R: IntoToolResult,
         F: Future<Output = Result<R, ToolError>> + Send + 'static,
     {
-        self.add_tool(with_output_schema::<R>(tool), Handler::tool_async(handler))
+        self.register(|edit| edit.add_tool(ToolEntry::with_async(tool, handler)))
     }
 
     /// Adds a tool with raw JSON arguments and an asynchronous handler.
@@ -68,10 +69,8 @@ impl Server {
         R: IntoToolResult,
         F: Future<Output = Result<R, ToolError>> + Send + 'static,
     {
-        self.add_tool(
-            with_output_schema::<R>(Tool::new(name, schema).description(description)),
-            Handler::tool_raw_async(handler),
-        )
+        let entry = ToolEntry::raw_async(name, description, schema, handler);
+        self.register(|edit| edit.add_tool(entry))
     }
 
     /// Adds a resource with an asynchronous handler; see [`resource`](Self::resource).
@@ -83,7 +82,7 @@ impl Server {
     where
         F: Future<Output = Result<R, ToolError>> + Send + 'static,
     {
-        self.add_resource(resource, HandlerFn::future(move |(read, _), cx| handler(read, cx)))
+        self.register(|edit| edit.add_resource(ResourceEntry::new_async(resource, handler)))
     }
 
     /// Adds a resource template with an asynchronous handler.
@@ -97,8 +96,7 @@ impl Server {
     where
         F: Future<Output = Result<R, ToolError>> + Send + 'static,
     {
-        let handler = HandlerFn::future(move |(read, variables), cx| handler(read, variables, cx));
-        self.add_template(template, handler)
+        self.register(|edit| edit.add_template(TemplateEntry::new_async(template, handler)))
     }
 
     /// Sets an asynchronous completion handler for a variable of a resource template.
@@ -113,7 +111,8 @@ impl Server {
     where
         F: Future<Output = Result<R, ToolError>> + Send + 'static,
     {
-        self.complete_template(uri_template, variable, HandlerFn::future(handler))
+        let handler = HandlerFn::future(handler);
+        self.register(|edit| edit.add_template_completion(uri_template, variable, handler))
     }
 
     /// Adds a prompt with an asynchronous handler; see [`prompt`](Self::prompt).
@@ -125,7 +124,7 @@ impl Server {
     where
         F: Future<Output = Result<R, ToolError>> + Send + 'static,
     {
-        self.add_prompt(prompt, HandlerFn::future(handler))
+        self.register(|edit| edit.add_prompt(PromptEntry::new_async(prompt, handler)))
     }
 
     /// Sets an asynchronous completion handler for an argument of a prompt.
@@ -140,6 +139,7 @@ impl Server {
     where
         F: Future<Output = Result<R, ToolError>> + Send + 'static,
     {
-        self.complete_prompt(prompt, argument, HandlerFn::future(handler))
+        let handler = HandlerFn::future(handler);
+        self.register(|edit| edit.add_prompt_completion(prompt, argument, handler))
     }
 }

@@ -4,13 +4,14 @@ use std::io;
 use std::mem;
 
 use mcp_proto::Capability;
-use mcp_proto::catalog::{Catalog, CatalogError};
+use mcp_proto::catalog::Catalog;
+use mcp_proto::schema::Capabilities;
 use mcp_proto::server::Config;
 
+use crate::server::catalog_edit::{CatalogEdit, EditError};
 use crate::server::changes::Changes;
 use crate::server::handler::Handler;
 use crate::server::handler::round_state::StateSealing;
-use crate::validation::ToolChecks;
 
 /// The catalog of a server, its further capabilities, and the first error so far.
 #[derive(Clone)]
@@ -18,11 +19,12 @@ pub(crate) struct Builder {
     pub(crate) config: Config,
     pub(crate) changes: Changes,
     pub(crate) sealing: StateSealing,
-    pub(crate) checks: ToolChecks,
     /// Capabilities declared in addition to those of the catalog.
     pub(crate) extra: Vec<Capability>,
     /// Resource subscriptions are declared.
     pub(crate) has_subscriptions: bool,
+    /// Lists of all kinds are declared, because a handle may add their first entries later.
+    pub(crate) has_changes: bool,
     /// The first invalid entry, and what is wrong with it.
     error: Option<String>,
 }
@@ -33,35 +35,29 @@ impl Builder {
             config: Config::new(name, version),
             changes: Changes::new(),
             sealing: StateSealing::default(),
-            checks: ToolChecks::default(),
             extra: Vec::new(),
             has_subscriptions: false,
+            has_changes: false,
             error: None,
         }
     }
 
-    /// Adds an entry to the catalog. [`config`](Self::config) reports the error if it is invalid.
-    pub(crate) fn add<T>(
+    /// Changes the catalog. [`config`](Self::config) reports the first error.
+    pub(crate) fn register(
         &mut self,
-        what: &str,
-        add: impl FnOnce(&mut Catalog<Handler>) -> Result<T, CatalogError>,
+        register: impl FnOnce(&mut CatalogEdit<'_>) -> Result<(), EditError>,
     ) {
-        let added = add(&mut self.changes.catalog_mut());
-        if let Err(refused) = added {
-            self.error.get_or_insert_with(|| format!("{what} cannot be offered: {refused}"));
+        let checks = self.changes.checks();
+        let registered =
+            self.changes.with_catalog(|catalog| register(&mut CatalogEdit::new(catalog, checks)));
+        if let Err(error) = registered {
+            self.error.get_or_insert_with(|| error.to_string());
         }
-    }
-
-    /// Records why an entry is invalid. [`config`](Self::config) reports it.
-    #[cfg(feature = "schemars")]
-    pub(crate) fn refuse(&mut self, reason: String) {
-        self.error.get_or_insert(reason);
     }
 
     /// Configures the catalog.
     pub(crate) fn configure(&self, configure: impl FnOnce(Catalog<Handler>) -> Catalog<Handler>) {
-        let mut catalog = self.changes.catalog_mut();
-        *catalog = configure(mem::take(&mut *catalog));
+        self.changes.with_catalog(|catalog| *catalog = configure(mem::take(catalog)));
     }
 
     /// Returns the configuration of the server's connections, with all capabilities.
@@ -71,13 +67,16 @@ impl Builder {
     pub(crate) fn config(&self) -> io::Result<Config> {
         let invalid_tool = || {
             let catalog = self.changes.catalog();
-            self.checks.first_invalid(catalog.tools().map(|(tool, _)| tool))
+            self.changes.checks().first_invalid(catalog.tools().map(|(tool, _)| tool))
         };
         if let Some(error) = self.error.clone().or_else(invalid_tool) {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, error));
         }
         // CAP-01: declares what is offered, and nothing else.
         let mut capabilities = self.changes.catalog().capabilities();
+        if self.has_changes {
+            capabilities = LISTS_CHANGED.into_iter().fold(capabilities, Capabilities::with);
+        }
         for capability in &self.extra {
             capabilities = capabilities.with(*capability);
         }
@@ -87,3 +86,10 @@ impl Builder {
         Ok(self.config.clone().capabilities(capabilities).decide_subscriptions())
     }
 }
+
+/// The notifications of changed lists.
+const LISTS_CHANGED: [Capability; 3] = [
+    Capability::PromptsListChanged,
+    Capability::ResourcesListChanged,
+    Capability::ToolsListChanged,
+];

@@ -1,20 +1,27 @@
 //! Changes to a running server: the catalog shared by all its connections, and the notifications
 //! sent over them.
 
+use std::collections::BTreeSet;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, Weak};
 
-use mcp_proto::catalog::{Catalog, CatalogError, ChangedList};
+use mcp_proto::catalog::{Catalog, ChangedList};
 use mcp_proto::schema::Tool;
 use mcp_proto::{Change, Misuse};
 use serde::de::DeserializeOwned;
 
+use crate::server::catalog_edit::{CatalogEdit, EditError};
+use crate::server::entries::ToolEntry;
 use crate::server::handler::Handler;
 use crate::server::handler::context::{Cx, HandlerLink};
 use crate::server::handler::tool_error::ToolError;
-use crate::server::handler::tool_result::{IntoToolResult, with_output_schema};
+use crate::server::handler::tool_result::IntoToolResult;
+#[cfg(feature = "jsonschema")]
+use crate::validation::Schemas;
+use crate::validation::ToolChecks;
 
-/// A handle that changes a running server's tools and notifies clients of changes.
+/// A handle that changes the tools, resources and prompts of a running server, and notifies clients
+/// of changes.
 ///
 /// In the modern era (from revision 2026-07-28), clients receive only the notifications that they
 /// have subscribed to. In the legacy era (up to 2025-11-25), clients subscribe only to resources; a
@@ -23,6 +30,7 @@ use crate::server::handler::tool_result::{IntoToolResult, with_output_schema};
 /// does not read is notified later, once for each list or resource that changed.
 ///
 /// A server sends only the notifications that it declares; see
+/// [`Server::changes`](crate::Server::changes) and
 /// [`Server::declare_list_changed`](crate::Server::declare_list_changed). Sending an undeclared
 /// notification fails, but only while a client is connected.
 #[derive(Clone)]
@@ -31,7 +39,11 @@ pub struct Changes {
 }
 
 struct Hub {
-    catalog: RwLock<Catalog<Handler>>,
+    /// Exchanged as a whole: each request sees one state, and no user code runs under the lock.
+    catalog: RwLock<Arc<Catalog<Handler>>>,
+    /// Held during an edit, so that none is lost.
+    edits: Mutex<()>,
+    checks: OnceLock<ToolChecks>,
     connections: Mutex<Vec<Weak<dyn HandlerLink>>>,
 }
 
@@ -76,51 +88,136 @@ impl Changes {
         self.send(Change::Resource(uri))
     }
 
-    /// Adds or replaces a tool and notifies clients.
+    /// Changes tools, resources, resource templates and prompts, all at once.
     ///
-    /// The parameters are those of [`Server::tool_with`](crate::Server::tool_with).
+    /// Each request sees the state before the edit or the state after it. Once the edit is
+    /// complete, clients are notified, once for each kind of list that changed. If `edit` fails or
+    /// panics, nothing changes. Requests in flight complete with the handlers that they started
+    /// with.
     ///
-    /// If the server starts without tools, declare the notification by passing
-    /// `Capability::ToolsListChanged` to [`Server::capability`](crate::Server::capability).
+    /// Edits run one at a time. `edit` must therefore not call this method for its own server: that
+    /// would wait forever. Requests do not wait for edits. An edit takes time proportional to the
+    /// number of entries, because it changes a copy of them. Handlers that are no longer needed are
+    /// dropped after the edit.
+    ///
+    /// With [`Server::changes`](crate::Server::changes), lists may be empty when the server starts.
+    /// Completions are declared only if an entry has some when the connection is opened; otherwise
+    /// pass `Capability::Completions` to [`Server::capability`](crate::Server::capability).
+    ///
+    /// ```
+    /// # use mcp_adapter as mcp_tokio;
+    /// use mcp_tokio::proto::schema::{Resource, ResourceContents};
+    /// use mcp_tokio::{ResourceEntry, Server, ToolEntry};
+    ///
+    /// let mut server = Server::new("notes", "1.0.0").tool("login", "Logs in", |(), _cx| Ok(()));
+    /// let changes = server.changes();
+    ///
+    /// // Later, while clients are connected:
+    /// changes.edit(|edit| {
+    ///     edit.remove_tool("login")?;
+    ///     edit.add_tool(ToolEntry::new("logout", "Logs out", |(), _cx| Ok(())))?;
+    ///     edit.add_resource(ResourceEntry::new(Resource::new("note://1", "1"), |read, _cx| {
+    ///         Ok(ResourceContents::text(read.uri, "buy milk"))
+    ///     }))
+    /// })?;
+    /// # Ok::<(), mcp_tokio::EditError>(())
+    /// ```
     ///
     /// # Errors
-    /// Fails with a [`CatalogError`] if the tool definition is invalid.
+    /// Fails with the error of `edit`.
+    pub fn edit<T>(
+        &self,
+        edit: impl FnOnce(&mut CatalogEdit<'_>) -> Result<T, EditError>,
+    ) -> Result<T, EditError> {
+        // Dropped without the lock, with all handlers of the copy or of the old state.
+        let mut catalog;
+        let (edited, changed) = {
+            let _editing = self.lock_edits();
+            catalog = self.catalog();
+            let mut editor = CatalogEdit::new(Arc::make_mut(&mut catalog), self.checks());
+            let edited = edit(&mut editor)?;
+            let changed = editor.into_changed();
+            if !changed.is_empty() {
+                self.exchange(&mut catalog);
+            }
+            (edited, changed)
+        };
+        drop(catalog);
+        self.send_lists_changed(changed);
+        Ok(edited)
+    }
+
+    /// Adds a tool and notifies clients.
+    ///
+    /// The parameters are those of [`Server::tool_with`](crate::Server::tool_with). To change more
+    /// than one entry, or with handlers of other kinds, use [`edit`](Self::edit).
+    ///
+    /// # Errors
+    /// Fails if a tool of this name exists, or if the tool is invalid.
     pub fn add_tool<A, R>(
         &self,
         tool: Tool,
         handler: impl Fn(A, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
-    ) -> Result<(), CatalogError>
+    ) -> Result<(), EditError>
     where
         A: DeserializeOwned,
         R: IntoToolResult,
     {
-        let tool = with_output_schema::<R>(tool);
-        let changed = self.catalog_mut().add_tool(tool, Handler::tool(handler))?;
-        self.send_list_changed(changed);
-        Ok(())
+        self.edit(|edit| edit.add_tool(ToolEntry::with(tool, handler)))
     }
 
     /// Removes a tool and notifies clients. Calls in flight complete normally.
     ///
     /// # Errors
-    /// Fails with [`CatalogError::Unknown`] if there is no tool with this name.
-    pub fn remove_tool(&self, name: &str) -> Result<(), CatalogError> {
-        let (changed, _handler) = self.catalog_mut().remove_tool(name)?;
-        self.send_list_changed(changed);
-        Ok(())
+    /// Fails if there is no tool of this name.
+    pub fn remove_tool(&self, name: &str) -> Result<(), EditError> {
+        self.edit(|edit| edit.remove_tool(name))
     }
 
     pub(crate) fn new() -> Self {
-        let catalog = RwLock::new(Catalog::new().replace_duplicates());
-        Self { hub: Arc::new(Hub { catalog, connections: Mutex::default() }) }
+        let hub = Hub {
+            catalog: RwLock::default(),
+            edits: Mutex::default(),
+            checks: OnceLock::new(),
+            connections: Mutex::default(),
+        };
+        Self { hub: Arc::new(hub) }
     }
 
-    pub(crate) fn catalog(&self) -> RwLockReadGuard<'_, Catalog<Handler>> {
-        self.hub.catalog.read().unwrap_or_else(PoisonError::into_inner)
+    /// Returns the current state of the catalog.
+    pub(crate) fn catalog(&self) -> Arc<Catalog<Handler>> {
+        Arc::clone(&self.hub.catalog.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    pub(crate) fn catalog_mut(&self) -> RwLockWriteGuard<'_, Catalog<Handler>> {
-        self.hub.catalog.write().unwrap_or_else(PoisonError::into_inner)
+    /// Changes the catalog in place, without notifications: clients may not be connected yet.
+    pub(crate) fn with_catalog<T>(&self, change: impl FnOnce(&mut Catalog<Handler>) -> T) -> T {
+        let _editing = self.lock_edits();
+        let mut catalog = self.hub.catalog.write().unwrap_or_else(PoisonError::into_inner);
+        change(Arc::make_mut(&mut catalog))
+    }
+
+    /// Returns the checks of tools, which are off by default.
+    pub(crate) fn checks(&self) -> ToolChecks {
+        self.hub.checks.get().cloned().unwrap_or_default()
+    }
+
+    /// Turns the checks of tools on; returns the compiled schemas.
+    #[cfg(feature = "jsonschema")]
+    pub(crate) fn enable_checks(&self) -> Arc<Schemas> {
+        let (checks, schemas) = ToolChecks::enabled();
+        // Checks that were turned on before have schemas of their own, which are equal.
+        let _already_on = self.hub.checks.set(checks);
+        schemas
+    }
+
+    fn lock_edits(&self) -> MutexGuard<'_, ()> {
+        self.hub.edits.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Exchanges the current state of the catalog.
+    fn exchange(&self, catalog: &mut Arc<Catalog<Handler>>) {
+        let mut current = self.hub.catalog.write().unwrap_or_else(PoisonError::into_inner);
+        std::mem::swap(&mut *current, catalog);
     }
 
     /// Sends notifications over `connection` as long as it is alive.
@@ -130,13 +227,15 @@ impl Changes {
         connections.push(Arc::downgrade(connection));
     }
 
-    /// Sends a list-changed notification if the server declares it.
-    fn send_list_changed(&self, changed: ChangedList) {
-        let _undeclared = self.send(match changed {
-            ChangedList::Prompts => Change::Prompts,
-            ChangedList::Resources => Change::Resources,
-            ChangedList::Tools => Change::Tools,
-        });
+    /// Sends the list-changed notifications that the server declares.
+    fn send_lists_changed(&self, changed: BTreeSet<ChangedList>) {
+        for list in changed {
+            let _undeclared = self.send(match list {
+                ChangedList::Prompts => Change::Prompts,
+                ChangedList::Resources => Change::Resources,
+                ChangedList::Tools => Change::Tools,
+            });
+        }
     }
 
     fn send(&self, change: Change<'_>) -> Result<(), Misuse> {

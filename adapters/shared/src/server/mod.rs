@@ -4,7 +4,9 @@
 mod argument_schema;
 mod async_handlers;
 pub(crate) mod builder;
+pub(crate) mod catalog_edit;
 pub(crate) mod changes;
+pub(crate) mod entries;
 pub(crate) mod events;
 pub(crate) mod handler;
 mod id_hasher;
@@ -16,11 +18,7 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
-use mcp_proto::catalog::Variables;
-use mcp_proto::schema::{
-    Complete, CompleteResult, GetPrompt, GetPromptResult, Implementation, Prompt, ReadResource,
-    ReadResourceResult, Resource, ResourceTemplate, Tool,
-};
+use mcp_proto::schema::{Implementation, Tool};
 use mcp_proto::server::{Config, Server as Machine};
 use mcp_proto::stdio::Stdio;
 use mcp_proto::{Capability, Instant, Limits, Raw, Violation};
@@ -30,9 +28,9 @@ use crate::exec::clock::Clock;
 use crate::exec::workers::{HandlerThreads, Spawn, THREADS_MAX, Workers, handler_threads};
 use crate::recorder::Recorder;
 use crate::server::builder::Builder;
+use crate::server::catalog_edit::{CatalogEdit, EditError};
 use crate::server::changes::Changes;
 use crate::server::events::{Callback, ServerShared, Serving};
-use crate::server::handler::{Handler, HandlerFn};
 use crate::server::subscriptions::{SubscriptionChange, SubscriptionCx, UriCheck};
 use crate::trace::Trace;
 use crate::transport::link::{Link, Transport};
@@ -44,9 +42,12 @@ use crate::transport::shutdown::DriverHandle;
 /// `mcp-tokio`.
 ///
 /// The capabilities for the registered entries (tools, resources and prompts) are declared
-/// automatically. Lists keep the order of registration; an entry with an existing name replaces the
-/// earlier entry at its position. An invalid entry, such as a tool whose schema does not describe
-/// an object, is reported as an error when the server starts.
+/// automatically. Lists keep the order of registration. The start of the server fails if an entry
+/// is invalid, such as a tool whose schema does not describe an object, or if a second entry has
+/// the name of an earlier one. To change entries while the server runs, use [`Changes::edit`].
+///
+/// The specification recommends tool names of 1 to 128 ASCII letters, digits, `_`, `-` and `.`.
+/// Other names are accepted; with the `tracing` feature, a warning reports them.
 ///
 /// A handler is a function or a future. If it panics, its request fails with an internal error;
 /// other requests are not affected.
@@ -146,8 +147,8 @@ impl Server {
     /// Of this method and [`check_arguments`](Self::check_arguments), which sets a check of your
     /// own, the one called last applies to arguments.
     #[cfg(feature = "jsonschema")]
-    pub fn checked(mut self) -> Self {
-        let schemas = self.builder.checks.enable();
+    pub fn checked(self) -> Self {
+        let schemas = self.builder.changes.enable_checks();
         self.check_arguments(move |tool, arguments| schemas.check(&tool.input_schema, arguments))
     }
 
@@ -162,12 +163,15 @@ impl Server {
         self
     }
 
-    /// Returns a handle that notifies clients of changes, for use outside handlers.
+    /// Returns a handle that changes the running server and notifies clients, for use outside
+    /// handlers.
     ///
-    /// Like [`declare_list_changed`](Self::declare_list_changed), this method also declares the
-    /// notifications. Handlers use [`Cx::changes`](crate::Cx::changes) instead.
+    /// This method also declares tools, resources and prompts, with change notifications and
+    /// resource subscriptions, even if their lists are empty: the handle may add their first
+    /// entries later. Handlers use [`Cx::changes`](crate::Cx::changes), and a server that needs no
+    /// handle elsewhere declares less with [`declare_list_changed`](Self::declare_list_changed).
     pub fn changes(&mut self) -> Changes {
-        self.builder.configure(mcp_proto::catalog::Catalog::declare_list_changed);
+        self.builder.has_changes = true;
         self.builder.has_subscriptions = true;
         self.builder.changes.clone()
     }
@@ -220,7 +224,8 @@ impl Server {
 
     /// Declares a capability beyond those derived from the registered entries.
     ///
-    /// A server needs this, for example, if it adds its first tool only after it has started.
+    /// A server needs this, for example, if a handler adds the first prompt through
+    /// [`Cx::changes`](crate::Cx::changes) after the server has started.
     pub fn capability(mut self, capability: Capability) -> Self {
         self.builder.extra.push(capability);
         self
@@ -425,7 +430,7 @@ impl Server {
         let shared = ServerShared {
             changes: self.builder.changes.clone(),
             sealing: self.builder.sealing.clone(),
-            checks: self.builder.checks.clone(),
+            checks: self.builder.changes.checks(),
             callbacks: self.callbacks(Arc::clone(&runtime)),
             workers: Workers::new(Arc::clone(&self.threads), runtime)
                 .for_single_request(transport.is_single_request()),
@@ -437,70 +442,13 @@ impl Server {
     }
 }
 
-// Registration, for handlers of either kind.
 impl Server {
-    fn add_tool(mut self, tool: Tool, handler: Handler) -> Self {
-        let what = format!("the tool `{}`", tool.name);
-        let handler = handler.named(&what);
-        self.builder.add(&what, |catalog| catalog.add_tool(tool, handler));
-        self
-    }
-
-    fn add_resource(
+    /// Registers an entry. The start of the server reports the first error.
+    fn register(
         mut self,
-        resource: Resource,
-        handler: HandlerFn<(ReadResource, Variables), ReadResourceResult>,
+        register: impl FnOnce(&mut CatalogEdit<'_>) -> Result<(), EditError>,
     ) -> Self {
-        let what = format!("the resource `{}`", resource.uri);
-        let handler = Handler::Resource(handler.named(&what));
-        self.builder.add(&what, |catalog| catalog.add_resource(resource, handler));
-        self
-    }
-
-    fn add_template(
-        mut self,
-        template: ResourceTemplate,
-        handler: HandlerFn<(ReadResource, Variables), ReadResourceResult>,
-    ) -> Self {
-        let what = format!("the resource template `{}`", template.uri_template);
-        let handler = Handler::Resource(handler.named(&what));
-        self.builder.add(&what, |catalog| catalog.add_template(template, handler));
-        self
-    }
-
-    fn complete_template(
-        mut self,
-        uri_template: &str,
-        variable: &str,
-        handler: HandlerFn<Complete, CompleteResult>,
-    ) -> Self {
-        let what = format!("a completion of `{variable}` in `{uri_template}`");
-        let handler = Handler::Completion(handler.named(&what));
-        self.builder
-            .add(&what, |catalog| catalog.add_template_completion(uri_template, variable, handler));
-        self
-    }
-
-    fn add_prompt(
-        mut self,
-        prompt: Prompt,
-        handler: HandlerFn<GetPrompt, GetPromptResult>,
-    ) -> Self {
-        let what = format!("the prompt `{}`", prompt.name);
-        let handler = Handler::Prompt(handler.named(&what));
-        self.builder.add(&what, |catalog| catalog.add_prompt(prompt, handler));
-        self
-    }
-
-    fn complete_prompt(
-        mut self,
-        prompt: &str,
-        argument: &str,
-        handler: HandlerFn<Complete, CompleteResult>,
-    ) -> Self {
-        let what = format!("a completion of `{argument}` of the prompt `{prompt}`");
-        let handler = Handler::Completion(handler.named(&what));
-        self.builder.add(&what, |catalog| catalog.add_prompt_completion(prompt, argument, handler));
+        self.builder.register(register);
         self
     }
 }
@@ -508,7 +456,7 @@ impl Server {
 impl fmt::Debug for Server {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Server")
-            .field("catalog", &*self.builder.changes.catalog())
+            .field("catalog", &self.builder.changes.catalog())
             .finish_non_exhaustive()
     }
 }

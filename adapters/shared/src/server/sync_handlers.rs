@@ -9,10 +9,11 @@ use mcp_proto::schema::{
 use serde::de::DeserializeOwned;
 
 use super::Server;
+use crate::server::entries::{PromptEntry, ResourceEntry, TemplateEntry, ToolEntry};
+use crate::server::handler::HandlerFn;
 use crate::server::handler::context::Cx;
 use crate::server::handler::tool_error::ToolError;
-use crate::server::handler::tool_result::{IntoToolResult, with_output_schema};
-use crate::server::handler::{Handler, HandlerFn};
+use crate::server::handler::tool_result::IntoToolResult;
 
 /// Registration of handlers that are functions. They may block; see [`Server`] for where they run.
 impl Server {
@@ -23,8 +24,7 @@ impl Server {
     /// arguments, `A` is `()` or a unit struct. A type whose JSON form is never an object, such as
     /// a number or a tuple, is reported as an error when the server starts.
     ///
-    /// Arguments that do not match `A` produce a tool error that the model can correct. A tool with
-    /// the name of an earlier one replaces it.
+    /// Arguments that do not match `A` produce a tool error that the model can correct.
     ///
     /// For a handler that is a future, use [`tool_async`](Self::tool_async).
     #[cfg(feature = "schemars")]
@@ -38,7 +38,7 @@ impl Server {
         A: DeserializeOwned + schemars::JsonSchema,
         R: IntoToolResult,
     {
-        self.add_derived_tool::<A, R>(name, description, Handler::tool(handler))
+        self.register(|edit| edit.add_tool(ToolEntry::new(name, description, handler)))
     }
 
     /// Adds a tool with an explicit [`Tool`] definition and arguments of type `A`.
@@ -53,7 +53,7 @@ impl Server {
         A: DeserializeOwned,
         R: IntoToolResult,
     {
-        self.add_tool(with_output_schema::<R>(tool), Handler::tool(handler))
+        self.register(|edit| edit.add_tool(ToolEntry::with(tool, handler)))
     }
 
     /// Like [`tool`](Self::tool), but the handler always runs on the thread pool; see
@@ -69,8 +69,8 @@ impl Server {
         A: DeserializeOwned + schemars::JsonSchema,
         R: IntoToolResult,
     {
-        let handler = Handler::tool(handler).always_on_pool();
-        self.add_derived_tool::<A, R>(name, description, handler)
+        let entry = ToolEntry::new(name, description, handler).blocking();
+        self.register(|edit| edit.add_tool(entry))
     }
 
     /// Like [`tool_with`](Self::tool_with), but the handler always runs on the thread pool; see
@@ -84,7 +84,7 @@ impl Server {
         A: DeserializeOwned,
         R: IntoToolResult,
     {
-        self.add_tool(with_output_schema::<R>(tool), Handler::tool(handler).always_on_pool())
+        self.register(|edit| edit.add_tool(ToolEntry::with(tool, handler).blocking()))
     }
 
     /// Like [`tool_raw`](Self::tool_raw), for a handler that waits for a disk, a network or a
@@ -103,10 +103,8 @@ impl Server {
     where
         R: IntoToolResult,
     {
-        self.add_tool(
-            with_output_schema::<R>(Tool::new(name, schema).description(description)),
-            Handler::tool_raw(handler).always_on_pool(),
-        )
+        let entry = ToolEntry::raw(name, description, schema, handler).blocking();
+        self.register(|edit| edit.add_tool(entry))
     }
 
     /// Adds a tool that receives its arguments as raw JSON.
@@ -124,10 +122,7 @@ impl Server {
     where
         R: IntoToolResult,
     {
-        self.add_tool(
-            with_output_schema::<R>(Tool::new(name, schema).description(description)),
-            Handler::tool_raw(handler),
-        )
+        self.register(|edit| edit.add_tool(ToolEntry::raw(name, description, schema, handler)))
     }
 
     /// Adds a [resource](https://modelcontextprotocol.io/specification/2025-11-25/server/resources)
@@ -137,7 +132,7 @@ impl Server {
         resource: Resource,
         handler: impl Fn(ReadResource, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
     ) -> Self {
-        self.add_resource(resource, HandlerFn::function(move |(read, _), cx| handler(read, cx)))
+        self.register(|edit| edit.add_resource(ResourceEntry::new(resource, handler)))
     }
 
     /// Adds a resource template and the handler that reads matching resources.
@@ -150,9 +145,7 @@ impl Server {
         R: Into<ReadResourceResult>,
         F: Fn(ReadResource, Variables, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
     {
-        let handler =
-            HandlerFn::function(move |(read, variables), cx| handler(read, variables, cx));
-        self.add_template(template, handler)
+        self.register(|edit| edit.add_template(TemplateEntry::new(template, handler)))
     }
 
     /// Sets the completion handler for a variable of a resource template.
@@ -164,7 +157,8 @@ impl Server {
         variable: &str,
         handler: impl Fn(Complete, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
     ) -> Self {
-        self.complete_template(uri_template, variable, HandlerFn::function(handler))
+        let handler = HandlerFn::function(handler);
+        self.register(|edit| edit.add_template_completion(uri_template, variable, handler))
     }
 
     /// Adds a [prompt](https://modelcontextprotocol.io/specification/2025-11-25/server/prompts) and
@@ -176,7 +170,7 @@ impl Server {
         prompt: Prompt,
         handler: impl Fn(GetPrompt, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
     ) -> Self {
-        self.add_prompt(prompt, HandlerFn::function(handler))
+        self.register(|edit| edit.add_prompt(PromptEntry::new(prompt, handler)))
     }
 
     /// Sets the completion handler for an argument of a prompt. Add the prompt first.
@@ -186,6 +180,7 @@ impl Server {
         argument: &str,
         handler: impl Fn(Complete, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
     ) -> Self {
-        self.complete_prompt(prompt, argument, HandlerFn::function(handler))
+        let handler = HandlerFn::function(handler);
+        self.register(|edit| edit.add_prompt_completion(prompt, argument, handler))
     }
 }

@@ -37,3 +37,5 @@ impl Trace {
 
 #[cfg(feature = "schemars")]
 pub(crate) const fn unserializable(_: &str) {}
+
+pub(crate) const fn unusual_tool_name(_: &str) {}

@@ -87,3 +87,12 @@ pub(crate) fn unserializable(type_name: &str) {
          `Serialize` must not fail"
     );
 }
+
+/// Reports a tool name that the specification advises against.
+pub(crate) fn unusual_tool_name(name: &str) {
+    warn!(
+        name,
+        "some clients may not accept this tool name: use 1 to 128 ASCII letters, digits, `_`, `-` \
+         and `.`"
+    );
+}

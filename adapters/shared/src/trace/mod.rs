@@ -10,14 +10,14 @@ mod enabled;
 
 use mcp_proto::CloseReason;
 
-#[cfg(not(feature = "tracing"))]
-pub(crate) use disabled::Trace;
 #[cfg(all(feature = "schemars", not(feature = "tracing")))]
 pub(crate) use disabled::unserializable;
-#[cfg(feature = "tracing")]
-pub(crate) use enabled::Trace;
+#[cfg(not(feature = "tracing"))]
+pub(crate) use disabled::{Trace, unusual_tool_name};
 #[cfg(all(feature = "schemars", feature = "tracing"))]
 pub(crate) use enabled::unserializable;
+#[cfg(feature = "tracing")]
+pub(crate) use enabled::{Trace, unusual_tool_name};
 
 /// A summary of a protocol event, for `tracing`.
 #[derive(Clone, Copy, Debug)]

@@ -9,18 +9,17 @@ use super::schemas::{Author, Schemas};
 use super::{ResultCheck, presence_check};
 use crate::server::handler::tool_error::ToolError;
 
-/// The checks of a server: none until [`enable`](Self::enable) is called.
+/// The checks of a server: none unless [`enabled`](Self::enabled).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ToolChecks {
     schemas: Option<Arc<Schemas>>,
 }
 
 impl ToolChecks {
-    /// Turns the checks on; returns the compiled schemas.
-    pub(crate) fn enable(&mut self) -> Arc<Schemas> {
+    /// Returns checks that are on, and their schemas.
+    pub(crate) fn enabled() -> (Self, Arc<Schemas>) {
         let schemas = Arc::new(Schemas::new(Author::Local));
-        self.schemas = Some(Arc::clone(&schemas));
-        schemas
+        (Self { schemas: Some(Arc::clone(&schemas)) }, schemas)
     }
 
     /// Returns the check of a tool's result against its output schema, if it has one.

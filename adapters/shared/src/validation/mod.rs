@@ -16,6 +16,8 @@ use crate::server::handler::tool_error::ToolError;
 pub(crate) use disabled::{ResultValidator, ToolChecks};
 #[cfg(feature = "jsonschema")]
 pub(crate) use enabled::{ResultValidator, ToolChecks};
+#[cfg(feature = "jsonschema")]
+pub(crate) use schemas::Schemas;
 
 // SEC-05: an output schema requires structured content.
 /// Returns the check that a result has structured content, for a tool with an output schema.

@@ -47,22 +47,48 @@ fn a_tool_is_found_by_name_until_it_is_removed() {
 
 #[test]
 fn a_replacement_keeps_the_position_and_drops_completions() {
-    let mut catalog = catalog().replace_duplicates();
+    let mut catalog = catalog();
     catalog.add_tool(tool("later"), "later").unwrap();
-    assert_eq!(catalog.add_tool(tool("today"), "again"), Ok(ChangedList::Tools));
+    assert_eq!(catalog.replace_tool(tool("today"), "again"), Ok(ChangedList::Tools));
     assert_eq!(
         catalog.tools().map(|(_, handler)| *handler).collect::<Vec<_>>(),
         ["again", "later"]
     );
     let files = ResourceTemplate::new("file:///{name}", "files");
-    assert_eq!(catalog.add_template(files, "again"), Ok(ChangedList::Resources));
+    assert_eq!(catalog.replace_template(files, "again"), Ok(ChangedList::Resources));
     let read = lookup(&catalog, "resources/read", json!({"uri": "file:///x"}), R4);
     assert_eq!(read, r#"template files again name=Text("x")"#);
     assert_eq!(
-        catalog.add_prompt(prompt("greet", &[("who", true)]), "again"),
+        catalog.replace_prompt(prompt("greet", &[("who", true)]), "again"),
         Ok(ChangedList::Prompts)
     );
     assert_eq!(catalog.add_prompt_completion("greet", "who", "again"), Ok(()));
+    let readme = Resource::new("file:///readme", "other name");
+    assert_eq!(catalog.replace_resource(readme, "again"), Ok(ChangedList::Resources));
+    assert_eq!(catalog.resources().map(|(_, handler)| *handler).collect::<Vec<_>>(), ["again"]);
+}
+
+#[test]
+fn only_existing_entries_are_replaced() {
+    let mut catalog = catalog();
+    assert_eq!(catalog.replace_tool(tool("later"), ""), Err(CatalogError::Unknown));
+    let other = Resource::new("file:///other", "other");
+    assert_eq!(catalog.replace_resource(other, ""), Err(CatalogError::Unknown));
+    let other = ResourceTemplate::new("other:///{name}", "other");
+    assert_eq!(catalog.replace_template(other, ""), Err(CatalogError::Unknown));
+    assert_eq!(catalog.replace_prompt(Prompt::new("part"), ""), Err(CatalogError::Unknown));
+    assert!(matches!(catalog.replace_tool(tool(""), ""), Err(CatalogError::Invalid(_))));
+    assert_eq!(catalog.patterns.len(), catalog.templates.len());
+    assert_eq!(catalog.tool("later"), None);
+}
+
+#[test]
+fn a_clone_is_independent() {
+    let mut catalog = catalog();
+    let before = catalog.clone();
+    catalog.remove_tool("today").unwrap();
+    catalog.remove_prompt("greet").unwrap();
+    assert!(before.tool("today").is_some() && before.capabilities().has(Capability::Prompts));
 }
 
 #[test]

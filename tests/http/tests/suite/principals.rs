@@ -234,7 +234,7 @@ fn nothing_in_a_session_exists_for_another_principal_sec_13<R: Runtime>() {
 }
 
 fn asked(with: &Value) -> Request {
-    let mut params = json!({"name": "ask", "arguments": {}});
+    let mut params = json!({"name": "ask_kept", "arguments": {}});
     for (name, value) in with.as_object().unwrap() {
         params[name] = value.clone();
     }
@@ -245,14 +245,14 @@ fn asked(with: &Value) -> Request {
     post(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}))
         .field("MCP-Protocol-Version", "2026-07-28")
         .field("Mcp-Method", "tools/call")
-        .field("Mcp-Name", "ask")
+        .field("Mcp-Name", "ask_kept")
 }
 
 // STL-24
 fn state_returns_only_from_the_principal_it_was_sealed_for_stl_24<R: Runtime>() {
     let (server, _go) = service();
     // State is sent only if the handler has some.
-    let server = server.tool_with(tool("ask"), |_: Value, cx| {
+    let server = server.tool_with(tool("ask_kept"), |_: Value, cx| {
         cx.set_state(&json!("kept"))?;
         let answer: Value = cx.ask("name", name_form())?;
         let id = cx.principal().map_or("anonymous", Principal::id);

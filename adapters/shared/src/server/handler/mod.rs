@@ -48,7 +48,18 @@ enum HandlerKind<P, R> {
     Sync(Arc<dyn Fn(P, Cx) -> Result<R, ToolError> + Send + Sync>),
 }
 
-/// The handler of an entry of the catalog.
+impl<P, R> Clone for HandlerFn<P, R> {
+    fn clone(&self) -> Self {
+        let function = match &self.function {
+            HandlerKind::Async(handler) => HandlerKind::Async(Arc::clone(handler)),
+            HandlerKind::Sync(handler) => HandlerKind::Sync(Arc::clone(handler)),
+        };
+        Self { pace: Arc::clone(&self.pace), function }
+    }
+}
+
+/// The handler of an entry of the catalog. Clones share their pace.
+#[derive(Clone)]
 pub(crate) enum Handler {
     Completion(HandlerFn<Complete, CompleteResult>),
     Prompt(HandlerFn<GetPrompt, GetPromptResult>),
