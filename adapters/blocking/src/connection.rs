@@ -5,7 +5,10 @@ use std::process::ExitStatus;
 use std::sync::Arc;
 
 use futures_lite::future::block_on;
-use mcp_adapter::proto::schema::{CallToolResult, ClientRequest, Level, Tool};
+use mcp_adapter::proto::schema::{
+    CallToolResult, ClientRequest, CompleteResult, GetPromptResult, Level, Prompt,
+    ReadResourceResult, Reference, Resource, ResourceTemplate, Tool,
+};
 use mcp_adapter::proto::{CloseReason, Era, Filter, Peer, Raw, Revision};
 use mcp_adapter::{Error, is_sole_driver};
 use serde::Serialize;
@@ -74,6 +77,33 @@ impl Connection {
         block_on(self.as_async().list_tools())
     }
 
+    /// Returns all of the server's resources, fetching every page of the list.
+    ///
+    /// Resources that only match a template are not included; see
+    /// [`list_resource_templates`](Self::list_resource_templates).
+    ///
+    /// # Errors
+    /// Fails under the conditions listed for [`list_tools`](Self::list_tools).
+    pub fn list_resources(&self) -> Result<Vec<Resource>, Error> {
+        block_on(self.as_async().list_resources())
+    }
+
+    /// Returns all of the server's resource templates, fetching every page of the list.
+    ///
+    /// # Errors
+    /// Fails under the conditions listed for [`list_tools`](Self::list_tools).
+    pub fn list_resource_templates(&self) -> Result<Vec<ResourceTemplate>, Error> {
+        block_on(self.as_async().list_resource_templates())
+    }
+
+    /// Returns all of the server's prompts, fetching every page of the list.
+    ///
+    /// # Errors
+    /// Fails under the conditions listed for [`list_tools`](Self::list_tools).
+    pub fn list_prompts(&self) -> Result<Vec<Prompt>, Error> {
+        block_on(self.as_async().list_prompts())
+    }
+
     /// Prepares a tool call.
     ///
     /// The call is sent when you [wait](Call::wait) for it or [start](Call::start) it. The call
@@ -100,6 +130,74 @@ impl Connection {
     #[cfg(feature = "jsonschema")]
     pub fn check_result(&self, tool: &Tool, result: &CallToolResult) -> Result<(), String> {
         self.as_async().check_result(tool, result)
+    }
+
+    /// Prepares a request for the contents of a resource.
+    ///
+    /// The call is sent when you [wait](Call::wait) for it or [start](Call::start) it. The URI may
+    /// belong to a resource of the server's list or match one of its resource templates.
+    pub fn read_resource(&self, uri: &str) -> Call<'_, ReadResourceResult> {
+        Call(self.as_async().read_resource(uri))
+    }
+
+    /// Prepares a request for a prompt, rendered with these arguments.
+    ///
+    /// The call is sent when you [wait](Call::wait) for it or [start](Call::start) it. The call
+    /// fails unless `arguments` serializes to a JSON object whose values are strings.
+    ///
+    /// ```
+    /// use mcp_blocking::{Connection, Error};
+    /// use serde_json::json;
+    ///
+    /// fn review(connection: &Connection) -> Result<usize, Error> {
+    ///     let prompt = connection.get_prompt("review", &json!({"language": "rust"})).wait()?;
+    ///     Ok(prompt.messages.len())
+    /// }
+    /// ```
+    pub fn get_prompt(
+        &self,
+        name: &str,
+        arguments: &(impl Serialize + ?Sized),
+    ) -> Call<'_, GetPromptResult> {
+        Call(self.as_async().get_prompt(name, arguments))
+    }
+
+    /// Prepares a request for suggested values of an argument, of which `value` was typed so far.
+    ///
+    /// `reference` names the prompt or the resource template that has the argument. The call is
+    /// sent when you [wait](Call::wait) for it or [start](Call::start) it.
+    ///
+    /// ```
+    /// use mcp_blocking::proto::schema::PromptReference;
+    /// use mcp_blocking::{Connection, Error};
+    ///
+    /// fn languages(connection: &Connection) -> Result<Vec<String>, Error> {
+    ///     let prompt = PromptReference::new("review");
+    ///     let result = connection.complete(prompt, "language", "ru").wait()?;
+    ///     Ok(result.completion.values.items)
+    /// }
+    /// ```
+    pub fn complete(
+        &self,
+        reference: impl Into<Reference>,
+        argument: &str,
+        value: &str,
+    ) -> Call<'_, CompleteResult> {
+        Call(self.as_async().complete(reference, argument, value))
+    }
+
+    /// Like [`complete`](Self::complete), with the values already chosen for other arguments.
+    ///
+    /// The call fails unless `chosen` serializes to a JSON object whose values are strings.
+    /// Revisions before 2025-06-18 do not define these values, which are then not sent.
+    pub fn complete_with(
+        &self,
+        reference: impl Into<Reference>,
+        argument: &str,
+        value: &str,
+        chosen: &(impl Serialize + ?Sized),
+    ) -> Call<'_, CompleteResult> {
+        Call(self.as_async().complete_with(reference, argument, value, chosen))
     }
 
     /// Prepares a call with a typed request, such as

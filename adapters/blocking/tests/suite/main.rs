@@ -22,6 +22,7 @@ mod full_pipes;
 mod listening;
 mod offering;
 mod openings;
+mod requests;
 mod rounds;
 mod telling;
 mod waiting;

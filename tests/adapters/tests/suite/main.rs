@@ -17,6 +17,7 @@ mod children;
 mod full;
 mod listening;
 mod recorded;
+mod requests;
 mod results;
 mod state;
 mod streams;

@@ -1,26 +1,22 @@
-//! An open connection to a server: calls, subscriptions and closing.
+//! An open connection to a server: its peer, its subscriptions and its end.
+
+mod calls;
+mod lists;
 
 use std::fmt;
 use std::process::ExitStatus;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use futures_lite::future::or;
 use mcp_proto::client::{Client as Machine, Command};
-use mcp_proto::schema::{
-    CallTool, CallToolResult, ClientRequest, Decode, Encode, Level, ListTools, ListToolsResult,
-    Ping, Tool,
-};
-use mcp_proto::{
-    CallOptions, CloseReason, Era, Filter, Limits, MessageEndpoint as _, Peer, Raw, Revision,
-};
-use serde::Serialize;
+use mcp_proto::schema::Encode;
+#[cfg(feature = "jsonschema")]
+use mcp_proto::schema::{CallToolResult, Tool};
+use mcp_proto::{CloseReason, Era, Filter, Peer, Raw, Revision};
 
-use crate::client::call::{Call, START_PATIENCE, start_call};
 use crate::client::connector::Connector;
-use crate::client::pages::Pages;
 use crate::client::subscription::{Feed, Subscription};
-use crate::error::{Error, ListError};
+use crate::error::Error;
 use crate::process::child::Child;
 use crate::transport::link::{Link, State};
 use crate::validation::ResultValidator;
@@ -88,53 +84,6 @@ impl Connection {
         self.revision().era()
     }
 
-    /// Returns all of the server's tools, fetching every page of the list.
-    ///
-    /// # Errors
-    /// Fails if the request for a page fails. Fails with [`Error::List`] if the list exceeds
-    /// `Limits::list_entries_max`, `Limits::list_bytes_max`, `Limits::list_timeout` or 10,000
-    /// pages, or if the server repeats a page's cursor.
-    pub async fn list_tools(&self) -> Result<Vec<Tool>, Error> {
-        let link = &self.inner.link;
-        let limits = link.inspect(|state| state.connection.limits().clone());
-        let after = limits.list_timeout;
-        let late = async {
-            link.sleep_until(link.clock.now() + after).await;
-            Err(ListError::TimedOut { after }.into())
-        };
-        or(self.collect_tools(&limits), late).await
-    }
-
-    async fn collect_tools(&self, limits: &Limits) -> Result<Vec<Tool>, Error> {
-        let mut pages = Pages::new(limits);
-        loop {
-            let mut request = ListTools::new();
-            request.cursor = pages.cursor();
-            // As raw JSON first, because its length counts.
-            let page: Raw = Call::new(&self.inner.link, ListTools::METHOD, request).await?;
-            let bytes = page.as_bytes().len();
-            let page = ListToolsResult::decode(&page)?;
-            // PAG-03: no cursor means the end.
-            if let Some(tools) = pages.add(bytes, page.tools, page.next_cursor)? {
-                return Ok(tools);
-            }
-        }
-    }
-
-    /// Prepares a tool call.
-    ///
-    /// The call is sent when you await it or [start](Call::start) it. The call fails unless
-    /// `arguments` serializes to a JSON object.
-    pub fn call_tool(
-        &self,
-        name: &str,
-        arguments: &(impl Serialize + ?Sized),
-    ) -> Call<'_, CallToolResult> {
-        // Arguments that do not serialize are refused when the call is sent, as no object.
-        let arguments = Raw::new(arguments).unwrap_or_else(|_| not_an_object());
-        self.call(CallTool::new(name).arguments(arguments))
-    }
-
     /// Checks a tool's result against the tool's output schema.
     ///
     /// If the tool has no output schema, or the result is an error, the check passes.
@@ -149,51 +98,6 @@ impl Connection {
     #[cfg(feature = "jsonschema")]
     pub fn check_result(&self, tool: &Tool, result: &CallToolResult) -> Result<(), String> {
         self.inner.validator.check(tool, result)
-    }
-
-    /// Prepares a call with a typed request, such as
-    /// [`ReadResource`](mcp_proto::schema::ReadResource).
-    ///
-    /// The call is sent when you await it or [start](Call::start) it.
-    pub fn call<'c, R: ClientRequest + Send + 'c>(&'c self, request: R) -> Call<'c, R::Result> {
-        Call::new(&self.inner.link, R::METHOD, request)
-    }
-
-    /// Prepares a call to any method by name, with raw JSON params.
-    ///
-    /// The call is sent when you await it or [start](Call::start) it.
-    pub fn call_raw<'c>(&'c self, method: &str, params: Raw) -> Call<'c, Raw> {
-        Call::new(&self.inner.link, method.to_owned(), params)
-    }
-
-    /// Sends a [ping] and waits for the response.
-    ///
-    /// Only the legacy era (revisions up to 2025-11-25) defines pings.
-    ///
-    /// [ping]: https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/ping
-    ///
-    /// # Errors
-    /// Fails with [`Error::Call`] if the server does not respond in time. In the modern era, fails
-    /// with [`Misuse::Unsupported`](mcp_proto::Misuse::Unsupported).
-    pub async fn ping(&self) -> Result<(), Error> {
-        self.call(Ping::new()).await.map(|_empty| ())
-    }
-
-    /// Asks the server to send log messages of at least this level.
-    ///
-    /// Log messages arrive as notifications; see
-    /// [`Client::on_notification`](crate::Client::on_notification). In the modern era (from
-    /// revision 2026-07-28), the level applies only to calls sent afterwards.
-    ///
-    /// # Errors
-    /// Fails with [`Error::Misuse`] if the server does not support logging, and with
-    /// [`Error::Call`] if the call fails.
-    pub async fn set_log_level(&self, level: Level) -> Result<(), Error> {
-        let set = start_call::<Raw>(&self.inner.link, START_PATIENCE, |state, now| {
-            let options = CallOptions::default();
-            state.connection.call(now, Command::SetLogLevel { level, options })
-        });
-        set.await?.await.map(drop)
     }
 
     /// Subscribes to changes in lists and resources.
@@ -295,10 +199,6 @@ impl Connection {
 
 /// How long a notification waits for room in the output queue.
 const NOTIFY_PATIENCE: Duration = Duration::from_secs(10);
-
-fn not_an_object() -> Raw {
-    Raw::from_text("null").unwrap_or_else(|_| Raw::empty_object())
-}
 
 impl fmt::Debug for Connection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,0 +1,54 @@
+//! Requests beside tools, in their blocking form: resources, prompts, completions and lists.
+
+use mcp_blocking::Server;
+use mcp_blocking::proto::schema::{
+    Complete, GetPrompt, Prompt, PromptArgument, PromptMessage, PromptReference,
+    ReadResourceResult, Resource, ResourceContents, ResourceTemplate, Role,
+};
+use serde_json::json;
+
+use crate::common::{client, pair, part, server, story};
+
+fn library() -> Server {
+    server()
+        .resource(Resource::new("note://one", "one"), |read, _| {
+            Ok(ReadResourceResult::new([ResourceContents::text(read.uri, "one")]))
+        })
+        .resource_template(ResourceTemplate::new("note://{name}", "any"), |read, _, _| {
+            Ok(ReadResourceResult::new([ResourceContents::text(read.uri, "any")]))
+        })
+        .prompt(
+            Prompt::new("greet").arguments([PromptArgument::new("name")]),
+            |asked: GetPrompt, _| {
+                let arguments = asked.arguments.unwrap_or_default();
+                let name = arguments.get("name").cloned().unwrap_or_default();
+                Ok(PromptMessage::new(Role::User, format!("greet {name}")))
+            },
+        )
+        .prompt_completion("greet", "name", |asked: Complete, _| {
+            let chosen = asked.context.and_then(|context| context.arguments).unwrap_or_default();
+            let title = chosen.get("title").cloned().unwrap_or_default();
+            Ok(vec![format!("{title}{}", asked.argument.value)])
+        })
+}
+
+#[test]
+fn every_kind_of_request_blocks_until_its_result() {
+    story(|| {
+        let (client, serving) = pair(client(), library());
+        assert_eq!(client.list_resources().unwrap()[0].uri, "note://one");
+        assert_eq!(client.list_resource_templates().unwrap()[0].uri_template, "note://{name}");
+        assert_eq!(client.list_prompts().unwrap()[0].name, "greet");
+        let read = client.read_resource("note://two").wait().unwrap();
+        assert_eq!(read.contents[0].uri(), "note://two");
+        let prompt = client.get_prompt("greet", &json!({"name": "Ada"})).wait().unwrap();
+        assert_eq!(prompt.messages[0].content.as_text(), Some("greet Ada"));
+        let greet = PromptReference::new("greet");
+        let plain = client.complete(greet.clone(), "name", "A").wait().unwrap();
+        assert_eq!(plain.completion.values.items, ["A"]);
+        let chosen = json!({"title": "Dr. "});
+        let titled = client.complete_with(greet, "name", "A", &chosen).wait().unwrap();
+        assert_eq!(titled.completion.values.items, ["Dr. A"]);
+        part(client, serving);
+    });
+}
