@@ -64,12 +64,13 @@ fn forecast(wanted: Forecast, cx: Cx) -> Result<String, ToolError> {
 fn connect(revisions: &[Revision]) -> Result<Connection, Error> {
     let mut command = Command::new(std::env::current_exe()?);
     command.arg("server");
-    let client = Client::new("quickstart", "1.0.0").revisions(revisions).on_elicitation(|form| {
-        println!("   server asks    {:?}", form.message);
-        println!("   user answers   \"Ada\"");
-        let fields = Raw::from_text(r#"{"name":"Ada"}"#);
-        fields.map_or_else(|_| ElicitResult::decline(), ElicitResult::accept)
-    });
+    let client =
+        Client::new("quickstart", "1.0.0").revisions(revisions).on_elicitation(|form, _| {
+            println!("   server asks    {:?}", form.message);
+            println!("   user answers   \"Ada\"");
+            let fields = Raw::from_text(r#"{"name":"Ada"}"#);
+            fields.map_or_else(|_| ElicitResult::decline(), ElicitResult::accept)
+        });
     let connection = client.spawn(command)?;
     println!("   revision       {} of the {} era", connection.revision(), connection.era());
     Ok(connection)

@@ -51,6 +51,12 @@ impl Connection {
         self.as_async().peer()
     }
 
+    /// Returns the label set with [`Client::label`](crate::Client::label).
+    #[must_use]
+    pub fn label(&self) -> Option<&str> {
+        self.as_async().label()
+    }
+
     /// Returns the negotiated protocol revision.
     #[must_use]
     pub fn revision(&self) -> Revision {

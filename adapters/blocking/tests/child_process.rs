@@ -303,7 +303,7 @@ fn output_besides_the_protocol_is_tolerated() {
         let script =
             "echo 'Welcome to the echo server!'; echo; welcome; echo DEBUG: got a call; exec $ECHO";
         let client = patient()
-            .on_violation(move |violation| {
+            .on_violation(move |violation, _| {
                 let _story_is_over = says.lock().unwrap().send(violation.kind);
             })
             .spawn(sh(script))

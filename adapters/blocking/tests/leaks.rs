@@ -32,7 +32,7 @@ fn children() -> String {
 }
 
 fn busy_client() -> Client {
-    client().on_notification(|_, _| {}).on_elicitation(|_| ElicitResult::decline())
+    client().on_notification(|_, _, _| {}).on_elicitation(|_, _| ElicitResult::decline())
 }
 
 fn busy_server() -> Server {

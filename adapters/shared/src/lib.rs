@@ -28,6 +28,7 @@ pub use client::call::{Call, Pending};
 pub use client::connect::Connecting;
 pub use client::connection::Connection;
 pub use client::connector::Runtime;
+pub use client::context::{AsyncClientCx, ClientCx};
 pub use client::subscription::{Changed, Subscription};
 pub use error::{Error, HttpFailure, ListError};
 pub use exec::workers::{Spawn, is_sole_driver};

@@ -28,7 +28,7 @@ async fn talk() -> Result<(), mcp_smol::Error> {
     let mut command = Command::new(env::current_exe()?);
     command.arg("server");
     // A real client shows the form to its user; `form.requested_schema` lists the fields.
-    let client = Client::new("client", "1.0.0").on_elicitation(|form| {
+    let client = Client::new("client", "1.0.0").on_elicitation(|form, _| {
         println!("the server asks: {}", form.message);
         Raw::new(&json!({"name": "Ada"}))
             .map_or_else(|_| ElicitResult::decline(), ElicitResult::accept)

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 /// Builds a client that answers when asked for its name.
 pub fn client() -> Client {
     Client::new("row", "1.0.0")
-        .on_elicitation(|_| ElicitResult::accept(raw(&json!({"name": "Ada"}))))
+        .on_elicitation(|_, _| ElicitResult::accept(raw(&json!({"name": "Ada"}))))
 }
 
 /// Builds a server that offers nothing.

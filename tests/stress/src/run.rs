@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use mcp_adapter::proto::schema::ElicitResult;
 use mcp_adapter::proto::{Filter, Revision, Violation, ViolationKind};
-use mcp_adapter::{Client, Subscription};
+use mcp_adapter::{Client, ClientCx, Subscription};
 use mcp_adapter_tests::{raw, timer};
 use serde_json::json;
 use smol::future::or;
@@ -240,17 +240,18 @@ impl World {
 /// Builds a client of either era, whose answers belong to their questions.
 fn client(random: &mut Random, failures: &Arc<Mutex<Vec<String>>>) -> Client {
     let failures = Arc::clone(failures);
-    let violated = move |violation: &Violation| {
+    let violated = move |violation: &Violation, _: &ClientCx| {
         // A server process that exits may be writing.
         if violation.kind != ViolationKind::Truncated {
             lock(&failures).push(format!("a violation: {violation}"));
         }
     };
-    let client = Client::new("stress", "1.0.0").on_notification(|_, _| {}).on_violation(violated);
+    let client =
+        Client::new("stress", "1.0.0").on_notification(|_, _, _| {}).on_violation(violated);
     let answer = |number: &str| ElicitResult::accept(raw(&json!({"number": number})));
     let client = match random.below(2) {
-        0 => client.on_elicitation(move |form| answer(&form.message)),
-        _ => client.on_elicitation_async(move |form| async move {
+        0 => client.on_elicitation(move |form, _| answer(&form.message)),
+        _ => client.on_elicitation_async(move |form, _| async move {
             timer(Duration::from_micros(100)).await;
             answer(&form.message)
         }),

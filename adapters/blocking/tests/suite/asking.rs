@@ -44,7 +44,7 @@ fn inn() -> Server {
 }
 
 fn guest() -> Client {
-    client().on_elicitation(|form| {
+    client().on_elicitation(|form, _| {
         ElicitResult::accept(match &*form.message {
             "Who are you?" => raw(json!({"name": "Ada"})),
             "How old are you, Ada?" => raw(json!({"age": 36})),
@@ -73,7 +73,7 @@ fn a_handler_asks_twice_and_gets_both_answers() {
 fn many_calls_ask_at_once_and_each_gets_its_own_answers() {
     story(|| {
         let echoing = client()
-            .on_elicitation(|form| ElicitResult::accept(raw(json!({"name": form.message}))));
+            .on_elicitation(|form, _| ElicitResult::accept(raw(json!({"name": form.message}))));
         let server = server().threads_max(2).tool_with(tool("who"), |arguments: Value, cx| {
             let who = arguments["who"].as_str().ok_or("who?")?;
             let Name { name } = cx.ask("name", form(who))?;
@@ -99,7 +99,7 @@ fn a_declined_question_is_a_tool_error() {
         for (answer, word) in
             [(ElicitResult::decline as fn() -> _, "declined"), (ElicitResult::cancel, "cancelled")]
         {
-            let (client, serving) = pair(client().on_elicitation(move |_| answer()), inn());
+            let (client, serving) = pair(client().on_elicitation(move |_, _| answer()), inn());
             let why = failure(client.call_tool("introduce", &json!({})).wait());
             assert_eq!(why, format!("the user {word} `name`"));
             part(client, serving);
@@ -111,7 +111,7 @@ fn a_declined_question_is_a_tool_error() {
 fn an_answer_of_another_type_is_a_tool_error() {
     story(|| {
         let answering =
-            client().on_elicitation(|_| ElicitResult::accept(raw(json!({"nom": "Ada"}))));
+            client().on_elicitation(|_, _| ElicitResult::accept(raw(json!({"nom": "Ada"}))));
         let (client, serving) = pair(answering, inn());
         let why = failure(client.call_tool("introduce", &json!({})).wait());
         assert!(why.contains("invalid answer to `name`") && why.contains("missing field"), "{why}");
@@ -152,7 +152,7 @@ fn a_server_that_asks_endlessly_is_stopped() {
                 },
             )
         };
-        let patient = || client().on_elicitation(|_| ElicitResult::accept(Raw::empty_object()));
+        let patient = || client().on_elicitation(|_, _| ElicitResult::accept(Raw::empty_object()));
         let (client, serving) = pair(patient().revisions(&Revision::LEGACY), nagging());
         let error = refusal(client.call_tool("nag", &json!({})).wait());
         assert_eq!(error.code, code::INTERNAL_ERROR);
@@ -176,11 +176,12 @@ fn models_and_roots_can_be_asked_for_too() {
             Ok(format!("{}: {:?}", answer.model, answer.content))
         });
         for revisions in [&Revision::LEGACY[..], &[Revision::V2026_07_28]] {
-            let roots = || vec![Root::new("file:///a"), Root::new("file:///b")];
-            let answering = client().revisions(revisions).on_roots(roots).on_sampling(|params| {
-                let question = params.messages[0].content.clone();
-                Ok(CreateMessageResult::new(Role::Assistant, question, "m"))
-            });
+            let roots = |_| vec![Root::new("file:///a"), Root::new("file:///b")];
+            let answering =
+                client().revisions(revisions).on_roots(roots).on_sampling(|params, _| {
+                    let question = params.messages[0].content.clone();
+                    Ok(CreateMessageResult::new(Role::Assistant, question, "m"))
+                });
             let (client, serving) = pair(answering, server.clone());
             let said = success(client.call_tool("survey", &json!({})).wait());
             assert!(said.starts_with("m: ") && said.contains("file:///a file:///b"), "{said}");
@@ -200,7 +201,8 @@ fn a_model_that_refuses_fails_the_call_that_asked_it() {
                 Ok(sample.to_string())
             })
         };
-        let answering = || client().on_sampling(|_| Err(ErrorObject::new(-1, "the user said no")));
+        let answering =
+            || client().on_sampling(|_, _| Err(ErrorObject::new(-1, "the user said no")));
         let (client, serving) = pair(answering().revisions(&Revision::LEGACY), surveying());
         let error = refusal(client.call_tool("survey", &json!({})).wait());
         assert!(
@@ -224,7 +226,7 @@ fn a_model_that_refuses_fails_the_call_that_asked_it() {
 fn a_client_handler_that_panics_answers_with_an_error_without_its_message() {
     story(|| {
         let asked = AtomicUsize::new(0);
-        let nervous = client().on_elicitation(move |_| {
+        let nervous = client().on_elicitation(move |_, _| {
             assert!(asked.fetch_add(1, Ordering::Relaxed) > 0, "the secret word");
             ElicitResult::decline()
         });
@@ -280,7 +282,7 @@ fn a_slow_user_does_not_block_the_connection() {
     story(|| {
         let (think, thought) = std::sync::mpsc::channel::<()>();
         let thought = Mutex::new(thought);
-        let slow = client().on_elicitation(move |_| {
+        let slow = client().on_elicitation(move |_, _| {
             thought.lock().unwrap().recv().unwrap();
             ElicitResult::decline()
         });
@@ -327,7 +329,7 @@ fn station() -> Server {
 fn a_form_derived_from_a_type_reaches_the_client_as_known_fields() {
     story(|| {
         for revisions in [&Revision::ALL[..], &Revision::LEGACY[..]] {
-            let answering = client().revisions(revisions).on_elicitation(|asked| {
+            let answering = client().revisions(revisions).on_elicitation(|asked, _| {
                 assert_eq!(asked.message, "Which seats?");
                 let OrUnknown::Known(form) = &asked.requested_schema else { panic!("{asked:?}") };
                 let required: Vec<&String> = form.required.iter().flatten().collect();
@@ -369,7 +371,7 @@ fn the_answer_to_a_derived_form_is_checked_against_its_schema() {
             (json!({"name": "Ada", "seats": 2, "seat": "roof"}), "seat"),
         ] {
             let answering =
-                client().on_elicitation(move |_| ElicitResult::accept(raw(answer.clone())));
+                client().on_elicitation(move |_, _| ElicitResult::accept(raw(answer.clone())));
             let (client, serving) = pair(answering, station());
             let why = failure(client.call_tool("book", &json!({})).wait());
             assert!(why.contains("invalid answer to `booking`") && why.contains(field), "{why}");
@@ -390,7 +392,7 @@ fn a_type_that_is_not_a_form_fails_the_call_and_names_the_field() {
             let nested: Nested = cx.ask_form("booking", "Which seats?")?;
             Ok(nested.booking.name)
         });
-        let answering = client().on_elicitation(|_| panic!("must not ask"));
+        let answering = client().on_elicitation(|_, _| panic!("must not ask"));
         let (client, serving) = pair(answering, server);
         let error = refusal(client.call_tool("book", &json!({})).wait());
         assert_eq!(error.code, code::INTERNAL_ERROR);
@@ -432,7 +434,7 @@ fn a_handler_tells_accepted_declined_and_cancelled_apart() {
                 ("answer", &cancel, "cancelled"),
             ] {
                 let answer = answer.clone();
-                let user = client().revisions(revisions).on_elicitation(move |_| answer.clone());
+                let user = client().revisions(revisions).on_elicitation(move |_, _| answer.clone());
                 let (client, serving) = pair(user, notary());
                 assert_eq!(success(client.call_tool(tool, &json!({})).wait()), expected);
                 part(client, serving);
@@ -440,7 +442,7 @@ fn a_handler_tells_accepted_declined_and_cancelled_apart() {
             // An accepted form that lacks a field is an error for the model.
             let user = client().revisions(revisions).on_elicitation({
                 let empty = empty.clone();
-                move |_| empty.clone()
+                move |_, _| empty.clone()
             });
             let (client, serving) = pair(user, notary());
             let failed = failure(client.call_tool("answer", &json!({})).wait());
@@ -468,7 +470,7 @@ fn an_accepted_form_without_contents_is_checked_like_an_empty_one() {
                 let answer = cx.ask_form_answer::<Reason>("why", "Why?")?;
                 Ok(format!("{:?}", answer.accepted().ok_or("no reason")?.reason))
             });
-            let user = client().on_elicitation(move |_| match &content {
+            let user = client().on_elicitation(move |_, _| match &content {
                 Some(content) => ElicitResult::accept(raw(content.clone())),
                 None => ElicitResult::new(ElicitAction::Accept),
             });

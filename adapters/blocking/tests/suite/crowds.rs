@@ -195,12 +195,12 @@ fn a_client_drops_cancelled_questions() {
         let (all_said, all_heard) = channel();
         let answering = client()
             .threads_max(4)
-            .on_sampling(move |params| {
+            .on_sampling(move |params, _| {
                 says.lock().unwrap().send(params.extra.get("number").unwrap().to_string()).unwrap();
                 slow.pass();
                 Ok(CreateMessageResult::new(Role::Assistant, "said", "m"))
             })
-            .on_notification(move |_, _| all_said.send(()).unwrap());
+            .on_notification(move |_, _, _| all_said.send(()).unwrap());
         let (client, mut hand) = connect_by_hand(answering);
         let params = |number: u64| json!({"messages": [], "maxTokens": 1, "number": number});
         // As many as the client answers at a time, each on a thread of its own.

@@ -41,7 +41,7 @@ fn both_sides_flood_at_once_without_deadlock() {
     story(|| {
         let heard = Arc::new(AtomicUsize::new(0));
         let hearing = Arc::clone(&heard);
-        let client = client().limits(narrow()).on_notification(move |_, _| {
+        let client = client().limits(narrow()).on_notification(move |_, _, _| {
             hearing.fetch_add(1, Ordering::Relaxed);
         });
         let server = server().limits(narrow()).logging().threads_max(4).tool_with(
@@ -75,7 +75,7 @@ fn both_sides_flood_at_once_without_deadlock() {
 fn a_client_reads_and_times_out_while_its_output_is_stuck() {
     story(|| {
         let (says, hears) = channel();
-        let listening = client().limits(narrow()).on_notification(move |_, params| {
+        let listening = client().limits(narrow()).on_notification(move |_, params, _| {
             let _story_is_over = says.send(params.unwrap().member("data").unwrap().to_string());
         });
         let (client, mut hand) = connect_by_hand(listening);

@@ -277,7 +277,7 @@ fn subscriptions_are_independent() {
             let hears = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
             let other = std::sync::Arc::clone(&hears);
             let client = client()
-                .on_notification(move |method, _| other.lock().unwrap().push(method.to_owned()));
+                .on_notification(move |method, _, _| other.lock().unwrap().push(method.to_owned()));
             let (connection, mut notes, mut told) = listen(era, client);
             let asking = connection.clone();
             let prompts =

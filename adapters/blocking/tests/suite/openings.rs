@@ -157,9 +157,9 @@ fn the_log_level_is_set_for_the_session_or_with_each_request() {
 /// Returns a client with handlers for every revision.
 fn answering() -> Client {
     client()
-        .on_elicitation(|form| ElicitResult::accept(raw(json!({"seen": form.message}))))
-        .on_roots(|| vec![Root::new("file:///home")])
-        .on_sampling(|_| Ok(CreateMessageResult::new(Role::Assistant, "well", "m")))
+        .on_elicitation(|form, _| ElicitResult::accept(raw(json!({"seen": form.message}))))
+        .on_roots(|_| vec![Root::new("file:///home")])
+        .on_sampling(|_, _| Ok(CreateMessageResult::new(Role::Assistant, "well", "m")))
 }
 
 /// Returns requests that a server may send, and the expected results.

@@ -17,7 +17,7 @@ use crate::common::{
 /// Returns a client that forwards its notifications to a channel.
 fn listening() -> (Client, Receiver<(String, Value)>) {
     let (says, hears) = channel();
-    let client = client().on_notification(move |method, params| {
+    let client = client().on_notification(move |method, params, _| {
         let params = params.map_or(Value::Null, |params| params.parse().unwrap());
         let _story_is_over = says.send((method.to_owned(), params));
     });
@@ -124,7 +124,7 @@ fn a_notification_without_an_object_is_not_sent() {
 fn a_slow_callback_delays_neither_timeouts_nor_the_end() {
     story(|| {
         let (wake, woken) = channel::<()>();
-        let slow = client().on_notification(move |_, _| {
+        let slow = client().on_notification(move |_, _, _| {
             let _story_is_over = woken.recv();
         });
         let (client, mut hand) = connect_by_hand(slow);
@@ -152,7 +152,7 @@ fn a_slow_callback_delays_neither_timeouts_nor_the_end() {
 fn a_callback_that_panics_receives_the_next_notification() {
     story(|| {
         let (says, hears) = channel();
-        let nervous = client().on_notification(move |method, _| {
+        let nervous = client().on_notification(move |method, _, _| {
             assert_ne!(method, "notifications/boo");
             let _story_is_over = says.send(method.to_owned());
         });
@@ -175,7 +175,7 @@ fn violations_are_reported_on_both_sides_and_survived() {
         let hear = Arc::new(hear);
         let on_client = Arc::clone(&hear);
         let (client, mut hand) =
-            connect_by_hand(client().on_violation(move |violation| on_client(violation)));
+            connect_by_hand(client().on_violation(move |violation, _| on_client(violation)));
         hand.say_line("server ready");
         assert_eq!(hears.recv().unwrap(), ViolationKind::NotJson);
         hand.say(&json!({"jsonrpc": "2.0", "id": 99, "result": {}}));
@@ -202,7 +202,7 @@ fn violations_are_reported_on_both_sides_and_survived() {
 fn a_violation_callback_that_panics_does_not_stop_events() {
     story(|| {
         let (client, mut hand) =
-            connect_by_hand(client().on_violation(|violation| panic!("{violation}")));
+            connect_by_hand(client().on_violation(|violation, _| panic!("{violation}")));
         hand.say_line("server ready");
         let calling = std::thread::spawn(move || {
             let outcome = success(client.call_tool("any", &json!({})).wait());
@@ -233,7 +233,7 @@ fn a_connection_can_be_closed_from_its_callbacks() {
         let handle: Arc<Mutex<Option<mcp_blocking::Connection>>> = Arc::default();
         let (says, hears) = channel();
         let closing = Arc::clone(&handle);
-        let listening = client().on_notification(move |_, _| {
+        let listening = client().on_notification(move |_, _, _| {
             let client = closing.lock().unwrap().take().unwrap();
             let _story_is_over = says.send(client.close().is_ok());
         });
@@ -246,7 +246,7 @@ fn a_connection_can_be_closed_from_its_callbacks() {
         // By its elicitation handler: the answer is no longer sent.
         let handle: Arc<Mutex<Option<mcp_blocking::Connection>>> = Arc::default();
         let closing = Arc::clone(&handle);
-        let answering = common::client().on_roots(move || {
+        let answering = common::client().on_roots(move |_| {
             drop(closing.lock().unwrap().take());
             Vec::new()
         });

@@ -9,7 +9,7 @@ use mcp_proto::Limits;
 use mcp_proto::client::{Client as Machine, Config};
 use mcp_proto::stdio::Stdio;
 
-use crate::client::events::{ClientShared, Handlers, NotificationHandler, ViolationHandler};
+use crate::client::events::{ClientCallbacks, ClientShared, Handlers};
 use crate::client::subscription::Feed;
 use crate::exec::callbacks::CallbackThreads;
 use crate::exec::clock::Clock;
@@ -43,10 +43,10 @@ pub trait Runtime: Spawn {
 pub(crate) struct ConnectionConfig {
     pub(crate) limits: Limits,
     pub(crate) handlers: Handlers,
-    pub(crate) on_notification: Option<NotificationHandler>,
-    pub(crate) on_violation: Option<ViolationHandler>,
+    pub(crate) callbacks: ClientCallbacks,
+    pub(crate) label: Option<Arc<str>>,
     pub(crate) threads: HandlerThreads,
-    pub(crate) callbacks: CallbackThreads,
+    pub(crate) callback_threads: CallbackThreads,
     pub(crate) pipe_bytes: Option<usize>,
     pub(crate) trace_payloads: bool,
     pub(crate) recorder: Recorder,
@@ -115,9 +115,10 @@ impl ConnectionConfig {
             handlers: Arc::clone(&self.handlers),
             pace: Arc::new(Pace::blocking()),
             workers: Workers::new(Arc::clone(&self.threads), Arc::clone(runtime)),
-            callbacks: self.callbacks.on(Arc::clone(runtime)),
-            on_notification: self.on_notification.clone(),
-            on_violation: self.on_violation.clone(),
+            callbacks: self.callbacks.clone(),
+            callback_threads: self.callback_threads.on(Arc::clone(runtime)),
+            label: self.label.clone(),
+            ended: Arc::default(),
         };
         let trace = Trace::new("client", self.trace_payloads);
         Link::over_transport(clock, transport, shared, trace)

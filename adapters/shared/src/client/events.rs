@@ -8,11 +8,13 @@ use std::time::Duration;
 use mcp_proto::client::{Client as Machine, Command, Event};
 use mcp_proto::schema::Encode;
 use mcp_proto::{
-    CallError, CallId, CloseReason, ErrorObject, IncomingId, Misuse, Peer, Raw, Request,
+    CallError, CallId, CloseReason, ErrorObject, IncomingId, Method, Misuse, Peer, Raw, Request,
+    Violation,
 };
 
 use crate::BoxFuture;
 use crate::client::call::CallSlot;
+use crate::client::context::{AsyncClientCx, ClientCx};
 use crate::client::subscription::Feed;
 use crate::exec::callbacks::Callbacks;
 use crate::exec::cancellation::Cancellation;
@@ -25,14 +27,25 @@ use crate::transport::link::{Link, LinkRole, OnTransport};
 pub(crate) type Answer = Result<Box<dyn Encode + Send>, ErrorObject>;
 pub(crate) type AnswerFuture = BoxFuture<'static, Answer>;
 pub(crate) type Handlers = Arc<HashMap<&'static str, RequestHandler>>;
-pub(crate) type NotificationHandler = Arc<Mutex<dyn FnMut(&str, Option<&Raw>) + Send>>;
-pub(crate) type ViolationHandler = Arc<dyn Fn(&mcp_proto::Violation) + Send + Sync>;
+type NotificationHandler = Arc<Mutex<dyn FnMut(&str, Option<&Raw>, &ClientCx) + Send>>;
+type ViolationHandler = Arc<dyn Fn(&Violation, &ClientCx) + Send + Sync>;
+
+/// The callbacks of the application, which all connections of a client share.
+#[derive(Clone, Default)]
+pub(crate) struct ClientCallbacks {
+    /// Without it, notifications are dropped.
+    pub(crate) on_notification: Option<NotificationHandler>,
+    pub(crate) on_violation: Option<ViolationHandler>,
+}
+
+type AsyncAnswer = dyn Fn(&Request, AsyncClientCx) -> AnswerFuture + Send + Sync;
+type BlockingAnswer = dyn Fn(&Request, ClientCx) -> Answer + Send + Sync;
 
 /// A handler for one kind of server request.
 #[derive(Clone)]
 pub(crate) enum RequestHandler {
-    Async(Arc<dyn Fn(&Request) -> AnswerFuture + Send + Sync>),
-    Blocking(Arc<dyn Fn(&Request) -> Answer + Send + Sync>),
+    Async(Arc<AsyncAnswer>),
+    Blocking(Arc<BlockingAnswer>),
 }
 
 // SEC-08: each elicitation mode has a handler and a capability of its own.
@@ -59,10 +72,11 @@ pub struct ClientShared {
     pub(crate) workers: Workers,
     /// Shared by all handlers of server requests, which wait for people and models.
     pub(crate) pace: Arc<Pace>,
-    pub(crate) callbacks: Callbacks,
-    /// Without it, notifications are dropped.
-    pub(crate) on_notification: Option<NotificationHandler>,
-    pub(crate) on_violation: Option<ViolationHandler>,
+    pub(crate) callbacks: ClientCallbacks,
+    pub(crate) callback_threads: Callbacks,
+    pub(crate) label: Option<Arc<str>>,
+    /// Set when the connection has ended.
+    pub(crate) ended: Arc<Cancellation>,
 }
 
 /// The state of a client's connection: its open calls, subscriptions and running handlers.
@@ -75,7 +89,7 @@ pub struct ClientShared {
 pub struct ClientState {
     calls: HashMap<CallId, Arc<CallSlot>>,
     feeds: HashMap<CallId, Arc<Feed>>,
-    /// The cancellation flags of asynchronous handlers.
+    /// The cancellation flags of handlers.
     running: HashMap<IncomingId, Arc<Cancellation>>,
     /// Subscriptions to resume in the next session.
     waiting: Vec<Arc<Feed>>,
@@ -108,7 +122,7 @@ impl LinkRole for Machine {
     const ANSWERS_AFTER_EOF: bool = false;
 
     fn callbacks(shared: &ClientShared) -> &Callbacks {
-        &shared.callbacks
+        &shared.callback_threads
     }
 
     fn dispatch(link: &Arc<Link<Self>>, event: Event) {
@@ -151,17 +165,14 @@ impl LinkRole for Machine {
                 let feed = |call| link.inspect(|state| state.role.feeds.get(&call).cloned());
                 if let Some(feed) = call.and_then(feed) {
                     feed.push(&method, params.as_ref());
-                } else if let Some(handler) = link.shared.on_notification.clone() {
-                    let bytes = params.as_ref().map_or(0, |params| params.as_bytes().len());
-                    link.call_back(bytes, move || {
-                        let mut handler = handler.lock().unwrap_or_else(PoisonError::into_inner);
-                        handler(&method, params.as_ref());
-                    });
+                } else {
+                    notify(link, method, params);
                 }
             }
             Event::Violation(violation) => {
-                if let Some(callback) = link.shared.on_violation.clone() {
-                    link.call_back(0, move || callback(&violation));
+                if let Some(callback) = link.shared.callbacks.on_violation.clone() {
+                    let cx = ClientCx::of_connection(link, None);
+                    link.call_back(0, move || callback(&violation, &cx));
                 }
             }
             Event::Ready(peer) => {
@@ -178,6 +189,7 @@ impl LinkRole for Machine {
                     state.closed = Some(why);
                     std::mem::take(&mut state.waiting)
                 };
+                link.shared.ended.set();
                 waiting.iter().for_each(|feed| feed.lost());
             }
             _ => {}
@@ -218,32 +230,47 @@ fn resume(link: &Arc<Link<Machine>>, feed: Arc<Feed>) {
     });
 }
 
+/// Passes a notification to the application.
+fn notify(link: &Arc<Link<Machine>>, method: Method, params: Option<Raw>) {
+    let Some(handler) = link.shared.callbacks.on_notification.clone() else { return };
+    let bytes = params.as_ref().map_or(0, |params| params.as_bytes().len());
+    let cx = ClientCx::of_connection(link, params.clone());
+    link.call_back(bytes, move || {
+        let mut handler = handler.lock().unwrap_or_else(PoisonError::into_inner);
+        handler(&method, params.as_ref(), &cx);
+    });
+}
+
 /// Runs the handler for a server request, if there is one.
 fn answer(link: &Arc<Link<Machine>>, incoming: IncomingId, request: Request) {
-    let answering = Arc::clone(link);
-    match link.shared.handlers.get(handler_key(&request)).cloned() {
-        Some(RequestHandler::Blocking(handler)) => {
-            let trace = link.trace.clone();
+    let Some(handler) = link.shared.handlers.get(handler_key(&request)).cloned() else {
+        let unknown = ErrorObject::method_not_found(&request.method);
+        return respond(link, incoming, Some(Err(unknown)));
+    };
+    let cancelled = Arc::new(Cancellation::default());
+    link.lock().role.running.insert(incoming, Arc::clone(&cancelled));
+    let params = request.params.clone();
+    let cx = ClientCx::of_request(Arc::clone(link), params, Arc::clone(&cancelled));
+    let (answering, trace) = (Arc::clone(link), link.trace.clone());
+    match handler {
+        RequestHandler::Blocking(handler) => {
             let run = move || {
-                let run = || trace.run_handler(&request.method, || handler(&request));
+                let run = || trace.run_handler(&request.method, || handler(&request, cx));
                 catch_unwind(AssertUnwindSafe(run)).ok()
             };
             let send = move |answer| respond(&answering, incoming, answer);
             link.shared.workers.run(incoming, &link.shared.pace, run, send);
         }
-        Some(RequestHandler::Async(handler)) => {
-            let cancelled = Arc::new(Cancellation::default());
-            link.lock().role.running.insert(incoming, Arc::clone(&cancelled));
-            let (trace, method) = (link.trace.clone(), request.method.clone());
-            let answer = trace.instrument_handler(&method, async move { handler(&request).await });
+        RequestHandler::Async(handler) => {
+            let method = request.method.clone();
+            let run = async move { handler(&request, AsyncClientCx(cx)).await };
+            let answer = trace.instrument_handler(&method, run);
             link.shared.workers.spawn(incoming, &link.shared.pace, async move {
                 if let Some(answer) = cancelled.run_until_set(catch_panic(answer)).await {
-                    answering.lock().role.running.remove(&incoming);
                     respond(&answering, incoming, answer);
                 }
             });
         }
-        None => respond(link, incoming, Some(Err(ErrorObject::method_not_found(&request.method)))),
     }
 }
 
@@ -251,6 +278,7 @@ fn answer(link: &Arc<Link<Machine>>, incoming: IncomingId, request: Request) {
 fn respond(link: &Arc<Link<Machine>>, incoming: IncomingId, answer: Option<Answer>) {
     let answer = answer.unwrap_or_else(|| Err(ErrorObject::internal("the handler failed")));
     link.with(|state, now| {
+        state.role.running.remove(&incoming);
         let sent = match &answer {
             Ok(result) => state.connection.run(now, Command::respond(incoming, &**result)),
             Err(error) => state.connection.run(now, Command::RespondError { incoming, error }),

@@ -4,35 +4,29 @@ pub(crate) mod call;
 pub(crate) mod connect;
 pub(crate) mod connection;
 pub(crate) mod connector;
+pub(crate) mod context;
 pub(crate) mod events;
+mod handlers;
 mod pages;
 pub(crate) mod subscription;
 
 use std::collections::HashMap;
 use std::fmt;
-use std::future::Future;
 use std::io;
 use std::process::Command;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use mcp_proto::client::{Client as Machine, Config};
-use mcp_proto::schema::{
-    CreateMessage, CreateMessageResult, Decode, Elicit, ElicitResult, ElicitUrl, Encode, ListRoots,
-    ListRootsResult, Root,
-};
 use mcp_proto::stdio::Stdio;
-use mcp_proto::{Capability, Era, ErrorObject, Instant, Limits, Raw, Request, Revision};
+use mcp_proto::{Capability, Era, Instant, Limits, Revision};
 
-use crate::BoxFuture;
 use crate::client::connect::Connecting;
 use crate::client::connection::Connection;
 use crate::client::connector::{ConnectionConfig, Connector, Runtime};
-use crate::client::events::{
-    Answer, FORM, NotificationHandler, RequestHandler, URL, ViolationHandler,
-};
+use crate::client::events::{ClientCallbacks, RequestHandler};
 use crate::error::Error;
 use crate::exec::callbacks::CallbackThreads;
-use crate::exec::workers::{Spawn, THREADS_MAX, handler_threads};
+use crate::exec::workers::{HandlerThreads, Spawn, THREADS_MAX, handler_threads};
 use crate::recorder::Recorder;
 use crate::transport::shutdown::DriverHandle;
 
@@ -41,14 +35,31 @@ use crate::transport::shutdown::DriverHandle;
 /// Set handlers and options, then connect to a server with an adapter crate, such as `mcp-tokio`.
 ///
 /// Setting a handler declares the corresponding capability.
+///
+/// Cheap to clone. Clones share their handlers and threads, and each clone can be configured further
+/// and connect to a server of its own:
+///
+/// ```
+/// use mcp_adapter::Client;
+/// use mcp_adapter::proto::schema::Root;
+///
+/// let client = Client::new("demo", "1.0.0").on_roots(|cx| match cx.label() {
+///     Some("files") => vec![Root::new("file:///home")],
+///     _ => Vec::new(),
+/// });
+/// let servers = ["files", "weather"].map(|label| client.clone().label(label));
+/// # drop(servers);
+/// ```
+#[derive(Clone)]
 #[must_use = "a client does nothing until an adapter connects it"]
 pub struct Client {
     config: Config,
     limits: Limits,
     handlers: HashMap<&'static str, RequestHandler>,
-    on_notification: Option<NotificationHandler>,
-    on_violation: Option<ViolationHandler>,
-    threads_max: usize,
+    callbacks: ClientCallbacks,
+    label: Option<Arc<str>>,
+    threads: HandlerThreads,
+    callback_threads: CallbackThreads,
     pipe_bytes: Option<usize>,
     trace_payloads: bool,
     recorder: Recorder,
@@ -61,172 +72,28 @@ impl Client {
             config: Config::new(name, version),
             limits: Limits::default(),
             handlers: HashMap::new(),
-            on_notification: None,
-            on_violation: None,
-            threads_max: THREADS_MAX,
+            callbacks: ClientCallbacks::default(),
+            label: None,
+            threads: handler_threads(THREADS_MAX),
+            callback_threads: CallbackThreads::default(),
             pipe_bytes: None,
             trace_payloads: false,
             recorder: Recorder::default(),
         }
     }
 
-    /// Sets the function that answers form [elicitations] by showing the form to the user.
+    /// Sets a name for the connection, which its handlers and callbacks receive in their
+    /// [context](crate::ClientCx::label). Default: none.
     ///
-    /// `answer` may block.
-    ///
-    /// [`Form`](mcp_proto::schema::Form) has methods that fill in default values and check an
-    /// answer.
-    ///
-    /// [elicitations]: https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation
-    // CAP-02: the handler declares the capability.
-    pub fn on_elicitation(
-        self,
-        answer: impl Fn(Elicit) -> ElicitResult + Send + Sync + 'static,
-    ) -> Self {
-        self.declare(Capability::ElicitationForm).handle(FORM, move |form: Elicit| Ok(answer(form)))
-    }
-
-    /// Sets the function that answers URL elicitations (since 2025-11-25) by sending the user to
-    /// the URL.
-    ///
-    /// `answer` must show the full URL to the user and open it only with the user's consent.
-    // SEC-07: no URL is opened without consent.
-    pub fn on_url_elicitation(
-        self,
-        answer: impl Fn(ElicitUrl) -> ElicitResult + Send + Sync + 'static,
-    ) -> Self {
-        self.declare(Capability::ElicitationUrl).handle(URL, move |url: ElicitUrl| Ok(answer(url)))
-    }
-
-    /// Sets an asynchronous function that answers form elicitations.
-    ///
-    /// See [`on_elicitation`](Self::on_elicitation). The future that `answer` returns runs on the
-    /// adapter's runtime. The future is dropped when the request is cancelled or the connection
-    /// ends.
-    pub fn on_elicitation_async<F: Future<Output = ElicitResult> + Send + 'static>(
-        self,
-        answer: impl Fn(Elicit) -> F + Send + Sync + 'static,
-    ) -> Self {
-        let answer = move |form: Elicit| {
-            let answer = answer(form);
-            async move { Ok(answer.await) }
-        };
-        self.declare(Capability::ElicitationForm).handle_async(FORM, answer)
-    }
-
-    /// Sets an asynchronous function that answers URL elicitations.
-    ///
-    /// See [`on_url_elicitation`](Self::on_url_elicitation). The function's future runs on the
-    /// adapter's runtime.
-    pub fn on_url_elicitation_async<F: Future<Output = ElicitResult> + Send + 'static>(
-        self,
-        answer: impl Fn(ElicitUrl) -> F + Send + Sync + 'static,
-    ) -> Self {
-        let answer = move |url: ElicitUrl| {
-            let answer = answer(url);
-            async move { Ok(answer.await) }
-        };
-        self.declare(Capability::ElicitationUrl).handle_async(URL, answer)
-    }
-
-    /// Sets the function that answers [sampling] requests by calling a model.
-    ///
-    /// If `sample` returns an error, the server receives the error.
-    ///
-    /// [sampling]: https://modelcontextprotocol.io/specification/2025-11-25/client/sampling
-    pub fn on_sampling(
-        self,
-        sample: impl Fn(CreateMessage) -> Result<CreateMessageResult, ErrorObject>
-        + Send
-        + Sync
-        + 'static,
-    ) -> Self {
-        self.declare(Capability::Sampling).handle("sampling/createMessage", sample)
-    }
-
-    /// Sets an asynchronous function that answers sampling requests.
-    ///
-    /// See [`on_sampling`](Self::on_sampling). The function's future runs on the adapter's runtime.
-    pub fn on_sampling_async<F>(
-        self,
-        sample: impl Fn(CreateMessage) -> F + Send + Sync + 'static,
-    ) -> Self
-    where
-        F: Future<Output = Result<CreateMessageResult, ErrorObject>> + Send + 'static,
-    {
-        self.declare(Capability::Sampling).handle_async("sampling/createMessage", sample)
-    }
-
-    /// Sets the function that returns the list of [roots] when the server requests it.
-    ///
-    /// [roots]: https://modelcontextprotocol.io/specification/2025-11-25/client/roots
-    pub fn on_roots(self, roots: impl Fn() -> Vec<Root> + Send + Sync + 'static) -> Self {
-        let answer = move |_: ListRoots| Ok(ListRootsResult::new(roots()));
-        self.declare(Capability::Roots).handle("roots/list", answer)
+    /// Use it to tell connections apart that share their handlers. The server does not receive it.
+    pub fn label(mut self, label: &str) -> Self {
+        self.label = Some(label.into());
+        self
     }
 
     /// Declares a capability that no registered handler implies, such as sampling with tools.
     pub fn declare(mut self, capability: Capability) -> Self {
         self.config = self.config.capability(capability);
-        self
-    }
-
-    fn handle<Q: Decode, A: Encode + Send + 'static>(
-        mut self,
-        key: &'static str,
-        answer: impl Fn(Q) -> Result<A, ErrorObject> + Send + Sync + 'static,
-    ) -> Self {
-        let handler = move |request: &Request| {
-            Ok(Box::new(answer(decode(request)?)?) as Box<dyn Encode + Send>)
-        };
-        self.handlers.insert(key, RequestHandler::Blocking(Arc::new(handler)));
-        self
-    }
-
-    fn handle_async<Q: Decode + Send, A: Encode + Send + 'static, F>(
-        mut self,
-        key: &'static str,
-        answer: impl Fn(Q) -> F + Send + Sync + 'static,
-    ) -> Self
-    where
-        F: Future<Output = Result<A, ErrorObject>> + Send + 'static,
-    {
-        let handler = move |request: &Request| {
-            let answer = decode(request).map(&answer);
-            let answer = async move { Ok(Box::new(answer?.await?) as Box<dyn Encode + Send>) };
-            Box::pin(answer) as BoxFuture<'static, Answer>
-        };
-        self.handlers.insert(key, RequestHandler::Async(Arc::new(handler)));
-        self
-    }
-
-    /// Calls `callback` with the method and params of each notification from the server.
-    ///
-    /// Notifications arrive in order and one at a time. Log messages are included; changes reported
-    /// by a [`Subscription`](crate::Subscription) are not.
-    ///
-    /// `callback` runs on a separate thread and may block. Each connection queues up to 1,024
-    /// notifications, with up to 32 MiB of params in total.
-    ///
-    /// While the queue is full, the connection reads no messages. If `callback` waits for the
-    /// result of a call during that time, the call may time out.
-    pub fn on_notification(
-        mut self,
-        callback: impl FnMut(&str, Option<&Raw>) + Send + 'static,
-    ) -> Self {
-        self.on_notification = Some(Arc::new(Mutex::new(callback)));
-        self
-    }
-
-    /// Calls `callback` for every protocol violation by the server.
-    ///
-    /// `callback` may block. For one connection, this callback and that of
-    /// [`on_notification`](Self::on_notification) never run concurrently.
-    pub fn on_violation(
-        mut self,
-        callback: impl Fn(&mcp_proto::Violation) + Send + Sync + 'static,
-    ) -> Self {
-        self.on_violation = Some(Arc::new(callback));
         self
     }
 
@@ -373,11 +240,11 @@ impl Client {
     /// Sets the maximum number of threads in the pool that handles requests from the server.
     /// Default: 512, minimum: 1.
     ///
-    /// Requests beyond the maximum wait. A thread costs about 20 KiB of memory, plus the memory
+    /// The clones made from this client share the pool. Requests beyond the maximum wait. A thread costs about 20 KiB of memory, plus the memory
     /// that its handler needs. Handlers that keep running after their cancellation may occupy up to
     /// this many additional threads.
     pub fn threads_max(mut self, threads_max: usize) -> Self {
-        self.threads_max = threads_max;
+        self.threads = handler_threads(threads_max);
         self
     }
 
@@ -399,20 +266,16 @@ impl Client {
         let connection = ConnectionConfig {
             limits: self.limits,
             handlers: Arc::new(self.handlers),
-            on_notification: self.on_notification,
-            on_violation: self.on_violation,
-            threads: handler_threads(self.threads_max),
-            callbacks: CallbackThreads::default(),
+            callbacks: self.callbacks,
+            label: self.label,
+            threads: self.threads,
+            callback_threads: self.callback_threads,
             pipe_bytes: self.pipe_bytes,
             trace_payloads: self.trace_payloads,
             recorder: self.recorder,
         };
         (connection, self.config)
     }
-}
-
-fn decode<Q: Decode>(request: &Request) -> Result<Q, ErrorObject> {
-    request.decode().map_err(|error| ErrorObject::invalid_params(error.to_string()))
 }
 
 impl fmt::Debug for Client {

@@ -32,7 +32,7 @@ const ERAS: [(&[Revision], Era); 2] =
 
 fn clients() -> [Client; 2] {
     let named = |name: &str| ElicitResult::accept(raw(&json!({"name": name})));
-    let futures = Client::new("row", "1.0.0").on_elicitation_async(move |form| async move {
+    let futures = Client::new("row", "1.0.0").on_elicitation_async(move |form, _| async move {
         assert_eq!(form.message, "Who are you?");
         timer(Duration::from_millis(1)).await;
         named("Ada")
@@ -56,8 +56,8 @@ async fn a_server_asks_in_both_eras<R: Runtime>() {
 
 async fn a_user_declines<R: Runtime>() {
     for (revisions, _) in ERAS {
-        let client =
-            Client::new("row", "1.0.0").on_elicitation_async(|_| async { ElicitResult::decline() });
+        let client = Client::new("row", "1.0.0")
+            .on_elicitation_async(|_, _| async { ElicitResult::decline() });
         let (connection, _serving) = pair::<R>(client.revisions(revisions), shop()).await;
         let why = failure(connection.call_tool("who", &json!({})).await);
         assert_eq!(why, "the user declined `name`");
@@ -77,7 +77,7 @@ async fn an_open_question_delays_nothing_else<R: Runtime>() {
     for (revisions, _) in ERAS {
         let (asks, asked) = unbounded();
         let (answer, answers) = bounded::<()>(1);
-        let client = Client::new("row", "1.0.0").on_elicitation_async(move |_| {
+        let client = Client::new("row", "1.0.0").on_elicitation_async(move |_, _| {
             let (asks, answers) = (asks.clone(), answers.clone());
             async move {
                 asks.send(()).await.unwrap();
@@ -100,7 +100,7 @@ async fn an_open_question_delays_nothing_else<R: Runtime>() {
 fn thinker() -> (Client, smol::channel::Receiver<()>, smol::channel::Receiver<()>) {
     let (asks, asked) = unbounded();
     let (drops, dropped) = unbounded();
-    let client = Client::new("row", "1.0.0").on_elicitation_async(move |_| {
+    let client = Client::new("row", "1.0.0").on_elicitation_async(move |_, _| {
         let (asks, guard) = (asks.clone(), Guard(drops.clone()));
         async move {
             let _guard = guard;
@@ -142,8 +142,8 @@ async fn an_obsolete_answer_is_cancelled<R: Runtime>() {
 
 async fn a_client_handler_that_panics_answers_with_an_error<R: Runtime>() {
     for client in [
-        Client::new("row", "1.0.0").on_elicitation_async(|_| async { panic!("a secret") }),
-        Client::new("row", "1.0.0").on_elicitation(|_| panic!("a secret")),
+        Client::new("row", "1.0.0").on_elicitation_async(|_, _| async { panic!("a secret") }),
+        Client::new("row", "1.0.0").on_elicitation(|_, _| panic!("a secret")),
     ] {
         let (_connection, hand) = connect_by_hand::<R>(client).await;
         call_by_hand(hand, |hand| {
@@ -164,12 +164,14 @@ async fn questions_nested_twenty_deep_are_answered<R: Runtime>() {
     for (revisions, _) in ERAS {
         let handle: Arc<Mutex<Option<Connection>>> = Arc::default();
         let nested = Arc::clone(&handle);
-        let client = Client::new("row", "1.0.0").revisions(revisions).on_elicitation(move |form| {
-            let depth: u64 = form.message.parse().unwrap();
-            let connection = nested.lock().unwrap().clone().unwrap();
-            let reached = block_on(connection.call_tool("nest", &json!({"depth": depth})).wait());
-            ElicitResult::accept(raw(&json!({"reached": success(reached)})))
-        });
+        let client =
+            Client::new("row", "1.0.0").revisions(revisions).on_elicitation(move |form, _| {
+                let depth: u64 = form.message.parse().unwrap();
+                let connection = nested.lock().unwrap().clone().unwrap();
+                let reached =
+                    block_on(connection.call_tool("nest", &json!({"depth": depth})).wait());
+                ElicitResult::accept(raw(&json!({"reached": success(reached)})))
+            });
         let server = shop().tool_with(tool("nest"), |arguments: Value, cx| {
             let depth = arguments["depth"].as_u64().unwrap_or(DEPTH);
             if depth == DEPTH {

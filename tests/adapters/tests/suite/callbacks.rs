@@ -37,7 +37,7 @@ async fn a_callback_that_blocks_delays_nothing_else<R: Runtime>() {
     let (watched, release_server) = blocker();
     let (notified, release_client) = blocker();
     let server = shop().on_subscription(move |_| watched());
-    let client = client().revisions(&Revision::LEGACY).on_notification(move |_, _| notified());
+    let client = client().revisions(&Revision::LEGACY).on_notification(move |_, _, _| notified());
     let (connection, serving) = pair::<R>(client, server).await;
     let _listening = connection.subscribe(&Filter::new().resource("note://one")).await.unwrap();
     connection.set_log_level(Level::Debug).await.unwrap();
@@ -62,14 +62,14 @@ async fn a_callback_that_blocks_delays_nothing_else<R: Runtime>() {
 
 /// Builds a client that calls this function for violations.
 fn client_with(violated: impl Fn() + Send + Sync + 'static) -> mcp_adapter::Client {
-    client().on_violation(move |_| violated())
+    client().on_violation(move |_, _| violated())
 }
 
 async fn a_callback_may_wait_for_a_call<R: Runtime>() {
     let handle: Arc<Mutex<Option<Connection>>> = Arc::default();
     let (says, heard) = unbounded();
     let calling = Arc::clone(&handle);
-    let client = client().revisions(&Revision::LEGACY).on_notification(move |_, _| {
+    let client = client().revisions(&Revision::LEGACY).on_notification(move |_, _, _| {
         let connection = calling.lock().unwrap().clone().unwrap();
         block_on(echoes(&connection));
         says.try_send(()).unwrap();

@@ -51,7 +51,7 @@ async fn log_messages_arrive_if_requested<R: OverHttp>() {
     for (client, _) in clients() {
         let (says, logged) = unbounded();
         let client =
-            client.on_notification(move |method, _| says.try_send(method.to_owned()).unwrap());
+            client.on_notification(move |method, _, _| says.try_send(method.to_owned()).unwrap());
         let connection = R::connect_http(client, served.remote()).await.unwrap();
         connection.set_log_level(Level::Info).await.unwrap();
         success(connection.call_tool("log", &json!({"times": 20})).await);

@@ -174,7 +174,7 @@ async fn notifications_wait_in_the_socket_while_the_callback_runs<R: OverHttp>()
     });
     let (reports, reported) = unbounded();
     let mut hears = Some(hears);
-    let client = legacy_client().on_notification(move |_, _| {
+    let client = legacy_client().on_notification(move |_, _, _| {
         // The first call returns only once the server can write no more.
         if let Some(hears) = hears.take() {
             reports.try_send(hears.recv().unwrap()).unwrap();

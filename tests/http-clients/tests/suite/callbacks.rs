@@ -70,7 +70,7 @@ async fn a_callback_about_a_notification_may_call_and_drop_the_last_handle<R: Ov
     let served = Served::new(shop());
     let handle: Arc<Mutex<Option<Connected>>> = Arc::default();
     let (ending, (says, heard)) = (Arc::clone(&handle), unbounded());
-    let client = client().revisions(&Revision::LEGACY).on_notification(move |_, _| {
+    let client = client().revisions(&Revision::LEGACY).on_notification(move |_, _, _| {
         let taken = ending.lock().unwrap().take();
         if let Some(connection) = taken {
             block_on(echoes(&connection));

@@ -53,7 +53,7 @@ async fn arguments_are_mirrored_in_fields_and_invalid_tools_are_dropped_http_48<
     });
     let (says, broken) = unbounded();
     let client = modern_client()
-        .on_violation(move |violation| says.try_send(violation.to_string()).unwrap());
+        .on_violation(move |violation, _| says.try_send(violation.to_string()).unwrap());
     let connection = R::connect_http(client, site.remote()).await.unwrap();
     let tools: Vec<_> =
         connection.list_tools().await.unwrap().into_iter().map(|tool| tool.name).collect();

@@ -69,6 +69,12 @@ impl Connection {
         })
     }
 
+    /// Returns the label set with [`Client::label`](crate::Client::label).
+    #[must_use]
+    pub fn label(&self) -> Option<&str> {
+        self.inner.link.shared.label.as_deref()
+    }
+
     /// Returns the negotiated protocol revision.
     #[must_use]
     pub fn revision(&self) -> Revision {

@@ -190,7 +190,8 @@ async fn authorize(
         let why = "the `authorization` callback panicked or returned an invalid header value";
         io::Error::other(why)
     };
-    let value = link.shared.callbacks.call(0, move || authorize()).await.ok_or_else(invalid)?;
+    let value =
+        link.shared.callback_threads.call(0, move || authorize()).await.ok_or_else(invalid)?;
     let Some(value) = value else { return Ok(None) };
     let mut value = HeaderValue::from_str(&value).map_err(|_| invalid())?;
     value.set_sensitive(true);
