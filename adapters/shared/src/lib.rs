@@ -44,6 +44,7 @@ pub use recorder::private_file;
 pub use server::Server;
 pub use server::catalog_edit::{CatalogEdit, EditError};
 pub use server::changes::Changes;
+pub use server::client_handle::ClientHandle;
 pub use server::entries::{PromptEntry, ResourceEntry, TemplateEntry, ToolEntry};
 pub use server::events::Serving;
 pub use server::handler::asking::FormAnswer;

@@ -94,9 +94,9 @@ pub use mcp_adapter::Json;
 #[cfg(feature = "record")]
 pub use mcp_adapter::private_file;
 pub use mcp_adapter::{
-    AsyncClientCx, AsyncCx, Call, CatalogEdit, Changed, Changes, Client, ClientCx, Connection,
-    Cx, EditError, Error, FormAnswer, IntoToolResult, ListError, Pending, PromptEntry,
-    ResourceEntry, Server, State, Subscription, SubscriptionChange, SubscriptionCx,
-    TemplateEntry, ToolEntry, ToolError, proto,
+    AsyncClientCx, AsyncCx, Call, CatalogEdit, Changed, Changes, Client, ClientCx, ClientHandle,
+    Connection, Cx, EditError, Error, FormAnswer, IntoToolResult, ListError, Pending, PromptEntry,
+    ResourceEntry, Server, State, Subscription, SubscriptionChange, SubscriptionCx, TemplateEntry,
+    ToolEntry, ToolError, proto,
 };
 pub use server::Serve;

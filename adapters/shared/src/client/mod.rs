@@ -36,8 +36,8 @@ use crate::transport::shutdown::DriverHandle;
 ///
 /// Setting a handler declares the corresponding capability.
 ///
-/// Cheap to clone. Clones share their handlers and threads, and each clone can be configured further
-/// and connect to a server of its own:
+/// Cheap to clone. Clones share their handlers and threads. Each clone can be configured further and
+/// connect to a server of its own:
 ///
 /// ```
 /// use mcp_adapter::Client;
@@ -240,9 +240,9 @@ impl Client {
     /// Sets the maximum number of threads in the pool that handles requests from the server.
     /// Default: 512, minimum: 1.
     ///
-    /// The clones made from this client share the pool. Requests beyond the maximum wait. A thread costs about 20 KiB of memory, plus the memory
-    /// that its handler needs. Handlers that keep running after their cancellation may occupy up to
-    /// this many additional threads.
+    /// Clones of this client share the pool. Requests beyond the maximum wait. A thread costs about
+    /// 20 KiB of memory, plus the memory that its handler needs. Handlers that keep running after
+    /// their cancellation may occupy up to this many additional threads.
     pub fn threads_max(mut self, threads_max: usize) -> Self {
         self.threads = handler_threads(threads_max);
         self

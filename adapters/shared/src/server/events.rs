@@ -6,10 +6,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_lite::future::{block_on, or};
+use mcp_proto::schema::{ClientNotification as _, RootsListChanged};
 use mcp_proto::server::{Command, Event, Server as Machine};
 use mcp_proto::{
-    Change, CloseReason, Context, ErrorObject, IncomingId, Instant, Misuse, OwnedCommand, Request,
-    Violation,
+    Change, CloseReason, Context, ErrorObject, IncomingId, Instant, Method, Misuse, OwnedCommand,
+    Principal, Raw, Request, Violation,
 };
 
 use crate::BoxFuture;
@@ -20,6 +21,7 @@ use crate::exec::pace::Pace;
 use crate::exec::workers::{Workers, catch_panic, is_sole_driver};
 use crate::process::signals::{self, Closeable};
 use crate::server::changes::Changes;
+use crate::server::client_handle::ClientHandle;
 use crate::server::handler::context::{AsyncCx, Cx, HandlerLink, RequestState};
 use crate::server::handler::reply::{BoxedResult, HandlerReply};
 use crate::server::handler::round_state::{RoundState, StateSealing};
@@ -34,7 +36,23 @@ use crate::transport::link::{Link, LinkRole, OnTransport, State, Transport};
 use crate::validation::ToolChecks;
 
 /// A callback of the application.
-pub(crate) type Callback<T> = Arc<dyn Fn(&T) + Send + Sync>;
+type Callback<T> = Arc<dyn Fn(&T) + Send + Sync>;
+
+/// The callback for notifications.
+type NotificationCallback = Arc<dyn Fn(&str, Option<&Raw>, &ClientHandle) + Send + Sync>;
+
+/// The callbacks of the application, which all connections of a server share.
+#[derive(Clone, Default)]
+pub(crate) struct ServerCallbacks {
+    /// Without it, notifications are dropped.
+    pub(crate) on_notification: Option<NotificationCallback>,
+    pub(crate) on_roots_changed: Option<Callback<ClientHandle>>,
+    pub(crate) on_session: Option<Callback<ClientHandle>>,
+    pub(crate) on_violation: Option<Callback<Violation>>,
+    pub(crate) on_watch: Option<Callback<SubscriptionChange>>,
+    /// Decides on subscriptions; `None` accepts the resources of the catalog.
+    pub(crate) accept_subscription: Option<UriCheck>,
+}
 
 /// The parts of a server's configuration that each of its connections holds.
 #[expect(
@@ -47,11 +65,8 @@ pub struct ServerShared {
     pub(crate) sealing: StateSealing,
     pub(crate) checks: ToolChecks,
     pub(crate) workers: Workers,
-    pub(crate) callbacks: Callbacks,
-    pub(crate) on_violation: Option<Callback<Violation>>,
-    pub(crate) on_watch: Option<Callback<SubscriptionChange>>,
-    /// Decides on subscriptions; `None` accepts the resources of the catalog.
-    pub(crate) accept_subscription: Option<UriCheck>,
+    pub(crate) callback_threads: Callbacks,
+    pub(crate) callbacks: ServerCallbacks,
 }
 
 /// The state of a server's connection: its running handlers and the change notifications waiting to
@@ -66,6 +81,8 @@ pub struct ServerState {
     /// The cancellation flags of running handlers.
     running: IncomingMap<Arc<Cancellation>>,
     pending_changes: PendingChanges,
+    /// The client, if it is authenticated. All messages of a connection have one sender.
+    pub(crate) principal: Option<Principal>,
 }
 
 /// The connection of a server to one client.
@@ -216,7 +233,7 @@ impl LinkRole for Machine {
     }
 
     fn callbacks(shared: &ServerShared) -> &Callbacks {
-        &shared.callbacks
+        &shared.callback_threads
     }
 
     fn dispatch(link: &Arc<Link<Self>>, event: Event) {
@@ -231,16 +248,24 @@ impl LinkRole for Machine {
                     cancelled.set();
                 }
             }
-            Event::Violation(violation) if link.shared.callbacks.has_room() => {
-                notify(link, link.shared.on_violation.as_ref(), violation);
+            Event::Notification { method, params } if link.shared.callback_threads.has_room() => {
+                notified(link, method, params);
+            }
+            Event::Ready(_) => {
+                if let Some(callback) = &link.shared.callbacks.on_session {
+                    notify(link, Some(callback), ClientHandle::of_connection(link));
+                }
+            }
+            Event::Violation(violation) if link.shared.callback_threads.has_room() => {
+                notify(link, link.shared.callbacks.on_violation.as_ref(), violation);
             }
             Event::Watched { uri, principal } => {
                 let change = SubscriptionChange::Began { uri: uri.into(), principal };
-                notify(link, link.shared.on_watch.as_ref(), change);
+                notify(link, link.shared.callbacks.on_watch.as_ref(), change);
             }
             Event::Unwatched { uri, principal } => {
                 let change = SubscriptionChange::Ended { uri: uri.into(), principal };
-                notify(link, link.shared.on_watch.as_ref(), change);
+                notify(link, link.shared.callbacks.on_watch.as_ref(), change);
             }
             _ => {}
         }
@@ -280,6 +305,19 @@ fn notify<T: Send + 'static>(link: &Arc<Link<Machine>>, callback: Option<&Callba
     if let Some(callback) = callback.cloned() {
         link.call_back(0, move || callback(&event));
     }
+}
+
+/// Passes a notification to the application.
+fn notified(link: &Arc<Link<Machine>>, method: Method, params: Option<Raw>) {
+    let callbacks = &link.shared.callbacks;
+    if method == RootsListChanged::METHOD && callbacks.on_roots_changed.is_some() {
+        let client = ClientHandle::of_connection(link);
+        return notify(link, callbacks.on_roots_changed.as_ref(), client);
+    }
+    let Some(callback) = callbacks.on_notification.clone() else { return };
+    let client = ClientHandle::of_connection(link);
+    let bytes = params.as_ref().map_or(0, |params| params.as_bytes().len());
+    link.call_back(bytes, move || callback(&method, params.as_ref(), &client));
 }
 
 /// Answers a request from the catalog, or starts its handler.

@@ -4,8 +4,10 @@
 mod argument_schema;
 mod async_handlers;
 pub(crate) mod builder;
+mod callbacks;
 pub(crate) mod catalog_edit;
 pub(crate) mod changes;
+pub(crate) mod client_handle;
 pub(crate) mod entries;
 pub(crate) mod events;
 pub(crate) mod handler;
@@ -21,7 +23,7 @@ use std::sync::Arc;
 use mcp_proto::schema::{Implementation, Tool};
 use mcp_proto::server::{Config, Server as Machine};
 use mcp_proto::stdio::Stdio;
-use mcp_proto::{Capability, Instant, Limits, Raw, Violation};
+use mcp_proto::{Capability, Instant, Limits, Raw};
 
 use crate::exec::callbacks::{CallbackThreads, Callbacks};
 use crate::exec::clock::Clock;
@@ -30,8 +32,7 @@ use crate::recorder::Recorder;
 use crate::server::builder::Builder;
 use crate::server::catalog_edit::{CatalogEdit, EditError};
 use crate::server::changes::Changes;
-use crate::server::events::{Callback, ServerShared, Serving};
-use crate::server::subscriptions::{SubscriptionChange, SubscriptionCx, UriCheck};
+use crate::server::events::{ServerCallbacks, ServerShared, Serving};
 use crate::trace::Trace;
 use crate::transport::link::{Link, Transport};
 use crate::transport::shutdown::DriverHandle;
@@ -86,14 +87,12 @@ use crate::transport::shutdown::DriverHandle;
 pub struct Server {
     builder: Builder,
     threads: HandlerThreads,
-    callbacks: CallbackThreads,
+    callback_threads: CallbackThreads,
     trace_payloads: bool,
     recorder: Recorder,
     exit_with_parent: bool,
     pipe_bytes: Option<usize>,
-    on_violation: Option<Callback<Violation>>,
-    on_watch: Option<Callback<SubscriptionChange>>,
-    accept_subscription: Option<UriCheck>,
+    callbacks: ServerCallbacks,
 }
 
 impl Server {
@@ -102,14 +101,12 @@ impl Server {
         let server = Self {
             builder: Builder::new(name, version),
             threads: handler_threads(THREADS_MAX),
-            callbacks: CallbackThreads::default(),
+            callback_threads: CallbackThreads::default(),
             trace_payloads: false,
             recorder: Recorder::default(),
             exit_with_parent: false,
             pipe_bytes: None,
-            on_violation: None,
-            on_watch: None,
-            accept_subscription: None,
+            callbacks: ServerCallbacks::default(),
         };
         server.page_max(100)
     }
@@ -174,52 +171,6 @@ impl Server {
         self.builder.has_changes = true;
         self.builder.has_subscriptions = true;
         self.builder.changes.clone()
-    }
-
-    /// Calls `callback` when a client subscribes to a resource or ends its subscription.
-    ///
-    /// This method also declares resource subscriptions if the server declares resources.
-    ///
-    /// For each connection, principal and resource, `callback` runs when the first subscription
-    /// begins and when the last one ends. `callback` runs on a separate thread and may block. The
-    /// callbacks of a connection run in order, one at a time. While 1,024 or more callbacks of a
-    /// connection are queued, the connection does not read.
-    pub fn on_subscription(
-        mut self,
-        callback: impl Fn(&SubscriptionChange) + Send + Sync + 'static,
-    ) -> Self {
-        self.builder.has_subscriptions = true;
-        self.on_watch = Some(Arc::new(callback));
-        self
-    }
-
-    /// Sets a function that decides which resources clients may subscribe to.
-    ///
-    /// `accept` receives each URI that a client requests, together with the context of the request.
-    /// It returns whether to accept the URI. In the modern era (from revision 2026-07-28), the
-    /// acknowledgement lists the accepted URIs. In a legacy session, a request with a refused URI
-    /// fails with the error for an unknown resource. `accept` must not block.
-    ///
-    /// By default, a URI is accepted if it belongs to a registered resource or matches a resource
-    /// template, for every principal. If only some principals may read a resource, refuse the
-    /// subscriptions of others: [`Changes::resource_updated`] notifies all subscribers.
-    ///
-    /// ```
-    /// use mcp_adapter::Server;
-    /// use mcp_adapter::proto::Principal;
-    ///
-    /// let server = Server::new("notes", "1.0.0").accept_subscriptions(|uri, cx| {
-    ///     let owner = uri.strip_prefix("notes://").and_then(|path| path.split('/').next());
-    ///     owner.is_some() && owner == cx.principal().map(Principal::id)
-    /// });
-    /// # drop(server);
-    /// ```
-    pub fn accept_subscriptions(
-        mut self,
-        accept: impl Fn(&str, &SubscriptionCx<'_>) -> bool + Send + Sync + 'static,
-    ) -> Self {
-        self.accept_subscription = Some(Arc::new(accept));
-        self
     }
 
     /// Declares a capability beyond those derived from the registered entries.
@@ -361,16 +312,6 @@ impl Server {
         self
     }
 
-    /// Calls `callback` for every protocol violation by a client.
-    ///
-    /// `callback` may block. For one connection, this callback and that of
-    /// [`on_subscription`](Self::on_subscription) never run concurrently. While callbacks of 1,024
-    /// connections wait for a thread, further violations are not reported.
-    pub fn on_violation(mut self, callback: impl Fn(&Violation) + Send + Sync + 'static) -> Self {
-        self.on_violation = Some(Arc::new(callback));
-        self
-    }
-
     /// Creates a connection over a pair of byte streams.
     ///
     /// The adapter must drive the connection with the returned [`DriverHandle`]. The `serve`
@@ -417,7 +358,7 @@ impl Server {
 
     /// Returns where the application's callbacks run.
     pub(crate) fn callbacks(&self, runtime: Arc<dyn Spawn>) -> Callbacks {
-        self.callbacks.on(runtime)
+        self.callback_threads.on(runtime)
     }
 
     /// Creates a connection.
@@ -431,12 +372,10 @@ impl Server {
             changes: self.builder.changes.clone(),
             sealing: self.builder.sealing.clone(),
             checks: self.builder.changes.checks(),
-            callbacks: self.callbacks(Arc::clone(&runtime)),
+            callbacks: self.callbacks.clone(),
+            callback_threads: self.callbacks(Arc::clone(&runtime)),
             workers: Workers::new(Arc::clone(&self.threads), runtime)
                 .for_single_request(transport.is_single_request()),
-            on_violation: self.on_violation.clone(),
-            on_watch: self.on_watch.clone(),
-            accept_subscription: self.accept_subscription.clone(),
         };
         Link::over_transport(clock, transport, shared, Trace::new("server", self.trace_payloads))
     }

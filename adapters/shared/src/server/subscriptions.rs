@@ -129,7 +129,7 @@ pub(super) fn accept_subscription(
     }
     let cx = SubscriptionCx { context, link };
     let mut uris = request.subscribed_uris();
-    uris.retain(|uri| match &link.shared.accept_subscription {
+    uris.retain(|uri| match &link.shared.callbacks.accept_subscription {
         Some(accept) => accept(uri, &cx),
         None => link.shared.changes.catalog().has_resource(uri),
     });

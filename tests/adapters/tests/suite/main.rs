@@ -14,6 +14,7 @@ mod calls;
 mod cancelling;
 mod checked;
 mod children;
+mod clients;
 mod contexts;
 mod full;
 mod listening;

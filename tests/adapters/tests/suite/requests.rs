@@ -80,7 +80,7 @@ async fn every_list_is_fetched_over_all_pages<R: Runtime>() {
     }
 }
 
-/// PAG-07
+// PAG-07
 async fn every_list_is_bounded<R: Runtime>() {
     let limits = Limits { list_entries_max: 2, ..Limits::default() };
     let (connection, _serving) = pair::<R>(client().limits(limits), library()).await;

@@ -12,6 +12,7 @@ mod crowds;
 mod ending;
 mod ids;
 mod limits;
+mod notified;
 mod principals;
 mod refused;
 mod resumed;

@@ -229,6 +229,7 @@ impl ServiceShared {
     ) -> Result<Exchange, Refusal> {
         link.trace.input(body);
         let posted = link.with_request(|state, now| {
+            state.role.principal = caller.principal().cloned();
             let http = state.http()?;
             http.set_caller(caller);
             let id = match decoded {

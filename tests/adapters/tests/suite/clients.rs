@@ -1,0 +1,151 @@
+//! What a server learns of its clients outside of requests, and what it sends them there.
+
+use std::sync::Mutex;
+use std::sync::mpsc::channel;
+
+use mcp_adapter::proto::schema::Level;
+use mcp_adapter::proto::{Capability, Misuse, Revision};
+use mcp_adapter::{Client, ClientHandle, Server};
+use mcp_adapter_tests::{
+    Runtime, call_by_hand, client, pair, raw, rows, serve_by_hand, server, shop, success, tool,
+};
+use serde_json::{Value, json};
+use smol::channel::{Receiver, unbounded};
+
+rows! {
+    notifications_reach_the_application_in_order,
+    changed_roots_have_a_callback_of_their_own,
+    a_slow_callback_loses_no_notification,
+    a_session_receives_log_messages_outside_of_requests,
+    log_messages_of_the_modern_era_belong_to_requests,
+    a_handle_outlives_its_connection,
+}
+
+fn name(client: &ClientHandle) -> String {
+    client.peer().map(|peer| peer.info.name.clone()).unwrap_or_default()
+}
+
+async fn notifications_reach_the_application_in_order<R: Runtime>() {
+    let (says, heard) = unbounded();
+    let server = shop().on_notification(move |method, params, client| {
+        let params: Option<Value> = params.map(|params| params.parse().unwrap());
+        assert!(client.principal().is_none());
+        says.try_send((method.to_owned(), params, name(client))).unwrap();
+    });
+    let (hand, _serving) = serve_by_hand::<R>(server).await;
+    let hand = call_by_hand(hand, |hand| {
+        hand.say_all(&[
+            json!({"jsonrpc": "2.0", "method": "x/one", "params": {"a": 1}}),
+            json!({"jsonrpc": "2.0", "method": "notifications/roots/list_changed"}),
+            json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {
+                "requestId": 99}}),
+            json!({"jsonrpc": "2.0", "method": "x/two"}),
+        ]);
+    })
+    .await;
+    for (method, params) in [
+        ("x/one", Some(json!({"a": 1}))),
+        ("notifications/roots/list_changed", None),
+        ("x/two", None),
+    ] {
+        assert_eq!(heard.recv().await.unwrap(), (method.into(), params, "hand".into()));
+    }
+    drop(hand);
+}
+
+async fn changed_roots_have_a_callback_of_their_own<R: Runtime>() {
+    let (says, heard) = unbounded();
+    let other = says.clone();
+    let server = shop()
+        .on_notification(move |method, _, _| other.try_send(method.to_owned()).unwrap())
+        .on_roots_changed(move |client| says.try_send(name(client)).unwrap());
+    let client = client()
+        .revisions(&Revision::LEGACY)
+        .on_roots(|_| Vec::new())
+        .declare(Capability::RootsListChanged);
+    let (connection, _serving) = pair::<R>(client, server).await;
+    connection.notify_raw("notifications/roots/list_changed", None).await.unwrap();
+    connection.notify_raw("x/other", None).await.unwrap();
+    assert_eq!(heard.recv().await.unwrap(), "row");
+    assert_eq!(heard.recv().await.unwrap(), "x/other");
+}
+
+/// The queue of callbacks holds 1,024, and reading stops while it is full.
+async fn a_slow_callback_loses_no_notification<R: Runtime>() {
+    const COUNT: u64 = 3_000;
+    let (says, heard) = unbounded();
+    let (release, released) = channel::<()>();
+    let released = Mutex::new(released);
+    let server = shop().on_notification(move |_, params, _| {
+        let _is_released = released.lock().unwrap().recv();
+        let params: Value = params.unwrap().parse().unwrap();
+        says.try_send(params["number"].as_u64().unwrap()).unwrap();
+    });
+    let (connection, serving) = pair::<R>(client().revisions(&Revision::LEGACY), server).await;
+    let sending = connection.clone();
+    R::run(async move {
+        for number in 0..COUNT {
+            let params = raw(&json!({"number": number}));
+            sending.notify_raw("x/count", Some(&params)).await.unwrap();
+        }
+    });
+    drop(release);
+    for number in 0..COUNT {
+        assert_eq!(heard.recv().await.unwrap(), number);
+    }
+    connection.clone().close().await.unwrap();
+    serving.ends_well().await;
+}
+
+/// Builds a server that passes on the handle of each client that opens a session or calls `greet`.
+fn host() -> (Server, Receiver<ClientHandle>) {
+    let (says, heard) = unbounded();
+    let also = says.clone();
+    let server = server()
+        .logging()
+        .on_session(move |client| says.try_send(client.clone()).unwrap())
+        .tool_with(tool("greet"), move |_: Value, cx| {
+            also.try_send(cx.client()).unwrap();
+            Ok("well")
+        });
+    (server, heard)
+}
+
+async fn a_session_receives_log_messages_outside_of_requests<R: Runtime>() {
+    let (server, handles) = host();
+    let (says, logged) = unbounded();
+    let client = client().revisions(&Revision::LEGACY).on_notification(move |method, params, _| {
+        let params: Value = params.unwrap().parse().unwrap();
+        says.try_send((method.to_owned(), params["data"].clone())).unwrap();
+    });
+    let (connection, _serving) = pair::<R>(client, server).await;
+    let handle = handles.recv().await.unwrap();
+    assert_eq!(name(&handle), "row");
+    handle.log(Level::Error, "outside").unwrap();
+    let log = ("notifications/message".to_owned(), json!("outside"));
+    assert_eq!(logged.recv().await.unwrap(), log);
+    connection.set_log_level(Level::Critical).await.unwrap();
+    handle.log(Level::Error, "too low").unwrap();
+    handle.log(Level::Alert, "grave").unwrap();
+    assert_eq!(logged.recv().await.unwrap().1, "grave");
+}
+
+async fn log_messages_of_the_modern_era_belong_to_requests<R: Runtime>() {
+    let (server, handles) = host();
+    let client: Client = client().revisions(&[Revision::V2026_07_28]);
+    let (connection, _serving) = pair::<R>(client, server).await;
+    assert_eq!(success(connection.call_tool("greet", &json!({})).await), "well");
+    let handle = handles.recv().await.unwrap();
+    assert_eq!(name(&handle), "row");
+    assert_eq!(handle.log(Level::Error, "outside"), Err(Misuse::Unsupported));
+}
+
+async fn a_handle_outlives_its_connection<R: Runtime>() {
+    let (server, handles) = host();
+    let (connection, serving) = pair::<R>(client().revisions(&Revision::LEGACY), server).await;
+    let handle = handles.recv().await.unwrap();
+    connection.clone().close().await.unwrap();
+    serving.ends_well().await;
+    assert_eq!(handle.log(Level::Error, "late"), Err(Misuse::Closed));
+    assert_eq!(name(&handle), "row");
+}
