@@ -82,8 +82,9 @@ pub use mcp_adapter::Json;
 pub use mcp_adapter::private_file;
 pub use mcp_adapter::{
     AsyncClientCx, AsyncCx, CatalogEdit, Changed, Changes, Client, ClientCx, ClientHandle, Cx,
-    EditError, Error, FormAnswer, IntoToolResult, ListError, PromptEntry, ResourceEntry, Server,
-    State, SubscriptionChange, SubscriptionCx, TemplateEntry, ToolEntry, ToolError, proto,
+    EditError, Error, FormAnswer, IntoToolResult, ListError, ManualServer, PromptEntry,
+    ResourceEntry, Server, State, SubscriptionChange, SubscriptionCx, TemplateEntry, ToolEntry,
+    ToolError, proto,
 };
 pub use server::Serve;
 pub use subscription::Subscription;

@@ -3,6 +3,8 @@
 use std::io::pipe;
 
 use mcp_adapter::proto::Instant;
+#[cfg(feature = "testing")]
+pub use mcp_adapter::testing::{PairError, TestPair, pair};
 use mcp_adapter::{Client, Error, Server};
 
 use crate::client::Connect as _;

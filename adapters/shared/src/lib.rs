@@ -19,6 +19,8 @@ pub mod http;
 mod process;
 mod recorder;
 mod server;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod trace;
 mod transport;
 mod validation;
@@ -54,6 +56,7 @@ pub use server::handler::tool_error::ToolError;
 pub use server::handler::tool_result::IntoToolResult;
 #[cfg(feature = "schemars")]
 pub use server::handler::tool_result::Json;
+pub use server::manual::ManualServer;
 pub use server::subscriptions::{SubscriptionChange, SubscriptionCx};
 pub use transport::event_loop::drive;
 pub use transport::link::{Link, LinkRole, WRITE_BYTES_MAX};

@@ -119,8 +119,8 @@ pub use mcp_adapter::Json;
 pub use mcp_adapter::private_file;
 pub use mcp_adapter::{
     AsyncClientCx, AsyncCx, Call, CatalogEdit, Changed, Changes, Client, ClientCx, ClientHandle,
-    Connection, Cx, EditError, Error, FormAnswer, IntoToolResult, ListError, Pending, PromptEntry,
-    ResourceEntry, Server, State, Subscription, SubscriptionChange, SubscriptionCx, TemplateEntry,
-    ToolEntry, ToolError, proto,
+    Connection, Cx, EditError, Error, FormAnswer, IntoToolResult, ListError, ManualServer, Pending,
+    PromptEntry, ResourceEntry, Server, State, Subscription, SubscriptionChange, SubscriptionCx,
+    TemplateEntry, ToolEntry, ToolError, proto,
 };
 pub use server::Serve;

@@ -1,6 +1,8 @@
 //! Tests of servers and clients on tokio, in memory.
 
 use mcp_adapter::proto::Instant;
+#[cfg(feature = "testing")]
+pub use mcp_adapter::testing::{PairError, TestPair, pair};
 use mcp_adapter::{Client, Connection, Error, Server};
 use tokio::io::{duplex, split};
 

@@ -9,6 +9,7 @@ use mcp_proto::client::{Client as Machine, Config};
 use crate::client::connection::Connection;
 use crate::client::connector::{ConnectionConfig, Connector, Runtime, Target};
 use crate::error::Error;
+use crate::exec::clock::Clock;
 use crate::exec::workers::Spawn;
 use crate::process::child::Child;
 use crate::process::pipe_size;
@@ -70,7 +71,7 @@ impl Connector {
         machine: Config,
     ) -> io::Result<Connecting> {
         let spawn = Arc::clone(runtime).as_spawn();
-        let link = self.connection.link(machine, &spawn);
+        let link = self.connection.link(Clock::new(), machine, &spawn);
         let mut command = command.lock().unwrap_or_else(PoisonError::into_inner);
         let child = Child::spawn(&mut command).and_then(|child| child.0.watch().map(|()| child));
         drop(command);
@@ -129,10 +130,11 @@ impl ConnectionConfig {
     /// Creates a connection over a pair of byte streams, to be driven by the adapter.
     pub(crate) fn open(
         &self,
+        clock: Clock,
         machine: Config,
         runtime: &Arc<dyn Spawn>,
     ) -> io::Result<(Connecting, DriverHandle<Machine>)> {
-        let link = self.link(machine, runtime);
+        let link = self.link(clock, machine, runtime);
         let driving = DriverHandle::new(Arc::clone(&link), None, self.limits.clone());
         Ok((Connecting(Connection::new(link, None, None)), driving))
     }

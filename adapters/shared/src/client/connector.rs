@@ -93,8 +93,12 @@ impl Connector {
 
 impl ConnectionConfig {
     /// Creates a connection over a byte stream.
-    pub(crate) fn link(&self, machine: Config, runtime: &Arc<dyn Spawn>) -> Arc<Link<Machine>> {
-        let clock = Clock::new();
+    pub(crate) fn link(
+        &self,
+        clock: Clock,
+        machine: Config,
+        runtime: &Arc<dyn Spawn>,
+    ) -> Arc<Link<Machine>> {
         let began = clock.now();
         let machine = Stdio::new(Machine::new(began, machine));
         let transport = match self.recorder.start(machine, began) {
@@ -114,9 +118,13 @@ impl ConnectionConfig {
         let shared = ClientShared {
             handlers: Arc::clone(&self.handlers),
             pace: Arc::new(Pace::blocking()),
-            workers: Workers::new(Arc::clone(&self.threads), Arc::clone(runtime)),
+            workers: Workers::new(Arc::clone(&self.threads), Arc::clone(runtime))
+                .manual(clock.is_manual()),
             callbacks: self.callbacks.clone(),
-            callback_threads: self.callback_threads.on(Arc::clone(runtime)),
+            callback_threads: self
+                .callback_threads
+                .on(Arc::clone(runtime))
+                .manual(clock.is_manual()),
             label: self.label.clone(),
             ended: Arc::default(),
         };

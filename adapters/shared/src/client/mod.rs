@@ -26,6 +26,7 @@ use crate::client::connector::{ConnectionConfig, Connector, Runtime};
 use crate::client::events::{ClientCallbacks, RequestHandler};
 use crate::error::Error;
 use crate::exec::callbacks::CallbackThreads;
+use crate::exec::clock::Clock;
 use crate::exec::workers::{HandlerThreads, Spawn, THREADS_MAX, handler_threads};
 use crate::recorder::Recorder;
 use crate::transport::shutdown::DriverHandle;
@@ -234,7 +235,18 @@ impl Client {
         runtime: &Arc<dyn Spawn>,
     ) -> io::Result<(Connecting, DriverHandle<Machine>)> {
         let (connection, machine) = self.into_config();
-        connection.open(machine, runtime)
+        connection.open(Clock::new(), machine, runtime)
+    }
+
+    /// Creates a connection over a pair of byte streams whose time the caller advances.
+    #[cfg(feature = "testing")]
+    pub(crate) fn open_manually(
+        self,
+        now: Instant,
+        runtime: &Arc<dyn Spawn>,
+    ) -> io::Result<(Connecting, DriverHandle<Machine>)> {
+        let (connection, machine) = self.into_config();
+        connection.open(Clock::manual(now), machine, runtime)
     }
 
     /// Sets the maximum number of threads in the pool that handles requests from the server.

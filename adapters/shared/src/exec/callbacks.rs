@@ -28,7 +28,7 @@ const REPORTS_MAX: usize = 1024;
 impl CallbackThreads {
     /// Returns the callbacks of a connection on `runtime`.
     pub(crate) fn on(&self, runtime: Arc<dyn Spawn>) -> Callbacks {
-        Callbacks { threads: self.clone(), runtime }
+        Callbacks { threads: self.clone(), runtime, is_manual: false }
     }
 }
 
@@ -43,14 +43,25 @@ impl CallbackThreads {
 pub struct Callbacks {
     threads: CallbackThreads,
     runtime: Arc<dyn Spawn>,
+    is_manual: bool,
 }
 
 impl Callbacks {
+    /// Declares whether the callbacks are tasks of the runtime, because the program drives the
+    /// connection by hand.
+    pub(crate) fn manual(self, is_manual: bool) -> Self {
+        Self { is_manual, ..self }
+    }
+
     /// Runs `callback` in the background. The threads take turns among lanes. Returns the key with
     /// which the callback can be withdrawn.
     pub(crate) fn run(&self, lane: usize, callback: impl FnOnce() + Send + 'static) -> u64 {
         static KEYS: AtomicU64 = AtomicU64::new(0);
         let key = KEYS.fetch_add(1, Ordering::Relaxed);
+        if self.is_manual {
+            drop(self.runtime.spawn(Box::pin(async move { callback() })));
+            return key;
+        }
         let runtime = Arc::clone(&self.runtime);
         let job = move || runtime.enter(Box::new(callback));
         self.threads.0.queue(lane, key, Box::new(job));

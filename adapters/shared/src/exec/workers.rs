@@ -89,8 +89,10 @@ pub struct Workers {
     /// The connection serves a single request, as HTTP without sessions has it. All such requests
     /// share a lane for each handler: with lanes of their own, many would count as many clients.
     is_single: bool,
+    /// The program drives the connection by hand: handlers are tasks of the runtime.
+    is_manual: bool,
     runtime: Arc<dyn Spawn>,
-    inline: Mutex<InlineQueue>,
+    inline: Arc<Mutex<InlineQueue>>,
 }
 
 /// Handlers that the driver is about to start on its own thread.
@@ -143,7 +145,13 @@ impl Workers {
     pub(crate) fn new(threads: HandlerThreads, runtime: Arc<dyn Spawn>) -> Self {
         static CONNECTIONS: AtomicU64 = AtomicU64::new(0);
         let connection = CONNECTIONS.fetch_add(1, Ordering::Relaxed);
-        Self { threads, connection, is_single: false, runtime, inline: Mutex::default() }
+        let inline = Arc::default();
+        Self { threads, connection, is_single: false, is_manual: false, runtime, inline }
+    }
+
+    /// Declares whether the program drives the connection by hand.
+    pub(crate) fn manual(self, is_manual: bool) -> Self {
+        Self { is_manual, ..self }
     }
 
     /// Declares that the connection serves a single request.
@@ -171,6 +179,9 @@ impl Workers {
             took
         };
         let task = Task { incoming, pace: Arc::clone(pace), work: Work::Function(Box::new(job)) };
+        if self.is_manual {
+            return self.run_manually(task);
+        }
         let mut inline = self.lock();
         // With one thread, functions run one at a time and in order, also those of two connections.
         if inline.is_open && pace.is_quick() && !self.threads.is_serial() {
@@ -192,13 +203,28 @@ impl Workers {
             return self.run(incoming, pace, move || block_on(future), |()| {});
         }
         let mut inline = self.lock();
-        if inline.is_open {
+        if inline.is_open && !self.is_manual {
             let work = Work::Future(Box::pin(future));
             inline.tasks.push_back(Task { incoming, pace: Arc::clone(pace), work });
         } else {
             drop(inline);
             self.spawn_on_runtime(Box::pin(future));
         }
+    }
+
+    /// Queues a function, and spawns a task that runs the first queued one.
+    ///
+    /// Until then, [`cancel`](Self::cancel) can remove it.
+    fn run_manually(&self, task: Task) {
+        self.lock().tasks.push_back(task);
+        let inline = Arc::clone(&self.inline);
+        self.spawn_on_runtime(Box::pin(async move {
+            let first = lock(&inline).tasks.pop_front();
+            let Some(Task { work: Work::Function(job), .. }) = first else { return };
+            IS_SOLE_DRIVER.set(true);
+            let _panicked = catch_unwind(AssertUnwindSafe(job));
+            IS_SOLE_DRIVER.set(false);
+        }));
     }
 
     /// Removes a handler that has not started, or gives the place of a running one in the pool to
@@ -342,8 +368,12 @@ impl Workers {
     }
 
     fn lock(&self) -> MutexGuard<'_, InlineQueue> {
-        self.inline.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.inline)
     }
+}
+
+fn lock(inline: &Mutex<InlineQueue>) -> MutexGuard<'_, InlineQueue> {
+    inline.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Runs a future; returns `None` if it panics. The panic message must not reach the peer.

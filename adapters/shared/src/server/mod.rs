@@ -12,6 +12,7 @@ pub(crate) mod entries;
 pub(crate) mod events;
 pub(crate) mod handler;
 mod id_hasher;
+pub(crate) mod manual;
 mod pending_changes;
 pub(crate) mod subscriptions;
 mod sync_handlers;
@@ -320,7 +321,15 @@ impl Server {
     /// # Errors
     /// Fails if a registered tool, resource, resource template or prompt is invalid.
     pub fn open_on(&self, runtime: Arc<dyn Spawn>) -> io::Result<(Serving, DriverHandle<Machine>)> {
-        let clock = Clock::new();
+        self.open_at(Clock::new(), runtime)
+    }
+
+    /// Creates a connection over a pair of byte streams that begins now.
+    fn open_at(
+        &self,
+        clock: Clock,
+        runtime: Arc<dyn Spawn>,
+    ) -> io::Result<(Serving, DriverHandle<Machine>)> {
         let began = clock.now();
         let transport = match self.recorder.start(self.machine(began)?, began) {
             Ok(recorded) => Transport::Recorded(Box::new(recorded)),
@@ -373,8 +382,9 @@ impl Server {
             sealing: self.builder.sealing.clone(),
             checks: self.builder.changes.checks(),
             callbacks: self.callbacks.clone(),
-            callback_threads: self.callbacks(Arc::clone(&runtime)),
+            callback_threads: self.callbacks(Arc::clone(&runtime)).manual(clock.is_manual()),
             workers: Workers::new(Arc::clone(&self.threads), runtime)
+                .manual(clock.is_manual())
                 .for_single_request(transport.is_single_request()),
         };
         Link::over_transport(clock, transport, shared, Trace::new("server", self.trace_payloads))

@@ -3,6 +3,7 @@
 pub(crate) mod event_loop;
 pub(crate) mod http_types;
 pub(crate) mod link;
+pub(crate) mod manual_driver;
 pub(crate) mod read_buffer;
 pub(crate) mod shutdown;
 pub(crate) mod stream_error;

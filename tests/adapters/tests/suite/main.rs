@@ -18,11 +18,13 @@ mod clients;
 mod contexts;
 mod full;
 mod listening;
+mod manual;
 mod recorded;
 mod requests;
 mod results;
 mod state;
 mod streams;
+mod test_pair;
 mod tokio_alone;
 
 /// The path of this package's server, set by cargo.

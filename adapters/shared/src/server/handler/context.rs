@@ -140,8 +140,14 @@ impl Cx {
     }
 
     /// Blocks for `duration` or until the request is cancelled; returns whether it was cancelled.
+    ///
+    /// On a [`ManualServer`](crate::ManualServer), whose loop a handler must not block, this method
+    /// returns at once.
     #[must_use]
     pub fn sleep(&self, duration: Duration) -> bool {
+        if self.request.link.clock.is_manual() {
+            return self.is_cancelled();
+        }
         self.request.pace.disprove();
         self.request.cancelled.wait_blocking(duration)
     }

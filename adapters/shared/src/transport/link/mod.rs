@@ -10,6 +10,7 @@ mod calling_back;
 mod driver;
 #[cfg(feature = "http")]
 mod driverless;
+mod manual;
 #[cfg(test)]
 mod tests;
 mod time;

@@ -1,0 +1,403 @@
+//! Tests of servers and clients in memory, in virtual time and without threads.
+
+#![allow(clippy::panic, reason = "a test kit reports failures by panicking")]
+
+use std::fmt;
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+use std::time::Duration;
+
+use mcp_proto::client::Client as ClientMachine;
+use mcp_proto::schema::{
+    CallToolResult, ClientRequest, GetPrompt, GetPromptResult, Map, ReadResource,
+    ReadResourceResult, Tool,
+};
+use mcp_proto::testing::{Transcript, WireChecker};
+use mcp_proto::{Instant, Side};
+use serde::Serialize;
+
+use crate::client::Client;
+use crate::client::connection::Connection;
+use crate::error::Error;
+use crate::exec::manual_tasks::ManualTasks;
+use crate::exec::workers::Spawn;
+use crate::server::Server;
+use crate::server::manual::ManualServer;
+use crate::transport::manual_driver::ManualDriver;
+
+/// The maximum number of steps until a future completes.
+const STEPS_MAX: usize = 1_000_000;
+
+/// Connects `client` to `server` in memory, in virtual time and on the thread of the test.
+///
+/// # Errors
+/// Fails with
+/// - [`Error::Io`] if a registered tool, resource, resource template or prompt of the server is
+///   invalid;
+/// - [`Error::Start`] if the connection cannot be opened.
+pub fn pair(server: &Server, client: Client) -> Result<TestPair, PairError> {
+    let io_error = |error| PairError::new(Error::Io(error), &Transcript::default());
+    let now = Instant::ZERO;
+    let server = server.manual(now).map_err(io_error)?;
+    let tasks = Arc::new(ManualTasks::default());
+    let runtime: Arc<dyn Spawn> = Arc::clone(&tasks) as _;
+    let (connecting, driving) = client.open_manually(now, &runtime).map_err(io_error)?;
+    let mut ends = Ends {
+        client: ManualDriver::new(driving, tasks),
+        server,
+        now,
+        transcript: Transcript::default(),
+        watch: WireChecker::default(),
+        partial_lines: [Vec::new(), Vec::new()],
+        has_eof: [false; 2],
+    };
+    match ends.run(connecting.wait()) {
+        Ok(connection) => Ok(TestPair { connection, ends }),
+        Err(error) => Err(PairError::new(error, &ends.transcript)),
+    }
+}
+
+/// A client and a server that [`pair`] has connected in memory, with a virtual clock.
+///
+/// The pair makes progress only inside its methods, and all handlers of both sides run there: no
+/// thread is started. While nothing else can happen, the clock jumps to the next timer, so that no
+/// test waits for a timeout. The messages of both sides pass the whole protocol and are checked.
+/// Two runs of a test therefore exchange equal messages at equal times.
+///
+/// Handlers run as on a [`ManualServer`]. A handler that waits for another thread or a runtime
+/// makes its call time out; test such servers with the function `connect`.
+///
+/// The `Display` output of a pair is the transcript of all messages, with their times. The
+/// [`PairError`] of a failed call contains it, and a test that panics prints it.
+///
+/// # Panics
+/// All methods that make progress panic, with the transcript, if
+/// - a side sends a message that violates the protocol;
+/// - neither side ever stops, or both wait forever.
+///
+/// ```
+/// # use mcp_adapter as mcp_tokio;
+/// use mcp_tokio::{Client, Server, testing};
+/// use serde_json::json;
+///
+/// # fn main() -> Result<(), testing::PairError> {
+/// let server = Server::new("weather", "1.0.0")
+///     .tool("today", "Today's weather", |(), _cx| Ok("sunny"));
+/// let mut pair = testing::pair(&server, Client::new("test", "1.0.0"))?;
+/// let result = pair.call_tool("today", &json!({}))?;
+/// assert_eq!(result.content[0].as_text(), Some("sunny"));
+/// assert_eq!(pair.list_tools()?[0].name, "today");
+/// # Ok(())
+/// # }
+/// ```
+pub struct TestPair {
+    connection: Connection,
+    ends: Ends,
+}
+
+/// The two ends, and what connects them.
+struct Ends {
+    client: ManualDriver<ClientMachine>,
+    server: ManualServer,
+    now: Instant,
+    transcript: Transcript,
+    watch: WireChecker,
+    /// The incomplete last line of the client and of the server.
+    partial_lines: [Vec<u8>; 2],
+    /// Whether the client and the server have received the end of the other's output.
+    has_eof: [bool; 2],
+}
+
+/// An error of the client of a [`TestPair`], with the transcript of all messages until then.
+///
+/// Both `Debug` and `Display` print the transcript, so a test that returns the error prints it.
+pub struct PairError {
+    error: Box<Error>,
+    transcript: String,
+}
+
+impl TestPair {
+    /// Calls a tool. `arguments` must serialize to a JSON object.
+    ///
+    /// # Errors
+    /// Fails if the call fails.
+    pub fn call_tool(
+        &mut self,
+        name: &str,
+        arguments: &(impl Serialize + ?Sized),
+    ) -> Result<CallToolResult, PairError> {
+        let connection = self.client();
+        self.run(connection.call_tool(name, arguments).wait()).map_err(|error| self.error(error))
+    }
+
+    /// Returns all of the server's tools.
+    ///
+    /// # Errors
+    /// Fails if the request for a page fails.
+    pub fn list_tools(&mut self) -> Result<Vec<Tool>, PairError> {
+        let connection = self.client();
+        self.run(connection.list_tools()).map_err(|error| self.error(error))
+    }
+
+    /// Reads a resource.
+    ///
+    /// # Errors
+    /// Fails if the request fails.
+    pub fn read_resource(&mut self, uri: &str) -> Result<ReadResourceResult, PairError> {
+        self.call(ReadResource::new(uri))
+    }
+
+    /// Renders a prompt with these arguments.
+    ///
+    /// # Errors
+    /// Fails if the request fails.
+    pub fn get_prompt(
+        &mut self,
+        name: &str,
+        arguments: &[(&str, &str)],
+    ) -> Result<GetPromptResult, PairError> {
+        let arguments = arguments.iter().map(|(name, value)| (*name, String::from(*value)));
+        self.call(GetPrompt::new(name).arguments(arguments.collect::<Map<String>>()))
+    }
+
+    /// Sends a typed request of any method and waits for the result.
+    ///
+    /// # Errors
+    /// Fails if the request fails.
+    pub fn call<R: ClientRequest + Send>(&mut self, request: R) -> Result<R::Result, PairError> {
+        let connection = self.client();
+        self.run(connection.call(request).wait()).map_err(|error| self.error(error))
+    }
+
+    /// Returns the connection of the client, to be used with [`run`](Self::run).
+    #[must_use]
+    pub fn client(&self) -> Connection {
+        self.connection.clone()
+    }
+
+    /// Runs a future of the client to its end.
+    ///
+    /// ```
+    /// # use mcp_adapter as mcp_tokio;
+    /// use mcp_tokio::proto::Filter;
+    /// use mcp_tokio::{Client, Server, testing};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut server = Server::new("s", "1").tool("t", "A tool", |(), _cx| Ok(()));
+    /// let changes = server.changes();
+    /// let mut pair = testing::pair(&server, Client::new("c", "1"))?;
+    /// let client = pair.client();
+    /// let mut changed = pair.run(client.subscribe(&Filter::new().tools()))?;
+    /// changes.tools_list_changed()?;
+    /// assert!(pair.run(changed.next()).is_some());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn run<T>(&mut self, future: impl Future<Output = T>) -> T {
+        self.ends.run(future)
+    }
+
+    /// Advances the clock by `time` and does everything that becomes due until then.
+    pub fn wait(&mut self, time: Duration) {
+        let until = self.ends.now + time;
+        for _ in 0..STEPS_MAX {
+            if self.ends.step() {
+                continue;
+            }
+            match self.ends.next_deadline().filter(|at| *at <= until) {
+                Some(at) => self.ends.now = self.ends.now.max(at),
+                None => {
+                    self.ends.now = until;
+                    return;
+                }
+            }
+        }
+        self.ends.fail("the exchange of messages does not end");
+    }
+
+    /// Returns the current time. A pair begins at [`Instant::ZERO`].
+    #[must_use]
+    pub const fn now(&self) -> Instant {
+        self.ends.now
+    }
+
+    fn error(&self, error: Error) -> PairError {
+        PairError::new(error, &self.ends.transcript)
+    }
+}
+
+impl Ends {
+    fn run<T>(&mut self, future: impl Future<Output = T>) -> T {
+        let mut future = pin!(future);
+        let woken = Arc::new(Woken(AtomicBool::new(true)));
+        let waker = Waker::from(Arc::clone(&woken));
+        for _ in 0..STEPS_MAX {
+            if woken.0.swap(false, Ordering::AcqRel) {
+                if let Poll::Ready(done) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
+                    return done;
+                }
+            } else if !self.step() {
+                let Some(next) = self.next_deadline() else {
+                    self.fail("client and server wait forever")
+                };
+                self.now = self.now.max(next);
+            }
+        }
+        self.fail("the exchange of messages does not end")
+    }
+
+    /// Does the next piece of work at the current time; returns false if there is none.
+    fn step(&mut self) -> bool {
+        let now = self.now;
+        if self.client.poll_timeout().is_some_and(|at| at <= now) {
+            self.client.handle_timeout(now);
+            return true;
+        }
+        if self.server.poll_timeout().is_some_and(|at| at <= now) {
+            self.server.handle_timeout(now);
+            return true;
+        }
+        self.client.run_next(now) || self.server.run_handler(now) || self.transfer()
+    }
+
+    /// Hands the output of both sides to the other one; returns false if there is none.
+    fn transfer(&mut self) -> bool {
+        let now = self.now;
+        let [client_partial, server_partial] = &mut self.partial_lines;
+        let mut broken = None;
+        let mut check = |side, mark, partial: &mut Vec<u8>, bytes: &[u8]| {
+            note_lines(&mut self.transcript, now, mark, partial, bytes);
+            if let Err(violation) = self.watch.check(side, bytes) {
+                broken.get_or_insert(violation);
+            }
+        };
+        let from_client = self.client.output().to_vec();
+        if !from_client.is_empty() {
+            self.client.advance(from_client.len());
+            check(Side::Client, "client →", client_partial, &from_client);
+            self.server.handle_input(now, &from_client);
+        }
+        let from_server = self.server.output().to_vec();
+        if !from_server.is_empty() {
+            self.server.advance(from_server.len());
+            check(Side::Server, "server →", server_partial, &from_server);
+            self.client.handle_input(now, &from_server);
+        }
+        if let Some(violation) = broken {
+            self.fail(violation);
+        }
+        let is_idle = from_client.is_empty() && from_server.is_empty();
+        !is_idle || self.transfer_eof()
+    }
+
+    /// Hands the end of a closed side's output to the other one; returns false if that was done.
+    fn transfer_eof(&mut self) -> bool {
+        let [client_eof, server_eof] = &mut self.has_eof;
+        if self.client.is_closed() && !std::mem::replace(server_eof, true) {
+            self.server.handle_eof(self.now);
+            return true;
+        }
+        if self.server.is_closed() && !std::mem::replace(client_eof, true) {
+            self.client.handle_eof(self.now);
+            return true;
+        }
+        false
+    }
+
+    fn next_deadline(&self) -> Option<Instant> {
+        self.client.poll_timeout().into_iter().chain(self.server.poll_timeout()).min()
+    }
+
+    fn fail(&self, what: impl fmt::Display) -> ! {
+        panic!("at {}: {what}\n{}", self.now, self.transcript)
+    }
+}
+
+/// Wakes the future of the test.
+struct Woken(AtomicBool);
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
+/// Adds the lines that `piece` completes to the transcript.
+fn note_lines(
+    transcript: &mut Transcript,
+    now: Instant,
+    mark: &'static str,
+    partial: &mut Vec<u8>,
+    piece: &[u8],
+) {
+    for part in piece.split_inclusive(|byte| *byte == b'\n') {
+        partial.extend_from_slice(part);
+        if partial.pop_if(|byte| *byte == b'\n').is_some() {
+            transcript.note_bytes(now, mark, partial);
+            partial.clear();
+        }
+    }
+}
+
+/// Writes the transcript.
+impl fmt::Display for TestPair {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.ends.transcript.fmt(f)
+    }
+}
+
+impl fmt::Debug for TestPair {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TestPair").field("now", &self.ends.now).finish_non_exhaustive()
+    }
+}
+
+impl Drop for TestPair {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            #[expect(clippy::print_stderr, reason = "the output of a failed test")]
+            {
+                eprintln!("the messages until the panic:\n{self}");
+            }
+        }
+    }
+}
+
+impl PairError {
+    fn new(error: Error, transcript: &Transcript) -> Self {
+        Self { error: Box::new(error), transcript: transcript.to_string() }
+    }
+
+    /// Returns the error of the client.
+    #[must_use]
+    pub fn error(&self) -> &Error {
+        &self.error
+    }
+
+    /// Returns the error of the client, without the transcript.
+    #[must_use]
+    pub fn into_error(self) -> Error {
+        *self.error
+    }
+}
+
+impl fmt::Display for PairError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}\n{}", self.error, self.transcript)
+    }
+}
+
+impl fmt::Debug for PairError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl std::error::Error for PairError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&*self.error)
+    }
+}

@@ -1,0 +1,128 @@
+//! Pairs in memory with virtual time: tests of servers without threads.
+
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use mcp_adapter::proto::schema::{
+    GetPrompt, Prompt, PromptMessage, ReadResource, Resource, ResourceContents, Role,
+};
+use mcp_adapter::proto::{CallError, Filter, Revision};
+use mcp_adapter::testing::{TestPair, pair};
+use mcp_adapter::{Changed, Client, Error, Server};
+use mcp_adapter_tests::{client, shop};
+use serde_json::json;
+
+const ERAS: [&[Revision]; 2] = [&Revision::LEGACY, &[Revision::V2026_07_28]];
+
+fn text(pair: &mut TestPair, tool: &str) -> String {
+    let result = pair.call_tool(tool, &json!({"text": "hello"})).unwrap();
+    result.content[0].as_text().unwrap().to_owned()
+}
+
+#[test]
+fn handlers_of_both_sides_run_in_both_eras() {
+    for revisions in ERAS {
+        let client = client().revisions(revisions);
+        let mut pair = pair(&shop(), client).unwrap();
+        assert!(revisions.contains(&pair.client().revision()));
+        for tool in ["echo", "echo_plain"] {
+            assert_eq!(text(&mut pair, tool), "hello");
+        }
+        for tool in ["who", "who_plain"] {
+            assert_eq!(text(&mut pair, tool), "Ada");
+        }
+        assert!(pair.list_tools().unwrap().iter().any(|tool| tool.name == "echo"));
+    }
+}
+
+#[test]
+fn resources_and_prompts_are_read() {
+    let server = Server::new("s", "1")
+        .resource(Resource::new("note://one", "one"), |read: ReadResource, _| {
+            Ok(ResourceContents::text(read.uri, "first"))
+        })
+        .prompt(Prompt::new("greet"), |get: GetPrompt, _| {
+            let name = get.arguments.as_ref().and_then(|arguments| arguments.get("name"));
+            let name = name.map_or("stranger", String::as_str);
+            Ok(PromptMessage::new(Role::User, format!("hello {name}")))
+        });
+    let mut pair = pair(&server, Client::new("c", "1")).unwrap();
+    let read = pair.read_resource("note://one").unwrap();
+    assert!(format!("{:?}", read.contents).contains("first"));
+    let prompt = pair.get_prompt("greet", &[("name", "Ada")]).unwrap();
+    assert!(format!("{:?}", prompt.messages).contains("hello Ada"));
+}
+
+#[test]
+fn a_call_without_an_answer_times_out_in_virtual_time() {
+    let began = Instant::now();
+    let mut pair = pair(&shop(), client()).unwrap();
+    let error = pair.call_tool("hang", &json!({})).unwrap_err();
+    assert!(matches!(error.error(), Error::Call(CallError::TimedOut)), "{error}");
+    assert!(
+        pair.now().duration_since(mcp_adapter::proto::Instant::ZERO) >= Duration::from_secs(60)
+    );
+    assert!(began.elapsed() < Duration::from_secs(30));
+    // The transcript shows the call and its cancellation.
+    let shown = format!("{error:?}");
+    assert!(shown.contains("client → ") && shown.contains("\"hang\""), "{shown}");
+}
+
+#[test]
+fn equal_tests_exchange_equal_messages_at_equal_times() {
+    let run = || {
+        let mut pair = pair(&shop(), client()).unwrap();
+        for tool in ["who", "slow", "count", "fail", "panic_plain"] {
+            let _failed = pair.call_tool(tool, &json!({}));
+        }
+        pair.wait(Duration::from_secs(90));
+        pair.to_string()
+    };
+    let first = run();
+    assert!(first.contains("0.400"), "{first}");
+    assert_eq!(first, run());
+}
+
+#[test]
+fn futures_of_the_client_run_on_the_thread_of_the_test() {
+    let (here, seen) = (thread::current().id(), Arc::new(Mutex::new(Vec::new())));
+    let notified = Arc::clone(&seen);
+    let client = Client::new("c", "1").on_notification(move |method, _, _cx| {
+        notified.lock().unwrap().push((method.to_owned(), thread::current().id()));
+    });
+    let mut pair = pair(&shop(), client).unwrap();
+    let connection = pair.client();
+    let filter = Filter::new().resource("note://one");
+    let mut changes = pair.run(connection.subscribe(&filter)).unwrap();
+    pair.call_tool("change", &json!({})).unwrap();
+    assert_eq!(pair.run(changes.next()), Some(Changed::Resource("note://one".into())));
+
+    let mut values = Vec::new();
+    let call = connection.call_tool("count_plain", &json!({}));
+    pair.run(call.progress(|progress| values.push(progress.progress)).wait()).unwrap();
+    assert_eq!(values.len(), 100);
+
+    pair.run(connection.set_log_level(mcp_adapter::proto::schema::Level::Debug)).unwrap();
+    pair.call_tool("log", &json!({})).unwrap();
+    pair.wait(Duration::ZERO);
+    let seen = seen.lock().unwrap();
+    assert!(!seen.is_empty() && seen.iter().all(|(_, thread)| *thread == here), "{seen:?}");
+}
+
+#[test]
+fn a_client_that_closes_ends_both_sides() {
+    let mut pair = pair(&shop(), client()).unwrap();
+    let connection = pair.client();
+    connection.start_close();
+    pair.wait(Duration::from_secs(1));
+    let error = pair.call_tool("echo", &json!({})).unwrap_err();
+    assert!(matches!(error.into_error(), Error::Misuse(_)));
+}
+
+#[test]
+fn an_invalid_registration_fails_the_pair() {
+    let server = Server::new("s", "1").tool("number", "Takes a number", |_: i32, _| Ok(()));
+    let error = pair(&server, Client::new("c", "1")).unwrap_err();
+    assert!(error.to_string().contains("number"), "{error}");
+}
