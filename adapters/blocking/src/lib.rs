@@ -82,9 +82,70 @@ pub use mcp_adapter::Json;
 pub use mcp_adapter::private_file;
 pub use mcp_adapter::{
     AsyncClientCx, AsyncCx, CatalogEdit, Changed, Changes, Client, ClientCx, ClientHandle, Cx,
-    EditError, Error, FormAnswer, IntoToolResult, ListError, ManualServer, PromptEntry,
+    EditError, Error, FormAnswer, Handlers, IntoToolResult, ListError, ManualServer, PromptEntry,
     ResourceEntry, Server, State, SubscriptionChange, SubscriptionCx, TemplateEntry, ToolEntry,
     ToolError, proto,
 };
+/// Registers the methods of an `impl` block as tools, resources and prompts.
+///
+/// The attribute implements [`Handlers`], which describes the marks and their options. Each marked
+/// method becomes one call of the builder.
+///
+/// If this crate has another name in your program, pass it: `#[server(crate = other)]`.
+///
+/// ```
+/// use std::sync::Mutex;
+///
+/// use mcp_blocking::proto::catalog::Variables;
+/// use mcp_blocking::proto::schema::{ReadResource, ResourceContents};
+/// use mcp_blocking::{Cx, Server, State, ToolError};
+/// use schemars::JsonSchema;
+/// use serde::Deserialize;
+///
+/// #[derive(Default)]
+/// struct Notes(Mutex<Vec<String>>);
+///
+/// #[derive(Deserialize, JsonSchema)]
+/// struct Add {
+///     text: String,
+/// }
+///
+/// #[mcp_blocking::server]
+/// impl Notes {
+///     /// Adds a note.
+///     #[tool(title = "Add a note", destructive = false)]
+///     fn add(&self, add: Add) -> Result<(), ToolError> {
+///         self.0.lock().unwrap().push(add.text);
+///         Ok(())
+///     }
+///
+///     /// Counts the notes.
+///     #[tool(read_only)]
+///     async fn count(&self) -> Result<usize, ToolError> {
+///         Ok(self.0.lock().unwrap().len())
+///     }
+///
+///     /// A note by its position.
+///     #[resource("notes://{index}")]
+///     fn note(
+///         &self,
+///         read: ReadResource,
+///         variables: Variables,
+///         cx: Cx,
+///     ) -> Result<ResourceContents, ToolError> {
+///         let index = variables.text("index").and_then(|index| index.parse::<usize>().ok());
+///         let notes = self.0.lock().unwrap();
+///         let note = index.and_then(|index| notes.get(index));
+///         let note = note.ok_or_else(|| cx.resource_not_found(&read.uri))?;
+///         Ok(ResourceContents::text(read.uri.clone(), note))
+///     }
+/// }
+///
+/// let notes = State::new(Notes::default());
+/// let server = Server::new("notes", "1.0.0").handlers(&notes);
+/// # drop(server);
+/// ```
+#[cfg(feature = "macros")]
+pub use mcp_macros::blocking_server as server;
 pub use server::Serve;
 pub use subscription::Subscription;

@@ -119,8 +119,69 @@ pub use mcp_adapter::Json;
 pub use mcp_adapter::private_file;
 pub use mcp_adapter::{
     AsyncClientCx, AsyncCx, Call, CatalogEdit, Changed, Changes, Client, ClientCx, ClientHandle,
-    Connection, Cx, EditError, Error, FormAnswer, IntoToolResult, ListError, ManualServer, Pending,
-    PromptEntry, ResourceEntry, Server, State, Subscription, SubscriptionChange, SubscriptionCx,
-    TemplateEntry, ToolEntry, ToolError, proto,
+    Connection, Cx, EditError, Error, FormAnswer, Handlers, IntoToolResult, ListError,
+    ManualServer, Pending, PromptEntry, ResourceEntry, Server, State, Subscription,
+    SubscriptionChange, SubscriptionCx, TemplateEntry, ToolEntry, ToolError, proto,
 };
+/// Registers the methods of an `impl` block as tools, resources and prompts.
+///
+/// The attribute implements [`Handlers`], which describes the marks and their options. Each marked
+/// method becomes one call of the builder.
+///
+/// If this crate has another name in your program, pass it: `#[server(crate = other)]`.
+///
+/// ```
+/// use std::sync::Mutex;
+///
+/// use mcp_tokio::proto::catalog::Variables;
+/// use mcp_tokio::proto::schema::{ReadResource, ResourceContents};
+/// use mcp_tokio::{Cx, Server, State, ToolError};
+/// use schemars::JsonSchema;
+/// use serde::Deserialize;
+///
+/// #[derive(Default)]
+/// struct Notes(Mutex<Vec<String>>);
+///
+/// #[derive(Deserialize, JsonSchema)]
+/// struct Add {
+///     text: String,
+/// }
+///
+/// #[mcp_tokio::server]
+/// impl Notes {
+///     /// Adds a note.
+///     #[tool(title = "Add a note", destructive = false)]
+///     fn add(&self, add: Add) -> Result<(), ToolError> {
+///         self.0.lock().unwrap().push(add.text);
+///         Ok(())
+///     }
+///
+///     /// Counts the notes.
+///     #[tool(read_only)]
+///     async fn count(&self) -> Result<usize, ToolError> {
+///         Ok(self.0.lock().unwrap().len())
+///     }
+///
+///     /// A note by its position.
+///     #[resource("notes://{index}")]
+///     fn note(
+///         &self,
+///         read: ReadResource,
+///         variables: Variables,
+///         cx: Cx,
+///     ) -> Result<ResourceContents, ToolError> {
+///         let index = variables.text("index").and_then(|index| index.parse::<usize>().ok());
+///         let notes = self.0.lock().unwrap();
+///         let note = index.and_then(|index| notes.get(index));
+///         let note = note.ok_or_else(|| cx.resource_not_found(&read.uri))?;
+///         Ok(ResourceContents::text(read.uri.clone(), note))
+///     }
+/// }
+///
+/// let notes = State::new(Notes::default());
+/// let server = Server::new("notes", "1.0.0").handlers(&notes);
+/// # drop(server);
+/// ```
+#[cfg(feature = "macros")]
+pub use mcp_macros::tokio_server as server;
 pub use server::Serve;

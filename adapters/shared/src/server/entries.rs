@@ -137,6 +137,21 @@ impl ToolEntry {
         Self { tool: Ok(with_output_schema::<R>(tool)), handler: Handler::tool_raw_async(handler) }
     }
 
+    /// Adds to the definition of the tool, such as a title and annotations.
+    ///
+    /// ```
+    /// # use mcp_adapter as mcp_tokio;
+    /// use mcp_tokio::ToolEntry;
+    ///
+    /// let now = ToolEntry::new("now", "Tells the time", |(), _cx| Ok("noon"))
+    ///     .describe(|tool| tool.title("Now"));
+    /// # drop(now);
+    /// ```
+    pub fn describe(mut self, describe: impl FnOnce(Tool) -> Tool) -> Self {
+        self.tool = self.tool.map(describe);
+        self
+    }
+
     /// Makes a handler that is a function always run on the thread pool.
     ///
     /// See [`Server::tool_raw_blocking`](crate::Server::tool_raw_blocking).

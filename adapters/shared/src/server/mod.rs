@@ -11,6 +11,7 @@ pub(crate) mod client_handle;
 pub(crate) mod entries;
 pub(crate) mod events;
 pub(crate) mod handler;
+pub(crate) mod handlers;
 mod id_hasher;
 pub(crate) mod manual;
 mod pending_changes;

@@ -18,6 +18,7 @@ mod clients;
 mod contexts;
 mod full;
 mod listening;
+mod macros;
 mod manual;
 mod recorded;
 mod requests;

@@ -1,0 +1,94 @@
+//! The expansion of the attribute: the block as written, and an implementation of `Handlers`.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+use syn::parse::Parser;
+use syn::{Error, ImplItem, Item, ItemImpl, Path, Result};
+
+use crate::handler::Handler;
+use crate::kind::Kind;
+
+/// Expands the attribute on `item` for the adapter with this path.
+///
+/// If the block is invalid, it is kept and followed by the errors, so that other code which uses
+/// its methods causes no further ones.
+pub(crate) fn server(options: TokenStream, item: TokenStream, adapter: TokenStream) -> TokenStream {
+    let adapter = match adapter_path(options, adapter) {
+        Ok(adapter) => adapter,
+        Err(error) => return error.into_compile_error(),
+    };
+    let mut block = match impl_block(item) {
+        Ok(block) => block,
+        Err(error) => return error.into_compile_error(),
+    };
+    let registered = register(&mut block, &adapter);
+    let registered = registered.unwrap_or_else(Error::into_compile_error);
+    quote!(#block #registered)
+}
+
+/// Reads the options of the attribute: `crate = path` for an adapter that has been renamed.
+fn adapter_path(options: TokenStream, default: TokenStream) -> Result<TokenStream> {
+    let mut adapter = default;
+    let read = syn::meta::parser(|option| {
+        if option.path.is_ident("crate") {
+            adapter = option.value()?.parse::<Path>()?.into_token_stream();
+            return Ok(());
+        }
+        Err(option.error("unknown option: `server` takes `crate = path` only"))
+    });
+    read.parse2(options)?;
+    Ok(adapter)
+}
+
+fn impl_block(item: TokenStream) -> Result<ItemImpl> {
+    const FORM: &str = "`server` belongs on an `impl` block with methods that are marked \
+                        `#[tool]`, `#[resource(\"uri\")]` or `#[prompt]`";
+    let start = item.clone();
+    let Ok(Item::Impl(block)) = syn::parse2::<Item>(item) else {
+        return Err(Error::new_spanned(start, format!("{FORM}: write it as `impl Type {{ .. }}`")));
+    };
+    if let Some((path, _)) = &block.trait_ {
+        let why = format!("{FORM}: remove the trait, or move the methods to `impl Type {{ .. }}`");
+        return Err(Error::new_spanned(path, why));
+    }
+    Ok(block)
+}
+
+/// Takes the attributes off the methods, and implements the trait that registers them.
+fn register(block: &mut ItemImpl, adapter: &TokenStream) -> Result<TokenStream> {
+    let mut registrations = Vec::new();
+    let mut errors: Option<Error> = None;
+    for item in &mut block.items {
+        let ImplItem::Fn(method) = item else { continue };
+        match Handler::take(method) {
+            Ok(Some(handler)) => registrations.push(handler.registration(adapter)),
+            Ok(None) => {}
+            Err(error) => match &mut errors {
+                Some(errors) => errors.combine(error),
+                None => errors = Some(error),
+            },
+        }
+    }
+    if let Some(errors) = errors {
+        return Err(errors);
+    }
+    if registrations.is_empty() {
+        let names: Vec<String> =
+            Kind::ALL.iter().map(|kind| format!("`#[{}]`", kind.name())).collect();
+        let why = format!("no method is marked {}: mark at least one", names.join(", "));
+        return Err(Error::new_spanned(&block.self_ty, why));
+    }
+    let (generics, _, bounds) = block.generics.split_for_impl();
+    let this = &block.self_ty;
+    Ok(quote! {
+        impl #generics #adapter::Handlers for #this #bounds {
+            fn register(
+                state: &#adapter::State<Self>,
+                server: #adapter::Server,
+            ) -> #adapter::Server {
+                #(let server = #registrations;)*
+                server
+            }
+        }
+    })
+}

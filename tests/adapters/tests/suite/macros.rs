@@ -1,0 +1,171 @@
+//! The attribute `server` of each adapter: methods as tools, resources and prompts.
+
+use mcp_adapter::proto::schema::{GetPrompt, ListPrompts, ListResourceTemplates, ListResources};
+use mcp_adapter::proto::schema::{ReadResource, Tool};
+use mcp_adapter::{Server, State};
+use mcp_adapter_tests::{Runtime, client, failure, pair, rows, server, success};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+rows! {
+    marked_methods_are_handlers,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Add {
+    text: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Added {
+    index: usize,
+}
+
+/// Defines a notebook with the attribute of an adapter.
+macro_rules! notebook {
+    ($adapter:ident) => {
+        mod $adapter {
+            use std::sync::{Arc, Mutex};
+
+            use $adapter::proto::catalog::Variables;
+            use $adapter::proto::schema::{
+                GetPrompt, PromptMessage, ReadResource, ResourceContents, Role,
+            };
+            use $adapter::{AsyncCx, Cx, Json, ToolError};
+
+            use super::{Add, Added};
+
+            #[derive(Default)]
+            pub(super) struct Notes<T>(Mutex<Vec<String>>, T);
+
+            #[$adapter::server]
+            impl<T: Send + Sync + 'static> Notes<T> {
+                fn push(&self, text: String) -> usize {
+                    let mut notes = self.0.lock().unwrap();
+                    notes.push(text);
+                    notes.len() - 1
+                }
+
+                /// Adds a note
+                /// at the end.
+                ///
+                /// Returns its position.
+                #[tool(title = "Add a note", destructive = false, idempotent = false)]
+                fn add(&self, Add { text }: Add, _cx: Cx) -> Result<Json<Added>, ToolError> {
+                    Ok(Json(Added { index: self.push(text) }))
+                }
+
+                #[tool(name = "add_later", description = "Adds a note later")]
+                async fn later(&self, add: Add, cx: AsyncCx) -> Result<usize, ToolError> {
+                    cx.sleep(std::time::Duration::from_millis(1)).await;
+                    Ok(self.push(add.text))
+                }
+
+                /// Counts the notes.
+                #[tool(read_only, open_world = false)]
+                async fn count(self: Arc<Self>) -> Result<usize, ToolError> {
+                    Ok(self.0.lock().unwrap().len())
+                }
+
+                /// Forgets a note.
+                #[tool]
+                fn forget(&self, cx: Cx) -> Result<(), ToolError> {
+                    assert!(!cx.is_cancelled());
+                    Err("nothing is forgotten".into())
+                }
+
+                /// All notes.
+                #[resource("notes://all", mime_type = "text/plain")]
+                fn all(&self) -> Result<ResourceContents, ToolError> {
+                    let notes = self.0.lock().unwrap().join(", ");
+                    Ok(ResourceContents::text("notes://all", notes))
+                }
+
+                #[resource("notes://{index}", name = "note")]
+                async fn one(
+                    &self,
+                    variables: Variables,
+                    cx: AsyncCx,
+                    read: ReadResource,
+                ) -> Result<ResourceContents, ToolError> {
+                    let index = variables.text("index").and_then(|it| it.parse::<usize>().ok());
+                    let note = index.and_then(|index| self.0.lock().unwrap().get(index).cloned());
+                    let note = note.ok_or_else(|| cx.resource_not_found(&read.uri))?;
+                    Ok(ResourceContents::text(read.uri, note))
+                }
+
+                /// Sums the notes up.
+                #[prompt(required("style"), optional("length", "language"))]
+                fn summary(&self, get: GetPrompt) -> Result<PromptMessage, ToolError> {
+                    let style = get.arguments.as_ref().and_then(|all| all.get("style")).cloned();
+                    Ok(PromptMessage::new(
+                        Role::User,
+                        format!("briefly, {}", style.unwrap_or_default()),
+                    ))
+                }
+            }
+        }
+    };
+}
+
+notebook!(mcp_blocking);
+notebook!(mcp_smol);
+notebook!(mcp_tokio);
+
+fn notebooks() -> [Server; 3] {
+    [
+        server().handlers(&State::new(mcp_blocking::Notes::<()>::default())),
+        server().handlers(&State::new(mcp_smol::Notes::<()>::default())),
+        server().handlers(&State::new(mcp_tokio::Notes::<()>::default())),
+    ]
+}
+
+async fn marked_methods_are_handlers<R: Runtime>() {
+    for notebook in notebooks() {
+        let (connection, serving) = pair::<R>(client(), notebook).await;
+        let added = connection.call_tool("add", &json!({"text": "one"})).await.unwrap();
+        assert_eq!(added.structured::<Value>().unwrap(), json!({"index": 0}));
+        assert_eq!(success(connection.call_tool("add_later", &json!({"text": "two"})).await), "1");
+        assert_eq!(success(connection.call_tool("count", &json!({})).await), "2");
+        let forgotten = failure(connection.call_tool("forget", &json!({})).await);
+        assert_eq!(forgotten, "nothing is forgotten");
+        for (uri, note) in [("notes://all", "one, two"), ("notes://1", "two")] {
+            let read = connection.call(ReadResource::new(uri)).await.unwrap();
+            assert!(format!("{:?}", read.contents).contains(note), "{read:?}");
+        }
+        assert!(connection.call(ReadResource::new("notes://2")).await.is_err());
+        assert!(connection.call(GetPrompt::new("summary")).await.is_err(), "`style` is required");
+        check_tools(&connection.list_tools().await.unwrap());
+        let resources = connection.call(ListResources::new()).await.unwrap().resources;
+        assert_eq!(resources[0].name, "all");
+        assert_eq!(resources[0].description.as_deref(), Some("All notes."));
+        assert_eq!(resources[0].mime_type.as_deref(), Some("text/plain"));
+        let templates = connection.call(ListResourceTemplates::new()).await.unwrap();
+        assert_eq!(templates.resource_templates[0].name, "note");
+        let prompts = connection.call(ListPrompts::new()).await.unwrap().prompts;
+        let arguments = prompts[0].arguments.as_deref().unwrap();
+        let arguments: Vec<_> = arguments.iter().map(|it| (&*it.name, it.required)).collect();
+        assert_eq!(arguments, [("style", true), ("length", false), ("language", false)]);
+        connection.clone().close().await.unwrap();
+        serving.ends_well().await;
+    }
+}
+
+fn check_tools(tools: &[Tool]) {
+    let names: Vec<&str> = tools.iter().map(|tool| &*tool.name).collect();
+    assert_eq!(names, ["add", "add_later", "count", "forget"]);
+    let add = &tools[0];
+    let description = add.description.as_deref();
+    assert_eq!(description, Some("Adds a note at the end.\n\nReturns its position."));
+    assert_eq!(add.title.as_deref(), Some("Add a note"));
+    let hints = add.annotations.as_ref().unwrap();
+    assert_eq!(
+        (hints.destructive, hints.idempotent, hints.read_only),
+        (Some(false), Some(false), None)
+    );
+    assert!(add.output_schema.is_some());
+    let hints = tools[2].annotations.as_ref().unwrap();
+    assert_eq!((hints.read_only, hints.open_world), (Some(true), Some(false)));
+    assert_eq!(tools[3].annotations, None);
+}
