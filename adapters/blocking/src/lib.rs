@@ -81,10 +81,10 @@ pub use mcp_adapter::Json;
 #[cfg(feature = "record")]
 pub use mcp_adapter::private_file;
 pub use mcp_adapter::{
-    AsyncClientCx, AsyncCx, CatalogEdit, Changed, Changes, Client, ClientCx, ClientHandle, Cx,
-    EditError, Error, FormAnswer, Handlers, IntoToolResult, ListError, ManualServer, PromptEntry,
-    ResourceEntry, Server, State, SubscriptionChange, SubscriptionCx, TemplateEntry, ToolEntry,
-    ToolError, proto,
+    AsyncClientCx, AsyncCx, BoxFuture, CatalogEdit, Changed, Changes, Client, ClientCx,
+    ClientHandle, Cx, EditError, Error, FormAnswer, Handlers, IntoToolResult, ListError,
+    ManualServer, PromptEntry, ResourceEntry, Server, State, SubscriptionChange, SubscriptionCx,
+    TemplateEntry, ToolEntry, ToolError, layers, proto,
 };
 /// Registers the methods of an `impl` block as tools, resources and prompts.
 ///

@@ -57,6 +57,7 @@ pub use server::handler::tool_result::IntoToolResult;
 #[cfg(feature = "schemars")]
 pub use server::handler::tool_result::Json;
 pub use server::handlers::Handlers;
+pub use server::layers;
 pub use server::manual::ManualServer;
 pub use server::subscriptions::{SubscriptionChange, SubscriptionCx};
 pub use transport::event_loop::drive;

@@ -6,6 +6,8 @@
 //! | other function | pool | pool |
 //! | future, until it first waits | driver | like a function, to its end |
 //! | future, after that | runtime | |
+//! | function with layers, until one waits | like a function | like a function |
+//! | function with layers, after that | pool | pool |
 //!
 //! The driver is the thread or task that reads the requests of a connection and sends the
 //! responses. Running a handler there saves two context switches. [`Pace`] decides which handlers
@@ -16,9 +18,10 @@ use std::collections::VecDeque;
 use std::future::Future;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Waker};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use futures_lite::FutureExt as _;
@@ -28,7 +31,7 @@ use mcp_proto::IncomingId;
 use crate::BoxFuture;
 use crate::exec::clock::Clock;
 use crate::exec::pace::{Pace, QUICK_MAX};
-use crate::exec::thread_pool::ThreadPool;
+use crate::exec::thread_pool::{Job, ThreadPool};
 use crate::trace::Trace;
 
 /// The part of a runtime that runs futures in the background.
@@ -114,8 +117,17 @@ struct Task {
 
 enum Work {
     Future(BoxFuture<'static, ()>),
-    /// Returns how long the handler took.
-    Function(Box<dyn FnOnce() -> Duration + Send>),
+    Function(Box<dyn FnOnce() -> Ran + Send>),
+    /// The first poll of a future that may block, which needs the runtime's context.
+    FirstPoll(Box<dyn FnOnce() -> Ran + Send>),
+}
+
+/// What came of a function, or of the first poll of a future.
+struct Ran {
+    /// How long it took.
+    took: Duration,
+    /// The rest of a future that waits.
+    rest: Option<BoxFuture<'static, ()>>,
 }
 
 /// The driver of a connection, while it runs handlers.
@@ -176,9 +188,42 @@ impl Workers {
             let result = function();
             let took = clock.now().duration_since(mcp_proto::Instant::ZERO);
             send(result);
-            took
+            Ran { took, rest: None }
         };
-        let task = Task { incoming, pace: Arc::clone(pace), work: Work::Function(Box::new(job)) };
+        self.run_task(incoming, pace, Work::Function(Box::new(job)));
+    }
+
+    /// Runs a future whose polls may block, and then `send` with its result: first where a function
+    /// would run, and on the pool once it waits.
+    ///
+    /// Only the first poll counts for the pace.
+    pub(crate) fn run_future<T>(
+        &self,
+        incoming: IncomingId,
+        pace: &Arc<Pace>,
+        future: impl Future<Output = T> + Send + 'static,
+        send: impl FnOnce(T) + Send + 'static,
+    ) {
+        let mut future = Box::pin(future);
+        let job = move || {
+            let clock = Clock::new();
+            // The pool polls it again with a real waker.
+            let polled = future.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+            let took = clock.now().duration_since(mcp_proto::Instant::ZERO);
+            let rest: Option<BoxFuture<'static, ()>> = match polled {
+                Poll::Ready(result) => {
+                    send(result);
+                    None
+                }
+                Poll::Pending => Some(Box::pin(async move { send(future.await) })),
+            };
+            Ran { took, rest }
+        };
+        self.run_task(incoming, pace, Work::FirstPoll(Box::new(job)));
+    }
+
+    fn run_task(&self, incoming: IncomingId, pace: &Arc<Pace>, work: Work) {
+        let task = Task { incoming, pace: Arc::clone(pace), work };
         if self.is_manual {
             return self.run_manually(task);
         }
@@ -220,11 +265,21 @@ impl Workers {
         let inline = Arc::clone(&self.inline);
         self.spawn_on_runtime(Box::pin(async move {
             let first = lock(&inline).tasks.pop_front();
-            let Some(Task { work: Work::Function(job), .. }) = first else { return };
+            let Some(Task { work: Work::Function(job) | Work::FirstPoll(job), .. }) = first else {
+                return;
+            };
             IS_SOLE_DRIVER.set(true);
-            let _panicked = catch_unwind(AssertUnwindSafe(job));
+            let ran = catch_unwind(AssertUnwindSafe(job));
             IS_SOLE_DRIVER.set(false);
+            if let Ok(Ran { rest: Some(rest), .. }) = ran {
+                rest.await;
+            }
         }));
+    }
+
+    /// Returns whether the runtime runs futures like blocking functions.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.runtime.is_plain()
     }
 
     /// Removes a handler that has not started, or gives the place of a running one in the pool to
@@ -269,8 +324,10 @@ impl Workers {
             let began = clock.now();
             let Task { incoming, pace, work } = task;
             IS_SOLE_DRIVER.set(is_sole);
-            let took = match work {
-                Work::Function(job) => catch_unwind(AssertUnwindSafe(job)).ok(),
+            let ran = match work {
+                Work::Function(job) | Work::FirstPoll(job) => {
+                    catch_unwind(AssertUnwindSafe(job)).ok()
+                }
                 Work::Future(future) => {
                     self.begin(future);
                     None
@@ -281,6 +338,11 @@ impl Workers {
                 self.finish(incoming);
             }
             let now = clock.now();
+            let (took, rest) = ran.map_or((None, None), |ran| (Some(ran.took), ran.rest));
+            if let Some(rest) = rest {
+                // Only now: until its end was recorded, the handler may count as one of the pool.
+                self.wait_on_pool(incoming, &pace, rest);
+            }
             let took = took.unwrap_or_else(|| now.duration_since(began));
             if pace.record_inline(took) {
                 trace.held(pace.name(), took);
@@ -328,7 +390,7 @@ impl Workers {
         // Queued under the lock: tasks that arrive meanwhile keep their place behind these.
         for task in first.into_iter().chain(inline.tasks.drain(..)) {
             match task.work {
-                Work::Function(_) => self.queue(task),
+                Work::Function(_) | Work::FirstPoll(_) => self.queue(task),
                 Work::Future(future) => futures.push(future),
             }
         }
@@ -345,14 +407,36 @@ impl Workers {
     }
 
     fn queue(&self, task: Task) {
-        let Task { incoming, pace, work: Work::Function(job) } = task else { return };
+        let Task { incoming, pace, work } = task;
         let lane = self.lane(&pace);
-        let job = move || pace.record(job());
-        self.threads.queue(lane, (self.connection, incoming), Box::new(job));
+        let job: Job = match work {
+            Work::Future(_) => return,
+            Work::Function(job) => Box::new(move || pace.record(job().took)),
+            Work::FirstPoll(job) => self.in_runtime(move || {
+                let Ran { took, rest } = job();
+                pace.record(took);
+                if let Some(rest) = rest {
+                    block_on(rest);
+                }
+            }),
+        };
+        self.threads.queue(lane, (self.connection, incoming), job);
     }
 
-    fn lane(&self, pace: &Arc<Pace>) -> Lane {
-        ((!self.is_single).then_some(self.connection), Arc::as_ptr(pace).addr())
+    /// Blocks a thread of the pool on the rest of a future.
+    fn wait_on_pool(&self, incoming: IncomingId, pace: &Pace, rest: BoxFuture<'static, ()>) {
+        let job = self.in_runtime(move || block_on(rest));
+        self.threads.queue(self.lane(pace), (self.connection, incoming), job);
+        self.threads.start();
+    }
+
+    fn in_runtime(&self, job: impl FnOnce() + Send + 'static) -> Job {
+        let runtime = Arc::clone(&self.runtime);
+        Box::new(move || runtime.enter(Box::new(job)))
+    }
+
+    fn lane(&self, pace: &Pace) -> Lane {
+        ((!self.is_single).then_some(self.connection), ptr::from_ref(pace).addr())
     }
 
     /// Polls a future once on this thread, and leaves it to the runtime unless it completes.

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use futures_lite::future::{block_on, or};
+use futures_lite::future::or;
 use mcp_proto::schema::{ClientNotification as _, RootsListChanged};
 use mcp_proto::server::{Command, Event, Server as Machine};
 use mcp_proto::{
@@ -18,17 +18,21 @@ use crate::exec::callbacks::Callbacks;
 use crate::exec::cancellation::Cancellation;
 use crate::exec::clock::unix_seconds;
 use crate::exec::pace::Pace;
-use crate::exec::workers::{Workers, catch_panic, is_sole_driver};
+use crate::exec::workers::{Workers, catch_panic};
 use crate::process::signals::{self, Closeable};
 use crate::server::changes::Changes;
 use crate::server::client_handle::ClientHandle;
 use crate::server::handler::context::{AsyncCx, Cx, HandlerLink, RequestState};
-use crate::server::handler::reply::{BoxedResult, HandlerReply};
+use crate::server::handler::extensions::Extensions;
+use crate::server::handler::reply::HandlerReply;
 use crate::server::handler::round_state::{RoundState, StateSealing};
-use crate::server::handler::tool_error::ToolError;
 use crate::server::handler::{Job, Resolution};
 use crate::server::id_hasher::IncomingMap;
+use crate::server::layers::{self, Layers};
 use crate::server::pending_changes::PendingChanges;
+use crate::server::replies::{
+    encode, handler_failed, reply_now, send_reply_async, send_reply_blocking,
+};
 use crate::server::subscriptions::{SubscriptionChange, UriCheck, accept_subscription};
 use crate::trace::{EventSummary, close_reason};
 use crate::transport::http_types::ServerHttp;
@@ -67,6 +71,8 @@ pub struct ServerShared {
     pub(crate) workers: Workers,
     pub(crate) callback_threads: Callbacks,
     pub(crate) callbacks: ServerCallbacks,
+    /// The middleware around requests; `None` if there is none.
+    pub(crate) layers: Option<Arc<Layers>>,
 }
 
 /// The state of a server's connection: its running handlers and the change notifications waiting to
@@ -79,7 +85,7 @@ pub struct ServerShared {
 )]
 pub struct ServerState {
     /// The cancellation flags of running handlers.
-    running: IncomingMap<Arc<Cancellation>>,
+    pub(super) running: IncomingMap<Arc<Cancellation>>,
     pending_changes: PendingChanges,
     /// The client, if it is authenticated. All messages of a connection have one sender.
     pub(crate) principal: Option<Principal>,
@@ -336,6 +342,11 @@ fn serve(link: &Arc<Link<Machine>>, incoming: IncomingId, request: Request, cont
     let ready = resolution.and_then(|resolution| {
         Ok((resolution, read_rounds(&link.shared.sealing, &request, &context)?))
     });
+    if let Some(layers) = &link.shared.layers {
+        let (job, pace, rounds) = layers.job(ready, &request.method);
+        let cx = open_request(link, incoming, request, context, rounds, &pace);
+        return layers::start(layers, cx, job, &pace);
+    }
     match ready {
         Ok((Resolution::Run(job, pace), rounds)) => {
             let cx = open_request(link, incoming, request, context, rounds, &pace);
@@ -384,6 +395,7 @@ fn open_request(
         rounds: Mutex::new(rounds),
         cancelled,
         pace: Arc::clone(pace),
+        extensions: Extensions::default(),
     };
     Cx { request: Arc::new(request) }
 }
@@ -396,18 +408,11 @@ fn start(link: &Arc<Link<Machine>>, cx: Cx, job: Job, pace: &Arc<Pace>) {
             let run = move || {
                 let (trace, method) = (&serving.trace, &cx.request.request.method);
                 let run = || trace.run_handler(method, || job(cx.clone()));
-                let reply = encode(&serving, &cx, catch_unwind(AssertUnwindSafe(run)).ok());
+                let reply = encode(&cx, catch_unwind(AssertUnwindSafe(run)).ok());
                 (serving, reply)
             };
             let send = move |(link, reply): (Arc<Link<Machine>>, HandlerReply)| {
-                let Err(reply) = send_reply(&link, incoming, reply) else { return };
-                let sending = Arc::clone(&link);
-                let send = async move { send_with_room(&sending, incoming, reply).await };
-                if is_sole_driver() {
-                    link.shared.workers.spawn_on_runtime(Box::pin(send));
-                } else {
-                    block_on(send);
-                }
+                send_reply_blocking(&link, incoming, reply);
             };
             link.shared.workers.run(incoming, pace, run, send);
         }
@@ -416,71 +421,10 @@ fn start(link: &Arc<Link<Machine>>, cx: Cx, job: Job, pace: &Arc<Pace>) {
             let done =
                 catch_panic(serving.trace.instrument_handler(&cx.request.request.method, served));
             let Some(outcome) = cx.request.cancelled.run_until_set(done).await else { return };
-            let reply = encode(&serving, &cx, outcome);
-            if let Err(reply) = send_reply(&serving, incoming, reply) {
-                // Boxed because it is rare: inline it would enlarge the futures of all handlers.
-                Box::pin(send_with_room(&serving, incoming, reply)).await;
-            }
+            send_reply_async(&serving, incoming, encode(&cx, outcome)).await;
         }),
     }
 }
 
-/// Returns the reply for the outcome of a handler; `None` if it panicked.
-fn encode(
-    link: &Link<Machine>,
-    cx: &Cx,
-    outcome: Option<Result<BoxedResult, ToolError>>,
-) -> HandlerReply {
-    let request = &cx.request.request;
-    let outcome = outcome.unwrap_or_else(|| Err(ToolError::refused(handler_failed())));
-    let seal = |text| {
-        let sealing = &link.shared.sealing;
-        sealing.seal(text, request, cx.principal(), unix_seconds())
-    };
-    let mut reply = HandlerReply::new(outcome, request, &cx.rounds(), seal);
-    reply.encode(cx.request.context.peer.revision);
-    reply
-}
-
-/// Sends the reply of a handler.
-///
-/// # Errors
-/// Returns the reply if there is no room for it yet.
-fn send_reply(
-    link: &Arc<Link<Machine>>,
-    incoming: IncomingId,
-    mut reply: HandlerReply,
-) -> Result<(), HandlerReply> {
-    let sent = link.with(|state, now| {
-        state.role.running.remove(&incoming);
-        reply.send(&mut state.connection, now, incoming)
-    });
-    sent.map_err(|_blocked| reply)
-}
-
-/// Sends a reply once there is room for it, or else an error.
-async fn send_with_room(link: &Arc<Link<Machine>>, incoming: IncomingId, mut reply: HandlerReply) {
-    // Borrowed mutably because results are `Send` but not `Sync`.
-    let sending = &mut reply;
-    let send =
-        move |state: &mut State<Machine>, now| sending.send(&mut state.connection, now, incoming);
-    if link.with_room(ASK_PATIENCE, send).await.is_err() {
-        reply_now(link, incoming, reply.rejection());
-    }
-}
-
-/// Returns the error for a handler that panicked. The panic message is never sent.
-fn handler_failed() -> ErrorObject {
-    ErrorObject::internal("the handler failed")
-}
-
-/// Sends a reply that never waits for room: anything but input requests.
-fn reply_now(link: &Arc<Link<Machine>>, incoming: IncomingId, mut reply: HandlerReply) {
-    let _gone = link.with(|state, now| reply.send(&mut state.connection, now, incoming));
-}
-
 /// How long output may take to arrive at stdout once the server was stopped.
 const FLUSH_TIMEOUT: Duration = Duration::from_millis(500);
-
-/// How long input requests wait for room in the output queue. Other replies never wait.
-const ASK_PATIENCE: Duration = Duration::from_secs(1);

@@ -13,8 +13,10 @@ pub(crate) mod events;
 pub(crate) mod handler;
 pub(crate) mod handlers;
 mod id_hasher;
+pub mod layers;
 pub(crate) mod manual;
 mod pending_changes;
+mod replies;
 pub(crate) mod subscriptions;
 mod sync_handlers;
 
@@ -35,6 +37,7 @@ use crate::server::builder::Builder;
 use crate::server::catalog_edit::{CatalogEdit, EditError};
 use crate::server::changes::Changes;
 use crate::server::events::{ServerCallbacks, ServerShared, Serving};
+use crate::server::layers::{Layer, Layers};
 use crate::trace::Trace;
 use crate::transport::link::{Link, Transport};
 use crate::transport::shutdown::DriverHandle;
@@ -95,6 +98,7 @@ pub struct Server {
     exit_with_parent: bool,
     pipe_bytes: Option<usize>,
     callbacks: ServerCallbacks,
+    layers: Option<Arc<Layers>>,
 }
 
 impl Server {
@@ -109,8 +113,34 @@ impl Server {
             exit_with_parent: false,
             pipe_bytes: None,
             callbacks: ServerCallbacks::default(),
+            layers: None,
         };
         server.page_max(100)
+    }
+
+    /// Adds a layer: middleware around every request that reaches the application.
+    ///
+    /// The layer added first is the outermost: it sees a request first and the response last. See
+    /// [`layers`] for what layers can do, and for layers for common tasks.
+    ///
+    /// ```
+    /// # use mcp_adapter as mcp_tokio;
+    /// use std::time::Duration;
+    ///
+    /// use mcp_tokio::Server;
+    /// use mcp_tokio::layers::{Incoming, Next, Timeout};
+    ///
+    /// let server = Server::new("weather", "1.0.0")
+    ///     .layer(|request: Incoming, next: Next| async move {
+    ///         eprintln!("{} {:?}", request.method(), request.name());
+    ///         next.run(request).await
+    ///     })
+    ///     .layer(Timeout::new(Duration::from_secs(30)));
+    /// # drop(server);
+    /// ```
+    pub fn layer(mut self, layer: impl Layer) -> Self {
+        Arc::make_mut(self.layers.get_or_insert_default()).push(layer);
+        self
     }
 
     /// Calls `check` with the arguments of every tool call before the handler runs.
@@ -387,6 +417,7 @@ impl Server {
             workers: Workers::new(Arc::clone(&self.threads), runtime)
                 .manual(clock.is_manual())
                 .for_single_request(transport.is_single_request()),
+            layers: self.layers.clone(),
         };
         Link::over_transport(clock, transport, shared, Trace::new("server", self.trace_payloads))
     }

@@ -17,6 +17,8 @@ mod children;
 mod clients;
 mod contexts;
 mod full;
+mod layers;
+mod limits;
 mod listening;
 mod macros;
 mod manual;
@@ -26,6 +28,7 @@ mod results;
 mod state;
 mod streams;
 mod test_pair;
+mod timeouts;
 mod tokio_alone;
 
 /// The path of this package's server, set by cargo.

@@ -13,6 +13,7 @@ use mcp_proto::{Capability, Endpoint, Instant};
 
 use super::{Driver, Spawn, Workers, handler_threads, is_sole_driver};
 use crate::BoxFuture;
+use crate::exec::cancellation::Cancellation;
 use crate::exec::clock::Clock;
 use crate::exec::pace::{LONG, Pace, QUICK_MAX};
 use crate::trace::Trace;
@@ -280,4 +281,63 @@ fn a_stuck_handler_that_was_cancelled_gives_its_place_back() {
     workers.finish(stuck);
     workers.run(last, &pace, move || again.send(last).unwrap(), drop);
     assert_eq!(receiver.recv().unwrap(), last);
+}
+
+#[test]
+fn a_future_that_may_block_begins_like_a_function_and_waits_on_the_pool() {
+    let (workers, [quick_one, other]) = (workers(2), ids());
+    let here = thread::current().id();
+    for (id, pace, is_here) in [(quick_one, quick(), true), (other, Arc::default(), false)] {
+        let (begins, begun) = channel();
+        let (ends, ended) = channel();
+        let gate = Arc::new(Cancellation::default());
+        let closed = Arc::clone(&gate);
+        let future = async move {
+            begins.send(thread::current().id()).unwrap();
+            closed.wait().await;
+            thread::current().id()
+        };
+        workers.collect_tasks();
+        workers.run_future(id, &pace, future, move |thread| ends.send(thread).unwrap());
+        // Returns although the future waits.
+        help(&workers);
+        assert_eq!(begun.recv().unwrap() == here, is_here);
+        assert!(ended.try_recv().is_err());
+        gate.set();
+        assert_ne!(ended.recv().unwrap(), here);
+        assert!(begun.recv().is_err(), "the future began once");
+    }
+}
+
+#[test]
+fn a_future_that_may_block_and_does_not_wait_ends_where_it_began() {
+    let (workers, [id]) = (workers(2), ids());
+    let (sender, receiver) = channel();
+    workers.collect_tasks();
+    let send = move |thread| sender.send((thread, thread::current().id())).unwrap();
+    workers.run_future(id, &quick(), async { thread::current().id() }, send);
+    help(&workers);
+    let here = thread::current().id();
+    assert_eq!(receiver.try_recv().unwrap(), (here, here));
+}
+
+/// The driver was replaced while it polled the future, and thus counts as a thread of the pool.
+#[test]
+fn a_replaced_driver_leaves_the_rest_of_a_future_to_another_thread() {
+    let (workers, [id]) = (Arc::new(workers(2)), ids());
+    let gate = Arc::new(Cancellation::default());
+    let (ends, ended) = channel();
+    let (closed, stuck) = (Arc::clone(&gate), Arc::clone(&workers));
+    workers.collect_tasks();
+    let future = async move {
+        stuck.release();
+        closed.wait().await;
+    };
+    workers.run_future(id, &quick(), future, move |()| ends.send(thread::current().id()).unwrap());
+    workers.help(&Clock::new(), &Trace::new("server", false), Driver::Replaceable(&mut || true));
+    gate.set();
+    assert_ne!(ended.recv().unwrap(), thread::current().id());
+    while workers.threads.free() < 2 {
+        thread::yield_now();
+    }
 }

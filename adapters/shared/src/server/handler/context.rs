@@ -20,6 +20,7 @@ use crate::BoxFuture;
 use crate::exec::cancellation::Cancellation;
 use crate::exec::pace::Pace;
 use crate::exec::workers::is_sole_driver;
+use crate::server::handler::extensions::Extensions;
 use crate::server::handler::round_state::RoundState;
 use crate::server::handler::tool_error::ToolError;
 use crate::transport::link::Link;
@@ -43,6 +44,7 @@ pub(crate) struct RequestState {
     pub(crate) cancelled: Arc<Cancellation>,
     /// The pace of its handler.
     pub(crate) pace: Arc<Pace>,
+    pub(crate) extensions: Extensions,
 }
 
 /// The operations of a connection that handlers use.
@@ -209,6 +211,13 @@ impl Cx {
         let state = Raw::new(state)?;
         self.rounds().state = Some(state);
         Ok(())
+    }
+
+    /// Returns the value of type `T` that a [layer](crate::layers) attached to this request with
+    /// [`Incoming::set_extension`](crate::layers::Incoming::set_extension).
+    #[must_use]
+    pub fn extension<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
+        self.request.extensions.get()
     }
 
     pub(crate) fn rounds(&self) -> MutexGuard<'_, RoundState> {

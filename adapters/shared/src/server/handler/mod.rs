@@ -2,6 +2,7 @@
 
 pub(crate) mod asking;
 pub(crate) mod context;
+pub(crate) mod extensions;
 pub(crate) mod reply;
 pub(crate) mod round_state;
 mod sampling;

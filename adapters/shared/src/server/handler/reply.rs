@@ -1,5 +1,7 @@
 //! The reply to a request, made from the outcome of its handler.
 
+use std::any::Any;
+
 use mcp_proto::schema::{CallTool, ClientRequest, Encode};
 use mcp_proto::server::{Command, Server as Machine};
 use mcp_proto::{
@@ -7,11 +9,22 @@ use mcp_proto::{
 };
 
 use crate::server::handler::round_state::RoundState;
-use crate::server::handler::tool_error::{HandlerError, ToolError};
+use crate::server::handler::tool_error::{HandlerError, ToolError, without_result};
 use crate::transport::link::Transport;
 
 /// The result of a handler, of any method.
-pub(crate) type BoxedResult = Box<dyn Encode + Send>;
+pub(crate) type BoxedResult = Box<dyn HandlerResult>;
+
+/// A result that layers can inspect.
+pub(crate) trait HandlerResult: Encode + Send + 'static {
+    fn as_any(&self) -> &dyn Any;
+}
+
+impl<R: Encode + Send + 'static> HandlerResult for R {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
 
 /// The reply to a request.
 pub(crate) enum HandlerReply {
@@ -36,10 +49,7 @@ impl HandlerReply {
             Err(HandlerError::Failed(result)) if request.method == CallTool::METHOD => {
                 Self::Result(result)
             }
-            Err(HandlerError::Failed(result)) => {
-                let why = result.content.first().and_then(|block| block.as_text());
-                Self::Error(ErrorObject::internal(why.unwrap_or("the handler failed")))
-            }
+            Err(HandlerError::Failed(result)) => Self::Error(without_result(&result)),
             Err(HandlerError::Refused(error)) => Self::Error(error),
             Err(HandlerError::InputRequired(questions)) => {
                 match rounds.to_text().map(seal).transpose() {

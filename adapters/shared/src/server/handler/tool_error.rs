@@ -35,6 +35,12 @@ impl ToolError {
     }
 }
 
+/// Returns the error of a handler whose method has no results that report errors.
+pub(crate) fn without_result(failed: &CallToolResult) -> ErrorObject {
+    let why = failed.content.first().and_then(|block| block.as_text());
+    ErrorObject::internal(why.unwrap_or("the handler failed"))
+}
+
 impl fmt::Debug for ToolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {

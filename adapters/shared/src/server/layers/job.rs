@@ -1,0 +1,92 @@
+//! Runs the handler of a request inside of its layers.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Wake, Waker};
+use std::time::Duration;
+
+use mcp_proto::Request;
+
+use super::incoming::{Deadline, Incoming, name_of};
+use super::response::Response;
+use crate::exec::workers::catch_panic;
+use crate::server::handler::Job;
+use crate::server::handler::context::{AsyncCx, Cx};
+use crate::server::handler::reply::BoxedResult;
+use crate::server::handler::tool_error::ToolError;
+use crate::server::replies::{give_up, handler_failed};
+
+impl Job {
+    pub(super) async fn run(self, request: Incoming) -> Response {
+        let cx = request.cx().clone();
+        let outcome = match self {
+            Self::Async(job) => catch_panic(async move { job(cx).await }).await,
+            Self::Sync(job) => match request.deadline {
+                Some(deadline) => run_until(deadline, &cx, job),
+                None => catch_unwind(AssertUnwindSafe(|| job(cx.0))).ok(),
+            },
+        };
+        let outcome = outcome.unwrap_or_else(|| Err(ToolError::refused(handler_failed())));
+        Response(outcome).for_method_of(&request.cx().request.request)
+    }
+}
+
+/// Runs a function. If it has not returned at the deadline, the thread that keeps the time of the
+/// connection gives the request up, and the function's result is discarded.
+fn run_until(
+    deadline: Deadline,
+    cx: &AsyncCx,
+    job: impl FnOnce(Cx) -> Result<BoxedResult, ToolError>,
+) -> Option<Result<BoxedResult, ToolError>> {
+    let request = &cx.request;
+    let expiry = Arc::new(Expiry { cx: cx.clone(), deadline, has_expired: AtomicBool::new(false) });
+    let outcome = {
+        // Polled once, which sets the timer: its waker does the rest.
+        let mut timer = pin!(request.link.sleep_until(deadline.at));
+        let waker = Waker::from(Arc::clone(&expiry));
+        let _pending = timer.as_mut().poll(&mut Context::from_waker(&waker));
+        let has_expired = expiry.has_expired.load(Ordering::Acquire);
+        (!has_expired).then(|| catch_unwind(AssertUnwindSafe(|| job(cx.0.clone()))))
+    };
+    if expiry.has_expired.load(Ordering::Acquire) {
+        return Some(Err(timed_out(&request.request, deadline.timeout)));
+    }
+    outcome?.ok()
+}
+
+/// Gives a request up when its timer wakes it.
+struct Expiry {
+    cx: AsyncCx,
+    deadline: Deadline,
+    has_expired: AtomicBool,
+}
+
+impl Wake for Expiry {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        let request = &self.cx.request;
+        // The end of the connection also wakes timers.
+        if request.link.clock.now() >= self.deadline.at
+            && !self.has_expired.swap(true, Ordering::AcqRel)
+        {
+            give_up(&self.cx, timed_out(&request.request, self.deadline.timeout));
+        }
+    }
+}
+
+/// Returns the error of a request that took longer than `timeout`.
+pub(super) fn timed_out(request: &Request, timeout: Duration) -> ToolError {
+    let name = name_of(request);
+    let what = name.as_deref().unwrap_or(&request.method);
+    // The client chose the name.
+    let what: String = what.chars().filter(|c| !c.is_control()).take(NAME_CHARS_MAX).collect();
+    ToolError::failed(format!("`{what}` did not finish within {timeout:?}"))
+}
+
+/// The longest name in an error, in characters.
+const NAME_CHARS_MAX: usize = 128;

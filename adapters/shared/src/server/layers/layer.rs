@@ -1,0 +1,107 @@
+//! The trait of layers, and the rest of a request as a layer sees it.
+
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+
+use super::incoming::Incoming;
+use super::response::Response;
+use crate::BoxFuture;
+use crate::exec::pace::Pace;
+use crate::server::handler::Job;
+
+/// Middleware of a server: code that runs around its requests.
+///
+/// Every function or closure that takes an [`Incoming`] and a [`Next`] and returns a future of a
+/// [`Response`] is a layer. Name the types of the parameters of a closure.
+///
+/// ```
+/// # use mcp_adapter as mcp_tokio;
+/// use std::sync::atomic::{AtomicU64, Ordering};
+///
+/// use mcp_tokio::layers::{Incoming, Layer, Next, Response};
+/// use mcp_tokio::{BoxFuture, Server};
+///
+/// #[derive(Default)]
+/// struct CountRequests(AtomicU64);
+///
+/// impl Layer for CountRequests {
+///     fn call(&self, request: Incoming, next: Next) -> BoxFuture<'static, Response> {
+///         self.0.fetch_add(1, Ordering::Relaxed);
+///         Box::pin(next.run(request))
+///     }
+/// }
+///
+/// let server = Server::new("notes", "1.0.0").layer(CountRequests::default());
+/// # drop(server);
+/// ```
+pub trait Layer: Send + Sync + 'static {
+    /// Handles a request.
+    ///
+    /// `next.run(request)` passes the request to the inner layers and the handler. Without this
+    /// call, the returned response answers the request.
+    fn call(&self, request: Incoming, next: Next) -> BoxFuture<'static, Response>;
+}
+
+impl<L, F> Layer for L
+where
+    L: Fn(Incoming, Next) -> F + Send + Sync + 'static,
+    F: Future<Output = Response> + Send + 'static,
+{
+    fn call(&self, request: Incoming, next: Next) -> BoxFuture<'static, Response> {
+        Box::pin(self(request, next))
+    }
+}
+
+/// The layers of a server, outermost first.
+#[derive(Clone, Default)]
+pub(crate) struct Layers {
+    stack: Vec<Arc<dyn Layer>>,
+    /// The pace of requests without a handler, such as lists.
+    pub(super) pace: Arc<Pace>,
+}
+
+impl Layers {
+    pub(crate) fn push(&mut self, layer: impl Layer) {
+        self.stack.push(Arc::new(layer));
+    }
+}
+
+/// The inner layers of a request and its handler.
+#[must_use = "without `run`, the layer answers the request itself"]
+pub struct Next {
+    layers: Arc<Layers>,
+    /// The index of the next layer.
+    index: usize,
+    job: Job,
+}
+
+impl Next {
+    pub(super) const fn new(layers: Arc<Layers>, job: Job) -> Self {
+        Self { layers, index: 0, job }
+    }
+
+    /// Passes a request to the next layer, or to the handler, and returns its response.
+    ///
+    /// If the handler panics, the response is an internal error. The future does nothing until it
+    /// is polled; dropping it ends the request's inner layers and an asynchronous handler.
+    pub async fn run(mut self, request: Incoming) -> Response {
+        let Some(layer) = self.layers.stack.get(self.index).cloned() else {
+            return self.job.run(request).await;
+        };
+        self.index += 1;
+        let state = Arc::clone(&request.cx().request);
+        layer.call(request, self).await.for_method_of(&state.request)
+    }
+
+    /// Returns whether the handler is a function, which the layers cannot interrupt.
+    pub(super) const fn is_function(&self) -> bool {
+        matches!(self.job, Job::Sync(_))
+    }
+}
+
+impl fmt::Debug for Next {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Next").field("index", &self.index).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,231 @@
+//! A layer that limits the rate of requests of a client.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use mcp_proto::{ErrorObject, Instant, Principal, Raw};
+
+use super::incoming::Incoming;
+use super::layer::{Layer, Next};
+use super::response::Response;
+use crate::BoxFuture;
+use crate::exec::clock::Clock;
+
+/// The code of the error for requests that exceed a [`RateLimit`] or a
+/// [`ConcurrencyLimit`](super::ConcurrencyLimit): `-32010`.
+///
+/// The error's `data` has a member `retryAfterMs`, the advised delay in milliseconds.
+pub const LIMIT_EXCEEDED: i64 = -32010;
+
+/// Limits the rate of requests of each principal, over all connections of the server.
+///
+/// Each principal has a token bucket: it starts full and refills steadily, and each request takes a
+/// token. A request that finds the bucket empty is refused with the error [`LIMIT_EXCEEDED`], which
+/// says when to try again. Requests without an authenticated sender, as over stdio, share one
+/// bucket.
+///
+/// The layer remembers at most 10,000 principals with buckets that are not full, in about 1 MB;
+/// [`principals_max`](Self::principals_max) changes this number. Principals beyond it share one
+/// bucket.
+///
+/// ```
+/// # use mcp_adapter as mcp_tokio;
+/// use std::time::Duration;
+///
+/// use mcp_tokio::Server;
+/// use mcp_tokio::layers::RateLimit;
+///
+/// let server = Server::new("weather", "1.0.0")
+///     .layer(RateLimit::new(600, Duration::from_secs(60)).burst(20));
+/// # drop(server);
+/// ```
+#[derive(Debug)]
+pub struct RateLimit {
+    requests: u32,
+    per: Duration,
+    burst: u32,
+    principals_max: usize,
+    clock: Clock,
+    buckets: Mutex<Buckets>,
+}
+
+impl RateLimit {
+    /// Creates a layer that accepts `requests` requests in `per`, on average. The minimum of
+    /// `requests` is 1.
+    #[must_use]
+    pub fn new(requests: u32, per: Duration) -> Self {
+        let requests = requests.max(1);
+        Self {
+            requests,
+            per,
+            burst: requests,
+            principals_max: 10_000,
+            clock: Clock::new(),
+            buckets: Mutex::default(),
+        }
+    }
+
+    /// Sets how many requests may arrive at once. Default: the number of requests passed to
+    /// [`new`](Self::new), minimum: 1.
+    #[must_use]
+    pub fn burst(mut self, burst: u32) -> Self {
+        self.burst = burst.max(1);
+        self
+    }
+
+    /// Sets how many principals have buckets of their own. Default: 10,000.
+    #[must_use]
+    pub const fn principals_max(mut self, principals_max: usize) -> Self {
+        self.principals_max = principals_max;
+        self
+    }
+
+    fn rate(&self) -> Rate {
+        let interval = self.per / self.requests;
+        Rate { interval, capacity: interval * self.burst, principals_max: self.principals_max }
+    }
+}
+
+impl Layer for RateLimit {
+    fn call(&self, request: Incoming, next: Next) -> BoxFuture<'static, Response> {
+        let now = self.clock.now();
+        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        let taken = buckets.take(request.principal(), now, self.rate());
+        drop(buckets);
+        match taken {
+            Ok(()) => Box::pin(next.run(request)),
+            Err(retry_after) => {
+                let what = format!("more than {} requests in {:?}", self.requests, self.per);
+                let response = refusal(&what, retry_after);
+                Box::pin(async { response })
+            }
+        }
+    }
+}
+
+/// Returns the error for a request that exceeds a limit.
+pub(super) fn refusal(what: &str, retry_after: Duration) -> Response {
+    // Rounded up: a client that waits for exactly this time must succeed.
+    let millis = retry_after.as_nanos().div_ceil(1_000_000);
+    let message = format!("limit exceeded: {what}; retry in {millis} ms");
+    let error = ErrorObject::new(LIMIT_EXCEEDED, message);
+    let data = Raw::from_text(&format!(r#"{{"retryAfterMs":{millis}}}"#));
+    match data {
+        Ok(data) => error.with_data(data).into(),
+        Err(_) => error.into(),
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Rate {
+    /// The time in which a bucket gains one token.
+    interval: Duration,
+    /// The time in which an empty bucket becomes full.
+    capacity: Duration,
+    principals_max: usize,
+}
+
+/// The token buckets of principals. A bucket is the time at which it will be full again.
+#[derive(Debug, Default)]
+struct Buckets {
+    by_principal: HashMap<Option<Principal>, Instant>,
+    /// The bucket of principals for which there was no place.
+    shared: Instant,
+    /// When full buckets are looked for again.
+    next_sweep: Instant,
+}
+
+impl Buckets {
+    /// Takes a token.
+    ///
+    /// # Errors
+    /// Returns the time until there is one.
+    fn take(
+        &mut self,
+        principal: Option<&Principal>,
+        now: Instant,
+        rate: Rate,
+    ) -> Result<(), Duration> {
+        let principal = principal.cloned();
+        let is_full = self.by_principal.len() >= rate.principals_max;
+        if is_full && now >= self.next_sweep && !self.by_principal.contains_key(&principal) {
+            // A full bucket needs no memory. Rarely, because it takes a look at all of them.
+            self.by_principal.retain(|_, full_at| *full_at > now);
+            self.next_sweep = now + rate.capacity;
+        }
+        let has_room = self.by_principal.len() < rate.principals_max;
+        let bucket = match self.by_principal.get_mut(&principal) {
+            Some(bucket) => bucket,
+            None if has_room => self.by_principal.entry(principal).or_insert(now),
+            None => &mut self.shared,
+        };
+        let full_at = (*bucket).max(now) + rate.interval;
+        let missing = full_at.duration_since(now + rate.capacity);
+        if missing.is_zero() {
+            *bucket = full_at;
+            Ok(())
+        } else {
+            Err(missing)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use mcp_proto::{Instant, Principal};
+
+    use super::{Buckets, Rate};
+
+    const SECOND: Duration = Duration::from_secs(1);
+    const RATE: Rate =
+        Rate { interval: SECOND, capacity: Duration::from_secs(3), principals_max: 2 };
+
+    fn at(seconds: u64) -> Instant {
+        Instant::from_millis(seconds * 1000)
+    }
+
+    #[test]
+    fn a_bucket_starts_full_and_refills_steadily() {
+        let mut buckets = Buckets::default();
+        let mut take = |now| buckets.take(None, now, RATE);
+        assert_eq!([take(at(9)), take(at(9)), take(at(9))], [Ok(()); 3]);
+        assert_eq!(take(at(9)), Err(SECOND));
+        assert_eq!(take(at(9) + SECOND / 4), Err(SECOND * 3 / 4));
+        assert_eq!([take(at(10)), take(at(10))], [Ok(()), Err(SECOND)]);
+        // However long it waits, it holds three tokens.
+        let times = [at(100); 4];
+        assert_eq!(times.map(&mut take), [Ok(()), Ok(()), Ok(()), Err(SECOND)]);
+    }
+
+    #[test]
+    fn principals_do_not_take_the_tokens_of_others() {
+        let mut buckets = Buckets::default();
+        let (ada, bob) = (Principal::new("ada"), Principal::new("bob"));
+        for _ in 0..3 {
+            buckets.take(ada.as_ref(), at(1), RATE).unwrap();
+        }
+        assert!(buckets.take(ada.as_ref(), at(1), RATE).is_err());
+        assert!(buckets.take(bob.as_ref(), at(1), RATE).is_ok());
+    }
+
+    #[test]
+    fn the_table_is_bounded_and_forgets_full_buckets_only() {
+        let mut buckets = Buckets::default();
+        let user = |n: usize| Principal::new(format!("user {n}"));
+        let mut accepted = 0;
+        for n in 0..1000 {
+            accepted += usize::from(buckets.take(user(n).as_ref(), at(1), RATE).is_ok());
+            assert!(buckets.by_principal.len() <= RATE.principals_max);
+        }
+        // Two with buckets of their own, and the three tokens of the shared bucket.
+        assert_eq!(accepted, 2 + 3);
+        assert!(buckets.take(user(0).as_ref(), at(1), RATE).is_ok());
+        // The first two are full again and make room.
+        assert!(buckets.take(user(7).as_ref(), at(5), RATE).is_ok());
+        assert_eq!(buckets.by_principal.len(), 1);
+        assert_eq!(buckets.by_principal.keys().next().unwrap(), &user(7));
+    }
+}

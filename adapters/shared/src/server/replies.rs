@@ -1,0 +1,113 @@
+//! Sends the replies of requests.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_lite::future::block_on;
+use mcp_proto::server::Server as Machine;
+use mcp_proto::{ErrorObject, IncomingId};
+
+use crate::exec::clock::unix_seconds;
+use crate::exec::workers::is_sole_driver;
+use crate::server::handler::context::Cx;
+use crate::server::handler::reply::{BoxedResult, HandlerReply};
+use crate::server::handler::tool_error::ToolError;
+use crate::transport::link::{Link, State};
+
+/// Returns the reply for the outcome of a handler; `None` if it panicked.
+pub(crate) fn encode(cx: &Cx, outcome: Option<Result<BoxedResult, ToolError>>) -> HandlerReply {
+    let request = &cx.request.request;
+    let outcome = outcome.unwrap_or_else(|| Err(ToolError::refused(handler_failed())));
+    let seal = |text| {
+        let sealing = &cx.request.link.shared.sealing;
+        sealing.seal(text, request, cx.principal(), unix_seconds())
+    };
+    let mut reply = HandlerReply::new(outcome, request, &cx.rounds(), seal);
+    reply.encode(cx.request.context.peer.revision);
+    reply
+}
+
+/// Sends the reply of a handler from a thread that may block, or that drives the connection.
+pub(crate) fn send_reply_blocking(
+    link: &Arc<Link<Machine>>,
+    incoming: IncomingId,
+    reply: HandlerReply,
+) {
+    let Err(reply) = send_reply(link, incoming, reply) else { return };
+    let sending = Arc::clone(link);
+    let send = async move { send_with_room(&sending, incoming, reply).await };
+    if is_sole_driver() {
+        link.shared.workers.spawn_on_runtime(Box::pin(send));
+    } else {
+        block_on(send);
+    }
+}
+
+/// Sends the reply of a handler from a task.
+pub(crate) async fn send_reply_async(
+    link: &Arc<Link<Machine>>,
+    incoming: IncomingId,
+    reply: HandlerReply,
+) {
+    if let Err(reply) = send_reply(link, incoming, reply) {
+        // Boxed because it is rare: inline it would enlarge the futures of all handlers.
+        Box::pin(send_with_room(link, incoming, reply)).await;
+    }
+}
+
+/// Sends the reply of a handler.
+///
+/// # Errors
+/// Returns the reply if there is no room for it yet.
+fn send_reply(
+    link: &Arc<Link<Machine>>,
+    incoming: IncomingId,
+    mut reply: HandlerReply,
+) -> Result<(), HandlerReply> {
+    let sent = link.with(|state, now| {
+        state.role.running.remove(&incoming);
+        reply.send(&mut state.connection, now, incoming)
+    });
+    sent.map_err(|_blocked| reply)
+}
+
+/// Sends a reply once there is room for it, or else an error.
+async fn send_with_room(link: &Arc<Link<Machine>>, incoming: IncomingId, mut reply: HandlerReply) {
+    // Borrowed mutably because results are `Send` but not `Sync`.
+    let sending = &mut reply;
+    let send =
+        move |state: &mut State<Machine>, now| sending.send(&mut state.connection, now, incoming);
+    if link.with_room(ASK_PATIENCE, send).await.is_err() {
+        reply_now(link, incoming, reply.rejection());
+    }
+}
+
+/// Answers a request with an error and cancels its handler, which may run on.
+///
+/// Does nothing if the request was answered or cancelled.
+pub(crate) fn give_up(cx: &Cx, error: ToolError) {
+    let (link, incoming) = (&cx.request.link, cx.request.incoming);
+    let mut reply = encode(cx, Some(Err(error)));
+    let running = link.with(|state, now| {
+        let running = state.role.running.remove(&incoming)?;
+        let _never_blocked = reply.send(&mut state.connection, now, incoming);
+        Some(running)
+    });
+    if let Some(cancelled) = running {
+        link.shared.workers.cancel(incoming);
+        cancelled.set();
+    }
+}
+
+/// Returns the error for a handler that panicked. The panic message is never sent.
+pub(crate) fn handler_failed() -> ErrorObject {
+    ErrorObject::internal("the handler failed")
+}
+
+/// Sends a reply that never waits for room: anything but input requests.
+pub(crate) fn reply_now(link: &Arc<Link<Machine>>, incoming: IncomingId, mut reply: HandlerReply) {
+    let _gone = link.with(|state, now| reply.send(&mut state.connection, now, incoming));
+}
+
+/// How long input requests wait for room in the output queue. Other replies never wait.
+const ASK_PATIENCE: Duration = Duration::from_secs(1);

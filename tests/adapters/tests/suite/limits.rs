@@ -1,0 +1,128 @@
+//! The limits of requests at a server, and reports of how requests end.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use mcp_adapter::Error;
+use mcp_adapter::layers::{ConcurrencyLimit, LIMIT_EXCEEDED, Outcome, RateLimit, observe};
+use mcp_adapter::proto::code;
+use mcp_adapter_tests::{
+    Runtime, client, eventually, pair, refusal, rows, server, shop, success, tool,
+};
+use serde_json::{Value, json};
+use smol::channel::bounded;
+
+rows! {
+    requests_beyond_the_rate_are_refused_with_advice,
+    requests_beyond_the_concurrency_are_refused,
+    the_end_of_each_request_is_observed,
+    a_panic_of_an_inner_layer_is_observed,
+}
+
+const HOUR: Duration = Duration::from_secs(3600);
+
+async fn requests_beyond_the_rate_are_refused_with_advice<R: Runtime>() {
+    let server = shop().layer(RateLimit::new(2, HOUR));
+    let (connection, _serving) = pair::<R>(client(), server.clone()).await;
+    assert_eq!(success(connection.call_tool("echo", &json!({"text": "a"})).await), "a");
+    assert_eq!(success(connection.call_tool("echo_plain", &json!({"text": "a"})).await), "a");
+    // The limit is that of all connections.
+    let (other, _serving) = pair::<R>(client(), server).await;
+    for connection in [&connection, &other] {
+        let error = refusal(connection.call_tool("echo", &json!({})).await);
+        assert_eq!(error.code, LIMIT_EXCEEDED);
+        assert!(error.message.starts_with("limit exceeded: more than 2 requests"), "{error}");
+        let advice: Value = error.data.unwrap().parse().unwrap();
+        let millis = advice["retryAfterMs"].as_u64().unwrap();
+        assert!((1..=HOUR.as_millis() as u64 / 2).contains(&millis), "{millis}");
+    }
+    let Err(Error::Call(error)) = other.list_tools().await else { panic!("not refused") };
+    assert!(error.to_string().contains("limit exceeded"), "{error}");
+}
+
+async fn requests_beyond_the_concurrency_are_refused<R: Runtime>() {
+    let (begins, begun) = bounded::<()>(2);
+    let (give, given) = bounded::<()>(2);
+    let (plain_begins, plain_given) = (begins.clone(), given.clone());
+    let server = server()
+        .tool_with(tool("plain"), move |_: Value, _| {
+            plain_begins.send_blocking(())?;
+            plain_given.recv_blocking()?;
+            Ok("done")
+        })
+        .tool_with_async(tool("async"), move |_: Value, _| {
+            let (begins, given) = (begins.clone(), given.clone());
+            async move {
+                begins.send(()).await?;
+                given.recv().await?;
+                Ok("done")
+            }
+        })
+        .layer(ConcurrencyLimit::new(2));
+    let (connection, _serving) = pair::<R>(client(), server).await;
+    for _ in 0..2 {
+        let first = connection.call_tool("plain", &json!({})).start().await.unwrap();
+        let second = connection.call_tool("async", &json!({})).start().await.unwrap();
+        begun.recv().await.unwrap();
+        begun.recv().await.unwrap();
+        for name in ["plain", "async"] {
+            let error = refusal(connection.call_tool(name, &json!({})).await);
+            assert_eq!(error.code, LIMIT_EXCEEDED);
+            assert!(error.message.contains("more than 2 requests are in progress"), "{error}");
+        }
+        give.send(()).await.unwrap();
+        give.send(()).await.unwrap();
+        assert_eq!((success(first.await), success(second.await)), ("done".into(), "done".into()));
+    }
+}
+
+type Seen = Arc<Mutex<Vec<(String, Outcome, Option<i64>)>>>;
+
+/// Returns a layer that notes what it observes.
+fn noting(seen: &Seen) -> mcp_adapter::layers::Observe {
+    let seen = Arc::clone(seen);
+    observe(move |request| {
+        assert!(request.duration() < HOUR && request.principal().is_none());
+        let what = format!("{} {}", request.method(), request.name().unwrap_or_default());
+        seen.lock().unwrap().push((what, request.outcome(), request.error_code()));
+    })
+}
+
+async fn the_end_of_each_request_is_observed<R: Runtime>() {
+    let seen = Seen::default();
+    let (connection, _serving) = pair::<R>(client(), shop().layer(noting(&seen))).await;
+    for (name, outcome, error_code) in [
+        ("echo", Outcome::Success, None),
+        ("echo_plain", Outcome::Success, None),
+        ("fail", Outcome::ToolError, None),
+        ("refuse_plain", Outcome::Error, Some(code::INVALID_PARAMS)),
+        ("missing", Outcome::Error, Some(code::INVALID_PARAMS)),
+        ("panic_plain", Outcome::Error, Some(code::INTERNAL_ERROR)),
+    ] {
+        let _outcome = connection.call_tool(name, &json!({})).await;
+        let expected = vec![(format!("tools/call {name}"), outcome, error_code)];
+        assert_eq!(std::mem::take(&mut *seen.lock().unwrap()), expected);
+    }
+    let call = connection.call_tool("slow", &json!({})).start().await.unwrap();
+    // The answer to a later request shows that the call has begun.
+    connection.list_tools().await.unwrap();
+    call.cancel("a test cancels");
+    eventually("the cancellation is observed", || seen.lock().unwrap().len() == 2).await;
+    let last = seen.lock().unwrap().pop().unwrap();
+    assert_eq!(last, ("tools/call slow".into(), Outcome::Cancelled, None));
+}
+
+async fn a_panic_of_an_inner_layer_is_observed<R: Runtime>() {
+    let seen = Seen::default();
+    let inner = |request: mcp_adapter::layers::Incoming, next: mcp_adapter::layers::Next| {
+        assert_ne!(request.method(), "tools/call", "a panic of a layer");
+        next.run(request)
+    };
+    let server = shop().layer(noting(&seen)).layer(inner);
+    let (connection, _serving) = pair::<R>(client(), server).await;
+    for name in ["echo", "echo_plain"] {
+        refusal(connection.call_tool(name, &json!({})).await);
+        let expected = vec![(format!("tools/call {name}"), Outcome::Error, None)];
+        assert_eq!(std::mem::take(&mut *seen.lock().unwrap()), expected);
+    }
+}
