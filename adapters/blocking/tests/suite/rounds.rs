@@ -123,7 +123,6 @@ fn several_questions_are_asked_at_once() {
             server().tool_with(tool("survey"), |_: Value, cx| {
                 let who = name(&cx)?;
                 cx.ask_all([
-                    ("name", NeededInput::from(form("never asked again"))),
                     ("age", NeededInput::from(form("How old?"))),
                     ("roots", NeededInput::Roots),
                 ])?;

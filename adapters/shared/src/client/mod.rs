@@ -37,8 +37,8 @@ use crate::transport::shutdown::DriverHandle;
 ///
 /// Setting a handler declares the corresponding capability.
 ///
-/// Cheap to clone. Clones share their handlers and threads. Each clone can be configured further and
-/// connect to a server of its own:
+/// Cheap to clone. Clones share their handlers and threads. Each clone can be configured further
+/// and connect to a server of its own:
 ///
 /// ```
 /// use mcp_adapter::Client;

@@ -22,6 +22,7 @@ mod limits;
 mod listening;
 mod macros;
 mod manual;
+mod questions;
 mod recorded;
 mod requests;
 mod results;

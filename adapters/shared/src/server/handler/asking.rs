@@ -71,8 +71,11 @@ impl Cx {
     /// the client has answered, the handler runs again from the start, and `ask` returns the
     /// answer. A handler must therefore have no side effects before its last `ask`.
     ///
-    /// `key` identifies the form and must be unique within the handler. This method works in
-    /// handlers of tools, resources and prompts.
+    /// `key` identifies the form. Each question of a run needs a key of its own, or the request
+    /// fails. This method works in handlers of tools, resources and prompts.
+    ///
+    /// If the handler ignores the error of a question without an answer and returns something else,
+    /// the request fails with `-32603` and a message that says so.
     ///
     /// If the client does not support forms, or its revision (before 2025-06-18) has none, the
     /// request fails. The error code is `-32021` in the
@@ -189,7 +192,8 @@ impl Cx {
     /// the answer for each key. Requests that were answered in an earlier round are not sent again.
     ///
     /// # Errors
-    /// Fails if any of the requests has not been answered yet; propagate this error with `?`.
+    /// Fails if any of the requests has not been answered yet; propagate this error with `?`. Fails
+    /// with `-32603` if this run of the handler has already asked with one of the keys.
     pub fn ask_all<'a>(
         &self,
         questions: impl IntoIterator<Item = (&'a str, NeededInput)>,
@@ -197,9 +201,17 @@ impl Cx {
         // Collected before locking: the iterator may call methods that lock.
         let questions = questions.into_iter().map(|(key, question)| (key.to_owned(), question));
         let mut open: Vec<(String, NeededInput)> = questions.collect();
-        let rounds = self.rounds();
+        let mut rounds = self.rounds();
+        if let Some((key, _)) = open.iter().find(|(key, _)| !rounds.ask(key)) {
+            let why = format!(
+                "the handler asks twice with the key `{key}`: give each question a key of its own"
+            );
+            return Err(ToolError::refused(ErrorObject::internal(why)));
+        }
         open.retain(|(key, _)| rounds.find(key).is_none());
-        if open.is_empty() { Ok(()) } else { Err(ToolError(HandlerError::InputRequired(open))) }
+        let Some((key, _)) = open.first() else { return Ok(()) };
+        rounds.set_pending(key);
+        Err(ToolError(HandlerError::InputRequired(open)))
     }
 
     /// Returns an error that requests another run of the handler, without asking for input.

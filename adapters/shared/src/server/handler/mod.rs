@@ -3,6 +3,7 @@
 pub(crate) mod asking;
 pub(crate) mod context;
 pub(crate) mod extensions;
+mod once;
 pub(crate) mod reply;
 pub(crate) mod round_state;
 mod sampling;

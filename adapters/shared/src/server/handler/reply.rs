@@ -44,6 +44,10 @@ impl HandlerReply {
         rounds: &RoundState,
         seal: impl FnOnce(String) -> Result<String, ErrorObject>,
     ) -> Self {
+        let is_answer = matches!(outcome, Ok(_) | Err(ToolError(HandlerError::Failed(_))));
+        if let Some(key) = rounds.pending().filter(|_| is_answer) {
+            return Self::Error(ignored_question(key));
+        }
         match outcome.map_err(|ToolError(error)| error) {
             Ok(result) => Self::Result(result),
             Err(HandlerError::Failed(result)) if request.method == CallTool::METHOD => {
@@ -129,6 +133,14 @@ impl HandlerReply {
         };
         Self::Error(ErrorObject::internal(format!("cannot ask for `{keys}`: {}", Misuse::Blocked)))
     }
+}
+
+/// The error for a handler that goes on without the answer to its question.
+fn ignored_question(key: &str) -> ErrorObject {
+    ErrorObject::internal(format!(
+        "the handler asked `{key}` and ignored that there is no answer yet: return the error of \
+         the question with `?`"
+    ))
 }
 
 /// A result that was encoded already.

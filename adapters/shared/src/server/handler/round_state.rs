@@ -1,5 +1,7 @@
 //! The state that a handler keeps between rounds of input requests, plain or sealed.
 
+use std::collections::BTreeSet;
+
 use mcp_proto::{ErrorObject, InputResponses, Raw};
 
 /// The answers of all rounds so far, and the handler's own state.
@@ -10,6 +12,12 @@ use mcp_proto::{ErrorObject, InputResponses, Raw};
 pub(crate) struct RoundState {
     answers: Vec<(String, Raw)>,
     pub(crate) state: Option<Raw>,
+    /// The results of what must not happen twice.
+    done: Vec<(String, Raw)>,
+    /// The keys of the questions of this run.
+    asked: BTreeSet<String>,
+    /// The key of a question of this run that has no answer yet.
+    pending: Option<String>,
 }
 
 impl RoundState {
@@ -23,7 +31,7 @@ impl RoundState {
             let invalid =
                 || ErrorObject::invalid_params("the request state is not valid for this request");
             let text = Raw::from_text(text).map_err(|_| invalid())?;
-            (rounds.answers, rounds.state) = text.parse().map_err(|_| invalid())?;
+            (rounds.answers, rounds.state, rounds.done) = text.parse().map_err(|_| invalid())?;
         }
         for (key, answer) in latest.into_iter().flat_map(InputResponses::iter) {
             rounds.answers.retain(|(earlier, _)| earlier != key);
@@ -34,10 +42,36 @@ impl RoundState {
 
     /// Serializes the state; returns `None` if it is empty.
     pub(crate) fn to_text(&self) -> Option<String> {
-        if self.answers.is_empty() && self.state.is_none() {
+        if self.answers.is_empty() && self.state.is_none() && self.done.is_empty() {
             return None;
         }
-        Raw::new(&(&self.answers, &self.state)).ok().map(|text| text.as_str().to_owned())
+        let parts = (&self.answers, &self.state, &self.done);
+        Raw::new(&parts).ok().map(|text| text.as_str().to_owned())
+    }
+
+    /// Notes that this run asks a question; returns whether it is the first one with this key.
+    pub(crate) fn ask(&mut self, key: &str) -> bool {
+        self.asked.insert(key.to_owned())
+    }
+
+    /// Notes that this run cannot continue without the answer to a question.
+    pub(crate) fn set_pending(&mut self, key: &str) {
+        self.pending = Some(key.to_owned());
+    }
+
+    /// Returns the key of a question of this run that has no answer yet.
+    pub(crate) fn pending(&self) -> Option<&str> {
+        self.pending.as_deref()
+    }
+
+    /// Returns the result of what an earlier run has done.
+    pub(crate) fn done(&self, key: &str) -> Option<&Raw> {
+        self.done.iter().find(|(name, _)| name == key).map(|(_, result)| result)
+    }
+
+    /// Keeps the result of what must not happen again.
+    pub(crate) fn set_done(&mut self, key: &str, result: Raw) {
+        self.done.push((key.to_owned(), result));
     }
 
     pub(crate) fn find(&self, key: &str) -> Option<&Raw> {
@@ -143,9 +177,12 @@ mod tests {
         assert_eq!(rounds.to_text(), None);
         rounds.answers.push(("name".into(), raw(r#"{"action":"decline"}"#)));
         rounds.state = Some(raw("[1,2]"));
+        rounds.set_done("paid", raw("7"));
         let again = RoundState::read(rounds.to_text().as_deref(), None).unwrap();
         assert_eq!(again.find("name"), rounds.find("name"));
         assert_eq!(again.state, rounds.state);
+        assert_eq!(again.done("paid"), Some(&raw("7")));
+        assert_eq!(again.done("name"), None);
         rounds.state = None;
         let again = RoundState::read(rounds.to_text().as_deref(), None).unwrap();
         assert_eq!(again.state, None);
@@ -153,9 +190,16 @@ mod tests {
 
     #[test]
     fn malformed_states_are_refused() {
-        for text in
-            ["", "null", "[]", "{}", "[[],null", "[[],null]x", "[[[\"a\"]],null]", "[[],null,1]"]
-        {
+        for text in [
+            "",
+            "null",
+            "[]",
+            "{}",
+            "[[],null,[]",
+            "[[],null,[]]x",
+            "[[[\"a\"]],null,[]]",
+            "[[],null,1]",
+        ] {
             assert_eq!(
                 RoundState::read(Some(text), None).unwrap_err().code,
                 mcp_proto::code::INVALID_PARAMS
