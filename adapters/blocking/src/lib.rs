@@ -81,7 +81,7 @@ pub use mcp_adapter::Json;
 #[cfg(feature = "record")]
 pub use mcp_adapter::private_file;
 pub use mcp_adapter::{
-    AsyncClientCx, AsyncCx, BoxFuture, CatalogEdit, Changed, Changes, Client, ClientCx,
+    AsyncClientCx, AsyncCx, BoxFuture, CallerCx, CatalogEdit, Changed, Changes, Client, ClientCx,
     ClientHandle, Cx, EditError, Error, FormAnswer, Handlers, IntoToolResult, ListError,
     ManualServer, PromptEntry, ResourceEntry, Server, State, SubscriptionChange, SubscriptionCx,
     TemplateEntry, ToolEntry, ToolError, layers, proto,

@@ -60,6 +60,7 @@ pub use server::handlers::Handlers;
 pub use server::layers;
 pub use server::manual::ManualServer;
 pub use server::subscriptions::{SubscriptionChange, SubscriptionCx};
+pub use server::visibility::CallerCx;
 pub use transport::event_loop::drive;
 pub use transport::link::{Link, LinkRole, WRITE_BYTES_MAX};
 pub use transport::read_buffer::ReadBuffer;

@@ -3,18 +3,20 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::Catalog;
 use super::quote::{quoted, shortened};
 use super::resolved::{CatalogResult, Resolved, completion, resource_not_found};
-use super::table::Table;
+use super::table::{Entry, Table};
+use super::uri_template::Variables;
+use super::visibility::{CatalogEntry, Filter};
+use super::{Catalog, CatalogView};
 use crate::json::Raw;
 use crate::revision::Revision;
 use crate::rpc::ErrorObject;
 use crate::schema::{
-    AnyObject, CallTool, CallToolResult, ClientRequest, Complete, Decode, ExtraMembers, GetPrompt,
-    ListPrompts, ListPromptsResult, ListResourceTemplates, ListResourceTemplatesResult,
+    AnyObject, CacheScope, CallTool, CallToolResult, ClientRequest, Complete, Decode, ExtraMembers,
+    GetPrompt, ListPrompts, ListPromptsResult, ListResourceTemplates, ListResourceTemplatesResult,
     ListResources, ListResourcesResult, ListTools, ListToolsResult, Prompt, ReadResource,
-    Reference,
+    Reference, ResourceTemplate, Tool,
 };
 use crate::vocabulary::Request;
 
@@ -46,7 +48,7 @@ impl<H> Catalog<H> {
         request: &Request,
         revision: Revision,
     ) -> Result<Resolved<'_, H>, ErrorObject> {
-        self.lookup_raw(&request.method, request.params.as_ref(), revision)
+        self.all().lookup(request, revision)
     }
 
     /// Resolves a request given by method name and raw params; see [`lookup`](Self::lookup).
@@ -61,6 +63,80 @@ impl<H> Catalog<H> {
         params: Option<&Raw>,
         revision: Revision,
     ) -> Result<Resolved<'_, H>, ErrorObject> {
+        self.all().lookup_raw(method, params, revision)
+    }
+
+    /// Returns whether a resource has this URI or a resource template matches it.
+    #[must_use]
+    pub fn has_resource(&self, uri: &str) -> bool {
+        self.all().has_resource(uri)
+    }
+
+    /// Returns the catalog as a caller sees it who must not see all entries.
+    ///
+    /// The entries for which `is_visible` returns false are missing in lists. Requests for them are
+    /// answered as if they did not exist: a request to read a hidden resource resolves to a visible
+    /// template that matches its URI, if there is one.
+    ///
+    /// `is_visible` is called for each entry of a list that precedes the end of the requested page,
+    /// and for each entry that a request is about. Filtered lists are never shared between users by
+    /// caches. Their cursors contain the name or URI of the last entry on a page: if that entry is
+    /// removed or hidden, the cursor becomes invalid.
+    ///
+    /// ```
+    /// use mcp_proto::catalog::{Catalog, CatalogEntry};
+    /// use mcp_proto::schema::Prompt;
+    /// use mcp_proto::{Raw, Revision};
+    ///
+    /// let mut catalog = Catalog::new();
+    /// catalog.add_prompt(Prompt::new("greet"), "handler").unwrap();
+    /// catalog.add_prompt(Prompt::new("dismiss"), "handler").unwrap();
+    ///
+    /// let is_visible = |entry: CatalogEntry<'_>| entry.key() == "greet";
+    /// let view = catalog.visible(&is_visible);
+    /// let get = |name| Raw::from_text(&format!(r#"{{"name":"{name}"}}"#)).unwrap();
+    /// let lookup = |name| view.lookup_raw("prompts/get", Some(&get(name)), Revision::V2025_11_25);
+    /// assert!(lookup("greet").is_ok());
+    /// assert_eq!(lookup("dismiss").unwrap_err().to_string(), "no prompt `dismiss` (-32602)");
+    /// ```
+    // SEC-02: access is decided for each caller.
+    pub fn visible<'a>(
+        &'a self,
+        is_visible: &'a dyn Fn(CatalogEntry<'_>) -> bool,
+    ) -> CatalogView<'a, H> {
+        CatalogView { catalog: self, filter: Filter(Some(is_visible)) }
+    }
+
+    /// Returns the catalog as a caller sees it who may see all entries.
+    #[must_use]
+    pub const fn all(&self) -> CatalogView<'_, H> {
+        CatalogView { catalog: self, filter: Filter(None) }
+    }
+}
+
+impl<'a, H> CatalogView<'a, H> {
+    /// Resolves `request` for the caller; see [`Catalog::lookup`].
+    ///
+    /// # Errors
+    /// Fails under the conditions documented for [`Catalog::lookup`].
+    pub fn lookup(
+        &self,
+        request: &Request,
+        revision: Revision,
+    ) -> Result<Resolved<'a, H>, ErrorObject> {
+        self.lookup_raw(&request.method, request.params.as_ref(), revision)
+    }
+
+    /// Resolves a request given by method name and raw params; see [`Catalog::lookup_raw`].
+    ///
+    /// # Errors
+    /// Fails under the conditions documented for [`Catalog::lookup`].
+    pub fn lookup_raw(
+        &self,
+        method: &str,
+        params: Option<&Raw>,
+        revision: Revision,
+    ) -> Result<Resolved<'a, H>, ErrorObject> {
         match method {
             CallTool::METHOD => self.find_tool(decode_params(params)?),
             ReadResource::METHOD => self.find_resource(decode_params(params)?, revision),
@@ -70,10 +146,14 @@ impl<H> Catalog<H> {
         }
     }
 
-    fn find_tool(&self, mut call: CallTool) -> Result<Resolved<'_, H>, ErrorObject> {
-        let entry = self.tools.find(&call.name).ok_or_else(|| unknown("tool", &call.name))?;
+    fn find_tool(&self, mut call: CallTool) -> Result<Resolved<'a, H>, ErrorObject> {
+        let entry = self
+            .find(&self.catalog.tools, &call.name)
+            .ok_or_else(|| unknown("tool", &call.name))?;
         let arguments = call.arguments.get_or_insert_with(|| AnyObject(Raw::empty_object()));
-        if let Some(Err(problem)) = self.check.as_ref().map(|check| check(&entry.item, arguments)) {
+        if let Some(Err(problem)) =
+            self.catalog.check.as_ref().map(|check| check(&entry.item, arguments))
+        {
             return Ok(Resolved::Answer(CatalogResult::Call(CallToolResult::error(problem))));
         }
         Ok(Resolved::Tool { tool: &entry.item, handler: &entry.handler, call })
@@ -83,28 +163,49 @@ impl<H> Catalog<H> {
         &self,
         read: ReadResource,
         revision: Revision,
-    ) -> Result<Resolved<'_, H>, ErrorObject> {
-        if let Some(entry) = self.resources.find(&read.uri) {
+    ) -> Result<Resolved<'a, H>, ErrorObject> {
+        if let Some(entry) = self.find(&self.catalog.resources, &read.uri) {
             return Ok(Resolved::Resource { resource: &entry.item, handler: &entry.handler, read });
         }
-        for ((_, number), pattern) in &self.patterns {
-            let Some(variables) = pattern.match_uri(&read.uri) else { continue };
-            let Some(entry) = self.templates.at(*number) else { continue };
+        if let Some((entry, variables)) = self.find_template(&read.uri) {
             let (template, handler) = (&entry.item, &entry.handler);
             return Ok(Resolved::Template { template, handler, variables, read });
         }
         Err(resource_not_found(&read.uri, revision))
     }
 
-    /// Returns whether a resource has this URI or a resource template matches it.
+    /// Returns whether a visible resource has this URI or a visible resource template matches it.
     #[must_use]
     pub fn has_resource(&self, uri: &str) -> bool {
-        self.resources.find(uri).is_some()
-            || self.patterns.values().any(|pattern| pattern.match_uri(uri).is_some())
+        self.find(&self.catalog.resources, uri).is_some() || self.find_template(uri).is_some()
     }
 
-    fn find_prompt(&self, get: GetPrompt) -> Result<Resolved<'_, H>, ErrorObject> {
-        let entry = self.prompts.find(&get.name).ok_or_else(|| unknown("prompt", &get.name))?;
+    /// Returns the visible tool named `name`, or `None` if there is none.
+    #[must_use]
+    pub fn tool(&self, name: &str) -> Option<&'a Tool> {
+        self.find(&self.catalog.tools, name).map(|entry| &entry.item)
+    }
+
+    /// Returns the visible entry with this key.
+    fn find<T>(&self, table: &'a Table<T, H>, key: &str) -> Option<&'a Entry<T, H>>
+    where
+        CatalogEntry<'a>: From<&'a T>,
+    {
+        table.find(key).filter(|entry| self.filter.shows(&entry.item))
+    }
+
+    /// Returns the most specific visible template that matches a URI.
+    fn find_template(&self, uri: &str) -> Option<(&'a Entry<ResourceTemplate, H>, Variables)> {
+        self.catalog.patterns.iter().find_map(|((_, number), pattern)| {
+            let variables = pattern.match_uri(uri)?;
+            let entry = self.catalog.templates.at(*number)?;
+            self.filter.shows(&entry.item).then_some((entry, variables))
+        })
+    }
+
+    fn find_prompt(&self, get: GetPrompt) -> Result<Resolved<'a, H>, ErrorObject> {
+        let entry = self.find(&self.catalog.prompts, &get.name);
+        let entry = entry.ok_or_else(|| unknown("prompt", &get.name))?;
         reject_mistyped(&get.extra, "arguments", "an object")?;
         let arguments = get.arguments.as_ref();
         if let Some(broken) = arguments.and_then(|arguments| arguments.broken.first()) {
@@ -122,24 +223,27 @@ impl<H> Catalog<H> {
         Ok(Resolved::Prompt { prompt: &entry.item, handler: &entry.handler, get })
     }
 
-    fn find_completion(&self, complete: Complete) -> Result<Resolved<'_, H>, ErrorObject> {
+    fn find_completion(&self, complete: Complete) -> Result<Resolved<'a, H>, ErrorObject> {
         let argument = &*complete.argument.name;
         let (handler, is_known) = match &complete.reference {
             Reference::Prompt(prompt) => {
-                let entry = self
-                    .prompts
-                    .find(&prompt.name)
-                    .ok_or_else(|| unknown("prompt", &prompt.name))?;
+                let entry = self.find(&self.catalog.prompts, &prompt.name);
+                let entry = entry.ok_or_else(|| unknown("prompt", &prompt.name))?;
                 (entry.completions.get(argument), entry.item.has_argument(argument))
             }
-            Reference::Resource(resource) => match self.templates.find(&resource.uri) {
-                Some(entry) => {
-                    (entry.completions.get(argument), self.has_variable(&resource.uri, argument))
+            Reference::Resource(resource) => {
+                match self.find(&self.catalog.templates, &resource.uri) {
+                    Some(entry) => (
+                        entry.completions.get(argument),
+                        self.catalog.has_variable(&resource.uri, argument),
+                    ),
+                    // Resources have no arguments to complete; the request is still valid.
+                    None if self.find(&self.catalog.resources, &resource.uri).is_some() => {
+                        (None, true)
+                    }
+                    None => return Err(unknown("resource template", &resource.uri)),
                 }
-                // Resources have no arguments to complete; the request is still valid.
-                None if self.resources.find(&resource.uri).is_some() => (None, true),
-                None => return Err(unknown("resource template", &resource.uri)),
-            },
+            }
             Reference::Other(_) => {
                 return Err(ErrorObject::invalid_params("unknown reference type"));
             }
@@ -164,10 +268,10 @@ impl<H> Catalog<H> {
             ($table:ident, $request:ty, $page:ty, $answer:path) => {{
                 let request: $request = decode_params(params)?;
                 let (items, next_cursor) =
-                    self.page(&self.$table, request.cursor.as_deref(), &request.extra)?;
+                    self.page(&self.catalog.$table, request.cursor.as_deref(), &request.extra)?;
                 let mut page = <$page>::new(items);
                 page.next_cursor = next_cursor;
-                page.ttl_ms = self.ttl_ms;
+                page.ttl_ms = self.catalog.ttl_ms;
                 page.cache_scope = self.cache_scope();
                 $answer(page)
             }};
@@ -194,13 +298,22 @@ impl<H> Catalog<H> {
 
     fn page<T: Clone>(
         &self,
-        table: &Table<T, H>,
+        table: &'a Table<T, H>,
         cursor: Option<&str>,
         extra: &ExtraMembers,
-    ) -> Result<(Vec<T>, Option<String>), ErrorObject> {
+    ) -> Result<(Vec<T>, Option<String>), ErrorObject>
+    where
+        CatalogEntry<'a>: From<&'a T>,
+    {
         reject_mistyped(extra, "cursor", "a string")?;
-        let page = table.page(cursor, self.pages);
+        let page = table.page(cursor, self.catalog.pages, self.filter);
         page.ok_or_else(|| ErrorObject::invalid_params("invalid cursor"))
+    }
+
+    /// A filtered list is private.
+    const fn cache_scope(&self) -> CacheScope {
+        let is_public = self.catalog.public && self.filter.0.is_none();
+        if is_public { CacheScope::Public } else { CacheScope::Private }
     }
 }
 

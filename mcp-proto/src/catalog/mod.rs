@@ -12,6 +12,7 @@ mod registration;
 mod resolved;
 mod table;
 mod uri_template;
+mod visibility;
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -25,10 +26,12 @@ pub use table::Pages;
 use table::{Entry, Table};
 use uri_template::Rank;
 pub use uri_template::{TemplateError, UriTemplate, Variable, Variables};
+pub use visibility::CatalogEntry;
+use visibility::Filter;
 
 use crate::json::Raw;
 use crate::revision::Capability;
-use crate::schema::{CacheScope, Capabilities, Prompt, Resource, ResourceTemplate, Tool};
+use crate::schema::{Capabilities, Prompt, Resource, ResourceTemplate, Tool};
 
 /// The tools, resources, resource templates and prompts of a server, with handlers of type `H`.
 ///
@@ -69,6 +72,12 @@ pub struct Catalog<H> {
     ttl_ms: u64,
     public: bool,
     check: Option<Check>,
+}
+
+/// A catalog as a caller sees it; created by [`Catalog::visible`].
+pub struct CatalogView<'a, H> {
+    catalog: &'a Catalog<H>,
+    filter: Filter<'a>,
 }
 
 type Check = Arc<dyn Fn(&Tool, &Raw) -> Result<(), String> + Send + Sync>;
@@ -210,10 +219,6 @@ impl<H> Catalog<H> {
         let pattern = patterns.find(|pattern| pattern.as_str() == uri_template);
         pattern.is_some_and(|pattern| pattern.names().any(|name| name == variable))
     }
-
-    const fn cache_scope(&self) -> CacheScope {
-        if self.public { CacheScope::Public } else { CacheScope::Private }
-    }
 }
 
 impl<H> Default for Catalog<H> {
@@ -230,6 +235,20 @@ impl<H> fmt::Debug for Catalog<H> {
             .field("templates", &self.templates.len())
             .field("prompts", &self.prompts.len())
             .finish_non_exhaustive()
+    }
+}
+
+impl<H> Clone for CatalogView<'_, H> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<H> Copy for CatalogView<'_, H> {}
+
+impl<H> fmt::Debug for CatalogView<'_, H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CatalogView").finish_non_exhaustive()
     }
 }
 

@@ -10,6 +10,7 @@ use alloc::vec::Vec;
 use core::ops::Bound;
 
 use super::error::CatalogError;
+use super::visibility::{CatalogEntry, Filter};
 use crate::revision::Revision;
 use crate::schema::Encode;
 
@@ -147,36 +148,48 @@ impl<T, H> Table<T, H> {
     /// Returns the entries after `cursor` that fit on a page, and the cursor of the next page, if
     /// any. Returns `None` for an invalid cursor.
     // PAG-05: a cursor that this list never issued is invalid.
-    pub(super) fn page(
-        &self,
+    pub(super) fn page<'a>(
+        &'a self,
         cursor: Option<&str>,
         pages: Pages,
+        filter: Filter<'_>,
     ) -> Option<(Vec<T>, Option<String>)>
     where
         T: Clone,
+        CatalogEntry<'a>: From<&'a T>,
     {
-        let mut after = match cursor {
-            Some(cursor) => self.parse_cursor(cursor)?,
+        let after = match cursor {
+            Some(cursor) => self.parse_cursor(cursor, filter)?,
             None => 0,
         };
-        let mut rest = self.entries.range((Bound::Excluded(after), Bound::Unbounded)).peekable();
+        let rest = self.entries.range((Bound::Excluded(after), Bound::Unbounded));
+        let mut rest = rest.filter(|(_, entry)| filter.shows(&entry.item)).peekable();
+        let mut last = None;
         let mut page = Vec::new();
         let mut room = pages.entries_bytes_max();
         while let Some((_, entry)) = rest.peek() {
             let is_full = page.len() >= pages.entries_max.max(1);
             let Some(left) = room.checked_sub(entry.bytes).filter(|_| !is_full) else { break };
             room = left;
-            after = entry.number;
+            last = Some(*entry);
             page.push(entry.item.clone());
             rest.next();
         }
-        let next = rest.peek().map(|_| alloc::format!("{}{after}", self.cursor_prefix));
+        let last = last.filter(|_| rest.peek().is_some());
+        let next = last.map(|last| filter.cursor(self.cursor_prefix, last.number, &last.item));
         Some((page, next))
     }
 
-    /// Parses a cursor. Returns `None` if this list cannot have issued it.
-    fn parse_cursor(&self, cursor: &str) -> Option<u64> {
+    /// Returns the number in a cursor. Returns `None` if this list cannot have issued it.
+    fn parse_cursor<'a>(&'a self, cursor: &str, filter: Filter<'_>) -> Option<u64>
+    where
+        CatalogEntry<'a>: From<&'a T>,
+    {
         let digits = cursor.strip_prefix(self.cursor_prefix)?;
+        if filter.0.is_some() {
+            let entry = self.find(digits).filter(|entry| filter.shows(&entry.item));
+            return entry.map(|entry| entry.number);
+        }
         let number =
             digits.parse().ok().filter(|number| (1..=self.last_number).contains(number))?;
         (digits.starts_with(|first: char| matches!(first, '1'..='9'))).then_some(number)

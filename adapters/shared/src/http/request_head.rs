@@ -45,7 +45,7 @@ impl RequestHead {
         Self(Arc::new(HeadParts { read, copied: OnceLock::new(), _lease: lease, _share: share }))
     }
 
-    /// Reads the head without copying its texts.
+    /// Reads the head without copying its texts. `read` must not read the head in another way.
     pub(super) fn peek<T>(&self, read: impl FnOnce(&Parts) -> T) -> T {
         if self.0.copied.get().is_none() {
             let parts = self.0.read.lock().unwrap_or_else(PoisonError::into_inner);
@@ -56,10 +56,15 @@ impl RequestHead {
         read(self)
     }
 
+    /// Gives up the read buffer of the connection.
+    pub(super) fn detach(&self) {
+        self.0.copied();
+    }
+
     /// Gives up the read buffer of the connection if the application may keep this head.
     pub(super) fn detach_if_kept(&self) {
         if Arc::strong_count(&self.0) > 1 {
-            self.0.copied();
+            self.detach();
         }
     }
 

@@ -85,8 +85,9 @@ impl Server {
     /// fails with the error for an unknown resource. `accept` must not block.
     ///
     /// By default, a URI is accepted if it belongs to a registered resource or matches a resource
-    /// template, for every principal. If only some principals may read a resource, refuse the
-    /// subscriptions of others: [`Changes::resource_updated`] notifies all subscribers.
+    /// template that is [visible](Self::visible_to) to the sender. If only some principals may read
+    /// a resource, refuse the subscriptions of others: [`Changes::resource_updated`] notifies all
+    /// subscribers.
     ///
     /// ```
     /// use mcp_adapter::Server;

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, Weak};
 
 use mcp_proto::catalog::{Catalog, ChangedList};
 use mcp_proto::schema::Tool;
-use mcp_proto::{Change, Misuse};
+use mcp_proto::{Change, Misuse, Principal};
 use serde::de::DeserializeOwned;
 
 use crate::server::catalog_edit::{CatalogEdit, EditError};
@@ -44,7 +44,15 @@ struct Hub {
     /// Held during an edit, so that none is lost.
     edits: Mutex<()>,
     checks: OnceLock<ToolChecks>,
-    connections: Mutex<Vec<Weak<dyn HandlerLink>>>,
+    connections: Mutex<Vec<Connected>>,
+}
+
+/// A connection that receives notifications as long as it is alive.
+#[derive(Clone)]
+struct Connected {
+    link: Weak<dyn HandlerLink>,
+    /// The authenticated sender of all its requests.
+    principal: Option<Principal>,
 }
 
 impl Changes {
@@ -86,6 +94,43 @@ impl Changes {
     ///   clients are notified.
     pub fn resource_updated(&self, uri: &str) -> Result<(), Misuse> {
         self.send(Change::Resource(uri))
+    }
+
+    /// Notifies the clients of `principal` that other entries of `lists` are visible to it.
+    ///
+    /// Call this method when [`Server::visible_to`](crate::Server::visible_to) starts to decide
+    /// differently. Clients of other principals and clients that are not authenticated are not
+    /// notified.
+    ///
+    /// ```
+    /// # use mcp_adapter as mcp_tokio;
+    /// use mcp_tokio::Server;
+    /// use mcp_tokio::proto::Principal;
+    /// use mcp_tokio::proto::catalog::ChangedList;
+    ///
+    /// let changes = Server::new("notes", "1.0.0").changes();
+    /// let ada = Principal::new("ada").unwrap();
+    /// // Ada has become an administrator.
+    /// changes.visibility_changed(&ada, &[ChangedList::Tools, ChangedList::Prompts])?;
+    /// # Ok::<(), mcp_tokio::proto::Misuse>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Fails with [`Misuse::Undeclared`] if the server does not declare one of the notifications.
+    /// The others are sent.
+    pub fn visibility_changed(
+        &self,
+        principal: &Principal,
+        lists: &[ChangedList],
+    ) -> Result<(), Misuse> {
+        let mut outcome = Ok(());
+        for list in lists {
+            let sent = self.send_where(list_change(*list), |connected| {
+                connected.principal.as_ref() == Some(principal)
+            });
+            outcome = outcome.and(sent);
+        }
+        outcome
     }
 
     /// Changes tools, resources, resource templates and prompts, all at once.
@@ -221,36 +266,50 @@ impl Changes {
     }
 
     /// Sends notifications over `connection` as long as it is alive.
-    pub(crate) fn join(&self, connection: &Arc<dyn HandlerLink>) {
+    pub(crate) fn join(&self, connection: &Arc<dyn HandlerLink>, principal: Option<Principal>) {
         let mut connections = self.hub.connections.lock().unwrap_or_else(PoisonError::into_inner);
-        connections.retain(|connection| connection.strong_count() > 0);
-        connections.push(Arc::downgrade(connection));
+        connections.retain(|connected| connected.link.strong_count() > 0);
+        connections.push(Connected { link: Arc::downgrade(connection), principal });
     }
 
     /// Sends the list-changed notifications that the server declares.
     fn send_lists_changed(&self, changed: BTreeSet<ChangedList>) {
         for list in changed {
-            let _undeclared = self.send(match list {
-                ChangedList::Prompts => Change::Prompts,
-                ChangedList::Resources => Change::Resources,
-                ChangedList::Tools => Change::Tools,
-            });
+            let _undeclared = self.send(list_change(list));
         }
     }
 
     fn send(&self, change: Change<'_>) -> Result<(), Misuse> {
+        self.send_where(change, |_| true)
+    }
+
+    /// Sends a notification over the connections for which `is_meant` returns true.
+    fn send_where(
+        &self,
+        change: Change<'_>,
+        is_meant: impl Fn(&Connected) -> bool,
+    ) -> Result<(), Misuse> {
         // The lock is released first: handling a change may cause another one.
-        let connections =
+        let mut connections =
             self.hub.connections.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        connections.retain(is_meant);
         let mut outcome = Ok(());
-        for connection in connections.iter().filter_map(Weak::upgrade) {
-            match connection.send_change(change) {
+        for link in connections.iter().filter_map(|connected| connected.link.upgrade()) {
+            match link.send_change(change) {
                 // A closed connection needs no notification.
                 Ok(()) | Err(Misuse::Closed) => {}
                 Err(misuse) => outcome = Err(misuse),
             }
         }
         outcome
+    }
+}
+
+const fn list_change(list: ChangedList) -> Change<'static> {
+    match list {
+        ChangedList::Prompts => Change::Prompts,
+        ChangedList::Resources => Change::Resources,
+        ChangedList::Tools => Change::Tools,
     }
 }
 

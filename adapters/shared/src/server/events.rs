@@ -34,6 +34,7 @@ use crate::server::replies::{
     encode, handler_failed, reply_now, send_reply_async, send_reply_blocking,
 };
 use crate::server::subscriptions::{SubscriptionChange, UriCheck, accept_subscription};
+use crate::server::visibility::{EntryFilter, with_view};
 use crate::trace::{EventSummary, close_reason};
 use crate::transport::http_types::ServerHttp;
 use crate::transport::link::{Link, LinkRole, OnTransport, State, Transport};
@@ -73,6 +74,8 @@ pub struct ServerShared {
     pub(crate) callbacks: ServerCallbacks,
     /// The middleware around requests; `None` if there is none.
     pub(crate) layers: Option<Arc<Layers>>,
+    /// Decides which entries a caller sees; `None` shows all.
+    pub(crate) entry_filter: Option<EntryFilter>,
 }
 
 /// The state of a server's connection: its running handlers and the change notifications waiting to
@@ -104,10 +107,15 @@ pub struct Serving {
 }
 
 impl Serving {
-    pub(crate) fn new(link: Arc<Link<Machine>>, exit_with_parent: bool) -> Self {
+    /// All requests of the connection come from `principal`.
+    pub(crate) fn new(
+        link: Arc<Link<Machine>>,
+        principal: Option<Principal>,
+        exit_with_parent: bool,
+    ) -> Self {
         let subscription = Arc::new(Arc::clone(&link));
         let joined: Arc<dyn HandlerLink> = Arc::clone(&subscription) as _;
-        link.shared.changes.join(&joined);
+        link.shared.changes.join(&joined, principal);
         Self { link, subscription, exit_with_parent }
     }
 
@@ -332,11 +340,14 @@ fn serve(link: &Arc<Link<Machine>>, incoming: IncomingId, request: Request, cont
         if let Some(acknowledged) = accept_subscription(link, &request, &context) {
             return Ok(Resolution::Answer(Box::new(acknowledged)));
         }
-        let catalog = link.shared.changes.catalog();
-        let found = catalog.lookup(&request, context.peer.revision)?;
-        Ok(Resolution::new(found, &link.shared.checks))
+        let ServerShared { changes, checks, entry_filter, .. } = &link.shared;
+        with_view(&changes.catalog(), entry_filter.as_ref(), context.caller.as_deref(), |view| {
+            let found = view.lookup(&request, context.peer.revision)?;
+            Ok(Resolution::new(found, checks))
+        })
     };
-    // The checks of arguments and of subscriptions belong to the application and may panic.
+    // The checks of arguments, of subscriptions and of entries belong to the application and may
+    // panic.
     let resolution =
         catch_unwind(AssertUnwindSafe(find)).unwrap_or_else(|_panic| Err(handler_failed()));
     let ready = resolution.and_then(|resolution| {

@@ -14,11 +14,13 @@ pub(crate) mod handler;
 pub(crate) mod handlers;
 mod id_hasher;
 pub mod layers;
+mod list_settings;
 pub(crate) mod manual;
 mod pending_changes;
 mod replies;
 pub(crate) mod subscriptions;
 mod sync_handlers;
+pub(crate) mod visibility;
 
 use std::fmt;
 use std::io;
@@ -38,6 +40,7 @@ use crate::server::catalog_edit::{CatalogEdit, EditError};
 use crate::server::changes::Changes;
 use crate::server::events::{ServerCallbacks, ServerShared, Serving};
 use crate::server::layers::{Layer, Layers};
+use crate::server::visibility::EntryFilter;
 use crate::trace::Trace;
 use crate::transport::link::{Link, Transport};
 use crate::transport::shutdown::DriverHandle;
@@ -99,6 +102,7 @@ pub struct Server {
     pipe_bytes: Option<usize>,
     callbacks: ServerCallbacks,
     layers: Option<Arc<Layers>>,
+    entry_filter: Option<EntryFilter>,
 }
 
 impl Server {
@@ -114,6 +118,7 @@ impl Server {
             pipe_bytes: None,
             callbacks: ServerCallbacks::default(),
             layers: None,
+            entry_filter: None,
         };
         server.page_max(100)
     }
@@ -369,7 +374,7 @@ impl Server {
         let link = self.link(clock, transport, runtime);
         let driving = DriverHandle::new(Arc::clone(&link), None, Limits::default())
             .pipe_bytes(self.pipe_bytes);
-        Ok((Serving::new(link, self.exit_with_parent), driving))
+        Ok((Serving::new(link, None, self.exit_with_parent), driving))
     }
 
     /// Creates the protocol state machine of a connection over a byte stream.
@@ -387,13 +392,6 @@ impl Server {
     /// Returns the configuration of the server's connections.
     pub(crate) fn config(&self) -> io::Result<Config> {
         self.builder.config()
-    }
-
-    /// Returns the input schema of a tool; `None` if there is no such tool.
-    #[cfg(feature = "http")]
-    pub(crate) fn schema_of(&self, tool: &str) -> Option<Raw> {
-        let catalog = self.builder.changes.catalog();
-        catalog.tool(tool).map(|tool| tool.input_schema.0.clone())
     }
 
     /// Returns where the application's callbacks run.
@@ -418,6 +416,7 @@ impl Server {
                 .manual(clock.is_manual())
                 .for_single_request(transport.is_single_request()),
             layers: self.layers.clone(),
+            entry_filter: self.entry_filter.clone(),
         };
         Link::over_transport(clock, transport, shared, Trace::new("server", self.trace_payloads))
     }

@@ -13,6 +13,7 @@ use mcp_proto::{Context, Principal, Request};
 use crate::http::RequestHead;
 #[cfg(feature = "http")]
 use crate::server::handler::context::HandlerLink as _;
+use crate::server::visibility::with_view;
 use crate::transport::link::Link;
 
 /// A decision of the application about a URI.
@@ -128,10 +129,14 @@ pub(super) fn accept_subscription(
         return None;
     }
     let cx = SubscriptionCx { context, link };
+    let catalog = link.shared.changes.catalog();
+    let filter = link.shared.entry_filter.as_ref();
     let mut uris = request.subscribed_uris();
     uris.retain(|uri| match &link.shared.callbacks.accept_subscription {
         Some(accept) => accept(uri, &cx),
-        None => link.shared.changes.catalog().has_resource(uri),
+        None => {
+            with_view(&catalog, filter, context.caller.as_deref(), |view| view.has_resource(uri))
+        }
     });
     let filter = SubscriptionFilter::new().resource_subscriptions(uris);
     Some(SubscriptionsAcknowledged::new(filter))

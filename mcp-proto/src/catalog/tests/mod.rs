@@ -3,6 +3,7 @@
 mod lookup;
 mod pages;
 mod registration;
+mod visibility;
 
 use alloc::vec::Vec;
 

@@ -17,4 +17,5 @@ mod principals;
 mod refused;
 mod resumed;
 mod sessions;
+mod visibility;
 mod withdrawn;

@@ -30,7 +30,7 @@ rows! {
 }
 
 /// Returns who sent a request, by its token.
-fn user(head: &RequestHead) -> Result<Principal, Refusal> {
+pub(crate) fn user(head: &RequestHead) -> Result<Principal, Refusal> {
     let token = head.headers.get("authorization").and_then(|token| token.to_str().ok());
     match token.and_then(|token| token.strip_prefix("Bearer of-")) {
         Some("panic") => panic!("on purpose"),
@@ -86,22 +86,22 @@ fn wait_for(goes: &Mutex<Receiver<()>>) -> Result<(), mcp_adapter::ToolError> {
 
 /// A user with a token.
 #[derive(Clone, Copy)]
-struct User(&'static str);
+pub(crate) struct User(&'static str);
 
-const ADA: User = User("Bearer of-ada");
-const EVE: User = User("Bearer of-eve");
+pub(crate) const ADA: User = User("Bearer of-ada");
+pub(crate) const EVE: User = User("Bearer of-eve");
 
 impl User {
-    fn sends(self, request: Request, served: &Served) -> Pending {
+    pub(crate) fn sends(self, request: Request, served: &Served) -> Pending {
         request.field("Authorization", self.0).start(served.address)
     }
 
-    fn asks(self, request: Request, served: &Served) -> Reply {
+    pub(crate) fn asks(self, request: Request, served: &Served) -> Reply {
         self.sends(request, served).reply()
     }
 
     /// Opens a session and returns its id.
-    fn opens(self, served: &Served) -> String {
+    pub(crate) fn opens(self, served: &Served) -> String {
         let initialize =
             post(&json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
                 "protocolVersion": "2025-11-25",
@@ -117,7 +117,7 @@ impl User {
     }
 }
 
-fn within(session: &str, request: Request) -> Request {
+pub(crate) fn within(session: &str, request: Request) -> Request {
     request.field("Mcp-Session-Id", session).field("MCP-Protocol-Version", "2025-11-25")
 }
 

@@ -33,7 +33,11 @@ impl ServiceShared {
         lease: ByteLease,
     ) -> Result<Exchange, Refusal> {
         let caller = caller(head, principal);
-        let schema_of = |name: &str| self.server.schema_of(name);
+        if self.server.has_entry_filter() {
+            // The filter belongs to the application and may read the head.
+            head.detach();
+        }
+        let schema_of = |name: &str| self.server.schema_of(name, &caller);
         let (post, decoded) =
             head.peek(|parts| post.read_decoded(&self.policy, &parts.headers, &body, &schema_of))?;
         let exchange = match post {
@@ -116,7 +120,7 @@ impl ServiceShared {
                 self.refusal(Rejection::Service, why)
             };
             Some((
-                Serving::new(Arc::clone(&link), false),
+                Serving::new(Arc::clone(&link), caller.principal().cloned(), false),
                 self.sessions.listen(&link).ok_or_else(full)?,
             ))
         } else {
@@ -153,7 +157,7 @@ impl ServiceShared {
         let machine = Machine::new(clock.now(), self.config.clone());
         let session = HttpServer::legacy(machine, &id, Arc::clone(&self.options.settings));
         let link = self.link(clock, session, description_bytes(body.len()));
-        let serving = Serving::new(Arc::clone(&link), false);
+        let serving = Serving::new(Arc::clone(&link), principal.clone(), false);
         let exchange = self.exchange(&link, caller, false, true, body, Some(decoded))?;
         let is_open = link.inspect(|state| state.connection.peer().is_some());
         if is_open {

@@ -1,0 +1,217 @@
+//! Entries that only some principals see.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+
+use mcp_adapter::proto::Principal;
+use mcp_adapter::proto::catalog::ChangedList;
+use mcp_adapter::proto::schema::{
+    Prompt, PromptArgument, PromptMessage, Resource, ResourceContents, Role, Tool,
+};
+use mcp_adapter::{Changes, Server};
+use mcp_blocking::http::Http;
+use mcp_http_tests::{Reply, Runtime, Served, get, modern, post, rows, server, tool};
+use serde_json::{Value, json};
+
+use crate::principals::{ADA, EVE, User, user, within};
+
+rows! {
+    hidden_entries_do_not_exist_in_either_era_sec_02,
+    lists_and_their_pages_hold_visible_entries_only,
+    a_filter_that_panics_fails_the_request,
+    changed_visibility_is_announced_to_its_principal_only,
+    lists_are_cached_as_declared_and_filtered_ones_privately_stl_39,
+}
+
+/// The principals who see the entries named `secret`.
+type Insiders = Arc<Mutex<BTreeSet<String>>>;
+
+/// Builds a server with entries that only Ada sees at first.
+fn vault() -> (Server, Insiders) {
+    let insiders: Insiders = Arc::new(Mutex::new(BTreeSet::from(["ada".to_owned()])));
+    let knows = Arc::clone(&insiders);
+    let mut server = Server::new("vault", "1.0.0");
+    for name in ["shown", "secret", "other"] {
+        let schema = json!({"type": "object", "properties": {
+            "region": {"type": "string", "x-mcp-header": "Region"}}});
+        let mirrored = Tool::new(name, raw(&schema));
+        server = server
+            .tool_with(mirrored, |_: Value, _| Ok("called"))
+            .resource(Resource::new(format!("note://{name}"), name), |read, _| {
+                Ok(ResourceContents::text(read.uri, "a note"))
+            })
+            .prompt(Prompt::new(name).arguments([PromptArgument::new("who")]), |_, _| {
+                Ok(PromptMessage::new(Role::User, "hi"))
+            })
+            .prompt_completion(name, "who", |_, _| Ok(vec!["Ada".to_owned()]));
+    }
+    let server = server.page_max(1).visible_to(move |entry, cx| {
+        assert!(cx.head().is_some(), "{cx:?}");
+        let insiders = knows.lock().unwrap();
+        let is_insider = cx.principal().is_some_and(|caller| insiders.contains(caller.id()));
+        is_insider || !entry.key().contains("secret")
+    });
+    (server, insiders)
+}
+
+fn raw(value: &Value) -> mcp_adapter::proto::Raw {
+    mcp_adapter::proto::Raw::new(value).unwrap()
+}
+
+fn named(list: &str, name: &str) -> (String, Value) {
+    let params = match list {
+        "tools/call" => json!({"name": name, "arguments": {"region": "north"}}),
+        "prompts/get" => json!({"name": name}),
+        "resources/read" | "resources/subscribe" => json!({"uri": format!("note://{name}")}),
+        _ => json!({"ref": {"type": "ref/prompt", "name": name},
+            "argument": {"name": "who", "value": ""}}),
+    };
+    (list.to_owned(), params)
+}
+
+/// Sends a request in a legacy session, or in the modern era without one.
+fn ask(
+    user: User,
+    served: &Served,
+    session: Option<&str>,
+    (method, params): (String, Value),
+) -> Reply {
+    if let Some(session) = session {
+        let request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        return user.asks(within(session, post(&request)), served);
+    }
+    let request = modern(&method, params.clone());
+    user.asks(
+        match params["uri"].as_str() {
+            Some(uri) => request.field("Mcp-Name", uri),
+            None => request,
+        },
+        served,
+    )
+}
+
+// SEC-02
+fn hidden_entries_do_not_exist_in_either_era_sec_02<R: Runtime>() {
+    let (mut server, _insiders) = vault();
+    let _changes = server.changes();
+    let served = Served::on::<R>(server, Http::new().authenticating(user));
+    let (ada, eve) = (ADA.opens(&served), EVE.opens(&served));
+    let methods = ["tools/call", "prompts/get", "resources/read", "completion/complete"];
+    for (ada, eve) in [(Some(&*ada), Some(&*eve)), (None, None)] {
+        for method in methods.into_iter().chain(eve.map(|_| "resources/subscribe")) {
+            let told = |name| {
+                let mut reply = ask(EVE, &served, eve, named(method, name));
+                (reply.status, reply.text())
+            };
+            let (hidden, absent) = (told("secret"), told("absent"));
+            assert!(hidden.1.contains("error"), "{method}: {hidden:?}");
+            assert_eq!((hidden.0, hidden.1.replace("secret", "absent")), absent, "{method}");
+            let (method, params) = named(method, "secret");
+            // The header of a visible tool is checked.
+            let answer = ask(ADA, &served, ada, (method.clone(), params)).json();
+            let is_checked = method == "tools/call" && ada.is_none();
+            assert_eq!(answer["error"].is_object(), is_checked, "{method}: {answer}");
+        }
+    }
+    let listen = |user: User| {
+        let filter = json!({"notifications": {"resourceSubscriptions": ["note://secret"]}});
+        let mut listening = user.asks(modern("subscriptions/listen", filter), &served);
+        let acknowledged = listening.message().unwrap();
+        acknowledged["params"]["notifications"]["resourceSubscriptions"].clone()
+    };
+    assert_eq!((listen(ADA), listen(EVE)), (json!(["note://secret"]), Value::Null));
+}
+
+/// Returns the names of a list, one entry a page.
+fn names(user: User, served: &Served, session: Option<&str>, list: &str) -> Vec<String> {
+    let member = list.split('/').next().unwrap();
+    let (mut names, mut params) = (Vec::new(), json!({}));
+    loop {
+        let request = (list.to_owned(), params);
+        let page = ask(user, served, session, request).json()["result"].take();
+        let [entry] = &page[member].as_array().unwrap()[..] else { panic!("{page}") };
+        names.push(entry["name"].as_str().unwrap().to_owned());
+        let Some(cursor) = page.get("nextCursor") else { return names };
+        assert!(!cursor.as_str().unwrap().contains(char::is_numeric), "{cursor}");
+        params = json!({"cursor": cursor});
+    }
+}
+
+fn lists_and_their_pages_hold_visible_entries_only<R: Runtime>() {
+    let (server, insiders) = vault();
+    let served = Served::on::<R>(server, Http::new().authenticating(user));
+    let (ada, eve) = (ADA.opens(&served), EVE.opens(&served));
+    for (ada, eve) in [(Some(&*ada), Some(&*eve)), (None, None)] {
+        for list in ["tools/list", "prompts/list", "resources/list"] {
+            assert_eq!(names(ADA, &served, ada, list)[..], ["shown", "secret", "other"], "{list}");
+            assert_eq!(names(EVE, &served, eve, list)[..], ["shown", "other"], "{list}");
+        }
+    }
+    // The next request sees another decision.
+    insiders.lock().unwrap().clear();
+    assert_eq!(names(ADA, &served, Some(&ada), "tools/list")[..], ["shown", "other"]);
+}
+
+fn a_filter_that_panics_fails_the_request<R: Runtime>() {
+    let server = server().tool_with(tool("one"), |_: Value, _| Ok("called"));
+    let server = server.visible_to(|entry, _| {
+        assert!(entry.key() != "one", "on purpose");
+        true
+    });
+    let served = Served::on::<R>(server, Http::new());
+    for request in [("tools/list", json!({})), ("tools/call", json!({"name": "one"}))] {
+        let answer = modern(request.0, request.1).send(served.address).json();
+        assert_eq!(answer["error"]["code"], -32603, "{answer}");
+        assert!(!answer.to_string().contains("purpose"), "{answer}");
+    }
+}
+
+fn tell_ada(changes: &Changes) {
+    let ada = Principal::new("ada").unwrap();
+    changes.visibility_changed(&ada, &[ChangedList::Tools, ChangedList::Prompts]).unwrap();
+    // For everyone, after it.
+    changes.resources_list_changed().unwrap();
+}
+
+fn changed_visibility_is_announced_to_its_principal_only<R: Runtime>() {
+    let (mut server, _insiders) = vault();
+    let changes = server.changes();
+    let served = Served::on::<R>(server, Http::new().authenticating(user));
+    let method = |stream: &mut Reply| stream.message().unwrap()["method"].clone();
+    let wanted = json!({"notifications": {
+        "toolsListChanged": true, "promptsListChanged": true, "resourcesListChanged": true}});
+    let listen = |user: User, is_modern: bool| {
+        if !is_modern {
+            let session = user.opens(&served);
+            return user.asks(within(&session, get(&session)), &served);
+        }
+        let mut listening = user.asks(modern("subscriptions/listen", wanted.clone()), &served);
+        assert_eq!(method(&mut listening), "notifications/subscriptions/acknowledged");
+        listening
+    };
+    for is_modern in [false, true] {
+        let (mut adas, mut eves) = (listen(ADA, is_modern), listen(EVE, is_modern));
+        tell_ada(&changes);
+        assert_eq!(method(&mut adas), "notifications/tools/list_changed");
+        assert_eq!(method(&mut adas), "notifications/prompts/list_changed");
+        for stream in [&mut adas, &mut eves] {
+            assert_eq!(method(stream), "notifications/resources/list_changed");
+        }
+    }
+}
+
+// STL-39, STL-44
+fn lists_are_cached_as_declared_and_filtered_ones_privately_stl_39<R: Runtime>() {
+    let hints = |server: Server| {
+        let server = server.tool_with(tool("one"), |_: Value, _| Ok("called"));
+        let served = Served::on::<R>(server, Http::new());
+        let page = modern("tools/list", json!({})).send(served.address).json()["result"].take();
+        (page["ttlMs"].clone(), page["cacheScope"].clone())
+    };
+    let cached = || server().list_ttl(std::time::Duration::from_secs(2));
+    assert_eq!(hints(server()), (json!(0), json!("private")));
+    assert_eq!(hints(cached()), (json!(2000), json!("private")));
+    assert_eq!(hints(cached().cache_lists_publicly()), (json!(2000), json!("public")));
+    let filtered = cached().cache_lists_publicly().visible_to(|_, _| true);
+    assert_eq!(hints(filtered), (json!(2000), json!("private")));
+}
