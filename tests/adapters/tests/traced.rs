@@ -12,9 +12,13 @@ use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
 use mcp_adapter::Client;
-use mcp_adapter_tests::{Blocking, Runtime, Smol, Tokio, client, on, pair, server, success, tool};
+use mcp_adapter::layers::Tracing;
+use mcp_adapter_tests::{
+    Blocking, Runtime, Smol, Tokio, client, on, pair, raw, server, success, tool,
+};
 use serde_json::{Value, json};
 use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::fmt::format::FmtSpan;
 
 #[derive(Clone, Default)]
 struct Told(Arc<Mutex<Vec<u8>>>);
@@ -70,6 +74,54 @@ async fn loudly<R: Runtime>() {
     talk::<R>(client().trace_payloads()).await;
 }
 
+const TRACE: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+
+/// Requests in spans of their own, with the trace context of the client.
+async fn spanned<R: Runtime>() {
+    let server = server()
+        .layer(Tracing::new())
+        .tool_with(tool("plain"), |_: Value, _| {
+            tracing::info!("within a plain handler");
+            Ok("a secret")
+        })
+        .tool_with_async(tool("async"), |_: Value, _| async {
+            tracing::info!("within a future");
+            Err::<String, _>("a secret".into())
+        });
+    let (connection, serving) = pair::<R>(client(), server).await;
+    for tool in ["plain", "async", "none"] {
+        let meta = json!({"traceparent": TRACE, "tracestate": "x".repeat(513)});
+        let params = json!({"name": tool, "arguments": {"password": "a secret"}, "_meta": meta});
+        let _outcome = connection.call_raw("tools/call", raw(&params)).await;
+    }
+    connection.clone().close().await.unwrap();
+    serving.ends_well().await;
+}
+
+fn expect_spans(told: &str) {
+    let within = "mcp{role=\"server\"}:handler{method=\"tools/call\"}:mcp.request{";
+    for text in ["within a plain handler", "within a future"] {
+        let line = told.lines().find(|line| line.contains(text)).unwrap_or_default();
+        assert!(line.contains(within) && line.contains(TRACE), "{told}");
+    }
+    let closed = |tool: &str| {
+        let field = format!("gen_ai.tool.name=\"{tool}\"");
+        let mut ends = told.lines().filter(|line| line.contains(" close "));
+        ends.find(|line| line.contains(&field) && line.contains("duration_ms=")).unwrap_or_default()
+    };
+    let trace = format!("traceparent=\"{TRACE}\"");
+    for (tool, fields) in [
+        ("plain", &["otel.name=tools/call plain", "outcome=\"success\"", &trace][..]),
+        ("async", &["error.type=\"tool_error\"", "mcp.protocol.version=\"2026-07-28\""]),
+        ("none", &["outcome=\"error\"", "error.type=-32602", "rpc.response.status_code=-32602"]),
+    ] {
+        for field in fields {
+            assert!(closed(tool).contains(field), "{tool}: {field}: {told}");
+        }
+    }
+    assert!(!told.contains("secret") && !told.contains("xxx"), "{told}");
+}
+
 /// A writer that always fails.
 async fn unrecorded<R: Runtime>() {
     talk::<R>(client().record(|| Err::<Told, _>(io::ErrorKind::StorageFull.into()))).await;
@@ -83,6 +135,7 @@ fn events_are_reported_and_payloads_only_if_enabled() {
         .with_max_level(tracing::Level::TRACE)
         .with_ansi(false)
         .with_writer(told.clone())
+        .with_span_events(FmtSpan::CLOSE)
         .finish();
     tracing::subscriber::set_global_default(subscriber).unwrap();
 
@@ -106,6 +159,13 @@ fn events_are_reported_and_payloads_only_if_enabled() {
         }
         assert!(!told.contains("secret"), "{told}");
     }
+
+    on::<Blocking, _>(spanned::<Blocking>);
+    expect_spans(&told.take());
+    on::<Smol, _>(spanned::<Smol>);
+    expect_spans(&told.take());
+    on::<Tokio, _>(spanned::<Tokio>);
+    expect_spans(&told.take());
 
     on::<Tokio, _>(loudly::<Tokio>);
     let loud = told.take();

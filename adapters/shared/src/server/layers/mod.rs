@@ -27,7 +27,7 @@
 //! ```
 //!
 //! This module also contains layers for common tasks: [`Timeout`], [`ConcurrencyLimit`],
-//! [`RateLimit`] and [`observe`].
+//! [`RateLimit`], [`observe`] and, with the feature `tracing`, `Tracing`.
 //!
 //! # Order of events
 //!
@@ -67,6 +67,8 @@ mod rate_limit;
 mod response;
 mod start;
 mod timeout;
+#[cfg(feature = "tracing")]
+mod tracing;
 
 pub use self::concurrency_limit::ConcurrencyLimit;
 pub use self::incoming::Incoming;
@@ -77,3 +79,5 @@ pub use self::rate_limit::{LIMIT_EXCEEDED, RateLimit};
 pub use self::response::{Outcome, Response};
 pub(super) use self::start::start;
 pub use self::timeout::Timeout;
+#[cfg(feature = "tracing")]
+pub use self::tracing::Tracing;
