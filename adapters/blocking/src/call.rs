@@ -55,7 +55,8 @@ impl<'c, T: Decode> Call<'c, T> {
     ///
     /// # Errors
     /// Fails with
-    /// - [`Error::Misuse`] if the call cannot be sent;
+    /// - [`Error::Misuse`] if the call cannot be sent, and [`Error::Hook`] if a hook of
+    ///   [`Client::on_call`](crate::Client::on_call) refuses it;
     /// - [`Error::Call`] if the server returns an error, the call times out, or the connection
     ///   ends;
     /// - [`Error::Decode`] if the result does not match the method.
@@ -70,7 +71,8 @@ impl<'c, T: Decode> Call<'c, T> {
     ///
     /// # Errors
     /// Fails with [`Error::Misuse`] if the call cannot be sent, for example because the connection
-    /// is closed or the output queue is still full.
+    /// is closed or the output queue is still full. Fails with [`Error::Hook`] if a hook of
+    /// [`Client::on_call`](crate::Client::on_call) refuses the call.
     pub fn start(self) -> Result<Pending<T>, Error> {
         block_on(self.0.start()).map(Pending)
     }

@@ -81,10 +81,10 @@ pub use mcp_adapter::Json;
 #[cfg(feature = "record")]
 pub use mcp_adapter::private_file;
 pub use mcp_adapter::{
-    AsyncClientCx, AsyncCx, BoxFuture, CallerCx, CatalogEdit, Changed, Changes, Client, ClientCx,
-    ClientHandle, Cx, EditError, Error, FormAnswer, Handlers, IntoToolResult, ListError,
-    ManualServer, PromptEntry, ResourceEntry, Server, State, SubscriptionChange, SubscriptionCx,
-    TemplateEntry, ToolEntry, ToolError, layers, proto,
+    AsyncClientCx, AsyncCx, BoxFuture, CallEnd, CallerCx, CatalogEdit, Changed, Changes, Client,
+    ClientCx, ClientHandle, Cx, EditError, Error, FormAnswer, Handlers, IntoToolResult, ListError,
+    ManualServer, OutgoingCall, PromptEntry, ResourceEntry, Server, State, SubscriptionChange,
+    SubscriptionCx, TemplateEntry, ToolEntry, ToolError, layers, proto,
 };
 /// Registers the methods of an `impl` block as tools, resources and prompts.
 ///

@@ -20,6 +20,8 @@ pub enum Error {
     Closed(CloseReason),
     /// The result does not match the method.
     Decode(DecodeError),
+    /// A hook of [`Client::on_call`](crate::Client::on_call) refused the call, which was not sent.
+    Hook(Box<dyn std::error::Error + Send + Sync>),
     /// An I/O error, for example while starting a server process.
     Io(io::Error),
     /// The operation is invalid in the connection's current state, or the peer does not support it.
@@ -116,6 +118,7 @@ impl fmt::Display for Error {
             }
             Self::Closed(why) => write!(f, "the connection ended: {why}"),
             Self::Decode(error) => write!(f, "invalid result: {error}"),
+            Self::Hook(error) => write!(f, "a hook refused the call: {error}"),
             Self::Io(error) => error.fmt(f),
             Self::Misuse(error) => error.fmt(f),
             Self::Output(error) => error.fmt(f),

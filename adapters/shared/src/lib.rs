@@ -16,6 +16,7 @@ mod exec;
 mod extension_seal;
 #[cfg(feature = "http")]
 pub mod http;
+mod outcome;
 mod process;
 mod recorder;
 mod server;
@@ -27,6 +28,7 @@ mod validation;
 
 pub use client::Client;
 pub use client::call::{Call, Pending};
+pub use client::call_hooks::{CallEnd, OutgoingCall};
 pub use client::connect::Connecting;
 pub use client::connection::Connection;
 pub use client::connector::Runtime;

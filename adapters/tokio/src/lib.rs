@@ -118,10 +118,11 @@ pub use mcp_adapter::Json;
 #[cfg(feature = "record")]
 pub use mcp_adapter::private_file;
 pub use mcp_adapter::{
-    AsyncClientCx, AsyncCx, BoxFuture, Call, CallerCx, CatalogEdit, Changed, Changes, Client,
-    ClientCx, ClientHandle, Connection, Cx, EditError, Error, FormAnswer, Handlers, IntoToolResult,
-    ListError, ManualServer, Pending, PromptEntry, ResourceEntry, Server, State, Subscription,
-    SubscriptionChange, SubscriptionCx, TemplateEntry, ToolEntry, ToolError, layers, proto,
+    AsyncClientCx, AsyncCx, BoxFuture, Call, CallEnd, CallerCx, CatalogEdit, Changed, Changes,
+    Client, ClientCx, ClientHandle, Connection, Cx, EditError, Error, FormAnswer, Handlers,
+    IntoToolResult, ListError, ManualServer, OutgoingCall, Pending, PromptEntry, ResourceEntry,
+    Server, State, Subscription, SubscriptionChange, SubscriptionCx, TemplateEntry, ToolEntry,
+    ToolError, layers, proto,
 };
 /// Registers the methods of an `impl` block as tools, resources and prompts.
 ///

@@ -11,11 +11,10 @@ use std::time::Duration;
 use futures_lite::future::Boxed;
 use mcp_proto::client::{Client as Machine, Command};
 use mcp_proto::schema::{Decode, Encode};
-use mcp_proto::{
-    CallError, CallId, CallOptions, Instant, Misuse, Payload, Progress, Raw, Revision, Unencodable,
-};
+use mcp_proto::{CallError, CallId, CallOptions, Instant, Misuse, Payload, Progress, Raw};
 
 use crate::BoxFuture;
+use crate::client::call_hooks::{AfterHooks, Hooked, WithMeta, before_call};
 use crate::error::Error;
 use crate::exec::watched::Watched;
 use crate::transport::link::{Link, State};
@@ -98,7 +97,8 @@ impl<'c, T: Decode> Call<'c, T> {
     ///
     /// # Errors
     /// Fails with
-    /// - [`Error::Misuse`] if the call cannot be sent;
+    /// - [`Error::Misuse`] if the call cannot be sent, and [`Error::Hook`] if a hook of
+    ///   [`Client::on_call`](crate::Client::on_call) refuses it;
     /// - [`Error::Call`] if the server returns an error, the call times out, or the connection
     ///   ends;
     /// - [`Error::Decode`] if the result does not match the method.
@@ -115,12 +115,16 @@ impl<'c, T: Decode> Call<'c, T> {
     ///
     /// # Errors
     /// Fails with [`Error::Misuse`] if the call cannot be sent, for example because the connection
-    /// is closed or the output queue is still full.
+    /// is closed or the output queue is still full. Fails with [`Error::Hook`] if a hook of
+    /// [`Client::on_call`](crate::Client::on_call) refuses the call.
     pub async fn start(self) -> Result<Pending<T>, Error> {
         let patience = self.options.timeout.unwrap_or(START_PATIENCE);
         let Self { link, method, params, options, .. } = self;
-        start_call(link, patience, move |state, now| {
-            let params = BorrowedParams(&*params);
+        let revision = || link.inspect(|state| state.role.peer.as_ref().map(|peer| peer.revision));
+        let hooked = before_call(&link.shared.on_call, &method, &*params, revision);
+        let Hooked { meta, after } = hooked.map_err(Error::Hook)?;
+        start_hooked_call(link, patience, after, move |state, now| {
+            let params = WithMeta { params: &*params, meta: &meta };
             let (params, options) = (Payload::Value(&params), options.clone());
             state.connection.call(now, Command::Call { method: &method, params, options })
         })
@@ -141,30 +145,37 @@ impl<'c, T: Decode + 'c> IntoFuture for Call<'c, T> {
 pub(crate) async fn start_call<T>(
     link: &Arc<Link<Machine>>,
     patience: Duration,
+    send: impl FnMut(&mut State<Machine>, Instant) -> Result<CallId, Misuse>,
+) -> Result<Pending<T>, Error> {
+    start_hooked_call(link, patience, None, send).await
+}
+
+/// Like [`start_call`], with hooks that run when the call has ended.
+async fn start_hooked_call<T>(
+    link: &Arc<Link<Machine>>,
+    patience: Duration,
+    after: Option<Box<AfterHooks>>,
     mut send: impl FnMut(&mut State<Machine>, Instant) -> Result<CallId, Misuse>,
 ) -> Result<Pending<T>, Error> {
     let slot = Arc::new(CallSlot::default());
-    let call = link
+    slot.0.lock().after = after;
+    let sent = link
         .with_room_in_turn(patience, |state, now| {
             let call = send(state, now)?;
             state.role.insert_call(call, Arc::clone(&slot));
             Ok(call)
         })
-        .await?;
+        .await;
+    let call = sent.inspect_err(|error| {
+        if let Some(mut hooks) = slot.take_hooks() {
+            hooks.unsent(error);
+        }
+    })?;
     Ok(Pending { link: Arc::clone(link), call, slot, is_over: false, result: PhantomData })
 }
 
 /// How long a call without a timeout waits for room to be sent.
 pub(crate) const START_PATIENCE: Duration = Duration::from_secs(60);
-
-/// Borrowed params that encode themselves.
-struct BorrowedParams<'a>(&'a (dyn Encode + Send));
-
-impl Encode for BorrowedParams<'_> {
-    fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
-        self.0.encode(revision, out)
-    }
-}
 
 impl<T> fmt::Debug for Call<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -268,6 +279,7 @@ struct CallSlotState {
     progress_bytes: usize,
     outcome: Option<Result<Raw, CallError>>,
     is_completed: bool,
+    after: Option<Box<AfterHooks>>,
 }
 
 enum CallUpdate {
@@ -301,10 +313,18 @@ impl CallSlot {
     }
 
     pub(crate) fn complete(&self, outcome: Result<Raw, CallError>) {
+        if let Some(mut hooks) = self.take_hooks() {
+            hooks.completed(&outcome);
+        }
         self.0.change(|state| {
             state.outcome = Some(outcome);
             state.is_completed = true;
         });
+    }
+
+    /// Takes the hooks out, which must run without the lock.
+    fn take_hooks(&self) -> Option<Box<AfterHooks>> {
+        self.0.lock().after.take()
     }
 
     async fn next(&self) -> CallUpdate {

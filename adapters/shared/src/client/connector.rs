@@ -9,6 +9,7 @@ use mcp_proto::Limits;
 use mcp_proto::client::{Client as Machine, Config};
 use mcp_proto::stdio::Stdio;
 
+use crate::client::call_hooks::CallHook;
 use crate::client::events::{ClientCallbacks, ClientShared, Handlers};
 use crate::client::subscription::Feed;
 use crate::exec::callbacks::CallbackThreads;
@@ -45,6 +46,7 @@ pub(crate) struct ConnectionConfig {
     pub(crate) handlers: Handlers,
     pub(crate) callbacks: ClientCallbacks,
     pub(crate) label: Option<Arc<str>>,
+    pub(crate) on_call: Arc<[CallHook]>,
     pub(crate) threads: HandlerThreads,
     pub(crate) callback_threads: CallbackThreads,
     pub(crate) pipe_bytes: Option<usize>,
@@ -126,6 +128,7 @@ impl ConnectionConfig {
                 .on(Arc::clone(runtime))
                 .manual(clock.is_manual()),
             label: self.label.clone(),
+            on_call: Arc::clone(&self.on_call),
             ended: Arc::default(),
         };
         let trace = Trace::new("client", self.trace_payloads);

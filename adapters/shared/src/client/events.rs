@@ -14,6 +14,7 @@ use mcp_proto::{
 
 use crate::BoxFuture;
 use crate::client::call::CallSlot;
+use crate::client::call_hooks::CallHook;
 use crate::client::context::{AsyncClientCx, ClientCx};
 use crate::client::subscription::Feed;
 use crate::exec::callbacks::Callbacks;
@@ -75,6 +76,7 @@ pub struct ClientShared {
     pub(crate) callbacks: ClientCallbacks,
     pub(crate) callback_threads: Callbacks,
     pub(crate) label: Option<Arc<str>>,
+    pub(crate) on_call: Arc<[CallHook]>,
     /// Set when the connection has ended.
     pub(crate) ended: Arc<Cancellation>,
 }

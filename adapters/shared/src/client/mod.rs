@@ -1,6 +1,7 @@
 //! The builder of clients, and their connections.
 
 pub(crate) mod call;
+pub(crate) mod call_hooks;
 pub(crate) mod connect;
 pub(crate) mod connection;
 pub(crate) mod connector;
@@ -20,6 +21,7 @@ use mcp_proto::client::{Client as Machine, Config};
 use mcp_proto::stdio::Stdio;
 use mcp_proto::{Capability, Era, Instant, Limits, Revision};
 
+use crate::client::call_hooks::{CallEnd, CallHook, HookError, OutgoingCall};
 use crate::client::connect::Connecting;
 use crate::client::connection::Connection;
 use crate::client::connector::{ConnectionConfig, Connector, Runtime};
@@ -58,6 +60,7 @@ pub struct Client {
     limits: Limits,
     handlers: HashMap<&'static str, RequestHandler>,
     callbacks: ClientCallbacks,
+    on_call: Vec<CallHook>,
     label: Option<Arc<str>>,
     threads: HandlerThreads,
     callback_threads: CallbackThreads,
@@ -74,6 +77,7 @@ impl Client {
             limits: Limits::default(),
             handlers: HashMap::new(),
             callbacks: ClientCallbacks::default(),
+            on_call: Vec::new(),
             label: None,
             threads: handler_threads(THREADS_MAX),
             callback_threads: CallbackThreads::default(),
@@ -95,6 +99,46 @@ impl Client {
     /// Declares a capability that no registered handler implies, such as sampling with tools.
     pub fn declare(mut self, capability: Capability) -> Self {
         self.config = self.config.capability(capability);
+        self
+    }
+
+    /// Calls `hook` before each call is sent, and the function that it returns when the call has
+    /// ended.
+    ///
+    /// `hook` may add entries to the `_meta` of the call. If it returns an error, the call is not
+    /// sent and fails with [`Error::Hook`]. Hooks run in the order in which they were added; the
+    /// functions that they return run in the reverse order, also for calls that are cancelled.
+    ///
+    /// Hooks run on the threads that send calls and receive results: they must neither block nor
+    /// use the connection. They are functions, and not futures around the call, because a call may
+    /// be started and awaited in different tasks.
+    ///
+    /// Hooks see all calls that [`Connection::call`] and the methods based on it make, such as
+    /// [`Connection::call_tool`]. They do not see subscriptions and
+    /// [`Connection::set_log_level`].
+    ///
+    /// ```
+    /// # use mcp_adapter as mcp_tokio;
+    /// use mcp_tokio::{CallEnd, Client};
+    ///
+    /// # fn current_trace() -> String { String::new() }
+    /// let client = Client::new("demo", "1.0.0").on_call(|call| {
+    ///     call.set_meta("traceparent", &current_trace())?;
+    ///     let method = call.method().to_owned();
+    ///     Ok(move |end: &CallEnd<'_>| {
+    ///         eprintln!("{method} {} {:?}", end.outcome().as_str(), end.duration());
+    ///     })
+    /// });
+    /// # drop(client);
+    /// ```
+    pub fn on_call<F>(
+        mut self,
+        hook: impl Fn(&mut OutgoingCall<'_>) -> Result<F, HookError> + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: FnOnce(&CallEnd<'_>) + Send + 'static,
+    {
+        self.on_call.push(Arc::new(move |call| Ok(Box::new(hook(call)?))));
         self
     }
 
@@ -279,6 +323,7 @@ impl Client {
             limits: self.limits,
             handlers: Arc::new(self.handlers),
             callbacks: self.callbacks,
+            on_call: self.on_call.into(),
             label: self.label,
             threads: self.threads,
             callback_threads: self.callback_threads,

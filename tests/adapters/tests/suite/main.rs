@@ -9,6 +9,7 @@
 )]
 
 mod asking;
+mod call_hooks;
 mod callbacks;
 mod calls;
 mod cancelling;

@@ -76,8 +76,9 @@ pub(super) use self::layer::Layers;
 pub use self::layer::{Layer, Next};
 pub use self::observe::{Observation, Observe, observe};
 pub use self::rate_limit::{LIMIT_EXCEEDED, RateLimit};
-pub use self::response::{Outcome, Response};
+pub use self::response::Response;
 pub(super) use self::start::start;
 pub use self::timeout::Timeout;
 #[cfg(feature = "tracing")]
 pub use self::tracing::Tracing;
+pub use crate::outcome::Outcome;

@@ -10,8 +10,9 @@ use mcp_proto::{Instant, Principal};
 
 use super::incoming::{Incoming, name_of};
 use super::layer::{Layer, Next};
-use super::response::{Outcome, Response};
+use super::response::Response;
 use crate::BoxFuture;
+use crate::outcome::Outcome;
 use crate::server::handler::context::AsyncCx;
 
 /// Creates a layer that calls `callback` when a request has ended.

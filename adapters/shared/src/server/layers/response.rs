@@ -5,6 +5,7 @@ use std::fmt;
 use mcp_proto::schema::{CallTool, CallToolResult, ClientRequest, Encode};
 use mcp_proto::{ErrorObject, Request};
 
+use crate::outcome::Outcome;
 use crate::server::handler::reply::BoxedResult;
 use crate::server::handler::tool_error::{HandlerError, ToolError, without_result};
 
@@ -30,38 +31,6 @@ use crate::server::handler::tool_error::{HandlerError, ToolError, without_result
 /// ```
 #[must_use = "a layer returns the response"]
 pub struct Response(pub(super) Result<BoxedResult, ToolError>);
-
-/// How a request ended.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-#[non_exhaustive]
-pub enum Outcome {
-    /// The request succeeded.
-    Success,
-    /// The result of a tool reports an error to the model (`isError`).
-    ToolError,
-    /// The request failed with a JSON-RPC error.
-    Error,
-    /// The handler asks for input. The client sends the request again with the answers.
-    InputRequired,
-    /// The request was cancelled, by the client or by the end of the connection.
-    ///
-    /// [`Response::outcome`] never returns this value: a cancelled request has no response.
-    Cancelled,
-}
-
-impl Outcome {
-    /// Returns the outcome in lower case, such as `tool_error`, for logs and metrics.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Success => "success",
-            Self::ToolError => "tool_error",
-            Self::Error => "error",
-            Self::InputRequired => "input_required",
-            Self::Cancelled => "cancelled",
-        }
-    }
-}
 
 impl Response {
     /// Creates a response with a result, which must be of the type that the request's method

@@ -8,8 +8,9 @@ use tracing::{Instrument as _, Span, info_span};
 use super::incoming::Incoming;
 use super::layer::{Layer, Next};
 use super::observe::{Observation, run};
-use super::response::{Outcome, Response};
+use super::response::Response;
 use crate::BoxFuture;
+use crate::outcome::Outcome;
 
 /// Runs each request in a span `mcp.request` of `tracing`, at level `INFO`.
 ///
