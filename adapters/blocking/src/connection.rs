@@ -236,8 +236,7 @@ impl Connection {
 
     /// Asks the server to send log messages of at least this level.
     ///
-    /// Log messages arrive as notifications; see
-    /// [`Client::on_notification`](crate::Client::on_notification). In the modern era (from
+    /// Log messages arrive at [`Client::on_log`](crate::Client::on_log). In the modern era (from
     /// revision 2026-07-28), the level applies only to calls sent afterwards.
     ///
     /// # Errors

@@ -8,6 +8,7 @@ use mcp_proto::client::{Client as Machine, Config};
 
 use crate::client::connection::Connection;
 use crate::client::connector::{ConnectionConfig, Connector, Runtime, Target};
+use crate::client::stderr;
 use crate::error::Error;
 use crate::exec::clock::Clock;
 use crate::exec::workers::Spawn;
@@ -73,7 +74,8 @@ impl Connector {
         let spawn = Arc::clone(runtime).as_spawn();
         let link = self.connection.link(Clock::new(), machine, &spawn);
         let mut command = command.lock().unwrap_or_else(PoisonError::into_inner);
-        let child = Child::spawn(&mut command).and_then(|child| child.0.watch().map(|()| child));
+        let child = Child::spawn(&mut command, stderr::sink(&link))
+            .and_then(|child| child.0.watch().map(|()| child));
         drop(command);
         let (child, stdout, stdin) = child.inspect_err(|_| link.abandon())?;
         if let Some(bytes) = self.connection.pipe_bytes {

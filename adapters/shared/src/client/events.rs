@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use mcp_proto::client::{Client as Machine, Command, Event};
-use mcp_proto::schema::Encode;
+use mcp_proto::schema::{Decode as _, Encode, LogMessage, ServerNotification as _};
 use mcp_proto::{
     CallError, CallId, CloseReason, ErrorObject, IncomingId, Method, Misuse, Peer, Raw, Request,
     Violation,
@@ -29,6 +29,8 @@ pub(crate) type Answer = Result<Box<dyn Encode + Send>, ErrorObject>;
 pub(crate) type AnswerFuture = BoxFuture<'static, Answer>;
 pub(crate) type Handlers = Arc<HashMap<&'static str, RequestHandler>>;
 type NotificationHandler = Arc<Mutex<dyn FnMut(&str, Option<&Raw>, &ClientCx) + Send>>;
+type LogHandler = Arc<dyn Fn(&LogMessage, &ClientCx) + Send + Sync>;
+pub(crate) type StderrHandler = Arc<dyn Fn(&str, &ClientCx) + Send + Sync>;
 type ViolationHandler = Arc<dyn Fn(&Violation, &ClientCx) + Send + Sync>;
 
 /// The callbacks of the application, which all connections of a client share.
@@ -36,6 +38,8 @@ type ViolationHandler = Arc<dyn Fn(&Violation, &ClientCx) + Send + Sync>;
 pub(crate) struct ClientCallbacks {
     /// Without it, notifications are dropped.
     pub(crate) on_notification: Option<NotificationHandler>,
+    pub(crate) on_log: Option<LogHandler>,
+    pub(crate) on_stderr: Option<StderrHandler>,
     pub(crate) on_violation: Option<ViolationHandler>,
 }
 
@@ -234,12 +238,23 @@ fn resume(link: &Arc<Link<Machine>>, feed: Arc<Feed>) {
 
 /// Passes a notification to the application.
 fn notify(link: &Arc<Link<Machine>>, method: Method, params: Option<Raw>) {
-    let Some(handler) = link.shared.callbacks.on_notification.clone() else { return };
+    let ClientCallbacks { on_notification, on_log, .. } = &link.shared.callbacks;
+    let on_log = on_log.clone().filter(|_| method == LogMessage::METHOD);
+    if on_notification.is_none() && on_log.is_none() {
+        return;
+    }
+    let on_notification = on_notification.clone();
     let bytes = params.as_ref().map_or(0, |params| params.as_bytes().len());
     let cx = ClientCx::of_connection(link, params.clone());
     link.call_back(bytes, move || {
-        let mut handler = handler.lock().unwrap_or_else(PoisonError::into_inner);
-        handler(&method, params.as_ref(), &cx);
+        let log = params.as_ref().zip(on_log);
+        let log = log.and_then(|(params, on_log)| Some((LogMessage::decode(params).ok()?, on_log)));
+        if let Some((log, on_log)) = log {
+            on_log(&log, &cx);
+        } else if let Some(handler) = on_notification {
+            let mut handler = handler.lock().unwrap_or_else(PoisonError::into_inner);
+            handler(&method, params.as_ref(), &cx);
+        }
     });
 }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use mcp_proto::schema::{
     CreateMessage, CreateMessageResult, Decode, Elicit, ElicitResult, ElicitUrl, Encode, ListRoots,
-    ListRootsResult, Root,
+    ListRootsResult, LogMessage, Root,
 };
 use mcp_proto::{Capability, ErrorObject, Raw, Request, Violation};
 
@@ -115,8 +115,9 @@ impl Client {
 
     /// Calls `callback` with the method and params of each notification from the server.
     ///
-    /// Notifications arrive in order and one at a time. Log messages are included; changes reported
-    /// by a [`Subscription`](crate::Subscription) are not.
+    /// Notifications arrive in order and one at a time. Log messages are included
+    /// unless [`on_log`](Self::on_log) is set. Changes reported by a
+    /// [`Subscription`](crate::Subscription) are not included.
     ///
     /// `callback` runs on a separate thread and may block. Each connection queues up to 1,024
     /// notifications, with up to 32 MiB of params in total. Clones of this client share `callback`,
@@ -129,6 +130,53 @@ impl Client {
         callback: impl FnMut(&str, Option<&Raw>, &ClientCx) + Send + 'static,
     ) -> Self {
         self.callbacks.on_notification = Some(Arc::new(Mutex::new(callback)));
+        self
+    }
+
+    /// Calls `callback` with each [log message] from the server.
+    ///
+    /// [`set_log_level`](crate::Connection::set_log_level) selects the messages that the server
+    /// sends. `callback` runs in turn with that of [`on_notification`](Self::on_notification), under
+    /// the same limits. That callback receives only malformed log messages then.
+    ///
+    /// [log message]: https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/logging
+    ///
+    /// ```
+    /// use mcp_adapter::Client;
+    ///
+    /// let client = Client::new("demo", "1.0.0").on_log(|log, cx| {
+    ///     println!("{}: {}", cx.label().unwrap_or("server"), log.data);
+    /// });
+    /// # drop(client);
+    /// ```
+    pub fn on_log(
+        mut self,
+        callback: impl Fn(&LogMessage, &ClientCx) + Send + Sync + 'static,
+    ) -> Self {
+        self.callbacks.on_log = Some(Arc::new(callback));
+        self
+    }
+
+    /// Calls `callback` with each line that a server started by `spawn` writes to stderr.
+    ///
+    /// Lines arrive in order and without their end. A line of more than 1,024 bytes is split, and
+    /// invalid UTF-8 is replaced. [`Connection::stderr`](crate::Connection::stderr) keeps the last
+    /// lines in any case.
+    ///
+    /// `callback` runs on a separate thread and may block: the server never waits for it. While
+    /// 1,024 lines of a connection wait, each further line replaces the oldest one. The last lines
+    /// may arrive after the connection has ended.
+    ///
+    /// ```
+    /// use mcp_adapter::Client;
+    ///
+    /// let client = Client::new("demo", "1.0.0").on_stderr(|line, cx| {
+    ///     eprintln!("[{}] {line}", cx.label().unwrap_or("server"));
+    /// });
+    /// # drop(client);
+    /// ```
+    pub fn on_stderr(mut self, callback: impl Fn(&str, &ClientCx) + Send + Sync + 'static) -> Self {
+        self.callbacks.on_stderr = Some(Arc::new(callback));
         self
     }
 

@@ -9,6 +9,7 @@ pub(crate) mod context;
 pub(crate) mod events;
 mod handlers;
 mod pages;
+mod stderr;
 pub(crate) mod subscription;
 
 use std::collections::HashMap;

@@ -15,6 +15,9 @@ const STDERR_LINES_MAX: usize = 32;
 /// The length of a stderr line in bytes; longer lines are split.
 const STDERR_LINE_BYTES_MAX: usize = 1024;
 
+/// Receives the lines of stderr.
+pub(crate) type LineSink = Box<dyn Fn(&str) + Send>;
+
 /// A child process, and its exit status and stderr once it has exited.
 #[derive(Debug)]
 pub(crate) struct Child {
@@ -37,7 +40,12 @@ impl Child {
     /// then call [`watch`](Self::watch).
     ///
     /// If the program cannot be started, the error names it.
-    pub(crate) fn spawn(command: &mut Command) -> io::Result<(Arc<Self>, ChildStdout, ChildStdin)> {
+    ///
+    /// `on_stderr` receives each line of stderr and must not block.
+    pub(crate) fn spawn(
+        command: &mut Command,
+        on_stderr: Option<LineSink>,
+    ) -> io::Result<(Arc<Self>, ChildStdout, ChildStdin)> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         group::detach(command);
         let mut process = command.spawn().map_err(|error| cannot_start(command, &error))?;
@@ -58,7 +66,7 @@ impl Child {
         let reader = Arc::clone(&child);
         let started = thread::Builder::new()
             .name("mcp-stderr".into())
-            .spawn(move || reader.read_stderr(stderr));
+            .spawn(move || reader.read_stderr(stderr, on_stderr.as_ref()));
         match started {
             Ok(_) => Ok((child, stdout, stdin)),
             Err(error) => {
@@ -138,7 +146,7 @@ impl Child {
     }
 
     // FRM-05, FRM-06: stderr is text for people; nothing in it is taken as a failure.
-    fn read_stderr(&self, stderr: impl Read) {
+    fn read_stderr(&self, stderr: impl Read, on_stderr: Option<&LineSink>) {
         let mut reader = BufReader::new(stderr);
         let mut line = Vec::new();
         loop {
@@ -148,6 +156,9 @@ impl Child {
             match piece.read_until(b'\n', &mut line) {
                 Ok(count) if count > 0 => {
                     let text = String::from_utf8_lossy(&line);
+                    if let Some(on_stderr) = on_stderr {
+                        on_stderr(text.trim_end());
+                    }
                     let mut state = self.state.lock();
                     if state.stderr.len() >= STDERR_LINES_MAX {
                         state.stderr.pop_front();

@@ -18,6 +18,7 @@ rows! {
     a_blocking_handler_learns_of_its_cancellation,
     the_metadata_of_a_request_is_available,
     a_callback_knows_its_connection_and_its_end,
+    log_messages_have_a_callback_of_their_own,
 }
 
 /// Builds a server with this name, which asks its client for a name.
@@ -124,4 +125,28 @@ async fn a_callback_knows_its_connection_and_its_end<R: Runtime>() {
     .await;
     connection.clone().close().await.unwrap();
     unblock(move || assert_eq!(hears.recv().unwrap(), "over")).await;
+}
+
+async fn log_messages_have_a_callback_of_their_own<R: Runtime>() {
+    let (says, heard) = unbounded();
+    let other = says.clone();
+    let client = client()
+        .label("logs")
+        .on_log(move |log, cx| {
+            let level = log.level.known().map(|level| level.name());
+            says.try_send(format!("{level:?} {} {:?}", log.data, cx.label())).unwrap();
+        })
+        .on_notification(move |method, _, _| other.try_send(method.to_owned()).unwrap());
+    let (_connection, hand) = connect_by_hand::<R>(client).await;
+    call_by_hand(hand, |hand| {
+        for params in [json!({"level": "error", "data": {"a": 1}}), json!({"level": "error"})] {
+            let method = "notifications/message";
+            hand.say(&json!({"jsonrpc": "2.0", "method": method, "params": params}));
+        }
+        hand.say(&json!({"jsonrpc": "2.0", "method": "x/other"}));
+    })
+    .await;
+    assert_eq!(heard.recv().await.unwrap(), r#"Some("error") {"a":1} Some("logs")"#);
+    assert_eq!(heard.recv().await.unwrap(), "notifications/message", "malformed: without data");
+    assert_eq!(heard.recv().await.unwrap(), "x/other");
 }

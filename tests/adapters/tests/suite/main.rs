@@ -28,6 +28,7 @@ mod recorded;
 mod requests;
 mod results;
 mod state;
+mod stderr;
 mod streams;
 mod test_pair;
 mod timeouts;
