@@ -107,6 +107,27 @@ impl<T> Pending<T> {
         block_on(self.0.next_progress())
     }
 
+    /// Returns the progress of the call as a blocking iterator, which ends with the call.
+    ///
+    /// Like [`next_progress`](Self::next_progress), this is empty unless the call was configured
+    /// with [`Call::progress`].
+    ///
+    /// ```
+    /// use mcp_blocking::{Connection, Error};
+    ///
+    /// fn report(connection: &Connection) -> Result<(), Error> {
+    ///     let call = connection.call_tool("report", &serde_json::json!({})).progress(|_| {});
+    ///     let mut report = call.start()?;
+    ///     for update in report.progress_updates() {
+    ///         println!("{}", update.progress);
+    ///     }
+    ///     report.wait().map(drop)
+    /// }
+    /// ```
+    pub fn progress_updates(&mut self) -> impl Iterator<Item = Progress> + '_ {
+        std::iter::from_fn(|| self.next_progress())
+    }
+
     /// Cancels the call and sends `reason` to the server.
     pub fn cancel(self, reason: &str) {
         self.0.cancel(reason);

@@ -96,9 +96,9 @@ pub use mcp_adapter::private_file;
 pub use mcp_adapter::{
     AsyncClientCx, AsyncCx, BoxFuture, Call, CallEnd, CallerCx, CatalogEdit, Changed, Changes,
     Client, ClientCx, ClientHandle, Connection, Cx, EditError, Error, FormAnswer, Handlers,
-    IntoToolResult, ListError, ManualServer, OutgoingCall, Pending, PromptEntry, ResourceEntry,
-    Server, State, Subscription, SubscriptionChange, SubscriptionCx, TemplateEntry, ToolEntry,
-    ToolError, layers, proto,
+    IntoToolResult, ListError, ManualServer, OutgoingCall, Pending, ProgressUpdates, PromptEntry,
+    ResourceEntry, Server, State, Subscription, SubscriptionChange, SubscriptionCx, TemplateEntry,
+    ToolEntry, ToolError, layers, proto,
 };
 /// Registers the methods of an `impl` block as tools, resources and prompts.
 ///

@@ -1,13 +1,14 @@
 //! Requests beside tools, in their blocking form: resources, prompts, completions and lists.
 
 use mcp_blocking::Server;
+use mcp_blocking::proto::Progress;
 use mcp_blocking::proto::schema::{
     Complete, GetPrompt, Prompt, PromptArgument, PromptMessage, PromptReference,
     ReadResourceResult, Resource, ResourceContents, ResourceTemplate, Role,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::common::{client, pair, part, server, story};
+use crate::common::{client, pair, part, server, story, success, tool};
 
 fn library() -> Server {
     server()
@@ -49,6 +50,22 @@ fn every_kind_of_request_blocks_until_its_result() {
         let chosen = json!({"title": "Dr. "});
         let titled = client.complete_with(greet, "name", "A", &chosen).wait().unwrap();
         assert_eq!(titled.completion.values.items, ["Dr. A"]);
+        part(client, serving);
+    });
+}
+
+#[test]
+fn the_progress_of_a_call_is_an_iterator() {
+    story(|| {
+        let server = server().tool_with(tool("count"), |_: Value, cx| {
+            (1..=3).try_for_each(|number| cx.progress(Progress::new(f64::from(number))))?;
+            Ok("done")
+        });
+        let (client, serving) = pair(client(), server);
+        let mut counting = client.call_tool("count", &json!({})).progress(|_| {}).start().unwrap();
+        let last = counting.progress_updates().last().map(|update| update.progress);
+        assert_eq!(last, Some(3.0));
+        assert_eq!(success(counting.wait()), "done");
         part(client, serving);
     });
 }

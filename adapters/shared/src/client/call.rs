@@ -6,8 +6,10 @@ use std::fmt;
 use std::future::IntoFuture;
 use std::marker::PhantomData;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
+use event_listener::EventListener;
 use futures_lite::future::Boxed;
 use mcp_proto::client::{Client as Machine, Command};
 use mcp_proto::schema::{Decode, Encode};
@@ -188,7 +190,7 @@ impl<T> fmt::Debug for Call<'_, T> {
 pub struct Pending<T> {
     link: Arc<Link<Machine>>,
     call: CallId,
-    slot: Arc<CallSlot>,
+    pub(super) slot: Arc<CallSlot>,
     /// The result was taken, or the call was cancelled.
     is_over: bool,
     result: PhantomData<fn() -> T>,
@@ -288,6 +290,14 @@ enum CallUpdate {
 }
 
 impl CallSlotState {
+    /// Returns the next progress, or the end of the call; `None` if there is neither yet.
+    fn next_progress(&mut self) -> Option<Option<Progress>> {
+        match self.take_progress() {
+            None if !self.is_completed => None,
+            progress => Some(progress),
+        }
+    }
+
     fn take_progress(&mut self) -> Option<Progress> {
         let progress = self.progress.pop_front()?;
         self.progress_bytes -= message_bytes(&progress);
@@ -340,12 +350,15 @@ impl CallSlot {
             .await
     }
 
+    pub(super) fn poll_progress(
+        &self,
+        context: &mut Context<'_>,
+        waiting: &mut Option<EventListener>,
+    ) -> Poll<Option<Progress>> {
+        self.0.poll_when(context, waiting, CallSlotState::next_progress)
+    }
+
     async fn next_progress(&self) -> Option<Progress> {
-        self.0
-            .when(|state| match state.take_progress() {
-                None if !state.is_completed => None,
-                progress => Some(progress),
-            })
-            .await
+        self.0.when(CallSlotState::next_progress).await
     }
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod call;
 pub(crate) mod call_hooks;
+pub(crate) mod changed;
 pub(crate) mod connect;
 pub(crate) mod connection;
 pub(crate) mod connector;
@@ -9,6 +10,7 @@ pub(crate) mod context;
 pub(crate) mod events;
 mod handlers;
 mod pages;
+pub(crate) mod progress;
 mod stderr;
 pub(crate) mod subscription;
 

@@ -2,8 +2,12 @@
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
+use event_listener::EventListener;
+use futures_lite::Stream;
 use futures_lite::future::yield_now;
 use mcp_proto::client::{Client as Machine, Command};
 use mcp_proto::{
@@ -11,6 +15,7 @@ use mcp_proto::{
 };
 
 use crate::client::call::START_PATIENCE;
+use crate::client::changed::Changed;
 use crate::error::Error;
 use crate::exec::watched::Watched;
 use crate::transport::link::{Link, State};
@@ -19,45 +24,6 @@ use crate::transport::link::{Link, State};
 /// resources are merged into one entry.
 const CHANGES_MAX: usize = 1024;
 const CHANGES_BYTES_MAX: usize = 1 << 20;
-
-/// A change to a list or resource on the server.
-#[derive(Clone, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum Changed {
-    /// Many resources changed, and their changes were merged into this one.
-    ///
-    /// Any subscribed resource may have changed.
-    ManyResources,
-    /// The list of prompts changed.
-    Prompts,
-    /// The resource with this URI changed. This may be a sub-resource of a subscribed resource.
-    Resource(String),
-    /// The list of resources or of resource templates changed.
-    Resources,
-    /// The list of tools changed.
-    Tools,
-}
-
-impl Changed {
-    fn parse(method: &str, params: Option<&Raw>) -> Option<Self> {
-        Some(match method {
-            "notifications/prompts/list_changed" => Self::Prompts,
-            "notifications/resources/list_changed" => Self::Resources,
-            "notifications/tools/list_changed" => Self::Tools,
-            "notifications/resources/updated" => {
-                Self::Resource(params?.member("uri")?.to_text()?.into())
-            }
-            _ => return None,
-        })
-    }
-
-    fn bytes(&self) -> usize {
-        match self {
-            Self::Resource(uri) => uri.len(),
-            Self::ManyResources | Self::Prompts | Self::Resources | Self::Tools => 0,
-        }
-    }
-}
 
 /// A subscription to changes in lists and resources.
 ///
@@ -72,14 +38,19 @@ impl Changed {
 ///
 /// Dropping this value ends the subscription and notifies the server. A subscription also ends when
 /// its connection ends; [`Connection::reconnect`](crate::Connection::reconnect) resumes it.
+///
+/// Read the changes with [`next`](Self::next), or use the subscription as a `Stream` of
+/// `futures-core`, which ends when `next` returns `None`.
 #[must_use = "dropping it ends the subscription"]
 pub struct Subscription {
     feed: Arc<Feed>,
+    /// The place of the stream among the tasks that wait for a change.
+    waiting: Option<EventListener>,
 }
 
 impl Subscription {
     pub(crate) const fn new(feed: Arc<Feed>) -> Self {
-        Self { feed }
+        Self { feed, waiting: None }
     }
 
     /// Returns the part of the requested filter that the server acknowledged.
@@ -104,6 +75,15 @@ impl Subscription {
     #[must_use]
     pub fn ended(&self) -> Option<Result<(), CallError>> {
         self.feed.state.lock().ended.clone()
+    }
+}
+
+impl Stream for Subscription {
+    type Item = Changed;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Changed>> {
+        let Self { feed, waiting } = self.get_mut();
+        feed.state.poll_when(context, waiting, FeedState::next)
     }
 }
 
@@ -273,11 +253,7 @@ impl Feed {
     }
 
     async fn next(&self) -> Option<Changed> {
-        let change = self.state.when(|state| match state.take() {
-            None if state.ended.is_none() => None,
-            change => Some(change),
-        });
-        let change = change.await;
+        let change = self.state.when(FeedState::next).await;
         if change.is_none() {
             // A task that ignores the end would otherwise spin in a single poll.
             yield_now().await;
@@ -316,6 +292,14 @@ impl FeedState {
             self.queue.retain(|queued| !is_resource(queued));
             self.queue.push_back(Changed::ManyResources);
             self.bytes = 0;
+        }
+    }
+
+    /// Returns the next change, or the end of the subscription; `None` if there is neither yet.
+    fn next(&mut self) -> Option<Option<Changed>> {
+        match self.take() {
+            None if self.ended.is_none() => None,
+            change => Some(change),
         }
     }
 

@@ -1,8 +1,11 @@
 //! State behind a mutex, with the tasks that wait for it to change.
 
+use std::future::Future as _;
+use std::pin::Pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, ready};
 
-use event_listener::Event;
+use event_listener::{Event, EventListener};
 
 /// A value behind a mutex that tasks can wait on.
 #[derive(Debug, Default)]
@@ -39,6 +42,27 @@ impl<T> Watched<T> {
                 self.changed.listen()
             };
             changed.await;
+        }
+    }
+
+    /// Like [`when`](Self::when), as a poll. `waiting` keeps its place between polls.
+    pub(crate) fn poll_when<R>(
+        &self,
+        context: &mut Context<'_>,
+        waiting: &mut Option<EventListener>,
+        mut poll: impl FnMut(&mut T) -> Option<R>,
+    ) -> Poll<R> {
+        loop {
+            let mut value = self.lock();
+            if let Some(found) = poll(&mut value) {
+                *waiting = None;
+                return Poll::Ready(found);
+            }
+            // Under the lock, so that no change comes between.
+            let changed = waiting.get_or_insert_with(|| self.changed.listen());
+            drop(value);
+            ready!(Pin::new(changed).poll(context));
+            *waiting = None;
         }
     }
 }

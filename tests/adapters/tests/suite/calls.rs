@@ -14,12 +14,14 @@ use mcp_adapter_tests::{
 use serde_json::{Value, json};
 use smol::LocalExecutor;
 use smol::channel::{Sender, bounded};
+use smol::stream::StreamExt as _;
 
 rows! {
     tools_are_listed_over_all_pages,
     calls_succeed_fail_and_are_refused,
     a_panic_becomes_an_error_without_its_message,
     progress_comes_in_order_and_before_the_result,
+    progress_is_a_stream_that_ends_with_the_call,
     responses_may_arrive_in_any_order,
     a_blocking_handler_delays_no_other_request,
     a_handler_that_is_not_send_runs_on_a_thread_of_its_own,
@@ -75,6 +77,19 @@ async fn a_panic_becomes_an_error_without_its_message<R: Runtime>() {
     });
     drop(hand.await);
     serving.ends_well().await;
+}
+
+async fn progress_is_a_stream_that_ends_with_the_call<R: Runtime>() {
+    let (connection, _serving) = pair::<R>(client(), shop()).await;
+    for tool in ["count", "count_plain"] {
+        let call = connection.call_tool(tool, &json!({})).progress(|_| {});
+        let mut pending = call.start().await.unwrap();
+        let updates = pending.progress_updates().map(|update| update.progress);
+        let heard: Vec<f64> = updates.collect().await;
+        assert!(heard.is_sorted_by(|one, next| one < next), "{heard:?}");
+        assert_eq!(heard.last(), Some(&100.0), "the last is never lost");
+        assert_eq!(success(pending.await), "100");
+    }
 }
 
 async fn progress_comes_in_order_and_before_the_result<R: Runtime>() {

@@ -6,10 +6,12 @@ use mcp_adapter_tests::{Runtime, client, pair, rows, serve_by_hand, shop};
 use serde_json::json;
 use smol::channel::unbounded;
 use smol::future::poll_once;
+use smol::stream::StreamExt as _;
 
 rows! {
     changes_arrive_in_both_eras_until_the_subscription_ends,
     dropping_a_wait_for_a_change_loses_no_change,
+    a_subscription_is_a_stream,
     a_subscription_ends_with_its_connection,
     announcing_changes_never_waits_for_a_slow_client,
     tools_come_and_go_while_serving,
@@ -57,6 +59,24 @@ async fn dropping_a_wait_for_a_change_loses_no_change<R: Runtime>() {
         assert_eq!(poll_once(listening.next()).await, None);
         changes.resource_updated("note://one").unwrap();
         assert_eq!(listening.next().await, Some(note()));
+    }
+}
+
+async fn a_subscription_is_a_stream<R: Runtime>() {
+    for (revisions, _) in ERAS {
+        let mut server = shop();
+        let changes = server.changes();
+        let (connection, serving) = pair::<R>(client().revisions(revisions), server).await;
+        let filter = Filter::new().tools().resource("note://one");
+        let mut listening = connection.subscribe(&filter).await.unwrap().filter(|it| *it != note());
+        // Registered before the change, which then wakes the stream.
+        assert_eq!(poll_once(listening.next()).await, None);
+        changes.resource_updated("note://one").unwrap();
+        changes.tools_list_changed().unwrap();
+        assert_eq!(listening.next().await, Some(Changed::Tools));
+        connection.clone().close().await.unwrap();
+        assert_eq!(listening.next().await, None);
+        serving.ends_well().await;
     }
 }
 
