@@ -1,8 +1,9 @@
 //! Callbacks of clients over HTTP, which may block, make calls and end their connection.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use mcp_adapter::Connection;
 use mcp_adapter::proto::Revision;
@@ -17,6 +18,8 @@ use crate::modern_client;
 
 rows! {
     an_authorization_that_blocks_delays_no_other_call,
+    concurrent_requests_share_an_asynchronous_authorization,
+    an_asynchronous_authorization_that_fails_names_no_token,
     a_callback_about_a_challenge_may_wait_for_a_call,
     a_callback_about_a_notification_may_call_and_drop_the_last_handle,
 }
@@ -46,6 +49,60 @@ async fn an_authorization_that_blocks_delays_no_other_call<R: OverHttp>() {
     echoes(&other).await;
     drop(release);
     assert_eq!(success(pending.await), "late");
+}
+
+async fn concurrent_requests_share_an_asynchronous_authorization<R: OverHttp>() {
+    let site = Site::new(|request, answer| match request.field("authorization") {
+        Some("Bearer fresh") => modern(request, answer),
+        other => panic!("not authorized: {other:?}"),
+    });
+    let fetches = Arc::new(AtomicUsize::new(0));
+    let (says, begun) = unbounded();
+    let (release, released) = unbounded::<()>();
+    let counted = Arc::clone(&fetches);
+    let is_running = Arc::new(AtomicBool::new(false));
+    let remote = site.remote().authorization_async(move || {
+        let number = counted.fetch_add(1, Ordering::SeqCst);
+        let (says, released) = (says.clone(), released.clone());
+        let is_running = Arc::clone(&is_running);
+        async move {
+            assert!(!is_running.swap(true, Ordering::SeqCst), "two run at a time");
+            // The first request opens the connection.
+            if number == 1 {
+                says.send(()).await.unwrap();
+                let _is_released = released.recv().await;
+            }
+            is_running.store(false, Ordering::SeqCst);
+            Some("Bearer fresh".into())
+        }
+    });
+    let connection = R::connect_http(modern_client(), remote).await.unwrap();
+    let echo = |text: &str| connection.call_tool("echo", &json!({"text": text})).start();
+    let first = echo("one").await.unwrap();
+    begun.recv().await.unwrap();
+    let second = echo("two").await.unwrap();
+    drop(release);
+    assert_eq!(success(first.await), "one");
+    assert_eq!(success(second.await), "two");
+    assert!(fetches.load(Ordering::SeqCst) >= 2);
+}
+
+async fn an_asynchronous_authorization_that_fails_names_no_token<R: OverHttp>() {
+    let site = Site::new(modern);
+    let invalid = site.remote().authorization_async(|| async { Some("se\ncret".into()) });
+    let late = site
+        .remote()
+        .authorization_timeout(Duration::from_millis(20))
+        .authorization_async(std::future::pending);
+    let panics = site.remote().authorization_async(|| async { panic!("secret") });
+    for (remote, why) in
+        [(invalid, "invalid header"), (late, "authorization_timeout"), (panics, "panicked")]
+    {
+        assert!(!format!("{remote:?}").contains("cret"));
+        let failed = R::connect_http(modern_client(), remote).await.map(drop).unwrap_err();
+        let failed = format!("{failed} {failed:?}");
+        assert!(failed.contains(why) && !failed.contains("cret"), "{failed}");
+    }
 }
 
 async fn a_callback_about_a_challenge_may_wait_for_a_call<R: OverHttp>() {

@@ -16,6 +16,7 @@ use hyper::client::conn::http1::{self, SendRequest};
 use mcp_proto::http::client::{ExchangeId, HttpConfig};
 use mcp_proto::{CallError, CloseReason, Fault};
 
+use super::authorization::SharedFetch;
 use super::dial::Dial;
 use super::remote::Remote;
 use super::tls::Tls;
@@ -36,6 +37,8 @@ pub(crate) struct HttpConnections {
     /// The latest connection error.
     cause: Mutex<Option<io::Error>>,
     tls: Tls,
+    /// The asynchronous fetch of the `Authorization` field.
+    pub(super) authorization: SharedFetch,
 }
 
 /// How long a connection is kept idle.
@@ -63,6 +66,7 @@ impl HttpConnections {
             in_flight: Mutex::default(),
             cause: Mutex::default(),
             tls,
+            authorization: SharedFetch::default(),
         }))
     }
 

@@ -16,6 +16,7 @@ use mcp_proto::Instant;
 use mcp_proto::client::Client as Machine;
 use mcp_proto::http::client::{ExchangeFailure, ExchangeId, HttpClient, HttpRequest};
 
+use super::authorize::authorize;
 use super::challenge_reason::{self, Credentials};
 use super::connections::{Borrowed, FullBody, HttpConnections};
 use super::redirect;
@@ -177,25 +178,6 @@ async fn feed(link: &Arc<Link<Machine>>, id: ExchangeId, piece: &[u8]) {
 fn may_read(state: &mut State<Machine>, id: ExchangeId) -> bool {
     let wants_input = state.connection.http().is_some_and(|it| it.http().wants_input(id));
     wants_input && state.callbacks.has_room()
-}
-
-/// Returns the `Authorization` field, which the application determines on a thread where it may
-/// block.
-async fn authorize(
-    link: &Link<Machine>,
-    connections: &HttpConnections,
-) -> io::Result<Option<HeaderValue>> {
-    let Some(authorize) = connections.remote.authorize.clone() else { return Ok(None) };
-    let invalid = || {
-        let why = "the `authorization` callback panicked or returned an invalid header value";
-        io::Error::other(why)
-    };
-    let value =
-        link.shared.callback_threads.call(0, move || authorize()).await.ok_or_else(invalid)?;
-    let Some(value) = value else { return Ok(None) };
-    let mut value = HeaderValue::from_str(&value).map_err(|_| invalid())?;
-    value.set_sensitive(true);
-    Ok(Some(value))
 }
 
 fn request(

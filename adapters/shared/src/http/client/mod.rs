@@ -1,5 +1,7 @@
 //! Clients over Streamable HTTP: exchanges over sockets that a runtime opens.
 
+mod authorization;
+mod authorize;
 mod challenge_reason;
 mod connections;
 mod dial;

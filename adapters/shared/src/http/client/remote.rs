@@ -10,10 +10,10 @@ use http::header::{AUTHORIZATION, COOKIE, PROXY_AUTHORIZATION};
 use http::uri::Scheme;
 use http::{HeaderName, HeaderValue, Uri};
 
+use super::authorization::{AUTHORIZATION_TIMEOUT, Authorize};
 use super::tls::TlsConfig;
 use super::transport::AuthChallenge;
 
-type AuthorizeCallback = Arc<dyn Fn() -> Option<String> + Send + Sync>;
 type ChallengeCallback = Arc<dyn Fn(&AuthChallenge) + Send + Sync>;
 
 /// The default of [`Remote::concurrent_calls_max`].
@@ -46,7 +46,8 @@ pub struct Remote {
     pub(super) authority: HeaderValue,
     pub(super) target: Uri,
     pub(super) fields: Vec<(HeaderName, HeaderValue)>,
-    pub(super) authorize: Option<AuthorizeCallback>,
+    pub(super) authorize: Option<Authorize>,
+    pub(super) authorization_timeout: Duration,
     pub(super) on_challenge: Option<ChallengeCallback>,
     pub(super) reconnect: Option<(Duration, Duration)>,
     pub(super) retry_max: Option<Duration>,
@@ -94,6 +95,7 @@ impl Remote {
             target: path.parse().map_err(|_| bad("invalid path in the URL"))?,
             fields: Vec::new(),
             authorize: None,
+            authorization_timeout: AUTHORIZATION_TIMEOUT,
             on_challenge: None,
             reconnect: None,
             retry_max: None,
@@ -147,7 +149,44 @@ impl Remote {
         mut self,
         authorize: impl Fn() -> Option<String> + Send + Sync + 'static,
     ) -> Self {
-        self.authorize = Some(Arc::new(authorize));
+        self.authorize = Some(Authorize::Blocking(Arc::new(authorize)));
+        self
+    }
+
+    /// Sets an asynchronous function that returns the `Authorization` header field of each request.
+    ///
+    /// See [`authorization`](Self::authorization); the method called last applies. The future runs
+    /// on the adapter's runtime; with `mcp-blocking`, on a separate thread. It is dropped if it
+    /// takes longer than [`authorization_timeout`](Self::authorization_timeout). The request then
+    /// fails.
+    ///
+    /// Each connection runs one future at a time. A request that is sent meanwhile waits for that
+    /// future and uses its result. Results are not cached beyond that: keep a token that is still
+    /// valid in the application.
+    ///
+    /// ```
+    /// # use mcp_adapter as mcp_tokio;
+    /// use mcp_tokio::http::Remote;
+    ///
+    /// async fn token() -> Option<String> {
+    ///     Some("Bearer token".into())
+    /// }
+    ///
+    /// let remote = Remote::new("http://localhost:8080/mcp").unwrap().authorization_async(token);
+    /// # drop(remote);
+    /// ```
+    pub fn authorization_async<F: Future<Output = Option<String>> + Send + 'static>(
+        mut self,
+        authorize: impl Fn() -> F + Send + Sync + 'static,
+    ) -> Self {
+        self.authorize = Some(Authorize::Async(Arc::new(move || Box::pin(authorize()))));
+        self
+    }
+
+    /// Sets how long the future of [`authorization_async`](Self::authorization_async) may take.
+    /// Default: 30 s.
+    pub const fn authorization_timeout(mut self, timeout: Duration) -> Self {
+        self.authorization_timeout = timeout;
         self
     }
 

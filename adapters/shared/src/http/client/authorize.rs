@@ -1,0 +1,56 @@
+//! Determines the `Authorization` field of a request.
+
+use std::io;
+use std::sync::Arc;
+
+use futures_lite::future::{block_on, or};
+use http::HeaderValue;
+use mcp_proto::client::Client as Machine;
+
+use super::authorization::{Authorize, Field, INVALID, LATE, field};
+use super::connections::HttpConnections;
+use crate::BoxFuture;
+use crate::exec::workers::catch_panic;
+use crate::transport::link::Link;
+
+/// Returns the `Authorization` field of the next request.
+pub(super) async fn authorize(
+    link: &Link<Machine>,
+    connections: &HttpConnections,
+) -> io::Result<Option<HeaderValue>> {
+    let field = match connections.remote.authorize.clone() {
+        None => return Ok(None),
+        Some(Authorize::Blocking(authorize)) => {
+            // On a thread where it may block.
+            let value = link.shared.callback_threads.call(0, move || authorize()).await;
+            field(value)
+        }
+        Some(Authorize::Async(authorize)) => {
+            let fetch = async { fetch(link, connections, authorize()).await };
+            connections.authorization.fetch(fetch).await
+        }
+    };
+    field.map_err(io::Error::other)
+}
+
+/// Awaits the value of a field, for a limited time.
+async fn fetch(
+    link: &Link<Machine>,
+    connections: &HttpConnections,
+    value: BoxFuture<'static, Option<String>>,
+) -> Field {
+    let late = connections.runtime.sleep(connections.remote.authorization_timeout);
+    let value = async move { field(catch_panic(value).await) };
+    let late = async move {
+        late.await;
+        Err(LATE)
+    };
+    let fetched = or(value, late);
+    if Arc::clone(&connections.runtime).as_spawn().is_plain() {
+        // The thread that runs this future does all IO, and `value` may block.
+        let fetched = link.shared.callback_threads.call(0, move || block_on(fetched)).await;
+        fetched.unwrap_or(Err(INVALID))
+    } else {
+        fetched.await
+    }
+}
