@@ -12,7 +12,7 @@ use mcp_adapter::proto::schema::Decode;
 ///
 /// Set its options, then send it. [`wait`](Self::wait) sends the call and waits for the result;
 /// [`start`](Self::start) only sends it, so that you can wait later.
-#[must_use = "a call is sent by `wait` or `start`"]
+#[must_use = "a call is sent by `.wait()` or `.start()`"]
 pub struct Call<'c, T>(pub(crate) mcp_adapter::Call<'c, T>);
 
 impl<'c, T: Decode> Call<'c, T> {

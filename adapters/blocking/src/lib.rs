@@ -76,16 +76,16 @@ mod watchdog;
 pub use call::{Call, Pending};
 pub use client::Connect;
 pub use connection::Connection;
-#[cfg(feature = "schemars")]
-pub use mcp_adapter::Json;
 #[cfg(feature = "record")]
 pub use mcp_adapter::private_file;
 pub use mcp_adapter::{
     AsyncClientCx, AsyncCx, BoxFuture, CallEnd, CallerCx, CatalogEdit, Changed, Changes, Client,
     ClientCx, ClientHandle, Cx, EditError, Error, FormAnswer, Handlers, IntoToolResult, ListError,
-    ManualServer, OutgoingCall, PromptEntry, ResourceEntry, Server, State, SubscriptionChange,
-    SubscriptionCx, TemplateEntry, ToolEntry, ToolError, layers, proto,
+    ManualServer, OutgoingCall, PromptEntry, PromptResult, ResourceEntry, ResourceResult, Server,
+    State, SubscriptionChange, SubscriptionCx, TemplateEntry, ToolEntry, ToolError, layers, proto,
 };
+#[cfg(feature = "schemars")]
+pub use mcp_adapter::{Json, ToolArguments};
 /// Registers the methods of an `impl` block as tools, resources and prompts.
 ///
 /// The attribute implements [`Handlers`], which describes the marks and their options. Each marked

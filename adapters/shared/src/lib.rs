@@ -54,6 +54,9 @@ pub use server::client_handle::ClientHandle;
 pub use server::entries::{PromptEntry, ResourceEntry, TemplateEntry, ToolEntry};
 pub use server::events::Serving;
 pub use server::handler::asking::FormAnswer;
+#[cfg(feature = "schemars")]
+pub use server::handler::bounds::ToolArguments;
+pub use server::handler::bounds::{PromptResult, ResourceResult};
 pub use server::handler::context::{AsyncCx, Cx};
 pub use server::handler::state::State;
 pub use server::handler::tool_error::ToolError;

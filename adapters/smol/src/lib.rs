@@ -89,17 +89,17 @@ mod streams;
 pub mod testing;
 
 pub use client::Connect;
-#[cfg(feature = "schemars")]
-pub use mcp_adapter::Json;
 #[cfg(feature = "record")]
 pub use mcp_adapter::private_file;
 pub use mcp_adapter::{
     AsyncClientCx, AsyncCx, BoxFuture, Call, CallEnd, CallerCx, CatalogEdit, Changed, Changes,
     Client, ClientCx, ClientHandle, Connection, Cx, EditError, Error, FormAnswer, Handlers,
     IntoToolResult, ListError, ManualServer, OutgoingCall, Pending, ProgressUpdates, PromptEntry,
-    ResourceEntry, Server, State, Subscription, SubscriptionChange, SubscriptionCx, TemplateEntry,
-    ToolEntry, ToolError, layers, proto,
+    PromptResult, ResourceEntry, ResourceResult, Server, State, Subscription, SubscriptionChange,
+    SubscriptionCx, TemplateEntry, ToolEntry, ToolError, layers, proto,
 };
+#[cfg(feature = "schemars")]
+pub use mcp_adapter::{Json, ToolArguments};
 /// Registers the methods of an `impl` block as tools, resources and prompts.
 ///
 /// The attribute implements [`Handlers`], which describes the marks and their options. Each marked

@@ -30,7 +30,7 @@ const PROGRESS_BYTES_MAX: usize = 1 << 20;
 /// A call that has not been sent yet. Set its options, then await or [`start`](Self::start) it.
 ///
 /// Dropping the future while it waits for the result cancels the call and notifies the server.
-#[must_use = "a call is sent when it is awaited"]
+#[must_use = "a call is sent by `.await` or `.start()`"]
 pub struct Call<'c, T> {
     link: &'c Arc<Link<Machine>>,
     method: Cow<'static, str>,

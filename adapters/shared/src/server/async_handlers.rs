@@ -5,14 +5,16 @@ use std::future::Future;
 use mcp_proto::Raw;
 use mcp_proto::catalog::Variables;
 use mcp_proto::schema::{
-    Complete, CompleteResult, GetPrompt, GetPromptResult, Prompt, ReadResource, ReadResourceResult,
-    Resource, ResourceTemplate, Tool,
+    Complete, CompleteResult, GetPrompt, Prompt, ReadResource, Resource, ResourceTemplate, Tool,
 };
 use serde::de::DeserializeOwned;
 
 use super::Server;
 use crate::server::entries::{PromptEntry, ResourceEntry, TemplateEntry, ToolEntry};
 use crate::server::handler::HandlerFn;
+#[cfg(feature = "schemars")]
+use crate::server::handler::bounds::ToolArguments;
+use crate::server::handler::bounds::{PromptResult, ResourceResult};
 use crate::server::handler::context::AsyncCx;
 use crate::server::handler::tool_error::ToolError;
 use crate::server::handler::tool_result::IntoToolResult;
@@ -32,7 +34,7 @@ impl Server {
         handler: impl Fn(A, AsyncCx) -> F + Send + Sync + 'static,
     ) -> Self
     where
-        A: DeserializeOwned + schemars::JsonSchema,
+        A: ToolArguments,
         R: IntoToolResult,
         F: Future<Output = Result<R, ToolError>> + Send + 'static,
     {
@@ -74,7 +76,7 @@ impl Server {
     }
 
     /// Adds a resource with an asynchronous handler; see [`resource`](Self::resource).
-    pub fn resource_async<R: Into<ReadResourceResult>, F>(
+    pub fn resource_async<R: ResourceResult, F>(
         self,
         resource: Resource,
         handler: impl Fn(ReadResource, AsyncCx) -> F + Send + Sync + 'static,
@@ -88,7 +90,7 @@ impl Server {
     /// Adds a resource template with an asynchronous handler.
     ///
     /// See [`resource_template`](Self::resource_template).
-    pub fn resource_template_async<R: Into<ReadResourceResult>, F>(
+    pub fn resource_template_async<R: ResourceResult, F>(
         self,
         template: ResourceTemplate,
         handler: impl Fn(ReadResource, Variables, AsyncCx) -> F + Send + Sync + 'static,
@@ -116,7 +118,7 @@ impl Server {
     }
 
     /// Adds a prompt with an asynchronous handler; see [`prompt`](Self::prompt).
-    pub fn prompt_async<R: Into<GetPromptResult>, F>(
+    pub fn prompt_async<R: PromptResult, F>(
         self,
         prompt: Prompt,
         handler: impl Fn(GetPrompt, AsyncCx) -> F + Send + Sync + 'static,

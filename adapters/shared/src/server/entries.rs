@@ -13,6 +13,9 @@ use serde::de::DeserializeOwned;
 
 #[cfg(feature = "schemars")]
 use crate::server::argument_schema::derived_tool;
+#[cfg(feature = "schemars")]
+use crate::server::handler::bounds::ToolArguments;
+use crate::server::handler::bounds::{PromptResult, ResourceResult};
 use crate::server::handler::context::{AsyncCx, Cx};
 use crate::server::handler::tool_error::ToolError;
 use crate::server::handler::tool_result::{IntoToolResult, with_output_schema};
@@ -60,7 +63,7 @@ impl ToolEntry {
         handler: impl Fn(A, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
     ) -> Self
     where
-        A: DeserializeOwned + schemars::JsonSchema,
+        A: ToolArguments,
         R: IntoToolResult,
     {
         Self { tool: derived_tool::<A, R>(name, description), handler: Handler::tool(handler) }
@@ -74,7 +77,7 @@ impl ToolEntry {
         handler: impl Fn(A, AsyncCx) -> F + Send + Sync + 'static,
     ) -> Self
     where
-        A: DeserializeOwned + schemars::JsonSchema,
+        A: ToolArguments,
         R: IntoToolResult,
         F: Future<Output = Result<R, ToolError>> + Send + 'static,
     {
@@ -185,7 +188,7 @@ pub struct ResourceEntry {
 
 impl ResourceEntry {
     /// Creates a resource that `handler` reads; see [`Server::resource`](crate::Server::resource).
-    pub fn new<R: Into<ReadResourceResult>>(
+    pub fn new<R: ResourceResult>(
         resource: Resource,
         handler: impl Fn(ReadResource, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
     ) -> Self {
@@ -194,7 +197,7 @@ impl ResourceEntry {
     }
 
     /// Like [`new`](Self::new), with an asynchronous handler.
-    pub fn new_async<R: Into<ReadResourceResult>, F>(
+    pub fn new_async<R: ResourceResult, F>(
         resource: Resource,
         handler: impl Fn(ReadResource, AsyncCx) -> F + Send + Sync + 'static,
     ) -> Self
@@ -239,7 +242,7 @@ impl TemplateEntry {
     /// See [`Server::resource_template`](crate::Server::resource_template).
     pub fn new<R, F>(template: ResourceTemplate, handler: F) -> Self
     where
-        R: Into<ReadResourceResult>,
+        R: ResourceResult,
         F: Fn(ReadResource, Variables, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
     {
         let handler =
@@ -248,7 +251,7 @@ impl TemplateEntry {
     }
 
     /// Like [`new`](Self::new), with an asynchronous handler.
-    pub fn new_async<R: Into<ReadResourceResult>, F>(
+    pub fn new_async<R: ResourceResult, F>(
         template: ResourceTemplate,
         handler: impl Fn(ReadResource, Variables, AsyncCx) -> F + Send + Sync + 'static,
     ) -> Self
@@ -310,7 +313,7 @@ pub struct PromptEntry {
 
 impl PromptEntry {
     /// Creates a prompt that `handler` renders; see [`Server::prompt`](crate::Server::prompt).
-    pub fn new<R: Into<GetPromptResult>>(
+    pub fn new<R: PromptResult>(
         prompt: Prompt,
         handler: impl Fn(GetPrompt, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
     ) -> Self {
@@ -319,7 +322,7 @@ impl PromptEntry {
     }
 
     /// Like [`new`](Self::new), with an asynchronous handler.
-    pub fn new_async<R: Into<GetPromptResult>, F>(
+    pub fn new_async<R: PromptResult, F>(
         prompt: Prompt,
         handler: impl Fn(GetPrompt, AsyncCx) -> F + Send + Sync + 'static,
     ) -> Self

@@ -75,11 +75,10 @@ mod described {
     use std::future::Future;
 
     use mcp_proto::schema::Tool;
-    use schemars::JsonSchema;
-    use serde::de::DeserializeOwned;
 
     use crate::server::Server;
     use crate::server::entries::ToolEntry;
+    use crate::server::handler::bounds::ToolArguments;
     use crate::server::handler::context::{AsyncCx, Cx};
     use crate::server::handler::tool_error::ToolError;
     use crate::server::handler::tool_result::IntoToolResult;
@@ -109,7 +108,7 @@ mod described {
             handler: impl Fn(A, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
         ) -> Self
         where
-            A: DeserializeOwned + JsonSchema,
+            A: ToolArguments,
             R: IntoToolResult,
         {
             let entry = ToolEntry::new(name, description, handler).describe(describe);
@@ -125,7 +124,7 @@ mod described {
             handler: impl Fn(A, AsyncCx) -> F + Send + Sync + 'static,
         ) -> Self
         where
-            A: DeserializeOwned + JsonSchema,
+            A: ToolArguments,
             R: IntoToolResult,
             F: Future<Output = Result<R, ToolError>> + Send + 'static,
         {

@@ -3,14 +3,16 @@
 use mcp_proto::Raw;
 use mcp_proto::catalog::Variables;
 use mcp_proto::schema::{
-    Complete, CompleteResult, GetPrompt, GetPromptResult, Prompt, ReadResource, ReadResourceResult,
-    Resource, ResourceTemplate, Tool,
+    Complete, CompleteResult, GetPrompt, Prompt, ReadResource, Resource, ResourceTemplate, Tool,
 };
 use serde::de::DeserializeOwned;
 
 use super::Server;
 use crate::server::entries::{PromptEntry, ResourceEntry, TemplateEntry, ToolEntry};
 use crate::server::handler::HandlerFn;
+#[cfg(feature = "schemars")]
+use crate::server::handler::bounds::ToolArguments;
+use crate::server::handler::bounds::{PromptResult, ResourceResult};
 use crate::server::handler::context::Cx;
 use crate::server::handler::tool_error::ToolError;
 use crate::server::handler::tool_result::IntoToolResult;
@@ -35,7 +37,7 @@ impl Server {
         handler: impl Fn(A, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
     ) -> Self
     where
-        A: DeserializeOwned + schemars::JsonSchema,
+        A: ToolArguments,
         R: IntoToolResult,
     {
         self.register(|edit| edit.add_tool(ToolEntry::new(name, description, handler)))
@@ -66,7 +68,7 @@ impl Server {
         handler: impl Fn(A, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
     ) -> Self
     where
-        A: DeserializeOwned + schemars::JsonSchema,
+        A: ToolArguments,
         R: IntoToolResult,
     {
         let entry = ToolEntry::new(name, description, handler).blocking();
@@ -127,7 +129,7 @@ impl Server {
 
     /// Adds a [resource](https://modelcontextprotocol.io/specification/2025-11-25/server/resources)
     /// and the handler that reads it.
-    pub fn resource<R: Into<ReadResourceResult>>(
+    pub fn resource<R: ResourceResult>(
         self,
         resource: Resource,
         handler: impl Fn(ReadResource, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
@@ -142,7 +144,7 @@ impl Server {
     /// [`Cx::resource_not_found`].
     pub fn resource_template<R, F>(self, template: ResourceTemplate, handler: F) -> Self
     where
-        R: Into<ReadResourceResult>,
+        R: ResourceResult,
         F: Fn(ReadResource, Variables, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
     {
         self.register(|edit| edit.add_template(TemplateEntry::new(template, handler)))
@@ -165,7 +167,7 @@ impl Server {
     /// the handler that renders it.
     ///
     /// A request that lacks a required argument fails before the handler runs.
-    pub fn prompt<R: Into<GetPromptResult>>(
+    pub fn prompt<R: PromptResult>(
         self,
         prompt: Prompt,
         handler: impl Fn(GetPrompt, Cx) -> Result<R, ToolError> + Send + Sync + 'static,

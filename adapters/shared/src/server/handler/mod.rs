@@ -1,6 +1,7 @@
 //! Handlers of every kind as one type, and the job that a handler does for a request.
 
 pub(crate) mod asking;
+pub(crate) mod bounds;
 pub(crate) mod context;
 pub(crate) mod extensions;
 mod once;

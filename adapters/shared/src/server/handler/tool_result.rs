@@ -45,6 +45,8 @@ use crate::server::handler::tool_error::ToolError;
             `CallToolResult`",
     note = "to return a type that implements `Serialize` and `JsonSchema`, wrap it: \
             `Ok(Json(value))`, with the feature `schemars`",
+    note = "in `Json<T>`, `T` derives both traits: \
+            `#[derive(serde::Serialize, schemars::JsonSchema)]`",
     note = "for a handler that is a future, use `tool_async` instead of `tool`, or \
             `tool_with_async` instead of `tool_with`"
 )]
@@ -177,6 +179,7 @@ mod json {
     #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
     pub struct Json<T>(pub T);
 
+    #[diagnostic::do_not_recommend]
     impl<T: JsonSchema + Serialize> IntoToolResult for Json<T> {
         fn into_tool_result(self) -> Result<CallToolResult, ToolError> {
             // The model cannot correct this, so it is an error of the request.

@@ -1,0 +1,3 @@
+//! The attribute is on the type.
+#[mcp_tokio::server]
+pub struct Notes;

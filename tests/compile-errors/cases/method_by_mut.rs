@@ -1,0 +1,14 @@
+//! A tool changes its state without a lock.
+use mcp_blocking::ToolError;
+
+pub struct Notes(Vec<String>);
+
+#[mcp_blocking::server]
+impl Notes {
+    /// Clears the notes.
+    #[tool]
+    fn clear(&mut self) -> Result<(), ToolError> {
+        self.0.clear();
+        Ok(())
+    }
+}

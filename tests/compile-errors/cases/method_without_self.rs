@@ -1,0 +1,13 @@
+//! A tool is no method.
+use mcp_tokio::ToolError;
+
+pub struct Notes;
+
+#[mcp_tokio::server]
+impl Notes {
+    /// Adds a note.
+    #[tool]
+    fn add() -> Result<(), ToolError> {
+        Ok(())
+    }
+}

@@ -1,0 +1,12 @@
+//! A tool has no doc comment.
+use mcp_tokio::ToolError;
+
+pub struct Clock;
+
+#[mcp_tokio::server]
+impl Clock {
+    #[tool]
+    fn now(&self) -> Result<&'static str, ToolError> {
+        Ok("noon")
+    }
+}

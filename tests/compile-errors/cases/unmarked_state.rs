@@ -1,0 +1,8 @@
+//! The methods of a type are added, but none of them is marked.
+use mcp_tokio::{Server, State};
+
+struct Notes;
+
+pub fn server() -> Server {
+    Server::new("s", "1").handlers(&State::new(Notes))
+}
