@@ -51,6 +51,10 @@ impl Incoming {
         Self { cx, deadline: None }
     }
 
+    pub(super) fn into_cx(self) -> AsyncCx {
+        self.cx
+    }
+
     /// Returns the method, such as `tools/call`.
     #[must_use]
     pub fn method(&self) -> &str {

@@ -4,11 +4,16 @@ use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
+use super::function::run_function;
 use super::incoming::Incoming;
 use super::response::Response;
 use crate::BoxFuture;
 use crate::exec::pace::Pace;
+use crate::exec::workers::catch_panic;
 use crate::server::handler::Job;
+use crate::server::handler::reply::BoxedResult;
+use crate::server::handler::tool_error::ToolError;
+use crate::server::replies::handler_failed;
 
 /// Middleware of a server: code that runs around its requests.
 ///
@@ -86,18 +91,29 @@ impl Next {
     /// If the handler panics, the response is an internal error. The future does nothing until it
     /// is polled; dropping it ends the request's inner layers and an asynchronous handler.
     pub async fn run(mut self, request: Incoming) -> Response {
-        let Some(layer) = self.layers.stack.get(self.index).cloned() else {
-            return self.job.run(request).await;
-        };
-        self.index += 1;
         let state = Arc::clone(&request.cx().request);
-        layer.call(request, self).await.for_method_of(&state.request)
+        let response = match self.layers.stack.get(self.index).cloned() {
+            Some(layer) => {
+                self.index += 1;
+                layer.call(request, self).await
+            }
+            None => match self.job {
+                Job::Async(job) => outcome(catch_panic(job(request.into_cx())).await),
+                Job::Sync(job) => outcome(run_function(request, job)),
+            },
+        };
+        response.for_method_of(&state.request)
     }
 
     /// Returns whether the handler is a function, which the layers cannot interrupt.
     pub(super) const fn is_function(&self) -> bool {
         matches!(self.job, Job::Sync(_))
     }
+}
+
+/// Returns the response for the outcome of a handler; `None` if it panicked.
+fn outcome(outcome: Option<Result<BoxedResult, ToolError>>) -> Response {
+    Response(outcome.unwrap_or_else(|| Err(ToolError::refused(handler_failed()))))
 }
 
 impl fmt::Debug for Next {

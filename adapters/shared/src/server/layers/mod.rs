@@ -59,8 +59,8 @@
 //! A server without layers does nothing for them. Each layer allocates its future.
 
 mod concurrency_limit;
+mod function;
 mod incoming;
-mod job;
 mod layer;
 mod observe;
 mod rate_limit;

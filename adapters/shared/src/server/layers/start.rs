@@ -43,7 +43,8 @@ pub(in crate::server) fn start(layers: &Arc<Layers>, cx: Cx, job: Job, pace: &Ar
     let is_function = next.is_function();
     let run = async move {
         let request = &cx.request;
-        let served = next.run(Incoming::new(AsyncCx(cx.clone())));
+        // Boxed because the futures around it would otherwise move it several times.
+        let served = Box::pin(next.run(Incoming::new(AsyncCx(cx.clone()))));
         let served = request.link.trace.instrument_handler(&request.request.method, served);
         let response = request.cancelled.run_until_set(catch_panic(served)).await?;
         Some(encode(&cx, response.map(|response| response.0)))

@@ -6,8 +6,8 @@ use std::time::Duration;
 use futures_lite::future::or;
 use mcp_proto::schema::{CallTool, ClientRequest};
 
+use super::function::timed_out;
 use super::incoming::{Deadline, Incoming};
-use super::job::timed_out;
 use super::layer::{Layer, Next};
 use super::response::Response;
 use crate::BoxFuture;

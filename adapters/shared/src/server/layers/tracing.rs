@@ -19,7 +19,7 @@ use crate::outcome::Outcome;
 ///
 /// | field | value |
 /// |---|---|
-/// | `otel.kind`, `otel.name` | `server`, and the name of the span: the method and the tool or prompt |
+/// | `otel.kind`, `otel.name` | `server`; the method with the name of the tool or prompt |
 /// | `mcp.method.name` | the method, such as `tools/call` |
 /// | `mcp.protocol.version` | the protocol revision of the request |
 /// | `gen_ai.tool.name`, `gen_ai.prompt.name`, `mcp.resource.uri` | what the request names |

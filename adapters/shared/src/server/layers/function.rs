@@ -1,4 +1,4 @@
-//! Runs the handler of a request inside of its layers.
+//! Runs a function that handles a request, until it returns or until its deadline.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
@@ -10,26 +10,21 @@ use std::time::Duration;
 use mcp_proto::Request;
 
 use super::incoming::{Deadline, Incoming, name_of};
-use super::response::Response;
-use crate::exec::workers::catch_panic;
-use crate::server::handler::Job;
 use crate::server::handler::context::{AsyncCx, Cx};
 use crate::server::handler::reply::BoxedResult;
 use crate::server::handler::tool_error::ToolError;
-use crate::server::replies::{give_up, handler_failed};
+use crate::server::replies::give_up;
 
-impl Job {
-    pub(super) async fn run(self, request: Incoming) -> Response {
-        let cx = request.cx().clone();
-        let outcome = match self {
-            Self::Async(job) => catch_panic(async move { job(cx).await }).await,
-            Self::Sync(job) => match request.deadline {
-                Some(deadline) => run_until(deadline, &cx, job),
-                None => catch_unwind(AssertUnwindSafe(|| job(cx.0))).ok(),
-            },
-        };
-        let outcome = outcome.unwrap_or_else(|| Err(ToolError::refused(handler_failed())));
-        Response(outcome).for_method_of(&request.cx().request.request)
+/// Runs a function that handles a request; returns `None` if it panics.
+pub(super) fn run_function(
+    request: Incoming,
+    job: impl FnOnce(Cx) -> Result<BoxedResult, ToolError>,
+) -> Option<Result<BoxedResult, ToolError>> {
+    let deadline = request.deadline;
+    let cx = request.into_cx();
+    match deadline {
+        Some(deadline) => run_until(deadline, &cx, job),
+        None => catch_unwind(AssertUnwindSafe(|| job(cx.0))).ok(),
     }
 }
 
