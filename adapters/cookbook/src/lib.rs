@@ -1,0 +1,159 @@
+//! A server for the notes of several users, in a SQLite database.
+//!
+//! The programs in `examples` serve it over stdin and stdout (`sqlite_notes`) and inside a web
+//! server with access tokens (`axum_notes`).
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use mcp_blocking::proto::Principal;
+use mcp_blocking::proto::catalog::Variables;
+use mcp_blocking::proto::schema::{
+    Complete, PromptMessage, ReadResource, Resource, ResourceContents, Role,
+};
+use mcp_blocking::{Cx, Json, Page, Server, State, ToolError};
+use rusqlite::{Connection, OptionalExtension as _};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The URI template of a note.
+const NOTE: &str = "note://{id}";
+
+struct Notes {
+    database: Mutex<Connection>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Add {
+    /// What to remember.
+    text: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Find {
+    /// A part of the text of the notes.
+    part: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Delete {
+    /// The number of the note.
+    id: i64,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Note {
+    id: i64,
+    text: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Found {
+    notes: Vec<Note>,
+}
+
+/// Creates the server. Each user sees only their own notes.
+///
+/// # Errors
+/// Fails if the database has no table for notes and none can be created.
+pub fn server(database: Connection) -> Result<Server, rusqlite::Error> {
+    database.execute_batch(
+        "CREATE TABLE IF NOT EXISTS note (id INTEGER PRIMARY KEY, owner TEXT, text TEXT)",
+    )?;
+    let notes = State::new(Notes { database: Mutex::new(database) });
+    let server = Server::new("notes", "1.0.0").declare_list_changed();
+    Ok(server.handlers(&notes).list_resources(notes.handler(Notes::list)).template_completion(
+        NOTE,
+        "id",
+        notes.handler(Notes::complete),
+    ))
+}
+
+#[mcp_blocking::server]
+impl Notes {
+    /// Adds a note.
+    #[tool(destructive = false)]
+    fn add(&self, add: Add, cx: Cx) -> Result<Json<Note>, ToolError> {
+        let database = self.database();
+        let note = (owner(&cx), &add.text);
+        database.execute("INSERT INTO note (owner, text) VALUES (?1, ?2)", note)?;
+        Ok(Json(Note { id: database.last_insert_rowid(), text: add.text }))
+    }
+
+    /// Finds the notes that contain a text.
+    #[tool(read_only)]
+    fn find(&self, find: Find, cx: Cx) -> Result<Json<Found>, ToolError> {
+        Ok(Json(Found { notes: self.all(&find.part, &cx)? }))
+    }
+
+    /// Deletes a note, if the user agrees.
+    #[tool(destructive)]
+    fn delete(&self, delete: Delete, cx: Cx) -> Result<&'static str, ToolError> {
+        let note = self.note(delete.id, &cx)?.ok_or("no such note")?;
+        if !cx.confirm("delete", &format!("Delete “{}”?", note.text))? {
+            return Ok("not deleted");
+        }
+        self.database().execute("DELETE FROM note WHERE id = ?1", [note.id])?;
+        cx.changes().resource_updated(&format!("note://{}", note.id))?;
+        Ok("deleted")
+    }
+
+    /// A note, by its number.
+    #[resource("note://{id}", mime_type = "text/plain")]
+    fn read(
+        &self,
+        read: ReadResource,
+        variables: Variables,
+        cx: Cx,
+    ) -> Result<ResourceContents, ToolError> {
+        let id = variables.text("id").and_then(|id| id.parse().ok());
+        let note = id.map(|id| self.note(id, &cx)).transpose()?.flatten();
+        let note = note.ok_or_else(|| cx.resource_not_found(&read.uri))?;
+        Ok(ResourceContents::text(read.uri, note.text))
+    }
+
+    /// Summarizes all notes.
+    #[prompt]
+    fn summarize(&self, cx: Cx) -> Result<PromptMessage, ToolError> {
+        let texts: Vec<_> = self.all("", &cx)?.into_iter().map(|note| note.text).collect();
+        let request = format!("Summarize these notes:\n{}", texts.join("\n"));
+        Ok(PromptMessage::new(Role::User, request))
+    }
+}
+
+impl Notes {
+    fn list(&self, _cursor: Option<String>, cx: Cx) -> Result<Page<Resource>, ToolError> {
+        let notes = self.all("", &cx)?.into_iter();
+        let notes = notes.map(|note| Resource::new(format!("note://{}", note.id), note.text));
+        Ok(Page::new(notes.collect()))
+    }
+
+    fn complete(&self, complete: Complete, cx: Cx) -> Result<Vec<String>, ToolError> {
+        let ids = self.all("", &cx)?.into_iter().map(|note| note.id.to_string());
+        Ok(ids.filter(|id| id.starts_with(&*complete.argument.value)).collect())
+    }
+
+    fn all(&self, part: &str, cx: &Cx) -> Result<Vec<Note>, rusqlite::Error> {
+        let database = self.database();
+        let mut select = database
+            .prepare("SELECT id, text FROM note WHERE owner = ?1 AND instr(text, ?2) > 0")?;
+        select.query_map((owner(cx), part), note_of)?.collect()
+    }
+
+    fn note(&self, id: i64, cx: &Cx) -> Result<Option<Note>, rusqlite::Error> {
+        let select = "SELECT id, text FROM note WHERE owner = ?1 AND id = ?2";
+        self.database().query_row(select, (owner(cx), id), note_of).optional()
+    }
+
+    fn database(&self) -> MutexGuard<'_, Connection> {
+        self.database.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn note_of(row: &rusqlite::Row<'_>) -> Result<Note, rusqlite::Error> {
+    Ok(Note { id: row.get(0)?, text: row.get(1)? })
+}
+
+/// Returns who is asking: the authenticated user over HTTP, and one user over stdio.
+fn owner(cx: &Cx) -> &str {
+    cx.principal().map_or("", Principal::id)
+}
