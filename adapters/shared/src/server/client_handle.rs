@@ -2,14 +2,19 @@
 
 use std::fmt;
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
-use mcp_proto::schema::Level;
+use futures_lite::future::block_on;
+use mcp_proto::schema::{Decode as _, Level, ServerRequest};
 use mcp_proto::server::{Command, Server as Machine};
-use mcp_proto::{Misuse, Peer, Principal, Raw};
+use mcp_proto::{CallError, CallId, CallOptions, Misuse, Peer, Principal, Raw};
 use serde::Serialize;
 
+use crate::error::Error;
+use crate::exec::watched::Watched;
+use crate::exec::workers::is_sole_driver;
 use crate::server::handler::context::{Cx, HandlerLink as _};
-use crate::transport::link::Link;
+use crate::transport::link::{Link, State};
 
 /// A client that is connected to a server, for use outside of a request.
 ///
@@ -101,6 +106,69 @@ impl ClientHandle {
         link.apply(Command::Log { incoming: None, level, logger: None, data })
     }
 
+    /// Sends a request to the client and blocks until its result arrives.
+    ///
+    /// Use it in callbacks, on other threads, and in handlers that are functions. `request` is, for
+    /// example, a [`ListRoots`](mcp_proto::schema::ListRoots), a
+    /// [`CreateMessage`](mcp_proto::schema::CreateMessage), or a
+    /// [`Ping`](mcp_proto::schema::Ping). A handler that needs input for its own request calls
+    /// [`Cx::ask`] instead, which works in every revision.
+    ///
+    /// ```
+    /// use mcp_adapter::Server;
+    /// use mcp_adapter::proto::schema::ListRoots;
+    ///
+    /// let server = Server::new("notes", "1.0.0").on_roots_changed(|client| {
+    ///     if let Ok(listed) = client.request(ListRoots::new()) {
+    ///         println!("{} roots", listed.roots.len());
+    ///     }
+    /// });
+    /// # drop(server);
+    /// ```
+    ///
+    /// # Errors
+    /// Fails with
+    /// - [`Error::Misuse`] if the request cannot be sent: with [`Misuse::Unsupported`] in the
+    ///   modern era (from revision 2026-07-28), in which servers send no requests; with
+    ///   [`Misuse::Undeclared`] if the client lacks the required capability; with
+    ///   [`Misuse::Closed`] if the connection has ended; with [`Misuse::Blocked`] on a driving
+    ///   thread (see [`Server`](crate::Server)) that no other thread can replace;
+    /// - [`Error::Call`] if the client returns an error, the connection ends, or no response
+    ///   arrives within [`Limits::call_timeout`](mcp_proto::Limits::call_timeout) (60 s unless
+    ///   changed);
+    /// - [`Error::Decode`] if the result does not match the method.
+    pub fn request<Q: ServerRequest + Send + Sync>(&self, request: Q) -> Result<Q::Result, Error> {
+        if is_sole_driver() {
+            return Err(Misuse::Blocked.into());
+        }
+        block_on(self.request_async(request))
+    }
+
+    /// Sends a request to the client and waits for its result.
+    ///
+    /// Like [`request`](Self::request), but does not block. Dropping the future cancels the
+    /// request.
+    ///
+    /// # Errors
+    /// Fails under the conditions listed for [`request`](Self::request).
+    pub async fn request_async<Q: ServerRequest + Send + Sync>(
+        &self,
+        request: Q,
+    ) -> Result<Q::Result, Error> {
+        let link = self.link()?;
+        let open = Arc::new(OpenCall::default());
+        let send = |state: &mut State<Machine>, now| {
+            let command = Command::call(&request, CallOptions::default());
+            let call = state.connection.call(now, command)?;
+            state.role.insert_call(call, Arc::clone(&open));
+            Ok(call)
+        };
+        let call = link.with_room(REQUEST_PATIENCE, send).await?;
+        let _cancel = CancelOnDrop { link, call };
+        let outcome = open.when(Option::take).await;
+        Ok(Q::Result::decode(&outcome?)?)
+    }
+
     /// Returns the connection, if it is open and has a session.
     fn link(&self) -> Result<Arc<Link<Machine>>, Misuse> {
         let link = self.link.upgrade().ok_or(Misuse::Closed)?;
@@ -108,6 +176,25 @@ impl ClientHandle {
             return Err(Misuse::Unsupported);
         }
         Ok(link)
+    }
+}
+
+/// How long a request waits for room in the output queue.
+const REQUEST_PATIENCE: Duration = Duration::from_secs(10);
+
+/// A request to the client, and its outcome once it has ended.
+pub(crate) type OpenCall = Watched<Option<Result<Raw, CallError>>>;
+
+/// Cancels a request to the client when dropped, unless it has ended.
+struct CancelOnDrop {
+    link: Arc<Link<Machine>>,
+    call: CallId,
+}
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        let _ended =
+            self.link.apply(Command::Cancel { call: self.call, reason: "no longer wanted" });
     }
 }
 

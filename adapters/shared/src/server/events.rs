@@ -1,5 +1,6 @@
 //! The events of a server's connection: requests become jobs, and their outcomes replies.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
@@ -9,8 +10,8 @@ use futures_lite::future::or;
 use mcp_proto::schema::{ClientNotification as _, RootsListChanged};
 use mcp_proto::server::{Command, Event, Server as Machine};
 use mcp_proto::{
-    Change, CloseReason, Context, ErrorObject, IncomingId, Instant, Method, Misuse, OwnedCommand,
-    Principal, Raw, Request, Violation,
+    CallId, Change, CloseReason, Context, ErrorObject, IncomingId, Instant, Method, Misuse,
+    OwnedCommand, Principal, Raw, Request, Violation,
 };
 
 use crate::BoxFuture;
@@ -21,7 +22,7 @@ use crate::exec::pace::Pace;
 use crate::exec::workers::{Workers, catch_panic};
 use crate::process::signals::{self, Closeable};
 use crate::server::changes::Changes;
-use crate::server::client_handle::ClientHandle;
+use crate::server::client_handle::{ClientHandle, OpenCall};
 use crate::server::handler::context::{AsyncCx, Cx, HandlerLink, RequestState};
 use crate::server::handler::extensions::Extensions;
 use crate::server::handler::reply::HandlerReply;
@@ -92,6 +93,8 @@ pub struct ServerState {
     pending_changes: PendingChanges,
     /// The client, if it is authenticated. All messages of a connection have one sender.
     pub(crate) principal: Option<Principal>,
+    /// The requests to the client that are not part of a request from it.
+    calls: BTreeMap<CallId, Arc<OpenCall>>,
 }
 
 /// The connection of a server to one client.
@@ -229,6 +232,12 @@ impl HandlerLink for Arc<Link<Machine>> {
     }
 }
 
+impl ServerState {
+    pub(crate) fn insert_call(&mut self, call: CallId, open: Arc<OpenCall>) {
+        self.calls.insert(call, open);
+    }
+}
+
 impl OnTransport for Machine {
     type Http = ServerHttp;
 }
@@ -260,6 +269,12 @@ impl LinkRole for Machine {
                 let cancelled = link.lock().role.running.remove(&incoming);
                 if let Some(cancelled) = cancelled {
                     cancelled.set();
+                }
+            }
+            Event::Completed { call, outcome } => {
+                let open = link.lock().role.calls.remove(&call);
+                if let Some(open) = open {
+                    open.change(|result| *result = Some(outcome));
                 }
             }
             Event::Notification { method, params } if link.shared.callback_threads.has_room() => {

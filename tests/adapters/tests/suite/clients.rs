@@ -3,14 +3,15 @@
 use std::sync::Mutex;
 use std::sync::mpsc::channel;
 
-use mcp_adapter::proto::schema::Level;
-use mcp_adapter::proto::{Capability, Misuse, Revision};
-use mcp_adapter::{Client, ClientHandle, Server};
+use mcp_adapter::proto::schema::{CreateMessage, Level, ListRoots, Ping, Root};
+use mcp_adapter::proto::{CallError, Capability, Misuse, Revision};
+use mcp_adapter::{Client, ClientHandle, Error, Server};
 use mcp_adapter_tests::{
     Runtime, call_by_hand, client, pair, raw, rows, serve_by_hand, server, shop, success, tool,
 };
 use serde_json::{Value, json};
 use smol::channel::{Receiver, unbounded};
+use smol::future::poll_once;
 
 rows! {
     notifications_reach_the_application_in_order,
@@ -18,6 +19,8 @@ rows! {
     a_slow_callback_loses_no_notification,
     a_session_receives_log_messages_outside_of_requests,
     log_messages_of_the_modern_era_belong_to_requests,
+    a_server_asks_a_session_outside_of_requests,
+    a_request_ends_with_its_connection_and_when_dropped,
     a_handle_outlives_its_connection,
 }
 
@@ -138,6 +141,45 @@ async fn log_messages_of_the_modern_era_belong_to_requests<R: Runtime>() {
     let handle = handles.recv().await.unwrap();
     assert_eq!(name(&handle), "row");
     assert_eq!(handle.log(Level::Error, "outside"), Err(Misuse::Unsupported));
+    let asked = handle.request_async(ListRoots::new()).await;
+    assert!(matches!(asked, Err(Error::Misuse(Misuse::Unsupported))), "{asked:?}");
+}
+
+async fn a_server_asks_a_session_outside_of_requests<R: Runtime>() {
+    let (says, listed) = unbounded();
+    let server = shop().on_roots_changed(move |client| {
+        client.request(Ping::new()).unwrap();
+        let refused = client.request(CreateMessage::new(Vec::new(), 1)).map(drop);
+        assert!(matches!(refused, Err(Error::Misuse(Misuse::Undeclared))), "{refused:?}");
+        let roots = client.request(ListRoots::new()).unwrap().roots;
+        says.try_send(roots.iter().map(|root| root.uri.clone()).collect::<Vec<_>>()).unwrap();
+    });
+    let client = client()
+        .revisions(&Revision::LEGACY)
+        .on_roots(|_| vec![Root::new("file:///home")])
+        .declare(Capability::RootsListChanged);
+    let (connection, serving) = pair::<R>(client, server).await;
+    connection.notify_raw("notifications/roots/list_changed", None).await.unwrap();
+    assert_eq!(listed.recv().await.unwrap(), ["file:///home"]);
+    connection.clone().close().await.unwrap();
+    serving.ends_well().await;
+}
+
+async fn a_request_ends_with_its_connection_and_when_dropped<R: Runtime>() {
+    let (server, handles) = host();
+    let (hand, _serving) = serve_by_hand::<R>(server).await;
+    let handle = handles.recv().await.unwrap();
+    let mut asking = Box::pin(handle.request_async(Ping::new()));
+    assert!(poll_once(&mut asking).await.is_none());
+    let hand = call_by_hand(hand, |hand| assert_eq!(hand.hear()["method"], "ping")).await;
+    drop(asking);
+    let cancelled = "notifications/cancelled";
+    let hand = call_by_hand(hand, move |hand| assert_eq!(hand.hear()["method"], cancelled)).await;
+    let mut asking = Box::pin(handle.request_async(Ping::new()));
+    assert!(poll_once(&mut asking).await.is_none());
+    drop(hand);
+    let lost = asking.await;
+    assert!(matches!(lost, Err(Error::Call(CallError::Lost))), "{lost:?}");
 }
 
 async fn a_handle_outlives_its_connection<R: Runtime>() {
