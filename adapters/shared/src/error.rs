@@ -35,10 +35,12 @@ pub enum Error {
     Start {
         /// The reason why the connection could not be opened.
         why: CloseReason,
+        /// The program of the server's process; `None` unless the server was started by `spawn`.
+        program: Option<Box<str>>,
         /// The exit status of the server's process, if it exited.
         status: Option<ExitStatus>,
         /// The last lines, at most 32, that the server wrote to stderr.
-        stderr: Vec<String>,
+        stderr: Box<[String]>,
         /// Whether the server closed the connection in response to the initial `server/discover`
         /// probe.
         ///
@@ -123,10 +125,13 @@ impl fmt::Display for Error {
             Self::Misuse(error) => error.fmt(f),
             Self::Output(error) => error.fmt(f),
             Self::List(error) => error.fmt(f),
-            Self::Start { why, status, stderr, probed, http } => {
-                match http {
-                    Some(http) => write!(f, "no session with {}: {why}", http.url)?,
-                    None => write!(f, "the server did not start: {why}")?,
+            Self::Start { why, program, status, stderr, probed, http } => {
+                match (http, program) {
+                    (Some(http), _) => write!(f, "no session with {}: {why}", http.url)?,
+                    (None, Some(program)) => {
+                        write!(f, "the server `{program}` did not start: {why}")?;
+                    }
+                    (None, None) => write!(f, "the server did not start: {why}")?,
                 }
                 if let CloseReason::Fault(Fault::Unreachable(error)) = why {
                     f.write_str(remedy(error))?;
@@ -142,7 +147,7 @@ impl fmt::Display for Error {
                         " when its era was probed: for a legacy server, use `Client::expect_era`",
                     )?;
                 }
-                for line in stderr {
+                for line in &**stderr {
                     write!(f, "\n  stderr: {line}")?;
                 }
                 Ok(())

@@ -136,8 +136,9 @@ impl Client {
     /// Calls `callback` with each [log message] from the server.
     ///
     /// [`set_log_level`](crate::Connection::set_log_level) selects the messages that the server
-    /// sends. `callback` runs in turn with that of [`on_notification`](Self::on_notification), under
-    /// the same limits. That callback receives only malformed log messages then.
+    /// sends. `callback` runs like that of [`on_notification`](Self::on_notification), never
+    /// concurrently with it for one connection, and shares its queue. The callback for
+    /// notifications then receives only malformed log messages.
     ///
     /// [log message]: https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/logging
     ///

@@ -22,6 +22,8 @@ pub(crate) type LineSink = Box<dyn Fn(&str) + Send>;
 #[derive(Debug)]
 pub(crate) struct Child {
     id: u32,
+    /// The program, as named by the command that started it.
+    program: Box<str>,
     state: Watched<ChildState>,
 }
 
@@ -52,6 +54,7 @@ impl Child {
         let pipes = (process.stdin.take(), process.stdout.take(), process.stderr.take());
         let child = Arc::new(Self {
             id: process.id(),
+            program: command.get_program().to_string_lossy().into(),
             state: Watched::new(ChildState {
                 process: Some(process),
                 status: None,
@@ -82,6 +85,11 @@ impl Child {
         let watched = Arc::clone(self);
         let started = thread::Builder::new().name("mcp-child".into()).spawn(move || watched.reap());
         started.map(drop).inspect_err(|_| self.kill_and_reap())
+    }
+
+    /// Returns the program, as named by the command that started it.
+    pub(crate) const fn program(&self) -> &str {
+        &self.program
     }
 
     /// Returns how the child exited, if it has.

@@ -97,7 +97,8 @@ async fn the_stderr_of_a_failed_start_is_reported<R: Runtime>() {
         panic!("{failed:?}")
     };
     assert_eq!(status.code(), Some(7));
-    assert_eq!(*stderr, (69..=100).map(|line| format!("line {line}")).collect::<Vec<_>>());
+    assert!(failed.to_string().starts_with("the server `sh` did not start: "), "{failed}");
+    assert_eq!(**stderr, (69..=100).map(|line| format!("line {line}")).collect::<Vec<_>>());
 }
 
 async fn a_child_that_exits_fails_its_calls_at_once_and_says_how<R: Runtime>() {

@@ -199,7 +199,8 @@ impl Connection {
         self.inner.end();
         self.wait_ended().await;
         let status = self.inner.child.as_ref().and_then(|child| child.status());
-        Error::Start { why, status, stderr: self.stderr(), probed, http: None }
+        let program = self.inner.child.as_ref().map(|child| child.program().into());
+        Error::Start { why, program, status, stderr: self.stderr().into(), probed, http: None }
     }
 }
 
