@@ -86,8 +86,8 @@ impl Server {
     ///
     /// By default, a URI is accepted if it belongs to a registered resource or matches a resource
     /// template that is [visible](Self::visible_to) to the sender. If only some principals may read
-    /// a resource, refuse the subscriptions of others: [`Changes::resource_updated`] notifies all
-    /// subscribers.
+    /// a resource, refuse the subscriptions of others:
+    /// [`Changes::resource_updated`](crate::Changes::resource_updated) notifies all subscribers.
     ///
     /// ```
     /// use mcp_adapter::Server;
