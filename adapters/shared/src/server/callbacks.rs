@@ -33,7 +33,7 @@ impl Server {
         mut self,
         callback: impl Fn(&str, Option<&Raw>, &ClientHandle) + Send + Sync + 'static,
     ) -> Self {
-        self.callbacks.on_notification = Some(Arc::new(callback));
+        Arc::make_mut(&mut self.callbacks).on_notification = Some(Arc::new(callback));
         self
     }
 
@@ -47,7 +47,7 @@ impl Server {
         mut self,
         callback: impl Fn(&ClientHandle) + Send + Sync + 'static,
     ) -> Self {
-        self.callbacks.on_roots_changed = Some(Arc::new(callback));
+        Arc::make_mut(&mut self.callbacks).on_roots_changed = Some(Arc::new(callback));
         self
     }
 
@@ -56,7 +56,7 @@ impl Server {
     /// `callback` runs like that of [`on_notification`](Self::on_notification). Sessions exist in
     /// the legacy era only (revisions up to 2025-11-25).
     pub fn on_session(mut self, callback: impl Fn(&ClientHandle) + Send + Sync + 'static) -> Self {
-        self.callbacks.on_session = Some(Arc::new(callback));
+        Arc::make_mut(&mut self.callbacks).on_session = Some(Arc::new(callback));
         self
     }
 
@@ -73,7 +73,7 @@ impl Server {
         callback: impl Fn(&SubscriptionChange) + Send + Sync + 'static,
     ) -> Self {
         self.builder.has_subscriptions = true;
-        self.callbacks.on_watch = Some(Arc::new(callback));
+        Arc::make_mut(&mut self.callbacks).on_watch = Some(Arc::new(callback));
         self
     }
 
@@ -103,7 +103,7 @@ impl Server {
         mut self,
         accept: impl Fn(&str, &SubscriptionCx<'_>) -> bool + Send + Sync + 'static,
     ) -> Self {
-        self.callbacks.accept_subscription = Some(Arc::new(accept));
+        Arc::make_mut(&mut self.callbacks).accept_subscription = Some(Arc::new(accept));
         self
     }
 
@@ -113,7 +113,7 @@ impl Server {
     /// [`on_subscription`](Self::on_subscription) never run concurrently. While callbacks of 1,024
     /// connections wait for a thread, further violations are not reported.
     pub fn on_violation(mut self, callback: impl Fn(&Violation) + Send + Sync + 'static) -> Self {
-        self.callbacks.on_violation = Some(Arc::new(callback));
+        Arc::make_mut(&mut self.callbacks).on_violation = Some(Arc::new(callback));
         self
     }
 }

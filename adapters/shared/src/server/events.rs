@@ -72,7 +72,7 @@ pub struct ServerShared {
     pub(crate) checks: ToolChecks,
     pub(crate) workers: Workers,
     pub(crate) callback_threads: Callbacks,
-    pub(crate) callbacks: ServerCallbacks,
+    pub(crate) callbacks: Arc<ServerCallbacks>,
     /// The middleware around requests; `None` if there is none.
     pub(crate) layers: Option<Arc<Layers>>,
     /// Decides which entries a caller sees; `None` shows all.

@@ -100,7 +100,7 @@ pub struct Server {
     recorder: Recorder,
     exit_with_parent: bool,
     pipe_bytes: Option<usize>,
-    callbacks: ServerCallbacks,
+    callbacks: Arc<ServerCallbacks>,
     layers: Option<Arc<Layers>>,
     entry_filter: Option<EntryFilter>,
 }
@@ -116,7 +116,7 @@ impl Server {
             recorder: Recorder::default(),
             exit_with_parent: false,
             pipe_bytes: None,
-            callbacks: ServerCallbacks::default(),
+            callbacks: Arc::default(),
             layers: None,
             entry_filter: None,
         };
@@ -410,7 +410,7 @@ impl Server {
             changes: self.builder.changes.clone(),
             sealing: self.builder.sealing.clone(),
             checks: self.builder.changes.checks(),
-            callbacks: self.callbacks.clone(),
+            callbacks: Arc::clone(&self.callbacks),
             callback_threads: self.callbacks(Arc::clone(&runtime)).manual(clock.is_manual()),
             workers: Workers::new(Arc::clone(&self.threads), runtime)
                 .manual(clock.is_manual())
