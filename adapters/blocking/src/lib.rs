@@ -81,8 +81,9 @@ pub use mcp_adapter::private_file;
 pub use mcp_adapter::{
     AsyncClientCx, AsyncCx, BoxFuture, CallEnd, CallerCx, CatalogEdit, Changed, Changes, Client,
     ClientCx, ClientHandle, Cx, EditError, Error, FormAnswer, Handlers, IntoToolResult, ListError,
-    ManualServer, OutgoingCall, PromptEntry, PromptResult, ResourceEntry, ResourceResult, Server,
-    State, SubscriptionChange, SubscriptionCx, TemplateEntry, ToolEntry, ToolError, layers, proto,
+    ManualServer, OutgoingCall, Page, PromptEntry, PromptResult, ResourceEntry, ResourceResult,
+    Server, State, SubscriptionChange, SubscriptionCx, TemplateEntry, ToolEntry, ToolError, layers,
+    proto,
 };
 #[cfg(feature = "schemars")]
 pub use mcp_adapter::{Json, ToolArguments};

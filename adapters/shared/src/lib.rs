@@ -65,6 +65,7 @@ pub use server::handler::tool_result::IntoToolResult;
 pub use server::handler::tool_result::Json;
 pub use server::handlers::Handlers;
 pub use server::layers;
+pub use server::list_handler::Page;
 pub use server::manual::ManualServer;
 pub use server::subscriptions::{SubscriptionChange, SubscriptionCx};
 pub use server::visibility::CallerCx;

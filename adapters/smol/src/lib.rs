@@ -94,9 +94,9 @@ pub use mcp_adapter::private_file;
 pub use mcp_adapter::{
     AsyncClientCx, AsyncCx, BoxFuture, Call, CallEnd, CallerCx, CatalogEdit, Changed, Changes,
     Client, ClientCx, ClientHandle, Connection, Cx, EditError, Error, FormAnswer, Handlers,
-    IntoToolResult, ListError, ManualServer, OutgoingCall, Pending, ProgressUpdates, PromptEntry,
-    PromptResult, ResourceEntry, ResourceResult, Server, State, Subscription, SubscriptionChange,
-    SubscriptionCx, TemplateEntry, ToolEntry, ToolError, layers, proto,
+    IntoToolResult, ListError, ManualServer, OutgoingCall, Page, Pending, ProgressUpdates,
+    PromptEntry, PromptResult, ResourceEntry, ResourceResult, Server, State, Subscription,
+    SubscriptionChange, SubscriptionCx, TemplateEntry, ToolEntry, ToolError, layers, proto,
 };
 #[cfg(feature = "schemars")]
 pub use mcp_adapter::{Json, ToolArguments};

@@ -18,6 +18,7 @@ use crate::server::handler::bounds::{PromptResult, ResourceResult};
 use crate::server::handler::context::AsyncCx;
 use crate::server::handler::tool_error::ToolError;
 use crate::server::handler::tool_result::IntoToolResult;
+use crate::server::list_handler::{Page, listed};
 
 /// Registration of asynchronous handlers.
 ///
@@ -99,6 +100,20 @@ impl Server {
         F: Future<Output = Result<R, ToolError>> + Send + 'static,
     {
         self.register(|edit| edit.add_template(TemplateEntry::new_async(template, handler)))
+    }
+
+    /// Lists resources with an asynchronous handler; see [`list_resources`](Self::list_resources).
+    pub fn list_resources_async<F>(
+        self,
+        handler: impl Fn(Option<String>, AsyncCx) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Result<Page<Resource>, ToolError>> + Send + 'static,
+    {
+        self.with_resource_lister(HandlerFn::future(move |cursor, cx: AsyncCx| {
+            let page = handler(cursor, cx.clone());
+            async move { Ok(listed(page.await?, &cx)) }
+        }))
     }
 
     /// Sets an asynchronous completion handler for a variable of a resource template.

@@ -25,6 +25,10 @@ pub(crate) struct Builder {
     pub(crate) has_subscriptions: bool,
     /// Lists of all kinds are declared, because a handle may add their first entries later.
     pub(crate) has_changes: bool,
+    /// Change notifications are declared for lists with entries.
+    pub(crate) has_list_changed: bool,
+    /// A handler lists resources.
+    pub(crate) has_resource_lister: bool,
     /// The first invalid entry, and what is wrong with it.
     error: Option<String>,
 }
@@ -38,6 +42,8 @@ impl Builder {
             extra: Vec::new(),
             has_subscriptions: false,
             has_changes: false,
+            has_list_changed: false,
+            has_resource_lister: false,
             error: None,
         }
     }
@@ -76,6 +82,13 @@ impl Builder {
         let mut capabilities = self.changes.catalog().capabilities();
         if self.has_changes {
             capabilities = LISTS_CHANGED.into_iter().fold(capabilities, Capabilities::with);
+        }
+        if self.has_resource_lister {
+            let capability = match self.has_list_changed {
+                true => Capability::ResourcesListChanged,
+                false => Capability::Resources,
+            };
+            capabilities = capabilities.with(capability);
         }
         for capability in &self.extra {
             capabilities = capabilities.with(*capability);

@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_lite::future::or;
-use mcp_proto::schema::{ClientNotification as _, RootsListChanged};
+use mcp_proto::schema::{
+    ClientNotification as _, ClientRequest as _, ListResources, RootsListChanged,
+};
 use mcp_proto::server::{Command, Event, Server as Machine};
 use mcp_proto::{
     CallId, Change, CloseReason, Context, ErrorObject, IncomingId, Instant, Method, Misuse,
@@ -30,6 +32,7 @@ use crate::server::handler::round_state::{RoundState, StateSealing};
 use crate::server::handler::{Job, Resolution};
 use crate::server::id_hasher::IncomingMap;
 use crate::server::layers::{self, Layers};
+use crate::server::list_handler::{ResourceLister, list_resources};
 use crate::server::pending_changes::PendingChanges;
 use crate::server::replies::{
     encode, handler_failed, reply_now, send_reply_async, send_reply_blocking,
@@ -75,6 +78,8 @@ pub struct ServerShared {
     pub(crate) callbacks: Arc<ServerCallbacks>,
     /// The middleware around requests; `None` if there is none.
     pub(crate) layers: Option<Arc<Layers>>,
+    /// Lists resources after the registered ones.
+    pub(crate) resource_lister: Option<ResourceLister>,
     /// Decides which entries a caller sees; `None` shows all.
     pub(crate) entry_filter: Option<EntryFilter>,
 }
@@ -355,8 +360,12 @@ fn serve(link: &Arc<Link<Machine>>, incoming: IncomingId, request: Request, cont
         if let Some(acknowledged) = accept_subscription(link, &request, &context) {
             return Ok(Resolution::Answer(Box::new(acknowledged)));
         }
-        let ServerShared { changes, checks, entry_filter, .. } = &link.shared;
+        let is_resource_list = request.method == ListResources::METHOD;
+        let ServerShared { changes, checks, entry_filter, resource_lister, .. } = &link.shared;
         with_view(&changes.catalog(), entry_filter.as_ref(), context.caller.as_deref(), |view| {
+            if let Some(lister) = resource_lister.as_ref().filter(|_| is_resource_list) {
+                return list_resources(lister, view, &request, context.peer.revision);
+            }
             let found = view.lookup(&request, context.peer.revision)?;
             Ok(Resolution::new(found, checks))
         })

@@ -14,6 +14,7 @@ pub(crate) mod handler;
 pub(crate) mod handlers;
 mod id_hasher;
 pub mod layers;
+pub(crate) mod list_handler;
 mod list_settings;
 pub(crate) mod manual;
 mod pending_changes;
@@ -26,7 +27,7 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
-use mcp_proto::schema::{Implementation, Tool};
+use mcp_proto::schema::{Implementation, ListResourcesResult, Tool};
 use mcp_proto::server::{Config, Server as Machine};
 use mcp_proto::stdio::Stdio;
 use mcp_proto::{Capability, Instant, Limits, Raw};
@@ -39,7 +40,9 @@ use crate::server::builder::Builder;
 use crate::server::catalog_edit::{CatalogEdit, EditError};
 use crate::server::changes::Changes;
 use crate::server::events::{ServerCallbacks, ServerShared, Serving};
+use crate::server::handler::HandlerFn;
 use crate::server::layers::{Layer, Layers};
+use crate::server::list_handler::ResourceLister;
 use crate::server::visibility::EntryFilter;
 use crate::trace::Trace;
 use crate::transport::link::{Link, Transport};
@@ -103,6 +106,7 @@ pub struct Server {
     callbacks: Arc<ServerCallbacks>,
     layers: Option<Arc<Layers>>,
     entry_filter: Option<EntryFilter>,
+    resource_lister: Option<ResourceLister>,
 }
 
 impl Server {
@@ -119,6 +123,7 @@ impl Server {
             callbacks: Arc::default(),
             layers: None,
             entry_filter: None,
+            resource_lister: None,
         };
         server.page_max(100)
     }
@@ -192,6 +197,7 @@ impl Server {
     /// subscriptions are also declared if there are resources. Use [`Changes`] to send the
     /// notifications.
     pub fn declare_list_changed(mut self) -> Self {
+        self.builder.has_list_changed = true;
         self.builder.configure(mcp_proto::catalog::Catalog::declare_list_changed);
         self.builder.has_subscriptions = true;
         self
@@ -417,12 +423,23 @@ impl Server {
                 .for_single_request(transport.is_single_request()),
             layers: self.layers.clone(),
             entry_filter: self.entry_filter.clone(),
+            resource_lister: self.resource_lister.clone(),
         };
         Link::over_transport(clock, transport, shared, Trace::new("server", self.trace_payloads))
     }
 }
 
 impl Server {
+    /// Sets the handler that lists resources after the registered ones.
+    fn with_resource_lister(
+        mut self,
+        lister: HandlerFn<Option<String>, ListResourcesResult>,
+    ) -> Self {
+        self.builder.has_resource_lister = true;
+        self.resource_lister = Some(Arc::new(lister.named("the list of resources")));
+        self
+    }
+
     /// Registers an entry. The start of the server reports the first error.
     fn register(
         mut self,

@@ -16,6 +16,7 @@ use crate::server::handler::bounds::{PromptResult, ResourceResult};
 use crate::server::handler::context::Cx;
 use crate::server::handler::tool_error::ToolError;
 use crate::server::handler::tool_result::IntoToolResult;
+use crate::server::list_handler::{Page, listed};
 
 /// Registration of handlers that are functions. They may block; see [`Server`] for where they run.
 impl Server {
@@ -148,6 +149,50 @@ impl Server {
         F: Fn(ReadResource, Variables, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
     {
         self.register(|edit| edit.add_template(TemplateEntry::new(template, handler)))
+    }
+
+    /// Lists resources that are too many or too changeable to be registered.
+    ///
+    /// Clients receive the registered resources first, then the pages of `handler`, which receives
+    /// `None` for its first page and then the cursor of its previous page. The cursor comes from
+    /// the client, so check it. Keep pages well below the message size that clients accept.
+    /// Resources that the caller may not [see](Self::visible_to) are removed from a page. All pages
+    /// of the list are private to the user; those of `handler` are not cached.
+    ///
+    /// Requests to read the listed resources need a resource template that matches their URIs, such
+    /// as `{+uri}`, which matches any URI. Its handler must check whether the caller may read the
+    /// resource. Resources are declared, even if none is registered.
+    ///
+    /// ```
+    /// # use mcp_adapter as mcp_tokio;
+    /// use mcp_tokio::proto::schema::{Resource, ResourceContents, ResourceTemplate};
+    /// use mcp_tokio::{Page, Server, ToolError};
+    ///
+    /// let server = Server::new("numbers", "1.0.0")
+    ///     .list_resources(|cursor, _cx| {
+    ///         let first: u64 = cursor.map_or(Ok(0), |cursor| cursor.parse())?;
+    ///         let numbers = (first..first + 10).map(|number| {
+    ///             Resource::new(format!("number://{number}"), number.to_string())
+    ///         });
+    ///         Ok(Page::new(numbers.collect()).next((first + 10).to_string()))
+    ///     })
+    ///     .resource_template(ResourceTemplate::new("{+uri}", "any"), |read, _variables, cx| {
+    ///         let number = read.uri.strip_prefix("number://").and_then(|it| it.parse::<u64>().ok());
+    ///         let number = number.ok_or_else(|| cx.resource_not_found(&read.uri))?;
+    ///         Ok(ResourceContents::text(read.uri, number.to_string()))
+    ///     });
+    /// # drop(server);
+    /// ```
+    pub fn list_resources(
+        self,
+        handler: impl Fn(Option<String>, Cx) -> Result<Page<Resource>, ToolError>
+        + Send
+        + Sync
+        + 'static,
+    ) -> Self {
+        self.with_resource_lister(HandlerFn::function(move |cursor, cx: Cx| {
+            Ok(listed(handler(cursor, cx.clone())?, &cx))
+        }))
     }
 
     /// Sets the completion handler for a variable of a resource template.

@@ -55,3 +55,12 @@ pub(crate) fn with_view<T>(
     let cx = CallerCx { caller };
     read(catalog.visible(&|entry| filter(entry, &cx)))
 }
+
+/// Returns whether `filter` shows an entry to a caller.
+pub(crate) fn is_visible(
+    filter: Option<&EntryFilter>,
+    caller: Option<&Caller>,
+    entry: CatalogEntry<'_>,
+) -> bool {
+    filter.is_none_or(|filter| filter(entry, &CallerCx { caller }))
+}

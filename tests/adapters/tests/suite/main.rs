@@ -20,6 +20,7 @@ mod contexts;
 mod full;
 mod layers;
 mod limits;
+mod list_handlers;
 mod listening;
 mod macros;
 mod manual;

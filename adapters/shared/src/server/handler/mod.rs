@@ -150,7 +150,8 @@ impl<P: Send + 'static, R: Encode + Send + 'static> HandlerFn<P, R> {
         })))
     }
 
-    fn run(&self, params: P, check: Option<ResultCheck<R>>) -> Resolution {
+    /// Prepares a run of the handler.
+    pub(crate) fn run(&self, params: P, check: Option<ResultCheck<R>>) -> Resolution {
         let job = match &self.function {
             HandlerKind::Sync(handler) => {
                 let handler = Arc::clone(handler);
