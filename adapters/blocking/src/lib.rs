@@ -56,7 +56,8 @@
 //! a tool from the Rust types of its arguments and result. With `seal`, `Server::seal`
 //! authenticates the state that a handler stores while the client gathers input. With `record`,
 //! `Server::record` and `Client::record` record connections over byte streams, including secrets,
-//! for printing and replay.
+//! for printing and replay. With `macros`, the attribute `server` registers marked methods. With
+//! `testing`, `testing::pair` tests servers in virtual time.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -124,7 +124,7 @@ fn the_error_of_a_child_that_fails_to_start_includes_its_stderr() {
             panic!("{failed:?}")
         };
         assert_eq!(status.code(), Some(7));
-        assert_eq!(*stderr, (69..=100).map(|line| format!("line {line}")).collect::<Vec<_>>());
+        assert_eq!(**stderr, (69..=100).map(|line| format!("line {line}")).collect::<Vec<_>>());
         let said = failed.to_string();
         assert!(said.contains("exit status: 7") && said.contains("stderr: line 100"), "{said}");
     });

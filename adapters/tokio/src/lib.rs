@@ -47,8 +47,10 @@
 //!
 //! The [guide](_guide) covers [servers](_guide::first_server), [clients](_guide::first_client),
 //! [errors and cancellation](_guide::errors_and_cancellation), [asking the user for
-//! input](_guide::asking_the_user), [HTTP](_guide::http_and_deployment) and [migration from
-//! `rmcp`](_guide::migrating_from_rmcp). The directory `examples` contains complete programs.
+//! input](_guide::asking_the_user), [lists that change](_guide::changing_lists),
+//! [middleware](_guide::middleware), [HTTP](_guide::http_and_deployment) and [migration from
+//! `rmcp`](_guide::migrating_from_rmcp). The directories `examples` and `adapters/cookbook` contain
+//! complete programs.
 //!
 //! # Handlers
 //!
@@ -96,7 +98,8 @@
 //! the schemas of a tool from the Rust types of its arguments and result. With `seal`,
 //! `Server::seal` authenticates the state that a handler stores while the client gathers input.
 //! With `record`, `Server::record` and `Client::record` record connections over byte streams,
-//! including secrets, for printing and replay.
+//! including secrets, for printing and replay. With `macros`, the attribute `server` registers
+//! marked methods. With `testing`, `testing::pair` tests servers in virtual time.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

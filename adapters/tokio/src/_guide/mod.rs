@@ -6,6 +6,8 @@
 //! | [`first_client`] | starting a server and calling its tools |
 //! | [`errors_and_cancellation`] | tool errors, timeouts, progress and cancellation |
 //! | [`asking_the_user`] | forms derived from types, and state between input requests |
+//! | [`changing_lists`] | entries that change, are many, or are seen by some users only |
+//! | [`middleware`] | timeouts, limits for each user, tracing and metrics |
 //! | [`http_and_deployment`] | listening, routers, authorization and graceful stop |
 //! | [`migrating_from_rmcp`] | the official SDK's concepts and their counterparts |
 //!
@@ -17,6 +19,8 @@
 
 #[doc = include_str!("asking_the_user.md")]
 pub mod asking_the_user {}
+#[doc = include_str!("changing_lists.md")]
+pub mod changing_lists {}
 #[doc = include_str!("errors_and_cancellation.md")]
 pub mod errors_and_cancellation {}
 #[doc = include_str!("first_client.md")]
@@ -26,5 +30,8 @@ pub mod first_server {}
 #[cfg(feature = "http")]
 #[doc = include_str!("http_and_deployment.md")]
 pub mod http_and_deployment {}
+#[cfg(feature = "http")]
+#[doc = include_str!("middleware.md")]
+pub mod middleware {}
 #[doc = include_str!("migrating_from_rmcp.md")]
 pub mod migrating_from_rmcp {}
