@@ -78,7 +78,7 @@ impl Handler {
         let uri = self.options.uri.iter();
         let (register, definition) = match self.kind {
             Kind::Prompt => (
-                self.builder("prompt"),
+                self.builder("prompt_with"),
                 quote!(#schema::Prompt::new(#name) #(.description(#description))* #setters),
             ),
             Kind::Resource if self.is_template() => (

@@ -45,6 +45,21 @@ object! {
     }
 }
 
+impl PromptArgument {
+    /// Makes the argument required.
+    ///
+    /// ```
+    /// use mcp_proto::schema::PromptArgument;
+    ///
+    /// assert!(PromptArgument::new("city").required().required);
+    /// ```
+    #[must_use]
+    pub const fn required(mut self) -> Self {
+        self.required = true;
+        self
+    }
+}
+
 object! {
     /// The params of a `prompts/list` request for one page of the list.
     pub struct ListPrompts {

@@ -26,7 +26,7 @@ fn changing() -> Server {
         .resource(Resource::new(NOTE, "a"), |read, _| {
             Ok(ResourceContents::text(read.uri, "a note"))
         })
-        .prompt(Prompt::new("hi"), |_, _| Ok(PromptMessage::new(Role::User, "hi")))
+        .prompt_with(Prompt::new("hi"), |_, _| Ok(PromptMessage::new(Role::User, "hi")))
 }
 
 impl Visitor {

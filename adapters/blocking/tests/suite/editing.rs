@@ -36,7 +36,7 @@ fn files() -> TemplateEntry {
 }
 
 fn greet() -> PromptEntry {
-    PromptEntry::new(Prompt::new("greet").arguments([PromptArgument::new("who")]), |_, _| {
+    PromptEntry::with(Prompt::new("greet").arguments([PromptArgument::new("who")]), |_, _| {
         Ok(PromptMessage::new(Role::User, "hi"))
     })
 }

@@ -34,7 +34,7 @@ fn library() -> Server {
             }
         })
         .template_completion(FILES, "name", |_, _| Ok(vec!["readme".to_owned()]))
-        .prompt(Prompt::new("greet").arguments([who]), |get: GetPrompt, _| {
+        .prompt_with(Prompt::new("greet").arguments([who]), |get: GetPrompt, _| {
             let who = get.arguments.unwrap().get("who").unwrap().clone();
             Ok(PromptMessage::new(Role::User, format!("Greet {who}")))
         })
@@ -129,7 +129,7 @@ fn every_list_comes_in_pages() {
                 let pattern = format!("note{number}://{{x}}");
                 server
                     .tool_with(tool(&number.to_string()), |_: Value, _| Ok("done"))
-                    .prompt(Prompt::new(number.to_string()), |_, _| {
+                    .prompt_with(Prompt::new(number.to_string()), |_, _| {
                         Ok(PromptMessage::new(Role::User, "hi"))
                     })
                     .resource(Resource::new(uri, number.to_string()), unread)
@@ -257,7 +257,7 @@ fn invalid_entries_are_errors_when_the_server_starts() {
             server().tool("one", "", |(), _| Ok("1")).tool("one", "", |(), _| Ok("2")),
             "the tool `one` cannot be offered: it exists already: choose another name, or replace",
         ),
-        (library().prompt(Prompt::new("greet"), |_, _| Ok(Vec::new())), "the prompt `greet`"),
+        (library().prompt_with(Prompt::new("greet"), |_, _| Ok(Vec::new())), "the prompt `greet`"),
         (library().resource(Resource::new("note://a", "b"), unread), "the resource `note://a`"),
         (
             library().resource_template(ResourceTemplate::new(FILES, "again"), |read, _, cx| {

@@ -18,7 +18,7 @@ fn library() -> Server {
         .resource_template(ResourceTemplate::new("note://{name}", "any"), |read, _, _| {
             Ok(ReadResourceResult::new([ResourceContents::text(read.uri, "any")]))
         })
-        .prompt(
+        .prompt_with(
             Prompt::new("greet").arguments([PromptArgument::new("name")]),
             |asked: GetPrompt, _| {
                 let arguments = asked.arguments.unwrap_or_default();

@@ -57,7 +57,7 @@ fn asking() -> Server {
         .resource(Resource::new("note://you", "you"), |read, cx| {
             Ok(ResourceContents::text(read.uri, format!("hello {}", name(&cx)?)))
         })
-        .prompt(Prompt::new("you"), |_, cx| {
+        .prompt_with(Prompt::new("you"), |_, cx| {
             Ok(PromptMessage::new(Role::User, format!("hello {}", name(&cx)?)))
         })
 }

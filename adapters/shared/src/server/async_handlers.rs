@@ -132,8 +132,8 @@ impl Server {
         self.register(|edit| edit.add_template_completion(uri_template, variable, handler))
     }
 
-    /// Adds a prompt with an asynchronous handler; see [`prompt`](Self::prompt).
-    pub fn prompt_async<R: PromptResult, F>(
+    /// Adds a prompt with an asynchronous handler; see [`prompt_with`](Self::prompt_with).
+    pub fn prompt_with_async<R: PromptResult, F>(
         self,
         prompt: Prompt,
         handler: impl Fn(GetPrompt, AsyncCx) -> F + Send + Sync + 'static,
@@ -141,7 +141,7 @@ impl Server {
     where
         F: Future<Output = Result<R, ToolError>> + Send + 'static,
     {
-        self.register(|edit| edit.add_prompt(PromptEntry::new_async(prompt, handler)))
+        self.register(|edit| edit.add_prompt(PromptEntry::with_async(prompt, handler)))
     }
 
     /// Sets an asynchronous completion handler for an argument of a prompt.

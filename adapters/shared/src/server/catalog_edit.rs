@@ -242,6 +242,9 @@ impl<'a> CatalogEdit<'a> {
         put: Put<Prompt>,
     ) -> Result<(), EditError> {
         let PromptEntry { prompt, handler, completions } = entry;
+        let prompt = prompt.map_err(|(name, reason)| {
+            EditError::new(format!("the prompt `{name}` cannot be {done}: {reason}"))
+        })?;
         let name = prompt.name.clone();
         let what = format!("the prompt `{name}`");
         let is_argument =

@@ -296,7 +296,7 @@ impl TemplateEntry {
 /// use mcp_tokio::PromptEntry;
 /// use mcp_tokio::proto::schema::{Prompt, PromptMessage, Role};
 ///
-/// let greet = PromptEntry::new(Prompt::new("greet"), |_get, _cx| {
+/// let greet = PromptEntry::with(Prompt::new("greet"), |_get, _cx| {
 ///     Ok(PromptMessage::new(Role::User, "Greet me"))
 /// });
 /// # drop(greet);
@@ -306,23 +306,26 @@ impl TemplateEntry {
 /// [`CatalogEdit::replace_prompt`]: crate::CatalogEdit::replace_prompt
 #[must_use = "an entry does nothing until it is added"]
 pub struct PromptEntry {
-    pub(super) prompt: Prompt,
+    /// The prompt, or its name and why it cannot be offered.
+    pub(super) prompt: Result<Prompt, (String, String)>,
     pub(super) handler: HandlerFn<GetPrompt, GetPromptResult>,
     pub(super) completions: Completions,
 }
 
 impl PromptEntry {
-    /// Creates a prompt that `handler` renders; see [`Server::prompt`](crate::Server::prompt).
-    pub fn new<R: PromptResult>(
+    /// Creates a prompt with an explicit definition.
+    ///
+    /// See [`Server::prompt_with`](crate::Server::prompt_with).
+    pub fn with<R: PromptResult>(
         prompt: Prompt,
         handler: impl Fn(GetPrompt, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
     ) -> Self {
         let handler = HandlerFn::function(handler);
-        Self { prompt, handler, completions: Completions::default() }
+        Self { prompt: Ok(prompt), handler, completions: Completions::default() }
     }
 
-    /// Like [`new`](Self::new), with an asynchronous handler.
-    pub fn new_async<R: PromptResult, F>(
+    /// Like [`with`](Self::with), with an asynchronous handler.
+    pub fn with_async<R: PromptResult, F>(
         prompt: Prompt,
         handler: impl Fn(GetPrompt, AsyncCx) -> F + Send + Sync + 'static,
     ) -> Self
@@ -330,7 +333,20 @@ impl PromptEntry {
         F: Future<Output = Result<R, ToolError>> + Send + 'static,
     {
         let handler = HandlerFn::future(handler);
-        Self { prompt, handler, completions: Completions::default() }
+        Self { prompt: Ok(prompt), handler, completions: Completions::default() }
+    }
+
+    /// Adds to the definition of the prompt, such as a title.
+    pub fn describe(mut self, describe: impl FnOnce(Prompt) -> Prompt) -> Self {
+        self.prompt = self.prompt.map(describe);
+        self
+    }
+
+    /// Makes adding the entry fail.
+    #[cfg(feature = "schemars")]
+    pub(super) fn invalid(mut self, reason: String) -> Self {
+        self.prompt = self.prompt.and_then(|prompt| Err((prompt.name, reason)));
+        self
     }
 
     /// Sets the completion handler of an argument.

@@ -21,6 +21,8 @@ mod pending_changes;
 mod replies;
 pub(crate) mod subscriptions;
 mod sync_handlers;
+#[cfg(feature = "schemars")]
+mod typed_prompts;
 pub(crate) mod visibility;
 
 use std::fmt;

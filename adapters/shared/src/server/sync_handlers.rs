@@ -208,16 +208,15 @@ impl Server {
         self.register(|edit| edit.add_template_completion(uri_template, variable, handler))
     }
 
-    /// Adds a [prompt](https://modelcontextprotocol.io/specification/2025-11-25/server/prompts) and
-    /// the handler that renders it.
+    /// Adds a prompt with an explicit [`Prompt`] definition and the handler that renders it.
     ///
     /// A request that lacks a required argument fails before the handler runs.
-    pub fn prompt<R: PromptResult>(
+    pub fn prompt_with<R: PromptResult>(
         self,
         prompt: Prompt,
         handler: impl Fn(GetPrompt, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
     ) -> Self {
-        self.register(|edit| edit.add_prompt(PromptEntry::new(prompt, handler)))
+        self.register(|edit| edit.add_prompt(PromptEntry::with(prompt, handler)))
     }
 
     /// Sets the completion handler for an argument of a prompt. Add the prompt first.

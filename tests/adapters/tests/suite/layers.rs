@@ -60,7 +60,7 @@ async fn every_request_passes_the_layers_from_the_outermost_to_the_handler_and_b
         .resource(Resource::new("note://two", "two"), |_, _| {
             Ok(ResourceContents::text("note://two", "text"))
         })
-        .prompt(prompt, |_, _| Err::<Vec<_>, _>(ToolError::failed("no")))
+        .prompt_with(prompt, |_, _| Err::<Vec<_>, _>(ToolError::failed("no")))
         .prompt_completion("greet", "name", |_, _| Ok(vec!["Ada".to_owned()]));
     let server = noting(noting(server, "outer", &notes), "inner", &notes);
     let (connection, serving) = pair::<R>(client(), server).await;

@@ -24,6 +24,7 @@ mod list_handlers;
 mod listening;
 mod macros;
 mod manual;
+mod prompts;
 mod questions;
 mod recorded;
 mod requests;

@@ -30,7 +30,7 @@ fn library() -> Server {
                 let text = format!("text of {}", read.uri);
                 Ok(ReadResourceResult::new([ResourceContents::text(read.uri, text)]))
             })
-            .prompt(
+            .prompt_with(
                 Prompt::new(name).arguments([PromptArgument::new("language")]),
                 |asked: GetPrompt, _| {
                     let arguments = asked.arguments.unwrap_or_default();

@@ -84,7 +84,7 @@ fn notebook(notes: &State<Notes>) -> Server {
             ResourceTemplate::new("later://{index}", "later"),
             notes.template_handler_async(Notes::read_later),
         )
-        .prompt(Prompt::new("summary"), notes.handler(Notes::summary))
+        .prompt_with(Prompt::new("summary"), notes.handler(Notes::summary))
 }
 
 async fn methods_of_one_state_are_handlers<R: Runtime>() {

@@ -42,7 +42,7 @@ fn resources_and_prompts_are_read() {
         .resource(Resource::new("note://one", "one"), |read: ReadResource, _| {
             Ok(ResourceContents::text(read.uri, "first"))
         })
-        .prompt(Prompt::new("greet"), |get: GetPrompt, _| {
+        .prompt_with(Prompt::new("greet"), |get: GetPrompt, _| {
             let name = get.arguments.as_ref().and_then(|arguments| arguments.get("name"));
             let name = name.map_or("stranger", String::as_str);
             Ok(PromptMessage::new(Role::User, format!("hello {name}")))

@@ -40,7 +40,7 @@ fn vault() -> (Server, Insiders) {
             .resource(Resource::new(format!("note://{name}"), name), |read, _| {
                 Ok(ResourceContents::text(read.uri, "a note"))
             })
-            .prompt(Prompt::new(name).arguments([PromptArgument::new("who")]), |_, _| {
+            .prompt_with(Prompt::new(name).arguments([PromptArgument::new("who")]), |_, _| {
                 Ok(PromptMessage::new(Role::User, "hi"))
             })
             .prompt_completion(name, "who", |_, _| Ok(vec!["Ada".to_owned()]));

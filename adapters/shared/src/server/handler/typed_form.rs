@@ -2,8 +2,8 @@
 
 use mcp_proto::schema::{Decode, Field, Form};
 use mcp_proto::{ErrorObject, Raw};
-use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value, json};
 
 use crate::server::handler::tool_error::ToolError;
@@ -17,14 +17,26 @@ use crate::server::handler::tool_error::ToolError;
 /// # Errors
 /// `-32603` with the type, the field and the reason if the type is not a form.
 pub(crate) fn form_of<T: JsonSchema>() -> Result<Form, ToolError> {
-    let settings =
-        SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
-    let schema = settings.into_generator().into_root_schema_for::<T>();
-    let form = form_from(schema.as_value());
-    form.map_err(|reason| {
+    shape_of::<T>().map_err(|reason| {
         let message = format!("`{}` cannot be a form: {reason}", T::schema_name());
         ToolError::refused(ErrorObject::internal(message))
     })
+}
+
+/// Derives a form from a type, or returns why that is impossible.
+pub(crate) fn shape_of<T: JsonSchema>() -> Result<Form, String> {
+    form_from(schema_of::<T>().as_value())
+}
+
+/// Returns whether a type is `null` in JSON, as `()` is.
+pub(crate) fn is_null<T: JsonSchema>() -> bool {
+    schema_of::<T>().get("type").is_some_and(|kind| kind == "null")
+}
+
+fn schema_of<T: JsonSchema>() -> Schema {
+    let settings =
+        SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+    settings.into_generator().into_root_schema_for::<T>()
 }
 
 /// Reads the schema of a struct as a form, or returns why that is impossible.
