@@ -17,7 +17,8 @@ use mcp_proto::http::{
 };
 use mcp_proto::schema::{CallTool, CallToolResult, Tool};
 use mcp_proto::server::{Config, Event, Server};
-use mcp_proto::{ErrorObject, Instant, Raw};
+use mcp_proto::{ErrorObject, Instant};
+use serde_json::json;
 use tiny_http::{Header, Request, Response};
 
 const FRAME: Duration = Duration::from_millis(16);
@@ -56,9 +57,9 @@ fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
 impl Editor {
     fn new() -> Result<Self, Box<dyn Error + Send + Sync>> {
         let mut tools: Catalog<Handler> = Catalog::new();
-        let insert = r#"{"type":"object","properties":{"text":{"type":"string"}}}"#;
-        tools.add_tool(Tool::new("insert", Raw::from_text(insert)?), insert_text)?;
-        tools.add_tool(Tool::new("read", Raw::from_text(r#"{"type":"object"}"#)?), read_text)?;
+        let insert = json!({"type": "object", "properties": {"text": {"type": "string"}}});
+        tools.add_tool(Tool::new("insert", insert), insert_text)?;
+        tools.add_tool(Tool::new("read", json!({"type": "object"})), read_text)?;
         let config = Config::new("editor", "1.0.0").capabilities(tools.capabilities());
         let sessions = SessionTable::new(100, Duration::from_secs(3600));
         Ok(Self { document: Document::default(), tools, config, sessions, sessions_opened: 0 })

@@ -243,6 +243,17 @@ impl From<Raw> for AnyObject {
     }
 }
 
+impl From<serde_json::Value> for AnyObject {
+    fn from(value: serde_json::Value) -> Self {
+        Self(raw_of(&value))
+    }
+}
+
+/// Serializes a value, which cannot fail: its keys are strings.
+pub(super) fn raw_of(value: &serde_json::Value) -> Raw {
+    Raw::new(value).unwrap_or_else(|_| Raw::empty_object())
+}
+
 impl Encode for AnyObject {
     fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
         if self.0.is_object() { self.0.encode(revision, out) } else { Err(Unencodable) }

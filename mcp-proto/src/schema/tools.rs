@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::ops::Deref;
 
 use super::common::{CacheScope, Icon, ResultType};
-use super::containers::{AnyObject, List};
+use super::containers::{AnyObject, List, raw_of};
 use super::content::Content;
 use super::decode::{Decode, DecodeError, Encode};
 use super::macros::{message, object, string_enum};
@@ -182,6 +182,12 @@ macro_rules! restricted_json {
         impl From<Raw> for $name {
             fn from(raw: Raw) -> Self {
                 Self(raw)
+            }
+        }
+
+        impl From<serde_json::Value> for $name {
+            fn from(value: serde_json::Value) -> Self {
+                Self(raw_of(&value))
             }
         }
 

@@ -5,7 +5,8 @@ use std::future::Future;
 use mcp_proto::Raw;
 use mcp_proto::catalog::Variables;
 use mcp_proto::schema::{
-    Complete, CompleteResult, GetPrompt, Prompt, ReadResource, Resource, ResourceTemplate, Tool,
+    AnyObject, Complete, CompleteResult, GetPrompt, Prompt, ReadResource, Resource,
+    ResourceTemplate, Tool,
 };
 use serde::de::DeserializeOwned;
 
@@ -65,7 +66,7 @@ impl Server {
         self,
         name: &str,
         description: &str,
-        schema: Raw,
+        schema: impl Into<AnyObject>,
         handler: impl Fn(Raw, AsyncCx) -> F + Send + Sync + 'static,
     ) -> Self
     where

@@ -6,8 +6,8 @@ use std::future::Future;
 use mcp_proto::Raw;
 use mcp_proto::catalog::Variables;
 use mcp_proto::schema::{
-    Complete, CompleteResult, GetPrompt, GetPromptResult, Prompt, ReadResource, ReadResourceResult,
-    Resource, ResourceTemplate, Tool,
+    AnyObject, Complete, CompleteResult, GetPrompt, GetPromptResult, Prompt, ReadResource,
+    ReadResourceResult, Resource, ResourceTemplate, Tool,
 };
 use serde::de::DeserializeOwned;
 
@@ -118,7 +118,7 @@ impl ToolEntry {
     pub fn raw<R: IntoToolResult>(
         name: &str,
         description: &str,
-        schema: Raw,
+        schema: impl Into<AnyObject>,
         handler: impl Fn(Raw, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
     ) -> Self {
         let tool = Tool::new(name, schema).description(description);
@@ -129,7 +129,7 @@ impl ToolEntry {
     pub fn raw_async<R, F>(
         name: &str,
         description: &str,
-        schema: Raw,
+        schema: impl Into<AnyObject>,
         handler: impl Fn(Raw, AsyncCx) -> F + Send + Sync + 'static,
     ) -> Self
     where

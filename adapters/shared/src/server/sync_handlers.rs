@@ -3,7 +3,8 @@
 use mcp_proto::Raw;
 use mcp_proto::catalog::Variables;
 use mcp_proto::schema::{
-    Complete, CompleteResult, GetPrompt, Prompt, ReadResource, Resource, ResourceTemplate, Tool,
+    AnyObject, Complete, CompleteResult, GetPrompt, Prompt, ReadResource, Resource,
+    ResourceTemplate, Tool,
 };
 use serde::de::DeserializeOwned;
 
@@ -100,7 +101,7 @@ impl Server {
         self,
         name: &str,
         description: &str,
-        schema: Raw,
+        schema: impl Into<AnyObject>,
         handler: impl Fn(Raw, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
     ) -> Self
     where
@@ -119,7 +120,7 @@ impl Server {
         self,
         name: &str,
         description: &str,
-        schema: Raw,
+        schema: impl Into<AnyObject>,
         handler: impl Fn(Raw, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
     ) -> Self
     where
