@@ -21,9 +21,9 @@ pub(crate) fn server(options: TokenStream, item: TokenStream, adapter: TokenStre
         Ok(block) => block,
         Err(error) => return error.into_compile_error(),
     };
-    let registered = register(&mut block, &adapter);
-    let registered = registered.unwrap_or_else(Error::into_compile_error);
-    quote!(#block #registered)
+    let (registered, errors) = register(&mut block, &adapter);
+    let errors = errors.map(Error::into_compile_error);
+    quote!(#block #registered #errors)
 }
 
 /// Reads the options of the attribute: `crate = path` for an adapter that has been renamed.
@@ -54,8 +54,9 @@ fn impl_block(item: TokenStream) -> Result<ItemImpl> {
     Ok(block)
 }
 
-/// Takes the attributes off the methods, and implements the trait that registers them.
-fn register(block: &mut ItemImpl, adapter: &TokenStream) -> Result<TokenStream> {
+/// Takes the attributes off the methods, and implements the trait that registers them, even if
+/// there are errors: an implementation that is missing would cause further ones.
+fn register(block: &mut ItemImpl, adapter: &TokenStream) -> (TokenStream, Option<Error>) {
     let mut registrations = Vec::new();
     let mut errors: Option<Error> = None;
     for item in &mut block.items {
@@ -69,18 +70,15 @@ fn register(block: &mut ItemImpl, adapter: &TokenStream) -> Result<TokenStream> 
             },
         }
     }
-    if let Some(errors) = errors {
-        return Err(errors);
-    }
-    if registrations.is_empty() {
+    if registrations.is_empty() && errors.is_none() {
         let names: Vec<String> =
             Kind::ALL.iter().map(|kind| format!("`#[{}]`", kind.name())).collect();
         let why = format!("no method is marked {}: mark at least one", names.join(", "));
-        return Err(Error::new_spanned(&block.self_ty, why));
+        errors = Some(Error::new_spanned(&block.self_ty, why));
     }
     let (generics, _, bounds) = block.generics.split_for_impl();
     let this = &block.self_ty;
-    Ok(quote! {
+    let registered = quote! {
         impl #generics #adapter::Handlers for #this #bounds {
             fn register(
                 state: &#adapter::State<Self>,
@@ -90,5 +88,6 @@ fn register(block: &mut ItemImpl, adapter: &TokenStream) -> Result<TokenStream> 
                 server
             }
         }
-    })
+    };
+    (registered, errors)
 }

@@ -85,6 +85,9 @@ fn takes_arc(signature: &Signature, form: &str) -> Result<bool> {
         ReceiverKind::Typed(_, of) if signature.asyncness.is_some() && is_arc_of_self(of) => {
             return Ok(true);
         }
+        ReceiverKind::Typed(_, of) if is_arc_of_self(of) => {
+            "a function takes `&self`; only an `async` handler may take `self: Arc<Self>`: "
+        }
         ReceiverKind::Reference(..) => {
             "handlers run concurrently and take `&self`: protect what they change with a lock, "
         }

@@ -4,6 +4,7 @@
 
 use std::fmt;
 use std::future::Future;
+use std::io;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,7 +17,7 @@ use mcp_proto::schema::{
     ReadResourceResult, Tool,
 };
 use mcp_proto::testing::{Transcript, WireChecker};
-use mcp_proto::{Instant, Side};
+use mcp_proto::{Instant, Principal, Side};
 use serde::Serialize;
 
 use crate::client::Client;
@@ -33,15 +34,49 @@ const STEPS_MAX: usize = 1_000_000;
 
 /// Connects `client` to `server` in memory, in virtual time and on the thread of the test.
 ///
+/// The client is not authenticated; see [`pair_as`].
+///
 /// # Errors
 /// Fails with
 /// - [`Error::Io`] if a registered tool, resource, resource template or prompt of the server is
 ///   invalid;
 /// - [`Error::Start`] if the connection cannot be opened.
 pub fn pair(server: &Server, client: Client) -> Result<TestPair, PairError> {
+    connect(server.manual(Instant::ZERO), client)
+}
+
+/// Like [`pair`], for a client that is authenticated as `principal`.
+///
+/// ```
+/// # use mcp_adapter as mcp_tokio;
+/// use mcp_tokio::proto::Principal;
+/// use mcp_tokio::{Client, Server, testing};
+///
+/// let server = Server::new("notes", "1.0.0")
+///     .tool("reset", "Deletes all notes", |(), _cx| Ok(()))
+///     .visible_to(|_entry, cx| cx.principal().map(Principal::id) == Some("ada"));
+/// let client = Client::new("test", "1.0.0");
+/// let ada = Principal::new("ada").unwrap();
+/// let mut pair = testing::pair_as(&server, client.clone(), ada)?;
+/// assert_eq!(pair.list_tools()?.len(), 1);
+/// assert_eq!(testing::pair(&server, client)?.list_tools()?.len(), 0);
+/// # Ok::<(), testing::PairError>(())
+/// ```
+///
+/// # Errors
+/// Fails under the conditions listed for [`pair`].
+pub fn pair_as(
+    server: &Server,
+    client: Client,
+    principal: Principal,
+) -> Result<TestPair, PairError> {
+    connect(server.manual_as(Instant::ZERO, principal), client)
+}
+
+fn connect(server: io::Result<ManualServer>, client: Client) -> Result<TestPair, PairError> {
     let io_error = |error| PairError::new(Error::Io(error), &Transcript::default());
     let now = Instant::ZERO;
-    let server = server.manual(now).map_err(io_error)?;
+    let server = server.map_err(io_error)?;
     let tasks = Arc::new(ManualTasks::default());
     let runtime: Arc<dyn Spawn> = Arc::clone(&tasks) as _;
     let (connecting, driving) = client.open_manually(now, &runtime).map_err(io_error)?;

@@ -2,7 +2,7 @@
 
 use mcp_adapter::proto::Instant;
 #[cfg(feature = "testing")]
-pub use mcp_adapter::testing::{PairError, TestPair, pair};
+pub use mcp_adapter::testing::{PairError, TestPair, pair, pair_as};
 use mcp_adapter::{Client, Connection, Error, Server};
 use tokio::io::{duplex, split};
 

@@ -92,7 +92,7 @@ impl<H> Catalog<H> {
     /// catalog.add_prompt(Prompt::new("greet"), "handler").unwrap();
     /// catalog.add_prompt(Prompt::new("dismiss"), "handler").unwrap();
     ///
-    /// let is_visible = |entry: CatalogEntry<'_>| entry.key() == "greet";
+    /// let is_visible = |entry: CatalogEntry<'_>| entry.name() == "greet";
     /// let view = catalog.visible(&is_visible);
     /// let get = |name| Raw::from_text(&format!(r#"{{"name":"{name}"}}"#)).unwrap();
     /// let lookup = |name| view.lookup_raw("prompts/get", Some(&get(name)), Revision::V2025_11_25);

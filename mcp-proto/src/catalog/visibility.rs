@@ -21,7 +21,7 @@ pub enum CatalogEntry<'a> {
 impl<'a> CatalogEntry<'a> {
     /// Returns the name of a tool or prompt, the URI of a resource, or a URI template.
     #[must_use]
-    pub fn key(self) -> &'a str {
+    pub fn name(self) -> &'a str {
         match self {
             Self::Prompt(prompt) => &prompt.name,
             Self::Resource(resource) => &resource.uri,
@@ -51,7 +51,7 @@ impl Filter<'_> {
     ) -> String {
         match self.0 {
             None => alloc::format!("{prefix}{number}"),
-            Some(_) => alloc::format!("{prefix}{}", last.into().key()),
+            Some(_) => alloc::format!("{prefix}{}", last.into().name()),
         }
     }
 }

@@ -18,8 +18,9 @@ use crate::transport::link::Link;
 /// A clone does not keep the connection open. Only [`sleep`](Self::sleep) blocks.
 ///
 /// ```
-/// use mcp_adapter::Client;
-/// use mcp_adapter::proto::schema::ElicitResult;
+/// # use mcp_adapter as mcp_tokio;
+/// use mcp_tokio::Client;
+/// use mcp_tokio::proto::schema::ElicitResult;
 ///
 /// let client = Client::new("demo", "1.0.0").on_elicitation(|form, cx| {
 ///     println!("{} asks: {}", cx.label().unwrap_or("a server"), form.message);
@@ -106,10 +107,11 @@ impl fmt::Debug for ClientCx {
 /// current `.await`. Spawn a separate task for work that must finish regardless.
 ///
 /// ```
+/// # use mcp_adapter as mcp_tokio;
 /// use std::time::Duration;
 ///
-/// use mcp_adapter::Client;
-/// use mcp_adapter::proto::schema::ElicitResult;
+/// use mcp_tokio::Client;
+/// use mcp_tokio::proto::schema::ElicitResult;
 ///
 /// let client = Client::new("demo", "1.0.0").on_elicitation_async(|_form, cx| async move {
 ///     cx.sleep(Duration::from_secs(60)).await;

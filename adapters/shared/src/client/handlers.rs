@@ -143,7 +143,8 @@ impl Client {
     /// [log message]: https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/logging
     ///
     /// ```
-    /// use mcp_adapter::Client;
+    /// # use mcp_adapter as mcp_tokio;
+    /// use mcp_tokio::Client;
     ///
     /// let client = Client::new("demo", "1.0.0").on_log(|log, cx| {
     ///     println!("{}: {}", cx.label().unwrap_or("server"), log.data);
@@ -169,7 +170,8 @@ impl Client {
     /// may arrive after the connection has ended.
     ///
     /// ```
-    /// use mcp_adapter::Client;
+    /// # use mcp_adapter as mcp_tokio;
+    /// use mcp_tokio::Client;
     ///
     /// let client = Client::new("demo", "1.0.0").on_stderr(|line, cx| {
     ///     eprintln!("[{}] {line}", cx.label().unwrap_or("server"));

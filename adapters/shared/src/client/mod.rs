@@ -46,8 +46,9 @@ use crate::transport::shutdown::DriverHandle;
 /// and connect to a server of its own:
 ///
 /// ```
-/// use mcp_adapter::Client;
-/// use mcp_adapter::proto::schema::Root;
+/// # use mcp_adapter as mcp_tokio;
+/// use mcp_tokio::Client;
+/// use mcp_tokio::proto::schema::Root;
 ///
 /// let client = Client::new("demo", "1.0.0").on_roots(|cx| match cx.label() {
 ///     Some("files") => vec![Root::new("file:///home")],
@@ -115,6 +116,9 @@ impl Client {
     /// Hooks run on the threads that send calls and receive results: they must neither block nor
     /// use the connection. They are functions, and not futures around the call, because a call may
     /// be started and awaited in different tasks.
+    ///
+    /// Name the type of the parameter of the returned function, as in this example. A hook that does
+    /// not need the end of the call returns `Ok(|_: &CallEnd<'_>| {})`.
     ///
     /// Hooks see all calls that [`Connection::call`] and the methods based on it make, such as
     /// [`Connection::call_tool`]. They do not see subscriptions and

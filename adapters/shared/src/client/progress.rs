@@ -26,7 +26,8 @@ impl<T> Pending<T> {
 /// the call does. Dropping it neither loses progress nor cancels the call.
 ///
 /// ```
-/// use mcp_adapter::{Connection, Error};
+/// # use mcp_adapter as mcp_tokio;
+/// use mcp_tokio::{Connection, Error};
 /// use futures_lite::StreamExt;
 ///
 /// async fn report(connection: &Connection) -> Result<(), Error> {

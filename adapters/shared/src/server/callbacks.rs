@@ -21,7 +21,8 @@ impl Server {
     /// notifications are dropped.
     ///
     /// ```
-    /// use mcp_adapter::Server;
+    /// # use mcp_adapter as mcp_tokio;
+    /// use mcp_tokio::Server;
     ///
     /// let server = Server::new("notes", "1.0.0").on_notification(|method, _params, client| {
     ///     let name = client.peer().map_or("a client", |peer| &*peer.info.name);
@@ -90,8 +91,9 @@ impl Server {
     /// [`Changes::resource_updated`](crate::Changes::resource_updated) notifies all subscribers.
     ///
     /// ```
-    /// use mcp_adapter::Server;
-    /// use mcp_adapter::proto::Principal;
+    /// # use mcp_adapter as mcp_tokio;
+    /// use mcp_tokio::Server;
+    /// use mcp_tokio::proto::Principal;
     ///
     /// let server = Server::new("notes", "1.0.0").accept_subscriptions(|uri, cx| {
     ///     let owner = uri.strip_prefix("notes://").and_then(|path| path.split('/').next());

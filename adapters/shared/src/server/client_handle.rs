@@ -23,8 +23,9 @@ use crate::transport::link::{Link, State};
 /// usable from any thread. A handle does not keep the connection open.
 ///
 /// ```
-/// use mcp_adapter::Server;
-/// use mcp_adapter::proto::schema::Level;
+/// # use mcp_adapter as mcp_tokio;
+/// use mcp_tokio::Server;
+/// use mcp_tokio::proto::schema::Level;
 ///
 /// let server = Server::new("notes", "1.0.0").logging().on_session(|client| {
 ///     let _ignored = client.log(Level::Info, "welcome");
@@ -115,8 +116,9 @@ impl ClientHandle {
     /// [`Cx::ask`] instead, which works in every revision.
     ///
     /// ```
-    /// use mcp_adapter::Server;
-    /// use mcp_adapter::proto::schema::ListRoots;
+    /// # use mcp_adapter as mcp_tokio;
+    /// use mcp_tokio::Server;
+    /// use mcp_tokio::proto::schema::ListRoots;
     ///
     /// let server = Server::new("notes", "1.0.0").on_roots_changed(|client| {
     ///     if let Ok(listed) = client.request(ListRoots::new()) {

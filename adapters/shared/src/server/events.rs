@@ -193,7 +193,7 @@ impl Serving {
 }
 
 impl Cx {
-    /// Returns a handle that notifies all clients of changed tools, prompts and resources.
+    /// Returns a handle that edits the lists of this server and notifies clients of changes.
     #[must_use]
     pub fn changes(&self) -> &Changes {
         &self.request.link.shared.changes

@@ -28,14 +28,15 @@ impl Server {
     /// [`Changes::visibility_changed`](crate::Changes::visibility_changed).
     ///
     /// ```
-    /// use mcp_adapter::Server;
-    /// use mcp_adapter::proto::Principal;
+    /// # use mcp_adapter as mcp_tokio;
+    /// use mcp_tokio::Server;
+    /// use mcp_tokio::proto::Principal;
     ///
     /// let server = Server::new("notes", "1.0.0")
     ///     .tool("today", "Today's notes", |(), _cx| Ok("buy milk"))
     ///     .tool("admin_reset", "Deletes all notes", |(), _cx| Ok(()))
     ///     .visible_to(|entry, cx| {
-    ///         !entry.key().starts_with("admin_")
+    ///         !entry.name().starts_with("admin_")
     ///             || cx.principal().map(Principal::id) == Some("ada")
     ///     });
     /// # drop(server);

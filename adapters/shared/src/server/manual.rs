@@ -4,8 +4,8 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
-use mcp_proto::Instant;
 use mcp_proto::server::Server as Machine;
+use mcp_proto::{Instant, Principal};
 
 use crate::exec::clock::Clock;
 use crate::exec::manual_tasks::ManualTasks;
@@ -82,14 +82,31 @@ pub struct ManualServer {
 impl Server {
     /// Creates a connection over a pair of byte streams that the program drives by itself.
     ///
-    /// `now` is the time at which the connection begins.
+    /// `now` is the time at which the connection begins. The client is not authenticated:
+    /// [`Cx::principal`](crate::Cx::principal) returns `None`.
     ///
     /// # Errors
     /// Fails if a registered tool, resource, resource template or prompt is invalid.
     pub fn manual(&self, now: Instant) -> io::Result<ManualServer> {
+        self.drive_manually(now, None)
+    }
+
+    /// Like [`manual`](Self::manual), for a client that the program has authenticated.
+    ///
+    /// # Errors
+    /// Fails if a registered tool, resource, resource template or prompt is invalid.
+    pub fn manual_as(&self, now: Instant, principal: Principal) -> io::Result<ManualServer> {
+        self.drive_manually(now, Some(principal))
+    }
+
+    fn drive_manually(
+        &self,
+        now: Instant,
+        principal: Option<Principal>,
+    ) -> io::Result<ManualServer> {
         let tasks = Arc::new(ManualTasks::default());
         let runtime: Arc<dyn Spawn> = Arc::clone(&tasks) as _;
-        let (serving, driving) = self.open_at(Clock::manual(now), runtime)?;
+        let (serving, driving) = self.open_at(Clock::manual(now), runtime, principal)?;
         Ok(ManualServer { driver: ManualDriver::new(driving, tasks), serving })
     }
 }

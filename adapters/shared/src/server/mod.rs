@@ -32,7 +32,7 @@ use std::sync::Arc;
 use mcp_proto::schema::{Implementation, ListResourcesResult, Tool};
 use mcp_proto::server::{Config, Server as Machine};
 use mcp_proto::stdio::Stdio;
-use mcp_proto::{Capability, Instant, Limits, Raw};
+use mcp_proto::{Caller, Capability, Instant, Limits, Principal, Raw};
 
 use crate::exec::callbacks::{CallbackThreads, Callbacks};
 use crate::exec::clock::Clock;
@@ -365,24 +365,30 @@ impl Server {
     /// # Errors
     /// Fails if a registered tool, resource, resource template or prompt is invalid.
     pub fn open_on(&self, runtime: Arc<dyn Spawn>) -> io::Result<(Serving, DriverHandle<Machine>)> {
-        self.open_at(Clock::new(), runtime)
+        self.open_at(Clock::new(), runtime, None)
     }
 
-    /// Creates a connection over a pair of byte streams that begins now.
+    /// Creates a connection over a pair of byte streams that begins now. All requests come from
+    /// `principal`.
     fn open_at(
         &self,
         clock: Clock,
         runtime: Arc<dyn Spawn>,
+        principal: Option<Principal>,
     ) -> io::Result<(Serving, DriverHandle<Machine>)> {
         let began = clock.now();
-        let transport = match self.recorder.start(self.machine(began)?, began) {
+        let mut machine = self.machine(began)?;
+        let caller = principal.clone().map(|principal| Caller::new().with_principal(principal));
+        machine.set_caller(caller.map(Arc::new));
+        let transport = match self.recorder.start(machine, began) {
             Ok(recorded) => Transport::Recorded(Box::new(recorded)),
             Err(machine) => Transport::Bytes(Box::new(machine)),
         };
         let link = self.link(clock, transport, runtime);
+        link.lock().role.principal.clone_from(&principal);
         let driving = DriverHandle::new(Arc::clone(&link), None, Limits::default())
             .pipe_bytes(self.pipe_bytes);
-        Ok((Serving::new(link, None, self.exit_with_parent), driving))
+        Ok((Serving::new(link, principal, self.exit_with_parent), driving))
     }
 
     /// Creates the protocol state machine of a connection over a byte stream.

@@ -50,7 +50,7 @@ fn a_hidden_entry_is_answered_as_one_that_does_not_exist_sec_02() {
     catalog.add_prompt(prompt("hidden", &[("who", false)]), "").unwrap();
     catalog.add_prompt_completion("hidden", "who", "").unwrap();
     catalog.add_resource(Resource::new("file:///hidden", "hidden"), "").unwrap();
-    let is_visible = |entry: CatalogEntry<'_>| !entry.key().contains("hidden");
+    let is_visible = |entry: CatalogEntry<'_>| !entry.name().contains("hidden");
     let view = catalog.visible(&is_visible);
     for (method, params) in LOOKUPS {
         for revision in Revision::ALL {
@@ -84,7 +84,7 @@ fn a_hidden_template_matches_nothing() {
     let files = r#"template files files name=Text("readme")"#;
     assert_eq!(read(&|entry| !matches!(entry, CatalogEntry::Resource(_))), files);
     let tree = r#"template tree tree path=Text("readme")"#;
-    assert_eq!(read(&|entry| entry.key() == "file:///{+path}"), tree);
+    assert_eq!(read(&|entry| entry.name() == "file:///{+path}"), tree);
     assert_eq!(read(&|_| false), "no resource `file:///readme`");
 }
 
@@ -100,7 +100,7 @@ fn filtered_pages_hold_all_visible_entries_and_end() {
             let position = names.iter().position(|other| *other == name).unwrap();
             shown & (1 << position) != 0
         };
-        let pages = walk(&catalog, &|entry| is_shown(entry.key()));
+        let pages = walk(&catalog, &|entry| is_shown(entry.name()));
         let expected: Vec<_> = names.into_iter().filter(|name| is_shown(name)).collect();
         assert_eq!(pages.concat(), expected);
         // The sizes of pages reveal nothing of hidden entries.
@@ -114,7 +114,7 @@ fn cursors_reveal_nothing_of_hidden_entries() {
     for name in ["hidden", "a", "b", "c"] {
         catalog.add_tool(tool(name), "").unwrap();
     }
-    let is_visible = |entry: CatalogEntry<'_>| entry.key() != "hidden";
+    let is_visible = |entry: CatalogEntry<'_>| entry.name() != "hidden";
     let view = catalog.visible(&is_visible);
     let first = page_of(view, None).unwrap();
     assert_eq!(first.next_cursor.as_deref(), Some("ta"));

@@ -31,7 +31,12 @@ async fn requests_beyond_the_rate_are_refused_with_advice<R: Runtime>() {
     for connection in [&connection, &other] {
         let error = refusal(connection.call_tool("echo", &json!({})).await);
         assert_eq!(error.code, LIMIT_EXCEEDED);
-        assert!(error.message.starts_with("limit exceeded: more than 2 requests"), "{error}");
+        assert!(
+            error
+                .message
+                .starts_with("limit exceeded: requests are limited to 2 in 3600s, 2 at once"),
+            "{error}"
+        );
         let advice: Value = error.data.unwrap().parse().unwrap();
         let millis = advice["retryAfterMs"].as_u64().unwrap();
         assert!((1..=HOUR.as_millis() as u64 / 2).contains(&millis), "{millis}");

@@ -112,7 +112,7 @@ async fn cursors_of_the_handler_and_of_the_catalog_are_told_apart<R: Runtime>() 
 
 async fn the_handlers_entries_are_filtered<R: Runtime>() {
     let server =
-        fixed(counting()).visible_to(|entry, _| !["n://1", "fixed://c"].contains(&entry.key()));
+        fixed(counting()).visible_to(|entry, _| !["n://1", "fixed://c"].contains(&entry.name()));
     let (connection, serving) = pair::<R>(client(), server).await;
     let listed = all(&connection).await;
     let names: Vec<&str> = listed.iter().map(|resource| &*resource.name).collect();

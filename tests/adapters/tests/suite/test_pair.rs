@@ -4,11 +4,12 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use mcp_adapter::layers::RateLimit;
 use mcp_adapter::proto::schema::{
     GetPrompt, Prompt, PromptMessage, ReadResource, Resource, ResourceContents, Role,
 };
-use mcp_adapter::proto::{CallError, Filter, Revision};
-use mcp_adapter::testing::{TestPair, pair};
+use mcp_adapter::proto::{CallError, Filter, Principal, Revision};
+use mcp_adapter::testing::{TestPair, pair, pair_as};
 use mcp_adapter::{Changed, Client, Error, Server};
 use mcp_adapter_tests::{client, shop};
 use serde_json::json;
@@ -67,6 +68,36 @@ fn a_call_without_an_answer_times_out_in_virtual_time() {
     // The transcript shows the call and its cancellation.
     let shown = format!("{error:?}");
     assert!(shown.contains("client → ") && shown.contains("\"hang\""), "{shown}");
+}
+
+#[test]
+fn limits_follow_the_virtual_time() {
+    let server = shop().layer(RateLimit::new(1, Duration::from_secs(10)));
+    let mut pair = pair(&server, client()).unwrap();
+    assert_eq!(text(&mut pair, "echo"), "hello");
+    let refused = pair.call_tool("echo", &json!({"text": "again"})).unwrap_err();
+    assert!(refused.to_string().contains("retry in 10000 ms"), "{refused}");
+    pair.wait(Duration::from_secs(10));
+    assert_eq!(text(&mut pair, "echo"), "hello");
+}
+
+#[test]
+fn the_client_of_a_pair_may_be_authenticated() {
+    let server = Server::new("s", "1")
+        .tool("who", "Says who asks", |(), cx| {
+            Ok(cx.principal().map_or("no one", Principal::id).to_owned())
+        })
+        .tool("admin", "Only for Ada", |(), _| Ok(()))
+        .visible_to(|entry, cx| entry.name() == "who" || cx.principal().is_some());
+    let ada = Principal::new("ada").unwrap();
+    let mut known = pair_as(&server, Client::new("c", "1"), ada).unwrap();
+    let mut unknown = pair(&server, Client::new("c", "1")).unwrap();
+    for (pair, name, tools) in [(&mut known, "ada", 2), (&mut unknown, "no one", 1)] {
+        let result = pair.call_tool("who", &json!({})).unwrap();
+        assert_eq!(result.content[0].as_text(), Some(name));
+        assert_eq!(pair.list_tools().unwrap().len(), tools);
+        assert_eq!(pair.call_tool("admin", &json!({})).is_ok(), tools == 2);
+    }
 }
 
 #[test]

@@ -49,7 +49,7 @@ fn vault() -> (Server, Insiders) {
         assert!(cx.head().is_some(), "{cx:?}");
         let insiders = knows.lock().unwrap();
         let is_insider = cx.principal().is_some_and(|caller| insiders.contains(caller.id()));
-        is_insider || !entry.key().contains("secret")
+        is_insider || !entry.name().contains("secret")
     });
     (server, insiders)
 }
@@ -155,7 +155,7 @@ fn lists_and_their_pages_hold_visible_entries_only<R: Runtime>() {
 fn a_filter_that_panics_fails_the_request<R: Runtime>() {
     let server = server().tool_with(tool("one"), |_: Value, _| Ok("called"));
     let server = server.visible_to(|entry, _| {
-        assert!(entry.key() != "one", "on purpose");
+        assert!(entry.name() != "one", "on purpose");
         true
     });
     let served = Served::on::<R>(server, Http::new());

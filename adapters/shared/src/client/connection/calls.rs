@@ -42,7 +42,8 @@ impl Connection {
     /// `arguments` serializes to a JSON object whose values are strings.
     ///
     /// ```
-    /// use mcp_adapter::{Connection, Error};
+    /// # use mcp_adapter as mcp_tokio;
+    /// use mcp_tokio::{Connection, Error};
     /// use serde_json::json;
     ///
     /// async fn review(connection: &Connection) -> Result<usize, Error> {
@@ -65,8 +66,9 @@ impl Connection {
     /// sent when you await it or [start](Call::start) it.
     ///
     /// ```
-    /// use mcp_adapter::proto::schema::PromptReference;
-    /// use mcp_adapter::{Connection, Error};
+    /// # use mcp_adapter as mcp_tokio;
+    /// use mcp_tokio::proto::schema::PromptReference;
+    /// use mcp_tokio::{Connection, Error};
     ///
     /// async fn languages(connection: &Connection) -> Result<Vec<String>, Error> {
     ///     let prompt = PromptReference::new("review");

@@ -22,7 +22,8 @@ pub const LIMIT_EXCEEDED: i64 = -32010;
 ///
 /// Each principal has a token bucket: it starts full and refills steadily, and each request takes a
 /// token. A request that finds the bucket empty is refused with the error [`LIMIT_EXCEEDED`], which
-/// says when to try again. Requests without an authenticated sender, as over stdio, share one
+/// says when to try again. All requests count that pass through layers, also those for lists and
+/// subscriptions: a client usually lists again after a notification. Requests without an authenticated sender, as over stdio, share one
 /// bucket.
 ///
 /// The layer remembers at most 10,000 principals with buckets that are not full, in about 1 MB;
@@ -89,14 +90,18 @@ impl RateLimit {
 
 impl Layer for RateLimit {
     fn call(&self, request: Incoming, next: Next) -> BoxFuture<'static, Response> {
-        let now = self.clock.now();
+        // The time of a connection that the program drives by hand is what the program says.
+        let clock = &request.cx().request.link.clock;
+        let now = if clock.is_manual() { clock.now() } else { self.clock.now() };
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
         let taken = buckets.take(request.principal(), now, self.rate());
         drop(buckets);
         match taken {
             Ok(()) => Box::pin(next.run(request)),
             Err(retry_after) => {
-                let what = format!("more than {} requests in {:?}", self.requests, self.per);
+                let Self { requests, per, burst, .. } = self;
+                let what =
+                    format!("requests are limited to {requests} in {per:?}, {burst} at once");
                 let response = refusal(&what, retry_after);
                 Box::pin(async { response })
             }
@@ -132,6 +137,8 @@ struct Buckets {
     by_principal: HashMap<Option<Principal>, Instant>,
     /// The bucket of principals for which there was no place.
     shared: Instant,
+    /// The latest time so far: each connection that is driven by hand has a time of its own.
+    latest: Instant,
     /// When full buckets are looked for again.
     next_sweep: Instant,
 }
@@ -147,7 +154,8 @@ impl Buckets {
         now: Instant,
         rate: Rate,
     ) -> Result<(), Duration> {
-        let principal = principal.cloned();
+        self.latest = self.latest.max(now);
+        let (principal, now) = (principal.cloned(), self.latest);
         let is_full = self.by_principal.len() >= rate.principals_max;
         if is_full && now >= self.next_sweep && !self.by_principal.contains_key(&principal) {
             // A full bucket needs no memory. Rarely, because it takes a look at all of them.
