@@ -1,7 +1,8 @@
 //! An editor that serves models over HTTP from its own loop: no adapter, no thread, no runtime.
 //!
 //! Run it with `cargo run -p mcp-cookbook --example editor_loop`. Between two frames, the loop
-//! answers the requests that `tiny_http` has received. Any HTTP library will do.
+//! answers the requests that `tiny_http` has received. Any HTTP library will do. A client that
+//! sends half a body delays the next frame: a real editor lets its HTTP library read bodies first.
 
 use std::cell::RefCell;
 use std::error::Error;
@@ -48,7 +49,8 @@ fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
         let next_frame = Clock::now() + FRAME;
         while let Some(left) = next_frame.checked_duration_since(Clock::now()) {
             let Some(request) = http.recv_timeout(left)? else { break };
-            editor.answer(Instant::from_elapsed(began.elapsed()), request)?;
+            // The client may have disconnected.
+            let _gone = editor.answer(Instant::from_elapsed(began.elapsed()), request);
         }
         // Here the editor draws `editor.document` and handles keys.
     }

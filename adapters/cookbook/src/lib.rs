@@ -60,12 +60,12 @@ pub fn server(database: Connection) -> Result<Server, rusqlite::Error> {
         "CREATE TABLE IF NOT EXISTS note (id INTEGER PRIMARY KEY, owner TEXT, text TEXT)",
     )?;
     let notes = State::new(Notes { database: Mutex::new(database) });
-    let server = Server::new("notes", "1.0.0").declare_list_changed();
-    Ok(server.handlers(&notes).list_resources(notes.handler(Notes::list)).template_completion(
-        NOTE,
-        "id",
-        notes.handler(Notes::complete),
-    ))
+    let owned = notes.clone();
+    let server = Server::new("notes", "1.0.0").declare_list_changed().handlers(&notes);
+    Ok(server
+        .list_resources(notes.handler(Notes::list))
+        .template_completion(NOTE, "id", notes.handler(Notes::complete))
+        .accept_subscriptions(move |uri, cx| owned.is_of(uri, owner(cx.principal()))))
 }
 
 #[mcp_blocking::server]
@@ -74,7 +74,7 @@ impl Notes {
     #[tool(destructive = false)]
     fn add(&self, add: Add, cx: Cx) -> Result<Json<Note>, ToolError> {
         let database = self.database();
-        let note = (owner(&cx), &add.text);
+        let note = (owner(cx.principal()), &add.text);
         database.execute("INSERT INTO note (owner, text) VALUES (?1, ?2)", note)?;
         Ok(Json(Note { id: database.last_insert_rowid(), text: add.text }))
     }
@@ -88,7 +88,7 @@ impl Notes {
     /// Deletes a note, if the user agrees.
     #[tool(destructive)]
     fn delete(&self, delete: Delete, cx: Cx) -> Result<&'static str, ToolError> {
-        let note = self.note(delete.id, &cx)?.ok_or("no such note")?;
+        let note = self.note(delete.id, owner(cx.principal()))?.ok_or("no such note")?;
         if !cx.confirm("delete", &format!("Delete “{}”?", note.text))? {
             return Ok("not deleted");
         }
@@ -106,7 +106,7 @@ impl Notes {
         cx: Cx,
     ) -> Result<ResourceContents, ToolError> {
         let id = variables.text("id").and_then(|id| id.parse().ok());
-        let note = id.map(|id| self.note(id, &cx)).transpose()?.flatten();
+        let note = id.map(|id| self.note(id, owner(cx.principal()))).transpose()?.flatten();
         let note = note.ok_or_else(|| cx.resource_not_found(&read.uri))?;
         Ok(ResourceContents::text(read.uri, note.text))
     }
@@ -136,12 +136,18 @@ impl Notes {
         let database = self.database();
         let mut select = database
             .prepare("SELECT id, text FROM note WHERE owner = ?1 AND instr(text, ?2) > 0")?;
-        select.query_map((owner(cx), part), note_of)?.collect()
+        select.query_map((owner(cx.principal()), part), note_of)?.collect()
     }
 
-    fn note(&self, id: i64, cx: &Cx) -> Result<Option<Note>, rusqlite::Error> {
+    fn note(&self, id: i64, owner: &str) -> Result<Option<Note>, rusqlite::Error> {
         let select = "SELECT id, text FROM note WHERE owner = ?1 AND id = ?2";
-        self.database().query_row(select, (owner(cx), id), note_of).optional()
+        self.database().query_row(select, (owner, id), note_of).optional()
+    }
+
+    /// Returns whether the URI is that of a note of this owner.
+    fn is_of(&self, uri: &str, owner: &str) -> bool {
+        let id = uri.strip_prefix("note://").and_then(|id| id.parse().ok());
+        id.is_some_and(|id| matches!(self.note(id, owner), Ok(Some(_))))
     }
 
     fn database(&self) -> MutexGuard<'_, Connection> {
@@ -154,6 +160,6 @@ fn note_of(row: &rusqlite::Row<'_>) -> Result<Note, rusqlite::Error> {
 }
 
 /// Returns who is asking: the authenticated user over HTTP, and one user over stdio.
-fn owner(cx: &Cx) -> &str {
-    cx.principal().map_or("", Principal::id)
+fn owner(principal: Option<&Principal>) -> &str {
+    principal.map_or("", Principal::id)
 }

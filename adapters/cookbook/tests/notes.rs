@@ -3,7 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use mcp_blocking::proto::schema::{ElicitAction, ElicitResult};
-use mcp_blocking::testing::{PairError, TestPair, pair};
+use mcp_blocking::proto::{Filter, Principal};
+use mcp_blocking::testing::{PairError, TestPair, pair, pair_as};
 use mcp_blocking::{Client, Server};
 use rusqlite::Connection;
 use serde_json::{Value, json};
@@ -50,6 +51,24 @@ fn notes_are_deleted_only_if_the_user_agrees() -> Result<(), PairError> {
         let id = add(&mut pair, "buy milk")?;
         pair.call_tool("delete", &json!({"id": id}))?;
         assert_eq!(pair.read_resource(&format!("note://{id}")).is_err(), deleted);
+    }
+    Ok(())
+}
+
+#[test]
+fn users_see_only_their_own_notes() -> Result<(), PairError> {
+    let server = server();
+    let user = |name| Principal::new(name).unwrap();
+    let mut ada = pair_as(&server, Client::new("test", "1.0.0"), user("ada"))?;
+    let mut eve = pair_as(&server, Client::new("test", "1.0.0"), user("eve"))?;
+    let note = format!("note://{}", add(&mut ada, "a secret")?);
+    assert!(ada.read_resource(&note).is_ok() && eve.read_resource(&note).is_err());
+    let listed = eve.client();
+    assert!(eve.run(listed.list_resources()).unwrap().is_empty());
+    for (pair, accepted) in [(&mut ada, 1), (&mut eve, 0)] {
+        let client = pair.client();
+        let changes = pair.run(client.subscribe(&Filter::new().resource(&*note))).unwrap();
+        assert_eq!(changes.acknowledged().uris.len(), accepted);
     }
     Ok(())
 }

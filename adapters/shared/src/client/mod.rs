@@ -117,8 +117,8 @@ impl Client {
     /// use the connection. They are functions, and not futures around the call, because a call may
     /// be started and awaited in different tasks.
     ///
-    /// Name the type of the parameter of the returned function, as in this example. A hook that does
-    /// not need the end of the call returns `Ok(|_: &CallEnd<'_>| {})`.
+    /// Name the type of the parameter of the returned function, as in this example. A hook that
+    /// does not need the end of the call returns `Ok(|_: &CallEnd<'_>| {})`.
     ///
     /// Hooks see all calls that [`Connection::call`] and the methods based on it make, such as
     /// [`Connection::call_tool`]. They do not see subscriptions and

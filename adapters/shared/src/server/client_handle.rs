@@ -109,7 +109,8 @@ impl ClientHandle {
 
     /// Sends a request to the client and blocks until its result arrives.
     ///
-    /// Use it in callbacks, on other threads, and in handlers that are functions. `request` is, for
+    /// Use it in callbacks, on other threads, and in handlers that are functions. A callback holds
+    /// one of 512 threads of the server until the client answers. `request` is, for
     /// example, a [`ListRoots`](mcp_proto::schema::ListRoots), a
     /// [`CreateMessage`](mcp_proto::schema::CreateMessage), or a
     /// [`Ping`](mcp_proto::schema::Ping). A handler that needs input for its own request calls
@@ -204,6 +205,8 @@ impl Cx {
     /// Returns a handle to the client, which stays usable after the request.
     #[must_use]
     pub fn client(&self) -> ClientHandle {
+        // From now on the handler runs on the pool, where it may wait for the client.
+        self.request.pace.disprove();
         let context = &self.request.context;
         let peer = Some(Arc::clone(&context.peer));
         ClientHandle::new(&self.request.link, peer, context.principal().cloned())

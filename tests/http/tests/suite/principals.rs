@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use mcp_adapter::http::RequestHead;
 use mcp_adapter::proto::http::Refusal;
 use mcp_adapter::proto::schema::{
-    Elicit, Form, Map, OrUnknown, ReadResourceResult, Resource, TextField,
+    Elicit, Form, Map, OrUnknown, Ping, ReadResourceResult, Resource, TextField,
 };
 use mcp_adapter::proto::seal::Seal;
 use mcp_adapter::proto::{Principal, Progress};
@@ -25,6 +25,7 @@ rows! {
     state_returns_only_from_the_principal_it_was_sealed_for_stl_24,
     a_repeated_request_keeps_its_principal,
     requests_are_anonymous_by_default,
+    clients_are_authenticated_while_callbacks_wait_for_others,
     legacy_subscriptions_are_decided_by_principal_sec_02,
     modern_subscriptions_are_decided_by_principal_sec_02,
 }
@@ -281,6 +282,22 @@ fn a_repeated_request_keeps_its_principal<R: Runtime>() {
     let answer = post(&json!({"jsonrpc": "2.0", "id": question["id"], "result": content}));
     assert_eq!(ADA.asks(within(&session, answer), &served).status, 202);
     assert_eq!(text(&asking.message().unwrap()), "ada Ada");
+}
+
+/// A client that answers no requests cannot hold up the authentication of others.
+fn clients_are_authenticated_while_callbacks_wait_for_others<R: Runtime>() {
+    let server = server().on_roots_changed(|client| {
+        let _never = client.request(Ping::new());
+    });
+    let served = Served::on::<R>(server, Http::new().authenticating(user));
+    // As many as there are threads for callbacks.
+    for _ in 0..512 {
+        let session = EVE.opens(&served);
+        let changed =
+            post(&json!({"jsonrpc": "2.0", "method": "notifications/roots/list_changed"}));
+        assert_eq!(EVE.asks(within(&session, changed), &served).status, 202);
+    }
+    assert_eq!(ADA.asks(modern("tools/list", json!({})), &served).status, 200);
 }
 
 fn requests_are_anonymous_by_default<R: Runtime>() {

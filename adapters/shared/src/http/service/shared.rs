@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use mcp_proto::http::{ContextCache, Policy, Refusal, SessionTable};
 use mcp_proto::server::{Config, Server as Machine};
 
-use crate::exec::callbacks::Callbacks;
+use crate::exec::callbacks::{CallbackThreads, Callbacks};
 use crate::http::budget::Rejection;
 use crate::http::options::Http;
 use crate::http::runtime::HttpRuntime;
@@ -21,6 +21,7 @@ pub(super) struct ServiceShared {
     pub(super) policy: Policy,
     pub(super) sessions: Arc<Sessions>,
     pub(super) timers: Arc<dyn SpawnTimer<Link<Machine>>>,
+    /// Runs checks and authentication.
     pub(super) callbacks: Callbacks,
     pub(super) runtime: Arc<dyn HttpRuntime>,
     /// The latest context of a modern request. A client repeats it in each request.
@@ -49,7 +50,9 @@ impl ServiceShared {
             sessions: Arc::downgrade(&sessions),
             runtime: Arc::clone(&runtime),
         });
-        let callbacks = server.callbacks(Arc::clone(&runtime).as_spawn());
+        // Threads of their own: callbacks may wait for clients, and no client must be able to hold
+        // up the authentication of others.
+        let callbacks = CallbackThreads::default().on(Arc::clone(&runtime).as_spawn());
         Ok(Self {
             server,
             config,

@@ -23,8 +23,8 @@ pub const LIMIT_EXCEEDED: i64 = -32010;
 /// Each principal has a token bucket: it starts full and refills steadily, and each request takes a
 /// token. A request that finds the bucket empty is refused with the error [`LIMIT_EXCEEDED`], which
 /// says when to try again. All requests count that pass through layers, also those for lists and
-/// subscriptions: a client usually lists again after a notification. Requests without an authenticated sender, as over stdio, share one
-/// bucket.
+/// subscriptions: a client usually lists again after a notification. Requests without an
+/// authenticated sender, as over stdio, share one bucket.
 ///
 /// The layer remembers at most 10,000 principals with buckets that are not full, in about 1 MB;
 /// [`principals_max`](Self::principals_max) changes this number. Principals beyond it share one
