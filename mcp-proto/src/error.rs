@@ -54,7 +54,10 @@ impl fmt::Display for Misuse {
             Self::NotReady => "the handshake is not complete",
             Self::Stale => "the id refers to nothing pending",
             Self::Undeclared => "the required capability was not declared",
-            Self::Unencodable => "the value cannot be encoded as this message",
+            Self::Unencodable => {
+                "the value does not fit the message: arguments and params must be JSON objects, \
+                 those of prompts with strings as values, and progress must increase"
+            }
             Self::Unsupported => {
                 "the protocol revision or the role does not define this message or a value in it"
             }

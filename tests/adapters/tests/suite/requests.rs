@@ -116,7 +116,7 @@ async fn prompts_are_rendered<R: Runtime>() {
 
 async fn arguments_that_are_not_strings_are_refused<R: Runtime>() {
     let (connection, _serving) = pair::<R>(client(), library()).await;
-    for arguments in [json!({"language": 3}), json!(["rust"]), json!(null)] {
+    for arguments in [json!({"language": 3}), json!(["rust"]), json!("rust")] {
         let refused = connection.get_prompt("two", &arguments).await;
         assert!(matches!(refused, Err(Error::Misuse(Misuse::Unencodable))), "{refused:?}");
         let prompt = PromptReference::new("two");

@@ -93,7 +93,8 @@ fn the_client_of_a_pair_may_be_authenticated() {
     let mut known = pair_as(&server, Client::new("c", "1"), ada).unwrap();
     let mut unknown = pair(&server, Client::new("c", "1")).unwrap();
     for (pair, name, tools) in [(&mut known, "ada", 2), (&mut unknown, "no one", 1)] {
-        let result = pair.call_tool("who", &json!({})).unwrap();
+        // `()` means no arguments.
+        let result = pair.call_tool("who", &()).unwrap();
         assert_eq!(result.content[0].as_text(), Some(name));
         assert_eq!(pair.list_tools().unwrap().len(), tools);
         assert_eq!(pair.call_tool("admin", &json!({})).is_ok(), tools == 2);

@@ -17,14 +17,14 @@ impl Connection {
     /// Prepares a tool call.
     ///
     /// The call is sent when you await it or [start](Call::start) it. The call fails unless
-    /// `arguments` serializes to a JSON object.
+    /// `arguments` serializes to a JSON object, or is `()` for no arguments.
     pub fn call_tool(
         &self,
         name: &str,
         arguments: &(impl Serialize + ?Sized),
     ) -> Call<'_, CallToolResult> {
         // Arguments that do not serialize are refused when the call is sent, as no object.
-        let arguments = Raw::new(arguments).unwrap_or_else(|_| not_an_object());
+        let arguments = arguments_of(arguments).unwrap_or_else(|_| not_an_object());
         self.call(CallTool::new(name).arguments(arguments))
     }
 
@@ -39,7 +39,7 @@ impl Connection {
     /// Prepares a request for a prompt, rendered with these arguments.
     ///
     /// The call is sent when you await it or [start](Call::start) it. The call fails unless
-    /// `arguments` serializes to a JSON object whose values are strings.
+    /// `arguments` serializes to a JSON object whose values are strings, or is `()`.
     ///
     /// ```
     /// # use mcp_adapter as mcp_tokio;
@@ -151,9 +151,15 @@ fn not_an_object() -> Raw {
     Raw::from_text("null").unwrap_or_else(|_| Raw::empty_object())
 }
 
+/// Serializes arguments. `()` is `null` in JSON, and means no arguments.
+fn arguments_of(value: &(impl Serialize + ?Sized)) -> Result<Raw, Unencodable> {
+    let arguments = Raw::new(value)?;
+    Ok(if arguments.as_bytes() == b"null" { Raw::empty_object() } else { arguments })
+}
+
 /// Returns the members of a JSON object of strings; `None` for any other value.
 fn strings(value: &(impl Serialize + ?Sized)) -> Option<Map<String>> {
-    let members = Map::<String>::decode(&Raw::new(value).ok()?).ok()?;
+    let members = Map::<String>::decode(&arguments_of(value).ok()?).ok()?;
     members.broken.is_empty().then_some(members)
 }
 
