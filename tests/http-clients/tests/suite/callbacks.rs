@@ -1,5 +1,6 @@
 //! Callbacks of clients over HTTP, which may block, make calls and end their connection.
 
+use std::future::Ready;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
@@ -95,9 +96,13 @@ async fn an_asynchronous_authorization_that_fails_names_no_token<R: OverHttp>() 
         .authorization_timeout(Duration::from_millis(20))
         .authorization_async(std::future::pending);
     let panics = site.remote().authorization_async(|| async { panic!("secret") });
-    for (remote, why) in
-        [(invalid, "invalid header"), (late, "authorization_timeout"), (panics, "panicked")]
-    {
+    let panics_at_once = site.remote().authorization_async(|| -> Ready<_> { panic!("secret") });
+    for (remote, why) in [
+        (invalid, "invalid header"),
+        (late, "authorization_timeout"),
+        (panics, "panicked"),
+        (panics_at_once, "panicked"),
+    ] {
         assert!(!format!("{remote:?}").contains("cret"));
         let failed = R::connect_http(modern_client(), remote).await.map(drop).unwrap_err();
         let failed = format!("{failed} {failed:?}");

@@ -11,9 +11,11 @@ use crate::exec::watched::Watched;
 /// The application's source of `Authorization` fields.
 #[derive(Clone)]
 pub(super) enum Authorize {
-    Async(Arc<dyn Fn() -> BoxFuture<'static, Option<String>> + Send + Sync>),
+    Async(AsyncAuthorize),
     Blocking(Arc<dyn Fn() -> Option<String> + Send + Sync>),
 }
+
+pub(super) type AsyncAuthorize = Arc<dyn Fn() -> BoxFuture<'static, Option<String>> + Send + Sync>;
 
 /// The field of a request, or why there is none. An error never contains the field.
 pub(super) type Field = Result<Option<HeaderValue>, &'static str>;

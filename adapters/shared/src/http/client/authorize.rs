@@ -7,9 +7,8 @@ use futures_lite::future::{block_on, or};
 use http::HeaderValue;
 use mcp_proto::client::Client as Machine;
 
-use super::authorization::{Authorize, Field, INVALID, LATE, field};
+use super::authorization::{AsyncAuthorize, Authorize, Field, INVALID, LATE, field};
 use super::connections::HttpConnections;
-use crate::BoxFuture;
 use crate::exec::workers::catch_panic;
 use crate::transport::link::Link;
 
@@ -26,21 +25,21 @@ pub(super) async fn authorize(
             field(value)
         }
         Some(Authorize::Async(authorize)) => {
-            let fetch = async { fetch(link, connections, authorize()).await };
-            connections.authorization.fetch(fetch).await
+            connections.authorization.fetch(fetch(link, connections, authorize)).await
         }
     };
     field.map_err(io::Error::other)
 }
 
-/// Awaits the value of a field, for a limited time.
+/// Asks the application for the value of a field, for a limited time.
 async fn fetch(
     link: &Link<Machine>,
     connections: &HttpConnections,
-    value: BoxFuture<'static, Option<String>>,
+    authorize: AsyncAuthorize,
 ) -> Field {
     let late = connections.runtime.sleep(connections.remote.authorization_timeout);
-    let value = async move { field(catch_panic(value).await) };
+    // Called inside the future: the function may panic, too.
+    let value = async move { field(catch_panic(async move { authorize().await }).await) };
     let late = async move {
         late.await;
         Err(LATE)
