@@ -83,8 +83,9 @@ impl RateLimit {
     }
 
     fn rate(&self) -> Rate {
-        let interval = self.per / self.requests;
-        Rate { interval, capacity: interval * self.burst, principals_max: self.principals_max }
+        let interval = (self.per / self.requests).clamp(INTERVAL_MIN, CAPACITY_MAX);
+        let capacity = interval.saturating_mul(self.burst).min(CAPACITY_MAX);
+        Rate { interval, capacity, principals_max: self.principals_max }
     }
 }
 
@@ -122,6 +123,13 @@ pub(super) fn refusal(what: &str, retry_after: Duration) -> Response {
     }
 }
 
+/// The shortest time in which a bucket gains a token: with none, there would be no limit.
+const INTERVAL_MIN: Duration = Duration::from_nanos(1);
+
+/// The longest time in which a bucket becomes full, about 100 years: an [`Instant`] of a connection
+/// can reach more than twice as far.
+const CAPACITY_MAX: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
+
 #[derive(Clone, Copy)]
 struct Rate {
     /// The time in which a bucket gains one token.
@@ -158,9 +166,9 @@ impl Buckets {
         let (principal, now) = (principal.cloned(), self.latest);
         let is_full = self.by_principal.len() >= rate.principals_max;
         if is_full && now >= self.next_sweep && !self.by_principal.contains_key(&principal) {
-            // A full bucket needs no memory. Rarely, because it takes a look at all of them.
+            // A full bucket needs no memory. Not each time, because it takes a look at all of them.
             self.by_principal.retain(|_, full_at| *full_at > now);
-            self.next_sweep = now + rate.capacity;
+            self.next_sweep = now + rate.interval.max(rate.capacity / 16);
         }
         let has_room = self.by_principal.len() < rate.principals_max;
         let bucket = match self.by_principal.get_mut(&principal) {
@@ -185,7 +193,7 @@ mod tests {
 
     use mcp_proto::{Instant, Principal};
 
-    use super::{Buckets, Rate};
+    use super::{Buckets, Rate, RateLimit};
 
     const SECOND: Duration = Duration::from_secs(1);
     const RATE: Rate =
@@ -235,5 +243,51 @@ mod tests {
         assert!(buckets.take(user(7).as_ref(), at(5), RATE).is_ok());
         assert_eq!(buckets.by_principal.len(), 1);
         assert_eq!(buckets.by_principal.keys().next().unwrap(), &user(7));
+    }
+
+    #[test]
+    fn full_buckets_make_room_long_before_an_empty_one_is_full() {
+        // One token in an hour, and a hundred at once: 100 hours to fill a bucket.
+        let hour = SECOND * 3600;
+        let limit = RateLimit::new(1, hour).burst(100).principals_max(50);
+        let mut buckets = Buckets::default();
+        let user = |n: u64| Principal::new(format!("user {n}"));
+        for n in 0..1000 {
+            let _shared_is_empty = buckets.take(user(n).as_ref(), at(0), limit.rate());
+        }
+        assert_eq!(buckets.by_principal.len(), 50);
+        // The sweep at this time keeps all buckets: they lack a token.
+        assert!(buckets.take(user(2000).as_ref(), at(60), limit.rate()).is_err());
+        // All are full again after an hour; the next sweep is due after a sixteenth of 100 hours.
+        let later = at(60) + hour * 100 / 16;
+        assert_eq!(buckets.take(user(3000).as_ref(), later, limit.rate()), Ok(()));
+        assert_eq!(buckets.by_principal.len(), 1);
+    }
+
+    #[test]
+    fn extreme_rates_are_limits() {
+        let (none, max) = (Duration::ZERO, Duration::MAX);
+        for (requests, per, burst) in [
+            (1, max, 1),
+            (1, max, 2),
+            (1, max, u32::MAX),
+            (u32::MAX, max, u32::MAX),
+            (u32::MAX, SECOND, 2),
+            (3, Duration::from_nanos(2), 2),
+            (1, none, 2),
+            (0, none, 0),
+        ] {
+            let rate = RateLimit::new(requests, per).burst(burst).rate();
+            assert!(rate.interval > none && rate.capacity >= rate.interval, "{per:?} {burst}");
+            let mut buckets = Buckets::default();
+            let mut take = || buckets.take(None, at(1), rate);
+            assert_eq!(take(), Ok(()));
+            // As many as a bucket holds, and then none.
+            let rest = rate.capacity.as_nanos() / rate.interval.as_nanos() - 1;
+            if rest < 10 {
+                (0..rest).for_each(|_| take().unwrap());
+                assert!(take().is_err(), "{requests} in {per:?}, {burst} at once");
+            }
+        }
     }
 }
