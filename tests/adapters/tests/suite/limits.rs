@@ -4,7 +4,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use mcp_adapter::Error;
-use mcp_adapter::layers::{ConcurrencyLimit, LIMIT_EXCEEDED, Outcome, RateLimit, observe};
+use mcp_adapter::layers::{
+    ConcurrencyLimit, Incoming, LIMIT_EXCEEDED, Next, Outcome, RateLimit, observe,
+};
 use mcp_adapter::proto::code;
 use mcp_adapter_tests::{
     Runtime, client, eventually, pair, refusal, rows, server, shop, success, tool,
@@ -17,6 +19,7 @@ rows! {
     requests_beyond_the_concurrency_are_refused,
     the_end_of_each_request_is_observed,
     a_panic_of_an_inner_layer_is_observed,
+    a_panic_of_an_observer_fails_only_its_request,
 }
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -119,7 +122,7 @@ async fn the_end_of_each_request_is_observed<R: Runtime>() {
 
 async fn a_panic_of_an_inner_layer_is_observed<R: Runtime>() {
     let seen = Seen::default();
-    let inner = |request: mcp_adapter::layers::Incoming, next: mcp_adapter::layers::Next| {
+    let inner = |request: Incoming, next: Next| {
         assert_ne!(request.method(), "tools/call", "a panic of a layer");
         next.run(request)
     };
@@ -130,4 +133,23 @@ async fn a_panic_of_an_inner_layer_is_observed<R: Runtime>() {
         let expected = vec![(format!("tools/call {name}"), Outcome::Error, None)];
         assert_eq!(std::mem::take(&mut *seen.lock().unwrap()), expected);
     }
+}
+
+async fn a_panic_of_an_observer_fails_only_its_request<R: Runtime>() {
+    let server = shop()
+        .layer(observe(|request| assert_eq!(request.name(), None, "the observer panics")))
+        .layer(|request: Incoming, next: Next| async move {
+            // The observer then panics during a panic.
+            assert_ne!(request.name().as_deref(), Some("echo"), "the inner layer panics");
+            assert_ne!(request.name().as_deref(), Some("echo_plain"), "the inner layer panics");
+            next.run(request).await
+        });
+    let (connection, serving) = pair::<R>(client(), server).await;
+    for name in ["echo", "echo_plain", "fail", "fail_plain"] {
+        let error = refusal(connection.call_tool(name, &json!({})).await);
+        assert_eq!((error.code, &*error.message), (code::INTERNAL_ERROR, "the handler failed"));
+    }
+    connection.list_tools().await.unwrap();
+    connection.clone().close().await.unwrap();
+    serving.ends_well().await;
 }

@@ -1,6 +1,7 @@
 //! A layer that reports how each request ended, for metrics.
 
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -17,8 +18,10 @@ use crate::server::handler::context::AsyncCx;
 
 /// Creates a layer that calls `callback` when a request has ended.
 ///
-/// `callback` also runs for requests that were cancelled or whose inner layers panicked. It runs
-/// before the response is sent and must not block.
+/// `callback` also runs for requests that were cancelled or whose inner layers panicked. It does not
+/// run for a request that was cancelled before it reached the layers, while it waited for a thread:
+/// see [`Server::threads_max`](crate::Server::threads_max). It runs before the response is sent and
+/// must not block. If it panics, the request fails with an internal error.
 ///
 /// The text of [`Observation::name`] comes from the client: use it as the label of a metric only
 /// for requests that did not fail, or after a look at a list of known names.
@@ -127,7 +130,9 @@ impl<F: FnOnce(&Observation<'_>)> End<F> {
 impl<F: FnOnce(&Observation<'_>)> Drop for End<F> {
     fn drop(&mut self) {
         let is_panic = thread::panicking();
-        self.report(if is_panic { Outcome::Error } else { Outcome::Cancelled }, None);
+        let outcome = if is_panic { Outcome::Error } else { Outcome::Cancelled };
+        // A second panic, during the first one, would abort the process.
+        let _panicked = catch_unwind(AssertUnwindSafe(|| self.report(outcome, None)));
     }
 }
 
