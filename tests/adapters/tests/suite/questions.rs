@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
+use mcp_adapter::layers::{Incoming, Next, Timeout};
 use mcp_adapter::proto::schema::{ElicitAction, ElicitResult};
 use mcp_adapter::proto::{CallError, Revision};
 use mcp_adapter::testing::{TestPair, pair};
@@ -94,6 +96,37 @@ fn a_question_cannot_be_ignored() {
             let why = refusal(&mut pair, tool);
             assert!(why.contains("asked `sure`") && why.contains("with `?`"), "{why}");
         }
+    }
+}
+
+#[test]
+fn a_layer_that_answers_ignores_no_question() {
+    let late = Duration::from_secs(5);
+    let server = Server::new("shop", "1")
+        .layer(Timeout::new(Duration::from_secs(1)))
+        .layer(|request: Incoming, next: Next| async move {
+            let is_replaced = request.name().as_deref() == Some("replaced");
+            let response = next.run(request).await;
+            if is_replaced { ToolError::failed("another answer").into() } else { response }
+        })
+        .tool_async("late", "Asks and takes too long", move |(), cx| async move {
+            let sure = cx.confirm("sure", "Really?");
+            cx.sleep(late).await;
+            sure
+        })
+        .tool("replaced", "Asks", |(), cx| cx.confirm("sure", "Really?"))
+        .tool("ignored", "Ignores the error", |(), cx| {
+            Ok(cx.confirm("sure", "Really?").unwrap_or_default())
+        });
+    for mut pair in in_both_eras(&server) {
+        for (tool, answer) in [("late", "did not finish within 1s"), ("replaced", "another answer")]
+        {
+            let result = pair.call_tool(tool, &json!({})).unwrap();
+            let text = result.content[0].as_text().unwrap_or_default();
+            assert!(result.is_error && text.contains(answer), "{tool}: {text}");
+        }
+        let why = refusal(&mut pair, "ignored");
+        assert!(why.contains("asked `sure`"), "{why}");
     }
 }
 

@@ -26,7 +26,7 @@ use mcp_proto::schema::{
 use serde::de::DeserializeOwned;
 
 use self::context::{AsyncCx, Cx};
-use self::reply::BoxedResult;
+use self::reply::{BoxedResult, without_ignored_question};
 use self::tool_error::ToolError;
 use self::tool_result::IntoToolResult;
 use crate::BoxFuture;
@@ -144,8 +144,8 @@ impl<P: Send + 'static, R: Encode + Send + 'static> HandlerFn<P, R> {
             let handler = Arc::clone(&handler);
             // Called inside the future: the code before its first wait runs where the future does.
             Box::pin(async move {
-                let result = handler(params, cx).await?;
-                checked(result.into(), check)
+                let outcome = handler(params, cx.clone()).await.map(Into::into);
+                checked(outcome, &cx, check)
             })
         })))
     }
@@ -155,7 +155,7 @@ impl<P: Send + 'static, R: Encode + Send + 'static> HandlerFn<P, R> {
         let job = match &self.function {
             HandlerKind::Sync(handler) => {
                 let handler = Arc::clone(handler);
-                Job::Sync(Box::new(move |cx| checked(handler(params, cx)?, check)))
+                Job::Sync(Box::new(move |cx| checked(handler(params, cx.clone()), &cx, check)))
             }
             HandlerKind::Async(handler) => {
                 let handler = Arc::clone(handler);
@@ -166,10 +166,13 @@ impl<P: Send + 'static, R: Encode + Send + 'static> HandlerFn<P, R> {
     }
 }
 
+/// Checks the outcome of a handler, before layers see it.
 fn checked<R: Encode + Send + 'static>(
-    result: R,
+    outcome: Result<R, ToolError>,
+    cx: &Cx,
     check: Option<ResultCheck<R>>,
 ) -> Result<BoxedResult, ToolError> {
+    let result = without_ignored_question(outcome, &cx.rounds())?;
     Ok(Box::new(match check {
         Some(check) => check(result)?,
         None => result,

@@ -44,10 +44,6 @@ impl HandlerReply {
         rounds: &RoundState,
         seal: impl FnOnce(String) -> Result<String, ErrorObject>,
     ) -> Self {
-        let is_answer = matches!(outcome, Ok(_) | Err(ToolError(HandlerError::Failed(_))));
-        if let Some(key) = rounds.pending().filter(|_| is_answer) {
-            return Self::Error(ignored_question(key));
-        }
         match outcome.map_err(|ToolError(error)| error) {
             Ok(result) => Self::Result(result),
             Err(HandlerError::Failed(result)) if request.method == CallTool::METHOD => {
@@ -135,12 +131,20 @@ impl HandlerReply {
     }
 }
 
-/// The error for a handler that goes on without the answer to its question.
-fn ignored_question(key: &str) -> ErrorObject {
-    ErrorObject::internal(format!(
+/// Replaces the outcome of a handler that went on without the answer to its question.
+///
+/// # Errors
+/// Fails with the error of the handler, or with an internal error.
+pub(crate) fn without_ignored_question<R>(
+    outcome: Result<R, ToolError>,
+    rounds: &RoundState,
+) -> Result<R, ToolError> {
+    let is_answer = matches!(outcome, Ok(_) | Err(ToolError(HandlerError::Failed(_))));
+    let Some(key) = rounds.pending().filter(|_| is_answer) else { return outcome };
+    Err(ToolError::refused(ErrorObject::internal(format!(
         "the handler asked `{key}` and ignored that there is no answer yet: return the error of \
          the question with `?`"
-    ))
+    ))))
 }
 
 /// A result that was encoded already.
