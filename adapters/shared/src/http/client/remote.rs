@@ -62,9 +62,13 @@ impl Remote {
     ///
     /// # Errors
     /// Fails with [`io::ErrorKind::InvalidInput`] if the URL is invalid or contains a user name.
-    /// Pass credentials with [`authorization`](Self::authorization) instead.
+    /// Pass credentials with [`authorization`](Self::authorization) instead. The error contains
+    /// neither a password nor the query.
     pub fn new(url: &str) -> io::Result<Self> {
-        let bad = |why: &str| io::Error::new(io::ErrorKind::InvalidInput, format!("{why}: {url}"));
+        let bad = |why: &str| {
+            let why = shown(url).map_or_else(|| why.to_owned(), |url| format!("{why}: {url}"));
+            io::Error::new(io::ErrorKind::InvalidInput, why)
+        };
         let uri: Uri = url.parse().map_err(|_| bad("invalid URL"))?;
         let is_secure = match uri.scheme() {
             Some(scheme) if *scheme == Scheme::HTTP => false,
@@ -79,6 +83,10 @@ impl Remote {
             return Err(bad("the URL must not contain a user name"));
         }
         let host = authority.host().trim_start_matches('[').trim_end_matches(']').to_owned();
+        let port = authority.as_str().strip_prefix(authority.host()).unwrap_or_default();
+        if authority.port_u16().is_none() && !matches!(port, "" | ":") {
+            return Err(bad("invalid port in the URL"));
+        }
         let port = authority.port_u16().unwrap_or(if is_secure { 443 } else { 80 });
         let path = uri.path_and_query().map_or("/", |path| path.as_str());
         Ok(Self {
@@ -287,6 +295,13 @@ impl Remote {
     }
 }
 
+/// Returns the part of an invalid URL that is no secret, for errors: not its query, and nothing if
+/// it may contain a password.
+fn shown(url: &str) -> Option<&str> {
+    let end = url.find(['?', '#']).unwrap_or(url.len());
+    url.get(..end).filter(|_| !url.contains('@'))
+}
+
 /// Returns whether a host name or address always leads to this machine.
 fn is_this_machine(host: &str) -> bool {
     let host = host.to_ascii_lowercase();
@@ -365,6 +380,30 @@ mod tests {
         {
             assert!(Remote::new(url).is_err(), "{url}");
         }
+    }
+
+    #[test]
+    fn errors_about_urls_contain_no_secrets() {
+        for url in [
+            "http://user:secret@example.com/mcp",
+            "http://user:secret @example.com/mcp",
+            "http://user:sec#secret@example.com/mcp",
+            "http://user:sec?ret/secret@example.com/mcp",
+            "ftp://user:secret@example.com/mcp",
+            "ftp://example.com/mcp?key=secret",
+            "http://example .com/mcp?key=secret",
+            "/mcp?key=secret",
+            "http://example .com/mcp#secret",
+        ] {
+            let error = Remote::new(url).unwrap_err();
+            assert!(!format!("{error} {error:?}").contains("secret"), "{url}: {error}");
+        }
+        for url in ["http://example.com:99999/", "http://[::1]:x/"] {
+            assert!(Remote::new(url).unwrap_err().to_string().contains("invalid port"), "{url}");
+        }
+        assert_eq!(Remote::new("http://example.com:/").unwrap().port, 80);
+        let error = Remote::new("ftp://example.com/mcp").unwrap_err().to_string();
+        assert!(error.contains("ftp://example.com/mcp"), "{error}");
     }
 
     #[test]
