@@ -62,9 +62,14 @@ pub(super) fn list_resources(
 ) -> Result<Resolution, ErrorObject> {
     let cursor = request.params.as_ref().and_then(|params| params.member("cursor"));
     let cursor = cursor.and_then(|cursor| cursor.to_text().map(Cow::into_owned));
-    if let Some(cursor) = cursor.as_deref().filter(|cursor| cursor.starts_with(FIRST)) {
-        let cursor = cursor.strip_prefix(NEXT).map(str::to_owned);
-        return Ok(lister.run(cursor, None));
+    if let Some(cursor) = cursor {
+        if cursor == FIRST {
+            return Ok(lister.run(None, None));
+        }
+        if let Some(cursor) = cursor.strip_prefix(NEXT) {
+            return Ok(lister.run(Some(cursor.to_owned()), None));
+        }
+        // PAG-05: the catalog refuses the cursors that are not its own.
     }
     match view.lookup(request, revision)? {
         Resolved::Answer(CatalogResult::Resources(mut page)) => {

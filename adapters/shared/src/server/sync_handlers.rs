@@ -155,8 +155,9 @@ impl Server {
     /// Lists resources that are too many or too changeable to be registered.
     ///
     /// Clients receive the registered resources first, then the pages of `handler`, which receives
-    /// `None` for its first page and then the cursor of its previous page. The cursor comes from
-    /// the client, so check it. Keep pages well below the message size that clients accept.
+    /// `None` for its first page and then the cursor of its previous page. Clients can read and
+    /// forge a cursor: put no secrets into it, and check it. Keep pages well below the message size
+    /// that clients accept.
     /// Resources that the caller may not [see](Self::visible_to) are removed from a page. All pages
     /// of the list are private to the user; those of `handler` are not cached.
     ///
@@ -167,18 +168,26 @@ impl Server {
     /// ```
     /// # use mcp_adapter as mcp_tokio;
     /// use mcp_tokio::proto::schema::{Resource, ResourceContents, ResourceTemplate};
+    /// use mcp_tokio::proto::ErrorObject;
     /// use mcp_tokio::{Page, Server, ToolError};
     ///
+    /// const END: u64 = 1000;
+    ///
     /// let server = Server::new("numbers", "1.0.0")
-    ///     .list_resources(|cursor, _cx| {
-    ///         let first: u64 = cursor.map_or(Ok(0), |cursor| cursor.parse())?;
-    ///         let numbers = (first..first + 10).map(|number| {
+    ///     .list_resources(|cursor: Option<String>, _cx| {
+    ///         let first = cursor.map_or(Ok(0), |cursor| cursor.parse::<u64>());
+    ///         let invalid = || ToolError::refused(ErrorObject::invalid_params("invalid cursor"));
+    ///         let first = first.map_err(|_| invalid())?;
+    ///         let next = first.saturating_add(10).min(END);
+    ///         let numbers = (first..next).map(|number| {
     ///             Resource::new(format!("number://{number}"), number.to_string())
     ///         });
-    ///         Ok(Page::new(numbers.collect()).next((first + 10).to_string()))
+    ///         let page = Page::new(numbers.collect());
+    ///         Ok(if next < END { page.next(next.to_string()) } else { page })
     ///     })
     ///     .resource_template(ResourceTemplate::new("{+uri}", "any"), |read, _variables, cx| {
-    ///         let number = read.uri.strip_prefix("number://").and_then(|it| it.parse::<u64>().ok());
+    ///         let number = read.uri.strip_prefix("number://").and_then(|it| it.parse().ok());
+    ///         let number = number.filter(|number: &u64| *number < END);
     ///         let number = number.ok_or_else(|| cx.resource_not_found(&read.uri))?;
     ///         Ok(ResourceContents::text(read.uri, number.to_string()))
     ///     });

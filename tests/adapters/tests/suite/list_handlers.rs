@@ -104,7 +104,9 @@ async fn cursors_of_the_handler_and_of_the_catalog_are_told_apart<R: Runtime>() 
     let handlers = last_registered.next_cursor.unwrap();
     assert_eq!(&*page(&handlers).await.unwrap().resources[0].name, "0");
     // A cursor that neither issued.
-    assert_eq!(refusal(page("x").await).code, code::INVALID_PARAMS);
+    for cursor in ["x", "hello", "h1", "h ", "", "H", "H:1"] {
+        assert_eq!(refusal(page(cursor).await).code, code::INVALID_PARAMS, "{cursor}");
+    }
     assert!(refusal(page("h:x").await).message.contains("invalid digit"));
     connection.clone().close().await.unwrap();
     serving.ends_well().await;
