@@ -2,8 +2,9 @@
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
+use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
-use syn::{Error, Ident, ImplItemFn, LitStr, Result, ReturnType};
+use syn::{Attribute, Error, Ident, ImplItemFn, LitStr, Result, ReturnType};
 
 use crate::attribute::{Options, doc_comment};
 use crate::kind::Kind;
@@ -13,6 +14,8 @@ use crate::parameters::Parameters;
 pub(crate) struct Handler {
     kind: Kind,
     method: Ident,
+    /// The conditions under which the method is compiled.
+    conditions: Vec<Attribute>,
     output: ReturnType,
     is_async: bool,
     options: Options,
@@ -57,9 +60,11 @@ impl Handler {
             let why = format!("a handler returns a result: {}", kind.form(signature));
             return Err(Error::new_spanned(&signature.ident, why));
         }
+        let conditions = method.attrs.iter().filter(|it| it.path().is_ident("cfg"));
         Ok(Some(Self {
             kind,
             method: signature.ident.clone(),
+            conditions: conditions.cloned().collect(),
             output: signature.output.clone(),
             is_async: signature.asyncness.is_some(),
             options,
@@ -67,11 +72,11 @@ impl Handler {
         }))
     }
 
-    /// Returns the expression that adds the handler to `server`.
+    /// Returns the statement that adds the handler to `server`.
     pub(crate) fn registration(&self, adapter: &TokenStream) -> TokenStream {
         let schema = quote!(#adapter::proto::schema);
         let setters = self.options.setters(adapter);
-        let default_name = LitStr::new(&self.method.to_string(), self.method.span());
+        let default_name = LitStr::new(&self.method.unraw().to_string(), self.method.span());
         let name = self.options.name.as_ref().unwrap_or(&default_name);
         let description = self.options.description.iter();
         let handler = self.closure(adapter);
@@ -101,7 +106,10 @@ impl Handler {
             ),
         };
         // With the span of the return type, which an error about the result then points at.
-        quote_spanned!(self.output.span()=> server.#register(#definition, #handler))
+        let registered =
+            quote_spanned!(self.output.span()=> server.#register(#definition, #handler));
+        let conditions = &self.conditions;
+        quote!(#(#conditions)* let server = #registered;)
     }
 
     fn is_template(&self) -> bool {

@@ -75,6 +75,31 @@ macro_rules! notebook {
                     Err("nothing is forgotten".into())
                 }
 
+                /// Moves the notes.
+                #[tool]
+                fn r#move(&self) -> Result<(), ToolError> {
+                    Ok(())
+                }
+
+                #[cfg(all())]
+                #[tool(description = "Is compiled")]
+                async fn compiled(&self) -> Result<(), ToolError> {
+                    Ok(())
+                }
+
+                #[cfg(any())]
+                #[tool(description = "Is not compiled")]
+                fn left_out(&self, missing: Missing) -> Result<(), ToolError> {
+                    Ok(())
+                }
+
+                #[tool(description = "Is not compiled either")]
+                #[cfg(all())]
+                #[cfg(any())]
+                async fn left_out_later(&self, missing: Missing) -> Result<(), ToolError> {
+                    Ok(())
+                }
+
                 /// All notes.
                 #[resource("notes://all", mime_type = "text/plain")]
                 fn all(&self) -> Result<ResourceContents, ToolError> {
@@ -154,7 +179,7 @@ async fn marked_methods_are_handlers<R: Runtime>() {
 
 fn check_tools(tools: &[Tool]) {
     let names: Vec<&str> = tools.iter().map(|tool| &*tool.name).collect();
-    assert_eq!(names, ["add", "add_later", "count", "forget"]);
+    assert_eq!(names, ["add", "add_later", "count", "forget", "move", "compiled"]);
     let add = &tools[0];
     let description = add.description.as_deref();
     assert_eq!(description, Some("Adds a note at the end.\n\nReturns its position."));
