@@ -115,6 +115,8 @@ fn expect_spans(told: &str) {
         ("async", &["error.type=\"tool_error\"", "mcp.protocol.version=\"2026-07-28\""]),
         ("none", &["outcome=\"error\"", "error.type=-32602", "rpc.response.status_code=-32602"]),
     ] {
+        let has_name = closed(tool).contains("otel.name=tools/call");
+        assert_eq!(has_name, tool != "none", "only names of tools: {told}");
         for field in fields {
             assert!(closed(tool).contains(field), "{tool}: {field}: {told}");
         }

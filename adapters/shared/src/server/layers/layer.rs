@@ -105,6 +105,12 @@ impl Next {
         response.for_method_of(&state.request)
     }
 
+    /// Returns whether a handler serves `request`; if not, its response is known already.
+    #[cfg(feature = "tracing")]
+    pub(super) fn has_handler(&self, request: &Incoming) -> bool {
+        !Arc::ptr_eq(&request.cx().request.pace, &self.layers.pace)
+    }
+
     /// Returns whether the handler is a function, which the layers cannot interrupt.
     pub(super) const fn is_function(&self) -> bool {
         matches!(self.job, Job::Sync(_))

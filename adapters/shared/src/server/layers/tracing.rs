@@ -19,7 +19,8 @@ use crate::outcome::Outcome;
 ///
 /// | field | value |
 /// |---|---|
-/// | `otel.kind`, `otel.name` | `server`; the method with the name of the tool or prompt |
+/// | `otel.kind` | `server` |
+/// | `otel.name` | the method with the name of the tool or prompt, if a handler serves the request |
 /// | `mcp.method.name` | the method, such as `tools/call` |
 /// | `mcp.protocol.version` | the protocol revision of the request |
 /// | `gen_ai.tool.name`, `gen_ai.prompt.name`, `mcp.resource.uri` | what the request names |
@@ -81,7 +82,7 @@ impl Tracing {
         None
     }
 
-    fn span(&self, request: &Incoming) -> Span {
+    fn span(&self, request: &Incoming, next: &Next) -> Span {
         let method = request.method();
         let span = info_span!(
             "mcp.request",
@@ -111,7 +112,9 @@ impl Tracing {
                 GetPrompt::METHOD => span.record("gen_ai.prompt.name", &*name),
                 _ => &span,
             };
-            if matches!(method, CallTool::METHOD | GetPrompt::METHOD) {
+            // Names that the client invented would be too many, too.
+            let is_named = matches!(method, CallTool::METHOD | GetPrompt::METHOD);
+            if is_named && next.has_handler(request) {
                 span.record("otel.name", display(format_args!("{method} {name}")));
             }
         }
@@ -131,7 +134,7 @@ impl Tracing {
 
 impl Layer for Tracing {
     fn call(&self, request: Incoming, next: Next) -> BoxFuture<'static, Response> {
-        let span = self.span(&request);
+        let span = self.span(&request, &next);
         let report = {
             let span = span.clone();
             move |observation: &Observation<'_>| report(&span, observation)
