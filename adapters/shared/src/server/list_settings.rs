@@ -20,7 +20,9 @@ impl Server {
     /// get or complete it are answered as if it did not exist, and so are subscriptions, unless
     /// [`accept_subscriptions`](Self::accept_subscriptions) decides about them. A request to read a
     /// hidden resource therefore reaches the handler of a visible template that matches its URI.
-    /// Requests in flight and existing subscriptions are not affected by later decisions.
+    /// Requests in flight and existing subscriptions are not affected by later decisions. A
+    /// [change](crate::Changes::edit) of a hidden entry is announced to all clients, as a change of
+    /// the list without the name of the entry.
     ///
     /// `is_visible` must not block. It is called for each entry on a page, for hidden entries
     /// before it, and for the entry that a request is about. If it panics, the request fails with

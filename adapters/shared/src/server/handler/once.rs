@@ -20,8 +20,11 @@ impl Cx {
     /// the client in the modern era (from revision 2026-07-28). Keep it small and free of secrets,
     /// and set `Server::seal`: without a seal, the client can forge it.
     ///
-    /// A client that sends the whole request again, for example after a lost connection, starts a
-    /// new request, which runs `action` again.
+    /// This protects from runs of the handler, not from the client: `action` runs again if the
+    /// client sends the whole request again, for example after a lost connection. In the modern
+    /// era, it also runs again if the client repeats a round from before `action`, even with a
+    /// seal, because the server remembers no rounds. Pass an idempotency key to a service where
+    /// that matters, made from what must happen only once, such as the number of an order.
     ///
     /// ```
     /// # use mcp_adapter as mcp_tokio;
