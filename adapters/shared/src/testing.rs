@@ -243,9 +243,9 @@ impl TestPair {
                 continue;
             }
             match self.ends.next_deadline().filter(|at| *at <= until) {
-                Some(at) => self.ends.now = self.ends.now.max(at),
+                Some(at) => self.ends.advance_clocks(at),
                 None => {
-                    self.ends.now = until;
+                    self.ends.advance_clocks(until);
                     return;
                 }
             }
@@ -278,10 +278,17 @@ impl Ends {
                 let Some(next) = self.next_deadline() else {
                     self.fail("client and server wait forever")
                 };
-                self.now = self.now.max(next);
+                self.advance_clocks(next);
             }
         }
         self.fail("the exchange of messages does not end")
+    }
+
+    /// Advances the clocks of both sides: even without other work, a side may send a request next.
+    fn advance_clocks(&mut self, until: Instant) {
+        self.now = self.now.max(until);
+        self.client.advance_clock(self.now);
+        self.server.advance_clock(self.now);
     }
 
     /// Does the next piece of work at the current time; returns false if there is none.

@@ -135,6 +135,12 @@ impl ManualServer {
         self.driver.handle_timeout(now);
     }
 
+    /// Advances the time to `now`, without handling the timeouts that have expired then.
+    #[cfg(feature = "testing")]
+    pub(crate) fn advance_clock(&self, now: Instant) {
+        self.driver.advance_clock(now);
+    }
+
     /// Runs the next handler or callback that is ready; returns false if there is none.
     ///
     /// Runs a function to its end, and a future until it waits. A handler that panics fails its

@@ -27,13 +27,18 @@ impl<R: LinkRole> ManualDriver<R> {
         self.driving.link()
     }
 
-    pub(crate) fn handle_input(&self, now: Instant, input: &[u8]) {
+    /// Advances the clock, without handling the timeouts that have expired then.
+    pub(crate) fn advance_clock(&self, now: Instant) {
         self.link().clock.advance_to(now);
+    }
+
+    pub(crate) fn handle_input(&self, now: Instant, input: &[u8]) {
+        self.advance_clock(now);
         self.link().take_input(input);
     }
 
     pub(crate) fn handle_eof(&self, now: Instant) {
-        self.link().clock.advance_to(now);
+        self.advance_clock(now);
         self.link().handle_eof();
     }
 
@@ -42,13 +47,13 @@ impl<R: LinkRole> ManualDriver<R> {
     }
 
     pub(crate) fn close(&self, now: Instant) {
-        self.link().clock.advance_to(now);
+        self.advance_clock(now);
         self.link().stop();
     }
 
     /// Runs the next task that is ready; returns false if there is none.
     pub(crate) fn run_next(&self, now: Instant) -> bool {
-        self.link().clock.advance_to(now);
+        self.advance_clock(now);
         self.tasks.run_next()
     }
 

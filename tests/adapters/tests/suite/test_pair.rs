@@ -82,6 +82,13 @@ fn limits_follow_the_virtual_time() {
 }
 
 #[test]
+fn a_call_after_a_long_wait_has_all_its_time() {
+    let mut pair = pair(&shop(), client()).unwrap();
+    pair.wait(Duration::from_secs(120));
+    assert_eq!(text(&mut pair, "echo"), "hello");
+}
+
+#[test]
 fn the_client_of_a_pair_may_be_authenticated() {
     let server = Server::new("s", "1")
         .tool("who", "Says who asks", |(), cx| {
