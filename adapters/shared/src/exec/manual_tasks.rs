@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
 use crate::BoxFuture;
-use crate::exec::workers::Spawn;
+use crate::exec::workers::{SoleDriver, Spawn};
 
 /// The tasks of connections that a program drives by hand: handlers and callbacks.
 ///
@@ -57,7 +57,7 @@ impl ManualTasks {
         let tasks = std::mem::take(&mut ready.tasks);
         // Released first: dropping a future runs code of the application.
         drop(ready);
-        drop(tasks);
+        tasks.iter().for_each(|task| task.drop_future());
     }
 }
 
@@ -70,6 +70,8 @@ impl Spawn for ManualTasks {
 }
 
 impl ManualTask {
+    /// Polls the future. Methods that would wait for the peer fail meanwhile, because the thread of
+    /// the program's loop is the only one that drives the connection.
     fn poll(self: Arc<Self>) {
         let future = {
             let mut state = lock(&self.future);
@@ -78,9 +80,16 @@ impl ManualTask {
         };
         let Some(mut future) = future else { return };
         let waker = Waker::from(Arc::clone(&self));
+        let _declared = SoleDriver::declare(true);
         if Pin::new(&mut future).poll(&mut Context::from_waker(&waker)) == Poll::Pending {
             lock(&self.future).future = Some(future);
         }
+    }
+
+    /// Drops the future, which may own a waker of this task and thus the task itself.
+    fn drop_future(&self) {
+        let future = lock(&self.future).future.take();
+        drop(future);
     }
 }
 
@@ -91,7 +100,11 @@ impl Wake for ManualTask {
         }
         let queue = Arc::clone(&self.queue);
         let mut ready = lock(&queue);
-        if !ready.is_closed {
+        if ready.is_closed {
+            // Released first: dropping a future runs code of the application.
+            drop(ready);
+            self.drop_future();
+        } else {
             ready.tasks.push_back(self);
         }
     }
@@ -129,5 +142,33 @@ mod tests {
         tasks.close();
         assert!(!tasks.run_next());
         assert_eq!(Arc::strong_count(&steps), 1, "a task outlived its queue");
+    }
+
+    /// Returns a task that keeps its own waker until it is dropped, and counts in `alive`.
+    fn keeping_its_waker(alive: &Arc<()>) -> (BoxFuture<'static, ()>, Arc<Mutex<Option<Waker>>>) {
+        let (alive, waker) = (Arc::clone(alive), Arc::<Mutex<Option<Waker>>>::default());
+        let kept = Arc::clone(&waker);
+        let future = std::future::poll_fn(move |context| {
+            let _count = Arc::strong_count(&alive);
+            *lock(&kept) = Some(context.waker().clone());
+            Poll::Pending
+        });
+        (Box::pin(future), waker)
+    }
+
+    #[test]
+    fn a_closed_queue_drops_tasks_that_own_their_waker() {
+        let (tasks, alive) = (ManualTasks::default(), Arc::new(()));
+        let (ready, ready_waker) = keeping_its_waker(&alive);
+        let (waiting, waiting_waker) = keeping_its_waker(&alive);
+        tasks.spawn(ready).unwrap();
+        tasks.spawn(waiting).unwrap();
+        assert!(tasks.run_next() && tasks.run_next());
+        let wake = |waker: Arc<Mutex<Option<Waker>>>| lock(&waker).clone().unwrap().wake();
+        wake(ready_waker);
+        tasks.close();
+        assert_eq!(Arc::strong_count(&alive), 2, "one task is not woken yet");
+        wake(waiting_waker);
+        assert_eq!(Arc::strong_count(&alive), 1, "a task outlived its queue");
     }
 }

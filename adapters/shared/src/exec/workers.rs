@@ -153,6 +153,23 @@ pub fn is_sole_driver() -> bool {
     IS_SOLE_DRIVER.get()
 }
 
+/// Declares whether this thread is a sole driver, until this value is dropped.
+pub(crate) struct SoleDriver {
+    before: bool,
+}
+
+impl SoleDriver {
+    pub(crate) fn declare(is_sole: bool) -> Self {
+        Self { before: IS_SOLE_DRIVER.replace(is_sole) }
+    }
+}
+
+impl Drop for SoleDriver {
+    fn drop(&mut self) {
+        IS_SOLE_DRIVER.set(self.before);
+    }
+}
+
 impl Workers {
     pub(crate) fn new(threads: HandlerThreads, runtime: Arc<dyn Spawn>) -> Self {
         static CONNECTIONS: AtomicU64 = AtomicU64::new(0);
@@ -268,9 +285,7 @@ impl Workers {
             let Some(Task { work: Work::Function(job) | Work::FirstPoll(job), .. }) = first else {
                 return;
             };
-            IS_SOLE_DRIVER.set(true);
             let ran = catch_unwind(AssertUnwindSafe(job));
-            IS_SOLE_DRIVER.set(false);
             if let Ok(Ran { rest: Some(rest), .. }) = ran {
                 rest.await;
             }
@@ -323,7 +338,7 @@ impl Workers {
             }
             let began = clock.now();
             let Task { incoming, pace, work } = task;
-            IS_SOLE_DRIVER.set(is_sole);
+            let declared = SoleDriver::declare(is_sole);
             let ran = match work {
                 Work::Function(job) | Work::FirstPoll(job) => {
                     catch_unwind(AssertUnwindSafe(job)).ok()
@@ -333,7 +348,7 @@ impl Workers {
                     None
                 }
             };
-            IS_SOLE_DRIVER.set(false);
+            drop(declared);
             if !is_sole {
                 self.finish(incoming);
             }

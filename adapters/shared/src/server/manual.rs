@@ -22,7 +22,9 @@ use crate::transport::manual_driver::ManualDriver;
 ///
 /// Handlers run inside [`run_handler`](Self::run_handler), on the thread of the loop. The methods
 /// of [`Cx`](crate::Cx) work as elsewhere, with two exceptions: [`Cx::sleep`](crate::Cx::sleep)
-/// returns at once, and [`Cx::log`](crate::Cx::log) fails at once if the output queue is full.
+/// returns at once, and [`Cx::log`](crate::Cx::log) fails at once if the output queue is full. In
+/// handlers and callbacks, [`ClientHandle::request`](crate::ClientHandle::request) fails at once:
+/// await [`request_async`](crate::ClientHandle::request_async) in an asynchronous handler instead.
 ///
 /// Asynchronous handlers run as well: each call of `run_handler` polls one that is ready, and
 /// [`AsyncCx::sleep`](crate::AsyncCx::sleep) ends by the time of the loop. A future that uses a

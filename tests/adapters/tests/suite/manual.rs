@@ -243,3 +243,25 @@ fn dropping_the_connection_drops_its_futures() {
     drop(frames);
     assert_eq!(Arc::strong_count(&alive), 2);
 }
+
+/// The future keeps its own waker: it waits for a channel of which it holds both ends.
+#[test]
+fn dropping_the_connection_drops_futures_that_keep_their_waker() {
+    let alive = Arc::new(());
+    let held = Arc::clone(&alive);
+    let server = server().tool_with_async(tool("hang"), move |_: Value, _| {
+        let held = Arc::clone(&held);
+        async move {
+            let (sender, receiver) = smol::channel::bounded::<()>(1);
+            let _never = receiver.recv().await;
+            drop((sender, held));
+            Ok::<_, ToolError>(())
+        }
+    });
+    let mut frames = Loop::open(&server);
+    frames.call(1, "hang");
+    frames.run();
+    assert_eq!(Arc::strong_count(&alive), 3);
+    drop(frames);
+    assert_eq!(Arc::strong_count(&alive), 2);
+}

@@ -1,14 +1,16 @@
 //! Pairs in memory with virtual time: tests of servers without threads.
 
+use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use mcp_adapter::layers::RateLimit;
+use mcp_adapter::layers::{Incoming, Next, RateLimit};
 use mcp_adapter::proto::schema::{
-    GetPrompt, Prompt, PromptMessage, ReadResource, Resource, ResourceContents, Role,
+    GetPrompt, ListRoots, ListRootsResult, Prompt, PromptMessage, ReadResource, Resource,
+    ResourceContents, Role,
 };
-use mcp_adapter::proto::{CallError, Filter, Principal, Revision};
+use mcp_adapter::proto::{CallError, Filter, Misuse, Principal, Revision};
 use mcp_adapter::testing::{TestPair, pair, pair_as};
 use mcp_adapter::{Changed, Client, Error, Server};
 use mcp_adapter_tests::{client, shop};
@@ -86,6 +88,45 @@ fn a_call_after_a_long_wait_has_all_its_time() {
     let mut pair = pair(&shop(), client()).unwrap();
     pair.wait(Duration::from_secs(120));
     assert_eq!(text(&mut pair, "echo"), "hello");
+}
+
+type Outcome = Result<ListRootsResult, Error>;
+
+/// Runs a pair in which code of the server makes a request that would block forever, and asserts
+/// that the request fails.
+fn cannot_block(run: impl FnOnce(Sender<Outcome>, Client) + Send + 'static) {
+    let (sends, outcomes) = channel();
+    let client = Client::new("c", "1").revisions(&Revision::LEGACY).on_roots(|_| Vec::new());
+    let pair = thread::spawn(move || run(sends, client));
+    let outcome = outcomes.recv_timeout(Duration::from_secs(30)).expect("it does not block");
+    assert!(matches!(outcome, Err(Error::Misuse(Misuse::Blocked))), "{outcome:?}");
+    pair.join().unwrap();
+}
+
+#[test]
+fn callbacks_cannot_wait_for_the_client() {
+    cannot_block(|sends, client| {
+        let server = Server::new("s", "1")
+            .tool("t", "A tool", |(), _| Ok(()))
+            .on_session(move |client| sends.send(client.request(ListRoots::new())).unwrap());
+        pair(&server, client).unwrap().wait(Duration::ZERO);
+    });
+}
+
+#[test]
+fn a_function_after_a_layer_that_waited_cannot_wait_for_the_client() {
+    cannot_block(|sends, client| {
+        let server = Server::new("s", "1")
+            .layer(|request: Incoming, next: Next| async move {
+                request.cx().sleep(Duration::from_millis(1)).await;
+                next.run(request).await
+            })
+            .tool("ask", "Asks for the roots", move |(), cx| {
+                sends.send(cx.client().request(ListRoots::new()))?;
+                Ok(())
+            });
+        pair(&server, client).unwrap().call_tool("ask", &json!({})).unwrap();
+    });
 }
 
 #[test]
