@@ -4,8 +4,8 @@
 //! |---|---|---|
 //! | function measured to be quick | driver | driver |
 //! | other function | pool | pool |
-//! | future, until it first waits | driver | like a function, to its end |
-//! | future, after that | runtime | |
+//! | future, until it first waits | driver | like a function |
+//! | future, after that | runtime | pool |
 //! | function with layers, until one waits | like a function | like a function |
 //! | function with layers, after that | pool | pool |
 //!
@@ -46,8 +46,8 @@ pub trait Spawn: Send + Sync + 'static {
 
     /// Returns whether asynchronous handlers must run like blocking functions. Default: false.
     ///
-    /// If true, one thread runs the future of a handler to completion. Otherwise, the future moves
-    /// to the runtime when it first waits.
+    /// If true, the future of a handler moves to a thread of the pool when it first waits, and
+    /// occupies that thread to its end. Otherwise, it moves to the runtime.
     fn is_plain(&self) -> bool {
         false
     }
@@ -126,8 +126,25 @@ enum Work {
 struct Ran {
     /// How long it took.
     took: Duration,
+    /// The handler has run to its end.
+    has_run: bool,
     /// The rest of a future that waits.
     rest: Option<BoxFuture<'static, ()>>,
+}
+
+/// The end of a future that may block.
+pub(crate) struct Ended<T> {
+    pub(crate) result: T,
+    /// The handler has run. Otherwise, layers answered, or the request was cancelled.
+    pub(crate) has_run: bool,
+}
+
+impl Ran {
+    /// Returns the time to record for the handler's pace. A poll in which the handler did not run
+    /// is only recorded if it was slow.
+    fn recorded(&self) -> Option<Duration> {
+        (self.has_run || self.took > QUICK_MAX).then_some(self.took)
+    }
 }
 
 /// The driver of a connection, while it runs handlers.
@@ -205,7 +222,7 @@ impl Workers {
             let result = function();
             let took = clock.now().duration_since(mcp_proto::Instant::ZERO);
             send(result);
-            Ran { took, rest: None }
+            Ran { took, has_run: true, rest: None }
         };
         self.run_task(incoming, pace, Work::Function(Box::new(job)));
     }
@@ -213,12 +230,13 @@ impl Workers {
     /// Runs a future whose polls may block, and then `send` with its result: first where a function
     /// would run, and on the pool once it waits.
     ///
-    /// Only the first poll counts for the pace.
+    /// Only the first poll counts for the pace. A quick one proves nothing unless the handler has
+    /// run to its end in it.
     pub(crate) fn run_future<T>(
         &self,
         incoming: IncomingId,
         pace: &Arc<Pace>,
-        future: impl Future<Output = T> + Send + 'static,
+        future: impl Future<Output = Ended<T>> + Send + 'static,
         send: impl FnOnce(T) + Send + 'static,
     ) {
         let mut future = Box::pin(future);
@@ -227,14 +245,16 @@ impl Workers {
             // The pool polls it again with a real waker.
             let polled = future.as_mut().poll(&mut Context::from_waker(Waker::noop()));
             let took = clock.now().duration_since(mcp_proto::Instant::ZERO);
-            let rest: Option<BoxFuture<'static, ()>> = match polled {
-                Poll::Ready(result) => {
+            match polled {
+                Poll::Ready(Ended { result, has_run }) => {
                     send(result);
-                    None
+                    Ran { took, has_run, rest: None }
                 }
-                Poll::Pending => Some(Box::pin(async move { send(future.await) })),
-            };
-            Ran { took, rest }
+                Poll::Pending => {
+                    let rest = async move { send(future.await.result) };
+                    Ran { took, has_run: false, rest: Some(Box::pin(rest)) }
+                }
+            }
         };
         self.run_task(incoming, pace, Work::FirstPoll(Box::new(job)));
     }
@@ -262,7 +282,8 @@ impl Workers {
         future: impl Future<Output = ()> + Send + 'static,
     ) {
         if self.runtime.is_plain() {
-            return self.run(incoming, pace, move || block_on(future), |()| {});
+            let run = async move { Ended { result: future.await, has_run: true } };
+            return self.run_future(incoming, pace, run, |()| {});
         }
         let mut inline = self.lock();
         if inline.is_open && !self.is_manual {
@@ -353,13 +374,14 @@ impl Workers {
                 self.finish(incoming);
             }
             let now = clock.now();
-            let (took, rest) = ran.map_or((None, None), |ran| (Some(ran.took), ran.rest));
-            if let Some(rest) = rest {
+            let whole = Ran { took: now.duration_since(began), has_run: true, rest: None };
+            let ran = ran.unwrap_or(whole);
+            let (took, recorded) = (ran.took, ran.recorded());
+            if let Some(rest) = ran.rest {
                 // Only now: until its end was recorded, the handler may count as one of the pool.
                 self.wait_on_pool(incoming, &pace, rest);
             }
-            let took = took.unwrap_or_else(|| now.duration_since(began));
-            if pace.record_inline(took) {
+            if recorded.is_some_and(|took| pace.record_inline(took)) {
                 trace.held(pace.name(), took);
             }
             if took > QUICK_MAX || now.duration_since(*start.get_or_insert(began)) > TURN_MAX {
@@ -428,9 +450,11 @@ impl Workers {
             Work::Future(_) => return,
             Work::Function(job) => Box::new(move || pace.record(job().took)),
             Work::FirstPoll(job) => self.in_runtime(move || {
-                let Ran { took, rest } = job();
-                pace.record(took);
-                if let Some(rest) = rest {
+                let ran = job();
+                if let Some(took) = ran.recorded() {
+                    pace.record(took);
+                }
+                if let Some(rest) = ran.rest {
                     block_on(rest);
                 }
             }),

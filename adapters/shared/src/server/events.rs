@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -430,6 +431,7 @@ fn open_request(
         rounds: Mutex::new(rounds),
         cancelled,
         pace: Arc::clone(pace),
+        has_run: AtomicBool::new(false),
         extensions: Extensions::default(),
     };
     Cx { request: Arc::new(request) }

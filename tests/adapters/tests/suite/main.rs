@@ -18,6 +18,7 @@ mod children;
 mod clients;
 mod contexts;
 mod full;
+mod layer_pace;
 mod layers;
 mod limits;
 mod list_handlers;

@@ -18,4 +18,5 @@ mod refused;
 mod resumed;
 mod sessions;
 mod visibility;
+mod waiting;
 mod withdrawn;

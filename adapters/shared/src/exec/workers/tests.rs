@@ -5,13 +5,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::thread;
+use std::time::Duration;
 
+use futures_lite::future::yield_now;
 use mcp_proto::IncomingId;
 use mcp_proto::server::{Config, Event, Server};
 use mcp_proto::stdio::Stdio;
 use mcp_proto::{Capability, Endpoint, Instant};
 
-use super::{Driver, Spawn, Workers, handler_threads, is_sole_driver};
+use super::{Driver, Ended, Spawn, Workers, handler_threads, is_sole_driver};
 use crate::BoxFuture;
 use crate::exec::cancellation::Cancellation;
 use crate::exec::clock::Clock;
@@ -295,7 +297,7 @@ fn a_future_that_may_block_begins_like_a_function_and_waits_on_the_pool() {
         let future = async move {
             begins.send(thread::current().id()).unwrap();
             closed.wait().await;
-            thread::current().id()
+            Ended { result: thread::current().id(), has_run: true }
         };
         workers.collect_tasks();
         workers.run_future(id, &pace, future, move |thread| ends.send(thread).unwrap());
@@ -309,13 +311,75 @@ fn a_future_that_may_block_begins_like_a_function_and_waits_on_the_pool() {
     }
 }
 
+/// Runs futures of one handler, and returns whether it counts as quick then.
+fn proves_quick<F: Future<Output = Ended<()>> + Send + 'static>(future: impl Fn() -> F) -> bool {
+    let (workers, [id], pace) = (workers(2), ids(), Arc::default());
+    (0..1000).any(|_| {
+        let (ends, ended) = channel();
+        workers.run_future(id, &pace, future(), move |()| ends.send(()).unwrap());
+        ended.recv().unwrap();
+        // The run is recorded before its thread is free again.
+        while workers.threads.free() < 2 {
+            thread::yield_now();
+        }
+        pace.is_quick()
+    })
+}
+
+#[test]
+fn only_polls_in_which_the_handler_ran_prove_it_quick() {
+    let ended = |has_run| async move { Ended { result: (), has_run } };
+    assert!(proves_quick(|| ended(true)));
+    assert!(!proves_quick(|| ended(false)), "layers answered");
+    let waits = || async {
+        yield_now().await;
+        Ended { result: (), has_run: true }
+    };
+    assert!(!proves_quick(waits), "the handler did not end in the first poll");
+}
+
+#[test]
+fn slow_polls_count_although_the_handler_did_not_run() {
+    let (workers, [id], pace) = (workers(2), ids(), quick());
+    let slow = async {
+        thread::sleep(LONG * 2);
+        Ended { result: (), has_run: false }
+    };
+    workers.collect_tasks();
+    workers.run_future(id, &pace, slow, |()| {});
+    help(&workers);
+    assert!(!pace.is_quick());
+}
+
+#[test]
+fn a_plain_runtime_leaves_a_quick_future_that_waits_to_the_pool() {
+    let (workers, [id]) = (workers(2), ids());
+    let gate = Arc::new(Cancellation::default());
+    let (closed, (ends, ended)) = (Arc::clone(&gate), channel());
+    workers.collect_tasks();
+    workers.spawn(id, &quick(), async move {
+        closed.wait().await;
+        ends.send(thread::current().id()).unwrap();
+    });
+    let (returns, returned) = channel();
+    let driver = thread::spawn(move || {
+        help(&workers);
+        returns.send(thread::current().id()).unwrap();
+    });
+    let there = returned.recv_timeout(Duration::from_secs(30)).expect("the driver goes on");
+    gate.set();
+    assert_ne!(ended.recv().unwrap(), there);
+    driver.join().unwrap();
+}
+
 #[test]
 fn a_future_that_may_block_and_does_not_wait_ends_where_it_began() {
     let (workers, [id]) = (workers(2), ids());
     let (sender, receiver) = channel();
     workers.collect_tasks();
     let send = move |thread| sender.send((thread, thread::current().id())).unwrap();
-    workers.run_future(id, &quick(), async { thread::current().id() }, send);
+    let future = async { Ended { result: thread::current().id(), has_run: true } };
+    workers.run_future(id, &quick(), future, send);
     help(&workers);
     let here = thread::current().id();
     assert_eq!(receiver.try_recv().unwrap(), (here, here));
@@ -332,6 +396,7 @@ fn a_replaced_driver_leaves_the_rest_of_a_future_to_another_thread() {
     let future = async move {
         stuck.release();
         closed.wait().await;
+        Ended { result: (), has_run: true }
     };
     workers.run_future(id, &quick(), future, move |()| ends.send(thread::current().id()).unwrap());
     workers.help(&Clock::new(), &Trace::new("server", false), Driver::Replaceable(&mut || true));

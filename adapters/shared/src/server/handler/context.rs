@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::ops::Deref;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -44,6 +45,8 @@ pub(crate) struct RequestState {
     pub(crate) cancelled: Arc<Cancellation>,
     /// The pace of its handler.
     pub(crate) pace: Arc<Pace>,
+    /// The handler has run, rather than only layers.
+    pub(crate) has_run: AtomicBool,
     pub(crate) extensions: Extensions,
 }
 

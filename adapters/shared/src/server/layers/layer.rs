@@ -3,6 +3,7 @@
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use super::function::run_function;
 use super::incoming::Incoming;
@@ -98,8 +99,15 @@ impl Next {
                 layer.call(request, self).await
             }
             None => match self.job {
-                Job::Async(job) => outcome(catch_panic(job(request.into_cx())).await),
-                Job::Sync(job) => outcome(run_function(request, job)),
+                Job::Async(job) => {
+                    let done = catch_panic(job(request.into_cx())).await;
+                    state.has_run.store(true, Ordering::Relaxed);
+                    outcome(done)
+                }
+                Job::Sync(job) => outcome(run_function(request, |cx| {
+                    cx.request.has_run.store(true, Ordering::Relaxed);
+                    job(cx)
+                })),
             },
         };
         response.for_method_of(&state.request)

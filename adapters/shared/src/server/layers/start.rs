@@ -1,13 +1,14 @@
 //! Starts the layers of a request.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use mcp_proto::ErrorObject;
 
 use super::incoming::Incoming;
 use super::layer::{Layers, Next};
 use crate::exec::pace::Pace;
-use crate::exec::workers::catch_panic;
+use crate::exec::workers::{Ended, catch_panic};
 use crate::server::handler::context::{AsyncCx, Cx};
 use crate::server::handler::round_state::RoundState;
 use crate::server::handler::tool_error::ToolError;
@@ -46,8 +47,9 @@ pub(in crate::server) fn start(layers: &Arc<Layers>, cx: Cx, job: Job, pace: &Ar
         // Boxed because the futures around it would otherwise move it several times.
         let served = Box::pin(next.run(Incoming::new(AsyncCx(cx.clone()))));
         let served = request.link.trace.instrument_handler(&request.request.method, served);
-        let response = request.cancelled.run_until_set(catch_panic(served)).await?;
-        Some(encode(&cx, response.map(|response| response.0)))
+        let response = request.cancelled.run_until_set(catch_panic(served)).await;
+        let reply = response.map(|response| encode(&cx, response.map(|response| response.0)));
+        Ended { result: reply, has_run: request.has_run.load(Ordering::Relaxed) }
     };
     let workers = &link.shared.workers;
     if is_function || workers.is_plain() {
@@ -60,7 +62,7 @@ pub(in crate::server) fn start(layers: &Arc<Layers>, cx: Cx, job: Job, pace: &Ar
     } else {
         let sending = Arc::clone(&link);
         workers.spawn(incoming, pace, async move {
-            if let Some(reply) = run.await {
+            if let Some(reply) = run.await.result {
                 send_reply_async(&sending, incoming, reply).await;
             }
         });
