@@ -1,5 +1,6 @@
 //! Sends the replies of requests.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,6 +16,8 @@ use crate::server::handler::tool_error::ToolError;
 use crate::transport::link::{Link, State};
 
 /// Returns the reply for the outcome of a handler; `None` if it panicked.
+///
+/// If the encoding of the result panics, the reply is the error of a handler that panicked.
 pub(crate) fn encode(cx: &Cx, outcome: Option<Result<BoxedResult, ToolError>>) -> HandlerReply {
     let request = &cx.request.request;
     let outcome = outcome.unwrap_or_else(|| Err(ToolError::refused(handler_failed())));
@@ -22,9 +25,13 @@ pub(crate) fn encode(cx: &Cx, outcome: Option<Result<BoxedResult, ToolError>>) -
         let sealing = &cx.request.link.shared.sealing;
         sealing.seal(text, request, cx.principal(), unix_seconds())
     };
-    let mut reply = HandlerReply::new(outcome, request, &cx.rounds(), seal);
-    reply.encode(cx.request.context.peer.revision);
-    reply
+    let reply = || {
+        let mut reply = HandlerReply::new(outcome, request, &cx.rounds(), seal);
+        reply.encode(cx.request.context.peer.revision);
+        reply
+    };
+    // The result may be of a type of the application, whose encoding may panic.
+    catch_unwind(AssertUnwindSafe(reply)).unwrap_or_else(|_| HandlerReply::Error(handler_failed()))
 }
 
 /// Sends the reply of a handler from a thread that may block, or that drives the connection.

@@ -11,6 +11,8 @@ use mcp_adapter::{ManualServer, Server, ToolError};
 use mcp_adapter_tests::{server, shop, tool};
 use serde_json::{Value, json};
 
+use crate::results::with_broken_results;
+
 /// A connection whose output is collected as messages.
 struct Loop {
     connection: ManualServer,
@@ -165,6 +167,18 @@ fn a_handler_of_a_cancelled_request_does_not_start() {
 fn a_panic_fails_its_request_only() {
     let mut frames = Loop::open(&shop());
     for (id, tool) in [(1, "panic"), (2, "panic_plain"), (3, "echo")] {
+        frames.call(id, tool);
+    }
+    frames.run();
+    let sent = frames.receive();
+    assert_eq!(sent.iter().filter(|reply| reply["error"]["code"] == -32603).count(), 2);
+    assert!(sent.iter().any(|reply| reply["id"] == 3 && reply["result"].is_object()));
+}
+
+#[test]
+fn a_result_whose_encoding_panics_fails_its_request_only() {
+    let mut frames = Loop::open(&shop().layer(with_broken_results));
+    for (id, tool) in [(1, "count"), (2, "count_plain"), (3, "echo")] {
         frames.call(id, tool);
     }
     frames.run();

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use mcp_adapter::proto::schema::{CallToolResult, Content, Image};
-use mcp_adapter::proto::{Revision, code};
+use mcp_adapter::layers::{Incoming, Next, Response};
+use mcp_adapter::proto::schema::{CallToolResult, Content, Encode, Image};
+use mcp_adapter::proto::{Revision, Unencodable, code};
 use mcp_adapter::{AsyncCx, Client, Json, Server, ToolError};
-use mcp_adapter_tests::{Runtime, client, pair, refusal, rows, server};
+use mcp_adapter_tests::{Runtime, client, pair, refusal, rows, server, shop, success};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -15,6 +16,7 @@ rows! {
     older_revisions_receive_the_text_of_a_json_result,
     a_value_that_is_not_json_is_an_error_of_the_server,
     images_and_lists_of_content_are_returned,
+    a_result_whose_encoding_panics_fails_its_request_only,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -124,6 +126,32 @@ async fn images_and_lists_of_content_are_returned<R: Runtime>() {
         .collect();
     let expected = [(b"one".to_vec(), "image/png".into()), (b"two".to_vec(), "image/gif".into())];
     assert_eq!(bytes, expected);
+    connection.clone().close().await.unwrap();
+    serving.ends_well().await;
+}
+
+struct Broken;
+
+impl Encode for Broken {
+    fn encode(&self, _: Revision, _: &mut Vec<u8>) -> Result<(), Unencodable> {
+        panic!("a secret")
+    }
+}
+
+/// A layer that replaces the results of `count` and `count_plain`.
+pub(crate) async fn with_broken_results(request: Incoming, next: Next) -> Response {
+    let is_broken = request.name().is_some_and(|name| name.starts_with("count"));
+    let response = next.run(request).await;
+    if is_broken { Response::result(Broken) } else { response }
+}
+
+async fn a_result_whose_encoding_panics_fails_its_request_only<R: Runtime>() {
+    let (connection, serving) = pair::<R>(client(), shop().layer(with_broken_results)).await;
+    for name in ["count", "count_plain"] {
+        let error = refusal(connection.call_tool(name, &json!({})).await);
+        assert_eq!((error.code, &*error.message), (code::INTERNAL_ERROR, "the handler failed"));
+        assert_eq!(success(connection.call_tool("echo", &json!({"text": "on"})).await), "on");
+    }
     connection.clone().close().await.unwrap();
     serving.ends_well().await;
 }
