@@ -138,8 +138,8 @@ impl Changes {
     /// Each request sees the state before the edit or the state after it. Once the edit is
     /// complete, clients are notified, once for each kind of list that changed: clients of all
     /// principals, also if [`Server::visible_to`](crate::Server::visible_to) hides the changed
-    /// entries from them. If `edit` fails or panics, nothing changes. Requests in flight complete with the handlers that they started
-    /// with.
+    /// entries from them. If `edit` fails or panics, nothing changes. Requests in flight complete
+    /// with the handlers that they started with.
     ///
     /// Edits run one at a time. `edit` must therefore not call this method for its own server: that
     /// would wait forever. Requests do not wait for edits. An edit takes time proportional to the

@@ -18,10 +18,10 @@ use crate::server::handler::context::AsyncCx;
 
 /// Creates a layer that calls `callback` when a request has ended.
 ///
-/// `callback` also runs for requests that were cancelled or whose inner layers panicked. It does not
-/// run for a request that was cancelled before it reached the layers, while it waited for a thread:
-/// see [`Server::threads_max`](crate::Server::threads_max). It runs before the response is sent and
-/// must not block. If it panics, the request fails with an internal error.
+/// `callback` also runs for requests that were cancelled or whose inner layers panicked. It does
+/// not run for a request that was cancelled before it reached the layers, while it waited for a
+/// thread: see [`Server::threads_max`](crate::Server::threads_max). It runs before the response is
+/// sent and must not block. If it panics, the request fails with an internal error.
 ///
 /// The text of [`Observation::name`] comes from the client: use it as the label of a metric only
 /// for requests that did not fail, or after a look at a list of known names.

@@ -20,7 +20,7 @@ use crate::outcome::Outcome;
 /// | field | value |
 /// |---|---|
 /// | `otel.kind` | `server` |
-/// | `otel.name` | the method with the name of the tool or prompt, if a handler serves the request |
+/// | `otel.name` | the method and the name of the tool or prompt, if it has a handler |
 /// | `mcp.method.name` | the method, such as `tools/call` |
 /// | `mcp.protocol.version` | the protocol revision of the request |
 /// | `gen_ai.tool.name`, `gen_ai.prompt.name`, `mcp.resource.uri` | what the request names |
