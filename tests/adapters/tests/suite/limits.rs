@@ -16,6 +16,7 @@ use smol::channel::bounded;
 
 rows! {
     requests_beyond_the_rate_are_refused_with_advice,
+    the_time_of_a_connection_driven_by_hand_limits_no_others,
     requests_beyond_the_concurrency_are_refused,
     the_end_of_each_request_is_observed,
     a_panic_of_an_inner_layer_is_observed,
@@ -46,6 +47,15 @@ async fn requests_beyond_the_rate_are_refused_with_advice<R: Runtime>() {
     }
     let Err(Error::Call(error)) = other.list_tools().await else { panic!("not refused") };
     assert!(error.to_string().contains("limit exceeded"), "{error}");
+}
+
+async fn the_time_of_a_connection_driven_by_hand_limits_no_others<R: Runtime>() {
+    let server = shop().layer(RateLimit::new(1, HOUR));
+    let mut ahead = mcp_adapter::testing::pair(&server, client()).unwrap();
+    ahead.wait(1000 * HOUR);
+    assert!(ahead.call_tool("echo", &json!({"text": "a"})).is_ok());
+    let (connection, _serving) = pair::<R>(client(), server).await;
+    assert_eq!(success(connection.call_tool("echo", &json!({"text": "a"})).await), "a");
 }
 
 async fn requests_beyond_the_concurrency_are_refused<R: Runtime>() {

@@ -24,7 +24,8 @@ pub const LIMIT_EXCEEDED: i64 = -32010;
 /// token. A request that finds the bucket empty is refused with the error [`LIMIT_EXCEEDED`], which
 /// says when to try again. All requests count that pass through layers, also those for lists and
 /// subscriptions: a client usually lists again after a notification. Requests without an
-/// authenticated sender, as over stdio, share one bucket.
+/// authenticated sender, as over stdio, share one bucket. Connections that the program drives by
+/// hand have buckets apart, by their own time, which should be one for all of them.
 ///
 /// The layer remembers at most 10,000 principals with buckets that are not full, in about 1 MB;
 /// [`principals_max`](Self::principals_max) changes this number. Principals beyond it share one
@@ -49,6 +50,9 @@ pub struct RateLimit {
     principals_max: usize,
     clock: Clock,
     buckets: Mutex<Buckets>,
+    /// The buckets for requests of connections that the program drives by hand, whose time is what
+    /// the program says.
+    manual_buckets: Mutex<Buckets>,
 }
 
 impl RateLimit {
@@ -64,6 +68,7 @@ impl RateLimit {
             principals_max: 10_000,
             clock: Clock::new(),
             buckets: Mutex::default(),
+            manual_buckets: Mutex::default(),
         }
     }
 
@@ -91,10 +96,13 @@ impl RateLimit {
 
 impl Layer for RateLimit {
     fn call(&self, request: Incoming, next: Next) -> BoxFuture<'static, Response> {
-        // The time of a connection that the program drives by hand is what the program says.
         let clock = &request.cx().request.link.clock;
-        let now = if clock.is_manual() { clock.now() } else { self.clock.now() };
-        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        let (buckets, now) = if clock.is_manual() {
+            (&self.manual_buckets, clock.now())
+        } else {
+            (&self.buckets, self.clock.now())
+        };
+        let mut buckets = buckets.lock().unwrap_or_else(PoisonError::into_inner);
         let taken = buckets.take(request.principal(), now, self.rate());
         drop(buckets);
         match taken {
