@@ -75,7 +75,8 @@ impl<R: LinkRole> ManualDriver<R> {
     }
 
     pub(crate) fn advance(&mut self, count: usize) {
-        self.sent += count.min(self.chunk.len() - self.sent);
+        let count = count.min(self.chunk.len() - self.sent);
+        self.sent += count;
         self.link().wrote(count);
     }
 
