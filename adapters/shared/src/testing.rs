@@ -311,7 +311,7 @@ impl Ends {
         let [client_partial, server_partial] = &mut self.partial_lines;
         let mut broken = None;
         let mut check = |side, mark, partial: &mut Vec<u8>, bytes: &[u8]| {
-            note_lines(&mut self.transcript, now, mark, partial, bytes);
+            self.transcript.note_lines(now, mark, partial, bytes);
             if let Err(violation) = self.watch.check(side, bytes) {
                 broken.get_or_insert(violation);
             }
@@ -364,23 +364,6 @@ struct Woken(AtomicBool);
 impl Wake for Woken {
     fn wake(self: Arc<Self>) {
         self.0.store(true, Ordering::Release);
-    }
-}
-
-/// Adds the lines that `piece` completes to the transcript.
-fn note_lines(
-    transcript: &mut Transcript,
-    now: Instant,
-    mark: &'static str,
-    partial: &mut Vec<u8>,
-    piece: &[u8],
-) {
-    for part in piece.split_inclusive(|byte| *byte == b'\n') {
-        partial.extend_from_slice(part);
-        if partial.pop_if(|byte| *byte == b'\n').is_some() {
-            transcript.note_bytes(now, mark, partial);
-            partial.clear();
-        }
     }
 }
 

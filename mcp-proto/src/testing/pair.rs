@@ -351,7 +351,7 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
             |side, link: &mut Pipe, outbox: &mut crate::wire::Outbox, partial: &mut Vec<u8>| {
                 let mark = if side == Side::Client { "client →" } else { "server →" };
                 link.send(now, outbox, |piece| {
-                    note_lines(transcript, now, mark, partial, piece);
+                    transcript.note_lines(now, mark, partial, piece);
                     if let Err(breach) = watch.check(side, piece) {
                         broken.get_or_insert(breach);
                     }
@@ -419,23 +419,6 @@ fn deliver(now: Instant, link: &mut Pipe, to: &mut impl Endpoint) -> bool {
         moved = true;
     }
     moved
-}
-
-/// Adds the lines completed by `piece` to the transcript.
-fn note_lines(
-    log: &mut Transcript,
-    now: Instant,
-    mark: &'static str,
-    partial: &mut Vec<u8>,
-    piece: &[u8],
-) {
-    for part in piece.split_inclusive(|byte| *byte == b'\n') {
-        partial.extend_from_slice(part);
-        if partial.pop_if(|byte| *byte == b'\n').is_some() {
-            log.note_bytes(now, mark, partial);
-            partial.clear();
-        }
-    }
 }
 
 /// Returns the beginning of the `Debug` output of an event.

@@ -57,6 +57,24 @@ impl Transcript {
             self.dropped += 1;
         }
     }
+
+    /// Adds an entry for each line that `piece` completes, without its line break. `partial` holds
+    /// the incomplete line, which the next piece continues.
+    pub fn note_lines(
+        &mut self,
+        at: Instant,
+        mark: &'static str,
+        partial: &mut Vec<u8>,
+        piece: &[u8],
+    ) {
+        for part in piece.split_inclusive(|byte| *byte == b'\n') {
+            partial.extend_from_slice(part);
+            if partial.pop_if(|byte| *byte == b'\n').is_some() {
+                self.note_bytes(at, mark, partial);
+                partial.clear();
+            }
+        }
+    }
 }
 
 impl fmt::Display for Transcript {
