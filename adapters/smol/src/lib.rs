@@ -109,55 +109,20 @@ pub use mcp_adapter::{Json, ToolArguments};
 /// If this crate has another name in your program, pass it: `#[server(crate = other)]`.
 ///
 /// ```
-/// use std::sync::Mutex;
+/// use mcp_smol::{Server, State, ToolError};
 ///
-/// use mcp_smol::proto::catalog::Variables;
-/// use mcp_smol::proto::schema::{ReadResource, ResourceContents};
-/// use mcp_smol::{Cx, Server, State, ToolError};
-/// use schemars::JsonSchema;
-/// use serde::Deserialize;
-///
-/// #[derive(Default)]
-/// struct Notes(Mutex<Vec<String>>);
-///
-/// #[derive(Deserialize, JsonSchema)]
-/// struct Add {
-///     text: String,
-/// }
+/// struct Clock;
 ///
 /// #[mcp_smol::server]
-/// impl Notes {
-///     /// Adds a note.
-///     #[tool(title = "Add a note", destructive = false)]
-///     fn add(&self, add: Add) -> Result<(), ToolError> {
-///         self.0.lock().unwrap().push(add.text);
-///         Ok(())
-///     }
-///
-///     /// Counts the notes.
+/// impl Clock {
+///     /// Tells the time.
 ///     #[tool(read_only)]
-///     async fn count(&self) -> Result<usize, ToolError> {
-///         Ok(self.0.lock().unwrap().len())
-///     }
-///
-///     /// A note by its position.
-///     #[resource("notes://{index}")]
-///     fn note(
-///         &self,
-///         read: ReadResource,
-///         variables: Variables,
-///         cx: Cx,
-///     ) -> Result<ResourceContents, ToolError> {
-///         let index = variables.text("index").and_then(|index| index.parse::<usize>().ok());
-///         let notes = self.0.lock().unwrap();
-///         let note = index.and_then(|index| notes.get(index));
-///         let note = note.ok_or_else(|| cx.resource_not_found(&read.uri))?;
-///         Ok(ResourceContents::text(read.uri.clone(), note))
+///     fn now(&self) -> Result<&'static str, ToolError> {
+///         Ok("noon")
 ///     }
 /// }
 ///
-/// let notes = State::new(Notes::default());
-/// let server = Server::new("notes", "1.0.0").handlers(&notes);
+/// let server = Server::new("clock", "1.0.0").handlers(&State::new(Clock));
 /// # drop(server);
 /// ```
 #[cfg(feature = "macros")]
