@@ -28,6 +28,12 @@ pub fn cancelled(id: u64) -> String {
     )
 }
 
+/// The handshake of a client, before its first call.
+pub const HANDSHAKE: [&str; 2] = [
+    r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1.0.0"}}}"#,
+    r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+];
+
 /// The arguments of a typical call.
 pub const ARGUMENTS: &str = r#"{"query":"state machines without IO","repository":"example/widgets","path":"src/parser/mod.rs","limit":25,"include":["*.rs","*.toml"],"exclude":["target/**"],"case_sensitive":false,"context":{"before":2,"after":4}}"#;
 

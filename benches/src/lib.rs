@@ -1,10 +1,13 @@
 //! The cases that are measured.
 
+mod adapter;
 pub mod corpus;
 mod floors;
 #[cfg(feature = "compare")]
 pub mod http;
 pub mod ours;
+#[cfg(feature = "http")]
+pub mod requests;
 #[cfg(feature = "compare")]
 pub mod theirs;
 
@@ -56,6 +59,9 @@ impl Case {
 pub fn cases() -> Vec<Case> {
     let mut cases = floors::cases();
     cases.extend(ours::cases());
+    cases.extend(adapter::cases());
+    #[cfg(feature = "http")]
+    cases.extend(requests::cases());
     #[cfg(feature = "compare")]
     cases.extend(theirs::cases());
     cases

@@ -24,6 +24,8 @@ pub(crate) type CacheKey = Box<[u8]>;
 struct Entry {
     method: &'static str,
     result: Raw,
+    /// Whether the result may depend on the credentials of the request.
+    is_private: bool,
     /// When the result expires.
     expires: Instant,
     /// The number of insertions so far, for eviction by age.
@@ -44,6 +46,8 @@ pub(crate) struct Cache {
     changes: u64,
     /// The number of the latest change that invalidated the results of a method.
     invalidated: BTreeMap<&'static str, u64>,
+    /// The number of the latest change that invalidated all private results.
+    private_invalidated: u64,
 }
 
 /// The place reserved for the result of a call, with the number of changes before the call.
@@ -64,6 +68,7 @@ impl Empty for Cache {
         serial: 0,
         changes: 0,
         invalidated: BTreeMap::new(),
+        private_invalidated: 0,
     };
 }
 
@@ -112,8 +117,9 @@ impl Cache {
         self.bytes += cost;
         self.by_age.insert(self.serial, key.clone());
         let expires = now + Duration::from_millis(ttl);
-        let entry =
-            Entry { method: method.name, result: result.clone(), expires, serial: self.serial };
+        let is_private = is_private(result);
+        let (method, serial) = (method.name, self.serial);
+        let entry = Entry { method, result: result.clone(), is_private, expires, serial };
         self.entries.insert(key, entry);
     }
 
@@ -150,12 +156,24 @@ impl Cache {
         self.remove_methods(|name| name == method);
     }
 
+    /// Removes the private results, and those of calls in flight.
+    // STL-41, T-110: the new credentials may belong to another user.
+    pub(crate) fn forget_private(&mut self) {
+        self.remove_where(|entry| entry.is_private);
+        self.changes += 1;
+        self.private_invalidated = self.changes;
+    }
+
     /// Removes the results of all methods that `which` accepts.
     fn remove_methods(&mut self, which: impl Fn(&str) -> bool) {
+        self.remove_where(|entry| which(entry.method));
+    }
+
+    fn remove_where(&mut self, which: impl Fn(&Entry) -> bool) {
         let keys: Vec<CacheKey> = self
             .entries
             .iter()
-            .filter(|(_, entry)| which(entry.method))
+            .filter(|(_, entry)| which(entry))
             .map(|(key, _)| key.clone())
             .collect();
         keys.iter().for_each(|key| self.remove(key));
@@ -181,7 +199,9 @@ impl Cache {
         now: Instant,
         bytes_max: usize,
     ) {
-        let is_stale = self.is_stale(&slot);
+        let is_of_others =
+            |result: &Raw| self.private_invalidated > slot.changes && is_private(result);
+        let is_stale = self.is_stale(&slot) || outcome.as_ref().is_ok_and(is_of_others);
         let key = slot.key;
         match outcome {
             Ok(result) if !is_stale && is_first_round => self.insert(key, result, now, bytes_max),
@@ -195,6 +215,11 @@ impl Cache {
             _ => {}
         }
     }
+}
+
+/// Returns whether a result is for the user of the request only.
+fn is_private(result: &Raw) -> bool {
+    find(result.as_bytes(), "cacheScope") != Some(b"\"public\"")
 }
 
 fn is_result_of(key: &[u8], method: &str) -> bool {

@@ -155,7 +155,7 @@ impl Client {
     /// Fails with [`Misuse`], without sending anything, if
     /// - the connection is not ready, or is closed;
     /// - a limit in [`Limits`] is reached;
-    /// - the server did not declare the required capability;
+    /// - the server did not declare the required capability or [extension](crate::Extension);
     /// - the negotiated revision does not define the request, or clients may not send it;
     /// - the params do not encode as a JSON object.
     pub fn call<R: ClientRequest>(

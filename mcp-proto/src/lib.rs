@@ -190,15 +190,17 @@
 //! The directory `examples` contains complete programs without an adapter: a client and a server in
 //! one thread (`in_process`), a server driven once per frame of a game (`game_loop`), a daemon on
 //! `poll(2)` with many clients (`poll_loop`), a proxy between clients and servers of any era
-//! (`proxy`), a custom transport with several streams (`framed_socket`), and the replay of a
-//! recording (`replay`). Run one with `cargo run --example in_process`.
+//! (`proxy`), a custom transport with several streams (`framed_socket`), an extension of the
+//! protocol in both roles (`extension`), and the replay of a recording (`replay`). Run one with
+//! `cargo run --example in_process`.
 //!
 //! # Feature flags
 //!
 //! | flag | default | adds |
 //! |---|---|---|
-//! | `schema` | yes | types of all requests and results (otherwise JSON text); [`catalog`] |
+//! | `schema` | yes | types of requests and results (else JSON text); [`catalog`], [`tasks`] |
 //! | `std` | yes | `std` support of `serde_json` and `bytes`; not needed by the protocol |
+//! | `auth` | no | module `auth`: authorization of clients (OAuth 2.1) without IO; implies `http` |
 //! | `http` | no | module `http`: Streamable HTTP without IO |
 //! | `http-types` | no | conversions from the header maps of the crate `http` |
 //! | `record` | no | module `record`: recording and deterministic replay of connections |
@@ -266,6 +268,8 @@ extern crate alloc;
 extern crate std;
 
 pub mod _guide;
+#[cfg(feature = "auth")]
+pub mod auth;
 mod cache;
 #[cfg(feature = "schema")]
 pub mod catalog;
@@ -275,6 +279,7 @@ mod command;
 mod connection;
 mod endpoint;
 mod error;
+mod extension;
 #[cfg(feature = "http")]
 pub mod http;
 mod json;
@@ -291,8 +296,12 @@ mod rpc;
 pub mod schema;
 #[cfg(feature = "seal")]
 pub mod seal;
+#[cfg(feature = "http")]
+mod secret;
 pub mod server;
 pub mod stdio;
+#[cfg(feature = "schema")]
+pub mod tasks;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod time;
@@ -302,12 +311,15 @@ mod wire;
 pub use command::{Apply, CommandOutcome, OwnedChange, OwnedCommand, Payload};
 pub use endpoint::Endpoint;
 pub use error::{Misuse, Unencodable, code};
+pub use extension::{Extension, ExtensionError, ExtensionMethod};
 pub use json::Raw;
 pub use limits::Limits;
 pub use message_endpoint::MessageEndpoint;
 pub use method::{Method, MethodId};
 pub use revision::{Capability, Era, Revision, Rules, Side};
 pub use rpc::{DecodedMessage, ErrorObject, IncomingMessage, RequestId};
+#[cfg(feature = "http")]
+pub use secret::Secret;
 pub use time::Instant;
 pub use vocabulary::{
     CallError, CallId, CallOptions, Caller, Change, CloseReason, Context, Fault, Filter,

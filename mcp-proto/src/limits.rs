@@ -134,12 +134,13 @@ pub struct Limits {
     /// A server refuses further subscriptions; on a client, subscribing fails with
     /// [`Misuse::Blocked`](crate::Misuse::Blocked). Each subscription costs about 200 bytes.
     pub subscriptions_max: usize,
-    /// Maximum number of resources in one subscription. Default: 256.
+    /// Maximum number of resources and [elements of extensions](crate::Filter::elements) in one
+    /// subscription. Default: 256.
     ///
     /// A server refuses larger subscriptions. A client reports a larger acknowledgement, which only
     /// revision 2026-07-28 has, as a violation and ignores it. Each resource costs about 100 bytes.
     pub subscription_uris_max: usize,
-    /// Maximum total size of the URIs in all subscriptions, in bytes. Default: 1 MiB.
+    /// Maximum total size of the URIs and elements in all subscriptions, in bytes. Default: 1 MiB.
     ///
     /// A server refuses a subscription that would exceed this limit. A client reports such an
     /// acknowledgement, which only revision 2026-07-28 has, as a violation and ignores it.

@@ -62,11 +62,7 @@ pub trait MessageEndpoint: sealed::Sealed {
         now: Instant,
         stream: StreamId,
         message: impl Into<IncomingMessage<'a>>,
-    ) {
-        let message = message.into();
-        let decoded = DecodedMessage::parse(&message, self.limits());
-        self.handle_decoded(now, stream, decoded);
-    }
+    );
 
     /// Handles a message that the transport has already parsed.
     ///
@@ -183,6 +179,15 @@ macro_rules! message_endpoint_over_connection {
 
         impl $crate::message_endpoint::MessageEndpoint for $role {
             type Event = $event;
+
+            fn handle_message<'a>(
+                &mut self,
+                now: Instant,
+                stream: $crate::vocabulary::StreamId,
+                message: impl Into<$crate::rpc::IncomingMessage<'a>>,
+            ) {
+                self.connection.handle_message(now, stream, &message.into());
+            }
 
             fn handle_decoded(
                 &mut self,

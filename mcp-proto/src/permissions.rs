@@ -1,5 +1,7 @@
 //! Checks messages against the method tables and the capabilities that both sides declared.
 
+mod extensions;
+
 use alloc::vec::Vec;
 
 use crate::error::{Misuse, Unencodable, code};
@@ -11,6 +13,7 @@ use crate::revision::{
 use crate::rpc::{ErrorObject, Params, Repeated};
 use crate::schema::Capabilities;
 use crate::vocabulary::Peer;
+pub(crate) use extensions::{incoming_extension, outgoing_extension};
 
 /// Checks a request that this side is about to send to a peer with the capabilities `theirs`.
 ///
@@ -150,7 +153,7 @@ fn rule_in(
 ///
 /// `declared_in` is the revision in which this side declared them.
 ///
-/// `is_served` is true if the application serves a method that no revision defines.
+/// `is_served` is true if the application serves a method that the revision does not define.
 ///
 /// # Errors
 /// Fails with the error to respond with.

@@ -176,8 +176,6 @@ pub struct Rules {
     pub(crate) structured_content: bool,
     /// Whether `structuredContent` can be any JSON value rather than only an object.
     pub(crate) any_structured_content: bool,
-    /// Whether capabilities have an `extensions` member.
-    pub(crate) extensions: bool,
     /// Whether forms have titled and multiple choices.
     pub(crate) titled_choices: bool,
     /// Whether the `elicitation` capability lists modes. Earlier, its presence means forms.
@@ -208,7 +206,6 @@ const RULES: [Rules; 5] = [
         sampling_tools: false,
         structured_content: false,
         any_structured_content: false,
-        extensions: false,
         titled_choices: false,
         elicitation_modes: false,
         cancelled_without_id: false,
@@ -231,7 +228,6 @@ const RULES: [Rules; 5] = [
         sampling_tools: false,
         structured_content: false,
         any_structured_content: false,
-        extensions: false,
         titled_choices: false,
         elicitation_modes: false,
         cancelled_without_id: false,
@@ -254,7 +250,6 @@ const RULES: [Rules; 5] = [
         sampling_tools: false,
         structured_content: true,
         any_structured_content: false,
-        extensions: false,
         titled_choices: false,
         elicitation_modes: false,
         cancelled_without_id: false,
@@ -277,7 +272,6 @@ const RULES: [Rules; 5] = [
         sampling_tools: true,
         structured_content: true,
         any_structured_content: false,
-        extensions: false,
         titled_choices: true,
         elicitation_modes: true,
         cancelled_without_id: true,
@@ -300,7 +294,6 @@ const RULES: [Rules; 5] = [
         sampling_tools: true,
         structured_content: true,
         any_structured_content: true,
-        extensions: true,
         titled_choices: true,
         elicitation_modes: true,
         cancelled_without_id: false,

@@ -147,7 +147,8 @@ pub struct Seal {
 impl Seal {
     /// Creates a seal that uses `key`, which must be random and kept secret.
     ///
-    /// The key is not wiped from memory when the seal is dropped.
+    /// The seal keeps no copy of `key`, but hash states that are derived from it. They are wiped
+    /// from memory when the seal is dropped. Wiping `key` itself is up to the caller.
     ///
     /// # Errors
     /// Fails with [`WeakKey`] if `key` is shorter than [`KEY_BYTES_MIN`] bytes or has fewer than
@@ -302,7 +303,7 @@ fn hmac_key(key: &[u8]) -> Result<Hmac<Sha256>, WeakKey> {
 /// let bound = Binding { principal: Some(&ada), request: &other };
 /// assert_eq!(seal.open(&sealed, &bound, 1_790_000_000), Err(OpenError::Invalid));
 /// ```
-// STL-24: state is bound to its principal and request.
+// AUT-75, STL-24: state is bound to its principal and request.
 #[derive(Clone, Copy, Debug)]
 pub struct Binding<'a> {
     /// The authenticated identity of the client; `None` if the client is not authenticated.

@@ -40,7 +40,7 @@ use crate::vocabulary::{
 ///   [`Config::decide_subscriptions`], the application decides about subscriptions to resources.
 /// - The server refuses requests that need a capability that it did not declare.
 /// - The server refuses requests that the revision of the request does not define.
-///   [`Config::serve_method`] makes exceptions.
+///   [`Config::extension`] and [`Config::serve_method`] make exceptions.
 ///
 /// ```
 /// use mcp_proto::server::{Config, Event, Server};
@@ -199,9 +199,12 @@ impl Server {
     /// Responds to a request with a result, which must encode as a JSON object.
     ///
     /// # Errors
-    /// Fails with [`Misuse::Stale`] if the request was answered or cancelled, and with
-    /// [`Misuse::Unencodable`] if the result cannot be encoded. In the latter case, the request
-    /// remains open.
+    /// The request remains open after any error except [`Misuse::Stale`]. Fails with
+    /// - [`Misuse::Stale`] if the request was answered or cancelled;
+    /// - [`Misuse::Unencodable`] if the result cannot be encoded or its `resultType` is no text;
+    /// - [`Misuse::Undeclared`] if the result has a `resultType` that neither the protocol nor an
+    ///   [extension](crate::Extension) of both sides defines for the method. Respond without it, or
+    ///   with [`ErrorObject::missing_extension`].
     pub fn respond(
         &mut self,
         now: Instant,
@@ -237,6 +240,42 @@ impl Server {
         error: &ErrorObject,
     ) -> Result<(), Misuse> {
         self.apply(now, Command::RespondError { incoming, error }).map(CommandOutcome::into_done)
+    }
+
+    /// Responds to a request with a result or an error.
+    ///
+    /// ```
+    /// use mcp_proto::schema::EmptyResult;
+    /// use mcp_proto::server::{Config, Event, Server};
+    /// use mcp_proto::{ErrorObject, Instant, MessageEndpoint};
+    ///
+    /// fn serve(server: &mut Server, now: Instant) {
+    ///     while let Some(event) = server.poll_event() {
+    ///         let Event::Request { incoming, request, .. } = event else { continue };
+    ///         let outcome = match &*request.method {
+    ///             "x/reset" => Ok(EmptyResult::new()),
+    ///             other => Err(ErrorObject::method_not_found(other)),
+    ///         };
+    ///         // The client may have cancelled the request.
+    ///         let _stale = server.respond_with(now, incoming, &outcome);
+    ///     }
+    /// }
+    /// # serve(&mut Server::new(Instant::ZERO, Config::new("s", "1")), Instant::ZERO);
+    /// ```
+    ///
+    /// # Errors
+    /// Fails under the conditions listed for [`respond`](Self::respond) and
+    /// [`respond_error`](Self::respond_error).
+    pub fn respond_with<R: Encode>(
+        &mut self,
+        now: Instant,
+        incoming: IncomingId,
+        outcome: &Result<R, ErrorObject>,
+    ) -> Result<(), Misuse> {
+        match outcome {
+            Ok(result) => self.respond(now, incoming, result),
+            Err(error) => self.respond_error(now, incoming, error),
+        }
     }
 
     /// Responds to a request by asking the client for input.
@@ -308,15 +347,17 @@ impl Server {
     // CAP-12: changes are reported only if the server declares that it does.
     /// Reports a change to the client, on every subscription that covers the change.
     ///
-    /// Without such a subscription, the change is not reported. The exception is a change of a list
-    /// in a legacy session, which is always reported.
+    /// Without such a subscription, the change is not reported. The exceptions are a change of a
+    /// list and one of an extension in a legacy session, which are always reported.
     ///
     /// See [Subscriptions](
     /// https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions).
     ///
     /// # Errors
     /// Fails, without sending anything, with
-    /// - [`Misuse::Undeclared`] if this server did not declare the capability for such changes;
+    /// - [`Misuse::Undeclared`] if this server did not declare the capability or the extension for
+    ///   such changes;
+    /// - [`Misuse::Unencodable`] if the params of a notification are not an object;
     /// - [`Misuse::Blocked`] if the outbound queue is full;
     /// - [`Misuse::Closed`] if the connection is closing or closed.
     pub fn notify_changed(&mut self, now: Instant, change: Change<'_>) -> Result<(), Misuse> {

@@ -1,4 +1,5 @@
-// Starts the official `server-everything` on a free port and has a command check it: node everything-http.mjs CMD ARG…
+// Starts the official `server-everything` on a free port and has a command check it:
+// node everything-http.mjs streamableHttp|sse CMD ARG…
 // The command gets the server's URL as its last argument; its exit code is ours.
 
 import { spawn } from 'node:child_process';
@@ -8,9 +9,9 @@ import { atExit, require } from './harness.mjs';
 
 const LISTENS_MS_MAX = 20000;
 
-const [command, ...args] = process.argv.slice(2);
-if (!command) {
-  console.error('usage: node everything-http.mjs CMD ARG…');
+const [transport, command, ...args] = process.argv.slice(2);
+if (!command || !['streamableHttp', 'sse'].includes(transport)) {
+  console.error('usage: node everything-http.mjs streamableHttp|sse CMD ARG…');
   process.exit(2);
 }
 
@@ -22,7 +23,7 @@ const port = await new Promise(resolve => {
   });
 });
 const index = join(dirname(require.resolve('@modelcontextprotocol/server-everything/package.json')), 'dist', 'index.js');
-const server = spawn(process.execPath, [index, 'streamableHttp'], { env: { ...process.env, PORT: port }, stdio: 'ignore' });
+const server = spawn(process.execPath, [index, transport], { env: { ...process.env, PORT: port }, stdio: 'ignore' });
 atExit(() => server.kill('SIGKILL'));
 
 const start = performance.now();
@@ -39,6 +40,6 @@ while (!await isThere()) {
   await new Promise(resolve => setTimeout(resolve, 50));
 }
 
-const check = spawn(command, [...args, `http://127.0.0.1:${port}/mcp`], { stdio: 'inherit' });
+const check = spawn(command, [...args, `http://127.0.0.1:${port}/${transport === 'sse' ? 'sse' : 'mcp'}`], { stdio: 'inherit' });
 atExit(() => check.kill('SIGKILL'));
 check.on('exit', code => process.exit(code ?? 1));

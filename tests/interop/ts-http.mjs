@@ -1,6 +1,7 @@
-// The clients of both versions of the official TypeScript SDK against a server of ours over Streamable HTTP.
+// The clients of both versions of the official TypeScript SDK against a server of ours over Streamable HTTP, and the
+// client of version 1 over HTTP+SSE.
 // Usage: node ts-http.mjs SDK -- SERVER [ARG…]
-//   SDK     `1`, or how version 2 finds the revision: `auto`, `legacy` or `2026-07-28`
+//   SDK     `1`, `sse` (version 1 over HTTP+SSE), or how version 2 finds the revision: `auto`, `legacy` or `2026-07-28`
 //   SERVER  prints `listening on URL` once it does
 
 import { spawn } from 'node:child_process';
@@ -12,11 +13,12 @@ const NOTE = 'note://one';
 const dashes = process.argv.indexOf('--');
 const [mode] = process.argv.slice(2, dashes);
 const [command, ...args] = process.argv.slice(dashes + 1);
-if (dashes !== 3 || !command || !['1', 'auto', 'legacy', MODERN].includes(mode)) {
-  console.error('usage: node ts-http.mjs 1|auto|legacy|2026-07-28 -- SERVER [ARG…]');
+if (dashes !== 3 || !command || !['1', 'sse', 'auto', 'legacy', MODERN].includes(mode)) {
+  console.error('usage: node ts-http.mjs 1|sse|auto|legacy|2026-07-28 -- SERVER [ARG…]');
   process.exit(2);
 }
-const isFirst = mode === '1';
+const isSse = mode === 'sse';
+const isFirst = mode === '1' || isSse;
 const isModern = !isFirst && mode !== 'legacy';
 const suite = new Suite(`TypeScript SDK client, ${mode}, over HTTP against ${[command, ...args].join(' ')}`);
 
@@ -42,15 +44,23 @@ const { Client, StreamableHTTPClientTransport } = isFirst
   : require('@modelcontextprotocol/client');
 const types = isFirst && require('@modelcontextprotocol/sdk/types.js');
 
-const asked = []; // HTTP requests: method, status
-const transport = new StreamableHTTPClientTransport(new URL(url), {
-  fetch: async (input, init) => {
-    const response = await fetch(input, init);
-    asked.push({ verb: init?.method ?? 'GET', status: response.status, body: init?.body });
-    suite.transcript.add('>', `${init?.method ?? 'GET'} ${brief(String(init?.body ?? ''))}: ${response.status}`);
-    return response;
-  },
-});
+const asked = []; // HTTP requests: method, status, after which event a stream is resumed
+
+/** Sends requests and records them; in `initialize`, names the revision `oldest` if there is one. */
+const recorded = oldest => async (input, init) => {
+  const verb = init?.method ?? 'GET';
+  const isFirstRequest = oldest && String(init?.body).includes('"initialize"');
+  const body = isFirstRequest ? init.body.replace(/("protocolVersion":)"[^"]*"/, `$1"${oldest}"`) : init?.body;
+  const response = await fetch(input, { ...init, body });
+  const resumes = new Headers(init?.headers).get('last-event-id');
+  asked.push({ verb, status: response.status, resumes, body });
+  suite.transcript.add('>', `${verb} ${brief(String(body ?? ''))}: ${response.status}${resumes ? ' (resumes)' : ''}`);
+  return response;
+};
+const { SSEClientTransport } = isSse ? require('@modelcontextprotocol/sdk/client/sse.js') : {};
+const transport = isSse
+  ? new SSEClientTransport(new URL('/sse', url), { fetch: recorded() })
+  : new StreamableHTTPClientTransport(new URL(url), { fetch: recorded() });
 const negotiation = isFirst ? {} : { versionNegotiation: { mode: mode === MODERN ? { pin: MODERN } : mode } };
 const client = new Client({ name: 'ts-http', version: '1.0.0' }, { capabilities: { elicitation: { form: {} } }, ...negotiation });
 client.onerror = error => suite.transcript.add('#', `SDK error: ${error.message}`);
@@ -83,7 +93,7 @@ if (!await suite.check('connect', async () => {
   await client.connect(transport);
   if (!isFirst) assertEqual(client.getProtocolEra(), isModern ? 'modern' : 'legacy', 'era');
   assert(client.getServerCapabilities().tools, `no tools capability: ${brief(client.getServerCapabilities())}`);
-  assertEqual(transport.sessionId !== undefined, !isModern, 'whether there is a session');
+  assertEqual(transport.sessionId !== undefined, !isModern && !isSse, 'whether there is a session');
   return `${client.getServerVersion().name}, ${asked.length} requests`;
 }, 30)) {
   suite.bail('without a connection there is nothing to check');
@@ -133,14 +143,46 @@ await suite.check('32 calls at once', async () => {
   assertEqual(results.map(textOf), texts, 'results');
 });
 
-await suite.check('a call is cancelled, and all else goes on', async () => {
+/** Calls `sleep` with `send`, and cancels the call after its first progress. */
+async function cancelled(send) {
   const abort = new AbortController();
-  const open = call('sleep', { ms: 15000, steps: 15000 }, { signal: abort.signal });
-  setTimeout(() => abort.abort('enough'), 100);
-  const outcome = await open.then(() => 'answered', () => 'cancelled');
-  assertEqual(outcome, 'cancelled', 'outcome');
+  const onprogress = () => abort.abort('enough');
+  const open = send('sleep', { ms: 15000, steps: 15000 }, { signal: abort.signal, onprogress });
+  assertEqual(await open.then(() => 'answered', () => 'cancelled'), 'cancelled', 'outcome');
+}
+
+await suite.check('a call is cancelled, and all else goes on', async () => {
+  await cancelled(call);
   assertEqual(textOf(await call('echo', { text: 'on' })), 'on', 'echo');
 });
+
+// The SDK comes back after a second for the rest of a stream that ended early.
+await suite.check('the stream of a cancelled call is not resumed again and again', async () => {
+  await cancelled(call);
+  await new Promise(resolve => setTimeout(resolve, 5000));
+  const resumed = asked.map(request => request.resumes).filter(Boolean);
+  // Two calls were cancelled so far.
+  assert(resumed.length <= 2, `resumed in 5 s: ${resumed}`);
+  return `${resumed.length} resumed`;
+}, 20);
+
+if (!isModern && !isSse) {
+  await suite.check('2025-06-18: a call is cancelled before its response begins', async () => {
+    const old = new Client({ name: 'ts-http', version: '1.0.0' });
+    const errors = [];
+    old.onerror = error => errors.push(error.message);
+    await old.connect(new StreamableHTTPClientTransport(new URL(url), { fetch: recorded('2025-06-18') }));
+    const abort = new AbortController();
+    const params = { name: 'sleep', arguments: { ms: 15000, steps: 1 } };
+    const options = { timeout: 20000, signal: abort.signal };
+    const open = isFirst ? old.callTool(params, undefined, options) : old.callTool(params, options);
+    setTimeout(() => abort.abort('enough'), 100);
+    assertEqual(await open.then(() => 'answered', () => 'cancelled'), 'cancelled', 'outcome');
+    await old.listTools();
+    await old.close();
+    assertEqual(errors.filter(text => !/abort/i.test(text)), [], 'errors of the SDK');
+  });
+}
 
 await suite.check('changes are heard of', async () => {
   if (isModern) await client.listen({ toolsListChanged: true, resourceSubscriptions: [NOTE] });
@@ -156,7 +198,7 @@ await suite.check('resources/read', async () => {
 });
 
 await suite.check('the end', async () => {
-  if (!isModern) {
+  if (!isModern && !isSse) {
     await transport.terminateSession();
     assertEqual(asked.at(-1).verb, 'DELETE', 'the last request');
     assert(asked.at(-1).status < 300, `DELETE: ${asked.at(-1).status}`);

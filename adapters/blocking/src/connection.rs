@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use futures_lite::future::block_on;
 use mcp_adapter::proto::schema::{
-    CallToolResult, ClientRequest, CompleteResult, GetPromptResult, Level, Prompt,
+    CallToolResult, ClientRequest, CompleteResult, Encode, GetPromptResult, Level, Prompt,
     ReadResourceResult, Reference, Resource, ResourceTemplate, Tool,
 };
 use mcp_adapter::proto::{CloseReason, Era, Filter, Peer, Raw, Revision};
@@ -108,6 +108,18 @@ impl Connection {
     /// Fails under the conditions listed for [`list_tools`](Self::list_tools).
     pub fn list_prompts(&self) -> Result<Vec<Prompt>, Error> {
         block_on(self.as_async().list_prompts())
+    }
+
+    /// Returns all of the server's skills that it lists, fetching every page of the list.
+    ///
+    /// Malformed entries are left out. A server may have skills that it does not list; see
+    /// [`GetSkill`](crate::skills::GetSkill).
+    ///
+    /// # Errors
+    /// Fails under the conditions listed for [`list_tools`](Self::list_tools).
+    #[cfg(feature = "skills")]
+    pub fn list_skills(&self) -> Result<Vec<crate::skills::SkillManifest>, Error> {
+        block_on(self.as_async().list_skills())
     }
 
     /// Prepares a tool call.
@@ -217,7 +229,7 @@ impl Connection {
     /// Prepares a call to any method by name, with raw JSON params.
     ///
     /// The call is sent when you [wait](Call::wait) for it or [start](Call::start) it.
-    pub fn call_raw<'c>(&'c self, method: &str, params: Raw) -> Call<'c, Raw> {
+    pub fn call_raw<'c>(&'c self, method: &str, params: impl Into<Raw>) -> Call<'c, Raw> {
         Call(self.as_async().call_raw(method, params))
     }
 
@@ -292,6 +304,8 @@ impl Connection {
 
     /// Sends a notification by method name.
     ///
+    /// `params` may be a schema type, a [`Raw`] or a `serde_json::Value`.
+    ///
     /// If the output queue is full, blocks until there is room, for at most 10 s.
     ///
     /// # Errors
@@ -305,7 +319,11 @@ impl Connection {
     /// - `params` is not a JSON object ([`Unencodable`](crate::proto::Misuse::Unencodable));
     /// - the negotiated revision does not let clients send the notification, or only this library
     ///   may send it ([`Unsupported`](crate::proto::Misuse::Unsupported)).
-    pub fn notify_raw(&self, method: &str, params: Option<&Raw>) -> Result<(), Error> {
+    pub fn notify_raw(
+        &self,
+        method: &str,
+        params: Option<&(dyn Encode + Sync)>,
+    ) -> Result<(), Error> {
         block_on(self.as_async().notify_raw(method, params))
     }
 
@@ -314,6 +332,11 @@ impl Connection {
     /// Returns the exit status of a server started by `spawn`. Returns `None` for other
     /// connections, or if the status is unknown. Calls in flight fail with
     /// [`CallError::Lost`](crate::proto::CallError::Lost).
+    ///
+    /// If no other connection shares its authorization and its token is being renewed, this waits
+    /// up to 5 s until the new token is stored. A renewal that takes longer is finished and stored
+    /// in the background if the process goes on; otherwise, a refresh token that the authorization
+    /// server has replaced is lost, and the user logs in again.
     ///
     /// # Errors
     /// Fails with [`Error::Closed`] if the connection ended because of a protocol fault.

@@ -57,10 +57,18 @@
 //! authenticates the state that a handler stores while the client gathers input. With `record`,
 //! `Server::record` and `Client::record` record connections over byte streams, including secrets,
 //! for printing and replay. With `macros`, the attribute `server` registers marked methods. With
-//! `testing`, `testing::pair` tests servers in virtual time.
+//! `testing`, `testing::pair` tests servers in virtual time. With `apps`, tools have user
+//! interfaces; with `skills`, servers offer instructions for models.
+//!
+//! With `http`, servers and clients speak Streamable HTTP; with `tls`, clients connect to `https`
+//! URLs. With `auth`, `Remote::authorized` lets clients log in with OAuth 2.1; with `browser`, the
+//! browser of the system opens for that, and with `keyring`, its keyring holds the key of stored
+//! tokens. With `jwt`, servers verify JSON Web Tokens.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(feature = "auth")]
+pub mod auth;
 mod call;
 mod client;
 mod connection;
@@ -70,6 +78,7 @@ pub mod http;
 mod runtime;
 mod server;
 mod subscription;
+mod task;
 pub mod testing;
 mod wait;
 mod watchdog;
@@ -77,14 +86,18 @@ mod watchdog;
 pub use call::{Call, Pending};
 pub use client::Connect;
 pub use connection::Connection;
+#[cfg(feature = "apps")]
+pub use mcp_adapter::apps;
 #[cfg(feature = "record")]
 pub use mcp_adapter::private_file;
+#[cfg(feature = "skills")]
+pub use mcp_adapter::skills;
 pub use mcp_adapter::{
     AsyncClientCx, AsyncCx, BoxFuture, CallEnd, CallerCx, CatalogEdit, Changed, Changes, Client,
     ClientCx, ClientHandle, Cx, EditError, Error, FormAnswer, Handlers, IntoToolResult, ListError,
     ManualServer, OutgoingCall, Page, PromptEntry, PromptResult, ResourceEntry, ResourceResult,
-    Server, State, SubscriptionChange, SubscriptionCx, TemplateEntry, ToolEntry, ToolError, layers,
-    proto,
+    Server, State, SubscriptionChange, SubscriptionCx, TaskUpdate, TemplateEntry, ToolEntry,
+    ToolError, layers, proto, tasks,
 };
 #[cfg(feature = "schemars")]
 pub use mcp_adapter::{Json, ToolArguments};
@@ -116,3 +129,4 @@ pub use mcp_adapter::{Json, ToolArguments};
 pub use mcp_macros::blocking_server as server;
 pub use server::Serve;
 pub use subscription::Subscription;
+pub use task::{TaskCall, TaskHandle};

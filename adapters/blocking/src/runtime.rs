@@ -30,8 +30,16 @@ impl Runtime for Threads {
         stdout: ChildStdout,
         stdin: ChildStdin,
     ) -> io::Result<()> {
+        #[cfg(unix)]
+        let (stdout, stop_reading) = mcp_adapter::ChildOutput::new(stdout);
+        #[cfg(not(unix))]
+        let stop_reading = ();
         let timer = drive::start(driving, stdout, stdin)?;
-        drive::spawn("mcp-client", move || timer.run())
+        drive::spawn("mcp-client", move || {
+            timer.run();
+            // A process that the child has started may keep its stdout open.
+            drop(stop_reading);
+        })
     }
 
     fn as_spawn(self: Arc<Self>) -> Arc<dyn Spawn> {

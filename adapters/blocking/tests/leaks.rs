@@ -12,13 +12,31 @@
 mod common;
 
 use std::io::{PipeReader, PipeWriter};
+use std::process::Command;
+use std::sync::Mutex;
 
 use common::{
     Hand, client, connect_by_hand, eventually, example, pair, part, server, story, success, tool,
 };
 use mcp_blocking::proto::schema::ElicitResult;
 use mcp_blocking::{Client, Connect, Server};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::{Value, json};
+
+/// The processes that outlive the connections.
+static GRANDCHILDREN: Mutex<Vec<i32>> = Mutex::new(Vec::new());
+
+/// Ends [`GRANDCHILDREN`] with the test.
+struct EndOnDrop;
+
+impl Drop for EndOnDrop {
+    fn drop(&mut self) {
+        for id in GRANDCHILDREN.lock().unwrap().drain(..) {
+            kill(Pid::from_raw(id), Signal::SIGKILL).unwrap();
+        }
+    }
+}
 
 fn count(what: &str) -> usize {
     std::fs::read_dir(format!("/proc/self/{what}")).unwrap().count()
@@ -63,13 +81,25 @@ fn live_and_let_go() {
     let client = busy_client().spawn(example("echo_server")).unwrap();
     drop(client);
 
-    busy_client().spawn(std::process::Command::new("true")).map(drop).unwrap_err();
-    busy_client().spawn(std::process::Command::new("/no/such/server")).map(drop).unwrap_err();
+    // Its grandchild, which is outside of its process group, keeps its pipes open.
+    let script = "setsid sh -c 'echo $$ >&2; exec sleep 1000' & exec $ECHO";
+    let mut command = Command::new("sh");
+    command.args(["-c", script]).env("ECHO", example("echo_server").get_program());
+    let client = busy_client().spawn(command).unwrap();
+    eventually("the grandchild has started", || !client.stderr().is_empty());
+    let grandchild = client.stderr()[0].parse().unwrap();
+    client.close().unwrap();
+    kill(Pid::from_raw(grandchild), None).expect("the grandchild is alive");
+    GRANDCHILDREN.lock().unwrap().push(grandchild);
+
+    busy_client().spawn(Command::new("true")).map(drop).unwrap_err();
+    busy_client().spawn(Command::new("/no/such/server")).map(drop).unwrap_err();
 }
 
 #[test]
 fn connections_leave_nothing_behind() {
     story(|| {
+        let _ends = EndOnDrop;
         // Starts the threads that live as long as the process.
         live_and_let_go();
         eventually("only this story runs", || count("task") <= 3);

@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::meta::ParseNestedMeta;
 use syn::parse::{ParseStream, Parser as _};
-use syn::{Attribute, Error, Expr, ExprLit, Lit, LitBool, LitStr, Meta, Result, Token};
+use syn::{Attribute, Error, Expr, ExprLit, Lit, LitBool, LitStr, Meta, Result, Token, token};
 
 use crate::kind::Kind;
 
@@ -19,16 +19,21 @@ pub(crate) struct Options {
     pub(crate) mime_type: Option<LitStr>,
     /// The hints about a tool: the method of `ToolAnnotations` and the value.
     pub(crate) hints: Vec<(syn::Ident, LitBool)>,
+    /// The mark of a tool that always runs on the thread pool.
+    pub(crate) blocking: Option<syn::Path>,
     /// The arguments of a prompt, and whether each is required.
     pub(crate) arguments: Vec<(LitStr, bool)>,
+    /// The scopes that an access token needs.
+    pub(crate) scopes: Vec<LitStr>,
 }
 
 /// The options that each kind of handler takes.
-const TOOL: &str = "`name`, `title`, `description`, `read_only`, `destructive`, `idempotent` and \
-                    `open_world`";
-const RESOURCE: &str = "the URI, `name`, `title`, `description` and `mime_type`";
-const PROMPT: &str = "`name`, `title`, `description`, `required(\"argument\", ..)` and \
-                      `optional(\"argument\", ..)`";
+const TOOL: &str = "`name`, `title`, `description`, `read_only`, `destructive`, `idempotent`, \
+                    `open_world`, `blocking` and `requires = [\"scope\", ..]`";
+const RESOURCE: &str = "the URI, `name`, `title`, `description`, `mime_type` and \
+                        `requires = [\"scope\", ..]`";
+const PROMPT: &str = "`name`, `title`, `description`, `required(\"argument\", ..)`, \
+                      `optional(\"argument\", ..)` and `requires = [\"scope\", ..]`";
 
 impl Options {
     pub(crate) fn read(attribute: &Attribute, kind: Kind) -> Result<Self> {
@@ -79,6 +84,8 @@ impl Options {
                 };
                 self.hints.extend(option.path.get_ident().map(|hint| (hint.clone(), value)));
             }
+            ("requires", _) => self.scopes.extend(scopes(option)?),
+            ("blocking", Kind::Tool) => self.blocking = Some(option.path.clone()),
             ("required" | "optional", Kind::Prompt) => option.parse_nested_names(|argument| {
                 self.arguments.push((argument, name == "required"));
             })?,
@@ -114,6 +121,32 @@ impl Options {
             setters.extend(quote!(.arguments([#(#arguments),*])));
         }
         setters
+    }
+}
+
+/// Parses the scopes of `requires = ["scope", ..]`.
+fn scopes(option: &ParseNestedMeta<'_>) -> Result<Vec<LitStr>> {
+    let form = "write the scopes as a list: `requires = [\"notes:read\", \"notes:write\"]`";
+    let is_list = option.input.peek(Token![=]) && option.input.peek2(token::Bracket);
+    if !is_list {
+        return Err(option.error(form));
+    }
+    let value = option.value()?;
+    let scopes;
+    syn::bracketed!(scopes in value);
+    let scopes = scopes.parse_terminated(<LitStr as syn::parse::Parse>::parse, Token![,])?;
+    if scopes.is_empty() {
+        return Err(option.error(form));
+    }
+    // The scopes of RFC 6749 are separated by blanks, and are easily passed as one text.
+    let is_allowed = |byte: u8| byte.is_ascii_graphic() && byte != b'"' && byte != b'\\';
+    let is_scope = |scope: &LitStr| {
+        let scope = scope.value();
+        (1..=256).contains(&scope.len()) && scope.bytes().all(is_allowed)
+    };
+    match scopes.iter().find(|scope| !is_scope(scope)) {
+        Some(scope) => Err(Error::new_spanned(scope, format!("this is not one scope: {form}"))),
+        None => Ok(scopes.into_iter().collect()),
     }
 }
 

@@ -8,7 +8,7 @@ use syn::{Attribute, Error, Ident, ImplItemFn, LitStr, Result, ReturnType};
 
 use crate::attribute::{Options, doc_comment};
 use crate::kind::Kind;
-use crate::parameters::Parameters;
+use crate::parameters::{Parameters, type_name};
 
 /// A marked method.
 pub(crate) struct Handler {
@@ -47,7 +47,14 @@ impl Handler {
                        `#[tool(description = \"..\")]`";
             return Err(Error::new_spanned(&signature.ident, why));
         }
+        if let (Some(blocking), Some(_)) = (&options.blocking, signature.asyncness) {
+            let why = "an `async` tool must not block: remove `async`, or `blocking`";
+            return Err(Error::new_spanned(blocking, why));
+        }
         let parameters = Parameters::read(signature, kind)?;
+        if kind == Kind::Prompt && parameters.arguments.is_some() {
+            check_typed_prompt(&options, &signature.ident)?;
+        }
         let variables = parameters.passed.iter().find(|name| *name == "variables");
         if let (Some(variables), Some(uri)) = (variables, &options.uri)
             && !uri.value().contains('{')
@@ -56,8 +63,8 @@ impl Handler {
                        `#[resource(\"notes://{id}\")]`, or remove the parameter";
             return Err(Error::new(variables.span(), why));
         }
-        if matches!(signature.output, ReturnType::Default) {
-            let why = format!("a handler returns a result: {}", kind.form(signature));
+        if matches!(signature.output, ReturnType::Default) && kind != Kind::Tool {
+            let why = format!("a {} returns a result: {}", kind.name(), kind.form(signature));
             return Err(Error::new_spanned(&signature.ident, why));
         }
         let conditions = method.attrs.iter().filter(|it| it.path().is_ident("cfg"));
@@ -82,6 +89,10 @@ impl Handler {
         let handler = self.closure(adapter);
         let uri = self.options.uri.iter();
         let (register, definition) = match self.kind {
+            Kind::Prompt if self.parameters.arguments.is_some() => (
+                self.builder("prompt_described"),
+                quote!(#name, #(#description)*, |prompt| prompt #setters),
+            ),
             Kind::Prompt => (
                 self.builder("prompt_with"),
                 quote!(#schema::Prompt::new(#name) #(.description(#description))* #setters),
@@ -101,15 +112,20 @@ impl Handler {
                 },
             ),
             Kind::Tool => (
-                self.builder("tool_described"),
+                self.builder(match self.options.blocking {
+                    Some(_) => "tool_described_blocking",
+                    None => "tool_described",
+                }),
                 quote!(#name, #(#description)*, |tool| tool #setters),
             ),
         };
         // With the span of the return type, which an error about the result then points at.
         let registered =
             quote_spanned!(self.output.span()=> server.#register(#definition, #handler));
+        let scopes = &self.options.scopes;
+        let requires = (!scopes.is_empty()).then(|| quote!(.requires([#(#scopes),*])));
         let conditions = &self.conditions;
-        quote!(#(#conditions)* let server = #registered;)
+        quote!(#(#conditions)* let server = #registered #requires;)
     }
 
     fn is_template(&self) -> bool {
@@ -130,12 +146,12 @@ impl Handler {
         let passed = &self.parameters.passed;
         let cx = if self.is_async { quote!(#adapter::AsyncCx) } else { quote!(#adapter::Cx) };
         let request = match (self.kind, &self.parameters.arguments) {
-            (Kind::Prompt, _) => quote!(get: #schema::GetPrompt),
+            (Kind::Prompt, None) => quote!(get: #schema::GetPrompt),
             (Kind::Resource, _) if self.is_template() => {
                 quote!(read: #schema::ReadResource, variables: #adapter::proto::catalog::Variables)
             }
             (Kind::Resource, _) => quote!(read: #schema::ReadResource),
-            (Kind::Tool, Some(arguments)) => quote!(arguments: #arguments),
+            (Kind::Prompt | Kind::Tool, Some(arguments)) => quote!(arguments: #arguments),
             (Kind::Tool, None) => quote!(arguments: ()),
         };
         let adapt = match (self.is_template(), self.is_async) {
@@ -148,6 +164,7 @@ impl Handler {
         if self.is_async {
             let receiver = self.parameters.receiver();
             let call = quote_spanned!(span=> Self::#method(#receiver, #(#passed),*).await);
+            let call = self.result(call, adapter);
             return quote! {
                 state.#adapt(
                     #[allow(unused_variables)]
@@ -156,6 +173,7 @@ impl Handler {
             };
         }
         let call = quote_spanned!(span=> Self::#method(state, #(#passed),*));
+        let call = self.result(call, adapter);
         quote! {
             state.#adapt(
                 #[allow(unused_variables)]
@@ -163,4 +181,31 @@ impl Handler {
             )
         }
     }
+
+    /// Wraps the value of a method that cannot fail. A `Result` is recognized by its name.
+    fn result(&self, call: TokenStream, adapter: &TokenStream) -> TokenStream {
+        let name = match &self.output {
+            ReturnType::Type(_, of) => type_name(of),
+            ReturnType::Default => String::new(),
+        };
+        if name == "Result" {
+            return call;
+        }
+        quote_spanned!(call.span()=> ::core::result::Result::<_, #adapter::ToolError>::Ok(#call))
+    }
+}
+
+/// Checks the options of a prompt whose arguments are a type.
+fn check_typed_prompt(options: &Options, method: &Ident) -> Result<()> {
+    if let Some((argument, _)) = options.arguments.first() {
+        let why = "the arguments of this prompt are the fields of its parameter: remove the \
+                   option, or take `get: GetPrompt`";
+        return Err(Error::new_spanned(argument, why));
+    }
+    if options.description.is_none() {
+        let why = "a prompt with typed arguments needs a description: add a doc comment, or \
+                   `#[prompt(description = \"..\")]`";
+        return Err(Error::new_spanned(method, why));
+    }
+    Ok(())
 }

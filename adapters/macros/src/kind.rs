@@ -28,7 +28,7 @@ impl Kind {
         let (start, cx) =
             if signature.asyncness.is_some() { ("async fn", "AsyncCx") } else { ("fn", "Cx") };
         let takes = match self {
-            Self::Prompt => "get: GetPrompt",
+            Self::Prompt => "arguments: Arguments",
             Self::Resource => "read: ReadResource",
             Self::Tool => "arguments: Arguments",
         };

@@ -11,7 +11,7 @@ use crate::kind::Kind;
 pub(crate) struct Parameters {
     /// The names of the closure's parameters that the method receives.
     pub(crate) passed: Vec<Ident>,
-    /// The type of a tool's arguments; `None` for a tool without arguments.
+    /// The type of the arguments of a tool or prompt; `None` if the method takes none.
     pub(crate) arguments: Option<Type>,
     /// The method takes `self: Arc<Self>`.
     pub(crate) is_arc: bool,
@@ -49,15 +49,16 @@ impl Parameters {
             ("Cx" | "AsyncCx", _) => Ok(format_ident!("cx")),
             ("ReadResource", Kind::Resource) => Ok(format_ident!("read")),
             ("Variables", Kind::Resource) => Ok(Ident::new("variables", of.span())),
-            ("GetPrompt", Kind::Prompt) => Ok(format_ident!("get")),
-            (_, Kind::Tool) if self.arguments.is_none() => {
+            ("GetPrompt", Kind::Prompt) if self.arguments.is_none() => Ok(format_ident!("get")),
+            (_, Kind::Tool | Kind::Prompt) if !self.has_arguments() => {
                 self.arguments = Some(of.clone());
                 Ok(format_ident!("arguments"))
             }
-            (_, Kind::Tool) => {
+            (_, Kind::Tool | Kind::Prompt) => {
                 let why = format!(
-                    "a tool takes one value with all of its arguments: put them into one struct, \
-                     {form}"
+                    "a {} takes one value with all of its arguments: put them into one struct, \
+                     {form}",
+                    kind.name()
                 );
                 Err(Error::new_spanned(of, why))
             }
@@ -66,6 +67,10 @@ impl Parameters {
                 Err(Error::new_spanned(of, why))
             }
         }
+    }
+
+    fn has_arguments(&self) -> bool {
+        self.arguments.is_some() || self.passed.iter().any(|name| name == "get")
     }
 
     /// Returns the expression that borrows or passes the state, which the closure calls `state`.
@@ -102,7 +107,7 @@ fn is_arc_of_self(of: &Type) -> bool {
 }
 
 /// Returns the last segment of the path of a type; empty if the type is no path.
-fn type_name(of: &Type) -> String {
+pub(crate) fn type_name(of: &Type) -> String {
     let Type::Path(path) = of else { return String::new() };
     path.path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default()
 }

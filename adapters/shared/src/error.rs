@@ -9,6 +9,20 @@ use mcp_proto::schema::{DecodeError, OutputError};
 use mcp_proto::{CallError, CloseReason, Fault, Misuse};
 
 /// An error from a connection or a call.
+///
+/// Which error occurs where:
+///
+/// | place | error |
+/// |---|---|
+/// | clients, connections and calls | [`Error`], which contains [`ListError`] and [`HttpFailure`] |
+/// | a command that is not possible now, also in handlers | [`Misuse`] |
+/// | what a handler returns | [`ToolError`](crate::ToolError), made by `?` from any error |
+/// | building and serving a server | [`io::Error`], of kind `InvalidInput` for invalid settings |
+/// | changing the entries of a running server | [`EditError`](crate::EditError) |
+/// | a proxy of a client, inside an [`io::Error`] | `http::ProxyError` |
+/// | the verifier of access tokens | `http::VerifyError` |
+/// | the keyring of the system, inside an [`io::Error`] | `auth::KeyringError` |
+/// | a test with `testing::pair` | `testing::PairError` |
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
@@ -159,7 +173,9 @@ impl fmt::Display for Error {
 /// Returns the remedy for an error of the core that concerns an option of this crate, or nothing.
 const fn remedy(error: &CallError) -> &'static str {
     match error {
-        CallError::Http { status: 401, .. } => "; pass a valid token with `Remote::authorization`",
+        CallError::Http { status: 401, .. } => {
+            "; pass a valid token with `Remote::authorization`, or log in with `Remote::authorized`"
+        }
         _ => "",
     }
 }

@@ -10,16 +10,26 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(feature = "apps")]
+pub mod apps;
+#[cfg(feature = "auth")]
+pub mod auth;
 mod client;
+mod declared_extensions;
 mod error;
 mod exec;
 mod extension_seal;
+#[cfg(feature = "skills")]
+mod frontmatter;
 #[cfg(feature = "http")]
 pub mod http;
 mod outcome;
 mod process;
 mod recorder;
 mod server;
+#[cfg(feature = "skills")]
+pub mod skills;
+pub mod tasks;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod trace;
@@ -36,11 +46,16 @@ pub use client::connector::Runtime;
 pub use client::context::{AsyncClientCx, ClientCx};
 pub use client::progress::ProgressUpdates;
 pub use client::subscription::Subscription;
+pub use client::task::call::TaskCall;
+pub use client::task::handle::{TaskHandle, TaskUpdate};
 pub use error::{Error, HttpFailure, ListError};
-pub use exec::workers::{Spawn, is_sole_driver};
+pub use exec::sole_driver::is_sole_driver;
+pub use exec::workers::Spawn;
 pub use extension_seal::ExtensionSeal;
 pub use futures_lite::io;
 pub use mcp_proto as proto;
+#[cfg(unix)]
+pub use process::child_output::{ChildOutput, StopOnDrop};
 #[cfg(unix)]
 pub use process::signals::{ClosingSignal, close_on_received_signal, closing_signals};
 #[cfg(unix)]
@@ -52,7 +67,6 @@ pub use server::catalog_edit::{CatalogEdit, EditError};
 pub use server::changes::Changes;
 pub use server::client_handle::ClientHandle;
 pub use server::entries::{PromptEntry, ResourceEntry, TemplateEntry, ToolEntry};
-pub use server::events::Serving;
 pub use server::handler::asking::FormAnswer;
 #[cfg(feature = "schemars")]
 pub use server::handler::bounds::ToolArguments;
@@ -67,6 +81,7 @@ pub use server::handlers::Handlers;
 pub use server::layers;
 pub use server::list_handler::Page;
 pub use server::manual::ManualServer;
+pub use server::serving::Serving;
 pub use server::subscriptions::{SubscriptionChange, SubscriptionCx};
 pub use server::visibility::CallerCx;
 pub use transport::event_loop::drive;

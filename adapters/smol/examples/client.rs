@@ -11,7 +11,6 @@ mod server;
 use std::env;
 use std::process::Command;
 
-use mcp_smol::proto::Raw;
 use mcp_smol::proto::schema::{CallToolResult, ElicitResult};
 use mcp_smol::{Client, Connect, Serve};
 use serde_json::json;
@@ -30,8 +29,7 @@ async fn talk() -> Result<(), mcp_smol::Error> {
     // A real client shows the form to its user; `form.requested_schema` lists the fields.
     let client = Client::new("client", "1.0.0").on_elicitation(|form, _| {
         println!("the server asks: {}", form.message);
-        Raw::new(&json!({"name": "Ada"}))
-            .map_or_else(|_| ElicitResult::decline(), ElicitResult::accept)
+        ElicitResult::accept(json!({"name": "Ada"}))
     });
     let connection = client.spawn(command).await?;
 

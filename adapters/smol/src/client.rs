@@ -23,6 +23,9 @@ pub trait Connect: mcp_adapter::ExtensionSeal {
     /// connection closes: its stdin is closed, and if it does not exit, the group receives SIGTERM
     /// and finally SIGKILL.
     ///
+    /// Processes that the server has started are killed once it has exited, unless they have left
+    /// its process group, for example with `setsid`. On Windows, only the server itself is ended.
+    ///
     /// The executor stops when the program exits, so await [`Connection::close`] before that.
     /// Otherwise, a server that does not exit when its stdin is closed may be left running.
     ///

@@ -75,10 +75,18 @@
 //! `Server::seal` authenticates the state that a handler stores while the client gathers input.
 //! With `record`, `Server::record` and `Client::record` record connections over byte streams,
 //! including secrets, for printing and replay. With `macros`, the attribute `server` registers
-//! marked methods. With `testing`, `testing::pair` tests servers in virtual time.
+//! marked methods. With `testing`, `testing::pair` tests servers in virtual time. With `apps`,
+//! tools have user interfaces; with `skills`, servers offer instructions for models.
+//!
+//! With `http`, servers and clients speak Streamable HTTP; with `tls`, clients connect to `https`
+//! URLs. With `auth`, `Remote::authorized` lets clients log in with OAuth 2.1; with `browser`, the
+//! browser of the system opens for that, and with `keyring`, its keyring holds the key of stored
+//! tokens. With `jwt`, servers verify JSON Web Tokens.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(feature = "auth")]
+pub mod auth;
 mod client;
 mod drive;
 #[cfg(feature = "http")]
@@ -90,14 +98,19 @@ mod streams;
 pub mod testing;
 
 pub use client::Connect;
+#[cfg(feature = "apps")]
+pub use mcp_adapter::apps;
 #[cfg(feature = "record")]
 pub use mcp_adapter::private_file;
+#[cfg(feature = "skills")]
+pub use mcp_adapter::skills;
 pub use mcp_adapter::{
     AsyncClientCx, AsyncCx, BoxFuture, Call, CallEnd, CallerCx, CatalogEdit, Changed, Changes,
     Client, ClientCx, ClientHandle, Connection, Cx, EditError, Error, FormAnswer, Handlers,
     IntoToolResult, ListError, ManualServer, OutgoingCall, Page, Pending, ProgressUpdates,
     PromptEntry, PromptResult, ResourceEntry, ResourceResult, Server, State, Subscription,
-    SubscriptionChange, SubscriptionCx, TemplateEntry, ToolEntry, ToolError, layers, proto,
+    SubscriptionChange, SubscriptionCx, TaskCall, TaskHandle, TaskUpdate, TemplateEntry, ToolEntry,
+    ToolError, layers, proto, tasks,
 };
 #[cfg(feature = "schemars")]
 pub use mcp_adapter::{Json, ToolArguments};

@@ -22,6 +22,9 @@ pub trait Connect: mcp_adapter::ExtensionSeal {
     /// connection closes: its stdin is closed, and if it does not exit, the group receives SIGTERM
     /// and finally SIGKILL. If the runtime shuts down, the server is killed immediately.
     ///
+    /// Processes that the server has started are killed once it has exited, unless they have left
+    /// its process group, for example with `setsid`. On Windows, only the server itself is ended.
+    ///
     /// By default, the client first sends `server/discover` to detect whether the server supports a
     /// modern revision (2026-07-28 or later). If the server exits before it has answered, the
     /// client restarts the server and starts with `initialize`. To skip `server/discover`, expect

@@ -35,6 +35,8 @@ fn large(name: &str, work: impl FnOnce()) {
 
 fn main() {
     ours();
+    #[cfg(feature = "http")]
+    http_requests();
     #[cfg(feature = "compare")]
     theirs::all();
 }
@@ -104,6 +106,29 @@ fn ours() {
                 counted(|| take_result(&mut pair, &line, typed))
             });
         }
+    }
+}
+
+#[cfg(feature = "http")]
+fn http_requests() {
+    use mcp_benches::requests::{SessionClient, SessionServer};
+
+    for (suffix, has_token) in [("", false), (", token", true)] {
+        let mut client = SessionClient::new(has_token);
+        let mut id = corpus::FIRST_ID;
+        row(&format!("ours: HTTP request, client{suffix}"), || {
+            let response = corpus::result(id);
+            id += 1;
+            counted(|| client.request(response.as_bytes()));
+        });
+        let server = SessionServer::new(has_token);
+        let mut id = corpus::FIRST_ID;
+        row(&format!("ours: HTTP request, server{suffix}"), || {
+            let request = server.post(corpus::call(id));
+            id += 1;
+            let response = counted(|| server.respond(request));
+            assert_eq!(response.status(), 200);
+        });
     }
 }
 

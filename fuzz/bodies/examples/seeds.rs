@@ -42,6 +42,9 @@ fn main() {
         b"\x03\xEF\xBB\xBF{}\r\n \r\n[1]\n\r\r\n\"\xEF\xBB\xBF\"\n012345678901234\
         5678901234567890123456789012345678901234567890\nhalf",
     );
+    for (target, name, seed) in AUTHORIZATION {
+        put(&format!("auth_{target}"), name, seed.as_bytes());
+    }
     for (name, text) in VALUES {
         let mut seed = vec![selector(name).unwrap()];
         seed.extend_from_slice(text.as_bytes());
@@ -50,8 +53,14 @@ fn main() {
     for (index, value) in FIELDS.iter().enumerate() {
         put("field", &format!("value-{index}"), value.as_bytes());
     }
+    for (name, head) in GUARDED {
+        put("guard", name, head.as_bytes());
+    }
     for (index, stream) in STREAMS.iter().enumerate() {
         put("sse", &format!("stream-{index}"), stream);
+    }
+    for (name, steps) in LEGACY_SSE {
+        put("legacy_sse", name, steps);
     }
     for (name, request) in REQUESTS {
         put("admit", name, request.as_bytes());
@@ -157,10 +166,28 @@ const VALUES: &[(&str, &str)] = &[
         r#"{"description":"d","messages":[{"role":"user","content":{"type":"audio","data":"","mimeType":"a/b"}}]}"#,
     ),
     (
-        "s::Listen",
+        "s::SubscriptionsListen",
         r#"{"notifications":{"toolsListChanged":true,"resourceSubscriptions":["a:b"],"taskIds":["t"]}}"#,
     ),
     ("RequestId", r#""\u0041""#),
+];
+
+/// A query, headers and the claims of a token.
+const GUARDED: &[(&str, &str)] = &[
+    (
+        "accepted",
+        "a=b\nHost: h\nAuthorization: Bearer abc==\n{\"iss\":\"https://id.example.com\",\
+         \"sub\":\"ada\",\"aud\":[\"https://mcp.example.com/mcp\"],\"exp\":1800000100,\
+         \"scope\":\"b c\"}",
+    ),
+    (
+        "insufficient",
+        "\nauthorization: bearer x\n{\"iss\":\"https://id.example.com\",\"client_id\":\"c\",\
+         \"aud\":\"https://mcp.example.com/mcp\",\"exp\":1.8e9,\"nbf\":1,\"scp\":[\"d\"]}",
+    ),
+    ("expired", "\n{\"iss\":\"https://id.example.com\",\"sub\":\"ada\",\"exp\":1}"),
+    ("twice", "\nAuthorization: Bearer a\nAUTHORIZATION: Bearer b\n{}"),
+    ("in_the_query", "access_token=a\nAuthorization: Basic a\n[]"),
 ];
 
 const FIELDS: &[&str] = &[
@@ -222,4 +249,99 @@ const REQUESTS: &[(&str, &str)] = &[
     ),
     ("delete", "dDELETE\nhost:localhost\nmcp-session-id:s-1\n\n"),
     ("foreign", "fPOST\nhost:evil.example\norigin:null\ncontent-encoding:gzip\n\n{}"),
+];
+
+/// The target, the name and the text of each seed.
+const AUTHORIZATION: &[(&str, &str, &str)] = &[
+    ("uri", "parents", "https://H.example:443/a/\nhttps://h.example/a/b?c=%20d\nhttps://h"),
+    ("uri", "addresses", "http://127.0.0.1:8080/\nhttps://[::ffff:10.0.0.1]\nhttps://0x7f.1"),
+    ("uri", "scopes", "files:read files:write\nadmin files:read\nhttp://localhost"),
+    ("uri", "refused", "https://u@h/\nhttps://h/%2e%2E/#f\nhttps://h\\@evil.example"),
+    (
+        "metadata",
+        "resource",
+        "\u{0}https://h/mcp\n{\"resource\":\"https://h\",\"authorization_servers\":\
+         [\"https://as.example/t/\"],\"scopes_supported\":[\"a\",\"b:c\"]}",
+    ),
+    (
+        "metadata",
+        "server",
+        "\u{5}http://localhost:1/t\n{\"issuer\":\"http://localhost:1/t\",\
+         \"authorization_endpoint\":\"http://localhost:1/a\",\
+         \"token_endpoint\":\"http://localhost:1/b\",\
+         \"code_challenge_methods_supported\":[\"S256\"],\
+         \"token_endpoint_auth_methods_supported\":[\"none\"],\
+         \"authorization_response_iss_parameter_supported\":true}",
+    ),
+    ("metadata", "slash", "\u{6}https://as.example\n{\"issuer\":\"https://as.example/\"}"),
+    (
+        "metadata",
+        "challenge",
+        "\u{9}https://h\nBearer error=\"insufficient_scope\", scope=\"a b\"\n\
+         DPoP resource_metadata=\"https://h/.well-known/oauth-protected-resource\"",
+    ),
+    ("redirect", "code", "\u{1}code=c%2F1&state=s1&iss=https%3A%2F%2Fas.example"),
+    ("redirect", "error", "\u{0}error=access_denied&error_description=no+way&state=s1"),
+    ("redirect", "mix_up", "\u{0}code=c1&state=s1&iss=https://evil.example"),
+    ("redirect", "repeated", "\u{0}code=c1&c%6Fde=c2&state=s1&&"),
+    (
+        "token",
+        "bearer",
+        "\u{0}{\"access_token\":\"a1\",\"token_type\":\"bearer\",\"expires_in\":\"3600\",\
+         \"refresh_token\":\"r1\",\"scope\":\"a b\"}",
+    ),
+    ("token", "error", "\u{3}{\"error\":\"invalid_grant\",\"error_description\":\"x\"}"),
+    (
+        "token",
+        "exchange",
+        "\u{0}{\"access_token\":\"j1\",\"token_type\":\"N_A\",\"issued_token_type\":\
+         \"urn:ietf:params:oauth:token-type:id-jag\"}",
+    ),
+    (
+        "token",
+        "registration",
+        "\u{1}{\"client_id\":\"c1\",\"client_secret\":\"s1\",\"client_secret_expires_at\":0,\
+         \"token_endpoint_auth_method\":\"client_secret_basic\"}",
+    ),
+    (
+        "record",
+        "client",
+        "{\"version\":1,\"kind\":\"client\",\"issuer\":\"https://as.example\",\
+         \"redirect_uri\":\"http://127.0.0.1:1/callback\",\"doubtful\":false,\
+         \"client\":{\"client_id\":\"c1\",\"auth_method\":\"client_secret_basic\",\
+         \"secret_expires_at\":1800000000,\"client_secret\":\"s1\"}}",
+    ),
+    (
+        "record",
+        "grant",
+        "{\"version\":1,\"kind\":\"grant\",\"resource\":\"https://h\",\"server\":{\
+         \"issuer\":\"https://as.example\",\"token_endpoint\":\"https://as.example/t\",\
+         \"code_challenge_methods_supported\":[\"S256\"]},\"server_read_at\":1790000000,\
+         \"requested\":\"a b\",\"generation\":3,\"client\":{\"client_id\":\"c1\",\
+         \"auth_method\":\"none\"},\"tokens\":{\"token_type\":\"Bearer\",\
+         \"issued_at\":1790000000,\"expires_at\":1790003600,\"granted\":\"a\",\
+         \"access_token\":\"a1\",\"refresh_token\":\"r1\"}}",
+    ),
+    ("record", "other_version", "{\"version\":2,\"kind\":\"grant\"}"),
+];
+
+/// Sessions over HTTP+SSE: the handshake, a call, and then an end or a fault.
+const LEGACY_SSE: &[(&str, &[u8])] = &[
+    ("session", b"\x01\x05\0\0\x06\0\0\x05\0\0\x06\0\0\x02\0\0\x06\0\0\x0a\0\0\x05\0\0\x0b\0\0"),
+    (
+        "cut",
+        b"\0\x05\0\0\x06\0\0\x05\0\0\x06\0\0\x02\0\0\x09\0\0\x08\x0c\0\x05\0\0\x06\0\0\x05\0\0",
+    ),
+    (
+        "unknown-session",
+        b"\x01\x05\0\0\x06\0\0\x05\0\0\x06\0\0\x02\x01\0\x07\0\0\x08\x0c\0\x05\0\0\x06\0\0",
+    ),
+    (
+        "closed-by-the-server",
+        b"\x01\x05\0\0\x06\0\0\x05\0\0\x06\0\0\x02\0\0\x06\0\0\x0b\x01\0\x08\x08\0\x05\0\0",
+    ),
+    ("no-endpoint", b"\0\0\0\x0adata: {}\n\n\x08\x10\0"),
+    ("endpoint-elsewhere", b"\x01\0\0\x25event: endpoint\ndata: http://evil/x\n\n\x05\0\0"),
+    ("other-endpoint", b"\x01\0\0\x1bevent: endpoint\ndata: /x\n\n\x06\0\0\x05\0\0"),
+    ("posted", b"\x01\x05\0\0\x01\0\x02{}\x01\0\x09[1,2,\"x\"]\x05\0\0"),
 ];

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use mcp_proto::client::{self, Client};
 use mcp_proto::http::client::{
-    Action, ExchangeFailure, ExchangeId, HttpClient, HttpConfig, HttpEvent, HttpMethod, HttpRequest,
+    Action, Credentials, ExchangeFailure, ExchangeId, Generation, HttpClient, HttpConfig,
+    HttpEvent, HttpMethod, HttpRequest,
 };
 use mcp_proto::{
     CallId, CallOptions, Era, ErrorObject, Filter, IncomingId, Instant, Limits,
@@ -15,8 +16,8 @@ use mcp_proto::{
 /// Whatever a server, a driver and an application do, every call ends once and in time, limits
 /// hold, and nothing remains.
 ///
-/// The first byte is the knowledge about the server. Steps follow: the action, the exchange or
-/// call, and its details.
+/// The first byte is the knowledge about the server, and whether requests are parked. Steps
+/// follow: the action, the exchange or call, and its details.
 pub fn http_client(data: &[u8]) {
     let Some((first, mut script)) = data.split_first() else { return };
     let limits = Limits {
@@ -28,8 +29,9 @@ pub fn http_client(data: &[u8]) {
     let config =
         client::Config::new("c", "1").limits(limits).capability(mcp_proto::Capability::Roots);
     let config = if first & 1 == 1 { config.expect_era(Era::Legacy) } else { config };
-    let http =
-        HttpClient::new(Client::new(Instant::ZERO, config), HttpConfig::new(u64::from(*first)));
+    let settings = HttpConfig::new(u64::from(*first));
+    let settings = if first & 2 == 2 { settings.parks() } else { settings };
+    let http = HttpClient::new(Client::new(Instant::ZERO, config), settings);
     let mut run = Run {
         http,
         now: Instant::ZERO,
@@ -37,6 +39,8 @@ pub fn http_client(data: &[u8]) {
         used: BTreeSet::new(),
         calls: BTreeSet::new(),
         asked: Vec::new(),
+        parked: Vec::new(),
+        generation: None,
         is_closed: false,
     };
     run.drive();
@@ -64,6 +68,8 @@ const STEPS: u8 = 12;
 /// The step followed by the bytes of a body.
 const BODY: u8 = 3;
 
+const TOKEN: &str = "Bearer of-the-script";
+
 const METHODS: &[&str] = &["tools/list", "tools/call", "ping", "resources/read"];
 
 const STATUSES: &[u16] =
@@ -74,7 +80,7 @@ const HEADS: &[&[(&str, &str)]] = &[
     &[("content-type", "text/event-stream")],
     &[("content-type", "application/json"), ("mcp-session-id", "s1")],
     &[("content-type", "text/event-stream"), ("mcp-session-id", "s2")],
-    &[("www-authenticate", "Bearer realm=x, scope=\"a b\"")],
+    &[("www-authenticate", "Bearer realm=x, scope=\"a b\", error=insufficient_scope")],
     &[],
 ];
 
@@ -85,6 +91,8 @@ struct Run {
     used: BTreeSet<ExchangeId>,
     calls: BTreeSet<CallId>,
     asked: Vec<IncomingId>,
+    parked: Vec<ExchangeId>,
+    generation: Option<Generation>,
     is_closed: bool,
 }
 
@@ -100,6 +108,8 @@ impl Run {
                     assert_eq!(send.body.is_empty(), send.method != HttpMethod::Post);
                     let is_clean = |value: &str| !value.contains(|c: char| c.is_ascii_control());
                     assert!(send.headers.iter().all(|(_, value)| is_clean(value)));
+                    assert_eq!(send.authorization.is_some(), self.generation.is_some());
+                    assert!(!format!("{send:?}").contains(TOKEN), "credentials are not shown");
                     self.open.insert(send.exchange, send);
                 }
                 Action::Abort(exchange) => {
@@ -119,6 +129,14 @@ impl Run {
                     self.asked.push(incoming);
                 }
                 HttpEvent::Client(client::Event::Closed(_)) => self.is_closed = true,
+                HttpEvent::Parked(parked) => {
+                    assert!(!self.used.contains(&parked.exchange), "not sent again yet");
+                    assert!(parked.generation <= self.generation);
+                    self.parked.push(parked.exchange);
+                }
+                HttpEvent::Accepted(generation) => {
+                    assert_eq!(Some(generation), self.generation, "it is the current one");
+                }
                 _ => {}
             }
         }
@@ -201,6 +219,17 @@ impl Run {
             }
             // Rarely, since little follows it.
             _ if which == 0 => self.http.close(now),
+            _ if which < 96 => {
+                let generation = Generation::new(u64::from(which % 8));
+                self.generation = self.generation.max(Some(generation));
+                self.http.authorize(now, Credentials::new(generation, TOKEN.into()));
+            }
+            _ if which < 112 => self.http.deny(now, "no"),
+            _ if which < 144 => {
+                if let Some(exchange) = self.parked.pop() {
+                    self.http.deny_request(now, exchange, "no");
+                }
+            }
             _ => self.http.handle_timeout(Instant::ZERO),
         }
     }

@@ -30,7 +30,8 @@ pub fn session(data: &[u8]) {
                 let revision = Revision::LEGACY[usize::from(how) % Revision::LEGACY.len()];
                 let served = Rc::new(RefCell::new(Served::new(now, revision, &id)));
                 let is_refused = is_full || known.contains_key(&id);
-                assert_eq!(table.insert(now, &id, None, Rc::clone(&served)).is_err(), is_refused);
+                let is_inserted = table.insert(now, id.as_str(), None, Rc::clone(&served)).is_ok();
+                assert_eq!(!is_inserted, is_refused);
                 if !is_refused {
                     known.insert(id, (now, served));
                 }

@@ -15,11 +15,20 @@ const BODIES: &[(&str, Body)] = &[
     ("pair", mcp_fuzz_bodies::pair),
     ("revisions", mcp_fuzz_bodies::revisions),
     ("field", mcp_fuzz_bodies::field),
+    ("guard", mcp_fuzz_bodies::guard),
     ("sse", mcp_fuzz_bodies::sse),
     ("admit", mcp_fuzz_bodies::admit),
     ("http_client", mcp_fuzz_bodies::http_client),
+    ("legacy_sse", mcp_fuzz_bodies::legacy_sse),
     ("exchange", mcp_fuzz_bodies::exchange),
     ("session", mcp_fuzz_bodies::session),
+    ("auth_uri", mcp_fuzz_bodies::auth_uri),
+    ("auth_metadata", mcp_fuzz_bodies::auth_metadata),
+    ("auth_redirect", mcp_fuzz_bodies::auth_redirect),
+    ("auth_token", mcp_fuzz_bodies::auth_token),
+    ("auth_record", mcp_fuzz_bodies::auth_record),
+    ("auth_challenge", mcp_fuzz_bodies::auth_challenge),
+    ("auth_machine", mcp_fuzz_bodies::auth_machine),
 ];
 
 #[test]

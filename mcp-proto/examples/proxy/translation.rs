@@ -25,7 +25,7 @@ pub(crate) fn declared_capabilities(line: &[u8]) -> Capabilities {
     };
     let found = legacy.or_else(modern);
     found.map_or_else(Capabilities::none, |(raw, revision)| {
-        Capabilities::declared(&raw, Side::Client, revision)
+        Capabilities::declared(raw, Side::Client, revision)
     })
 }
 

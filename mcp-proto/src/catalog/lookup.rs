@@ -3,8 +3,9 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::quote::{quoted, shortened};
-use super::resolved::{CatalogResult, Resolved, completion, resource_not_found};
+use super::not_found::{not_found, prompt_not_found, resource_not_found, tool_not_found};
+use super::quote::shortened;
+use super::resolved::{CatalogResult, Resolved, completion};
 use super::table::{Entry, Table};
 use super::uri_template::Variables;
 use super::visibility::{CatalogEntry, Filter};
@@ -16,7 +17,7 @@ use crate::schema::{
     AnyObject, CacheScope, CallTool, CallToolResult, ClientRequest, Complete, Decode, ExtraMembers,
     GetPrompt, ListPrompts, ListPromptsResult, ListResourceTemplates, ListResourceTemplatesResult,
     ListResources, ListResourcesResult, ListTools, ListToolsResult, Prompt, ReadResource,
-    Reference, ResourceTemplate, Tool,
+    Reference, ResourceTemplate,
 };
 use crate::vocabulary::Request;
 
@@ -30,7 +31,9 @@ impl<H> Catalog<H> {
     ///
     /// - For a list request, returns a copy of the entries on the requested page.
     /// - For a read request, prefers the resource with the requested URI. If there is none, tries
-    ///   the templates, most specific first, until one matches.
+    ///   the templates, most specific first, until one matches. Spellings of a URI that differ in
+    ///   the percent-encoding of characters that are not reserved are equivalent (RFC 3986, section
+    ///   6.2.2); the handler receives the URI as the client wrote it.
     /// - For a method that the catalog does not handle, returns [`Resolved::Other`].
     ///
     /// # Errors
@@ -147,9 +150,8 @@ impl<'a, H> CatalogView<'a, H> {
     }
 
     fn find_tool(&self, mut call: CallTool) -> Result<Resolved<'a, H>, ErrorObject> {
-        let entry = self
-            .find(&self.catalog.tools, &call.name)
-            .ok_or_else(|| unknown("tool", &call.name))?;
+        let entry =
+            self.find(&self.catalog.tools, &call.name).ok_or_else(|| tool_not_found(&call.name))?;
         let arguments = call.arguments.get_or_insert_with(|| AnyObject(Raw::empty_object()));
         if let Some(Err(problem)) =
             self.catalog.check.as_ref().map(|check| check(&entry.item, arguments))
@@ -174,20 +176,8 @@ impl<'a, H> CatalogView<'a, H> {
         Err(resource_not_found(&read.uri, revision))
     }
 
-    /// Returns whether a visible resource has this URI or a visible resource template matches it.
-    #[must_use]
-    pub fn has_resource(&self, uri: &str) -> bool {
-        self.find(&self.catalog.resources, uri).is_some() || self.find_template(uri).is_some()
-    }
-
-    /// Returns the visible tool named `name`, or `None` if there is none.
-    #[must_use]
-    pub fn tool(&self, name: &str) -> Option<&'a Tool> {
-        self.find(&self.catalog.tools, name).map(|entry| &entry.item)
-    }
-
     /// Returns the visible entry with this key.
-    fn find<T>(&self, table: &'a Table<T, H>, key: &str) -> Option<&'a Entry<T, H>>
+    pub(super) fn find<T>(&self, table: &'a Table<T, H>, key: &str) -> Option<&'a Entry<T, H>>
     where
         CatalogEntry<'a>: From<&'a T>,
     {
@@ -195,7 +185,10 @@ impl<'a, H> CatalogView<'a, H> {
     }
 
     /// Returns the most specific visible template that matches a URI.
-    fn find_template(&self, uri: &str) -> Option<(&'a Entry<ResourceTemplate, H>, Variables)> {
+    pub(super) fn find_template(
+        &self,
+        uri: &str,
+    ) -> Option<(&'a Entry<ResourceTemplate, H>, Variables)> {
         self.catalog.patterns.iter().find_map(|((_, number), pattern)| {
             let variables = pattern.match_uri(uri)?;
             let entry = self.catalog.templates.at(*number)?;
@@ -205,7 +198,7 @@ impl<'a, H> CatalogView<'a, H> {
 
     fn find_prompt(&self, get: GetPrompt) -> Result<Resolved<'a, H>, ErrorObject> {
         let entry = self.find(&self.catalog.prompts, &get.name);
-        let entry = entry.ok_or_else(|| unknown("prompt", &get.name))?;
+        let entry = entry.ok_or_else(|| prompt_not_found(&get.name))?;
         reject_mistyped(&get.extra, "arguments", "an object")?;
         let arguments = get.arguments.as_ref();
         if let Some(broken) = arguments.and_then(|arguments| arguments.broken.first()) {
@@ -228,7 +221,7 @@ impl<'a, H> CatalogView<'a, H> {
         let (handler, is_known) = match &complete.reference {
             Reference::Prompt(prompt) => {
                 let entry = self.find(&self.catalog.prompts, &prompt.name);
-                let entry = entry.ok_or_else(|| unknown("prompt", &prompt.name))?;
+                let entry = entry.ok_or_else(|| prompt_not_found(&prompt.name))?;
                 (entry.completions.get(argument), entry.item.has_argument(argument))
             }
             Reference::Resource(resource) => {
@@ -241,7 +234,7 @@ impl<'a, H> CatalogView<'a, H> {
                     None if self.find(&self.catalog.resources, &resource.uri).is_some() => {
                         (None, true)
                     }
-                    None => return Err(unknown("resource template", &resource.uri)),
+                    None => return Err(not_found("resource template", &resource.uri)),
                 }
             }
             Reference::Other(_) => {
@@ -253,7 +246,7 @@ impl<'a, H> CatalogView<'a, H> {
             None if is_known => {
                 Ok(Resolved::Answer(CatalogResult::Complete(completion(Vec::new(), None))))
             }
-            None => Err(unknown("argument", argument)),
+            None => Err(not_found("argument", argument)),
         }
     }
 
@@ -343,8 +336,4 @@ fn reject_mistyped(extra: &ExtraMembers, name: &str, expected: &str) -> Result<(
         }
         _ => Ok(()),
     }
-}
-
-fn unknown(kind: &str, name: &str) -> ErrorObject {
-    ErrorObject::invalid_params(alloc::format!("no {kind} `{}`", quoted(name)))
 }

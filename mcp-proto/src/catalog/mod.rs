@@ -5,8 +5,10 @@
 //! handler, so handlers can be of any type, such as a function, a number or a name.
 
 mod changed;
+mod entries;
 mod error;
 mod lookup;
+mod not_found;
 mod quote;
 mod registration;
 mod resolved;
@@ -21,7 +23,8 @@ use core::fmt;
 
 pub use changed::ChangedList;
 pub use error::CatalogError;
-pub use resolved::{CatalogResult, Resolved, completion, resource_not_found};
+pub use not_found::{prompt_not_found, resource_not_found, tool_not_found};
+pub use resolved::{CatalogResult, Resolved, completion};
 pub use table::Pages;
 use table::{Entry, Table};
 use uri_template::Rank;
@@ -94,7 +97,7 @@ impl<H> Catalog<H> {
     pub const fn with_pages(pages: Pages) -> Self {
         Self {
             tools: Table::new('t'),
-            resources: Table::new('r'),
+            resources: Table::with_keys('r', uri_template::normalize),
             templates: Table::new('u'),
             prompts: Table::new('p'),
             patterns: BTreeMap::new(),
@@ -184,6 +187,18 @@ impl<H> Catalog<H> {
     /// Iterates over the prompts in insertion order.
     pub fn prompts(&self) -> impl Iterator<Item = (&Prompt, &H)> {
         self.prompts.iter().map(Entry::pair)
+    }
+
+    /// Returns the handler of the entry of this kind and [name](CatalogEntry::name).
+    #[must_use]
+    pub fn handler(&self, entry: CatalogEntry<'_>) -> Option<&H> {
+        let name = entry.name();
+        match entry {
+            CatalogEntry::Prompt(_) => self.prompts.find(name).map(|entry| entry.pair().1),
+            CatalogEntry::Resource(_) => self.resources.find(name).map(|entry| entry.pair().1),
+            CatalogEntry::Template(_) => self.templates.find(name).map(|entry| entry.pair().1),
+            CatalogEntry::Tool(_) => self.tools.find(name).map(|entry| entry.pair().1),
+        }
     }
 
     /// Returns the capabilities that a server with the current entries should declare.

@@ -56,7 +56,7 @@ impl<H> Catalog<H> {
     ///
     /// # Errors
     /// Fails if
-    /// - a resource with this URI exists;
+    /// - a resource with this URI exists, in this or an equivalent spelling;
     /// - the URI has no scheme;
     /// - the resource does not fit on a page.
     pub fn add_resource(

@@ -4,12 +4,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::quote::quoted;
 use super::uri_template::Variables;
 use crate::error::Unencodable;
-use crate::json::{Object, Raw};
 use crate::revision::Revision;
-use crate::rpc::ErrorObject;
 use crate::schema::{
     CallTool, CallToolResult, Complete, CompleteResult, Completion, Encode, GetPrompt,
     ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, Prompt,
@@ -156,6 +153,12 @@ pub enum CatalogResult {
     Tools(ListToolsResult),
 }
 
+impl From<CallToolResult> for CatalogResult {
+    fn from(result: CallToolResult) -> Self {
+        Self::Call(result)
+    }
+}
+
 impl Encode for CatalogResult {
     fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
         match self {
@@ -192,30 +195,4 @@ pub fn completion(values: Vec<String>, total: Option<u64>) -> CompleteResult {
         completion = completion.total(i64::try_from(total).unwrap_or(i64::MAX)).has_more(true);
     }
     CompleteResult::new(completion)
-}
-
-/// Creates the error for an unknown resource, with the code that `revision` defines.
-///
-/// The error contains the URI. [`Catalog::lookup`](super::Catalog::lookup) fails with this error if
-/// no entry matches the URI. A template's handler should respond with it if the URI matches the
-/// template, but the resource does not exist.
-///
-/// ```
-/// use mcp_proto::Revision;
-/// use mcp_proto::catalog::resource_not_found;
-///
-/// let error = resource_not_found("file:///nowhere", Revision::V2026_07_28);
-/// assert_eq!(error.code, -32602); // `INVALID_PARAMS`; earlier revisions use -32002
-/// assert_eq!(error.data.unwrap().as_str(), r#"{"uri":"file:///nowhere"}"#);
-/// ```
-// STL-46: the code depends on the revision.
-#[must_use]
-pub fn resource_not_found(uri: &str, revision: Revision) -> ErrorObject {
-    let mut data = Vec::new();
-    let mut object = Object::begin(&mut data);
-    object.str("uri", uri);
-    object.end();
-    let message = alloc::format!("no resource `{}`", quoted(uri));
-    let error = ErrorObject::new(revision.rules().resource_not_found, message);
-    error.with_data(Raw::from_written(data))
 }

@@ -3,13 +3,15 @@
 //! Each entry has a unique, increasing number. A cursor contains the last number of the previous
 //! page, so it stays valid while entries are added and removed.
 
+use alloc::borrow::Cow;
 use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, btree_map};
+use alloc::collections::{BTreeMap, BTreeSet, btree_map};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Bound;
 
 use super::error::CatalogError;
+use super::uri_template::with_reserved_decoded;
 use super::visibility::{CatalogEntry, Filter};
 use crate::revision::Revision;
 use crate::schema::Encode;
@@ -64,12 +66,19 @@ pub(super) struct Entry<T, H> {
 #[derive(Clone, Debug)]
 pub(super) struct Table<T, H> {
     entries: BTreeMap<u64, Entry<T, H>>,
+    /// The number of each entry, by normalized key.
     numbers: BTreeMap<Box<str>, u64>,
+    /// The number of each entry whose key has encoded reserved characters, by its decoded key.
+    decoded: BTreeSet<(Box<str>, u64)>,
+    normalize: Normalize,
     /// Prefix of this list's cursors.
     cursor_prefix: char,
     /// The last number assigned.
     last_number: u64,
 }
+
+/// Returns the form of a key that all equal keys share.
+type Normalize = fn(&str) -> Cow<'_, str>;
 
 /// Where an entry is inserted.
 #[derive(Clone, Copy)]
@@ -81,8 +90,21 @@ pub(super) enum Position {
 }
 
 impl<T: Encode, H> Table<T, H> {
+    /// Creates a table whose keys are compared as text.
     pub(super) const fn new(cursor_prefix: char) -> Self {
-        Self { entries: BTreeMap::new(), numbers: BTreeMap::new(), cursor_prefix, last_number: 0 }
+        Self::with_keys(cursor_prefix, |key| Cow::Borrowed(key))
+    }
+
+    /// Creates a table whose keys are equal if `normalize` returns equal texts for them.
+    pub(super) const fn with_keys(cursor_prefix: char, normalize: Normalize) -> Self {
+        Self {
+            entries: BTreeMap::new(),
+            numbers: BTreeMap::new(),
+            decoded: BTreeSet::new(),
+            normalize,
+            cursor_prefix,
+            last_number: 0,
+        }
     }
 
     /// Inserts an entry. Returns its number.
@@ -98,7 +120,7 @@ impl<T: Encode, H> Table<T, H> {
         if bytes > pages.entries_bytes_max() {
             return Err(CatalogError::TooLong);
         }
-        let number = match (self.numbers.entry(key.into()), position) {
+        let number = match (self.numbers.entry((self.normalize)(key).into()), position) {
             (btree_map::Entry::Occupied(_), Position::End) => return Err(CatalogError::Duplicate),
             (btree_map::Entry::Occupied(place), Position::Same) => *place.get(),
             (btree_map::Entry::Vacant(_), Position::Same) => return Err(CatalogError::Unknown),
@@ -107,13 +129,19 @@ impl<T: Encode, H> Table<T, H> {
                 *place.insert(self.last_number)
             }
         };
+        if let Some(decoded) = self.decoded_key(key) {
+            self.decoded.insert((decoded, number));
+        }
         self.entries
             .insert(number, Entry { item, handler, completions: BTreeMap::new(), number, bytes });
         Ok(number)
     }
 
     pub(super) fn remove(&mut self, key: &str) -> Result<(u64, H), CatalogError> {
-        let number = self.numbers.remove(key).ok_or(CatalogError::Unknown)?;
+        let number = self.numbers.remove(&*(self.normalize)(key)).ok_or(CatalogError::Unknown)?;
+        if let Some(decoded) = self.decoded_key(key) {
+            self.decoded.remove(&(decoded, number));
+        }
         let entry = self.entries.remove(&number).ok_or(CatalogError::Unknown)?;
         Ok((number, entry.handler))
     }
@@ -121,11 +149,34 @@ impl<T: Encode, H> Table<T, H> {
 
 impl<T, H> Table<T, H> {
     pub(super) fn find(&self, key: &str) -> Option<&Entry<T, H>> {
-        self.at(*self.numbers.get(key)?)
+        self.at(self.number(key)?)
     }
 
     pub(super) fn find_mut(&mut self, key: &str) -> Option<&mut Entry<T, H>> {
-        self.entries.get_mut(self.numbers.get(key)?)
+        self.entries.get_mut(&self.number(key)?)
+    }
+
+    /// Returns whether some keys have encoded reserved characters.
+    pub(super) fn has_lookalikes(&self) -> bool {
+        !self.decoded.is_empty()
+    }
+
+    /// Returns the entries whose keys, with reserved characters decoded, are `decoded`.
+    pub(super) fn lookalikes(&self, decoded: &str) -> Vec<&Entry<T, H>> {
+        let encoded = self.decoded.range((decoded.into(), 0)..);
+        let equal = encoded.take_while(|(key, _)| **key == *decoded).map(|(_, number)| *number);
+        self.number(decoded).into_iter().chain(equal).filter_map(|number| self.at(number)).collect()
+    }
+
+    /// Returns a URI with reserved characters decoded; `None` if none of them is encoded.
+    fn decoded_key(&self, key: &str) -> Option<Box<str>> {
+        let key = (self.normalize)(key);
+        let decoded = with_reserved_decoded(&key)?;
+        (decoded != *key).then(|| decoded.into())
+    }
+
+    fn number(&self, key: &str) -> Option<u64> {
+        self.numbers.get(&*(self.normalize)(key)).copied()
     }
 
     /// Returns the entry with this number.

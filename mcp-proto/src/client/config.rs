@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use crate::extension::{Extension, ExtensionError, Extensions};
 use crate::limits::Limits;
 use crate::revision::{Era, Revision};
 use crate::schema::{Capabilities, Implementation};
@@ -31,6 +32,7 @@ impl Config {
             instructions: None,
             revisions: Revision::ALL.to_vec(),
             served_methods: Vec::new(),
+            extensions: Extensions::default(),
             decides_subscriptions: false,
             limits: Limits::default(),
             policy: ViolationPolicy::Ignore,
@@ -122,6 +124,19 @@ impl Config {
     pub fn serve_method(mut self, method: &str) -> Self {
         self.0.served_methods.push(method.into());
         self
+    }
+
+    // LIF-34, CAP-17: an extension is used only if both sides declare it.
+    /// Declares an extension, and adds its methods and result types.
+    ///
+    /// Requests of servers that declare the extension are then delivered instead of being refused.
+    /// Declare at most [`Extension::COUNT_MAX`] extensions.
+    ///
+    /// # Errors
+    /// Fails if the extension is invalid, or contradicts the protocol or another extension.
+    pub fn extension(mut self, extension: Extension) -> Result<Self, ExtensionError> {
+        self.0.extensions.add(extension)?;
+        Ok(self)
     }
 
     /// Sets the limits of the connection. Default: [`Limits::default`].

@@ -35,6 +35,11 @@ pub enum Event {
         /// The changes that the server will report, possibly fewer than requested.
         filter: Filter,
     },
+    /// A call that has ended, for example because it was cancelled or timed out, has created a task
+    /// nevertheless: here is its result.
+    ///
+    /// Cancel the task with `tasks/cancel`, since nothing else will.
+    LateTask(Raw),
     /// The server sent a notification.
     Notification {
         /// The call that the notification belongs to, if known.
@@ -88,6 +93,7 @@ impl Event {
             vocabulary::Event::Closed(why) => Self::Closed(why),
             vocabulary::Event::Completed { call, outcome } => Self::Completed { call, outcome },
             vocabulary::Event::Subscribed { call, filter } => Self::Subscribed { call, filter },
+            vocabulary::Event::LateTask(created) => Self::LateTask(created),
             vocabulary::Event::Notification { call, method, params } => {
                 Self::Notification { call, method, params }
             }
@@ -113,6 +119,7 @@ impl fmt::Display for Event {
             Self::Closed(why) => f.write_str(&closed(why)),
             Self::Completed { call, outcome } => f.write_str(&completed(*call, outcome)),
             Self::Subscribed { call, .. } => write!(f, "{call} listens"),
+            Self::LateTask(_) => f.write_str("late task"),
             Self::Notification { call: Some(call), method, .. } => {
                 write!(f, "{call}: {}", name(method))
             }

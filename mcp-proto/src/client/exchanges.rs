@@ -4,6 +4,7 @@ use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
 use super::Client;
+use crate::extension::Extensions;
 use crate::revision::Revision;
 use crate::time::Instant;
 use crate::vocabulary::{CallError, CallId, Fault};
@@ -21,6 +22,12 @@ impl Client {
     /// requests that have ended. Call this method before the client handles its first message.
     pub fn use_exchanges(&mut self) {
         self.connection.use_exchanges();
+    }
+
+    /// Returns the extensions that the client declares.
+    #[allow(dead_code, reason = "used only by HTTP")]
+    pub(crate) fn extensions(&self) -> &Extensions {
+        self.connection.extensions()
     }
 
     /// Appends to `ended` the ids of requests that have ended since this method last ran.
@@ -84,6 +91,30 @@ impl Client {
         self.connection.handle_unanswered(now, id, why);
     }
 
+    /// Stops the timeout of request `id`, which the transport holds until it has credentials.
+    ///
+    /// A call then fails after [`human_timeout`](crate::Limits::human_timeout), unless the
+    /// application has set an exact [`timeout`](crate::CallOptions::timeout), which continues. The
+    /// requests that open the connection wait without limit.
+    pub fn park(&mut self, now: Instant, id: u64) {
+        self.connection.park(now, id);
+    }
+
+    /// Restarts the timeout of a [parked](Self::park) request, which the transport sends again.
+    ///
+    /// The time for which the request was parked does not count toward its maximum total time.
+    pub fn unpark(&mut self, now: Instant, id: u64) {
+        self.connection.unpark(now, id);
+    }
+
+    /// Drops the cached results that may depend on the credentials of the requests.
+    ///
+    /// Results whose `cacheScope` is `public` remain cached. Call this method when the credentials
+    /// change: they may belong to another user.
+    pub fn forget_private_results(&mut self) {
+        self.connection.forget_private_results();
+    }
+
     /// Reports that the server violated a rule of the transport.
     ///
     /// The application receives an [`Event::Violation`](crate::client::Event::Violation).
@@ -108,6 +139,15 @@ impl Client {
     /// revision.
     pub fn handle_era_refuted(&mut self, now: Instant) {
         self.connection.handle_era_refuted(now);
+    }
+
+    /// Handles the HTTP status of an error response to `server/discover` from a modern server.
+    ///
+    /// Call this method before the response itself is handled: the client then does not fall back
+    /// to `initialize`.
+    #[allow(dead_code, reason = "used only by HTTP")]
+    pub(crate) fn handle_modern_status(&mut self) {
+        self.connection.handle_modern_status();
     }
 
     /// Opens a new session after the server has dropped the current one.

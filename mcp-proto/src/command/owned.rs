@@ -75,6 +75,17 @@ pub enum OwnedCommand {
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum OwnedChange {
+    /// A change that a notification of an extension reports.
+    Extension {
+        /// The method of the notification.
+        method: Box<str>,
+        /// The listen key.
+        key: Box<str>,
+        /// The element of the key that changed.
+        element: Box<str>,
+        /// The params, if any.
+        params: Option<Raw>,
+    },
     /// The list of prompts changed.
     Prompts,
     /// The resource with this URI changed.
@@ -88,6 +99,12 @@ pub enum OwnedChange {
 impl From<Change<'_>> for OwnedChange {
     fn from(change: Change<'_>) -> Self {
         match change {
+            Change::Extension { method, key, element, params } => Self::Extension {
+                method: method.into(),
+                key: key.into(),
+                element: element.into(),
+                params: params.cloned(),
+            },
             Change::Prompts => Self::Prompts,
             Change::Resource(uri) => Self::Resource(uri.into()),
             Change::Resources => Self::Resources,
@@ -99,6 +116,9 @@ impl From<Change<'_>> for OwnedChange {
 impl<'a> From<&'a OwnedChange> for Change<'a> {
     fn from(change: &'a OwnedChange) -> Self {
         match change {
+            OwnedChange::Extension { method, key, element, params } => {
+                Self::Extension { method, key, element, params: params.as_ref() }
+            }
             OwnedChange::Prompts => Self::Prompts,
             OwnedChange::Resource(uri) => Self::Resource(uri),
             OwnedChange::Resources => Self::Resources,

@@ -77,6 +77,10 @@ impl fmt::Display for OwnedCommand {
                 write!(f, "cancel {call}")?;
                 value(f, reason.as_bytes())
             }
+            Self::NotifyChanged { change: OwnedChange::Extension { method, params, .. } } => {
+                write!(f, "changed {}", name(method))?;
+                payload(f, params.as_ref())
+            }
             Self::NotifyChanged { change: OwnedChange::Prompts } => f.write_str("changed prompts"),
             Self::NotifyChanged { change: OwnedChange::Resource(uri) } => {
                 f.write_str("changed resource")?;
@@ -170,6 +174,7 @@ pub(crate) fn completed(call: CallId, outcome: &Result<Raw, CallError>) -> Strin
         Err(CallError::TooManyRounds) => "too many rounds",
         Err(CallError::TimedOut) => "timed out",
         Err(CallError::InputRefused(error)) => return format!("{call} unanswered {}", error.code),
+        Err(CallError::Unauthorized(_)) => "unauthorized",
         Err(CallError::Unsent) => "unsent",
         Err(CallError::SubscriptionEnded) => "withdrawn",
     };

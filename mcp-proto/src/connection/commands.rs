@@ -17,8 +17,8 @@ use crate::rpc::{self, ErrorObject};
 use crate::schema::{Capabilities, Level};
 use crate::time::Instant;
 use crate::vocabulary::{
-    CallId, CallOptions, Change, CloseReason, Filter, IncomingId, NeededInput, OutgoingKind,
-    Progress, Route,
+    CallId, CallOptions, Change, CloseReason, Filter, Identity, IncomingId, NeededInput,
+    OutgoingKind, Progress, Route,
 };
 
 /// Writes one JSON value in the format of the given revision.
@@ -75,8 +75,12 @@ impl Connection {
     ) -> Result<CallId, Misuse> {
         let env = &mut self.env;
         let theirs = env.terms.peer.as_deref();
-        let rule =
-            permissions::outgoing_call(env.side, env.revision(), known, params, theirs, false)?;
+        let (side, revision) = (env.side, env.revision());
+        let extensions = &env.identity.extensions;
+        let is_extended =
+            permissions::outgoing_extension(extensions, side, revision, method, true, theirs)?;
+        let checked = known.filter(|_| !is_extended);
+        let rule = permissions::outgoing_call(side, revision, checked, params, theirs, false)?;
         let mut cache_as = None;
         let is_caching = env.limits().cache_bytes_max > 0;
         if let Some(key) =
@@ -230,7 +234,12 @@ impl Connection {
         let logs = allowed.logs && env.terms.peer.is_some();
         let is_log = known == Some(MethodId::LogMessage);
         env.require(if is_log { logs } else { allowed.traffic })?;
-        permissions::outgoing_notification(env.side, revision, known, &env.identity.capabilities)?;
+        let (side, theirs) = (env.side, env.terms.peer.as_deref());
+        let Identity { extensions, capabilities, .. } = &*env.identity;
+        let is_extended =
+            permissions::outgoing_extension(extensions, side, revision, method, false, theirs)?;
+        let checked = known.filter(|_| !is_extended);
+        permissions::outgoing_notification(side, revision, checked, capabilities)?;
         // LOG-02: also for a log message that the application sends by name.
         if let Some(threshold) = threshold.filter(|_| is_log) {
             let mut written = Vec::new();
@@ -362,10 +371,32 @@ impl Connection {
         if !self.env.allows().input {
             return Err(Misuse::Closed);
         }
-        if !self.env.identity.capabilities.has(change.needs()) {
-            return Err(Misuse::Undeclared);
-        }
+        self.require_declared(change)?;
         self.subscribers.changed(&mut self.env, change)
+    }
+
+    /// Fails unless this side declared what it needs to report a change.
+    fn require_declared(&self, change: Change<'_>) -> Result<(), Misuse> {
+        let Identity { capabilities, extensions, revisions, .. } = &*self.env.identity;
+        let is_declared = match change {
+            Change::Extension { method, params, .. } => {
+                if params.is_some_and(|params| !params.is_object()) {
+                    return Err(Misuse::Unencodable);
+                }
+                let sent = |revision| {
+                    permissions::incoming_extension(
+                        extensions,
+                        self.env.side.other(),
+                        revision,
+                        method,
+                        false,
+                    )
+                };
+                revisions.iter().any(|revision| sent(*revision).is_some())
+            }
+            change => change.needs().is_some_and(|needed| capabilities.has(needed)),
+        };
+        if is_declared { Ok(()) } else { Err(Misuse::Undeclared) }
     }
 
     pub(crate) fn progress(

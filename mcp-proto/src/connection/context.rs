@@ -22,8 +22,8 @@ use crate::rpc;
 use crate::schema::Level;
 use crate::time::Instant;
 use crate::vocabulary::{
-    CallError, CallId, Event, Fault, Identity, IncomingId, OutgoingKind, Peer, Route, StreamId,
-    Violation, ViolationKind,
+    CallError, CallId, Event, Fault, Filter, Identity, IncomingId, OutgoingKind, Peer, Route,
+    StreamId, Violation, ViolationKind,
 };
 
 /// The environment passed to every call of a part.
@@ -130,6 +130,14 @@ impl Env {
     /// Returns whether this side supports the modern era and no peer has been negotiated.
     pub(super) fn has_no_session(&self) -> bool {
         self.terms.peer.is_none() && self.identity.newest(Era::Modern).is_some()
+    }
+
+    /// Parses the filter of a subscription in `revision`, with the listen keys of our extensions.
+    /// Returns `None` if a member has the wrong type.
+    pub(super) fn read_filter(&self, filter: &[u8], revision: Revision) -> Option<Filter> {
+        let Identity { extensions, limits, .. } = &*self.identity;
+        let max = limits.subscription_uris_max;
+        Filter::read(filter, max)?.with_elements(filter, max, extensions, revision)
     }
 
     /// Fails unless `allowed`, with the error that fits the phase.

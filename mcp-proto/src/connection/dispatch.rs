@@ -4,6 +4,8 @@ use super::context::Env;
 use super::lifecycle::phase::Phase;
 use crate::method::MethodId;
 use crate::revision::{Era, Side};
+use crate::rpc::Params;
+use crate::schema::key;
 
 /// The part that handles a request.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -45,6 +47,11 @@ pub(crate) enum NotificationTarget {
     Progress,
     /// The client's subscriptions.
     Subscription,
+}
+
+/// Returns whether a request carries its own context, complete or not.
+pub(crate) fn carries_context(params: &Params<'_>) -> bool {
+    params.meta_has_any([key::PROTOCOL_VERSION, key::CLIENT_CAPABILITIES])
 }
 
 /// Returns the part that handles a request.

@@ -4,6 +4,7 @@ use alloc::borrow::Cow;
 use alloc::format;
 
 use super::Connection;
+use super::context::Env;
 use super::dispatch::{self, ModernTarget, NotificationTarget, RequestTarget, SessionTarget};
 use super::eras::{self, modern, rules};
 use super::inbound::{Destination, Origin, RequestContext};
@@ -18,29 +19,49 @@ use crate::method::MethodId;
 use crate::permissions;
 use crate::revision::{Era, MethodRule, Side};
 use crate::rpc::{
-    self, DecodedMessage, ErrorObject, Malformed, Message, MethodName, Params, RequestId,
+    self, DecodedMessage, ErrorObject, IncomingMessage, Malformed, Message, MethodName, Params,
+    RequestId,
 };
-use crate::schema::Level;
+use crate::schema::{Level, key};
 use crate::time::Instant;
-use crate::vocabulary::{CallError, Event, StreamId, ViolationKind, ViolationPolicy};
+use crate::vocabulary::{CallError, CallId, Event, Peer, StreamId, ViolationKind, ViolationPolicy};
 
 impl Connection {
+    pub(crate) fn handle_message(
+        &mut self,
+        now: Instant,
+        stream: StreamId,
+        message: &IncomingMessage<'_>,
+    ) {
+        self.handle_input(now, |this| {
+            this.on_decoded(stream, &DecodedMessage::parse(message, this.limits()));
+        });
+    }
+
+    /// Handles a message that its transport has parsed, perhaps within other limits.
     pub(crate) fn handle_decoded(
         &mut self,
         now: Instant,
         stream: StreamId,
         decoded: DecodedMessage<'_>,
     ) {
+        self.handle_input(now, |this| {
+            if decoded.is_within(this.limits()) {
+                this.on_decoded(stream, &decoded);
+            } else {
+                this.on_decoded(stream, &DecodedMessage::of(decoded.frame, this.limits()));
+            }
+        });
+    }
+
+    /// Handles input, unless the connection takes none any more.
+    #[inline]
+    pub(super) fn handle_input(&mut self, now: Instant, handle: impl FnOnce(&mut Self)) {
         self.advance(now);
-        if !self.env.allows().input {
-            return;
+        if self.env.allows().input {
+            handle(self);
+            self.settle();
         }
-        if decoded.is_within(self.limits()) {
-            self.on_decoded(stream, &decoded);
-        } else {
-            self.on_decoded(stream, &DecodedMessage::of(decoded.frame, self.limits()));
-        }
-        self.settle();
     }
 
     // A decoded message is large, so it is passed by reference.
@@ -55,10 +76,6 @@ impl Connection {
     }
 
     pub(crate) fn handle_violation(&mut self, now: Instant, stream: StreamId, kind: ViolationKind) {
-        self.advance(now);
-        if !self.env.allows().input {
-            return;
-        }
         let detail = match kind {
             ViolationKind::TooLong => {
                 format!("message exceeds {} bytes", self.limits().message_bytes_max)
@@ -67,8 +84,8 @@ impl Connection {
             _ => "reported by the transport".into(),
         };
         let reply = ErrorObject::new(code::INVALID_REQUEST, detail.clone());
-        self.on_unreadable(Destination { stream, batch: None }, kind, detail.into(), &reply);
-        self.settle();
+        let to = Destination { stream, batch: None };
+        self.handle_input(now, |this| this.on_unreadable(to, kind, detail.into(), &reply));
     }
 
     // BAT-01…18, FRM-14, FRM-15: handles the members of a batch like single messages.
@@ -204,6 +221,9 @@ impl Connection {
             return self.on_response(in_flight, kind, outcome);
         }
         if number.is_some_and(|number| self.calls.forget_retired(number)) {
+            if let Ok(created) = outcome {
+                rules::on_late_result(&mut self.env, kind, created);
+            }
             return;
         }
         // LIF-28: some servers reject an unknown method under an id of their own choice.
@@ -246,18 +266,13 @@ impl Connection {
             return self.env.violation(ViolationKind::UnexpectedRequest, name);
         }
         if self.inbound.has_id(id) || self.subscribers.has(id) {
-            let error = ErrorObject::new(
-                code::INVALID_REQUEST,
-                format!("request id {id} is already in use"),
-            );
+            let why = format!("request id {id} is already in use");
+            let error = ErrorObject::new(code::INVALID_REQUEST, &*why);
             self.inbound.refuse(&mut self.env, origin.to, Some(id), &error);
-            return self.env.violation(
-                ViolationKind::DuplicateId,
-                format!("request id {id} is already in use"),
-            );
+            return self.env.violation(ViolationKind::DuplicateId, why);
         }
         self.inbound.reserve_id(origin.to.batch, id);
-        let carries_context = self.env.serves_modern() && self.contexts.is_in(params);
+        let carries_context = self.env.serves_modern() && dispatch::carries_context(params);
         let served = match dispatch::request(&self.env, method.id, carries_context) {
             RequestTarget::Ping if params.malformed => {
                 Err(ErrorObject::invalid_params("params must be an object"))
@@ -319,17 +334,17 @@ impl Connection {
             return Err(ErrorObject::new(code::INVALID_REQUEST, why));
         }
         let rule = method.id.and_then(|method| method.rule(self.env.revision()));
-        self.admit(rule, method, params)?;
-        self.inbound.require_room(params, self.limits())?;
         let Some(peer) = self.env.terms.peer.clone() else { return Ok(()) };
+        self.admit(rule, method, params, &peer)?;
+        self.inbound.require_room(params, self.limits())?;
         let (meta, progress_token) = keep_meta(&self.env.identity, origin.frame, params);
         let log_level = self.env.terms.log_level;
         let sender =
             RequestContext { peer, log_level, answers: None, state: None, meta, progress_token };
         match target {
             SessionTarget::SetLogLevel => {
-                let name = params.member("level").and_then(unescape);
-                let Some(level) = name.and_then(|name| Level::from_name(&name)) else {
+                let name = params.member("level").and_then(unescape).unwrap_or_default();
+                let Some(level) = Level::from_name(&name) else {
                     return Err(ErrorObject::invalid_params("`level` is not a log level"));
                 };
                 self.env.terms.log_level = Some(level);
@@ -356,10 +371,8 @@ impl Connection {
         params: &Params<'_>,
     ) -> Result<(), ErrorObject> {
         if origin.to.batch.is_some() {
-            return Err(ErrorObject::new(
-                code::INVALID_REQUEST,
-                "batches are not supported in this revision",
-            ));
+            let why = "batches are not supported in this revision";
+            return Err(ErrorObject::new(code::INVALID_REQUEST, why));
         }
         if target == ModernTarget::Application {
             // Before the context is decoded, which takes memory.
@@ -377,7 +390,7 @@ impl Connection {
             }
             ModernTarget::Application => {}
         }
-        self.admit(rule, method, params)?;
+        self.admit(rule, method, params, &sender.peer)?;
         if rule.is_some_and(|rule| rule.may_ask) {
             let input_requests_max = self.limits().input_requests_max;
             (sender.answers, sender.state) = read_input(input_requests_max, origin.frame, params)?;
@@ -392,20 +405,35 @@ impl Connection {
         rule: Option<&'static MethodRule>,
         method: &MethodName<'_>,
         params: &Params<'_>,
+        peer: &Peer,
     ) -> Result<(), ErrorObject> {
+        let is_served = rule.is_none() && self.serves(method, peer)?;
         let identity = &self.env.identity;
-        let also_served = rule.is_none() && identity.serves_method(&method.text);
-        let side = self.env.side;
-        let declared_in = rules::declared_in(&self.env);
         permissions::incoming_request(
             rule,
-            also_served,
-            side,
+            is_served,
+            self.env.side,
             &method.text,
             params,
             &identity.capabilities,
-            declared_in,
+            rules::declared_in(&self.env),
         )
+    }
+
+    /// Returns whether the application serves a method that the revision does not define.
+    // LIF-34: a method of an extension needs a peer that declared the extension.
+    fn serves(&self, method: &MethodName<'_>, peer: &Peer) -> Result<bool, ErrorObject> {
+        let Env { identity, side, .. } = &self.env;
+        let (extensions, revision) = (&identity.extensions, peer.revision);
+        match permissions::incoming_extension(extensions, *side, revision, &method.text, true) {
+            None => Ok(identity.serves_method(&method.text)),
+            Some(extension) if extension.is_declared_in(&peer.capabilities) => Ok(true),
+            Some(extension) => {
+                let mut error = ErrorObject::missing_extension(extension.id());
+                error.code = revision.rules().error_code(error.code);
+                Err(error)
+            }
+        }
     }
 
     pub(super) fn deliver(
@@ -465,6 +493,10 @@ impl Connection {
         if let Some(Err(error)) = rule.map(|rule| permissions::check_text_params(rule, params)) {
             return self.env.bad_notification(&method.text, &error.message);
         }
+        if rule.is_none() && self.is_of_missing_extension(method) {
+            let why = "the peer did not declare the extension of the notification";
+            return self.env.bad_notification(&method.text, why);
+        }
         let kept = params.object.map(|object| object.keep(origin.frame));
         match (target, rule) {
             (NotificationTarget::Subscription, Some(rule)) => {
@@ -480,8 +512,11 @@ impl Connection {
                 );
             }
             _ => {
-                let is_log = method.id == Some(MethodId::LogMessage);
-                let call = if is_log { eras::logged_call(&self.env, &self.calls) } else { None };
+                let call = match method.id {
+                    Some(MethodId::LogMessage) => eras::logged_call(&self.env, &self.calls),
+                    Some(_) => None,
+                    None => self.tagged_subscription(params),
+                };
                 self.env.emit(Event::Notification {
                     call,
                     method: method.to_method(),
@@ -489,6 +524,25 @@ impl Connection {
                 });
             }
         }
+    }
+
+    /// Client: returns the acknowledged subscription that the notification of an extension names.
+    // ID-12, STL-32: tagged with the id of the subscription.
+    fn tagged_subscription(&self, params: &Params<'_>) -> Option<CallId> {
+        let id = params.meta_member(key::SUBSCRIPTION_ID).and_then(RequestId::from_json)?;
+        let call = CallId(id.as_u64()?);
+        self.subscriptions.is_acknowledged(call).filter(|acknowledged| *acknowledged)?;
+        Some(call)
+    }
+
+    /// Returns whether a notification belongs to an extension that the peer did not declare.
+    /// Without a session, the capabilities of a client are unknown.
+    fn is_of_missing_extension(&self, method: &MethodName<'_>) -> bool {
+        let Env { identity, side, terms, .. } = &self.env;
+        let Some(peer) = &terms.peer else { return false };
+        let (extensions, revision) = (&identity.extensions, peer.revision);
+        permissions::incoming_extension(extensions, *side, revision, &method.text, false)
+            .is_some_and(|extension| !extension.is_declared_in(&peer.capabilities))
     }
 
     // CAN-03…07, CAN-19: cancels a request of the peer; unknown and finished ones are ignored.

@@ -4,6 +4,7 @@
 //! requests. Its response opens the subscription instead of being sent.
 // SEC-02: a server may refuse to report changes of a resource.
 
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::Connection;
@@ -58,7 +59,8 @@ impl Connection {
         self.inbound.accept(&mut self.env, to, id);
     }
 
-    /// Handles a `subscriptions/listen`. Only resources need a decision of the application.
+    /// Handles a `subscriptions/listen`. Only resources and elements of extensions need a decision
+    /// of the application.
     pub(super) fn on_listen(
         &mut self,
         origin: Origin<'_>,
@@ -68,8 +70,9 @@ impl Connection {
         params: &Params<'_>,
         sender: RequestContext,
     ) -> Result<(), ErrorObject> {
-        let filter = self.subscribers.requested(&self.env, params.member("notifications"))?;
-        if self.env.identity.decides_subscriptions && !filter.uris.is_empty() {
+        let filter =
+            self.subscribers.requested(&self.env, &sender.peer, params.member("notifications"))?;
+        if self.env.identity.decides_subscriptions && filter.len() > 0 {
             self.inbound.require_room(params, self.limits())?;
             self.deliver(origin, id, method, rule, params, sender);
             return Ok(());
@@ -104,8 +107,8 @@ impl Connection {
         }
         let accepted = match find(&answer, "notifications") {
             Some(filter) => {
-                let uris_max = self.limits().subscription_uris_max;
-                Some(Filter::read(filter, uris_max).ok_or(Misuse::Unencodable)?)
+                let revision = open.peer.revision;
+                Some(self.env.read_filter(filter, revision).ok_or(Misuse::Unencodable)?)
             }
             None => None,
         };
@@ -131,10 +134,11 @@ impl Connection {
         accepted: Option<Filter>,
     ) -> Result<(), ErrorObject> {
         let Some(open) = self.inbound.get(incoming) else { return Ok(()) };
-        let (params, to_answer) = (open.again.clone(), open.to_answer());
+        let (params, to_answer, peer) =
+            (open.again.clone(), open.to_answer(), Arc::clone(&open.peer));
         let Some((id, to)) = to_answer else { return Ok(()) };
         let notifications = params.as_ref().and_then(|it| find(it.as_bytes(), "notifications"));
-        let mut filter = self.subscribers.requested(&self.env, notifications)?;
+        let mut filter = self.subscribers.requested(&self.env, &peer, notifications)?;
         if let Some(accepted) = accepted {
             // Changes of lists need no decision.
             let accepted = accepted.tools().prompts().resources();

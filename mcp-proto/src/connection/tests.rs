@@ -1,6 +1,8 @@
 //! Tests of whole connections, message by message.
 
+mod extensions;
 mod input_required;
+mod late_tasks;
 mod limits;
 mod message_meaning;
 mod sizes;

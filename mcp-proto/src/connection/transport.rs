@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 
 use super::Connection;
 use super::pending_calls::{NewCall, Owner};
+use crate::extension::Extensions;
 use crate::json::Object;
 use crate::meta::ContextCache;
 use crate::method::MethodId;
@@ -84,6 +85,11 @@ impl Connection {
         &mut self.contexts
     }
 
+    /// Returns the extensions that this side declares.
+    pub(crate) fn extensions(&self) -> &Extensions {
+        &self.env.identity.extensions
+    }
+
     /// Returns the latest time passed to this connection.
     pub(crate) fn now(&self) -> Instant {
         self.env.now
@@ -127,10 +133,32 @@ impl Connection {
     pub(crate) fn handle_unanswered(&mut self, now: Instant, id: u64, why: CallError) {
         self.advance(now);
         let Some(owner) = self.calls.owner_in_flight(id) else { return };
-        // A ping that was not transmitted counts as unanswered.
-        let why = if owner == Owner::KeepAlive { CallError::TimedOut } else { why };
+        // A ping that was not transmitted counts as unanswered. One that was refused for its
+        // credentials shows that the peer is alive.
+        let is_refused = matches!(why, CallError::Unauthorized(_));
+        let is_missed = owner == Owner::KeepAlive && !is_refused;
+        let why = if is_missed { CallError::TimedOut } else { why };
         self.on_response((id, owner), None, Err(why));
         self.settle();
+    }
+
+    /// Stops the timeout of our request `id`, which waits for credentials.
+    pub(crate) fn park(&mut self, now: Instant, id: u64) {
+        self.advance(now);
+        self.calls.park(&self.env, id);
+    }
+
+    /// Restarts the timeout of our request `id`, which is sent again with credentials.
+    pub(crate) fn unpark(&mut self, now: Instant, id: u64) {
+        self.advance(now);
+        self.calls.unpark(&self.env, id);
+    }
+
+    /// Client: drops the cached results that may depend on who asked for them.
+    pub(crate) fn forget_private_results(&mut self) {
+        if self.limits().cache_bytes_max > 0 {
+            self.cache.forget_private();
+        }
     }
 
     /// Client: requests the list of tools, from `cursor`, for the transport itself. Returns the
@@ -166,11 +194,7 @@ impl Connection {
 
     /// Reports a violation that the transport detected.
     pub(crate) fn report(&mut self, now: Instant, detail: Cow<'static, str>) {
-        self.advance(now);
-        if self.env.allows().input {
-            self.env.violation(ViolationKind::HttpExchange, detail);
-            self.settle();
-        }
+        self.handle_input(now, |this| this.env.violation(ViolationKind::HttpExchange, detail));
     }
 
     /// Closes the connection because the transport failed.

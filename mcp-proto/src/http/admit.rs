@@ -197,7 +197,27 @@ pub fn check_origin(policy: &Policy, fields: &dyn Headers) -> Result<(), Refusal
     check_host_and_origin(policy, &RequestHeaders::of(fields))
 }
 
+/// Checks `Host` alone, for resources that pages of any origin may read, such as
+/// [metadata](super::Guard::metadata_reply).
+///
+/// # Errors
+/// Returns the [`Refusal`] to send. Its status is 400 if `Host` is missing, repeated or malformed,
+/// and 403 if the policy does not allow the host.
+// HTTP-55: also against DNS rebinding, nothing is served.
+pub fn check_host(policy: &Policy, fields: &dyn Headers) -> Result<(), Refusal> {
+    check_host_header(policy, &RequestHeaders::of(fields))
+}
+
 fn check_host_and_origin(policy: &Policy, headers: &RequestHeaders<'_>) -> Result<(), Refusal> {
+    check_host_header(policy, headers)?;
+    match headers.origin {
+        Field::Absent => Ok(()),
+        Field::Once(origin) if policy.allows_origin(origin) => Ok(()),
+        _ => Err(Refusal::new(403, "`Origin` is not allowed by this server")),
+    }
+}
+
+fn check_host_header(policy: &Policy, headers: &RequestHeaders<'_>) -> Result<(), Refusal> {
     let Field::Once(host) = headers.host else {
         return Err(Refusal::new(400, "exactly one `Host` header is required"));
     };
@@ -207,14 +227,28 @@ fn check_host_and_origin(policy: &Policy, headers: &RequestHeaders<'_>) -> Resul
     if !policy.allows_host(&host) {
         return Err(Refusal::new(403, "`Host` is not allowed by this server"));
     }
-    match headers.origin {
-        Field::Absent => Ok(()),
-        Field::Once(origin) if policy.allows_origin(origin) => Ok(()),
-        _ => Err(Refusal::new(403, "`Origin` is not allowed by this server")),
-    }
+    Ok(())
 }
 
 fn post(policy: &Policy, headers: &RequestHeaders<'_>) -> Result<PostHead, Refusal> {
+    check_body_headers(policy, headers)?;
+    // HTTP-04, HTTP-10: the server chooses between JSON and an event stream.
+    let is_accepted = |kind| accepts(headers.values(headers.accept, "accept"), kind);
+    if !is_accepted(JSON) || !is_accepted(EVENT_STREAM) {
+        let why = "`Accept` must include `application/json` and `text/event-stream`";
+        return Err(Refusal::new(406, why));
+    }
+    Ok(PostHead {
+        version: VersionHeader::of(headers),
+        session: SessionHeader::of(policy, headers),
+    })
+}
+
+/// Checks the headers about the body of a POST, which must be JSON without an encoding.
+pub(super) fn check_body_headers(
+    policy: &Policy,
+    headers: &RequestHeaders<'_>,
+) -> Result<(), Refusal> {
     check_content_length(policy, headers)?;
     // The HTTP library removes the chunks, and would leave any other coding in the body.
     let is_chunked = |coding| text(coding).is_some_and(|it| it.eq_ignore_ascii_case("chunked"));
@@ -238,16 +272,7 @@ fn post(policy: &Policy, headers: &RequestHeaders<'_>) -> Result<PostHead, Refus
         }
         Field::Repeated => return Err(Refusal::new(400, "`Content-Type` is repeated")),
     }
-    // HTTP-04, HTTP-10: the server chooses between JSON and an event stream.
-    let is_accepted = |kind| accepts(headers.values(headers.accept, "accept"), kind);
-    if !is_accepted(JSON) || !is_accepted(EVENT_STREAM) {
-        let why = "`Accept` must include `application/json` and `text/event-stream`";
-        return Err(Refusal::new(406, why));
-    }
-    Ok(PostHead {
-        version: VersionHeader::of(headers),
-        session: SessionHeader::of(policy, headers),
-    })
+    Ok(())
 }
 
 /// Checks that `Content-Length`, if present, is a number within the limit.

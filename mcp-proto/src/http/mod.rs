@@ -7,8 +7,10 @@
 //! A server calls [`admit`] with the head of each request and [`PostHead::read`] with the body of
 //! each POST. Both reject a request with a [`Refusal`], which converts to a complete [`Reply`]. An
 //! accepted request goes to an [`HttpServer`], which assigns messages to responses; a
-//! [`SessionTable`] stores the open sessions. A client is a [`client::HttpClient`]. [`sse`] and
-//! [`header`] are independent of MCP.
+//! [`SessionTable`] stores the open sessions. A [`Guard`] admits only requests with access tokens.
+//! A [`UnaryService`] does all of this for programs that respond to each request at once.
+//! A client is a [`client::HttpClient`]. [`sse`] and [`header`] are independent of MCP.
+//! [`legacy_sse`] is the transport that preceded Streamable HTTP.
 //!
 //! In *legacy* protocol revisions, up to 2025-11-25, a client opens a session. In *modern* ones,
 //! from 2026-07-28, each request is independent. See [`Era`](crate::Era).
@@ -19,11 +21,13 @@
 
 mod admit;
 pub mod client;
+mod guard;
 pub mod header;
 mod headers;
+pub mod legacy_sse;
 mod param_headers;
 mod policy;
-mod redact;
+pub(crate) mod redact;
 mod refusal;
 mod reply;
 mod request_headers;
@@ -32,10 +36,15 @@ mod session_table;
 pub mod sse;
 #[cfg(test)]
 mod testing;
+mod unary_service;
 mod validate;
 
 pub use crate::meta::ContextCache;
-pub use admit::{Admitted, GetRequest, PostHead, admit, check_origin};
+pub use admit::{Admitted, GetRequest, PostHead, admit, check_host, check_origin};
+pub use guard::{
+    AcceptedToken, Guard, GuardBuilder, InsufficientScope, InvalidClaims, InvalidGuard,
+    TokenExpiry, VerifiedToken,
+};
 pub use headers::{Headers, RepeatedHeader};
 pub use param_headers::{InvalidParamHeader, ParamHeaderMismatch, ParamHeaders, standard_headers};
 pub use policy::Policy;
@@ -43,4 +52,5 @@ pub use refusal::{Refusal, status_of};
 pub use reply::{Body, BodyChunk, Reply};
 pub use server::{HttpServer, ServerExchangeId, ServerUsage, StreamSettings, Unresumable};
 pub use session_table::{SessionTable, SessionTableFull};
-pub use validate::{Post, PostedMessage};
+pub use unary_service::{UnaryRequest, UnaryService};
+pub use validate::{Post, PostedMessage, check_version};

@@ -53,15 +53,17 @@ pub fn standard_headers<'a>(
     method: &'a str,
     params: Option<&Raw>,
 ) -> (Cow<'a, str>, Option<String>) {
-    standard_of(method, params.map(Raw::as_bytes))
+    standard_of(method, params.map(Raw::as_bytes), named_by(method))
 }
 
-/// Like [`standard_headers`], for params that are known to be a JSON object.
+/// Like [`standard_headers`], for params that are known to be a JSON object. `Mcp-Name` repeats the
+/// member `named_by`.
 pub(super) fn standard_of<'a>(
     method: &'a str,
     params: Option<&[u8]>,
+    named_by: Option<&str>,
 ) -> (Cow<'a, str>, Option<String>) {
-    let name = named_by(method).and_then(|member| find(params?, member)).and_then(unescape);
+    let name = named_by.and_then(|member| find(params?, member)).and_then(unescape);
     (encode(method), name.map(|name| encode(&name).into_owned()))
 }
 

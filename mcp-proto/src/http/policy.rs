@@ -4,8 +4,10 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::header::{Authority, Origin};
+use crate::extension::Extensions;
 use crate::limits::Limits;
-use crate::revision::{Era, Revision};
+use crate::permissions::incoming_extension;
+use crate::revision::{Era, Revision, Side};
 use crate::server;
 
 /// The rules by which a server accepts or rejects HTTP requests.
@@ -36,6 +38,7 @@ pub struct Policy {
     /// Oldest first.
     pub(super) revisions: Vec<Revision>,
     served: Vec<Box<str>>,
+    pub(super) extensions: Extensions,
     limits: Limits,
     session_id_bytes_max: usize,
     event_id_bytes_max: usize,
@@ -51,6 +54,7 @@ impl Default for Policy {
             origins: Vec::new(),
             revisions: Revision::ALL.to_vec(),
             served: Vec::new(),
+            extensions: Extensions::default(),
             limits: Limits::default(),
             session_id_bytes_max: 256,
             event_id_bytes_max: 256,
@@ -59,7 +63,7 @@ impl Default for Policy {
 }
 
 impl Policy {
-    /// Creates a policy with the revisions, limits and [served methods] of `config`.
+    /// Creates a policy with the revisions, limits, extensions and [served methods] of `config`.
     ///
     /// [served methods]: server::Config::serve_method
     #[must_use]
@@ -67,6 +71,7 @@ impl Policy {
         Self {
             revisions: config.supported_revisions().to_vec(),
             served: config.served_methods().map(Into::into).collect(),
+            extensions: config.extensions().clone(),
             limits: config.limits_ref().clone(),
             ..Self::default()
         }
@@ -205,8 +210,13 @@ impl Policy {
         &self.limits
     }
 
-    pub(super) fn serves(&self, method: &str) -> bool {
-        self.served.iter().any(|served| **served == *method)
+    /// Returns whether the server serves a request that `revision` does not define.
+    pub(super) fn serves(&self, method: &str, revision: Revision) -> bool {
+        let of_extension = || {
+            let extensions = &self.extensions;
+            incoming_extension(extensions, Side::Server, revision, method, true).is_some()
+        };
+        self.served.iter().any(|served| **served == *method) || of_extension()
     }
 
     /// Returns whether this host is allowed.

@@ -14,7 +14,7 @@ impl<T: AsRef<str>> fmt::Debug for Redacted<T> {
 }
 
 /// Headers, of which `Debug` shows the values that are known to be no secrets.
-pub(super) struct RedactedHeaders<'a, N, V>(pub(super) &'a [(N, V)]);
+pub(crate) struct RedactedHeaders<'a, N, V>(pub(crate) &'a [(N, V)]);
 
 /// The headers with values to show. All others are redacted, since drivers and tools add their own.
 const SHOWN: &[&str] = &[

@@ -6,6 +6,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 
+use super::session_table::SessionTableFull;
 use crate::error::code;
 use crate::revision::Revision;
 use crate::rpc::{self, ErrorObject, RequestId};
@@ -86,6 +87,13 @@ impl Refusal {
     pub fn header(mut self, name: &'static str, value: impl Into<Cow<'static, str>>) -> Self {
         self.headers.insert(0, (name, value.into()));
         self
+    }
+}
+
+/// Refuses a session that does not fit with status 503.
+impl From<SessionTableFull> for Refusal {
+    fn from(full: SessionTableFull) -> Self {
+        Self::new(503, full.to_string())
     }
 }
 

@@ -31,6 +31,17 @@ pub enum Body {
     Events,
 }
 
+impl Body {
+    /// Returns the complete body; empty if the body is an event stream.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Whole(bytes) => bytes,
+            Self::Events => &[],
+        }
+    }
+}
+
 /// A chunk of an event stream.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum BodyChunk {
@@ -52,8 +63,9 @@ impl fmt::Debug for Reply {
 }
 
 impl Reply {
-    /// Creates a response without a body.
-    pub(crate) const fn empty(status: u16) -> Self {
+    /// Creates a response without headers and body, such as 204 for a session that was deleted.
+    #[must_use]
+    pub const fn empty(status: u16) -> Self {
         Self { status, headers: Vec::new(), body: Body::Whole(Bytes::new()) }
     }
 

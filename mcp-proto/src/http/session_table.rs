@@ -148,15 +148,15 @@ impl<T> SessionTable<T> {
     pub fn insert(
         &mut self,
         now: Instant,
-        id: &str,
+        id: impl Into<Arc<str>>,
         principal: Option<&Principal>,
         session: T,
     ) -> Result<(), SessionTableFull> {
+        let id = id.into();
         self.has_room()?;
-        if self.sessions.contains_key(id) {
+        if self.sessions.contains_key(&id) {
             return Err(SessionTableFull);
         }
-        let id: Arc<str> = id.into();
         let expires = now + self.unconfirmed_max.min(self.idle_max);
         let key = (expires, self.next);
         self.next += 1;
@@ -167,10 +167,21 @@ impl<T> SessionTable<T> {
 
     /// Returns the session with this id and restarts its idle timer. Returns `None` if the id is
     /// unknown or the session belongs to another principal.
+    // AUT-74.
     pub fn get(&mut self, now: Instant, id: &str, principal: Option<&Principal>) -> Option<&T> {
+        self.get_mut(now, id, principal).map(|session| &*session)
+    }
+
+    /// Like [`get`](Self::get), but returns a mutable reference.
+    pub fn get_mut(
+        &mut self,
+        now: Instant,
+        id: &str,
+        principal: Option<&Principal>,
+    ) -> Option<&mut T> {
         let entry = self.sessions.get_mut(id).filter(|entry| entry.belongs_to(principal))?;
         entry.expires = entry.expires.max(now + self.idle_max);
-        Some(&entry.session)
+        Some(&mut entry.session)
     }
 
     /// Removes and returns a session. Returns `None` if the id is unknown or the session belongs to
@@ -186,6 +197,35 @@ impl<T> SessionTable<T> {
         let entry = self.sessions.remove(id)?;
         self.expiries.remove(&entry.key);
         Some(entry.session)
+    }
+
+    /// Removes and returns all sessions of `principal`, in the order of their ids.
+    ///
+    /// A server calls this method when a user logs out or is locked out. Takes time linear in the
+    /// number of all sessions.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    /// use mcp_proto::http::SessionTable;
+    /// use mcp_proto::{Instant, Principal};
+    ///
+    /// let mut table = SessionTable::new(3, Duration::from_secs(60));
+    /// let [ada, eve] = ["ada", "eve"].map(|id| Principal::new(id).unwrap());
+    /// for (id, principal) in [("a", &ada), ("b", &eve), ("c", &ada)] {
+    ///     table.insert(Instant::ZERO, id, Some(principal), id).unwrap();
+    /// }
+    /// assert_eq!(table.remove_principal(&ada), ["a", "c"]);
+    /// assert_eq!(table.get(Instant::ZERO, "b", Some(&eve)), Some(&"b"));
+    /// ```
+    pub fn remove_principal(&mut self, principal: &Principal) -> Vec<T> {
+        let of_principal = |entry: &Entry<T>| entry.belongs_to(Some(principal));
+        let ids: Vec<Arc<str>> = self
+            .sessions
+            .iter()
+            .filter(|(_, entry)| of_principal(entry))
+            .map(|(id, _)| Arc::clone(id))
+            .collect();
+        ids.iter().filter_map(|id| self.discard(id)).collect()
     }
 
     /// Iterates over all sessions in the order of their ids.

@@ -3,6 +3,7 @@
 mod modern;
 
 use alloc::boxed::Box;
+use alloc::format;
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -16,9 +17,9 @@ use super::redact::Redacted;
 use super::refusal::Refusal;
 use crate::error::code;
 use crate::json::{Cursor, Frame, Raw, elements, find};
-use crate::method::MethodId;
+use crate::method::{Method, MethodId};
 use crate::revision::{Era, Revision};
-use crate::rpc::{DecodedMessage, ErrorObject, Malformed, Message, Params, RequestId};
+use crate::rpc::{DecodedMessage, ErrorObject, Malformed, Message, MethodName, Params, RequestId};
 use crate::schema::key;
 
 /// A POST request, classified by its head and body.
@@ -109,13 +110,13 @@ pub enum PostedMessage {
         /// The request id.
         id: RequestId,
         /// The method.
-        method: Box<str>,
+        method: Method,
     },
     /// A notification.
     // HTTP-08: answered with 202.
     Notification {
         /// The method.
-        method: Box<str>,
+        method: Method,
     },
     /// A response, possibly malformed, to a request from the server. Answered with status 202.
     Response,
@@ -127,6 +128,49 @@ pub enum PostedMessage {
         /// The ids of the requests in the batch, in order. The messages are not validated yet.
         requests: Vec<RequestId>,
     },
+}
+
+impl PostedMessage {
+    /// Returns whether the message requires a response: a request, or a batch that contains one.
+    ///
+    /// [`HttpServer::handle_post`](super::HttpServer::handle_post) takes the value.
+    #[must_use]
+    pub fn needs_response(&self) -> bool {
+        match self {
+            Self::Request { .. } => true,
+            Self::Notification { .. } | Self::Response => false,
+            Self::Batch { requests } => !requests.is_empty(),
+        }
+    }
+
+    /// Returns the id of a single request, to refuse it with.
+    #[must_use]
+    pub const fn request_id(&self) -> Option<&RequestId> {
+        if let Self::Request { id, .. } = self { Some(id) } else { None }
+    }
+}
+
+/// Checks the `MCP-Protocol-Version` header of a POST to a legacy session.
+///
+/// `version` and `id` are those of [`Post::Session`]; `negotiated` is the revision of the session.
+/// Without the header, the session's revision applies.
+///
+/// # Errors
+/// Returns a 400 refusal if the header names another revision than the negotiated one.
+// HTTP-36: the header names the negotiated revision.
+pub fn check_version(
+    version: Option<Revision>,
+    negotiated: Option<Revision>,
+    id: Option<&RequestId>,
+) -> Result<(), Refusal> {
+    match (version, negotiated) {
+        (Some(version), Some(negotiated)) if version != negotiated => {
+            let why = format!("`MCP-Protocol-Version` must be {negotiated}, as negotiated");
+            let error = ErrorObject::new(code::INVALID_REQUEST, why);
+            Err(Refusal::with_error(400, Some(negotiated), id, &error))
+        }
+        _ => Ok(()),
+    }
 }
 
 impl PostHead {
@@ -230,13 +274,13 @@ impl PostHead {
                 let revision = checks
                     .check_request(method, params)
                     .map_err(|(status, error)| self.refuse(status, Some(id), &error))?;
-                Ok(Post::Modern { revision, message: request(id, &method.text) })
+                Ok(Post::Modern { revision, message: request(id, method) })
             }
             Message::Notification { method, params } => {
                 let revision = checks
                     .check_notification(method, params)
                     .map_err(|(status, error)| self.refuse(status, None, &error))?;
-                Ok(Post::Modern { revision, message: notification(&method.text) })
+                Ok(Post::Modern { revision, message: notification(method) })
             }
             // HTTP-07, T-94: a modern client has no requests to respond to.
             Message::Response { .. } | Message::BrokenResponse { .. } | Message::OrphanError(_) => {
@@ -255,10 +299,10 @@ impl PostHead {
                 if method.id == Some(MethodId::Initialize) {
                     return Ok(Post::Initialize { id: id.clone() });
                 }
-                self.require_session(policy, Some(id), request(id, &method.text))
+                self.require_session(policy, Some(id), request(id, method))
             }
             Message::Notification { method, .. } => {
-                self.require_session(policy, None, notification(&method.text))
+                self.require_session(policy, None, notification(method))
             }
             Message::Response { .. } | Message::BrokenResponse { .. } | Message::OrphanError(_) => {
                 self.require_session(policy, None, PostedMessage::Response)
@@ -361,12 +405,12 @@ impl PostHead {
     }
 }
 
-fn request(id: &RequestId, method: &str) -> PostedMessage {
-    PostedMessage::Request { id: id.clone(), method: method.into() }
+fn request(id: &RequestId, method: &MethodName<'_>) -> PostedMessage {
+    PostedMessage::Request { id: id.clone(), method: method.to_method() }
 }
 
-fn notification(method: &str) -> PostedMessage {
-    PostedMessage::Notification { method: method.into() }
+fn notification(method: &MethodName<'_>) -> PostedMessage {
+    PostedMessage::Notification { method: method.to_method() }
 }
 
 /// Returns the id of a batch member with a method, if it is a request.

@@ -18,10 +18,7 @@ use crate::rpc::{ErrorObject, Params, RequestId};
 use crate::schema::{Capabilities, Decode, Implementation, Level, key};
 use crate::vocabulary::{Identity, InputResponses, Peer};
 
-/// A cache of the parsed `_meta` of the latest modern request.
-///
-/// A client usually sends an identical `_meta` in each request. The cache avoids parsing a repeated
-/// `_meta` again.
+/// A cache of the parsed `_meta` of the latest modern request, as most clients repeat theirs.
 ///
 /// Each connection has such a cache. Over HTTP, each modern request has its own connection. An HTTP
 /// server should therefore move the cache from one connection to the next; see
@@ -71,17 +68,14 @@ const META_BYTES_MAX: usize = 1024;
 
 impl ContextCache {
     /// Returns the latest context if this request carries identical bytes.
-    fn reuse(&self, params: &Params<'_>) -> Option<&CachedContext> {
+    fn reuse(&self, identity: &Arc<Identity>, params: &Params<'_>) -> Option<&CachedContext> {
         let meta = params.meta?;
-        // The cached text has no line breaks, so text with line breaks cannot be equal.
-        self.0.as_deref().filter(|last| last.meta.as_bytes() == meta && !params.line_breaks())
-    }
-
-    /// Returns whether the request carries a context, complete or not.
-    pub(crate) fn is_in(&self, params: &Params<'_>) -> bool {
-        self.reuse(params).is_some()
-            || params.meta_member(key::PROTOCOL_VERSION).is_some()
-            || params.meta_member(key::CLIENT_CAPABILITIES).is_some()
+        // The cached text has no line breaks. The cache may come from another configuration.
+        self.0.as_deref().filter(|last| {
+            last.meta.as_bytes() == meta
+                && !params.line_breaks()
+                && Arc::ptr_eq(&last.identity, identity)
+        })
     }
 
     /// Parses the context of a request, except its input responses.
@@ -94,9 +88,7 @@ impl ContextCache {
         frame: Frame<'_>,
         params: &Params<'_>,
     ) -> Result<RequestContext, ErrorObject> {
-        // The cache may come from a connection with other limits or revisions.
-        let is_ours = |last: &&CachedContext| Arc::ptr_eq(&last.identity, identity);
-        if let Some(last) = self.reuse(params).filter(is_ours) {
+        if let Some(last) = self.reuse(identity, params) {
             return Ok(RequestContext {
                 peer: Arc::clone(&last.peer),
                 log_level: last.log_level,
@@ -187,7 +179,7 @@ fn read_context(
     let peer = Peer {
         revision,
         info: info.unwrap_or_else(|| Implementation::new("", "")),
-        capabilities: Capabilities::declared(&capabilities, Side::Client, revision),
+        capabilities: Capabilities::declared(capabilities, Side::Client, revision),
         instructions: None,
     };
     Ok((Arc::new(peer), log_level))

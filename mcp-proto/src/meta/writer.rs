@@ -31,7 +31,7 @@ impl MetaWriter {
     /// Creates the writer for `revision`.
     pub(crate) fn new(me: &Identity, side: Side, revision: Revision) -> Self {
         let mut capabilities = Vec::new();
-        me.capabilities.write(&mut capabilities, side, revision);
+        me.declared_in(revision).write(&mut capabilities, side, revision);
         let mut info = Vec::new();
         let has_info = me.sends_info && me.info.encode(revision, &mut info).is_ok();
         Self {
@@ -67,12 +67,17 @@ impl MetaWriter {
     }
 
     /// Adds the required members to the result in `out[start..]`. A value other than an object is
-    /// left unchanged.
+    /// left unchanged. Returns whether the protocol defines the type of the result.
     // STL-05, STL-39, STL-40: server info, result type and cache members.
-    pub(crate) fn finish_result(&self, out: &mut Vec<u8>, start: usize, rule: Option<&MethodRule>) {
+    pub(crate) fn finish_result(
+        &self,
+        out: &mut Vec<u8>,
+        start: usize,
+        rule: Option<&MethodRule>,
+    ) -> bool {
         let object = out.get(start..).unwrap_or_default();
         if !object.starts_with(b"{") {
-            return;
+            return true;
         }
         let (mut meta, mut kind, mut ttl, mut scope, mut is_empty) =
             (None, None, false, false, true);
@@ -87,6 +92,7 @@ impl MetaWriter {
             }
         }
         let is_complete = kind.is_none_or(|kind| kind == b"\"complete\"");
+        let is_defined = is_complete || kind == Some(b"\"input_required\"");
         let is_cacheable = is_complete && rule.is_some_and(|rule| rule.cached_until.is_some());
         let info = self
             .info
@@ -118,6 +124,7 @@ impl MetaWriter {
             add(&[b"\"_meta\":{\"", key::SERVER_INFO.as_bytes(), b"\":", info, b"}"]);
         }
         out.push(b'}');
+        is_defined
     }
 }
 

@@ -115,6 +115,17 @@ impl Codec for Box<str> {
     }
 }
 
+impl Codec for (Box<str>, Box<str>) {
+    fn write(&self, out: &mut Vec<u8>) {
+        self.0.write(out);
+        self.1.write(out);
+    }
+
+    fn read(input: &mut &[u8]) -> Option<Self> {
+        Some((Codec::read(input)?, Codec::read(input)?))
+    }
+}
+
 impl Codec for Raw {
     fn write(&self, out: &mut Vec<u8>) {
         write_bytes(self.as_bytes(), out);
@@ -234,7 +245,7 @@ macro_rules! fields {
 
 fields!(CallOptions { progress, timeout, timeout_max, parent, bypass_cache });
 fields!(ErrorObject { code, message, data });
-fields!(Filter { tools, prompts, resources, uris });
+fields!(Filter { tools, prompts, resources, uris, elements });
 fields!(Progress { progress, total, message });
 
 #[cfg(test)]

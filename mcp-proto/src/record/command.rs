@@ -84,6 +84,13 @@ impl Codec for OwnedChange {
             }
             Self::Resources => out.push(2),
             Self::Tools => out.push(3),
+            Self::Extension { method, key, element, params } => {
+                out.push(4);
+                for text in [method, key, element] {
+                    text.write(out);
+                }
+                params.write(out);
+            }
         }
     }
 
@@ -93,6 +100,12 @@ impl Codec for OwnedChange {
             [1] => Codec::read(input).map(Self::Resource),
             [2] => Some(Self::Resources),
             [3] => Some(Self::Tools),
+            [4] => Some(Self::Extension {
+                method: Codec::read(input)?,
+                key: Codec::read(input)?,
+                element: Codec::read(input)?,
+                params: Codec::read(input)?,
+            }),
             _ => None,
         }
     }

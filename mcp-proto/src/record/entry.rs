@@ -15,8 +15,9 @@ use crate::time::Instant;
 /// The first bytes of every recording.
 const MAGIC: &[u8] = b"mcp-tape";
 
-/// The version of the format. Version 2 stores each payload once, as JSON text.
-const VERSION: u8 = 2;
+/// The version of the format. Version 2 stores each payload once, as JSON text, and version 3 the
+/// elements of filters.
+const VERSION: u8 = 3;
 
 /// The type of an entry.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

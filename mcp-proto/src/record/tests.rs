@@ -315,7 +315,7 @@ fn different_output_events_and_outcomes_are_detected() {
 
 #[test]
 fn other_formats_and_versions_are_rejected() {
-    for bytes in [&b""[..], b"mcp-tape", b"mcp-tape\x01s\x00", b"mcp-tape\x02x\x00", b"{}"] {
+    for bytes in [&b""[..], b"mcp-tape", b"mcp-tape\x02s\x00", b"mcp-tape\x03x\x00", b"{}"] {
         assert_eq!(Recording::read(bytes).unwrap_err(), InvalidRecording);
     }
 }

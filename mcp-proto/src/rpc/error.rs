@@ -1,6 +1,7 @@
 //! The error object of a JSON-RPC response.
 
 use alloc::boxed::Box;
+use alloc::vec::Vec;
 use core::fmt;
 
 use crate::error::code;
@@ -49,6 +50,31 @@ impl ErrorObject {
         Self::new(code::METHOD_NOT_FOUND, alloc::format!("method not found: {name}"))
     }
 
+    // LIF-34: the error data names the extension.
+    /// Creates an error for a request that needs an [extension](crate::Extension) which the peer
+    /// did not declare.
+    ///
+    /// ```
+    /// use mcp_proto::ErrorObject;
+    ///
+    /// let error = ErrorObject::missing_extension("com.example/whiteboard");
+    /// let data = r#"{"requiredCapabilities":{"extensions":{"com.example/whiteboard":{}}}}"#;
+    /// assert_eq!(error.data.unwrap().as_str(), data);
+    /// ```
+    #[must_use]
+    pub fn missing_extension(id: &str) -> Self {
+        let mut out = Vec::new();
+        let mut data = Object::begin(&mut out);
+        let mut required = Object::begin(data.key("requiredCapabilities"));
+        let mut extensions = Object::begin(required.key("extensions"));
+        extensions.raw(id, b"{}");
+        extensions.end();
+        required.end();
+        data.end();
+        let why = alloc::format!("the request needs the extension {id}, which was not declared");
+        Self::new(code::MISSING_CLIENT_CAPABILITY, why).with_data(Raw::from_written(out))
+    }
+
     /// Returns whether this is the error for a resource that does not exist.
     ///
     /// Up to 2025-11-25, its code is `-32002`; since 2026-07-28, it is `-32602`, and the `data` has
@@ -80,12 +106,12 @@ impl ErrorObject {
 
     /// Sets the error's `data` and returns the updated error.
     #[must_use]
-    pub fn with_data(mut self, data: Raw) -> Self {
-        self.data = Some(data);
+    pub fn with_data(mut self, data: impl Into<Raw>) -> Self {
+        self.data = Some(data.into());
         self
     }
 
-    pub(crate) fn write(&self, out: &mut alloc::vec::Vec<u8>) {
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
         let mut object = Object::begin(out);
         object.i64("code", self.code);
         object.str("message", &self.message);

@@ -1,5 +1,6 @@
 //! Capabilities of a client or server: a bit set of the known ones, and the declaration as JSON.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::decode::{Decode, DecodeError, Encode};
@@ -26,7 +27,15 @@ use crate::revision::{CAPABILITIES, Capability, CapabilityRule, Revision, Side};
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Capabilities {
     known: u64,
+    /// The declaration as received from the peer.
     raw: Option<Raw>,
+    /// Boxed: a peer has no such members outside of `raw`.
+    own: Option<Box<OwnMembers>>,
+}
+
+/// The open parts of capabilities that were built locally.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+struct OwnMembers {
     experimental: Option<Raw>,
     extensions: ExtraMembers,
 }
@@ -54,26 +63,30 @@ impl Capabilities {
 
     /// Sets the `experimental` member. A value that is not an object removes the member.
     #[must_use]
-    pub fn with_experimental(mut self, experimental: Raw) -> Self {
-        self.experimental = experimental.is_object().then_some(experimental);
-        self
-    }
-
-    /// Adds the extension named `id` with its `settings`, a JSON object. (since 2026-07-28)
-    ///
-    /// `id` must be a valid name with a prefix, such as `com.example/name`, and `settings` must be
-    /// an object; otherwise the call has no effect. The extension is declared only to peers whose
-    /// revision supports extensions.
-    // CAP-17: extension ids have a prefix.
-    #[must_use]
-    pub fn with_extension(mut self, id: &str, settings: Raw) -> Self {
-        if Meta::is_key(id) && id.contains('/') && settings.is_object() {
-            self.extensions.set(id, settings);
+    pub fn with_experimental(mut self, experimental: impl Into<Raw>) -> Self {
+        let experimental = Some(experimental.into()).filter(Raw::is_object);
+        if experimental.is_some() || self.own.is_some() {
+            self.own.get_or_insert_default().experimental = experimental;
         }
         self
     }
 
-    /// Returns the settings of extension `id`, or `None` if it is not declared. (since 2026-07-28)
+    /// Adds the extension named `id` with its `settings`, a JSON object.
+    ///
+    /// `id` must be a valid name with a prefix, such as `com.example/name`, and `settings` must be
+    /// an object; otherwise the call has no effect. The extension is declared in every revision.
+    /// To add methods or result types as well, declare an [`Extension`](crate::Extension).
+    // CAP-17: extension ids have a prefix.
+    #[must_use]
+    pub fn with_extension(mut self, id: &str, settings: impl Into<Raw>) -> Self {
+        let settings = settings.into();
+        if Meta::is_key(id) && id.contains('/') && settings.is_object() {
+            self.own.get_or_insert_default().extensions.set(id, settings);
+        }
+        self
+    }
+
+    /// Returns the settings of extension `id`, or `None` if it is not declared.
     #[must_use]
     pub fn extension(&self, id: &str) -> Option<Raw> {
         match &self.raw {
@@ -81,14 +94,8 @@ impl Capabilities {
                 .member("extensions")?
                 .member(id)
                 .filter(|settings| is_declaring(settings.as_bytes())),
-            None => self.extensions.get(id).cloned(),
+            None => self.own.as_ref()?.extensions.get(id).cloned(),
         }
-    }
-
-    /// Returns whether an extension in `ours` is also declared by this peer.
-    // LIF-34, STL-48: an extension applies only if both sides declare it.
-    pub(crate) fn shares_extension(&self, ours: &Self) -> bool {
-        ours.extensions.iter().any(|(id, _)| self.extension(id).is_some())
     }
 
     /// Returns whether all of `others` are declared.
@@ -115,7 +122,7 @@ impl Capabilities {
     ///
     /// If `raw` is not an object, no capability is declared.
     #[must_use]
-    pub fn declared(raw: &Raw, side: Side, revision: Revision) -> Self {
+    pub fn declared(raw: Raw, side: Side, revision: Revision) -> Self {
         let mut known = 0;
         for rule in recognized_rules(side, revision) {
             let mut at = Some(raw.as_bytes());
@@ -136,7 +143,7 @@ impl Capabilities {
         if modeless && recognized_rules(side, revision).any(|rule| bit(rule.capability) == forms) {
             known |= forms;
         }
-        Self { known, raw: Some(raw.clone()), ..Self::default() }
+        Self { known, raw: Some(raw), own: None }
     }
 
     /// Interprets decoded capabilities as those that `side` declared under `revision`.
@@ -146,7 +153,10 @@ impl Capabilities {
     /// Capabilities built locally are returned unchanged.
     #[must_use]
     pub fn reinterpret(&self, side: Side, revision: Revision) -> Self {
-        self.raw.as_ref().map_or_else(|| self.clone(), |raw| Self::declared(raw, side, revision))
+        match &self.raw {
+            Some(raw) => Self::declared(raw.clone(), side, revision),
+            None => self.clone(),
+        }
     }
 
     /// Returns whether `side` declares `capability` in a handshake of `revision`.
@@ -180,13 +190,15 @@ impl Capabilities {
         let declared: Vec<&CapabilityRule> =
             rules.filter(|rule| self.has(rule.capability)).collect();
         let mut object = Object::begin(out);
-        if let Some(experimental) = &self.experimental {
+        let own = self.own.as_deref();
+        if let Some(experimental) = own.and_then(|own| own.experimental.as_ref()) {
             object.raw("experimental", experimental.as_bytes());
         }
         write_level(&mut object, &declared, 0, revision);
-        if revision.rules().extensions && !self.extensions.is_empty() {
+        // SEP-2133: also in `initialize`, whose capabilities are an open set.
+        if let Some(own) = own.filter(|own| !own.extensions.is_empty()) {
             let mut extensions = Object::begin(object.key("extensions"));
-            self.extensions.write(&mut extensions, |_| false);
+            own.extensions.write(&mut extensions, |_| false);
             extensions.end();
         }
         object.end();

@@ -3,6 +3,7 @@
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::{self, Vec};
+use core::fmt;
 use core::ops::{Deref, DerefMut};
 use core::slice;
 
@@ -245,13 +246,8 @@ impl From<Raw> for AnyObject {
 
 impl From<serde_json::Value> for AnyObject {
     fn from(value: serde_json::Value) -> Self {
-        Self(raw_of(&value))
+        Self(value.into())
     }
-}
-
-/// Serializes a value, which cannot fail: its keys are strings.
-pub(super) fn raw_of(value: &serde_json::Value) -> Raw {
-    Raw::new(value).unwrap_or_else(|_| Raw::empty_object())
 }
 
 impl Encode for AnyObject {
@@ -283,6 +279,16 @@ impl<T> OrUnknown<T> {
     /// Returns the value if it matches `T`, or `None` for any other JSON value.
     pub const fn known(&self) -> Option<&T> {
         if let Self::Known(value) = self { Some(value) } else { None }
+    }
+}
+
+/// Formats a value that matches `T` as `T`, and any other value as JSON.
+impl<T: fmt::Display> fmt::Display for OrUnknown<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Known(value) => value.fmt(f),
+            Self::Unknown(raw) => raw.fmt(f),
+        }
     }
 }
 

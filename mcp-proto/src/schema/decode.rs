@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::error::Unencodable;
 use crate::json::{
@@ -129,21 +130,42 @@ impl Encode for Raw {
     }
 }
 
+impl Encode for serde_json::Value {
+    fn encode(&self, _: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
+        out.extend_from_slice(Raw::new(self)?.as_bytes());
+        Ok(())
+    }
+}
+
+/// A value can be passed wherever a [`Raw`] is taken.
+impl From<serde_json::Value> for Raw {
+    fn from(value: serde_json::Value) -> Self {
+        // Cannot fail: the keys are strings.
+        Self::new(&value).unwrap_or_else(|_| Self::empty_object())
+    }
+}
+
 impl Decode for Raw {
     fn read(reader: &mut JsonReader<'_>) -> Result<Self, DecodeError> {
         Ok(reader.raw())
     }
 }
 
-/// A value of any `Serialize` type, encoded identically for every revision.
+/// A value of any type of `serde`, encoded identically for every revision.
+///
+/// Also decodes values of any `Deserialize` type.
 ///
 /// ```
-/// use mcp_proto::Revision;
-/// use mcp_proto::schema::{Encode, Serialized};
+/// use mcp_proto::schema::{Decode, Encode, Serialized};
+/// use mcp_proto::{Raw, Revision};
 ///
 /// let mut out = Vec::new();
 /// Serialized(&["a", "b"]).encode(Revision::V2025_11_25, &mut out).unwrap();
 /// assert_eq!(out, br#"["a","b"]"#);
+///
+/// let raw = Raw::from_text(r#"["a","b"]"#).unwrap();
+/// assert_eq!(Serialized::<Vec<String>>::decode(&raw).unwrap().0, ["a", "b"]);
+/// assert!(Serialized::<Vec<u8>>::decode(&raw).is_err());
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Serialized<T>(pub T);
@@ -152,6 +174,13 @@ impl<T: Serialize> Encode for Serialized<T> {
     fn encode(&self, _: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
         out.extend_from_slice(Raw::new(&self.0)?.as_bytes());
         Ok(())
+    }
+}
+
+impl<T: DeserializeOwned> Decode for Serialized<T> {
+    fn read(reader: &mut JsonReader<'_>) -> Result<Self, DecodeError> {
+        let error = DecodeError::expected("a value of the documented type", reader);
+        reader.raw().parse().map(Self).map_err(|_| error)
     }
 }
 

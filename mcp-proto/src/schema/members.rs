@@ -40,9 +40,9 @@ impl ExtraMembers {
     /// Sets the member `name` to `value` and moves the member to the end.
     ///
     /// Any previous value of the member is removed.
-    pub fn set(&mut self, name: &str, value: Raw) {
+    pub fn set(&mut self, name: &str, value: impl Into<Raw>) {
         self.remove(name);
-        self.0.push((name.into(), value));
+        self.0.push((name.into(), value.into()));
     }
 
     /// Removes the member `name` and returns its value, or `None` if it was absent.

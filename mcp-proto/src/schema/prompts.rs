@@ -124,6 +124,22 @@ object! {
 
 message!(ClientRequest "prompts/get": GetPrompt => GetPromptResult);
 
+impl GetPrompt {
+    /// Returns the value of the argument `name`; `None` if the request does not contain it.
+    ///
+    /// ```
+    /// use mcp_proto::schema::{GetPrompt, Map};
+    ///
+    /// let get = GetPrompt::new("plan").arguments(Map::new().with("city", "Oslo".to_owned()));
+    /// assert_eq!(get.argument("city"), Some("Oslo"));
+    /// assert_eq!(get.argument("days"), None);
+    /// ```
+    #[must_use]
+    pub fn argument(&self, name: &str) -> Option<&str> {
+        self.arguments.as_ref()?.get(name).map(String::as_str)
+    }
+}
+
 impl From<PromptMessage> for GetPromptResult {
     fn from(message: PromptMessage) -> Self {
         Self::new([message])

@@ -156,6 +156,19 @@ impl ResourceContents {
         self
     }
 
+    /// Returns the text of text contents, or `None` for binary contents.
+    ///
+    /// ```
+    /// use mcp_proto::schema::ResourceContents;
+    ///
+    /// assert_eq!(ResourceContents::text("note://1", "buy milk").as_text(), Some("buy milk"));
+    /// assert_eq!(ResourceContents::from_bytes("image://1", [137, 80]).as_text(), None);
+    /// ```
+    #[must_use]
+    pub fn as_text(&self) -> Option<&str> {
+        if let Self::Text(text) = self { Some(&text.text) } else { None }
+    }
+
     /// Returns the resource's URI.
     #[must_use]
     pub fn uri(&self) -> &str {

@@ -64,7 +64,8 @@ object! {
         /// Time of the last change, in ISO 8601.
         required last_updated_at: String = "lastUpdatedAt",
         /// How long the task is retained after its creation, in milliseconds; `None` if unlimited.
-        required ttl: Option<i64> = "ttl",
+        // Required, but the official Python SDK leaves out a `null`.
+        stamped ttl: Option<i64> = "ttl",
         /// Suggested polling interval, in milliseconds.
         optional poll_interval: i64 = "pollInterval",
         /// Protocol metadata (`_meta`).

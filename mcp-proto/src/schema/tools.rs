@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::ops::Deref;
 
 use super::common::{CacheScope, Icon, ResultType};
-use super::containers::{AnyObject, List, raw_of};
+use super::containers::{AnyObject, List};
 use super::content::Content;
 use super::decode::{Decode, DecodeError, Encode};
 use super::macros::{message, object, string_enum};
@@ -134,6 +134,26 @@ object! {
 
 message!(ClientRequest "tools/call": CallTool => CallToolResult);
 
+impl CallTool {
+    /// Returns the argument `name`; `None` if the call does not contain it.
+    ///
+    /// Scans the arguments at each call. To read several arguments, deserialize them at once, with
+    /// `arguments.parse::<T>()`.
+    ///
+    /// ```
+    /// use mcp_proto::schema::CallTool;
+    /// use serde_json::json;
+    ///
+    /// let call = CallTool::new("insert").arguments(json!({"text": "a"}));
+    /// assert_eq!(call.argument("text").unwrap().parse::<String>().unwrap(), "a");
+    /// assert_eq!(call.argument("line"), None);
+    /// ```
+    #[must_use]
+    pub fn argument(&self, name: &str) -> Option<Raw> {
+        self.arguments.as_ref()?.member(name)
+    }
+}
+
 object! {
     /// The result of a tool call, successful or not.
     ///
@@ -187,7 +207,7 @@ macro_rules! restricted_json {
 
         impl From<serde_json::Value> for $name {
             fn from(value: serde_json::Value) -> Self {
-                Self(raw_of(&value))
+                Self(value.into())
             }
         }
 

@@ -17,6 +17,15 @@ const NOW: u64 = 1_790_000_000;
 const LATER: u64 = NOW + 600;
 const PARAMS: &str = r#"{"name":"book","arguments":{"seats":2,"note":"a b"}}"#;
 
+/// Compiles only while the hash states that hold a key are wiped.
+#[test]
+fn keys_are_wiped_from_memory() {
+    use sha2::digest::zeroize::ZeroizeOnDrop;
+
+    fn is_wiped<T: ZeroizeOnDrop>() {}
+    is_wiped::<Sha256>();
+}
+
 fn seal() -> Seal {
     Seal::new(&key(0, 32)).unwrap()
 }

@@ -3,6 +3,7 @@
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use crate::extension::{Extension, ExtensionError, Extensions};
 use crate::limits::Limits;
 use crate::meta::MetaWriter;
 use crate::revision::{Revision, Side};
@@ -39,6 +40,7 @@ impl Config {
             instructions: None,
             revisions: Revision::ALL.to_vec(),
             served_methods: Vec::new(),
+            extensions: Extensions::default(),
             decides_subscriptions: false,
             limits: Limits::default(),
             policy: ViolationPolicy::Reply,
@@ -105,17 +107,32 @@ impl Config {
         self.with(|identity| identity.served_methods.push(method.into()))
     }
 
+    // LIF-34, CAP-17: an extension is used only if both sides declare it.
+    /// Declares an extension, and adds its methods and result types.
+    ///
+    /// Requests of clients that declare the extension are then delivered instead of being refused.
+    /// Declare at most [`Extension::COUNT_MAX`] extensions.
+    ///
+    /// # Errors
+    /// Fails if the extension is invalid, or contradicts the protocol or another extension.
+    pub fn extension(mut self, extension: Extension) -> Result<Self, ExtensionError> {
+        Arc::make_mut(&mut self.identity).extensions.add(extension)?;
+        Ok(self.with(|_| {}))
+    }
+
     /// Lets the application decide on subscriptions to resources.
     ///
     /// A subscription is then delivered as an [`Event::Request`]. A legacy client sends
     /// `resources/subscribe`. A modern client sends `subscriptions/listen`, which is delivered only
-    /// if the client requests resources.
+    /// if the client requests resources, or elements of a [listen
+    /// key](crate::Extension::listen_key).
     /// [`Request::subscribed_uris`](crate::Request::subscribed_uris) returns the requested
     /// resources.
     ///
     /// - [`Server::respond`] with an empty object accepts all requested resources.
     /// - [`Server::respond`] with a result like `schema::SubscriptionsAcknowledged` accepts only
-    ///   the resources in the result's member `notifications.resourceSubscriptions`.
+    ///   the resources in the result's member `notifications.resourceSubscriptions`, and only the
+    ///   elements in the members of `notifications` that extensions define.
     /// - [`Server::respond_error`] refuses the subscription.
     ///
     /// The client receives the response that its revision defines.
@@ -154,6 +171,12 @@ impl Config {
     /// Returns the methods added with [`serve_method`](Self::serve_method).
     pub fn served_methods(&self) -> impl Iterator<Item = &str> {
         self.identity.served_methods.iter().map(|method| &**method)
+    }
+
+    /// Returns the declared extensions.
+    #[allow(dead_code, reason = "used only by HTTP")]
+    pub(crate) fn extensions(&self) -> &Extensions {
+        &self.identity.extensions
     }
 
     /// Returns the limits of each connection.

@@ -113,7 +113,7 @@ impl Event {
             vocabulary::Event::Violation(violation) => Self::Violation(violation),
             vocabulary::Event::Unwatched { uri, principal } => Self::Unwatched { uri, principal },
             vocabulary::Event::Watched { uri, principal } => Self::Watched { uri, principal },
-            vocabulary::Event::Subscribed { .. } => return None,
+            vocabulary::Event::LateTask(_) | vocabulary::Event::Subscribed { .. } => return None,
         })
     }
 }

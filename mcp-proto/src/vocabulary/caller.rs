@@ -15,7 +15,8 @@ use crate::json::write_str;
 /// it is not a secret: never use a token as an id.
 ///
 /// For a client with a token, use the issuer and the subject of the token, with
-/// [`of_issuer`](Self::of_issuer). A subject alone is unique only among the subjects of its issuer.
+/// [`of_issuer`](Self::of_issuer), or [`of_client`](Self::of_client) if it belongs to no user. A
+/// subject alone is unique only among the subjects of its issuer.
 ///
 /// ```
 /// use mcp_proto::Principal;
@@ -41,21 +42,48 @@ impl Principal {
 
     /// Creates the principal with this subject at this issuer. Returns `None` if either is empty.
     ///
-    /// For a JSON Web Token, pass its verified claims `iss` and `sub`.
+    /// For a JSON Web Token, pass its verified claims `iss` and `sub`. For a token without `sub`,
+    /// which belongs to a client only, see [`of_client`](Self::of_client).
     ///
     /// The id of the principal is a JSON array of both texts: different pairs have different ids. A
     /// server that also uses [`new`](Self::new) must not pass it an id that a client could choose
     /// to look like such an array.
     #[must_use]
     pub fn of_issuer(issuer: &str, subject: &str) -> Option<Self> {
-        if issuer.is_empty() || subject.is_empty() {
+        Self::of_pair(issuer, b",", subject)
+    }
+
+    /// Creates the principal of a client that acts for itself, with this client id at this issuer.
+    /// Returns `None` if either is empty.
+    ///
+    /// For a token that belongs to no user (client credentials), pass its verified claims `iss` and
+    /// `client_id`. The principal differs from those of all users, also of a user whose subject
+    /// equals the id of the client. If the token has a `sub`, use [`of_issuer`](Self::of_issuer),
+    /// although that may be the client, too.
+    ///
+    /// ```
+    /// use mcp_proto::Principal;
+    ///
+    /// let client = Principal::of_client("https://id.example.com", "backup").unwrap();
+    /// assert_eq!(client.id(), r#"["https://id.example.com",null,"backup"]"#);
+    /// assert_ne!(Some(client), Principal::of_issuer("https://id.example.com", "backup"));
+    /// ```
+    // AUT-74: a session of a client is not one of the user with its name.
+    #[must_use]
+    pub fn of_client(issuer: &str, client_id: &str) -> Option<Self> {
+        Self::of_pair(issuer, b",null,", client_id)
+    }
+
+    fn of_pair(issuer: &str, between: &[u8], name: &str) -> Option<Self> {
+        if issuer.is_empty() || name.is_empty() {
             return None;
         }
-        let mut id = Vec::with_capacity(issuer.len() + subject.len() + "[\"\",\"\"]".len());
+        let quotes = "[\"\"\"\"]".len();
+        let mut id = Vec::with_capacity(issuer.len() + between.len() + name.len() + quotes);
         id.push(b'[');
         write_str(&mut id, issuer);
-        id.push(b',');
-        write_str(&mut id, subject);
+        id.extend_from_slice(between);
+        write_str(&mut id, name);
         id.push(b']');
         String::from_utf8(id).ok().and_then(Self::new)
     }
@@ -168,12 +196,26 @@ mod tests {
         }
     }
 
+    // AUT-74
+    #[test]
+    fn a_client_is_no_user_and_no_client_of_another_issuer() {
+        let names = ["x", "null", "x\",null,\"y", "\",\"x", "y"];
+        let issuers = ["https://i", "https://j", "https://i\",null,\"x"];
+        let mut principals = alloc::collections::BTreeSet::new();
+        for (issuer, name) in issuers.iter().flat_map(|issuer| names.map(|name| (issuer, name))) {
+            assert!(principals.insert(Principal::of_issuer(issuer, name).unwrap()));
+            assert!(principals.insert(Principal::of_client(issuer, name).unwrap()));
+        }
+        assert_eq!(principals.len(), 2 * names.len() * issuers.len());
+    }
+
     #[test]
     fn no_principal_is_without_an_id() {
         assert_eq!(Principal::new(""), None);
         assert_eq!(Principal::new(String::new()), None);
         for (issuer, subject) in [("", ""), ("a", ""), ("", "a")] {
             assert_eq!(Principal::of_issuer(issuer, subject), None);
+            assert_eq!(Principal::of_client(issuer, subject), None);
         }
     }
 

@@ -16,6 +16,7 @@ pub(crate) enum Event {
     Closed(CloseReason),
     Completed { call: CallId, outcome: Result<Raw, CallError> },
     Subscribed { call: CallId, filter: Filter },
+    LateTask(Raw),
     Notification { call: Option<CallId>, method: Method, params: Option<Raw> },
     Progress { call: CallId, progress: Progress },
     Ready(Arc<Peer>),
@@ -32,7 +33,9 @@ impl Event {
         let raw = |raw: &Option<Raw>| raw.as_ref().map_or(0, |raw| raw.as_bytes().len());
         match self {
             Self::Closed(_) | Self::Ready(_) => 0,
-            Self::Completed { outcome: Ok(result), .. } => result.as_bytes().len(),
+            Self::Completed { outcome: Ok(result), .. } | Self::LateTask(result) => {
+                result.as_bytes().len()
+            }
             Self::Completed { outcome: Err(CallError::Refused(error)), .. } => {
                 error.message.len() + raw(&error.data)
             }

@@ -4,10 +4,12 @@ use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
-use crate::json::{Array, Object, elements, find, unescape, write_str};
+use crate::extension::Extensions;
+use crate::json::{Array, Object, Raw, elements, find, unescape, write_str};
 use crate::method::MethodId;
-use crate::revision::Capability;
+use crate::revision::{Capability, Revision};
 use crate::schema::Capabilities;
+use crate::vocabulary::uri::normalize;
 
 /// A selection of changes that a client subscribes to, or that a server has agreed to report.
 ///
@@ -37,13 +39,24 @@ pub struct Filter {
     /// A URI also covers its sub-resources. The number of URIs is limited to
     /// [`Limits::subscription_uris_max`](crate::Limits::subscription_uris_max).
     pub uris: Vec<Box<str>>,
+    /// The selected elements of the [listen keys](crate::Extension::listen_key) of extensions, each
+    /// with its key. Default: none.
+    ///
+    /// Elements count towards [`Limits::subscription_uris_max`](crate::Limits) like resources.
+    pub elements: Vec<(Box<str>, Box<str>)>,
 }
 
 impl Filter {
     /// Creates a filter that selects no changes.
     #[must_use]
     pub const fn new() -> Self {
-        Self { tools: false, prompts: false, resources: false, uris: Vec::new() }
+        Self {
+            tools: false,
+            prompts: false,
+            resources: false,
+            uris: Vec::new(),
+            elements: Vec::new(),
+        }
     }
 
     /// Selects changes to the list of tools.
@@ -74,6 +87,22 @@ impl Filter {
         self
     }
 
+    /// Selects an element of a [listen key](crate::Extension::listen_key) of an extension.
+    ///
+    /// A server that lacks the extension does not receive the element. In a legacy session, the
+    /// client receives the notifications of all elements without a subscription.
+    ///
+    /// ```
+    /// use mcp_proto::Filter;
+    ///
+    /// let filter = Filter::new().element("boards", "b1").element("boards", "b2");
+    /// ```
+    #[must_use]
+    pub fn element(mut self, key: impl Into<Box<str>>, element: impl Into<Box<str>>) -> Self {
+        self.elements.push((key.into(), element.into()));
+        self
+    }
+
     /// Returns the part that a server with these capabilities supports.
     // STL-30: the server acknowledges the supported part.
     pub(crate) fn offered_by(&self, capabilities: &Capabilities) -> Self {
@@ -86,6 +115,7 @@ impl Filter {
             } else {
                 Vec::new()
             },
+            elements: self.elements.clone(),
         }
     }
 
@@ -96,11 +126,15 @@ impl Filter {
         let mut names: BTreeSet<&str> = asked.uris.iter().map(|uri| &**uri).collect();
         self.uris.retain(|uri| names.remove(&**uri));
         self.uris.shrink_to_fit();
+        let mut elements: BTreeSet<_> = asked.elements.iter().collect();
+        self.elements.retain(|element| elements.remove(element));
+        self.elements.shrink_to_fit();
         Self {
             tools: self.tools && asked.tools,
             prompts: self.prompts && asked.prompts,
             resources: self.resources && asked.resources,
             uris: self.uris,
+            elements: self.elements,
         }
     }
 
@@ -120,9 +154,24 @@ impl Filter {
         self.uris.iter().any(|named| is_within_resource(named, uri))
     }
 
-    /// Returns the total length of all URIs in bytes.
+    /// Returns whether the filter selects an element of a listen key.
+    fn matches_element(&self, key: &str, element: &str) -> bool {
+        self.elements.iter().any(|(its, it)| **its == *key && **it == *element)
+    }
+
+    /// Returns the number of all URIs and elements.
+    pub(crate) fn len(&self) -> usize {
+        self.uris.len() + self.elements.len()
+    }
+
+    /// Returns the total length of all URIs and elements in bytes.
     pub(crate) fn bytes(&self) -> usize {
-        self.uris.iter().map(|uri| uri.len()).sum()
+        self.uris.iter().map(|uri| uri.len()).sum::<usize>() + self.elements_bytes()
+    }
+
+    /// Returns the total length of all elements and their keys in bytes.
+    pub(crate) fn elements_bytes(&self) -> usize {
+        self.elements.iter().map(|(key, element)| key.len() + element.len()).sum()
     }
 
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
@@ -143,7 +192,43 @@ impl Filter {
             }
             uris.end();
         }
+        self.write_elements(&mut filter);
         filter.end();
+    }
+
+    fn write_elements(&self, filter: &mut Object<'_>) {
+        let mut sorted: Vec<&(Box<str>, Box<str>)> = self.elements.iter().collect();
+        sorted.sort_unstable();
+        for of_key in sorted.chunk_by(|one, other| one.0 == other.0) {
+            let Some((key, _)) = of_key.first() else { continue };
+            let mut elements = Array::begin(filter.key(key));
+            for (_, element) in of_key {
+                write_str(elements.next(), element);
+            }
+            elements.end();
+        }
+    }
+
+    /// Adds the elements of the listen keys that `extensions` have in `revision`. Returns `None`
+    /// and reads at most `elements_max + 1` elements under the conditions of [`read`](Self::read).
+    pub(crate) fn with_elements(
+        mut self,
+        filter: &[u8],
+        elements_max: usize,
+        extensions: &Extensions,
+        revision: Revision,
+    ) -> Option<Self> {
+        for (_, key) in extensions.listen_keys(revision) {
+            let Some(list) = find(filter, key).filter(|list| *list != b"null") else { continue };
+            if !list.starts_with(b"[") {
+                return None;
+            }
+            let left = elements_max.saturating_add(1).saturating_sub(self.elements.len());
+            for element in elements(list).take(left) {
+                self.elements.push((key.into(), unescape(element)?.into()));
+            }
+        }
+        Some(self)
     }
 
     /// Parses a filter. Returns `None` if a member has the wrong type; ignores unknown members.
@@ -168,13 +253,16 @@ impl Filter {
                 .take(uris_max.saturating_add(1))
                 .map(|uri| unescape(uri).map(Into::into))
                 .collect::<Option<_>>()?,
+            elements: Vec::new(),
         })
     }
 }
 
-/// Returns whether `uri` is the resource `parent` or one of its sub-resources.
+/// Returns whether `uri` is the resource `parent` or one of its sub-resources, in any of their
+/// equivalent spellings.
 pub(crate) fn is_within_resource(parent: &str, uri: &str) -> bool {
-    uri.strip_prefix(parent).is_some_and(|rest| {
+    let (parent, uri) = (normalize(parent), normalize(uri));
+    uri.strip_prefix(&*parent).is_some_and(|rest| {
         rest.is_empty() || parent.ends_with('/') || rest.starts_with(['/', '?', '#'])
     })
 }
@@ -197,6 +285,20 @@ pub(crate) fn is_within_resource(parent: &str, uri: &str) -> bool {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Change<'a> {
+    /// A change that a notification of an [extension](crate::Extension) reports.
+    ///
+    /// The notification is sent to the subscriptions that select `element`, and to the client of a
+    /// legacy session that declared the extension.
+    Extension {
+        /// The method of the notification.
+        method: &'a str,
+        /// The [listen key](crate::Extension::listen_key).
+        key: &'a str,
+        /// The element of the key that changed.
+        element: &'a str,
+        /// The params, an object; `None` for no params.
+        params: Option<&'a Raw>,
+    },
     /// A change of the list of prompts.
     Prompts,
     /// A change of the resource with this URI.
@@ -208,29 +310,35 @@ pub enum Change<'a> {
 }
 
 impl Change<'_> {
-    pub(crate) const fn method(&self) -> MethodId {
-        match self {
+    /// Returns the method of the notification; `None` for one of an extension.
+    pub(crate) const fn method(&self) -> Option<MethodId> {
+        Some(match self {
+            Self::Extension { .. } => return None,
             Self::Prompts => MethodId::PromptsChanged,
             Self::Resource(_) => MethodId::ResourceUpdated,
             Self::Resources => MethodId::ResourcesChanged,
             Self::Tools => MethodId::ToolsChanged,
-        }
+        })
     }
 
-    pub(crate) const fn needs(&self) -> Capability {
-        match self {
+    /// Returns the capability that a server needs to report the change; `None` if it needs an
+    /// extension instead.
+    pub(crate) const fn needs(&self) -> Option<Capability> {
+        Some(match self {
+            Self::Extension { .. } => return None,
             Self::Prompts => Capability::PromptsListChanged,
             Self::Resource(_) => Capability::ResourcesSubscribe,
             Self::Resources => Capability::ResourcesListChanged,
             Self::Tools => Capability::ToolsListChanged,
-        }
+        })
     }
 
     /// Returns whether `filter` selects this change.
     pub(crate) fn matches(&self, filter: &Filter) -> bool {
         match self {
             Self::Resource(uri) => filter.matches_uri(uri),
-            other => filter.matches_list(other.method()),
+            Self::Extension { key, element, .. } => filter.matches_element(key, element),
+            other => other.method().is_some_and(|method| filter.matches_list(method)),
         }
     }
 }

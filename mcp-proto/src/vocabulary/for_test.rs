@@ -5,6 +5,7 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use crate::extension::Extensions;
 use crate::limits::Limits;
 use crate::revision::{CAPABILITIES, Revision, Side};
 use crate::rpc::{self, Message, Params};
@@ -21,6 +22,7 @@ impl Identity {
             instructions: None,
             revisions: revisions.to_vec(),
             served_methods: Vec::new(),
+            extensions: Extensions::default(),
             decides_subscriptions: false,
             limits,
             policy: ViolationPolicy::Ignore,

@@ -1,8 +1,10 @@
 //! The configuration of this side of a connection.
 
+use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
+use crate::extension::Extensions;
 use crate::limits::Limits;
 use crate::revision::{Era, Revision};
 use crate::schema::{Capabilities, Implementation};
@@ -19,6 +21,7 @@ pub(crate) struct Identity {
     pub(crate) revisions: Vec<Revision>,
     /// Methods that no revision defines but the application serves.
     pub(crate) served_methods: Vec<Box<str>>,
+    pub(crate) extensions: Extensions,
     // SEC-02: the application may refuse subscriptions.
     /// Server: whether the application decides on subscriptions to resources.
     pub(crate) decides_subscriptions: bool,
@@ -50,6 +53,15 @@ impl Identity {
     /// Returns whether the server is known in advance to be of `era`.
     pub(crate) fn expects(&self, era: Era) -> bool {
         self.expected_era == Some(era)
+    }
+
+    /// Returns the capabilities to declare in `revision`, with its extensions.
+    pub(crate) fn declared_in(&self, revision: Revision) -> Cow<'_, Capabilities> {
+        if self.extensions.is_empty() {
+            return Cow::Borrowed(&self.capabilities);
+        }
+        let base = self.capabilities.clone();
+        Cow::Owned(self.extensions.of(revision).fold(base, |all, it| it.declare(all)))
     }
 
     /// Returns whether the application serves `method`, which no revision defines.

@@ -63,6 +63,17 @@ impl fmt::Display for CallId {
 #[derive(Clone, Copy, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct IncomingId(pub(crate) u64);
 
+impl IncomingId {
+    /// Creates an id that no connection gives to a request.
+    ///
+    /// Use it for requests that reach the handlers of incoming requests by another way, such as the
+    /// input requests of a task.
+    #[must_use]
+    pub const fn reserved(number: u32) -> Self {
+        Self(u64::MAX - number as u64)
+    }
+}
+
 impl fmt::Debug for IncomingId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "request#{}", self.0)

@@ -3,11 +3,13 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
+#[cfg(feature = "schema")]
+use crate::error::Misuse;
 use crate::error::Unencodable;
 use crate::json::Raw;
 use crate::revision::Revision;
 #[cfg(feature = "schema")]
-use crate::schema::{CreateMessage, Elicit};
+use crate::schema::{AnyObject, CreateMessage, Elicit, InputRequest};
 use crate::schema::{Decode, DecodeError, Encode};
 
 /// An input request: something the server needs from the client to complete a request.
@@ -64,8 +66,28 @@ impl From<CreateMessage> for NeededInput {
 
 impl NeededInput {
     /// Creates an input request from a method name and `params`, which must be an object.
-    pub fn raw(method: impl Into<Box<str>>, params: Raw) -> Self {
-        Self::Raw(method.into(), Some(params))
+    pub fn raw(method: impl Into<Box<str>>, params: impl Into<Raw>) -> Self {
+        Self::Raw(method.into(), Some(params.into()))
+    }
+
+    /// Returns the request as `revision` encodes it, for example to ask for it in a
+    /// [task](crate::tasks).
+    ///
+    /// # Errors
+    /// Fails with [`Misuse::Unencodable`] if the params are no object, or cannot be encoded.
+    #[cfg(feature = "schema")]
+    pub fn to_request(&self, revision: Revision) -> Result<InputRequest, Misuse> {
+        let mut params = Vec::new();
+        self.write(revision, &mut params).map_err(|Unencodable| Misuse::Unencodable)?;
+        let mut request = InputRequest::new(self.method());
+        if !params.is_empty() {
+            let params = Raw::from_written(params);
+            if !params.is_object() {
+                return Err(Misuse::Unencodable);
+            }
+            request.params = Some(AnyObject(params));
+        }
+        Ok(request)
     }
 
     pub(crate) fn method(&self) -> &str {

@@ -13,6 +13,8 @@ mod input;
 mod outcome;
 mod outgoing;
 mod peer;
+mod request;
+pub(crate) mod uri;
 mod violation;
 
 pub use call_options::CallOptions;
@@ -26,6 +28,7 @@ pub use ids::{CallId, IncomingId, StreamId};
 pub use input::{InputResponses, NeededInput};
 pub use outcome::{CallError, CloseReason, Fault, Progress};
 pub use outgoing::{Outgoing, OutgoingKind, Route};
+pub use peer::Peer;
 pub(crate) use peer::identity_cost;
-pub use peer::{Context, Peer, Request};
+pub use request::{Context, Request};
 pub use violation::{Violation, ViolationKind, ViolationPolicy};

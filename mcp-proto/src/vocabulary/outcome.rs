@@ -73,6 +73,11 @@ pub enum CallError {
     /// [`Limits`](crate::Limits) sets the defaults.
     // TMO-13: a timeout cancels the request.
     TimedOut,
+    /// The server requires authorization, and the client did not obtain it. Holds the reason.
+    ///
+    /// Occurs over HTTP if the client waits for credentials; otherwise, such a request fails with
+    /// [`Http`](Self::Http).
+    Unauthorized(Box<str>),
     /// The request was not sent: no HTTP connection could be established. Retrying is safe.
     Unsent,
     /// The peer required input, and this side answered with an error. The call is not retried.
@@ -118,6 +123,7 @@ impl fmt::Display for CallError {
             Self::InputRefused(error) => {
                 write!(f, "the input that the peer required was refused: {error}")
             }
+            Self::Unauthorized(why) => write!(f, "the client is not authorized: {why}"),
             Self::Unsent => {
                 f.write_str("the server could not be reached, the request was not sent")
             }
@@ -187,8 +193,8 @@ pub enum Fault {
     TooManyViolations,
     /// The request that opens the connection failed over HTTP. Holds the error of the request.
     ///
-    /// The error is [`CallError::Unsent`], [`CallError::Lost`], [`CallError::Http`] or
-    /// [`CallError::Redirected`].
+    /// The error is [`CallError::Unsent`], [`CallError::Lost`], [`CallError::Http`],
+    /// [`CallError::Redirected`] or [`CallError::Unauthorized`].
     // T-72: an unsuccessful status ends the handshake.
     Unreachable(CallError),
     /// The peer left [`Limits::pings_missed_max`](crate::Limits::pings_missed_max) consecutive

@@ -9,8 +9,15 @@ use std::collections::BTreeMap;
 const ROOM_LINES_MAX: usize = 2_500;
 
 /// The rooms with a budget of their own; `None` for rooms that are reported only.
-const ROOMS: &[(&str, Option<usize>)] =
-    &[("catalog", Some(2_650)), ("connection", Some(6_550)), ("http", None), ("schema", None)];
+const ROOMS: &[(&str, Option<usize>)] = &[
+    ("auth", None),
+    ("catalog", Some(2_850)),
+    ("connection", Some(6_970)),
+    ("http", None),
+    ("schema", None),
+    // Two machines, of receivers and requestors, with their stored forms.
+    ("tasks", Some(3_200)),
+];
 
 /// The connection and the rooms that hold its machinery, which share a budget. DESIGN §9 plans
 /// 10,000 lines for them; this is what was reached so far, with about a fifth of documentation.
@@ -29,7 +36,7 @@ const CONNECTION: &[&str] = &[
     "vocabulary",
     "wire",
 ];
-const CONNECTION_LINES_MAX: usize = 14_900;
+const CONNECTION_LINES_MAX: usize = 15_730;
 
 /// The rooms behind features for tests and recordings.
 const OPTIONAL: &[&str] = &["record", "testing"];
@@ -113,20 +120,20 @@ mod tests {
     #[test]
     fn each_budget_is_held() {
         assert_eq!(
-            over_budget(&sizes(&[("connection", 6_550), ("json", 2_500), ("schema", 9_000)])),
+            over_budget(&sizes(&[("connection", 6_970), ("json", 2_500), ("schema", 9_000)])),
             []
         );
         for (rooms, place) in [
             (vec![("json", 2_501)], "json".to_owned()),
             (vec![("session", 2_501)], "session".to_owned()),
-            (vec![("connection", 6_551)], "connection".to_owned()),
+            (vec![("connection", 6_971)], "connection".to_owned()),
             (
                 vec![
-                    ("connection", 6_550),
+                    ("connection", 6_970),
                     ("json", 2_500),
                     ("rpc", 2_500),
                     ("wire", 2_500),
-                    ("meta", 851),
+                    ("meta", 1_261),
                 ],
                 CONNECTION.join(" + "),
             ),

@@ -17,6 +17,8 @@ pub const KNOWN: &[(&str, usize)] = &[
     ("Connection", 2),
     ("Pending", 2),
     ("Subscription", 2),
+    ("TaskCall", 2),
+    ("TaskHandle", 2),
     // A state machine of the core, and the builder of the adapters that drives it.
     ("Client", 2),
     ("Server", 2),

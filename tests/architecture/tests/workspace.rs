@@ -147,6 +147,26 @@ fn each_requirement_is_enforced_and_tested_or_has_a_reason() {
 }
 
 #[test]
+fn each_trap_of_authorization_has_a_test() {
+    let path = "tests/TRAPS.md";
+    let list = fs::read_to_string(workspace().join(path)).expect("the list is readable");
+    let files = read(sources::ALL);
+    let rows: Vec<Vec<&str>> = list
+        .lines()
+        .filter(|line| line.starts_with("| A-"))
+        .map(|line| line.split(" | ").collect())
+        .collect();
+    assert_eq!(rows.len(), 38, "{path} has all traps");
+    for (n, row) in rows.iter().enumerate() {
+        assert_eq!(row.first().copied(), Some(&*format!("| A-{:02}", n + 1)), "in order");
+        let name = row.last().and_then(|cell| cell.split('`').nth(1)).unwrap_or_default();
+        let head = format!("fn {name}");
+        let exists = !name.is_empty() && files.iter().any(|file| file.text.contains(&head));
+        assert!(exists, "{path}: there is no test {name:?}");
+    }
+}
+
+#[test]
 fn the_dependency_trees_stay_small() {
     let tree = ["tree", "-e", "normal", "--prefix", "none", "-p"];
     let core = succeed(&[&tree[..], &["mcp-proto", "--no-default-features"]].concat());
@@ -164,6 +184,15 @@ fn the_dependency_trees_stay_small() {
         "x86_64-unknown-linux-gnu",
     ];
     let sealing = succeed(&[&tree[..], &sealing].concat());
+    let authorizing = [
+        "mcp-proto",
+        "--no-default-features",
+        "--features",
+        "auth",
+        "--target",
+        "x86_64-unknown-linux-gnu",
+    ];
+    let authorizing = succeed(&[&tree[..], &authorizing].concat());
     let proving = ["mcp-proto", "--no-default-features", "--features", "record,testing"];
     let proving = succeed(&[&tree[..], &proving].concat());
     let adapter = |name, features: &[&str]| succeed(&[&tree[..], &[name], features].concat());
@@ -172,14 +201,15 @@ fn the_dependency_trees_stay_small() {
         dependencies::over_budget("mcp-proto", &core, 15),
         dependencies::over_budget("mcp-proto with `http`", &http, 15),
         dependencies::over_budget("mcp-proto with `http-types`", &http_types, 15),
-        dependencies::over_budget("mcp-proto with `seal`", &sealing, 20),
+        dependencies::over_budget("mcp-proto with `seal`", &sealing, 21),
+        dependencies::over_budget("mcp-proto with `auth`", &authorizing, 20),
         dependencies::over_budget("mcp-proto with `record` and `testing`", &proving, 15),
-        dependencies::over_budget("bare mcp-blocking", &adapter("mcp-blocking", &bare), 23),
+        dependencies::over_budget("bare mcp-blocking", &adapter("mcp-blocking", &bare), 24),
         dependencies::over_budget("bare mcp-smol", &adapter("mcp-smol", &bare), 46),
         dependencies::over_budget("bare mcp-tokio", &adapter("mcp-tokio", &bare), 34),
         // By default with `schemars`, whose macros need most of the difference.
-        dependencies::over_budget("mcp-blocking", &adapter("mcp-blocking", &[]), 33),
-        dependencies::over_budget("mcp-smol", &adapter("mcp-smol", &[]), 55),
+        dependencies::over_budget("mcp-blocking", &adapter("mcp-blocking", &[]), 34),
+        dependencies::over_budget("mcp-smol", &adapter("mcp-smol", &[]), 56),
         dependencies::over_budget("mcp-tokio", &adapter("mcp-tokio", &[]), 40),
     ];
     assert_none(&breaches.into_iter().flatten().collect::<Vec<Breach>>());
@@ -205,7 +235,7 @@ fn the_core_links_without_std_and_the_proof_can_fail() {
     assert!(proof.status.success(), "{}", String::from_utf8_lossy(&proof.stderr));
 
     // Features only add code: a build with all of them covers each.
-    let whole = build_without_std(&["--features", "http,record,seal,testing"]);
+    let whole = build_without_std(&["--features", "auth,http,record,seal,testing"]);
     assert!(whole.status.success(), "{}", String::from_utf8_lossy(&whole.stderr));
 
     let control = build_without_std(&["--features", "plant-std"]);

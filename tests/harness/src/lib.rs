@@ -26,6 +26,7 @@
 
 #![allow(clippy::panic, reason = "a test kit reports by panicking")]
 
+mod auth;
 mod check;
 mod diff;
 mod golden;
@@ -44,6 +45,7 @@ mod script;
 mod wire;
 mod witness;
 
+pub use auth::{AuthRun, Issuer, Places, User};
 pub use check::Checked;
 pub use golden::Golden;
 pub use ledger::Ledger;

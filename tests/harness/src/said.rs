@@ -21,6 +21,8 @@ struct Reading {
 pub struct Said {
     /// The text of each event, by id.
     events: BTreeMap<String, String>,
+    /// The ids of events without a message.
+    primings: BTreeSet<String>,
     /// Where each text appeared that may appear only once.
     places: BTreeMap<String, String>,
     /// The answered requests, and where each was answered.
@@ -60,7 +62,7 @@ impl Said {
 
     /// Records that this connection continues a stream after an event.
     pub fn resume(&mut self, conn: u64, last_event_id: &str) {
-        if let Some((stream, number)) = last_event_id.rsplit_once('-')
+        if let Some((stream, number)) = stream_and_number(last_event_id)
             && let Ok(last) = number.parse()
         {
             let reader = EventReader::new(usize::MAX, 256);
@@ -96,7 +98,7 @@ impl Said {
                 return Err("an event of a session has no id".into());
             }
             let mut on_get = false;
-            if let Some((stream, number)) = id.as_deref().and_then(|id| id.rsplit_once('-')) {
+            if let Some((stream, number)) = id.as_deref().and_then(stream_and_number) {
                 on_get = stream.ends_with("-0");
                 let number = number.parse().map_err(|_| format!("odd id {id:?}"))?;
                 if reading.stream.get_or_insert_with(|| stream.into()) != stream {
@@ -108,6 +110,10 @@ impl Said {
                 reading.last = reading.last.max(number);
             }
             let Some(text) = text else {
+                // SSE-14: no event id is repeated.
+                if let Some(id) = id.filter(|id| !self.primings.insert(id.clone())) {
+                    return Err(format!("{id} begins two exchanges"));
+                }
                 self.kinds.insert("priming");
                 continue;
             };
@@ -174,7 +180,7 @@ impl Said {
     pub fn ids(&self) -> BTreeMap<String, BTreeSet<u64>> {
         let mut ids: BTreeMap<String, BTreeSet<u64>> = BTreeMap::new();
         for id in self.events.keys() {
-            if let Some((stream, number)) = id.rsplit_once('-')
+            if let Some((stream, number)) = stream_and_number(id)
                 && let Ok(number) = number.parse()
             {
                 ids.entry(stream.to_owned()).or_default().insert(number);
@@ -182,4 +188,12 @@ impl Said {
         }
         ids
     }
+}
+
+/// Splits an event id after the number of its stream, and returns the number of its message. The id
+/// of an event without a message ends with the number of its exchange.
+fn stream_and_number(id: &str) -> Option<(&str, &str)> {
+    let (at, _) = id.match_indices('-').nth(1)?;
+    let (stream, rest) = (id.get(..at)?, id.get(at + 1..)?);
+    Some((stream, rest.split_once('-').map_or(rest, |(number, _)| number)))
 }

@@ -15,6 +15,8 @@
 )]
 
 mod answer;
+mod forward_proxy;
+mod guarded;
 mod proxy;
 mod request;
 mod runtime;
@@ -24,6 +26,8 @@ mod site;
 mod trust;
 
 pub use answer::Answer;
+pub use forward_proxy::ForwardProxy;
+pub use guarded::{Guarded, PLANTED, Rules, agreed, browse, proof_of};
 pub use proxy::Proxy;
 pub use request::Request;
 pub use runtime::{Connected, OverHttp};

@@ -15,7 +15,7 @@ pub struct Request {
     pub verb: String,
     pub path: String,
     pub fields: Vec<(String, String)>,
-    /// The body; null without one.
+    /// The body; null without one, and a string if it is no JSON.
     pub body: Value,
 }
 
@@ -36,7 +36,8 @@ impl Request {
         let mut body = vec![0; length];
         reader.read_exact(&mut body).ok()?;
         if length > 0 {
-            request.body = serde_json::from_slice(&body).unwrap();
+            let text = || Value::String(String::from_utf8_lossy(&body).into_owned());
+            request.body = serde_json::from_slice(&body).unwrap_or_else(|_| text());
         }
         Some(request)
     }

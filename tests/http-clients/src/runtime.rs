@@ -1,6 +1,7 @@
 //! The HTTP client of each runtime, behind one trait.
 
 use std::future::Future;
+use std::io;
 use std::ops::Deref;
 
 use mcp_adapter::http::Remote;
@@ -44,17 +45,28 @@ pub trait OverHttp: Runtime {
         client: Client,
         remote: Remote,
     ) -> impl Future<Output = Result<Connected, Error>> + Send;
+
+    /// Logs out of a server.
+    fn log_out(remote: &Remote) -> impl Future<Output = io::Result<()>> + Send;
 }
 
 impl OverHttp for Blocking {
     async fn connect_http(client: Client, remote: Remote) -> Result<Connected, Error> {
         mcp_blocking::http::ConnectHttp::connect_http(client, remote).map(Connected::Blocking)
     }
+
+    async fn log_out(remote: &Remote) -> io::Result<()> {
+        mcp_blocking::auth::log_out(remote)
+    }
 }
 
 impl OverHttp for Smol {
     async fn connect_http(client: Client, remote: Remote) -> Result<Connected, Error> {
         mcp_smol::http::ConnectHttp::connect_http(client, remote).await.map(Connected::Async)
+    }
+
+    async fn log_out(remote: &Remote) -> io::Result<()> {
+        mcp_smol::auth::log_out(remote).await
     }
 }
 
@@ -65,6 +77,10 @@ macro_rules! tokio {
                 mcp_tokio::http::ConnectHttp::connect_http(client, remote)
                     .await
                     .map(Connected::Async)
+            }
+
+            async fn log_out(remote: &Remote) -> io::Result<()> {
+                mcp_tokio::auth::log_out(remote).await
             }
         }
     )*};

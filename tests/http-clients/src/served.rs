@@ -16,10 +16,10 @@ pub struct Served {
 }
 
 impl Served {
-    /// Starts a server.
+    /// Starts a server, which also offers HTTP+SSE.
     #[must_use]
     pub fn new(server: Server) -> Self {
-        Self::with(server, Http::new())
+        Self::with(server, Http::new().sse())
     }
 
     /// Starts a server with options.
@@ -42,6 +42,11 @@ impl Served {
     /// Returns the server's address for a client.
     pub fn remote(&self) -> Remote {
         Remote::new(&format!("http://{}/mcp", self.address)).unwrap()
+    }
+
+    /// Returns the server's address for a client over HTTP+SSE.
+    pub fn sse_remote(&self) -> Remote {
+        Remote::new(&format!("http://{}/sse", self.address)).unwrap()
     }
 }
 

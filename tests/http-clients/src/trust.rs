@@ -13,7 +13,7 @@ use crate::answer::{Answer, Wire};
 use crate::request::Request;
 use crate::site::Site;
 
-/// A certificate for `localhost`.
+/// A certificate for `localhost` and `mcp.example`.
 #[derive(Debug)]
 pub struct Trust {
     client: Arc<ClientConfig>,
@@ -25,7 +25,8 @@ impl Trust {
     #[must_use]
     #[expect(clippy::new_without_default, reason = "each certificate differs")]
     pub fn new() -> Self {
-        let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+        let names = ["localhost", "mcp.example"].map(str::to_owned);
+        let made = rcgen::generate_simple_self_signed(names).unwrap();
         let certificate = made.cert.der().clone();
         let mut roots = RootCertStore::empty();
         roots.add(certificate.clone()).unwrap();

@@ -198,6 +198,8 @@ enum Rest {
 /// One event of an event stream.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Event {
+    /// The event's type, if it is named.
+    pub kind: Option<String>,
     /// The event's id.
     pub id: Option<String>,
     /// The reconnection time, in milliseconds.
@@ -319,6 +321,7 @@ fn read_event(block: &str) -> Option<Event> {
         let (name, value) = line.split_once(": ").expect("a field");
         is_event = true;
         match name {
+            "event" => event.kind = Some(value.into()),
             "id" => event.id = Some(value.into()),
             "retry" => event.retry = Some(value.parse().unwrap()),
             "data" => event.data = value.into(),

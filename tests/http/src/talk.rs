@@ -82,7 +82,7 @@ impl Session {
         if reply.status != 200 {
             return Err(reply.status);
         }
-        assert_eq!(reply.json()["result"]["protocolVersion"], "2025-11-25");
+        assert_eq!(reply.answer()["result"]["protocolVersion"], "2025-11-25");
         let id = reply.field("mcp-session-id").expect("an id").to_owned();
         let session = Self { address, id };
         let ready =

@@ -131,7 +131,7 @@ pub enum Outcome {
 }
 
 /// Members that are always encoded with a fixed value.
-const STAMPED: &[&str] = &["/cacheScope", "/resultType", "/ttlMs"];
+const STAMPED: &[&str] = &["/cacheScope", "/resultType", "/ttl", "/ttlMs"];
 
 /// Members that identify an object's type; where only one type is possible they are optional.
 const TAGS: &[&str] = &["/mode", "/type"];

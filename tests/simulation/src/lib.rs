@@ -7,13 +7,15 @@
 //! runs it again:
 //!
 //! `cargo run --release -p mcp-simulation -- --seconds 60 [--seed 1] [--threads 2] [--http]
-//! [--streams]`
+//! [--streams] [--auth] [--tasks]`
 //!
-//! A seed yields two worlds: one over streams and one over HTTP.
+//! A seed yields two worlds: one over streams and one over HTTP. With `--auth`, it yields a world
+//! of one authorization among hostile authorization servers; with `--tasks`, a world of tasks.
 
 #![allow(clippy::panic, reason = "a test kit reports by panicking")]
 
 mod application;
+mod auth;
 mod books;
 mod bounds;
 mod case;
@@ -28,10 +30,13 @@ mod plan;
 mod replay;
 mod rest;
 mod run;
+mod tasks;
 mod told;
 mod wire;
 mod world;
 
+pub use auth::{AuthFailure, AuthTally, run_auth};
 pub use case::{Case, Feature, Kind};
 pub use coverage::Coverage;
 pub use run::{Failure, run, shrink};
+pub use tasks::{TaskFailure, TaskStep, TaskTally, TasksWorld, run_tasks};

@@ -3,15 +3,19 @@
 #![allow(clippy::print_stdout, reason = "prints a report")]
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use mcp_simulation::{Case, Coverage, Failure, Kind, run, shrink};
+use mcp_simulation::{
+    AuthTally, Case, Coverage, Failure, Kind, TaskTally, run, run_auth, run_tasks, shrink,
+};
 
 const USAGE: &str =
     "usage: mcp-simulation [--seconds N] [--seed S] [--threads T] [--all] [--http] [--streams]
+       mcp-simulation --auth|--tasks [--once] [--seconds N] [--seed S]
        mcp-simulation --once [--http] --seed S [--steps N] [--skip N,N] [--without Feature,…]";
 
 /// The parsed command line.
@@ -20,6 +24,10 @@ struct Order {
     /// The kinds of worlds to run; both by default.
     kinds: Vec<Kind>,
     is_once: bool,
+    /// Whether to run worlds of authorization, and nothing else.
+    is_auth: bool,
+    /// Whether to run worlds of tasks, and nothing else.
+    is_tasks: bool,
     /// Whether to continue after a failure, reporting each kind once.
     is_all: bool,
     seconds: u64,
@@ -31,7 +39,34 @@ fn main() -> ExitCode {
         println!("{USAGE}");
         return ExitCode::from(2);
     };
-    if order.is_once { once(&order.case) } else { many(&order) }
+    let mut authorizations = AuthTally::default();
+    let mut tasks = TaskTally::default();
+    match (order.is_auth, order.is_tasks, order.is_once) {
+        (true, ..) => one_by_one(&order, &mut authorizations, run_auth),
+        (_, true, _) => one_by_one(&order, &mut tasks, run_tasks),
+        (_, _, true) => once(&order.case),
+        (..) => many(&order),
+    }
+}
+
+/// Runs worlds of a kind of their own, one seed after the other.
+fn one_by_one<T: Display, F: Display>(
+    order: &Order,
+    tally: &mut T,
+    run: impl Fn(u64, &mut T) -> Result<(), Box<F>>,
+) -> ExitCode {
+    let until = Instant::now() + Duration::from_secs(order.seconds);
+    for seed in order.case.seed.. {
+        if let Err(failure) = run(seed, tally) {
+            println!("{failure}");
+            return ExitCode::FAILURE;
+        }
+        if order.is_once || Instant::now() >= until {
+            break;
+        }
+    }
+    println!("{tally}from seed {}", order.case.seed);
+    ExitCode::SUCCESS
 }
 
 fn order(mut words: impl Iterator<Item = String>) -> Option<Order> {
@@ -40,6 +75,8 @@ fn order(mut words: impl Iterator<Item = String>) -> Option<Order> {
         case: Case::default(),
         kinds: Vec::new(),
         is_once: false,
+        is_auth: false,
+        is_tasks: false,
         is_all: false,
         seconds: 10,
         threads,
@@ -47,6 +84,8 @@ fn order(mut words: impl Iterator<Item = String>) -> Option<Order> {
     while let Some(name) = words.next() {
         match &*name {
             "--once" => order.is_once = true,
+            "--auth" => order.is_auth = true,
+            "--tasks" => order.is_tasks = true,
             "--all" => order.is_all = true,
             "--http" => order.kinds.push(Kind::Http),
             "--streams" => order.kinds.push(Kind::Streams),

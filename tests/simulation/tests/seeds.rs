@@ -1,6 +1,6 @@
 //! A fixed set of worlds for every test run; the runner does longer runs.
 
-use mcp_simulation::{Case, Coverage, Kind, run, shrink};
+use mcp_simulation::{AuthTally, Case, Coverage, Kind, run, run_auth, shrink};
 
 #[test]
 fn the_first_worlds_keep_all_promises() {
@@ -24,6 +24,19 @@ fn the_first_worlds_on_http_keep_all_promises() {
     }
     let missing = coverage.missing();
     assert!(missing.len() < 30, "what is drawn got poor: {missing:?}");
+}
+
+#[test]
+fn the_first_authorizations_among_hostile_servers_keep_all_promises() {
+    let mut tally = AuthTally::default();
+    for seed in 0..250 {
+        if let Err(failure) = run_auth(seed, &mut tally) {
+            panic!("{failure}");
+        }
+    }
+    for name in ["granted", "denied Blocked", "denied Redirect", "denied Token"] {
+        assert!(tally.of(name) > 2, "what is drawn got poor:\n{tally}");
+    }
 }
 
 /// The client gives up waiting for its subscriptions, which stay open at the server: not a leak.

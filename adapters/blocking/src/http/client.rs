@@ -1,6 +1,7 @@
 //! Connecting over Streamable HTTP without an async runtime.
 
 use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,8 +13,12 @@ use super::EventLoop;
 use crate::Connection;
 
 impl Dial for EventLoop {
-    fn dial(&self, host: &str, port: u16) -> BoxFuture<'static, io::Result<Box<dyn ByteStream>>> {
-        mcp_smol::http::dial(host, port)
+    fn resolve(&self, host: &str, port: u16) -> BoxFuture<'static, io::Result<Vec<SocketAddr>>> {
+        mcp_smol::http::resolve(host, port)
+    }
+
+    fn dial(&self, address: SocketAddr) -> BoxFuture<'static, io::Result<Box<dyn ByteStream>>> {
+        mcp_smol::http::dial(address)
     }
 
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
@@ -41,8 +46,8 @@ pub trait ConnectHttp: mcp_adapter::ExtensionSeal {
     /// Fails with
     /// - [`Error::Start`] if the connection cannot be opened;
     /// - [`Error::Io`] if credentials would be sent unencrypted (see
-    ///   [`Remote::allow_plain_credentials`]), if TLS cannot be configured for the host, or if the
-    ///   operating system returns no random bytes.
+    ///   [`Remote::allow_plain_credentials`]), if TLS or the [proxy](Remote::proxy) cannot be used
+    ///   for the host, or if the operating system returns no random bytes.
     // LIF-30: a legacy server rejects the probe.
     fn connect_http(self, remote: Remote) -> Result<Connection, Error>;
 }

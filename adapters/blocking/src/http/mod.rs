@@ -32,9 +32,13 @@ use std::io;
 use mcp_adapter::{BoxFuture, Spawn};
 
 pub use client::ConnectHttp;
+#[cfg(feature = "auth")]
+pub use mcp_adapter::auth::IntrospectionVerifier;
+#[cfg(feature = "jwt")]
+pub use mcp_adapter::http::JwtVerifier;
 pub use mcp_adapter::http::{
-    AuthChallenge, Http, HttpFailure, HttpStats, PeerAddress, Principal, Refusal, Remote,
-    RequestHead, Stop,
+    AuthChallenge, FixedTokens, Guard, Http, HttpFailure, HttpStats, PeerAddress, Principal, Proxy,
+    ProxyError, Refusal, Remote, RequestHead, SessionControl, Stop, TokenVerifier, VerifyError,
 };
 pub use server::ServeHttp;
 

@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_adapter::http::{Http, HttpRuntime, HttpService, Stop};
+use mcp_adapter::http::{Dial, Http, HttpRuntime, HttpService, Stop};
 use mcp_adapter::{BoxFuture, Server, Spawn};
 
 use super::EventLoop;
@@ -16,6 +16,10 @@ impl HttpRuntime for EventLoop {
     }
 
     fn as_spawn(self: Arc<Self>) -> Arc<dyn Spawn> {
+        self
+    }
+
+    fn as_dial(self: Arc<Self>) -> Arc<dyn Dial> {
         self
     }
 }
@@ -30,11 +34,14 @@ pub trait ServeHttp: mcp_adapter::ExtensionSeal {
     /// 2 s for requests in progress.
     ///
     /// Bind the listener to `127.0.0.1` unless other machines need access. [`Http`] configures the
-    /// limits and the accepted hosts and origins.
+    /// limits and the accepted hosts and origins. For a listener that other machines can reach, it
+    /// must allow at least one host.
     ///
     /// # Errors
     /// Fails if
     /// - a registered tool, resource, resource template or prompt is invalid;
+    /// - other machines can reach the listener, for example at `0.0.0.0`, and neither
+    ///   [`Http::host`] nor [`Http::any_host`] is used;
     /// - the listener fails permanently; this method then also calls [`Stop::stop`] on `stop`.
     fn serve_http(&self, listener: TcpListener, options: Http, stop: &Stop) -> io::Result<()>;
 }

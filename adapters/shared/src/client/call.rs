@@ -1,31 +1,26 @@
 //! A call: its options, its progress and its result.
 
 use std::borrow::Cow;
-use std::collections::VecDeque;
 use std::fmt;
 use std::future::IntoFuture;
 use std::marker::PhantomData;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
-use event_listener::EventListener;
-use futures_lite::future::Boxed;
+use futures_lite::future::{Boxed, or};
 use mcp_proto::client::{Client as Machine, Command};
-use mcp_proto::schema::{Decode, Encode};
-use mcp_proto::{CallError, CallId, CallOptions, Instant, Misuse, Payload, Progress, Raw};
+use mcp_proto::schema::{Decode, Encode, TaskRequest};
+use mcp_proto::{
+    CallError, CallId, CallOptions, Instant, MessageEndpoint as _, Misuse, Payload, Progress, Raw,
+};
 
 use crate::BoxFuture;
-use crate::client::call_hooks::{AfterHooks, Hooked, WithMeta, before_call};
+use crate::client::call_hooks::{Hooked, WithMeta, before_call};
+use crate::client::in_flight::{InFlight, OnProgress, START_PATIENCE};
+use crate::client::task::driver::{TaskDriver, TaskStep};
+use crate::client::task::params::WithTask;
 use crate::error::Error;
-use crate::exec::watched::Watched;
 use crate::transport::link::{Link, State};
-
-/// The maximum number of unread progress notifications; beyond it, the oldest is dropped.
-const PROGRESS_MAX: usize = 256;
-
-/// The maximum size of unread progress messages in bytes. The latest message is always kept.
-const PROGRESS_BYTES_MAX: usize = 1 << 20;
 
 /// A call that has not been sent yet. Set its options, then await or [`start`](Self::start) it.
 ///
@@ -36,7 +31,9 @@ pub struct Call<'c, T> {
     method: Cow<'static, str>,
     params: Box<dyn Encode + Send + 'c>,
     options: CallOptions,
-    progress: Option<Box<dyn FnMut(Progress) + Send + 'c>>,
+    progress: Option<OnProgress<'c>>,
+    /// Asks for a task. (2025-11-25)
+    task: Option<TaskRequest>,
     result: PhantomData<fn() -> T>,
 }
 
@@ -52,6 +49,7 @@ impl<'c, T: Decode> Call<'c, T> {
             params: Box::new(params),
             options: CallOptions::default(),
             progress: None,
+            task: None,
             result: PhantomData,
         }
     }
@@ -120,17 +118,57 @@ impl<'c, T: Decode> Call<'c, T> {
     /// is closed or the output queue is still full. Fails with [`Error::Hook`] if a hook of
     /// [`Client::on_call`](crate::Client::on_call) refuses the call.
     pub async fn start(self) -> Result<Pending<T>, Error> {
+        let deadline = self.deadline();
+        let in_flight = self.send().await?;
+        Ok(Pending { in_flight, deadline, task: None, result: PhantomData })
+    }
+
+    /// Returns when the call ends at the latest.
+    // TMO-05: the time of a task counts.
+    fn deadline(&self) -> Instant {
+        let CallOptions { timeout, timeout_max, .. } = self.options;
+        let default = || {
+            timeout.unwrap_or_else(|| {
+                self.link.inspect(|state| state.connection.limits().call_timeout_max)
+            })
+        };
+        self.link.clock.now() + timeout_max.unwrap_or_else(default)
+    }
+
+    /// Sends the call.
+    async fn send(self) -> Result<InFlight, Error> {
         let patience = self.options.timeout.unwrap_or(START_PATIENCE);
-        let Self { link, method, params, options, .. } = self;
+        let Self { link, method, params, options, task, .. } = self;
+        let params = WithTask { params, task };
         let revision = || link.inspect(|state| state.role.peer.as_ref().map(|peer| peer.revision));
-        let hooked = before_call(&link.shared.on_call, &method, &*params, revision);
+        let hooked = before_call(&link.shared.on_call, &method, &params, revision);
         let Hooked { meta, after } = hooked.map_err(Error::Hook)?;
-        start_hooked_call(link, patience, after, move |state, now| {
-            let params = WithMeta { params: &*params, meta: &meta };
+        InFlight::start(link, patience, after, move |state, now| {
+            let params = WithMeta { params: &params, meta: &meta };
             let (params, options) = (Payload::Value(&params), options.clone());
             state.connection.call(now, Command::Call { method: &method, params, options })
         })
         .await
+    }
+}
+
+impl<'c, T> Call<'c, T> {
+    pub(crate) const fn link(&self) -> &'c Arc<Link<Machine>> {
+        self.link
+    }
+
+    pub(crate) fn params(&self) -> &(dyn Encode + Send + 'c) {
+        &*self.params
+    }
+}
+
+impl<'c, T: Decode> Call<'c, T> {
+    /// Sends the call, asking for a task if `task` is set, and waits for the response.
+    pub(crate) async fn respond(mut self, task: Option<TaskRequest>) -> Result<Raw, Error> {
+        self.task = task;
+        let mut progress = self.progress.take();
+        let mut in_flight = self.send().await?;
+        Ok(in_flight.outcome(&mut progress).await?)
     }
 }
 
@@ -149,35 +187,11 @@ pub(crate) async fn start_call<T>(
     patience: Duration,
     send: impl FnMut(&mut State<Machine>, Instant) -> Result<CallId, Misuse>,
 ) -> Result<Pending<T>, Error> {
-    start_hooked_call(link, patience, None, send).await
+    let in_flight = InFlight::start(link, patience, None, send).await?;
+    // Its method creates no task.
+    let deadline = link.clock.now();
+    Ok(Pending { in_flight, deadline, task: None, result: PhantomData })
 }
-
-/// Like [`start_call`], with hooks that run when the call has ended.
-async fn start_hooked_call<T>(
-    link: &Arc<Link<Machine>>,
-    patience: Duration,
-    after: Option<Box<AfterHooks>>,
-    mut send: impl FnMut(&mut State<Machine>, Instant) -> Result<CallId, Misuse>,
-) -> Result<Pending<T>, Error> {
-    let slot = Arc::new(CallSlot::default());
-    slot.0.lock().after = after;
-    let sent = link
-        .with_room_in_turn(patience, |state, now| {
-            let call = send(state, now)?;
-            state.role.insert_call(call, Arc::clone(&slot));
-            Ok(call)
-        })
-        .await;
-    let call = sent.inspect_err(|error| {
-        if let Some(mut hooks) = slot.take_hooks() {
-            hooks.unsent(error);
-        }
-    })?;
-    Ok(Pending { link: Arc::clone(link), call, slot, is_over: false, result: PhantomData })
-}
-
-/// How long a call without a timeout waits for room to be sent.
-pub(crate) const START_PATIENCE: Duration = Duration::from_secs(60);
 
 impl<T> fmt::Debug for Call<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -188,16 +202,20 @@ impl<T> fmt::Debug for Call<'_, T> {
 /// A call in flight. Await it for the result; dropping it cancels the call.
 #[must_use = "dropping a call cancels it"]
 pub struct Pending<T> {
-    link: Arc<Link<Machine>>,
-    call: CallId,
-    pub(super) slot: Arc<CallSlot>,
-    /// The result was taken, or the call was cancelled.
-    is_over: bool,
+    pub(super) in_flight: InFlight,
+    /// When the call ends at the latest, also if it has created a task.
+    deadline: Instant,
+    /// The task that the call has created.
+    task: Option<Box<TaskDriver>>,
     result: PhantomData<fn() -> T>,
 }
 
 impl<T: Decode> Pending<T> {
     /// Waits for the call's result. Awaiting this value is equivalent.
+    ///
+    /// If the server has created a task for a tool call (see
+    /// [`Client::tasks`](crate::Client::tasks)), this waits for the result of the task, for the
+    /// time of the call.
     ///
     /// # Errors
     /// Fails with
@@ -208,23 +226,35 @@ impl<T: Decode> Pending<T> {
         self.wait_with(None).await
     }
 
-    async fn wait_with(
-        mut self,
-        mut progress: Option<Box<dyn FnMut(Progress) + Send + '_>>,
-    ) -> Result<T, Error> {
-        loop {
-            match self.slot.next().await {
-                CallUpdate::Progress(update) => {
-                    if let Some(callback) = &mut progress {
-                        callback(update);
-                    }
-                }
-                CallUpdate::Completed(outcome) => {
-                    self.is_over = true;
-                    return Ok(T::decode(&outcome?)?);
+    async fn wait_with(mut self, mut progress: Option<OnProgress<'_>>) -> Result<T, Error> {
+        let result = self.in_flight.outcome(&mut progress).await?;
+        let link = self.in_flight.link();
+        if !TaskDriver::is_created_by(link, &result) {
+            return Ok(T::decode(&result)?);
+        }
+        self.task = Some(Box::new(TaskDriver::new(link, &result)?));
+        let result = self.wait_for_task().await;
+        if let Some(task) = &mut self.task {
+            task.stop();
+        }
+        Ok(T::decode(&result?)?)
+    }
+
+    async fn wait_for_task(&mut self) -> Result<Raw, Error> {
+        let Some(task) = &mut self.task else { return Err(CallError::Lost.into()) };
+        let (link, deadline) = (Arc::clone(self.in_flight.link()), self.deadline);
+        let over = async {
+            loop {
+                if let TaskStep::Over(outcome) = task.next().await? {
+                    return Ok(outcome?);
                 }
             }
-        }
+        };
+        let late = async {
+            link.sleep_until(deadline).await;
+            Err(CallError::TimedOut.into())
+        };
+        or(over, late).await
     }
 }
 
@@ -243,122 +273,25 @@ impl<T> Pending<T> {
     /// The call queues at most 256 unread notifications, with at most 1 MiB of message text in
     /// total. Beyond that, the oldest notifications are dropped.
     pub async fn next_progress(&mut self) -> Option<Progress> {
-        self.slot.next_progress().await
+        self.in_flight.slot().next_progress().await
     }
 
     /// Cancels the call and sends `reason` to the server.
     pub fn cancel(mut self, reason: &str) {
-        self.cancel_once(reason);
-    }
-
-    fn cancel_once(&mut self, reason: &str) {
-        if !std::mem::replace(&mut self.is_over, true) {
-            let cancel = Command::Cancel { call: self.call, reason };
-            let _over_already = self.link.with(|state, now| state.connection.run(now, cancel));
-        }
+        self.in_flight.cancel(reason);
     }
 }
 
 impl<T> Drop for Pending<T> {
     fn drop(&mut self) {
-        self.cancel_once("no longer wanted");
+        if let Some(task) = &mut self.task {
+            task.stop();
+        }
     }
 }
 
 impl<T> fmt::Debug for Pending<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Pending").field("call", &self.call).finish_non_exhaustive()
-    }
-}
-
-/// The updates of one call, until they are taken.
-#[derive(Debug, Default)]
-pub(crate) struct CallSlot(Watched<CallSlotState>);
-
-#[derive(Debug, Default)]
-struct CallSlotState {
-    progress: VecDeque<Progress>,
-    progress_bytes: usize,
-    outcome: Option<Result<Raw, CallError>>,
-    is_completed: bool,
-    after: Option<Box<AfterHooks>>,
-}
-
-enum CallUpdate {
-    Progress(Progress),
-    Completed(Result<Raw, CallError>),
-}
-
-impl CallSlotState {
-    /// Returns the next progress, or the end of the call; `None` if there is neither yet.
-    fn next_progress(&mut self) -> Option<Option<Progress>> {
-        match self.take_progress() {
-            None if !self.is_completed => None,
-            progress => Some(progress),
-        }
-    }
-
-    fn take_progress(&mut self) -> Option<Progress> {
-        let progress = self.progress.pop_front()?;
-        self.progress_bytes -= message_bytes(&progress);
-        Some(progress)
-    }
-}
-
-fn message_bytes(progress: &Progress) -> usize {
-    progress.message.as_ref().map_or(0, |message| message.len())
-}
-
-impl CallSlot {
-    pub(crate) fn progress(&self, progress: Progress) {
-        self.0.change(|state| {
-            state.progress_bytes += message_bytes(&progress);
-            state.progress.push_back(progress);
-            while state.progress.len() > PROGRESS_MAX
-                || (state.progress_bytes > PROGRESS_BYTES_MAX && state.progress.len() > 1)
-            {
-                state.take_progress();
-            }
-        });
-    }
-
-    pub(crate) fn complete(&self, outcome: Result<Raw, CallError>) {
-        if let Some(mut hooks) = self.take_hooks() {
-            hooks.completed(&outcome);
-        }
-        self.0.change(|state| {
-            state.outcome = Some(outcome);
-            state.is_completed = true;
-        });
-    }
-
-    /// Takes the hooks out, which must run without the lock.
-    fn take_hooks(&self) -> Option<Box<AfterHooks>> {
-        self.0.lock().after.take()
-    }
-
-    async fn next(&self) -> CallUpdate {
-        self.0
-            .when(|state| {
-                if let Some(progress) = state.take_progress() {
-                    return Some(CallUpdate::Progress(progress));
-                }
-                state.is_completed.then(|| {
-                    CallUpdate::Completed(state.outcome.take().unwrap_or(Err(CallError::Lost)))
-                })
-            })
-            .await
-    }
-
-    pub(super) fn poll_progress(
-        &self,
-        context: &mut Context<'_>,
-        waiting: &mut Option<EventListener>,
-    ) -> Poll<Option<Progress>> {
-        self.0.poll_when(context, waiting, CallSlotState::next_progress)
-    }
-
-    async fn next_progress(&self) -> Option<Progress> {
-        self.0.when(CallSlotState::next_progress).await
+        f.debug_struct("Pending").field("call", &self.in_flight.call()).finish_non_exhaustive()
     }
 }

@@ -43,7 +43,7 @@ impl Connector {
             #[cfg(feature = "http")]
             Target::Http(remote, runtime) => {
                 let (link, transport) =
-                    crate::http::start(&self.connection, remote, runtime, machine)?;
+                    crate::http::start(&self.connection, remote, runtime, machine).await?;
                 let opening = Connecting(Connection::new(link, None, Some(Arc::clone(self))));
                 opening.wait().await.map_err(|error| transport.explain(error))
             }

@@ -12,6 +12,7 @@ use mcp_proto::stdio::Stdio;
 use crate::client::call_hooks::CallHook;
 use crate::client::events::{ClientCallbacks, ClientShared, Handlers};
 use crate::client::subscription::Feed;
+use crate::client::task::settings::TaskSettings;
 use crate::exec::callbacks::CallbackThreads;
 use crate::exec::clock::Clock;
 use crate::exec::pace::Pace;
@@ -47,6 +48,7 @@ pub(crate) struct ConnectionConfig {
     pub(crate) callbacks: ClientCallbacks,
     pub(crate) label: Option<Arc<str>>,
     pub(crate) on_call: Arc<[CallHook]>,
+    pub(crate) tasks: TaskSettings,
     pub(crate) threads: HandlerThreads,
     pub(crate) callback_threads: CallbackThreads,
     pub(crate) pipe_bytes: Option<usize>,
@@ -129,6 +131,7 @@ impl ConnectionConfig {
                 .manual(clock.is_manual()),
             label: self.label.clone(),
             on_call: Arc::clone(&self.on_call),
+            tasks: self.tasks.clone(),
             ended: Arc::default(),
         };
         let trace = Trace::new("client", self.trace_payloads);

@@ -13,10 +13,12 @@ use mcp_proto::{
 };
 
 use crate::BoxFuture;
-use crate::client::call::CallSlot;
 use crate::client::call_hooks::CallHook;
 use crate::client::context::{AsyncClientCx, ClientCx};
+use crate::client::in_flight::{CallSlot, cancel_task, created_task_id};
 use crate::client::subscription::Feed;
+use crate::client::task::mailbox::Mailbox;
+use crate::client::task::settings::TaskSettings;
 use crate::exec::callbacks::Callbacks;
 use crate::exec::cancellation::Cancellation;
 use crate::exec::pace::Pace;
@@ -81,6 +83,7 @@ pub struct ClientShared {
     pub(crate) callback_threads: Callbacks,
     pub(crate) label: Option<Arc<str>>,
     pub(crate) on_call: Arc<[CallHook]>,
+    pub(crate) tasks: TaskSettings,
     /// Set when the connection has ended.
     pub(crate) ended: Arc<Cancellation>,
 }
@@ -99,6 +102,10 @@ pub struct ClientState {
     running: HashMap<IncomingId, Arc<Cancellation>>,
     /// Subscriptions to resume in the next session.
     waiting: Vec<Arc<Feed>>,
+    /// The tasks that are polled, by id.
+    tasks: Vec<(Box<str>, Arc<Mailbox>)>,
+    /// The number of input requests of tasks so far.
+    inputs: u32,
     pub(crate) peer: Option<Arc<Peer>>,
     pub(crate) closed: Option<CloseReason>,
 }
@@ -110,6 +117,39 @@ impl ClientState {
 
     pub(crate) fn insert_feed(&mut self, call: CallId, feed: Arc<Feed>) {
         self.feeds.insert(call, feed);
+    }
+
+    /// Adds a polled task, unless there are `max` already. Returns whether it was added.
+    pub(crate) fn add_task(&mut self, id: &str, mailbox: &Arc<Mailbox>, max: usize) -> bool {
+        let has_room = self.tasks.len() < max;
+        if has_room {
+            self.tasks.push((id.into(), Arc::clone(mailbox)));
+        }
+        has_room
+    }
+
+    pub(crate) fn remove_task(&mut self, mailbox: &Arc<Mailbox>) {
+        self.tasks.retain(|(_, other)| !Arc::ptr_eq(other, mailbox));
+    }
+
+    /// Returns the id of the next input request of a task.
+    pub(crate) fn next_input(&mut self) -> IncomingId {
+        self.inputs = self.inputs.wrapping_add(1);
+        IncomingId::reserved(self.inputs)
+    }
+
+    /// Passes a status notification to the handles of its task.
+    // TSK-17: it is only a hint.
+    fn notify_tasks(&self, method: &str, params: Option<&Raw>) {
+        if !matches!(method, "notifications/tasks" | "notifications/tasks/status") {
+            return;
+        }
+        let id = params.and_then(|params| params.member("taskId"));
+        let id = id.as_ref().and_then(Raw::to_text);
+        if let Some((params, id)) = params.zip(id) {
+            let mailboxes = self.tasks.iter().filter(|(task, _)| **task == *id);
+            mailboxes.for_each(|(_, mailbox)| mailbox.notify(params.clone()));
+        }
     }
 }
 
@@ -169,10 +209,16 @@ impl LinkRole for Machine {
             }
             Event::Notification { call, method, params } => {
                 let feed = |call| link.inspect(|state| state.role.feeds.get(&call).cloned());
-                if let Some(feed) = call.and_then(feed) {
-                    feed.push(&method, params.as_ref());
-                } else {
+                let feed = call.and_then(feed);
+                if !feed.is_some_and(|feed| feed.push(&method, params.as_ref())) {
+                    link.inspect(|state| state.role.notify_tasks(&method, params.as_ref()));
                     notify(link, method, params);
+                }
+            }
+            // CAN-10, TSK-34: nothing waits for the task.
+            Event::LateTask(created) => {
+                if let Some(task_id) = created_task_id(&created) {
+                    cancel_task(link, &task_id);
                 }
             }
             Event::Violation(violation) => {
@@ -212,6 +258,7 @@ impl LinkRole for Machine {
             Event::Request { request, .. } => ("request", &*request.method),
             Event::RequestCancelled { .. } => ("request cancelled", ""),
             Event::Notification { method, .. } => ("notification", &**method),
+            Event::LateTask(_) => ("late task", ""),
             Event::Subscribed { .. } => ("listening", ""),
             Event::Violation(_) => ("violation", "the server broke a rule"),
             Event::Closed(why) => ("closed", close_reason(why)),
@@ -258,33 +305,47 @@ fn notify(link: &Arc<Link<Machine>>, method: Method, params: Option<Raw>) {
     });
 }
 
-/// Runs the handler for a server request, if there is one.
+/// Answers a server request with its handler.
 fn answer(link: &Arc<Link<Machine>>, incoming: IncomingId, request: Request) {
-    let Some(handler) = link.shared.handlers.get(handler_key(&request)).cloned() else {
-        let unknown = ErrorObject::method_not_found(&request.method);
-        return respond(link, incoming, Some(Err(unknown)));
-    };
     let cancelled = Arc::new(Cancellation::default());
     link.lock().role.running.insert(incoming, Arc::clone(&cancelled));
+    let answering = Arc::clone(link);
+    run_handler(link, incoming, request, &cancelled, move |answer| {
+        respond(&answering, incoming, answer);
+    });
+}
+
+/// Runs the handler for a request, and then `send` with its answer; `None` if it panicked. Sends an
+/// error if there is no handler.
+pub(crate) fn run_handler(
+    link: &Arc<Link<Machine>>,
+    incoming: IncomingId,
+    request: Request,
+    cancelled: &Arc<Cancellation>,
+    send: impl FnOnce(Option<Answer>) + Send + 'static,
+) {
+    let Some(handler) = link.shared.handlers.get(handler_key(&request)).cloned() else {
+        return send(Some(Err(ErrorObject::method_not_found(&request.method))));
+    };
     let params = request.params.clone();
-    let cx = ClientCx::of_request(Arc::clone(link), params, Arc::clone(&cancelled));
-    let (answering, trace) = (Arc::clone(link), link.trace.clone());
+    let cx = ClientCx::of_request(Arc::clone(link), params, Arc::clone(cancelled));
+    let trace = link.trace.clone();
     match handler {
         RequestHandler::Blocking(handler) => {
             let run = move || {
                 let run = || trace.run_handler(&request.method, || handler(&request, cx));
                 catch_unwind(AssertUnwindSafe(run)).ok()
             };
-            let send = move |answer| respond(&answering, incoming, answer);
             link.shared.workers.run(incoming, &link.shared.pace, run, send);
         }
         RequestHandler::Async(handler) => {
             let method = request.method.clone();
             let run = async move { handler(&request, AsyncClientCx(cx)).await };
             let answer = trace.instrument_handler(&method, run);
+            let cancelled = Arc::clone(cancelled);
             link.shared.workers.spawn(incoming, &link.shared.pace, async move {
                 if let Some(answer) = cancelled.run_until_set(catch_panic(answer)).await {
-                    respond(&answering, incoming, answer);
+                    send(answer);
                 }
             });
         }

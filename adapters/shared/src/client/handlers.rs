@@ -198,7 +198,7 @@ impl Client {
 
 // Registration, for handlers of either kind.
 impl Client {
-    fn handle<Q: Decode, A: Encode + Send + 'static>(
+    pub(super) fn handle<Q: Decode, A: Encode + Send + 'static>(
         mut self,
         key: &'static str,
         answer: impl Fn(Q, ClientCx) -> Result<A, ErrorObject> + Send + Sync + 'static,
@@ -210,7 +210,7 @@ impl Client {
         self
     }
 
-    fn handle_async<Q: Decode + Send, A: Encode + Send + 'static, F>(
+    pub(super) fn handle_async<Q: Decode + Send, A: Encode + Send + 'static, F>(
         mut self,
         key: &'static str,
         answer: impl Fn(Q, AsyncClientCx) -> F + Send + Sync + 'static,

@@ -8,11 +8,15 @@ pub(crate) mod connection;
 pub(crate) mod connector;
 pub(crate) mod context;
 pub(crate) mod events;
+mod extension_settings;
 mod handlers;
+pub(crate) mod in_flight;
 mod pages;
 pub(crate) mod progress;
 mod stderr;
 pub(crate) mod subscription;
+pub(crate) mod task;
+mod tasks;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -22,13 +26,15 @@ use std::sync::Arc;
 
 use mcp_proto::client::{Client as Machine, Config};
 use mcp_proto::stdio::Stdio;
-use mcp_proto::{Capability, Era, Instant, Limits, Revision};
+use mcp_proto::{Capability, Era, Instant, Limits, Revision, Side};
 
 use crate::client::call_hooks::{CallEnd, CallHook, HookError, OutgoingCall};
 use crate::client::connect::Connecting;
 use crate::client::connection::Connection;
 use crate::client::connector::{ConnectionConfig, Connector, Runtime};
 use crate::client::events::{ClientCallbacks, RequestHandler};
+use crate::client::task::settings::TaskSettings;
+use crate::declared_extensions::DeclaredExtensions;
 use crate::error::Error;
 use crate::exec::callbacks::CallbackThreads;
 use crate::exec::clock::Clock;
@@ -61,11 +67,13 @@ use crate::transport::shutdown::DriverHandle;
 #[must_use = "a client does nothing until an adapter connects it"]
 pub struct Client {
     config: Config,
+    extensions: DeclaredExtensions,
     limits: Limits,
     handlers: HashMap<&'static str, RequestHandler>,
     callbacks: ClientCallbacks,
     on_call: Vec<CallHook>,
     label: Option<Arc<str>>,
+    tasks: TaskSettings,
     threads: HandlerThreads,
     callback_threads: CallbackThreads,
     pipe_bytes: Option<usize>,
@@ -78,11 +86,13 @@ impl Client {
     pub fn new(name: &str, version: &str) -> Self {
         Self {
             config: Config::new(name, version),
+            extensions: DeclaredExtensions::default(),
             limits: Limits::default(),
             handlers: HashMap::new(),
             callbacks: ClientCallbacks::default(),
             on_call: Vec::new(),
             label: None,
+            tasks: TaskSettings::default(),
             threads: handler_threads(THREADS_MAX),
             callback_threads: CallbackThreads::default(),
             pipe_bytes: None,
@@ -241,7 +251,8 @@ impl Client {
     ///
     /// # Errors
     /// Fails with
-    /// - [`Error::Io`] if the server cannot be started;
+    /// - [`Error::Io`] if the server cannot be started, or if an [extension](Self::extension) is
+    ///   invalid;
     /// - [`Error::Start`] if the connection cannot be opened. This error contains the last lines
     ///   that the server wrote to stderr.
     pub async fn spawn_on(
@@ -249,7 +260,7 @@ impl Client {
         runtime: Arc<dyn Runtime>,
         command: Command,
     ) -> Result<Connection, Error> {
-        let (connection, machine) = self.into_config();
+        let (connection, machine) = self.into_config()?;
         Connector::to_child(command, connection, machine, runtime).connect().await
     }
 
@@ -260,7 +271,8 @@ impl Client {
     /// # Errors
     /// Fails with
     /// - [`Error::Start`] if the connection cannot be opened;
-    /// - [`Error::Io`] if credentials would be sent unencrypted (see
+    /// - [`Error::Io`] if an [extension](Self::extension) is invalid, if credentials would be sent
+    ///   unencrypted (see
     ///   [`Remote::allow_plain_credentials`](crate::http::Remote::allow_plain_credentials)), if TLS
     ///   cannot be configured for the host, if the operating system returns no random bytes, or if
     ///   `runtime` cannot spawn futures.
@@ -270,7 +282,7 @@ impl Client {
         runtime: Arc<dyn crate::http::Dial>,
         remote: crate::http::Remote,
     ) -> Result<Connection, Error> {
-        let (connection, machine) = self.into_config();
+        let (connection, machine) = self.into_config()?;
         Connector::to_remote(remote, connection, machine, runtime).connect().await
     }
 
@@ -280,12 +292,13 @@ impl Client {
     /// [`Connecting`] value.
     ///
     /// # Errors
-    /// Currently never fails.
+    /// Fails with [`io::ErrorKind::InvalidInput`] if an [extension](Self::extension) or the handler
+    /// of one of its requests is invalid.
     pub fn open_on(
         self,
         runtime: &Arc<dyn Spawn>,
     ) -> io::Result<(Connecting, DriverHandle<Machine>)> {
-        let (connection, machine) = self.into_config();
+        let (connection, machine) = self.into_config()?;
         connection.open(Clock::new(), machine, runtime)
     }
 
@@ -296,7 +309,7 @@ impl Client {
         now: Instant,
         runtime: &Arc<dyn Spawn>,
     ) -> io::Result<(Connecting, DriverHandle<Machine>)> {
-        let (connection, machine) = self.into_config();
+        let (connection, machine) = self.into_config()?;
         connection.open(Clock::manual(now), machine, runtime)
     }
 
@@ -325,20 +338,27 @@ impl Client {
         Stdio::new(Machine::new(began, self.config.clone()))
     }
 
-    fn into_config(self) -> (ConnectionConfig, Config) {
+    /// Splits off the configuration of the protocol state machine.
+    ///
+    /// # Errors
+    /// Fails if an extension or the handler of one of its requests is invalid.
+    pub(crate) fn into_config(self) -> io::Result<(ConnectionConfig, Config)> {
+        let checked = self.extensions.check(Side::Server);
+        checked.map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
         let connection = ConnectionConfig {
             limits: self.limits,
             handlers: Arc::new(self.handlers),
             callbacks: self.callbacks,
             on_call: self.on_call.into(),
             label: self.label,
+            tasks: self.tasks,
             threads: self.threads,
             callback_threads: self.callback_threads,
             pipe_bytes: self.pipe_bytes,
             trace_payloads: self.trace_payloads,
             recorder: self.recorder,
         };
-        (connection, self.config)
+        Ok((connection, self.config))
     }
 }
 

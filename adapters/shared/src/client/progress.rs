@@ -8,7 +8,8 @@ use event_listener::EventListener;
 use futures_lite::Stream;
 use mcp_proto::Progress;
 
-use crate::client::call::{CallSlot, Pending};
+use crate::client::call::Pending;
+use crate::client::in_flight::CallSlot;
 
 impl<T> Pending<T> {
     /// Returns the progress of the call as a `Stream` of `futures-core`, which ends with the call.
@@ -16,7 +17,7 @@ impl<T> Pending<T> {
     /// Like [`next_progress`](Self::next_progress), this is empty unless the call was configured
     /// with [`Call::progress`](crate::Call::progress).
     pub fn progress_updates(&mut self) -> ProgressUpdates<'_> {
-        ProgressUpdates { slot: &self.slot, waiting: None }
+        ProgressUpdates { slot: self.in_flight.slot(), waiting: None }
     }
 }
 

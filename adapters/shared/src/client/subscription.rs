@@ -14,8 +14,8 @@ use mcp_proto::{
     CallError, CallId, CallOptions, Era, Filter, Instant, MessageEndpoint as _, Misuse, Raw,
 };
 
-use crate::client::call::START_PATIENCE;
 use crate::client::changed::Changed;
+use crate::client::in_flight::START_PATIENCE;
 use crate::error::Error;
 use crate::exec::watched::Watched;
 use crate::transport::link::{Link, State};
@@ -231,10 +231,12 @@ impl Feed {
         });
     }
 
-    /// Queues a change notification.
-    pub(crate) fn push(&self, method: &str, params: Option<&Raw>) {
-        let Some(change) = Changed::parse(method, params) else { return };
+    /// Queues a change notification. Returns false for any other notification, such as that of an
+    /// extension.
+    pub(crate) fn push(&self, method: &str, params: Option<&Raw>) -> bool {
+        let Some(change) = Changed::parse(method, params) else { return false };
         self.state.change(|state| state.add(change));
+        true
     }
 
     /// Records the end of the subscription's call.

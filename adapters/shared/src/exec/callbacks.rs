@@ -79,12 +79,18 @@ impl Callbacks {
 /// The callbacks of one connection that are due. They run in order, one at a time.
 #[derive(Default)]
 pub(crate) struct CallbackQueue {
-    due: VecDeque<(usize, Job)>,
+    /// Boxed on first use: most connections have no callbacks.
+    due: Option<Box<DueCallbacks>>,
+    /// The end of the connection does not wait for the callbacks.
+    is_detached: bool,
+}
+
+#[derive(Default)]
+struct DueCallbacks {
+    jobs: VecDeque<(usize, Job)>,
     bytes: usize,
     /// A thread runs the callbacks.
     is_running: bool,
-    /// The end of the connection does not wait for the callbacks.
-    is_detached: bool,
 }
 
 /// The number of callbacks, and of the bytes that they hold, at which reading stops.
@@ -94,22 +100,26 @@ const CALLBACKS_BYTES_MAX: usize = 32 << 20;
 impl CallbackQueue {
     /// Adds a callback that holds `bytes`; returns whether a thread must be started to run it.
     pub(crate) fn push(&mut self, bytes: usize, callback: Job) -> bool {
-        self.bytes += bytes;
-        self.due.push_back((bytes, callback));
-        !std::mem::replace(&mut self.is_running, true)
+        let due = self.due.get_or_insert_default();
+        due.bytes += bytes;
+        due.jobs.push_back((bytes, callback));
+        !std::mem::replace(&mut due.is_running, true)
     }
 
     /// Returns the next callback for the thread that runs them, which must end if there is none.
     pub(crate) fn pop(&mut self) -> Option<Job> {
-        let next = self.due.pop_front();
-        self.bytes -= next.as_ref().map_or(0, |(bytes, _)| *bytes);
-        self.is_running = next.is_some();
+        let due = self.due.as_mut()?;
+        let next = due.jobs.pop_front();
+        due.bytes -= next.as_ref().map_or(0, |(bytes, _)| *bytes);
+        due.is_running = next.is_some();
         next.map(|(_, callback)| callback)
     }
 
     /// Returns whether further input may be read. One read may exceed the bounds.
     pub(crate) fn has_room(&self) -> bool {
-        self.due.len() < CALLBACKS_MAX && self.bytes <= CALLBACKS_BYTES_MAX
+        let is_full =
+            |due: &DueCallbacks| due.jobs.len() >= CALLBACKS_MAX || due.bytes > CALLBACKS_BYTES_MAX;
+        !self.due.as_deref().is_some_and(is_full)
     }
 
     /// Lets the connection end before its callbacks: one of them waits for that end.
@@ -119,7 +129,7 @@ impl CallbackQueue {
 
     /// Returns whether the connection may end.
     pub(crate) fn may_end(&self) -> bool {
-        !self.is_running || self.is_detached
+        self.is_detached || !self.due.as_ref().is_some_and(|due| due.is_running)
     }
 }
 

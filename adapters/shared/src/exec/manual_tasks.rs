@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
 use crate::BoxFuture;
-use crate::exec::workers::{SoleDriver, Spawn};
+use crate::exec::sole_driver::SoleDriver;
+use crate::exec::workers::Spawn;
 
 /// The tasks of connections that a program drives by hand: handlers and callbacks.
 ///

@@ -13,26 +13,30 @@
 //! responses. Running a handler there saves two context switches. [`Pace`] decides which handlers
 //! are quick; [`ThreadPool`] runs the others.
 
-use std::cell::Cell;
+mod on_pool;
+mod task;
+
 use std::collections::VecDeque;
 use std::future::Future;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use futures_lite::FutureExt as _;
-use futures_lite::future::block_on;
 use mcp_proto::IncomingId;
 
 use crate::BoxFuture;
 use crate::exec::clock::Clock;
 use crate::exec::pace::{Pace, QUICK_MAX};
-use crate::exec::thread_pool::{Job, ThreadPool};
+use crate::exec::sole_driver::SoleDriver;
+use crate::exec::thread_pool::ThreadPool;
 use crate::trace::Trace;
+
+pub(crate) use task::Ended;
+use task::{Lane, Ran, Stopwatch, Task, Work};
 
 /// The part of a runtime that runs futures in the background.
 pub trait Spawn: Send + Sync + 'static {
@@ -59,10 +63,6 @@ pub trait Spawn: Send + Sync + 'static {
         job();
     }
 }
-
-/// The lane of a handler's jobs in the pool: the connection, if it is one of many requests, and the
-/// address of the [`Pace`].
-type Lane = (Option<u64>, usize);
 
 /// The thread pool that all connections of one server or client share.
 pub(crate) type HandlerThreads = Arc<ThreadPool<Lane, (u64, IncomingId)>>;
@@ -108,45 +108,6 @@ struct InlineQueue {
     running: Vec<(IncomingId, Arc<Pace>)>,
 }
 
-/// A handler with its request.
-struct Task {
-    incoming: IncomingId,
-    pace: Arc<Pace>,
-    work: Work,
-}
-
-enum Work {
-    Future(BoxFuture<'static, ()>),
-    Function(Box<dyn FnOnce() -> Ran + Send>),
-    /// The first poll of a future that may block, which needs the runtime's context.
-    FirstPoll(Box<dyn FnOnce() -> Ran + Send>),
-}
-
-/// What came of a function, or of the first poll of a future.
-struct Ran {
-    /// How long it took.
-    took: Duration,
-    /// The handler has run to its end.
-    has_run: bool,
-    /// The rest of a future that waits.
-    rest: Option<BoxFuture<'static, ()>>,
-}
-
-/// The end of a future that may block.
-pub(crate) struct Ended<T> {
-    pub(crate) result: T,
-    /// The handler has run. Otherwise, layers answered, or the request was cancelled.
-    pub(crate) has_run: bool,
-}
-
-impl Ran {
-    /// Returns the time to record for the handler's pace. A poll in which the handler did not run
-    /// is only recorded if it was slow.
-    fn recorded(&self) -> Option<Duration> {
-        (self.has_run || self.took > QUICK_MAX).then_some(self.took)
-    }
-}
-
 /// The driver of a connection, while it runs handlers.
 pub(crate) enum Driver<'a> {
     /// Another thread takes over if a handler takes too long. Called before each handler; returns
@@ -154,37 +115,6 @@ pub(crate) enum Driver<'a> {
     Replaceable(&'a mut dyn FnMut() -> bool),
     /// No other thread takes over: all work of this thread waits for the handler.
     Sole,
-}
-
-thread_local! {
-    static IS_SOLE_DRIVER: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Returns whether this thread runs a handler and is the only thread that does the I/O of the
-/// handler's connection.
-///
-/// In that case, the handler must not wait for the peer or for queue space. During the wait, no
-/// thread would read the peer's messages or write the queued ones.
-#[must_use]
-pub fn is_sole_driver() -> bool {
-    IS_SOLE_DRIVER.get()
-}
-
-/// Declares whether this thread is a sole driver, until this value is dropped.
-pub(crate) struct SoleDriver {
-    before: bool,
-}
-
-impl SoleDriver {
-    pub(crate) fn declare(is_sole: bool) -> Self {
-        Self { before: IS_SOLE_DRIVER.replace(is_sole) }
-    }
-}
-
-impl Drop for SoleDriver {
-    fn drop(&mut self) {
-        IS_SOLE_DRIVER.set(self.before);
-    }
 }
 
 impl Workers {
@@ -217,10 +147,9 @@ impl Workers {
         function: impl FnOnce() -> T + Send + 'static,
         send: impl FnOnce(T) + Send + 'static,
     ) {
-        let job = move || {
-            let clock = Clock::new();
+        let job = move |run: &Stopwatch<'_>| {
             let result = function();
-            let took = clock.now().duration_since(mcp_proto::Instant::ZERO);
+            let took = run.elapsed();
             send(result);
             Ran { took, has_run: true, rest: None }
         };
@@ -240,11 +169,10 @@ impl Workers {
         send: impl FnOnce(T) + Send + 'static,
     ) {
         let mut future = Box::pin(future);
-        let job = move || {
-            let clock = Clock::new();
+        let job = move |run: &Stopwatch<'_>| {
             // The pool polls it again with a real waker.
             let polled = future.as_mut().poll(&mut Context::from_waker(Waker::noop()));
-            let took = clock.now().duration_since(mcp_proto::Instant::ZERO);
+            let took = run.elapsed();
             match polled {
                 Poll::Ready(Ended { result, has_run }) => {
                     send(result);
@@ -306,11 +234,17 @@ impl Workers {
             let Some(Task { work: Work::Function(job) | Work::FirstPoll(job), .. }) = first else {
                 return;
             };
-            let ran = catch_unwind(AssertUnwindSafe(job));
+            let clock = Clock::new();
+            let ran = catch_unwind(AssertUnwindSafe(|| job(&Stopwatch::start(&clock))));
             if let Ok(Ran { rest: Some(rest), .. }) = ran {
                 rest.await;
             }
         }));
+    }
+
+    /// Returns the number of the connection, unique in this process.
+    pub(crate) const fn id(&self) -> u64 {
+        self.connection
     }
 
     /// Returns whether the runtime runs futures like blocking functions.
@@ -357,12 +291,12 @@ impl Workers {
                 }
                 self.lock().running.push((task.incoming, Arc::clone(&task.pace)));
             }
-            let began = clock.now();
+            let run = Stopwatch::start(clock);
             let Task { incoming, pace, work } = task;
             let declared = SoleDriver::declare(is_sole);
             let ran = match work {
                 Work::Function(job) | Work::FirstPoll(job) => {
-                    catch_unwind(AssertUnwindSafe(job)).ok()
+                    catch_unwind(AssertUnwindSafe(|| job(&run))).ok()
                 }
                 Work::Future(future) => {
                     self.begin(future);
@@ -373,9 +307,8 @@ impl Workers {
             if !is_sole {
                 self.finish(incoming);
             }
-            let now = clock.now();
-            let whole = Ran { took: now.duration_since(began), has_run: true, rest: None };
-            let ran = ran.unwrap_or(whole);
+            let whole = || Ran { took: run.elapsed(), has_run: true, rest: None };
+            let ran = ran.unwrap_or_else(whole);
             let (took, recorded) = (ran.took, ran.recorded());
             if let Some(rest) = ran.rest {
                 // Only now: until its end was recorded, the handler may count as one of the pool.
@@ -384,7 +317,8 @@ impl Workers {
             if recorded.is_some_and(|took| pace.record_inline(took)) {
                 trace.held(pace.name(), took);
             }
-            if took > QUICK_MAX || now.duration_since(*start.get_or_insert(began)) > TURN_MAX {
+            let turn = (run.began + took).duration_since(*start.get_or_insert(run.began));
+            if took > QUICK_MAX || turn > TURN_MAX {
                 return self.hand_over(None);
             }
         }
@@ -436,46 +370,6 @@ impl Workers {
         for future in futures {
             self.spawn_on_runtime(future);
         }
-    }
-
-    fn run_on_pool(&self, task: Task) {
-        self.queue(task);
-        self.threads.start();
-    }
-
-    fn queue(&self, task: Task) {
-        let Task { incoming, pace, work } = task;
-        let lane = self.lane(&pace);
-        let job: Job = match work {
-            Work::Future(_) => return,
-            Work::Function(job) => Box::new(move || pace.record(job().took)),
-            Work::FirstPoll(job) => self.in_runtime(move || {
-                let ran = job();
-                if let Some(took) = ran.recorded() {
-                    pace.record(took);
-                }
-                if let Some(rest) = ran.rest {
-                    block_on(rest);
-                }
-            }),
-        };
-        self.threads.queue(lane, (self.connection, incoming), job);
-    }
-
-    /// Blocks a thread of the pool on the rest of a future.
-    fn wait_on_pool(&self, incoming: IncomingId, pace: &Pace, rest: BoxFuture<'static, ()>) {
-        let job = self.in_runtime(move || block_on(rest));
-        self.threads.queue(self.lane(pace), (self.connection, incoming), job);
-        self.threads.start();
-    }
-
-    fn in_runtime(&self, job: impl FnOnce() + Send + 'static) -> Job {
-        let runtime = Arc::clone(&self.runtime);
-        Box::new(move || runtime.enter(Box::new(job)))
-    }
-
-    fn lane(&self, pace: &Pace) -> Lane {
-        ((!self.is_single).then_some(self.connection), ptr::from_ref(pace).addr())
     }
 
     /// Polls a future once on this thread, and leaves it to the runtime unless it completes.

@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use futures_lite::future::{or, yield_now};
 use http::request::Parts;
-use mcp_proto::Principal;
 use mcp_proto::http::Refusal;
+use mcp_proto::{Principal, Secret};
 
+use super::authorizer::Authorizer;
 use super::budget::PeerAddress;
 use super::request_head::RequestHead;
 use super::runtime::HttpRuntime;
@@ -24,6 +25,7 @@ type Authenticated = Result<Principal, Refusal>;
 pub(super) enum Authenticator {
     Async(Arc<dyn Fn(RequestHead) -> BoxFuture<'static, Authenticated> + Send + Sync>),
     Sync(Arc<dyn Fn(&RequestHead) -> Authenticated + Send + Sync>),
+    Token(Authorizer),
 }
 
 /// The application's decision on whether a request is processed.
@@ -43,9 +45,22 @@ impl Authenticator {
         Self::Async(Arc::new(move |head| Box::pin(function(head))))
     }
 
-    /// Returns who sent the request with this head.
-    pub(super) async fn authenticate(&self, call: &HeadCall<'_>) -> Authenticated {
+    /// Returns what authorizes requests by their access tokens, if something does.
+    pub(super) const fn authorizer(&self) -> Option<&Authorizer> {
+        match self {
+            Self::Token(authorizer) => Some(authorizer),
+            Self::Async(_) | Self::Sync(_) => None,
+        }
+    }
+
+    /// Returns who sent the request with this head and token.
+    pub(super) async fn authenticate(
+        &self,
+        call: &HeadCall<'_>,
+        token: Option<Secret>,
+    ) -> Authenticated {
         let head = call.head.clone();
+        head.authorization().run_on(call.runtime);
         let authenticated = async {
             match self {
                 Self::Async(function) => {
@@ -56,6 +71,10 @@ impl Authenticator {
                     let function = Arc::clone(function);
                     call.run(move || function(&head)).await
                 }
+                Self::Token(authorizer) => match token {
+                    Some(token) => Some(authorizer.authorize(token, call.head).await),
+                    None => None,
+                },
             }
             .unwrap_or_else(|| Err(Refusal::new(500, "the authentication of the request failed")))
         };

@@ -9,15 +9,16 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use futures_lite::future::yield_now;
 use http_body::{Frame, SizeHint};
-use mcp_proto::http::{BodyChunk as StreamFrame, ServerExchangeId};
+use mcp_proto::http::BodyChunk as StreamFrame;
 use mcp_proto::server::Server as Machine;
 
 use super::budget::AddressShare;
 use super::runtime::HttpRuntime;
 use super::sessions::Listener;
 use super::sockets::RequestInFlight;
+use super::transport::ResponseSource;
 use crate::BoxFuture;
-use crate::server::events::Serving;
+use crate::server::serving::Serving;
 use crate::transport::link::{Link, State};
 
 /// The body of an HTTP response.
@@ -33,7 +34,8 @@ pub struct ResponseBody {
 
 enum BodyKind {
     Whole(Option<Bytes>),
-    Events(Events),
+    /// Boxed: most responses are whole.
+    Events(Box<Events>),
 }
 
 struct Events {
@@ -48,7 +50,7 @@ struct Events {
 /// Dropping it before its end means that the client has disconnected.
 pub(super) struct Exchange {
     pub(super) link: Arc<Link<Machine>>,
-    pub(super) id: ServerExchangeId,
+    pub(super) source: ResponseSource,
     /// The connection exists for this exchange only and ends with it.
     pub(super) is_modern: bool,
     pub(super) is_over: bool,
@@ -59,12 +61,8 @@ pub(super) struct Exchange {
 impl Drop for Exchange {
     fn drop(&mut self) {
         if !self.is_over {
-            let id = self.id;
-            self.link.with(|state, now| {
-                if let Some(http) = state.http() {
-                    http.handle_gone(now, id);
-                }
-            });
+            let source = self.source;
+            self.link.with(|state, now| state.handle_gone(now, source));
         }
         // Without other handles to the connection, nothing waits for its end.
         if self.is_modern && (Arc::strong_count(&self.link) > 1 || !self.is_over) {
@@ -87,7 +85,7 @@ impl ResponseBody {
                 link.keep_time(|duration| runtime.sleep(duration)).await;
             }) as _
         });
-        let kind = BodyKind::Events(Events { exchange, next: None, timers });
+        let kind = BodyKind::Events(Box::new(Events { exchange, next: None, timers }));
         Self { kind, in_flight: None, share: None }
     }
 
@@ -126,11 +124,11 @@ impl Events {
     }
 
     fn poll_frame(&mut self, context: &mut Context<'_>) -> Poll<StreamFrame> {
-        let (link, id) = (&self.exchange.link, self.exchange.id);
+        let (link, source) = (&self.exchange.link, self.exchange.source);
         let next = self.next.get_or_insert_with(|| {
             let link = Arc::clone(link);
             Box::pin(async move {
-                let poll = |state: &mut State<Machine>| state.poll_http(|http| http.poll_chunk(id));
+                let poll = |state: &mut State<Machine>| state.poll_chunk(source);
                 link.take_sent(poll).await
             })
         });

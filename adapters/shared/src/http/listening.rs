@@ -3,8 +3,9 @@
 use std::convert::Infallible;
 use std::error::Error as StdError;
 use std::fmt;
+use std::future::ready;
 use std::io;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,6 +22,7 @@ use super::service::HttpService;
 use super::sockets::{OpenSocket, SocketEnd, Sockets};
 use super::stall_guard::StallGuard;
 use super::stop::Stop;
+use crate::BoxFuture;
 
 /// The connections of an HTTP server that have been accepted from its listener.
 ///
@@ -35,20 +37,29 @@ pub struct Listening {
 pub struct AcceptedConnection {
     service: HttpService,
     socket: OpenSocket,
-    stop: Stop,
     address: IpAddr,
 }
 
 impl Listening {
-    /// Creates an empty set of connections to `service`.
+    /// Creates an empty set of connections to `service`, whose listener is bound to `address`.
     ///
-    /// Once `stop` is set, each connection closes after its request in progress, at the latest
-    /// after [`DRAIN`]. The caller must then accept no more connections, and call
+    /// Once `stop` is set, the caller must accept no more connections, and call
     /// [`finish`](Self::finish).
-    #[must_use]
-    pub fn new(service: HttpService, stop: &Stop) -> Self {
+    ///
+    /// # Errors
+    /// Fails if other machines can reach the listener, but the options name no host for them.
+    pub fn new(service: HttpService, address: SocketAddr, stop: &Stop) -> io::Result<Self> {
+        // `Host: localhost` says nothing about where a request is from.
+        if !address.ip().to_canonical().is_loopback() && !service.names_hosts() {
+            let why = format!(
+                "the listener is bound to {address}, where other machines can connect, but the \
+                 options accept only hosts that are this machine: bind it to 127.0.0.1, or allow \
+                 hosts with `Http::host` or `Http::any_host`"
+            );
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+        }
         let sockets = service.sockets();
-        Self { service, sockets, stop: stop.clone() }
+        Ok(Self { service, sockets, stop: stop.clone() })
     }
 
     /// Adds a connection from `address`. A task must run it with [`AcceptedConnection::drive`].
@@ -59,14 +70,15 @@ impl Listening {
     #[must_use]
     pub fn accept(&self, address: IpAddr) -> Option<AcceptedConnection> {
         let socket = self.sockets.admit(address)?;
-        let (service, stop) = (self.service.clone(), self.stop.clone());
-        Some(AcceptedConnection { service, socket, stop, address })
+        Some(AcceptedConnection { service: self.service.clone(), socket, address })
     }
 
-    /// Sets the stop signal, ends all sessions, and waits up to [`DRAIN`] for requests in progress.
+    /// Sets the stop signal, ends all sessions, closes each connection after its request in
+    /// progress, and waits for that up to [`DRAIN`].
     pub async fn finish(self) {
         self.stop.stop();
         self.service.close();
+        self.sockets.end_all(SocketEnd::Graceful);
         or(self.sockets.all_closed(), self.service.runtime().sleep(DRAIN)).await;
     }
 }
@@ -74,7 +86,7 @@ impl Listening {
 impl Drop for Listening {
     fn drop(&mut self) {
         self.service.close();
-        self.sockets.abort();
+        self.sockets.end_all(SocketEnd::Abort);
     }
 }
 
@@ -85,20 +97,21 @@ impl AcceptedConnection {
         I: Read + Write + Unpin,
         T: Timer + Send + Sync + 'static,
     {
-        let Self { service, socket, stop, address } = self;
-        let answer = service_fn(|mut request: hyper::Request<hyper::body::Incoming>| {
-            let (service, in_flight) = (service.clone(), socket.begin());
-            request.extensions_mut().insert(PeerAddress(address));
-            let rejection = socket.rejection;
-            // Boxed: inline it would enlarge the connection for its whole life.
-            Box::pin(async move {
-                let mut response = match rejection {
-                    Some(rejection) => service.refuse(connection_refusal(rejection)),
-                    None => service.respond(request).await,
-                };
+        let Self { service, socket, address } = self;
+        let address = Some(PeerAddress(address));
+        let answer = service_fn(|request: hyper::Request<hyper::body::Incoming>| {
+            let in_flight = socket.begin();
+            // Boxed: inline it would enlarge the connection for its whole life. Boxed before the
+            // block below, which would hold it twice.
+            let response: BoxFuture<'static, _> = match socket.rejection {
+                Some(rejection) => Box::pin(ready(service.refuse(connection_refusal(rejection)))),
+                None => Box::pin(service.respond_to(address, request)),
+            };
+            async move {
+                let mut response = response.await;
                 response.body_mut().keep_busy(in_flight);
                 Ok::<_, Infallible>(response)
-            })
+            }
         });
         let is_refused = socket.rejection.is_some();
         let mut builder = http1::Builder::new();
@@ -111,25 +124,23 @@ impl AcceptedConnection {
         let sleep = move |duration| runtime.sleep(duration);
         let io = StallGuard::new(io, service.stall_timeout(), sleep);
         let mut connection = pin!(builder.serve_connection(io, answer));
-        let served = async {
-            let ended = async { Some(connection.as_mut().await) };
-            let stopped = async {
-                or(stop.stopped(), socket.ends(SocketEnd::Graceful)).await;
-                None
-            };
-            if let Some(outcome) = or(ended, stopped).await {
-                if outcome.is_err_and(|error| has_stalled(&error)) {
-                    socket.count_stall();
-                }
-                return;
-            }
-            connection.as_mut().graceful_shutdown();
-            let ended = async {
-                let _ended = connection.as_mut().await;
-            };
-            or(ended, service.runtime().sleep(DRAIN)).await;
+        let ended = async { Some(connection.as_mut().await) };
+        let stopped = async {
+            socket.ends(SocketEnd::Graceful).await;
+            None
         };
-        or(socket.ends(SocketEnd::Abort), served).await;
+        if let Some(outcome) = or(ended, stopped).await {
+            if outcome.is_err_and(|error| has_stalled(&error)) {
+                socket.count_stall();
+            }
+            return;
+        }
+        connection.as_mut().graceful_shutdown();
+        let ended = async {
+            let _ended = connection.as_mut().await;
+        };
+        let drained = or(ended, service.runtime().sleep(DRAIN));
+        or(socket.ends(SocketEnd::Abort), drained).await;
     }
 }
 

@@ -1,6 +1,9 @@
-//! Streamable HTTP, independent of the runtime and of the HTTP server library.
+//! Streamable HTTP and HTTP+SSE, independent of the runtime and of the HTTP server library.
 
 mod authentication;
+mod authorization;
+mod authorizer;
+mod authorizing;
 mod body;
 mod body_buffer;
 mod budget;
@@ -12,24 +15,39 @@ mod options;
 mod request_head;
 mod runtime;
 mod service;
+mod session_control;
 mod sessions;
 mod sockets;
 mod stall_guard;
 mod stop;
+#[cfg(all(test, any(feature = "auth", feature = "jwt")))]
+pub(crate) mod test_runtime;
 mod transport;
+mod verifier;
 
 pub use crate::error::HttpFailure;
 pub use body::ResponseBody;
 pub use budget::{HttpStats, PeerAddress};
-pub use client::{AuthChallenge, ByteStream, Dial, KEEP_ALIVE_INTERVAL, KEEP_ALIVE_TIME, Remote};
+#[cfg(any(feature = "auth", feature = "jwt"))]
+pub(crate) use client::Network;
+pub use client::{
+    AuthChallenge, ByteStream, Dial, KEEP_ALIVE_INTERVAL, KEEP_ALIVE_TIME, Proxy, ProxyError,
+    Remote,
+};
 pub(crate) use client::{ClientTransport, start};
+#[cfg(feature = "auth")]
+pub(crate) use client::{FullBody, ProxyServer, Tls, TlsConfig, dial_any};
 pub use hyper_stream::HyperStream;
 pub use listening::{AcceptedConnection, DRAIN, Listening};
 pub use mcp_proto::Principal;
-pub use mcp_proto::http::Refusal;
+pub use mcp_proto::http::{Guard, Refusal};
 pub use options::Http;
 pub use request_head::RequestHead;
 pub use runtime::HttpRuntime;
 pub use service::HttpService;
+pub use session_control::SessionControl;
 pub use stop::Stop;
 pub(crate) use transport::MeteredServer;
+#[cfg(feature = "jwt")]
+pub use verifier::JwtVerifier;
+pub use verifier::{FixedTokens, TokenVerifier, VerifyError};

@@ -2,16 +2,26 @@
 
 use std::fmt;
 use std::future::Future;
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
 use http::request::Parts;
+use mcp_proto::http::legacy_sse::SseSettings;
 use mcp_proto::http::{Policy, Refusal, StreamSettings};
 use mcp_proto::{Limits, Principal};
 
 use super::authentication::{Authenticator, Check};
 use super::budget::{Counters, HttpStats};
 use super::request_head::RequestHead;
+use super::session_control::SessionControl;
+
+/// The paths of HTTP+SSE.
+#[derive(Clone, Debug)]
+pub(super) struct SsePaths {
+    pub(super) stream: String,
+    pub(super) messages: String,
+}
 
 /// The options of a server over
 /// [Streamable HTTP](https://modelcontextprotocol.io/specification/2025-11-25/basic/transports).
@@ -38,6 +48,7 @@ pub struct Http {
     pub(super) origins: Vec<String>,
     pub(super) any_host: bool,
     pub(super) path: Option<String>,
+    pub(super) sse: Option<SsePaths>,
     pub(super) connections_max: usize,
     pub(super) connections_per_address_max: usize,
     pub(super) sessions_max: usize,
@@ -55,6 +66,7 @@ pub struct Http {
     pub(super) body_timeout: Duration,
     pub(super) authentication_timeout: Duration,
     pub(super) counters: Arc<Counters>,
+    pub(super) sessions: SessionControl,
     pub(super) settings: Arc<StreamSettings>,
     pub(super) check: Option<Check>,
     pub(super) authenticator: Option<Authenticator>,
@@ -68,6 +80,7 @@ impl Http {
             origins: Vec::new(),
             any_host: false,
             path: Some("/mcp".into()),
+            sse: None,
             connections_max: 10_000,
             connections_per_address_max: 2_500,
             sessions_max: 10_000,
@@ -85,6 +98,7 @@ impl Http {
             body_timeout: Duration::from_secs(30),
             authentication_timeout: Duration::from_secs(30),
             counters: Arc::default(),
+            sessions: SessionControl::default(),
             settings: Arc::default(),
             check: None,
             authenticator: None,
@@ -95,6 +109,10 @@ impl Http {
     ///
     /// If `host` names no port, as in `example.com`, requests to any port of the host are accepted.
     /// If it names a port, as in `example.com:8080`, only requests to that port are accepted.
+    ///
+    /// `serve_http` fails if other machines can reach its listener and no host is named. To serve
+    /// only clients that use a loopback host, for example through a published port of a container,
+    /// name `localhost`.
     pub fn host(mut self, host: &str) -> Self {
         self.hosts.push(host.into());
         self
@@ -125,6 +143,33 @@ impl Http {
     /// Makes the server accept requests to any path, for use behind a router that matches the path.
     pub fn any_path(mut self) -> Self {
         self.path = None;
+        self
+    }
+
+    /// Also offers [HTTP+SSE], the transport of revision 2024-11-05, at the paths `/sse` and
+    /// `/messages`.
+    ///
+    /// Only clients that do not know Streamable HTTP, which is from March 2025, need it. Such a
+    /// client opens a stream with a GET request to `/sse`. The stream is the client's session,
+    /// which counts in all limits of sessions and belongs to the client's principal. The session
+    /// ends with the stream, and if the client stops reading for
+    /// [`Limits::stall_timeout`](mcp_proto::Limits::stall_timeout). If the server supports modern
+    /// revisions only, the paths do not exist.
+    ///
+    /// [HTTP+SSE]: https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse
+    pub fn sse(self) -> Self {
+        self.sse_at("/sse", "/messages")
+    }
+
+    /// Like [`sse`](Self::sse), with other paths.
+    ///
+    /// `stream_path` is the path that clients know. `message_path` is sent to them when a stream
+    /// opens, and requests must arrive with it, so that HTTP+SSE does not work behind a router or
+    /// proxy that changes paths. Both take precedence over [`path`](Self::path). A server whose
+    /// paths are invalid or equal does not start.
+    pub fn sse_at(mut self, stream_path: &str, message_path: &str) -> Self {
+        let (stream, messages) = (stream_path.into(), message_path.into());
+        self.sse = Some(SsePaths { stream, messages });
         self
     }
 
@@ -293,8 +338,9 @@ impl Http {
         self
     }
 
-    /// Sets how long [`authenticating`](Self::authenticating) and [`checking`](Self::checking) may
-    /// take for a request. Default: 30 s.
+    /// Sets how long [`authenticating`](Self::authenticating),
+    /// [`authorizing`](Self::authorizing) and [`checking`](Self::checking) may take for a request.
+    /// Default: 30 s.
     ///
     /// A request for which one of them takes longer receives status 503.
     pub const fn authentication_timeout(mut self, timeout: Duration) -> Self {
@@ -373,8 +419,8 @@ impl Http {
 
     /// Calls `check` with the head of each request, for example to limit the rate of requests.
     ///
-    /// To learn who sent a request, use [`authenticating`](Self::authenticating) instead; it runs
-    /// after `check`.
+    /// To learn who sent a request, use [`authenticating`](Self::authenticating) or
+    /// [`authorizing`](Self::authorizing) instead; they run after `check`.
     ///
     /// `check` runs on a separate thread and may block. It runs after the host, origin and path
     /// have been validated. If it panics, the client receives status 500. If it takes too long
@@ -399,6 +445,14 @@ impl Http {
         HttpStats(Arc::clone(&self.counters))
     }
 
+    /// Returns a handle that ends sessions of the servers started with these options.
+    ///
+    /// Clones of the options share the handle.
+    #[must_use]
+    pub fn session_control(&self) -> SessionControl {
+        self.sessions.clone()
+    }
+
     /// Returns the maximum memory, in bytes, that clients can make a server with these options
     /// hold.
     ///
@@ -421,6 +475,11 @@ impl Http {
         connections.saturating_add(sessions).saturating_add(listeners).saturating_add(counted)
     }
 
+    /// Returns whether hosts other than this machine are allowed.
+    pub(super) const fn names_hosts(&self) -> bool {
+        self.any_host || !self.hosts.is_empty()
+    }
+
     /// Returns the limits of a connection over HTTP.
     pub(super) fn limits(&self, limits: &Limits) -> Limits {
         Limits {
@@ -428,6 +487,24 @@ impl Http {
             peer_bytes_max: limits.peer_bytes_max.min(self.peer_bytes_max),
             ..limits.clone()
         }
+    }
+
+    /// Returns the settings of HTTP+SSE, if it is offered.
+    pub(super) fn sse_settings(
+        &self,
+        config: &mcp_proto::server::Config,
+    ) -> io::Result<Option<SseSettings>> {
+        let Some(paths) = &self.sse else { return Ok(None) };
+        let settings = SseSettings::new(config.clone(), &paths.messages).map_err(|error| {
+            let why = format!("{error}: {:?}", paths.messages);
+            io::Error::new(io::ErrorKind::InvalidInput, why)
+        })?;
+        // Neither would ever be found.
+        if !paths.stream.starts_with('/') || paths.stream == paths.messages {
+            let why = format!("invalid path of the HTTP+SSE stream: {:?}", paths.stream);
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+        }
+        Ok(Some(settings.keep_alive(self.settings.keep_alive)))
     }
 
     pub(super) fn policy(&self, config: &mcp_proto::server::Config) -> Policy {

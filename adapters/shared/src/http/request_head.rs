@@ -10,7 +10,9 @@ use http::uri::PathAndQuery;
 use http::{HeaderValue, Request, Uri};
 use mcp_proto::Principal;
 
+use super::authorization::Authorization;
 use super::budget::{AddressShare, ByteLease, PeerAddress};
+use super::runtime::HttpRuntime;
 use crate::Cx;
 use crate::server::handler::context::HandlerLink;
 
@@ -33,6 +35,9 @@ struct HeadParts {
     read: Mutex<Option<Parts>>,
     /// The head with copies of its texts. Most requests are answered at once and need none.
     copied: OnceLock<Parts>,
+    /// The address of the client, if it is known. Added to the extensions of the copied head.
+    address: Option<PeerAddress>,
+    authorization: Authorization,
     /// What the head counts in the limits of the service.
     _lease: ByteLease,
     /// What the head counts in the limits of the client's address.
@@ -40,9 +45,39 @@ struct HeadParts {
 }
 
 impl RequestHead {
-    pub(super) fn new(parts: Parts, lease: ByteLease, share: AddressShare) -> Self {
-        let read = Mutex::new(Some(parts));
-        Self(Arc::new(HeadParts { read, copied: OnceLock::new(), _lease: lease, _share: share }))
+    pub(super) fn new(
+        parts: Parts,
+        address: Option<PeerAddress>,
+        lease: ByteLease,
+        share: AddressShare,
+    ) -> Self {
+        Self(Arc::new(HeadParts {
+            read: Mutex::new(Some(parts)),
+            copied: OnceLock::new(),
+            address,
+            authorization: Authorization::default(),
+            _lease: lease,
+            _share: share,
+        }))
+    }
+
+    /// Returns what authorization knows of the request.
+    pub(super) fn authorization(&self) -> &Authorization {
+        &self.0.authorization
+    }
+
+    /// Returns whether the access token of the request was accepted.
+    pub(crate) fn is_authorized(&self) -> bool {
+        self.authorization().accepted().is_some()
+    }
+
+    /// Returns the runtime that verifiers of tokens may use.
+    #[cfg_attr(
+        not(any(feature = "auth", feature = "jwt")),
+        expect(dead_code, reason = "only verifiers with these features ask other servers")
+    )]
+    pub(crate) fn runtime(&self) -> Option<&Arc<dyn HttpRuntime>> {
+        self.0.authorization.runtime()
     }
 
     /// Reads the head without copying its texts. `read` must not read the head in another way.
@@ -70,7 +105,13 @@ impl RequestHead {
 
     /// Returns the address of the client, if it is known.
     pub(super) fn peer_address(&self) -> Option<PeerAddress> {
-        self.peek(|parts| parts.extensions.get::<PeerAddress>().copied())
+        self.0.address
+    }
+
+    /// Returns the network of the client, which counts as one client, if it is known.
+    #[cfg(feature = "auth")]
+    pub(crate) fn network(&self) -> Option<std::net::IpAddr> {
+        self.0.address.map(PeerAddress::network)
     }
 
     /// Returns the principal that a layer of a router has inserted into the extensions.
@@ -85,6 +126,9 @@ impl HeadParts {
             let read = self.read.lock().unwrap_or_else(PoisonError::into_inner).take();
             let mut parts = read.unwrap_or_else(|| Request::new(()).into_parts().0);
             detach(&mut parts);
+            if let Some(address) = self.address {
+                parts.extensions.insert(address);
+            }
             parts
         })
     }
@@ -194,7 +238,7 @@ mod tests {
     fn head(parts: Parts) -> RequestHead {
         let counters = Counters::default();
         let lease = ByteLease::new(&counters.requests_bytes);
-        RequestHead::new(parts, lease, counters.requests_bytes_by_address.share(None))
+        RequestHead::new(parts, None, lease, counters.requests_bytes_by_address.share(None))
     }
 
     fn buffer_has(buffer: &Bytes, value: &HeaderValue) -> bool {

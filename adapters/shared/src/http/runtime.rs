@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::client::Dial;
 use crate::BoxFuture;
 use crate::exec::workers::Spawn;
 
@@ -13,4 +14,7 @@ pub trait HttpRuntime: Spawn {
 
     /// Upcasts to [`Spawn`].
     fn as_spawn(self: Arc<Self>) -> Arc<dyn Spawn>;
+
+    /// Returns what opens connections on this runtime: a server may ask other servers.
+    fn as_dial(self: Arc<Self>) -> Arc<dyn Dial>;
 }

@@ -12,8 +12,9 @@ use mcp_proto::{Instant, Principal};
 
 use super::budget::{AddressShare, Counters, Share};
 use super::runtime::HttpRuntime;
+use super::transport::MeteredServer;
 use crate::exec::clock::Clock;
-use crate::server::events::Serving;
+use crate::server::serving::Serving;
 use crate::transport::link::{Link, SpawnTimer};
 
 /// A session in the table.
@@ -62,9 +63,10 @@ pub(super) struct Sessions {
 
 #[derive(Debug)]
 struct SessionsState {
-    table: SessionTable<SessionEntry>,
+    /// Boxed: a tree of smaller values wastes less memory.
+    table: SessionTable<Box<SessionEntry>>,
     /// Subscriptions outside of sessions, by number.
-    listeners: BTreeMap<u64, Weak<Link<Machine>>>,
+    listeners: BTreeMap<u64, OpenListener>,
     listeners_max: usize,
     next_listener: u64,
     /// A task is running that ends idle sessions.
@@ -75,9 +77,24 @@ struct SessionsState {
     is_closed: bool,
 }
 
+/// A subscription outside of sessions.
+#[derive(Debug)]
+struct OpenListener {
+    link: Weak<Link<Machine>>,
+    principal: Option<Principal>,
+}
+
+impl OpenListener {
+    fn close(&self) {
+        if let Some(link) = self.link.upgrade() {
+            close(&link);
+        }
+    }
+}
+
 impl Sessions {
     pub(super) fn new(
-        table: SessionTable<SessionEntry>,
+        table: SessionTable<Box<SessionEntry>>,
         listeners_max: usize,
         counters: Arc<Counters>,
         sessions_bytes_max: usize,
@@ -123,8 +140,8 @@ impl Sessions {
 
     /// Removes the session that would expire first, unless too many are busy. The caller ends it
     /// without the lock.
-    fn evict(&self, state: &mut SessionsState) -> Option<SessionEntry> {
-        let evicted = state.table.evict(self.clock.now(), is_busy)?;
+    fn evict(&self, state: &mut SessionsState) -> Option<Box<SessionEntry>> {
+        let evicted = state.table.evict(self.clock.now(), |entry| is_busy(entry))?;
         self.counters.sessions_evicted.fetch_add(1, Relaxed);
         Some(evicted)
     }
@@ -147,13 +164,14 @@ impl Sessions {
     pub(super) fn insert(
         self: &Arc<Self>,
         runtime: &Arc<dyn HttpRuntime>,
-        id: &str,
+        id: Arc<str>,
         principal: Option<&Principal>,
         link: &Arc<Link<Machine>>,
         serving: Serving,
         place: SessionPlace,
     ) -> bool {
-        let entry = SessionEntry { link: Arc::clone(link), _serving: serving, _place: place };
+        let link = Arc::clone(link);
+        let entry = Box::new(SessionEntry { link, _serving: serving, _place: place });
         let mut state = self.lock();
         if state.is_closed {
             return false;
@@ -173,7 +191,7 @@ impl Sessions {
             self.earlier.notify(1);
         }
         drop(state);
-        evicted.iter().for_each(end);
+        evicted.iter().for_each(|entry| end(entry));
         is_inserted
     }
 
@@ -186,16 +204,22 @@ impl Sessions {
         removed.is_some()
     }
 
-    /// Registers a subscription outside of sessions, to be ended by [`close`](Self::close); returns
-    /// `None` if there is no room.
-    pub(super) fn listen(self: &Arc<Self>, link: &Arc<Link<Machine>>) -> Option<Listener> {
+    /// Registers a subscription of `principal` outside of sessions, to be ended by
+    /// [`close`](Self::close) and [`end_principal`](Self::end_principal); returns `None` if there
+    /// is no room.
+    pub(super) fn listen(
+        self: &Arc<Self>,
+        link: &Arc<Link<Machine>>,
+        principal: Option<&Principal>,
+    ) -> Option<Listener> {
         let mut state = self.lock();
         if state.is_closed || state.listeners.len() >= state.listeners_max {
             return None;
         }
         let number = state.next_listener;
         state.next_listener += 1;
-        state.listeners.insert(number, Arc::downgrade(link));
+        let listener = OpenListener { link: Arc::downgrade(link), principal: principal.cloned() };
+        state.listeners.insert(number, listener);
         Some(Listener { sessions: Arc::clone(self), number })
     }
 
@@ -207,8 +231,23 @@ impl Sessions {
             std::mem::replace(&mut state.table, SessionTable::new(0, std::time::Duration::ZERO));
         let listeners = std::mem::take(&mut state.listeners);
         drop(state);
-        table.iter().for_each(end);
-        listeners.values().filter_map(Weak::upgrade).for_each(|link| close(&link));
+        table.iter().for_each(|entry| end(entry));
+        listeners.values().for_each(OpenListener::close);
+    }
+
+    /// Ends all sessions and subscriptions of a principal, and returns their number.
+    pub(super) fn end_principal(&self, principal: &Principal) -> usize {
+        let mut state = self.lock();
+        let sessions = state.table.remove_principal(principal);
+        let (theirs, others) = std::mem::take(&mut state.listeners)
+            .into_iter()
+            .partition(|(_, listener)| listener.principal.as_ref() == Some(principal));
+        let theirs: BTreeMap<u64, OpenListener> = theirs;
+        state.listeners = others;
+        drop(state);
+        sessions.iter().for_each(|entry| end(entry));
+        theirs.values().for_each(OpenListener::close);
+        sessions.len() + theirs.len()
     }
 }
 
@@ -226,7 +265,7 @@ impl Drop for Listener {
 }
 
 fn is_busy(entry: &SessionEntry) -> bool {
-    entry.link.lock().http().is_some_and(|http| http.is_busy())
+    entry.link.lock().connection.http().is_some_and(MeteredServer::is_busy)
 }
 
 fn end(entry: &SessionEntry) {
@@ -263,9 +302,9 @@ async fn sweep(sessions: Weak<Sessions>, runtime: Arc<dyn HttpRuntime>) {
         let Some(sessions) = sessions.upgrade() else { return };
         let mut state = sessions.lock();
         let now = sessions.clock.now();
-        let idle = state.table.expire(now, is_busy);
+        let idle = state.table.expire(now, |entry| is_busy(entry));
         drop(state);
-        idle.iter().for_each(end);
+        idle.iter().for_each(|entry| end(entry));
     }
 }
 
@@ -292,18 +331,13 @@ async fn run_timer(
     runtime: Arc<dyn HttpRuntime>,
     sessions: Weak<Sessions>,
 ) {
-    let timers = link.run_timers_until_idle(|duration| runtime.sleep(duration));
-    let has_closed = or(timers, async {
-        link.closed().await;
-        link.dispatched().await;
-        true
-    });
-    if !has_closed.await {
+    if !link.run_timers_until_idle(|duration| runtime.sleep(duration)).await {
         return;
     }
+    or(link.dispatched(), link.keep_time(|duration| runtime.sleep(duration))).await;
     link.abandon();
     // HTTP-33: requests with the id of an ended session get 404, and the client opens another.
-    let id = link.lock().http().and_then(|http| http.id().map(str::to_owned));
+    let id = link.lock().session_id();
     if let Some((sessions, id)) = sessions.upgrade().zip(id) {
         sessions.lock().table.discard(&id);
     }

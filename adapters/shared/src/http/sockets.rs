@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
 
 use event_listener::Event;
 
@@ -17,7 +16,8 @@ pub(super) struct Sockets {
     counters: Arc<Counters>,
     connections_max: usize,
     per_address_max: usize,
-    epoch: Instant,
+    /// The number of times that a connection has become idle.
+    idle_count: AtomicU64,
     /// Notified when the last connection has closed.
     empty: Event,
 }
@@ -29,15 +29,15 @@ struct SocketTable {
     next: u64,
     /// All connections, including those that are about to be closed or that are being refused.
     driven: usize,
-    /// The connections that are being refused.
-    refused: usize,
+    /// The connections that are being refused, by number.
+    refused: BTreeMap<u64, Arc<SocketState>>,
 }
 
 /// The state of a connection, shared by its task and the table.
 #[derive(Debug, Default)]
 struct SocketState {
     in_flight: AtomicUsize,
-    /// When the connection became idle, in milliseconds since the epoch of its table.
+    /// The place of the connection in the order in which connections became idle.
     idle_since: AtomicU64,
     shutdown: AtomicU8,
     shutdown_requested: Event,
@@ -81,7 +81,7 @@ impl Sockets {
             counters,
             connections_max,
             per_address_max,
-            epoch: Instant::now(),
+            idle_count: AtomicU64::new(0),
             empty: Event::new(),
         })
     }
@@ -90,8 +90,9 @@ impl Sockets {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn now(&self) -> u64 {
-        u64::try_from(self.epoch.elapsed().as_millis()).unwrap_or(u64::MAX)
+    /// Records that a connection has become idle.
+    fn idle(&self, state: &SocketState) {
+        state.idle_since.store(self.idle_count.fetch_add(1, Relaxed), Relaxed);
     }
 
     /// Adds a connection. If the table is full, connections that have been idle for longest make
@@ -103,7 +104,7 @@ impl Sockets {
         let by_address = &self.counters.connections_by_address;
         let place = by_address.take(Some(PeerAddress(address).network()), self.per_address_max);
         let state = Arc::new(SocketState::default());
-        state.idle_since.store(self.now(), Relaxed);
+        self.idle(&state);
         let mut table = self.lock();
         let is_full = || table.open.len() >= self.connections_max;
         let rejection = match &place {
@@ -113,17 +114,16 @@ impl Sockets {
         };
         if let Some(rejection) = rejection {
             self.counters.refuse(rejection);
-            if table.refused >= REFUSED_MAX {
+            if table.refused.len() >= REFUSED_MAX {
                 return None;
             }
-            table.refused += 1;
         }
         let number = table.next;
         table.next += 1;
         table.driven += 1;
-        if rejection.is_none() {
-            table.open.insert(number, Arc::clone(&state));
-        }
+        let SocketTable { open, refused, .. } = &mut *table;
+        let kind = if rejection.is_none() { open } else { refused };
+        kind.insert(number, Arc::clone(&state));
         drop(table);
         self.counters.connections.fetch_add(1, Relaxed);
         let _address = if rejection.is_none() { place } else { None };
@@ -154,11 +154,10 @@ impl Sockets {
         true
     }
 
-    /// Closes all connections at once.
-    pub(super) fn abort(&self) {
-        for state in self.lock().open.values() {
-            state.end(SocketEnd::Abort);
-        }
+    /// Ends all connections.
+    pub(super) fn end_all(&self, end: SocketEnd) {
+        let table = self.lock();
+        table.open.values().chain(table.refused.values()).for_each(|state| state.end(end));
     }
 
     /// Waits until all connections have closed.
@@ -209,7 +208,7 @@ impl Drop for OpenSocket {
         let mut table = self.sockets.lock();
         table.open.remove(&self.number);
         table.driven -= 1;
-        table.refused -= usize::from(self.rejection.is_some());
+        table.refused.remove(&self.number);
         let is_empty = table.driven == 0;
         drop(table);
         self.sockets.counters.connections.fetch_sub(1, Relaxed);
@@ -221,7 +220,7 @@ impl Drop for OpenSocket {
 
 impl Drop for RequestInFlight {
     fn drop(&mut self) {
-        self.state.idle_since.store(self.sockets.now(), Relaxed);
+        self.sockets.idle(&self.state);
         self.state.in_flight.fetch_sub(1, SeqCst);
     }
 }
@@ -262,7 +261,8 @@ mod tests {
         assert_eq!(fourth.rejection, None);
         assert_eq!([&first, &second, &third, &fourth].map(is_ended), [false, true, false, false]);
         drop(busy);
-        assert!(third.state.idle_since.load(Relaxed) < 10_000, "idle from now on");
+        let idle_since = |socket: &OpenSocket| socket.state.idle_since.load(Relaxed);
+        assert!(idle_since(&third) > idle_since(&fourth), "idle from now on");
     }
 
     #[test]
@@ -298,12 +298,22 @@ mod tests {
     }
 
     #[test]
+    fn ending_all_includes_connections_that_are_being_refused() {
+        let sockets = sockets(9, 0);
+        let refused = admit(&sockets, 1);
+        assert_eq!(refused.rejection, Some(Rejection::Address));
+        assert!(!is_ended(&refused));
+        sockets.end_all(SocketEnd::Graceful);
+        assert!(is_ended(&refused));
+    }
+
+    #[test]
     fn aborting_ends_all_and_waiting_ends_with_the_last() {
         let sockets = sockets(9, 9);
         let open = admit(&sockets, 1);
         assert!(block_on(poll_once(sockets.all_closed())).is_none());
         assert!(block_on(poll_once(open.ends(SocketEnd::Abort))).is_none());
-        sockets.abort();
+        sockets.end_all(SocketEnd::Abort);
         assert!(block_on(poll_once(open.ends(SocketEnd::Abort))).is_some());
         drop(open);
         assert!(block_on(poll_once(sockets.all_closed())).is_some());

@@ -2,18 +2,114 @@
 
 use std::ops::{Deref, DerefMut};
 
-use mcp_proto::Instant;
-use mcp_proto::http::{HttpServer, ServerUsage};
+use mcp_proto::http::legacy_sse::SseServer;
+use mcp_proto::http::{BodyChunk, HttpServer, Reply, ServerExchangeId, ServerUsage};
 use mcp_proto::server::{Event, Server};
+use mcp_proto::{Instant, MessageEndpoint as _};
 
 use super::budget::{ByteLease, Counters};
 use crate::transport::link::{HttpTransport, State};
 
-/// An [`HttpServer`] whose memory counts toward the byte limits of its service.
+/// The HTTP side of a connection, by transport.
+#[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "almost all are of the largest variant")]
+pub(super) enum HttpBinding {
+    /// HTTP+SSE of revision 2024-11-05.
+    Sse(SseServer),
+    /// Streamable HTTP.
+    Streamable(HttpServer),
+}
+
+/// The response to a request whose messages a connection sends.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum ResponseSource {
+    /// An exchange of Streamable HTTP.
+    Exchange(ServerExchangeId),
+    /// The stream of HTTP+SSE.
+    SseStream,
+}
+
+impl HttpBinding {
+    fn streamable(&mut self) -> Option<&mut HttpServer> {
+        match self {
+            Self::Streamable(http) => Some(http),
+            Self::Sse(_) => None,
+        }
+    }
+
+    fn sse(&mut self) -> Option<&mut SseServer> {
+        match self {
+            Self::Sse(sse) => Some(sse),
+            Self::Streamable(_) => None,
+        }
+    }
+
+    /// Returns the session id, or `None` for a modern request.
+    fn id(&self) -> Option<&str> {
+        match self {
+            Self::Sse(sse) => Some(sse.id()),
+            Self::Streamable(http) => http.id(),
+        }
+    }
+
+    fn usage(&mut self) -> ServerUsage {
+        match self {
+            Self::Sse(sse) => sse.usage(),
+            Self::Streamable(http) => http.usage(),
+        }
+    }
+
+    /// Drops the messages that are kept for resumption.
+    fn drop_replays(&mut self) {
+        if let Self::Streamable(http) = self {
+            http.drop_replays();
+        }
+    }
+
+    fn poll_chunk(&mut self, source: ResponseSource) -> Option<BodyChunk> {
+        match (self, source) {
+            (Self::Sse(sse), ResponseSource::SseStream) => sse.poll_chunk(),
+            (Self::Streamable(http), ResponseSource::Exchange(id)) => http.poll_chunk(id),
+            (Self::Sse(_), ResponseSource::Exchange(_))
+            | (Self::Streamable(_), ResponseSource::SseStream) => Some(BodyChunk::End),
+        }
+    }
+
+    fn handle_gone(&mut self, now: Instant, source: ResponseSource) {
+        match (self, source) {
+            (Self::Sse(sse), ResponseSource::SseStream) => sse.handle_gone(now),
+            (Self::Streamable(http), ResponseSource::Exchange(id)) => http.handle_gone(now, id),
+            (Self::Sse(_), ResponseSource::Exchange(_))
+            | (Self::Streamable(_), ResponseSource::SseStream) => {}
+        }
+    }
+}
+
+impl Deref for HttpBinding {
+    type Target = Server;
+
+    fn deref(&self) -> &Server {
+        match self {
+            Self::Sse(sse) => sse,
+            Self::Streamable(http) => http,
+        }
+    }
+}
+
+impl DerefMut for HttpBinding {
+    fn deref_mut(&mut self) -> &mut Server {
+        match self {
+            Self::Sse(sse) => sse,
+            Self::Streamable(http) => http,
+        }
+    }
+}
+
+/// A server over HTTP whose memory counts toward the byte limits of its service.
 #[derive(Debug)]
 #[expect(unnameable_types, reason = "the transport of a connection is internal")]
 pub struct MeteredServer {
-    http: HttpServer,
+    http: HttpBinding,
     requests: ByteLease,
     session: ByteLease,
     sessions_bytes_max: usize,
@@ -23,7 +119,7 @@ pub struct MeteredServer {
 
 impl MeteredServer {
     pub(super) fn new(
-        http: HttpServer,
+        http: HttpBinding,
         counters: &Counters,
         sessions_bytes_max: usize,
         description: usize,
@@ -34,9 +130,17 @@ impl MeteredServer {
         Self { http, requests, session, sessions_bytes_max, description }
     }
 
-    /// Returns the server's HTTP side.
-    pub(super) fn http(&mut self) -> &mut HttpServer {
-        &mut self.http
+    /// Returns whether the session must not count as idle.
+    pub(super) fn is_busy(&mut self) -> bool {
+        match &mut self.http {
+            HttpBinding::Sse(sse) => sse.is_busy(),
+            HttpBinding::Streamable(http) => http.is_busy(),
+        }
+    }
+
+    /// Counts the memory of the client's description.
+    pub(super) const fn set_description(&mut self, bytes: usize) {
+        self.description = bytes;
     }
 
     /// Closes a session that no client can find any more, and releases its memory.
@@ -61,21 +165,43 @@ impl MeteredServer {
 }
 
 impl State<Server> {
-    /// Returns the HTTP side of the connection.
+    /// Returns the server over Streamable HTTP.
     pub(super) fn http(&mut self) -> Option<&mut HttpServer> {
-        self.connection.http().map(MeteredServer::http)
+        self.connection.http()?.http.streamable()
+    }
+
+    /// Returns the server over HTTP+SSE.
+    pub(super) fn sse(&mut self) -> Option<&mut SseServer> {
+        self.connection.http()?.http.sse()
     }
 
     /// Returns the id of the session; `None` without one.
     pub(crate) fn session_id(&mut self) -> Option<String> {
-        self.http()?.id().map(str::to_owned)
+        self.connection.http()?.http.id().map(str::to_owned)
+    }
+
+    /// Returns the reply of a response, if it is ready, and updates the budgets.
+    pub(super) fn poll_reply(&mut self, source: ResponseSource) -> Option<Reply> {
+        self.poll_http(|http| match source {
+            ResponseSource::Exchange(id) => http.streamable()?.poll_reply(id),
+            ResponseSource::SseStream => Some(SseServer::stream_reply()),
+        })
+    }
+
+    /// Returns the next chunk of a response, if it is ready, and updates the budgets.
+    pub(super) fn poll_chunk(&mut self, source: ResponseSource) -> Option<BodyChunk> {
+        self.poll_http(|http| http.poll_chunk(source))
+    }
+
+    /// Handles a client that disconnected from a response.
+    pub(super) fn handle_gone(&mut self, now: Instant, source: ResponseSource) {
+        if let Some(metered) = self.connection.http() {
+            metered.http.handle_gone(now, source);
+        }
     }
 
     /// Polls the HTTP side of the connection, and updates the budgets if something was sent.
-    pub(super) fn poll_http<T>(
-        &mut self,
-        poll: impl FnOnce(&mut HttpServer) -> Option<T>,
-    ) -> Option<T> {
+    fn poll_http<T>(&mut self, poll: impl FnOnce(&mut HttpBinding) -> Option<T>) -> Option<T> {
         let metered = self.connection.http()?;
         let polled = poll(&mut metered.http);
         if polled.is_some() {
@@ -87,7 +213,10 @@ impl State<Server> {
 
 impl HttpTransport<Server> for MeteredServer {
     fn handle_timeout(&mut self, now: Instant) {
-        self.http.handle_timeout(now);
+        match &mut self.http {
+            HttpBinding::Sse(sse) => sse.handle_timeout(now),
+            HttpBinding::Streamable(http) => http.handle_timeout(now),
+        }
     }
 
     fn poll_event(&mut self) -> Option<Event> {
@@ -95,15 +224,24 @@ impl HttpTransport<Server> for MeteredServer {
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
-        self.http.poll_timeout()
+        match &self.http {
+            HttpBinding::Sse(sse) => sse.poll_timeout(),
+            HttpBinding::Streamable(http) => http.poll_timeout(),
+        }
     }
 
     fn has_output(&mut self) -> bool {
-        self.http.has_output()
+        match &mut self.http {
+            HttpBinding::Sse(sse) => sse.has_output(),
+            HttpBinding::Streamable(http) => http.has_output(),
+        }
     }
 
     fn rest(&mut self) {
-        self.http.shrink();
+        match &mut self.http {
+            HttpBinding::Sse(sse) => sse.shrink(),
+            HttpBinding::Streamable(http) => http.shrink(),
+        }
     }
 
     fn settled(&mut self) {

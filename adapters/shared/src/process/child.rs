@@ -6,6 +6,8 @@ use std::process::{Child as Process, ChildStdin, ChildStdout, Command, ExitStatu
 use std::sync::Arc;
 use std::thread;
 
+#[cfg(unix)]
+use super::child_output::{ChildOutput, StopOnDrop};
 use super::group;
 use crate::exec::watched::Watched;
 
@@ -35,6 +37,8 @@ struct ChildState {
     status: Option<ExitStatus>,
     stderr: VecDeque<String>,
     stderr_done: bool,
+    #[cfg(unix)]
+    stop_stderr: Option<StopOnDrop>,
 }
 
 impl Child {
@@ -60,11 +64,19 @@ impl Child {
                 status: None,
                 stderr: VecDeque::new(),
                 stderr_done: false,
+                #[cfg(unix)]
+                stop_stderr: None,
             }),
         });
         let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
             child.kill_and_reap();
             return Err(io::Error::other("the child has no pipes"));
+        };
+        #[cfg(unix)]
+        let stderr = {
+            let (stderr, stop) = ChildOutput::new(stderr);
+            child.state.lock().stop_stderr = Some(stop);
+            stderr
         };
         let reader = Arc::clone(&child);
         let started = thread::Builder::new()
@@ -110,6 +122,12 @@ impl Child {
     /// Waits until stderr has ended.
     pub(crate) async fn stderr_ended(&self) {
         self.state.when(|state| state.stderr_done.then_some(())).await;
+    }
+
+    /// Stops reading stderr, which a process that the child has started may keep open for ever.
+    pub(crate) fn stop_stderr(&self) {
+        #[cfg(unix)]
+        drop(self.state.lock().stop_stderr.take());
     }
 
     /// Asks the process group of the child to terminate.

@@ -1,6 +1,8 @@
 //! Child processes, the standard streams, pipe sizes and signals.
 
 pub(crate) mod child;
+#[cfg(unix)]
+pub(crate) mod child_output;
 mod group;
 pub(crate) mod pipe_size;
 #[cfg(unix)]

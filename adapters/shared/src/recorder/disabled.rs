@@ -15,7 +15,7 @@ pub struct RecordedStream<R>(Infallible, PhantomData<R>);
 
 /// The configuration of recordings; empty without the feature.
 #[derive(Clone, Default)]
-pub(crate) struct Recorder;
+pub(crate) struct Recorder {}
 
 impl Recorder {
     /// Returns `machine`: without the feature nothing is recorded.
@@ -33,11 +33,13 @@ impl Recorder {
 }
 
 /// Ends a recording.
+#[expect(clippy::needless_pass_by_ref_mut, reason = "shared signature with the feature")]
 pub(crate) fn end<R>(recorded: &mut RecordedStream<R>) {
     match recorded.0 {}
 }
 
 /// Returns why a recording ended early, once.
+#[expect(clippy::needless_pass_by_ref_mut, reason = "shared signature with the feature")]
 pub(crate) fn take_failure<R>(recorded: &mut RecordedStream<R>) -> Option<io::Error> {
     match recorded.0 {}
 }

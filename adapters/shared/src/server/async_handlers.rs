@@ -5,8 +5,8 @@ use std::future::Future;
 use mcp_proto::Raw;
 use mcp_proto::catalog::Variables;
 use mcp_proto::schema::{
-    AnyObject, Complete, CompleteResult, GetPrompt, Prompt, ReadResource, Resource,
-    ResourceTemplate, Tool,
+    AnyObject, CallTool, Complete, CompleteResult, GetPrompt, ListPromptsResult,
+    ListResourcesResult, ListToolsResult, Prompt, ReadResource, Resource, ResourceTemplate, Tool,
 };
 use serde::de::DeserializeOwned;
 
@@ -113,8 +113,65 @@ impl Server {
     {
         self.with_resource_lister(HandlerFn::future(move |cursor, cx: AsyncCx| {
             let page = handler(cursor, cx.clone());
-            async move { Ok(listed(page.await?, &cx)) }
+            async move { Ok(listed::<ListResourcesResult>(page.await?, &cx)) }
         }))
+    }
+
+    /// Lists tools with an asynchronous handler; see [`list_tools`](Self::list_tools).
+    pub fn list_tools_async<F>(
+        self,
+        handler: impl Fn(Option<String>, AsyncCx) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Result<Page<Tool>, ToolError>> + Send + 'static,
+    {
+        self.with_tool_lister(HandlerFn::future(move |cursor, cx: AsyncCx| {
+            let page = handler(cursor, cx.clone());
+            async move { Ok(listed::<ListToolsResult>(page.await?, &cx)) }
+        }))
+    }
+
+    /// Sets an asynchronous handler for calls of all tools that are not registered.
+    ///
+    /// See [`tool_fallback`](Self::tool_fallback).
+    pub fn tool_fallback_async<R: IntoToolResult, F>(
+        self,
+        handler: impl Fn(CallTool, AsyncCx) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Result<R, ToolError>> + Send + 'static,
+    {
+        self.with_tool_fallback(HandlerFn::future(move |call, cx| {
+            let served = handler(call, cx);
+            async move { served.await?.into_tool_result() }
+        }))
+    }
+
+    /// Lists prompts with an asynchronous handler; see [`list_prompts`](Self::list_prompts).
+    pub fn list_prompts_async<F>(
+        self,
+        handler: impl Fn(Option<String>, AsyncCx) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Result<Page<Prompt>, ToolError>> + Send + 'static,
+    {
+        self.with_prompt_lister(HandlerFn::future(move |cursor, cx: AsyncCx| {
+            let page = handler(cursor, cx.clone());
+            async move { Ok(listed::<ListPromptsResult>(page.await?, &cx)) }
+        }))
+    }
+
+    /// Sets an asynchronous handler that renders all prompts that are not registered.
+    ///
+    /// See [`prompt_fallback`](Self::prompt_fallback).
+    pub fn prompt_fallback_async<R: PromptResult, F>(
+        self,
+        handler: impl Fn(GetPrompt, AsyncCx) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Result<R, ToolError>> + Send + 'static,
+    {
+        self.with_prompt_fallback(HandlerFn::future(handler))
     }
 
     /// Sets an asynchronous completion handler for a variable of a resource template.

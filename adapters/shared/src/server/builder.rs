@@ -3,20 +3,24 @@
 use std::io;
 use std::mem;
 
-use mcp_proto::Capability;
 use mcp_proto::catalog::Catalog;
 use mcp_proto::schema::Capabilities;
 use mcp_proto::server::Config;
+use mcp_proto::{Capability, ExtensionError, Side};
 
+use crate::declared_extensions::DeclaredExtensions;
 use crate::server::catalog_edit::{CatalogEdit, EditError};
 use crate::server::changes::Changes;
 use crate::server::handler::Handler;
 use crate::server::handler::round_state::StateSealing;
+use crate::server::required_scopes::RequiredScopes;
+use crate::server::tasks::declare;
 
 /// The catalog of a server, its further capabilities, and the first error so far.
 #[derive(Clone)]
 pub(crate) struct Builder {
     pub(crate) config: Config,
+    pub(crate) extensions: DeclaredExtensions,
     pub(crate) changes: Changes,
     pub(crate) sealing: StateSealing,
     /// Capabilities declared in addition to those of the catalog.
@@ -27,23 +31,40 @@ pub(crate) struct Builder {
     pub(crate) has_changes: bool,
     /// Change notifications are declared for lists with entries.
     pub(crate) has_list_changed: bool,
-    /// A handler lists resources.
-    pub(crate) has_resource_lister: bool,
+    /// The capabilities of the lists that a handler serves, without and with notifications.
+    pub(crate) handled_lists: Vec<(Capability, Capability)>,
+    /// Some calls of tools become tasks.
+    pub(crate) has_tasks: bool,
+    /// What was registered last.
+    last: Last,
     /// The first invalid entry, and what is wrong with it.
     error: Option<String>,
+}
+
+/// What was registered last, for the scopes that it requires.
+#[derive(Clone)]
+enum Last {
+    Nothing,
+    /// An entry and its scopes.
+    Entry(String, RequiredScopes),
+    /// A handler of entries that are not registered, which has no scopes.
+    Unregistered(&'static str),
 }
 
 impl Builder {
     pub(crate) fn new(name: &str, version: &str) -> Self {
         Self {
             config: Config::new(name, version),
+            extensions: DeclaredExtensions::default(),
             changes: Changes::new(),
             sealing: StateSealing::default(),
             extra: Vec::new(),
             has_subscriptions: false,
             has_changes: false,
             has_list_changed: false,
-            has_resource_lister: false,
+            handled_lists: Vec::new(),
+            has_tasks: false,
+            last: Last::Nothing,
             error: None,
         }
     }
@@ -54,11 +75,68 @@ impl Builder {
         register: impl FnOnce(&mut CatalogEdit<'_>) -> Result<(), EditError>,
     ) {
         let checks = self.changes.checks();
-        let registered =
-            self.changes.with_catalog(|catalog| register(&mut CatalogEdit::new(catalog, checks)));
+        let (registered, last) = self.changes.with_catalog(|catalog| {
+            let mut edit = CatalogEdit::new(catalog, checks);
+            (register(&mut edit), edit.take_last())
+        });
+        if let Some((what, required)) = last {
+            self.last = Last::Entry(what, required);
+        }
         if let Err(error) = registered {
             self.error.get_or_insert_with(|| error.to_string());
         }
+    }
+
+    /// Registers a handler of entries that are not registered. There must be only one of each kind.
+    pub(crate) fn register_unregistered(&mut self, what: &'static str, is_second: bool) {
+        if is_second {
+            let error = || format!("{what} cannot be set: it exists already; remove one of them");
+            self.error.get_or_insert_with(error);
+        }
+        self.last = Last::Unregistered(what);
+    }
+
+    /// Registers the handler of a request of an extension, which needs `scopes`.
+    pub(crate) fn register_method(&mut self, method: &'static str, scopes: RequiredScopes) {
+        self.extensions.handle(method);
+        self.last = Last::Entry(format!("method {method:?}"), scopes);
+    }
+
+    /// Registers the handler of a request that belongs to no extension, which needs `scopes`.
+    pub(crate) fn serve_method(&mut self, method: &'static str, scopes: RequiredScopes) {
+        self.extensions.serve(method);
+        self.config = self.config.clone().serve_method(method);
+        self.last = Last::Entry(format!("method {method:?}"), scopes);
+    }
+
+    /// Makes requests for the entry that was registered last need scopes.
+    pub(crate) fn require_scopes(&mut self, scopes: Vec<String>) {
+        let set = match &self.last {
+            Last::Entry(what, required) => {
+                required.set(scopes).map_err(|why| format!("the scopes of {what}: {why}"))
+            }
+            Last::Unregistered(what) => Err(format!(
+                "`Server::requires` follows {what}, which is no entry: call `Cx::needs_scopes` in \
+                 its handler, or move `requires` directly after an entry"
+            )),
+            Last::Nothing => Err("`Server::requires` follows no entry: add one first".to_owned()),
+        };
+        if let Err(error) = set {
+            self.error.get_or_insert(error);
+        }
+    }
+
+    /// Returns the entry that was registered last.
+    pub(crate) fn last_entry(&self) -> Option<&str> {
+        match &self.last {
+            Last::Entry(what, _) => Some(what),
+            Last::Nothing | Last::Unregistered(_) => None,
+        }
+    }
+
+    /// Makes the start of the server fail, unless something else does.
+    pub(crate) fn refuse(&mut self, why: &str) {
+        self.error.get_or_insert_with(|| why.to_owned());
     }
 
     /// Configures the catalog.
@@ -78,17 +156,16 @@ impl Builder {
         if let Some(error) = self.error.clone().or_else(invalid_tool) {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, error));
         }
+        let checked = self.extensions.check(Side::Client);
+        checked.map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
         // CAP-01: declares what is offered, and nothing else.
         let mut capabilities = self.changes.catalog().capabilities();
         if self.has_changes {
             capabilities = LISTS_CHANGED.into_iter().fold(capabilities, Capabilities::with);
         }
-        if self.has_resource_lister {
-            let capability = match self.has_list_changed {
-                true => Capability::ResourcesListChanged,
-                false => Capability::Resources,
-            };
-            capabilities = capabilities.with(capability);
+        for (list, list_changed) in &self.handled_lists {
+            let capability = if self.has_list_changed { list_changed } else { list };
+            capabilities = capabilities.with(*capability);
         }
         for capability in &self.extra {
             capabilities = capabilities.with(*capability);
@@ -96,7 +173,16 @@ impl Builder {
         if self.has_subscriptions && capabilities.has(Capability::Resources) {
             capabilities = capabilities.with(Capability::ResourcesSubscribe);
         }
-        Ok(self.config.clone().capabilities(capabilities).decide_subscriptions())
+        let mut config = self.config.clone();
+        if self.has_tasks {
+            let declared = declare(config, capabilities);
+            let invalid = |error: ExtensionError| {
+                let why = format!("{error} (`Server::as_task` declares the extension of tasks)");
+                io::Error::new(io::ErrorKind::InvalidInput, why)
+            };
+            (config, capabilities) = declared.map_err(invalid)?;
+        }
+        Ok(config.capabilities(capabilities).decide_subscriptions())
     }
 }
 

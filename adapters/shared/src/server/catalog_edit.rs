@@ -8,6 +8,7 @@ use mcp_proto::schema::{Complete, CompleteResult, Prompt, Resource, ResourceTemp
 
 use crate::server::entries::{Completions, PromptEntry, ResourceEntry, TemplateEntry, ToolEntry};
 use crate::server::handler::{Handler, HandlerFn};
+use crate::server::required_scopes::RequiredScopes;
 use crate::trace::unusual_tool_name;
 use crate::validation::ToolChecks;
 
@@ -23,16 +24,30 @@ pub struct CatalogEdit<'a> {
     catalog: &'a mut Catalog<Handler>,
     checks: ToolChecks,
     changed: BTreeSet<ChangedList>,
+    /// An entry that was added or replaced has scopes.
+    adds_scopes: bool,
+    /// The entry that was added or replaced last.
+    last: Option<(String, RequiredScopes)>,
 }
 
 impl<'a> CatalogEdit<'a> {
     pub(super) const fn new(catalog: &'a mut Catalog<Handler>, checks: ToolChecks) -> Self {
-        Self { catalog, checks, changed: BTreeSet::new() }
+        Self { catalog, checks, changed: BTreeSet::new(), adds_scopes: false, last: None }
+    }
+
+    /// Returns whether entries with scopes were added.
+    pub(super) const fn adds_scopes(&self) -> bool {
+        self.adds_scopes
     }
 
     /// Returns the lists that have changed.
     pub(super) fn into_changed(self) -> BTreeSet<ChangedList> {
         self.changed
+    }
+
+    /// Returns the name and the scopes of the entry that was added or replaced last.
+    pub(super) fn take_last(&mut self) -> Option<(String, RequiredScopes)> {
+        self.last.take()
     }
 
     /// Adds a tool at the end of the list.
@@ -169,6 +184,8 @@ impl<'a> CatalogEdit<'a> {
         handler: HandlerFn<Complete, CompleteResult>,
     ) -> Result<(), EditError> {
         let what = format!("a completion of `{variable}` in `{uri_template}`");
+        let entry = self.catalog.templates().find(|(known, _)| known.uri_template == uri_template);
+        let handler = with_scopes_of(handler, entry.map(|(_, handler)| handler));
         let handler = Handler::Completion(handler.named(&what));
         let added = self.catalog.add_template_completion(uri_template, variable, handler);
         added.map_err(|reason| EditError::completion(&what, reason))
@@ -181,6 +198,8 @@ impl<'a> CatalogEdit<'a> {
         handler: HandlerFn<Complete, CompleteResult>,
     ) -> Result<(), EditError> {
         let what = format!("a completion of `{argument}` of the prompt `{prompt}`");
+        let entry = self.catalog.prompts().find(|(known, _)| known.name == prompt);
+        let handler = with_scopes_of(handler, entry.map(|(_, handler)| handler));
         let handler = Handler::Completion(handler.named(&what));
         let added = self.catalog.add_prompt_completion(prompt, argument, handler);
         added.map_err(|reason| EditError::completion(&what, reason))
@@ -195,8 +214,10 @@ impl<'a> CatalogEdit<'a> {
         }
         let name = tool.name.clone();
         let what = format!("the tool `{name}`");
+        let scopes = self.set_scopes(entry.handler.scopes(), entry.scopes, &what, done)?;
         let put = put(self.catalog, tool, entry.handler.named(&what));
         self.changed(put, &what, done)?;
+        self.last = Some((what, scopes));
         if !is_recommended_name(&name) {
             unusual_tool_name(&name);
         }
@@ -211,8 +232,11 @@ impl<'a> CatalogEdit<'a> {
     ) -> Result<(), EditError> {
         let what = format!("the resource `{}`", entry.resource.uri);
         let handler = Handler::Resource(entry.handler.named(&what));
+        let scopes = self.set_scopes(handler.scopes(), entry.scopes, &what, done)?;
         let put = put(self.catalog, entry.resource, handler);
-        self.changed(put, &what, done)
+        self.changed(put, &what, done)?;
+        self.last = Some((what, scopes));
+        Ok(())
     }
 
     fn put_template(
@@ -221,15 +245,18 @@ impl<'a> CatalogEdit<'a> {
         done: &str,
         put: Put<ResourceTemplate>,
     ) -> Result<(), EditError> {
-        let TemplateEntry { template, handler, completions } = entry;
+        let TemplateEntry { template, handler, completions, scopes } = entry;
         let uri_template = template.uri_template.clone();
         let what = format!("the resource template `{uri_template}`");
         if let Ok(pattern) = UriTemplate::parse(&uri_template) {
             let is_variable = |name: &str| pattern.names().any(|variable| variable == name);
             check_completions(&what, &completions, is_variable)?;
         }
-        let put = put(self.catalog, template, Handler::Resource(handler.named(&what)));
+        let handler = Handler::Resource(handler.named(&what));
+        let scopes = self.set_scopes(handler.scopes(), scopes, &what, done)?;
+        let put = put(self.catalog, template, handler);
         self.changed(put, &what, done)?;
+        self.last = Some((what, scopes));
         completions.into_iter().try_for_each(|(variable, handler)| {
             self.add_template_completion(&uri_template, &variable, handler)
         })
@@ -241,7 +268,7 @@ impl<'a> CatalogEdit<'a> {
         done: &str,
         put: Put<Prompt>,
     ) -> Result<(), EditError> {
-        let PromptEntry { prompt, handler, completions } = entry;
+        let PromptEntry { prompt, handler, completions, scopes } = entry;
         let prompt = prompt.map_err(|(name, reason)| {
             EditError::new(format!("the prompt `{name}` cannot be {done}: {reason}"))
         })?;
@@ -250,11 +277,30 @@ impl<'a> CatalogEdit<'a> {
         let is_argument =
             |name: &str| prompt.arguments.iter().flatten().any(|argument| argument.name == name);
         check_completions(&what, &completions, is_argument)?;
-        let put = put(self.catalog, prompt, Handler::Prompt(handler.named(&what)));
+        let handler = Handler::Prompt(handler.named(&what));
+        let scopes = self.set_scopes(handler.scopes(), scopes, &what, done)?;
+        let put = put(self.catalog, prompt, handler);
         self.changed(put, &what, done)?;
+        self.last = Some((what, scopes));
         completions.into_iter().try_for_each(|(argument, handler)| {
             self.add_prompt_completion(&name, &argument, handler)
         })
+    }
+
+    /// Sets the scopes of the entry `what`, if it has any.
+    fn set_scopes(
+        &mut self,
+        required: &RequiredScopes,
+        scopes: Vec<String>,
+        what: &str,
+        done: &str,
+    ) -> Result<RequiredScopes, EditError> {
+        if !scopes.is_empty() {
+            let explain = |why| EditError::new(format!("{what} cannot be {done}: {why}"));
+            required.set(scopes).map_err(explain)?;
+            self.adds_scopes = true;
+        }
+        Ok(required.clone())
     }
 
     /// Records the changed list, or explains why the entry `what` could not be changed.
@@ -266,6 +312,17 @@ impl<'a> CatalogEdit<'a> {
     ) -> Result<(), EditError> {
         self.changed.insert(changed.map_err(|reason| EditError::entry(what, done, reason))?);
         Ok(())
+    }
+}
+
+/// Makes requests for a completion need the scopes of its entry.
+fn with_scopes_of(
+    completion: HandlerFn<Complete, CompleteResult>,
+    entry: Option<&Handler>,
+) -> HandlerFn<Complete, CompleteResult> {
+    match entry {
+        Some(entry) => completion.sharing_scopes(entry.scopes()),
+        None => completion,
     }
 }
 

@@ -3,11 +3,12 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, Weak};
 
 use mcp_proto::catalog::{Catalog, ChangedList};
 use mcp_proto::schema::Tool;
-use mcp_proto::{Change, Misuse, Principal};
+use mcp_proto::{Change, Misuse, Principal, Raw};
 use serde::de::DeserializeOwned;
 
 use crate::server::catalog_edit::{CatalogEdit, EditError};
@@ -43,6 +44,8 @@ struct Hub {
     catalog: RwLock<Arc<Catalog<Handler>>>,
     /// Held during an edit, so that none is lost.
     edits: Mutex<()>,
+    /// An edit has added entries with scopes.
+    has_added_scopes: AtomicBool,
     checks: OnceLock<ToolChecks>,
     connections: Mutex<Vec<Connected>>,
 }
@@ -94,6 +97,48 @@ impl Changes {
     ///   clients are notified.
     pub fn resource_updated(&self, uri: &str) -> Result<(), Misuse> {
         self.send(Change::Resource(uri))
+    }
+
+    /// Sends a notification of an [extension](crate::Server::extension) to the clients subscribed
+    /// to an element of a [listen key](mcp_proto::Extension::listen_key).
+    ///
+    /// `params` must be an object. Clients of the legacy era (up to revision 2025-11-25) that
+    /// declared the extension receive the notification without a subscription. All subscribers are
+    /// notified, whatever principal they belong to: refuse subscriptions with
+    /// [`Server::accept_elements`](crate::Server::accept_elements). For a client that does not
+    /// read, different notifications are queued in order, and equal ones once.
+    ///
+    /// ```
+    /// # use mcp_adapter as mcp_tokio;
+    /// use mcp_tokio::Server;
+    /// use mcp_tokio::proto::{Extension, ExtensionMethod, Raw, Side};
+    ///
+    /// const DRAWN: &str = "notifications/com.example/drawn";
+    ///
+    /// let whiteboard = Extension::new("com.example/whiteboard")
+    ///     .method(ExtensionMethod::notification(Side::Server, DRAWN))
+    ///     .listen_key("boards");
+    /// let changes = Server::new("boards", "1.0.0").extension(whiteboard).changes();
+    /// let params = Raw::from_text(r#"{"board":"b1"}"#).unwrap();
+    /// changes.element_changed("boards", "b1", DRAWN, Some(&params))?;
+    /// # Ok::<(), mcp_tokio::proto::Misuse>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Fails, but only while a client is connected, with
+    /// - [`Misuse::Undeclared`] if no declared extension has the notification;
+    /// - [`Misuse::Unencodable`] if `params` is not an object;
+    /// - [`Misuse::Blocked`] if a client does not read, and too many earlier notifications (1,024,
+    ///   or 1 MiB) are still queued for it. That client misses this notification; all other clients
+    ///   are notified.
+    pub fn element_changed(
+        &self,
+        key: &str,
+        element: &str,
+        method: &str,
+        params: Option<&Raw>,
+    ) -> Result<(), Misuse> {
+        self.send(Change::Extension { method, key, element, params })
     }
 
     /// Notifies the clients of `principal` that other entries of `lists` are visible to it.
@@ -182,6 +227,10 @@ impl Changes {
             catalog = self.catalog();
             let mut editor = CatalogEdit::new(Arc::make_mut(&mut catalog), self.checks());
             let edited = edit(&mut editor)?;
+            if editor.adds_scopes() {
+                // Before the entries can be found.
+                self.hub.has_added_scopes.store(true, Ordering::SeqCst);
+            }
             let changed = editor.into_changed();
             if !changed.is_empty() {
                 self.exchange(&mut catalog);
@@ -224,10 +273,17 @@ impl Changes {
         let hub = Hub {
             catalog: RwLock::default(),
             edits: Mutex::default(),
+            has_added_scopes: AtomicBool::new(false),
             checks: OnceLock::new(),
             connections: Mutex::default(),
         };
         Self { hub: Arc::new(hub) }
+    }
+
+    /// Returns whether an edit has added entries with scopes. Without an authorization, no other
+    /// entry has scopes.
+    pub(crate) fn has_added_scopes(&self) -> bool {
+        self.hub.has_added_scopes.load(Ordering::SeqCst)
     }
 
     /// Returns the current state of the catalog.

@@ -5,14 +5,14 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use futures_lite::future::block_on;
-use mcp_proto::schema::{Decode as _, Level, ServerRequest};
+use mcp_proto::schema::{Decode as _, Encode, Level, ServerRequest};
 use mcp_proto::server::{Command, Server as Machine};
 use mcp_proto::{CallError, CallId, CallOptions, Misuse, Peer, Principal, Raw};
 use serde::Serialize;
 
 use crate::error::Error;
+use crate::exec::sole_driver::is_sole_driver;
 use crate::exec::watched::Watched;
-use crate::exec::workers::is_sole_driver;
 use crate::server::handler::context::{Cx, HandlerLink as _};
 use crate::transport::link::{Link, State};
 
@@ -107,6 +107,24 @@ impl ClientHandle {
         link.apply(Command::Log { incoming: None, level, logger: None, data })
     }
 
+    /// Sends a notification of an [extension](crate::Server::extension) to the client by method
+    /// name. Never waits.
+    ///
+    /// `params` may be a schema type, a [`Raw`] or a `serde_json::Value`.
+    ///
+    /// # Errors
+    /// Fails with
+    /// - [`Misuse::Undeclared`] if the client lacks the extension;
+    /// - [`Misuse::Unsupported`] if servers do not send the notification, and in the modern era
+    ///   (from revision 2026-07-28), in which notifications belong to a request or a subscription:
+    ///   use [`Changes::element_changed`](crate::Changes::element_changed);
+    /// - [`Misuse::Blocked`] if the output queue is full;
+    /// - [`Misuse::Closed`] if the connection has ended;
+    /// - [`Misuse::Unencodable`] if `params` is not a JSON object.
+    pub fn notify_raw(&self, method: &str, params: Option<&dyn Encode>) -> Result<(), Misuse> {
+        self.link()?.apply(Command::Notify { method, params: params.into() })
+    }
+
     /// Sends a request to the client and blocks until its result arrives.
     ///
     /// Use it in callbacks, on other threads, and in handlers that are functions. A callback holds
@@ -189,9 +207,9 @@ const REQUEST_PATIENCE: Duration = Duration::from_secs(10);
 pub(crate) type OpenCall = Watched<Option<Result<Raw, CallError>>>;
 
 /// Cancels a request to the client when dropped, unless it has ended.
-struct CancelOnDrop {
-    link: Arc<Link<Machine>>,
-    call: CallId,
+pub(crate) struct CancelOnDrop {
+    pub(crate) link: Arc<Link<Machine>>,
+    pub(crate) call: CallId,
 }
 
 impl Drop for CancelOnDrop {

@@ -50,6 +50,7 @@ pub struct ToolEntry {
     /// The tool, or its name and why it cannot be offered.
     pub(super) tool: Result<Tool, (String, String)>,
     pub(super) handler: Handler,
+    pub(super) scopes: Vec<String>,
 }
 
 impl ToolEntry {
@@ -66,7 +67,11 @@ impl ToolEntry {
         A: ToolArguments,
         R: IntoToolResult,
     {
-        Self { tool: derived_tool::<A, R>(name, description), handler: Handler::tool(handler) }
+        Self {
+            tool: derived_tool::<A, R>(name, description),
+            handler: Handler::tool(handler),
+            scopes: Vec::new(),
+        }
     }
 
     /// Like [`new`](Self::new), with an asynchronous handler.
@@ -82,7 +87,7 @@ impl ToolEntry {
         F: Future<Output = Result<R, ToolError>> + Send + 'static,
     {
         let handler = Handler::tool_async(handler);
-        Self { tool: derived_tool::<A, R>(name, description), handler }
+        Self { tool: derived_tool::<A, R>(name, description), handler, scopes: Vec::new() }
     }
 
     /// Creates a tool with an explicit definition and arguments of type `A`.
@@ -96,7 +101,11 @@ impl ToolEntry {
         A: DeserializeOwned,
         R: IntoToolResult,
     {
-        Self { tool: Ok(with_output_schema::<R>(tool)), handler: Handler::tool(handler) }
+        Self {
+            tool: Ok(with_output_schema::<R>(tool)),
+            handler: Handler::tool(handler),
+            scopes: Vec::new(),
+        }
     }
 
     /// Like [`with`](Self::with), with an asynchronous handler.
@@ -109,7 +118,11 @@ impl ToolEntry {
         R: IntoToolResult,
         F: Future<Output = Result<R, ToolError>> + Send + 'static,
     {
-        Self { tool: Ok(with_output_schema::<R>(tool)), handler: Handler::tool_async(handler) }
+        Self {
+            tool: Ok(with_output_schema::<R>(tool)),
+            handler: Handler::tool_async(handler),
+            scopes: Vec::new(),
+        }
     }
 
     /// Creates a tool that receives its arguments as raw JSON.
@@ -122,7 +135,11 @@ impl ToolEntry {
         handler: impl Fn(Raw, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
     ) -> Self {
         let tool = Tool::new(name, schema).description(description);
-        Self { tool: Ok(with_output_schema::<R>(tool)), handler: Handler::tool_raw(handler) }
+        Self {
+            tool: Ok(with_output_schema::<R>(tool)),
+            handler: Handler::tool_raw(handler),
+            scopes: Vec::new(),
+        }
     }
 
     /// Like [`raw`](Self::raw), with an asynchronous handler.
@@ -137,7 +154,11 @@ impl ToolEntry {
         F: Future<Output = Result<R, ToolError>> + Send + 'static,
     {
         let tool = Tool::new(name, schema).description(description);
-        Self { tool: Ok(with_output_schema::<R>(tool)), handler: Handler::tool_raw_async(handler) }
+        Self {
+            tool: Ok(with_output_schema::<R>(tool)),
+            handler: Handler::tool_raw_async(handler),
+            scopes: Vec::new(),
+        }
     }
 
     /// Adds to the definition of the tool, such as a title and annotations.
@@ -162,6 +183,22 @@ impl ToolEntry {
         self.handler = self.handler.always_on_pool();
         self
     }
+
+    /// Makes requests for the tool need these scopes; see
+    /// [`Server::requires`](crate::Server::requires). Can be called again to add more.
+    ///
+    /// ```
+    /// # use mcp_adapter as mcp_tokio;
+    /// use mcp_tokio::ToolEntry;
+    ///
+    /// let reset = ToolEntry::new("reset", "Deletes all notes", |(), _cx| Ok(()))
+    ///     .requires(["notes:write"]);
+    /// # drop(reset);
+    /// ```
+    pub fn requires<'a>(mut self, scopes: impl IntoIterator<Item = &'a str>) -> Self {
+        self.scopes.extend(scopes.into_iter().map(str::to_owned));
+        self
+    }
 }
 
 /// A resource with its handler, for [`CatalogEdit::add_resource`] and
@@ -184,6 +221,7 @@ impl ToolEntry {
 pub struct ResourceEntry {
     pub(super) resource: Resource,
     pub(super) handler: HandlerFn<(ReadResource, Variables), ReadResourceResult>,
+    pub(super) scopes: Vec<String>,
 }
 
 impl ResourceEntry {
@@ -193,7 +231,7 @@ impl ResourceEntry {
         handler: impl Fn(ReadResource, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
     ) -> Self {
         let handler = HandlerFn::function(move |(read, _), cx| handler(read, cx));
-        Self { resource, handler }
+        Self { resource, handler, scopes: Vec::new() }
     }
 
     /// Like [`new`](Self::new), with an asynchronous handler.
@@ -204,7 +242,15 @@ impl ResourceEntry {
     where
         F: Future<Output = Result<R, ToolError>> + Send + 'static,
     {
-        Self { resource, handler: HandlerFn::future(move |(read, _), cx| handler(read, cx)) }
+        let handler = HandlerFn::future(move |(read, _), cx| handler(read, cx));
+        Self { resource, handler, scopes: Vec::new() }
+    }
+
+    /// Makes requests for the resource need these scopes; see
+    /// [`Server::requires`](crate::Server::requires). Can be called again to add more.
+    pub fn requires<'a>(mut self, scopes: impl IntoIterator<Item = &'a str>) -> Self {
+        self.scopes.extend(scopes.into_iter().map(str::to_owned));
+        self
     }
 }
 
@@ -234,6 +280,7 @@ pub struct TemplateEntry {
     pub(super) template: ResourceTemplate,
     pub(super) handler: HandlerFn<(ReadResource, Variables), ReadResourceResult>,
     pub(super) completions: Completions,
+    pub(super) scopes: Vec<String>,
 }
 
 impl TemplateEntry {
@@ -247,7 +294,7 @@ impl TemplateEntry {
     {
         let handler =
             HandlerFn::function(move |(read, variables), cx| handler(read, variables, cx));
-        Self { template, handler, completions: Completions::default() }
+        Self { template, handler, completions: Completions::default(), scopes: Vec::new() }
     }
 
     /// Like [`new`](Self::new), with an asynchronous handler.
@@ -259,7 +306,7 @@ impl TemplateEntry {
         F: Future<Output = Result<R, ToolError>> + Send + 'static,
     {
         let handler = HandlerFn::future(move |(read, variables), cx| handler(read, variables, cx));
-        Self { template, handler, completions: Completions::default() }
+        Self { template, handler, completions: Completions::default(), scopes: Vec::new() }
     }
 
     /// Sets the completion handler of a variable.
@@ -287,6 +334,13 @@ impl TemplateEntry {
         self.completions.push((variable.to_owned(), HandlerFn::future(handler)));
         self
     }
+
+    /// Makes requests for the resources of the template need these scopes; see
+    /// [`Server::requires`](crate::Server::requires). Can be called again to add more.
+    pub fn requires<'a>(mut self, scopes: impl IntoIterator<Item = &'a str>) -> Self {
+        self.scopes.extend(scopes.into_iter().map(str::to_owned));
+        self
+    }
 }
 
 /// A prompt with its handlers, for [`CatalogEdit::add_prompt`] and [`CatalogEdit::replace_prompt`].
@@ -310,6 +364,7 @@ pub struct PromptEntry {
     pub(super) prompt: Result<Prompt, (String, String)>,
     pub(super) handler: HandlerFn<GetPrompt, GetPromptResult>,
     pub(super) completions: Completions,
+    pub(super) scopes: Vec<String>,
 }
 
 impl PromptEntry {
@@ -321,7 +376,12 @@ impl PromptEntry {
         handler: impl Fn(GetPrompt, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
     ) -> Self {
         let handler = HandlerFn::function(handler);
-        Self { prompt: Ok(prompt), handler, completions: Completions::default() }
+        Self {
+            prompt: Ok(prompt),
+            handler,
+            completions: Completions::default(),
+            scopes: Vec::new(),
+        }
     }
 
     /// Like [`with`](Self::with), with an asynchronous handler.
@@ -333,7 +393,12 @@ impl PromptEntry {
         F: Future<Output = Result<R, ToolError>> + Send + 'static,
     {
         let handler = HandlerFn::future(handler);
-        Self { prompt: Ok(prompt), handler, completions: Completions::default() }
+        Self {
+            prompt: Ok(prompt),
+            handler,
+            completions: Completions::default(),
+            scopes: Vec::new(),
+        }
     }
 
     /// Adds to the definition of the prompt, such as a title.
@@ -372,6 +437,13 @@ impl PromptEntry {
         F: Future<Output = Result<R, ToolError>> + Send + 'static,
     {
         self.completions.push((argument.to_owned(), HandlerFn::future(handler)));
+        self
+    }
+
+    /// Makes requests for the prompt need these scopes; see
+    /// [`Server::requires`](crate::Server::requires). Can be called again to add more.
+    pub fn requires<'a>(mut self, scopes: impl IntoIterator<Item = &'a str>) -> Self {
+        self.scopes.extend(scopes.into_iter().map(str::to_owned));
         self
     }
 }

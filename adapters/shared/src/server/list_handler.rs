@@ -1,18 +1,21 @@
-//! A handler that continues a list after the registered entries.
+//! Handlers that continue a list after the registered entries.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use mcp_proto::catalog::{CatalogResult, CatalogView, Resolved};
-use mcp_proto::schema::{CacheScope, ListResourcesResult, Resource};
+use mcp_proto::catalog::{CatalogEntry, CatalogResult, CatalogView, Resolved};
+use mcp_proto::schema::{
+    CacheScope, Encode, ListPromptsResult, ListResourcesResult, ListToolsResult, Prompt, Resource,
+    Tool,
+};
 use mcp_proto::{ErrorObject, Request, Revision};
 
 use crate::server::handler::context::Cx;
 use crate::server::handler::{Handler, HandlerFn, Resolution};
-use crate::server::visibility::is_visible;
 use crate::validation::ToolChecks;
 
-/// One page of a list, for [`Server::list_resources`](crate::Server::list_resources).
+/// One page of a list, for [`Server::list_resources`](crate::Server::list_resources),
+/// [`list_tools`](crate::Server::list_tools) and [`list_prompts`](crate::Server::list_prompts).
 ///
 /// ```
 /// # use mcp_adapter as mcp_tokio;
@@ -45,17 +48,72 @@ impl<T> Page<T> {
     }
 }
 
-/// A handler that lists resources. It receives its own cursor, or `None` for its first page.
-pub(crate) type ResourceLister = Arc<HandlerFn<Option<String>, ListResourcesResult>>;
+/// A handler that lists entries. It receives its own cursor, or `None` for its first page.
+pub(crate) type Lister<L> = Arc<HandlerFn<Option<String>, L>>;
+
+/// A page of a list as a result.
+pub(crate) trait ListResult: Encode + Sized + Send + 'static {
+    type Entry;
+
+    /// Returns a private page without a cursor.
+    fn private(entries: Vec<Self::Entry>) -> Self;
+
+    /// Returns the page in an answer of the catalog, if the answer is one of this list.
+    fn of_catalog(answer: CatalogResult) -> Option<Self>;
+
+    fn is_empty(&self) -> bool;
+
+    fn next_cursor(&mut self) -> &mut Option<String>;
+
+    fn cache_scope(&mut self) -> &mut CacheScope;
+
+    fn as_catalog_entry(entry: &Self::Entry) -> CatalogEntry<'_>;
+}
+
+macro_rules! list_result {
+    ($result:ty, $entry:ty, $entries:ident, $answer:path) => {
+        impl ListResult for $result {
+            type Entry = $entry;
+
+            fn private(entries: Vec<$entry>) -> Self {
+                Self::new(entries)
+            }
+
+            fn of_catalog(answer: CatalogResult) -> Option<Self> {
+                if let $answer(page) = answer { Some(page) } else { None }
+            }
+
+            fn is_empty(&self) -> bool {
+                self.$entries.is_empty()
+            }
+
+            fn next_cursor(&mut self) -> &mut Option<String> {
+                &mut self.next_cursor
+            }
+
+            fn cache_scope(&mut self) -> &mut CacheScope {
+                &mut self.cache_scope
+            }
+
+            fn as_catalog_entry(entry: &$entry) -> CatalogEntry<'_> {
+                entry.into()
+            }
+        }
+    };
+}
+
+list_result!(ListPromptsResult, Prompt, prompts, CatalogResult::Prompts);
+list_result!(ListResourcesResult, Resource, resources, CatalogResult::Resources);
+list_result!(ListToolsResult, Tool, tools, CatalogResult::Tools);
 
 /// The cursor of the handler's first page, and the beginning of those of its other pages. The
-/// catalog's cursors of resources begin with another character.
+/// catalog's cursors begin with another character.
 const FIRST: &str = "h";
 const NEXT: &str = "h:";
 
 /// Answers a request for a page: with registered entries first, then from the handler.
-pub(super) fn list_resources(
-    lister: &ResourceLister,
+pub(super) fn list<L: ListResult>(
+    lister: &Lister<L>,
     view: CatalogView<'_, Handler>,
     request: &Request,
     revision: Revision,
@@ -71,28 +129,28 @@ pub(super) fn list_resources(
         }
         // PAG-05: the catalog refuses the cursors that are not its own.
     }
-    match view.lookup(request, revision)? {
-        Resolved::Answer(CatalogResult::Resources(mut page)) => {
-            if page.next_cursor.is_none() {
-                if page.resources.is_empty() {
-                    return Ok(lister.run(None, None));
-                }
-                page.next_cursor = Some(FIRST.to_owned());
-            }
-            // STL-44: the pages of the handler are private, too.
-            page.cache_scope = CacheScope::Private;
-            Ok(Resolution::Answer(Box::new(page)))
+    let answer = match view.lookup(request, revision)? {
+        Resolved::Answer(answer) => answer,
+        other => return Ok(Resolution::new(other, &ToolChecks::default())),
+    };
+    let Some(mut page) = L::of_catalog(answer) else { return Ok(Resolution::Unknown) };
+    if page.next_cursor().is_none() {
+        if page.is_empty() {
+            return Ok(lister.run(None, None));
         }
-        other => Ok(Resolution::new(other, &ToolChecks::default())),
+        *page.next_cursor() = Some(FIRST.to_owned());
     }
+    // STL-44: the pages of the handler are private, too.
+    *page.cache_scope() = CacheScope::Private;
+    Ok(Resolution::Answer(Box::new(page)))
 }
 
 /// Returns the result for a page of the handler, with the entries that the caller may see.
-pub(super) fn listed(mut page: Page<Resource>, cx: &Cx) -> ListResourcesResult {
-    let filter = cx.request.link.shared.entry_filter.as_ref();
+pub(super) fn listed<L: ListResult>(mut page: Page<L::Entry>, cx: &Cx) -> L {
+    let visibility = &cx.request.link.shared.visibility;
     let caller = cx.request.context.caller.as_deref();
-    page.entries.retain(|resource| is_visible(filter, caller, resource.into()));
-    let mut result = ListResourcesResult::new(page.entries);
-    result.next_cursor = page.next_cursor.map(|cursor| format!("{NEXT}{cursor}"));
+    page.entries.retain(|entry| visibility.shows(caller, L::as_catalog_entry(entry)));
+    let mut result = L::private(page.entries);
+    *result.next_cursor() = page.next_cursor.map(|cursor| format!("{NEXT}{cursor}"));
     result
 }

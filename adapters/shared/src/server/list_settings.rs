@@ -8,9 +8,9 @@ use mcp_proto::Caller;
 use mcp_proto::catalog::{Catalog, CatalogEntry};
 
 use super::Server;
-use crate::server::visibility::CallerCx;
 #[cfg(feature = "http")]
-use crate::server::visibility::with_view;
+use crate::server::handler::Handler;
+use crate::server::visibility::CallerCx;
 
 /// Settings of lists.
 impl Server {
@@ -47,7 +47,7 @@ impl Server {
         mut self,
         is_visible: impl Fn(CatalogEntry<'_>, &CallerCx<'_>) -> bool + Send + Sync + 'static,
     ) -> Self {
-        self.entry_filter = Some(Arc::new(is_visible));
+        self.visibility.filter = Some(Arc::new(is_visible));
         self
     }
 
@@ -70,22 +70,42 @@ impl Server {
         self
     }
 
-    /// Returns whether callers may see different entries.
+    /// Returns whether functions of the application decide what a caller sees, or which schemas
+    /// tools have.
     #[cfg(feature = "http")]
     pub(crate) fn has_entry_filter(&self) -> bool {
-        self.entry_filter.is_some()
+        self.visibility.filter.is_some() || self.unregistered.tool_schema.is_some()
     }
 
-    /// Returns the input schema of a tool; `None` if the caller sees no such tool.
+    /// Returns the input schema of a tool; `None` if the caller sees no such tool, or if its access
+    /// token lacks scopes of the tool: errors must not describe the schema then.
     #[cfg(feature = "http")]
     pub(crate) fn schema_of(&self, tool: &str, caller: &Caller) -> Option<mcp_proto::Raw> {
         let catalog = self.builder.changes.catalog();
         let schema = || {
-            with_view(&catalog, self.entry_filter.as_ref(), Some(caller), |view| {
-                view.tool(tool).map(|tool| tool.input_schema.0.clone())
+            self.visibility.with_view(&catalog, Some(caller), |view| {
+                let Some(tool) = view.tool(tool) else {
+                    return self.schema_of_unregistered(tool, &catalog, caller);
+                };
+                let handler = catalog.handler(tool.into())?;
+                let is_allowed = handler.scopes().check(Some(caller)).is_ok();
+                is_allowed.then(|| tool.input_schema.0.clone())
             })
         };
         // A panic is reported when the call itself is decided on.
         std::panic::catch_unwind(std::panic::AssertUnwindSafe(schema)).ok().flatten()
+    }
+
+    /// Returns the input schema of a tool that the fallback serves, if the application says so.
+    #[cfg(feature = "http")]
+    fn schema_of_unregistered(
+        &self,
+        tool: &str,
+        catalog: &Catalog<Handler>,
+        caller: &Caller,
+    ) -> Option<mcp_proto::Raw> {
+        let schema_of = self.unregistered.tool_schema.as_ref()?;
+        let is_hidden = self.visibility.hides_tool(catalog, Some(caller), tool);
+        if is_hidden { None } else { schema_of(tool, &CallerCx::new(Some(caller))) }
     }
 }

@@ -10,6 +10,8 @@ pub(crate) mod changes;
 pub(crate) mod client_handle;
 pub(crate) mod entries;
 pub(crate) mod events;
+mod extension_methods;
+mod extension_settings;
 pub(crate) mod handler;
 pub(crate) mod handlers;
 mod id_hasher;
@@ -17,38 +19,41 @@ pub mod layers;
 pub(crate) mod list_handler;
 mod list_settings;
 pub(crate) mod manual;
+mod open;
 mod pending_changes;
 mod replies;
+pub(crate) mod required_scopes;
+mod scope_settings;
+pub(crate) mod serve;
+pub(crate) mod serving;
 pub(crate) mod subscriptions;
 mod sync_handlers;
+pub(crate) mod tasks;
 #[cfg(feature = "schemars")]
 mod typed_prompts;
+pub(crate) mod unregistered;
+mod unregistered_settings;
 pub(crate) mod visibility;
 
 use std::fmt;
+#[cfg(feature = "record")]
 use std::io;
 use std::sync::Arc;
 
-use mcp_proto::schema::{Implementation, ListResourcesResult, Tool};
-use mcp_proto::server::{Config, Server as Machine};
-use mcp_proto::stdio::Stdio;
-use mcp_proto::{Caller, Capability, Instant, Limits, Principal, Raw};
+use mcp_proto::schema::{Implementation, Tool};
+use mcp_proto::{Capability, Limits, Raw};
 
-use crate::exec::callbacks::{CallbackThreads, Callbacks};
-use crate::exec::clock::Clock;
-use crate::exec::workers::{HandlerThreads, Spawn, THREADS_MAX, Workers, handler_threads};
+use crate::exec::callbacks::CallbackThreads;
+use crate::exec::workers::{HandlerThreads, THREADS_MAX, handler_threads};
 use crate::recorder::Recorder;
 use crate::server::builder::Builder;
 use crate::server::catalog_edit::{CatalogEdit, EditError};
 use crate::server::changes::Changes;
-use crate::server::events::{ServerCallbacks, ServerShared, Serving};
-use crate::server::handler::HandlerFn;
+use crate::server::events::ServerCallbacks;
 use crate::server::layers::{Layer, Layers};
-use crate::server::list_handler::ResourceLister;
-use crate::server::visibility::EntryFilter;
-use crate::trace::Trace;
-use crate::transport::link::{Link, Transport};
-use crate::transport::shutdown::DriverHandle;
+use crate::server::tasks::TaskCell;
+use crate::server::unregistered::Unregistered;
+use crate::server::visibility::Visibility;
 
 /// A builder of [servers](https://modelcontextprotocol.io/specification/2025-11-25/server).
 ///
@@ -107,8 +112,9 @@ pub struct Server {
     pipe_bytes: Option<usize>,
     callbacks: Arc<ServerCallbacks>,
     layers: Option<Arc<Layers>>,
-    entry_filter: Option<EntryFilter>,
-    resource_lister: Option<ResourceLister>,
+    visibility: Visibility,
+    unregistered: Unregistered,
+    tasks: TaskCell,
 }
 
 impl Server {
@@ -124,8 +130,9 @@ impl Server {
             pipe_bytes: None,
             callbacks: Arc::default(),
             layers: None,
-            entry_filter: None,
-            resource_lister: None,
+            visibility: Visibility::default(),
+            unregistered: Unregistered::default(),
+            tasks: TaskCell::default(),
         };
         server.page_max(100)
     }
@@ -357,99 +364,8 @@ impl Server {
         self
     }
 
-    /// Creates a connection over a pair of byte streams.
-    ///
-    /// The adapter must drive the connection with the returned [`DriverHandle`]. The `serve`
-    /// methods of adapters call this method.
-    ///
-    /// # Errors
-    /// Fails if a registered tool, resource, resource template or prompt is invalid.
-    pub fn open_on(&self, runtime: Arc<dyn Spawn>) -> io::Result<(Serving, DriverHandle<Machine>)> {
-        self.open_at(Clock::new(), runtime, None)
-    }
-
-    /// Creates a connection over a pair of byte streams that begins now. All requests come from
-    /// `principal`.
-    fn open_at(
-        &self,
-        clock: Clock,
-        runtime: Arc<dyn Spawn>,
-        principal: Option<Principal>,
-    ) -> io::Result<(Serving, DriverHandle<Machine>)> {
-        let began = clock.now();
-        let mut machine = self.machine(began)?;
-        let caller = principal.clone().map(|principal| Caller::new().with_principal(principal));
-        machine.set_caller(caller.map(Arc::new));
-        let transport = match self.recorder.start(machine, began) {
-            Ok(recorded) => Transport::Recorded(Box::new(recorded)),
-            Err(machine) => Transport::Bytes(Box::new(machine)),
-        };
-        let link = self.link(clock, transport, runtime);
-        link.lock().role.principal.clone_from(&principal);
-        let driving = DriverHandle::new(Arc::clone(&link), None, Limits::default())
-            .pipe_bytes(self.pipe_bytes);
-        Ok((Serving::new(link, principal, self.exit_with_parent), driving))
-    }
-
-    /// Creates the protocol state machine of a connection over a byte stream.
-    ///
-    /// Use it to replay a recording or to drive a connection by hand. `began` is the time at which
-    /// the connection starts. The state machine declares the capabilities for the tools, resources
-    /// and prompts registered so far.
-    ///
-    /// # Errors
-    /// Fails if a registered tool, resource, resource template or prompt is invalid.
-    pub fn machine(&self, began: Instant) -> io::Result<Stdio<Machine>> {
-        Ok(Stdio::new(Machine::new(began, self.config()?)))
-    }
-
-    /// Returns the configuration of the server's connections.
-    pub(crate) fn config(&self) -> io::Result<Config> {
-        self.builder.config()
-    }
-
-    /// Returns where the application's callbacks run.
-    pub(crate) fn callbacks(&self, runtime: Arc<dyn Spawn>) -> Callbacks {
-        self.callback_threads.on(runtime)
-    }
-
-    /// Creates a connection.
-    pub(crate) fn link(
-        &self,
-        clock: Clock,
-        transport: Transport<Machine>,
-        runtime: Arc<dyn Spawn>,
-    ) -> Arc<Link<Machine>> {
-        let shared = ServerShared {
-            changes: self.builder.changes.clone(),
-            sealing: self.builder.sealing.clone(),
-            checks: self.builder.changes.checks(),
-            callbacks: Arc::clone(&self.callbacks),
-            callback_threads: self.callbacks(Arc::clone(&runtime)).manual(clock.is_manual()),
-            workers: Workers::new(Arc::clone(&self.threads), runtime)
-                .manual(clock.is_manual())
-                .for_single_request(transport.is_single_request()),
-            layers: self.layers.clone(),
-            entry_filter: self.entry_filter.clone(),
-            resource_lister: self.resource_lister.clone(),
-        };
-        Link::over_transport(clock, transport, shared, Trace::new("server", self.trace_payloads))
-    }
-}
-
-impl Server {
-    /// Sets the handler that lists resources after the registered ones.
-    fn with_resource_lister(
-        mut self,
-        lister: HandlerFn<Option<String>, ListResourcesResult>,
-    ) -> Self {
-        self.builder.has_resource_lister = true;
-        self.resource_lister = Some(Arc::new(lister.named("the list of resources")));
-        self
-    }
-
     /// Registers an entry. The start of the server reports the first error.
-    fn register(
+    pub(crate) fn register(
         mut self,
         register: impl FnOnce(&mut CatalogEdit<'_>) -> Result<(), EditError>,
     ) -> Self {

@@ -9,9 +9,11 @@ use mcp_proto::server::Server as Machine;
 use mcp_proto::{ErrorObject, IncomingId};
 
 use crate::exec::clock::unix_seconds;
-use crate::exec::workers::is_sole_driver;
+use crate::exec::sole_driver::is_sole_driver;
 use crate::server::handler::context::Cx;
 use crate::server::handler::reply::{BoxedResult, HandlerReply};
+#[cfg(feature = "http")]
+use crate::server::handler::tool_error::HandlerError;
 use crate::server::handler::tool_error::ToolError;
 use crate::transport::link::{Link, State};
 
@@ -21,7 +23,17 @@ use crate::transport::link::{Link, State};
 pub(crate) fn encode(cx: &Cx, outcome: Option<Result<BoxedResult, ToolError>>) -> HandlerReply {
     let request = &cx.request.request;
     let outcome = outcome.unwrap_or_else(|| Err(ToolError::refused(handler_failed())));
+    #[cfg(feature = "http")]
+    if let Err(ToolError(HandlerError::Forbidden(_, Some(challenge)))) = &outcome
+        && let Some(head) = cx.head()
+    {
+        head.challenge(challenge);
+    }
     let seal = |text| {
+        // The state of a task stays here.
+        if cx.request.task.is_some() {
+            return Ok(text);
+        }
         let sealing = &cx.request.link.shared.sealing;
         sealing.seal(text, request, cx.principal(), unix_seconds())
     };
@@ -73,9 +85,19 @@ fn send_reply(
 ) -> Result<(), HandlerReply> {
     let sent = link.with(|state, now| {
         state.role.running.remove(&incoming);
-        reply.send(&mut state.connection, now, incoming)
+        if let Some(task) = state.role.take_task(incoming) {
+            return Ok(Some(task));
+        }
+        reply.send(&mut state.connection, now, incoming).map(|()| None)
     });
-    sent.map_err(|_blocked| reply)
+    match sent {
+        Ok(None) => Ok(()),
+        Ok(Some(task)) => {
+            task.deliver(reply);
+            Ok(())
+        }
+        Err(_blocked) => Err(reply),
+    }
 }
 
 /// Sends a reply once there is room for it, or else an error.
@@ -95,6 +117,15 @@ async fn send_with_room(link: &Arc<Link<Machine>>, incoming: IncomingId, mut rep
 pub(crate) fn give_up(cx: &Cx, error: ToolError) {
     let (link, incoming) = (&cx.request.link, cx.request.incoming);
     let mut reply = encode(cx, Some(Err(error)));
+    if let Some(task) = &cx.request.task {
+        let is_open = link.with(|state, _| state.role.take_task(incoming).is_some());
+        if is_open {
+            Arc::clone(task).deliver(reply);
+            link.shared.workers.cancel(incoming);
+            cx.request.cancelled.set();
+        }
+        return;
+    }
     let running = link.with(|state, now| {
         let running = state.role.running.remove(&incoming)?;
         let _never_blocked = reply.send(&mut state.connection, now, incoming);

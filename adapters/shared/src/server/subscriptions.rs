@@ -7,17 +7,23 @@ use mcp_proto::schema::{
     ClientRequest, Subscribe, SubscriptionFilter, SubscriptionsAcknowledged, SubscriptionsListen,
 };
 use mcp_proto::server::Server as Machine;
-use mcp_proto::{Context, Principal, Request};
+use mcp_proto::{Context, Principal, Raw, Request};
 
 #[cfg(feature = "http")]
 use crate::http::RequestHead;
+use crate::server::handler::Handler;
 #[cfg(feature = "http")]
 use crate::server::handler::context::HandlerLink as _;
-use crate::server::visibility::with_view;
+use crate::server::handler::tool_error::ToolError;
+use crate::server::required_scopes::check_scopes;
+use crate::server::tasks::{LISTEN_KEY, accept_task_ids};
 use crate::transport::link::Link;
 
 /// A decision of the application about a URI.
 pub(crate) type UriCheck = Arc<dyn Fn(&str, &SubscriptionCx<'_>) -> bool + Send + Sync>;
+
+/// A decision of the application about an element of a listen key.
+pub(crate) type ElementCheck = Arc<dyn Fn(&str, &str, &SubscriptionCx<'_>) -> bool + Send + Sync>;
 
 /// The beginning or end of a client's subscriptions to a resource over one connection.
 ///
@@ -63,11 +69,11 @@ impl SubscriptionChange {
 }
 
 /// The context of a request to subscribe, for
-/// [`Server::accept_subscriptions`](crate::Server::accept_subscriptions).
+/// [`Server::accept_subscriptions`](crate::Server::accept_subscriptions) and
+/// [`Server::accept_elements`](crate::Server::accept_elements).
 #[derive(Clone, Copy)]
 pub struct SubscriptionCx<'a> {
     context: &'a Context,
-    #[cfg_attr(not(feature = "http"), expect(dead_code, reason = "only HTTP has sessions"))]
     link: &'a Arc<Link<Machine>>,
 }
 
@@ -114,14 +120,15 @@ impl fmt::Debug for SubscriptionCx<'_> {
     }
 }
 
-/// Returns the response to a subscription: the resources that the server agrees to report. `None`
-/// for any other request.
+/// Returns the response to a subscription: the resources and elements of listen keys that the
+/// server agrees to report, or the error for an access token that lacks scopes. `None` for any
+/// other request.
 // SEC-02: a client may subscribe only to what the server offers.
 pub(super) fn accept_subscription(
     link: &Arc<Link<Machine>>,
     request: &Request,
     context: &Context,
-) -> Option<SubscriptionsAcknowledged> {
+) -> Option<Result<SubscriptionsAcknowledged, ToolError>> {
     let is_subscription = [Subscribe::METHOD, SubscriptionsListen::METHOD]
         .iter()
         .any(|method| request.method == *method);
@@ -130,14 +137,49 @@ pub(super) fn accept_subscription(
     }
     let cx = SubscriptionCx { context, link };
     let catalog = link.shared.changes.catalog();
-    let filter = link.shared.entry_filter.as_ref();
+    let caller = context.caller.as_deref();
+    let visibility = &link.shared.visibility;
     let mut uris = request.subscribed_uris();
+    uris.retain(|uri| !visibility.hides_resource(&catalog, caller, uri));
+    let scopes = visibility.with_view(&catalog, caller, |view| {
+        let handlers = uris.iter().flat_map(|uri| {
+            view.resource_handler(uri).into_iter().chain(view.lookalike_handlers(uri))
+        });
+        handlers.flat_map(|handler: &Handler| handler.scopes().get()).cloned().collect::<Vec<_>>()
+    });
+    if let Err(error) = check_scopes(caller, scopes.iter().map(|scope| &**scope)) {
+        return Some(Err(error));
+    }
     uris.retain(|uri| match &link.shared.callbacks.accept_subscription {
         Some(accept) => accept(uri, &cx),
-        None => {
-            with_view(&catalog, filter, context.caller.as_deref(), |view| view.has_resource(uri))
-        }
+        None => visibility.with_view(&catalog, caller, |view| view.has_resource(uri)),
     });
-    let filter = SubscriptionFilter::new().resource_subscriptions(uris);
-    Some(SubscriptionsAcknowledged::new(filter))
+    let mut filter = SubscriptionFilter::new().resource_subscriptions(uris);
+    for (key, elements) in accepted_elements(request, &cx) {
+        if let Ok(elements) = Raw::new(&elements) {
+            filter.extra.set(key, elements);
+        }
+    }
+    if let Some(tasks) = &link.shared.tasks {
+        let ids = accept_task_ids(link, tasks, request, context);
+        if let (false, Ok(ids)) = (ids.is_empty(), Raw::new(&ids)) {
+            filter.extra.set(LISTEN_KEY, ids);
+        }
+    }
+    Some(Ok(SubscriptionsAcknowledged::new(filter)))
+}
+
+/// Returns the listen keys of a subscription, each with the elements that the application accepts.
+fn accepted_elements<'a>(
+    request: &Request,
+    cx: &SubscriptionCx<'a>,
+) -> impl Iterator<Item = (&'a str, Vec<String>)> {
+    let callbacks = &cx.link.shared.callbacks;
+    callbacks.listen_keys.iter().filter_map(move |key| {
+        let mut elements = request.subscribed_elements(key);
+        if let Some(accept) = &callbacks.accept_element {
+            elements.retain(|element| accept(key, element, cx));
+        }
+        (!elements.is_empty()).then_some((&**key, elements))
+    })
 }

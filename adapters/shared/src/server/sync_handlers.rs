@@ -3,8 +3,8 @@
 use mcp_proto::Raw;
 use mcp_proto::catalog::Variables;
 use mcp_proto::schema::{
-    AnyObject, Complete, CompleteResult, GetPrompt, Prompt, ReadResource, Resource,
-    ResourceTemplate, Tool,
+    AnyObject, CallTool, Complete, CompleteResult, GetPrompt, ListPromptsResult,
+    ListResourcesResult, ListToolsResult, Prompt, ReadResource, Resource, ResourceTemplate, Tool,
 };
 use serde::de::DeserializeOwned;
 
@@ -131,6 +131,8 @@ impl Server {
 
     /// Adds a [resource](https://modelcontextprotocol.io/specification/2025-11-25/server/resources)
     /// and the handler that reads it.
+    ///
+    /// Contents without a media type get that of the resource; so do those of a resource template.
     pub fn resource<R: ResourceResult>(
         self,
         resource: Resource,
@@ -201,8 +203,120 @@ impl Server {
         + 'static,
     ) -> Self {
         self.with_resource_lister(HandlerFn::function(move |cursor, cx: Cx| {
-            Ok(listed(handler(cursor, cx.clone())?, &cx))
+            Ok(listed::<ListResourcesResult>(handler(cursor, cx.clone())?, &cx))
         }))
+    }
+
+    /// Lists tools that are too many or too changeable to be registered.
+    ///
+    /// Clients receive the registered tools first, then the pages of `handler`, which receives
+    /// `None` for its first page and then the cursor of its previous page. The cursor comes from
+    /// the client, and the pages are private, as those of [`list_resources`](Self::list_resources).
+    /// Tools that the caller may not [see](Self::visible_to) are removed from a page.
+    ///
+    /// Calls of the listed tools are served by [`tool_fallback`](Self::tool_fallback). Tools are
+    /// declared, even if none is registered.
+    ///
+    /// ```
+    /// # use mcp_adapter as mcp_tokio;
+    /// use mcp_tokio::proto::schema::{CallTool, Tool};
+    /// use mcp_tokio::{Page, Server};
+    /// use serde_json::json;
+    ///
+    /// // The plugins of an editor, which come and go.
+    /// let plugins = || ["format", "lint"];
+    ///
+    /// let server = Server::new("editor", "1.0.0")
+    ///     .list_tools(move |_cursor, _cx| {
+    ///         let tool = |name| Tool::new(name, json!({"type": "object"}));
+    ///         Ok(Page::new(plugins().into_iter().map(tool).collect()))
+    ///     })
+    ///     .tool_fallback(move |call: CallTool, cx| {
+    ///         if !plugins().contains(&&*call.name) {
+    ///             return Err(cx.tool_not_found(&call.name));
+    ///         }
+    ///         Ok(format!("{} has run", call.name))
+    ///     });
+    /// # drop(server);
+    /// ```
+    pub fn list_tools<F>(self, handler: F) -> Self
+    where
+        F: Fn(Option<String>, Cx) -> Result<Page<Tool>, ToolError> + Send + Sync + 'static,
+    {
+        self.with_tool_lister(HandlerFn::function(move |cursor, cx: Cx| {
+            Ok(listed::<ListToolsResult>(handler(cursor, cx.clone())?, &cx))
+        }))
+    }
+
+    /// Sets the handler for calls of all tools that are not registered, such as those that
+    /// [`list_tools`](Self::list_tools) lists.
+    ///
+    /// The handler receives the name and the arguments of the call, and must check both, and
+    /// whether the caller may call the tool: a call of a registered tool that
+    /// [`visible_to`](Self::visible_to) hides from the caller also reaches it, but not one for
+    /// which only [scopes](Self::requires) are missing. For a tool that does not exist, return
+    /// [`Cx::tool_not_found`]. The arguments are always present, as a JSON object. Neither
+    /// [`check_arguments`](Self::check_arguments) nor `checked` applies to them or to the result.
+    /// If tools annotate arguments with `x-mcp-header`, set
+    /// [`tool_fallback_schema`](Self::tool_fallback_schema). Tools are declared, even if none is
+    /// registered.
+    pub fn tool_fallback<R: IntoToolResult>(
+        self,
+        handler: impl Fn(CallTool, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
+    ) -> Self {
+        self.with_tool_fallback(HandlerFn::function(move |call, cx| {
+            handler(call, cx)?.into_tool_result()
+        }))
+    }
+
+    /// Lists prompts that are too many or too changeable to be registered.
+    ///
+    /// Works like [`list_tools`](Self::list_tools). The listed prompts are rendered by
+    /// [`prompt_fallback`](Self::prompt_fallback). Prompts are declared, even if none is
+    /// registered.
+    ///
+    /// ```
+    /// # use mcp_adapter as mcp_tokio;
+    /// use mcp_tokio::proto::schema::{GetPrompt, Prompt, PromptMessage, Role};
+    /// use mcp_tokio::{Page, Server};
+    ///
+    /// // The snippets that users have saved.
+    /// let snippets = || ["greeting", "farewell"];
+    ///
+    /// let server = Server::new("snippets", "1.0.0")
+    ///     .list_prompts(move |_cursor, _cx| {
+    ///         Ok(Page::new(snippets().into_iter().map(Prompt::new).collect()))
+    ///     })
+    ///     .prompt_fallback(move |get: GetPrompt, cx| {
+    ///         if !snippets().contains(&&*get.name) {
+    ///             return Err(cx.prompt_not_found(&get.name));
+    ///         }
+    ///         Ok(PromptMessage::new(Role::User, format!("Write a {}", get.name)))
+    ///     });
+    /// # drop(server);
+    /// ```
+    pub fn list_prompts<F>(self, handler: F) -> Self
+    where
+        F: Fn(Option<String>, Cx) -> Result<Page<Prompt>, ToolError> + Send + Sync + 'static,
+    {
+        self.with_prompt_lister(HandlerFn::function(move |cursor, cx: Cx| {
+            Ok(listed::<ListPromptsResult>(handler(cursor, cx.clone())?, &cx))
+        }))
+    }
+
+    /// Sets the handler that renders all prompts that are not registered, such as those that
+    /// [`list_prompts`](Self::list_prompts) lists.
+    ///
+    /// The handler receives the name and the arguments, and must check both, and whether the caller
+    /// may get the prompt: a request for a registered prompt that [`visible_to`](Self::visible_to)
+    /// hides from the caller also reaches it, but not one for which only [scopes](Self::requires)
+    /// are missing. Arguments that are not text are left out. For a prompt that does not exist,
+    /// return [`Cx::prompt_not_found`]. Prompts are declared, even if none is registered.
+    pub fn prompt_fallback<R: PromptResult>(
+        self,
+        handler: impl Fn(GetPrompt, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
+    ) -> Self {
+        self.with_prompt_fallback(HandlerFn::function(handler))
     }
 
     /// Sets the completion handler for a variable of a resource template.

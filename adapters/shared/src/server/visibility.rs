@@ -3,8 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use mcp_proto::catalog::{Catalog, CatalogEntry, CatalogView};
-use mcp_proto::{Caller, Principal};
+use mcp_proto::catalog::{Catalog, CatalogEntry, CatalogView, resource_not_found};
+use mcp_proto::schema::{ClientRequest as _, ReadResource};
+use mcp_proto::{Caller, ErrorObject, Principal, Request, Revision};
 
 #[cfg(feature = "http")]
 use crate::http::RequestHead;
@@ -20,6 +21,10 @@ pub struct CallerCx<'a> {
 }
 
 impl<'a> CallerCx<'a> {
+    pub(crate) const fn new(caller: Option<&'a Caller>) -> Self {
+        Self { caller }
+    }
+
     /// Returns the authenticated sender of the request.
     ///
     /// Returns `None` if the sender is not authenticated, as over stdio.
@@ -44,23 +49,110 @@ impl fmt::Debug for CallerCx<'_> {
     }
 }
 
-/// Calls `read` with the entries that `filter` shows to a caller.
-pub(crate) fn with_view<T>(
-    catalog: &Catalog<Handler>,
-    filter: Option<&EntryFilter>,
-    caller: Option<&Caller>,
-    read: impl FnOnce(CatalogView<'_, Handler>) -> T,
-) -> T {
-    let Some(filter) = filter else { return read(catalog.all()) };
-    let cx = CallerCx { caller };
-    read(catalog.visible(&|entry| filter(entry, &cx)))
+/// Decides which entries a caller sees. By default, all.
+#[derive(Clone, Default)]
+pub(crate) struct Visibility {
+    /// The decision of the application.
+    pub(crate) filter: Option<EntryFilter>,
+    /// Hides the entries for which the access token of the caller lacks scopes.
+    pub(crate) hides_forbidden: bool,
 }
 
-/// Returns whether `filter` shows an entry to a caller.
-pub(crate) fn is_visible(
-    filter: Option<&EntryFilter>,
+impl Visibility {
+    /// Calls `read` with the entries that a caller sees.
+    pub(crate) fn with_view<T>(
+        &self,
+        catalog: &Catalog<Handler>,
+        caller: Option<&Caller>,
+        read: impl FnOnce(CatalogView<'_, Handler>) -> T,
+    ) -> T {
+        if self.filter.is_none() && !self.hides_forbidden {
+            return read(catalog.all());
+        }
+        read(catalog.visible(&|entry| {
+            (!self.hides_forbidden || is_allowed(catalog, caller, entry))
+                && self.shows(caller, entry)
+        }))
+    }
+
+    /// Returns whether a resource is hidden from a caller because its access token lacks scopes of
+    /// the entry that serves the resource.
+    ///
+    /// A less specific template, or a callback of the application, must not serve it instead, nor
+    /// an entry that serves another spelling.
+    pub(crate) fn hides_resource(
+        &self,
+        catalog: &Catalog<Handler>,
+        caller: Option<&Caller>,
+        uri: &str,
+    ) -> bool {
+        let is_shown = |entry: CatalogEntry<'_>| self.shows(caller, entry);
+        let view = catalog.visible(&is_shown);
+        let handlers =
+            || view.resource_handler(uri).into_iter().chain(view.lookalike_handlers(uri));
+        self.hides_forbidden && handlers().any(|it| it.scopes().check(caller).is_err())
+    }
+
+    /// Returns whether a tool is hidden from a caller because its access token lacks scopes of the
+    /// tool. A fallback must not serve it instead.
+    pub(crate) fn hides_tool(
+        &self,
+        catalog: &Catalog<Handler>,
+        caller: Option<&Caller>,
+        name: &str,
+    ) -> bool {
+        let is_shown = |entry: CatalogEntry<'_>| self.shows(caller, entry);
+        self.hides_forbidden
+            && catalog
+                .visible(&is_shown)
+                .tool(name)
+                .is_some_and(|tool| !is_allowed(catalog, caller, tool.into()))
+    }
+
+    /// Like [`hides_tool`](Self::hides_tool), for a prompt.
+    pub(crate) fn hides_prompt(
+        &self,
+        catalog: &Catalog<Handler>,
+        caller: Option<&Caller>,
+        name: &str,
+    ) -> bool {
+        let is_shown = |entry: CatalogEntry<'_>| self.shows(caller, entry);
+        self.hides_forbidden
+            && catalog
+                .visible(&is_shown)
+                .prompt(name)
+                .is_some_and(|prompt| !is_allowed(catalog, caller, prompt.into()))
+    }
+
+    /// Returns the error for a request to read a [hidden](Self::hides_resource) resource.
+    pub(crate) fn hidden_read(
+        &self,
+        catalog: &Catalog<Handler>,
+        caller: Option<&Caller>,
+        request: &Request,
+        revision: Revision,
+    ) -> Option<ErrorObject> {
+        if !self.hides_forbidden || request.method != ReadResource::METHOD {
+            return None;
+        }
+        let uri = request.params.as_ref()?.member("uri")?;
+        let uri = uri.to_text()?;
+        let is_hidden = self.hides_resource(catalog, caller, &uri);
+        is_hidden.then(|| resource_not_found(&uri, revision))
+    }
+
+    /// Returns whether the application shows an entry to a caller.
+    pub(crate) fn shows(&self, caller: Option<&Caller>, entry: CatalogEntry<'_>) -> bool {
+        self.filter.as_ref().is_none_or(|filter| filter(entry, &CallerCx::new(caller)))
+    }
+}
+
+/// Returns whether the access token of a caller has the scopes of an entry.
+fn is_allowed(
+    catalog: &Catalog<Handler>,
     caller: Option<&Caller>,
     entry: CatalogEntry<'_>,
 ) -> bool {
-    filter.is_none_or(|filter| filter(entry, &CallerCx { caller }))
+    let scopes = catalog.handler(entry).map(Handler::scopes);
+    scopes.is_none_or(|scopes| scopes.check(caller).is_ok())
 }

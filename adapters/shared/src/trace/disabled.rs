@@ -1,7 +1,11 @@
 //! Traces of one connection, without the `tracing` feature: none.
 
+#[cfg(any(feature = "auth", feature = "jwt"))]
+use std::fmt;
 use std::future::Future;
 use std::io;
+#[cfg(feature = "task-store")]
+use std::path::Path;
 use std::time::Duration;
 
 use super::EventSummary;
@@ -38,4 +42,14 @@ impl Trace {
 #[cfg(feature = "schemars")]
 pub(crate) const fn unserializable(_: &str) {}
 
+pub(crate) const fn undeclared_logging() {}
+
 pub(crate) const fn unusual_tool_name(_: &str) {}
+
+#[cfg(any(feature = "auth", feature = "jwt"))]
+pub(crate) const fn not_verifiable(_: &str, _: &'static str, _: &dyn fmt::Display) {}
+
+#[cfg(feature = "task-store")]
+pub(crate) const fn unreadable_task(_: &Path, _: &str) {}
+
+pub(crate) const fn unsaved_task(_: &io::Error) {}

@@ -1,7 +1,12 @@
 //! Traces of one connection, with the `tracing` feature.
 
+#[cfg(any(feature = "auth", feature = "jwt"))]
+use std::fmt;
 use std::future::Future;
 use std::io;
+#[cfg(feature = "task-store")]
+use std::path::Path;
+use std::sync::Once;
 use std::time::Duration;
 
 use tracing::{Instrument as _, Span, debug, debug_span, info, trace, warn};
@@ -88,6 +93,14 @@ pub(crate) fn unserializable(type_name: &str) {
     );
 }
 
+/// Reports, once, that log messages are dropped because the server does not declare logging.
+pub(crate) fn undeclared_logging() {
+    static REPORTED: Once = Once::new();
+    REPORTED.call_once(|| {
+        warn!("a log message was dropped: the server does not declare logging (`Server::logging`)");
+    });
+}
+
 /// Reports a tool name that the specification advises against.
 pub(crate) fn unusual_tool_name(name: &str) {
     warn!(
@@ -95,4 +108,21 @@ pub(crate) fn unusual_tool_name(name: &str) {
         "some clients may not accept this tool name: use 1 to 128 ASCII letters, digits, `_`, `-` \
          and `.`"
     );
+}
+
+/// Reports that tokens of an issuer cannot be verified now. `why` must not show a token.
+#[cfg(any(feature = "auth", feature = "jwt"))]
+pub(crate) fn not_verifiable(issuer: &str, what: &'static str, why: &dyn fmt::Display) {
+    warn!(issuer, %why, "{what}");
+}
+
+/// Reports a stored task that is skipped. `why` must show nothing of the task.
+#[cfg(feature = "task-store")]
+pub(crate) fn unreadable_task(path: &Path, why: &str) {
+    warn!(path = %path.display(), why, "skipped a stored task that cannot be read; it is kept");
+}
+
+/// Reports a task that cannot be saved.
+pub(crate) fn unsaved_task(error: &io::Error) {
+    warn!(%error, "a task cannot be saved");
 }

@@ -10,14 +10,22 @@ mod enabled;
 
 use mcp_proto::CloseReason;
 
+#[cfg(all(any(feature = "auth", feature = "jwt"), not(feature = "tracing")))]
+pub(crate) use disabled::not_verifiable;
+#[cfg(all(feature = "task-store", not(feature = "tracing")))]
+pub(crate) use disabled::unreadable_task;
 #[cfg(all(feature = "schemars", not(feature = "tracing")))]
 pub(crate) use disabled::unserializable;
 #[cfg(not(feature = "tracing"))]
-pub(crate) use disabled::{Trace, unusual_tool_name};
+pub(crate) use disabled::{Trace, undeclared_logging, unsaved_task, unusual_tool_name};
+#[cfg(all(any(feature = "auth", feature = "jwt"), feature = "tracing"))]
+pub(crate) use enabled::not_verifiable;
+#[cfg(all(feature = "task-store", feature = "tracing"))]
+pub(crate) use enabled::unreadable_task;
 #[cfg(all(feature = "schemars", feature = "tracing"))]
 pub(crate) use enabled::unserializable;
 #[cfg(feature = "tracing")]
-pub(crate) use enabled::{Trace, unusual_tool_name};
+pub(crate) use enabled::{Trace, undeclared_logging, unsaved_task, unusual_tool_name};
 
 /// A summary of a protocol event, for `tracing`.
 #[derive(Clone, Copy, Debug)]

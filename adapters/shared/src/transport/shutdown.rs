@@ -43,6 +43,7 @@ impl<R: LinkRole> DriverHandle<R> {
         if let Some(bytes) = self.pipe_bytes {
             pipe_size::enlarge_stdio(bytes);
         }
+        self.link.set_over_standard_streams();
         self
     }
 
@@ -122,6 +123,7 @@ impl<R: LinkRole> Drop for DriverHandle<R> {
     fn drop(&mut self) {
         if let Some(child) = &self.child {
             child.kill();
+            child.stop_stderr();
         }
         self.link.abandon();
     }

@@ -6,7 +6,7 @@ use super::{ResultCheck, presence_check};
 
 /// Checks only whether results have structured content.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct ToolChecks;
+pub(crate) struct ToolChecks {}
 
 #[allow(clippy::unused_self, reason = "shared signatures with the feature")]
 impl ToolChecks {

@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,8 +15,12 @@ use socket2::{SockRef, TcpKeepalive};
 use crate::runtime::Smol;
 
 impl Dial for Smol {
-    fn dial(&self, host: &str, port: u16) -> BoxFuture<'static, io::Result<Box<dyn ByteStream>>> {
-        dial(host, port)
+    fn resolve(&self, host: &str, port: u16) -> BoxFuture<'static, io::Result<Vec<SocketAddr>>> {
+        resolve(host, port)
+    }
+
+    fn dial(&self, address: SocketAddr) -> BoxFuture<'static, io::Result<Box<dyn ByteStream>>> {
+        dial(address)
     }
 
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
@@ -29,12 +34,18 @@ impl Dial for Smol {
     }
 }
 
-/// Opens a TCP connection to `port` on `host`, which is a host name or an IP address.
+/// Returns the addresses of `host`, which is a host name or an IP address, with `port`.
 #[doc(hidden)]
-pub fn dial(host: &str, port: u16) -> BoxFuture<'static, io::Result<Box<dyn ByteStream>>> {
+pub fn resolve(host: &str, port: u16) -> BoxFuture<'static, io::Result<Vec<SocketAddr>>> {
     let host = host.to_owned();
+    Box::pin(async move { smol::net::resolve((&*host, port)).await })
+}
+
+/// Opens a TCP connection.
+#[doc(hidden)]
+pub fn dial(address: SocketAddr) -> BoxFuture<'static, io::Result<Box<dyn ByteStream>>> {
     Box::pin(async move {
-        let stream = TcpStream::connect((&*host, port)).await?;
+        let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
         SockRef::from(&stream).set_tcp_keepalive(&keep_alive())?;
         Ok(Box::new(stream) as Box<dyn ByteStream>)
@@ -64,8 +75,8 @@ pub trait ConnectHttp: mcp_adapter::ExtensionSeal {
     /// Fails with
     /// - [`Error::Start`] if the connection cannot be opened;
     /// - [`Error::Io`] if credentials would be sent unencrypted (see
-    ///   [`Remote::allow_plain_credentials`]), if TLS cannot be configured for the host, or if the
-    ///   operating system returns no random bytes.
+    ///   [`Remote::allow_plain_credentials`]), if TLS or the [proxy](Remote::proxy) cannot be used
+    ///   for the host, or if the operating system returns no random bytes.
     // LIF-30: a legacy server rejects the probe.
     fn connect_http(self, remote: Remote)
     -> impl Future<Output = Result<Connection, Error>> + Send;

@@ -28,10 +28,15 @@ mod socket;
 
 pub use client::ConnectHttp;
 #[doc(hidden)]
-pub use client::dial;
+pub use client::{dial, resolve};
+#[cfg(feature = "auth")]
+pub use mcp_adapter::auth::IntrospectionVerifier;
+#[cfg(feature = "jwt")]
+pub use mcp_adapter::http::JwtVerifier;
 pub use mcp_adapter::http::{
-    AuthChallenge, DRAIN, Http, HttpFailure, HttpStats, PeerAddress, Principal, Refusal, Remote,
-    RequestHead, Stop,
+    AuthChallenge, DRAIN, FixedTokens, Guard, Http, HttpFailure, HttpStats, PeerAddress, Principal,
+    Proxy, ProxyError, Refusal, Remote, RequestHead, SessionControl, Stop, TokenVerifier,
+    VerifyError,
 };
 pub use server::ServeHttp;
 #[doc(hidden)]

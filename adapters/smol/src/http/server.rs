@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_io::{Async, Timer};
-use mcp_adapter::http::{Http, HttpRuntime, HttpService, HyperStream, Listening, Stop};
+use mcp_adapter::http::{Dial, Http, HttpRuntime, HttpService, HyperStream, Listening, Stop};
 use mcp_adapter::{BoxFuture, Server, Spawn};
 use smol::future::or;
 use smol_hyper::rt::SmolTimer;
@@ -25,6 +25,10 @@ impl HttpRuntime for Smol {
     fn as_spawn(self: Arc<Self>) -> Arc<dyn Spawn> {
         self
     }
+
+    fn as_dial(self: Arc<Self>) -> Arc<dyn Dial> {
+        self
+    }
 }
 
 /// Extends [`Server`] with a method that uses smol to serve clients over HTTP.
@@ -38,11 +42,14 @@ pub trait ServeHttp: mcp_adapter::ExtensionSeal {
     /// connections and ends the sessions at once.
     ///
     /// Bind the listener to `127.0.0.1` unless other machines need access. [`Http`] configures the
-    /// limits and the accepted hosts and origins.
+    /// limits and the accepted hosts and origins. For a listener that other machines can reach, it
+    /// must allow at least one host.
     ///
     /// # Errors
     /// Fails if
     /// - a registered tool, resource, resource template or prompt is invalid;
+    /// - other machines can reach the listener, for example at `0.0.0.0`, and neither
+    ///   [`Http::host`] nor [`Http::any_host`] is used;
     /// - the listener fails permanently; this method then also calls [`Stop::stop`] on `stop`.
     fn serve_http(
         &self,
@@ -70,9 +77,10 @@ impl ServeHttp for Server {
 /// Fails if the listener fails permanently.
 #[doc(hidden)]
 pub async fn serve(service: HttpService, listener: TcpListener, stop: &Stop) -> io::Result<()> {
+    let address = listener.local_addr()?;
     let listener = Async::new(listener)?;
     // Dropped with this future, it closes the connections.
-    let listening = Listening::new(service, stop);
+    let listening = Listening::new(service, address, stop)?;
     let outcome = loop {
         let stopped = async {
             stop.stopped().await;
@@ -111,7 +119,7 @@ pub fn spawn(future: BoxFuture<'static, ()>) {
 /// Waits for `duration`.
 #[doc(hidden)]
 pub fn sleep(duration: Duration) -> BoxFuture<'static, ()> {
-    Smol.sleep(duration)
+    HttpRuntime::sleep(&Smol, duration)
 }
 
 /// Runs a future to completion on the calling thread.

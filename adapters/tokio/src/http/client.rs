@@ -2,23 +2,28 @@
 
 use std::future::Future;
 use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_adapter::http::{ByteStream, Dial, KEEP_ALIVE_INTERVAL, KEEP_ALIVE_TIME, Remote};
 use mcp_adapter::{BoxFuture, Client, Connection, Error, Spawn};
 use socket2::{SockRef, TcpKeepalive};
-use tokio::net::TcpStream;
+use tokio::net::{TcpStream, lookup_host};
 use tokio_util::compat::TokioAsyncReadCompatExt;
 
 use super::socket::Socket;
 use crate::runtime::Tokio;
 
 impl Dial for Tokio {
-    fn dial(&self, host: &str, port: u16) -> BoxFuture<'static, io::Result<Box<dyn ByteStream>>> {
+    fn resolve(&self, host: &str, port: u16) -> BoxFuture<'static, io::Result<Vec<SocketAddr>>> {
         let host = host.to_owned();
+        Box::pin(async move { Ok(lookup_host((&*host, port)).await?.collect()) })
+    }
+
+    fn dial(&self, address: SocketAddr) -> BoxFuture<'static, io::Result<Box<dyn ByteStream>>> {
         Box::pin(async move {
-            let stream = TcpStream::connect((&*host, port)).await?;
+            let stream = TcpStream::connect(address).await?;
             stream.set_nodelay(true)?;
             SockRef::from(&stream).set_tcp_keepalive(&keep_alive())?;
             Ok(Box::new(Socket::new(stream).compat()) as Box<dyn ByteStream>)
@@ -59,9 +64,9 @@ pub trait ConnectHttp: mcp_adapter::ExtensionSeal {
     /// Fails with
     /// - [`Error::Start`] if the connection cannot be opened;
     /// - [`Error::Io`] if credentials would be sent unencrypted (see
-    ///   [`Remote::allow_plain_credentials`]), if TLS cannot be configured for the host, or if the
-    ///   operating system returns no random bytes, and outside of a tokio
-    ///   runtime.
+    ///   [`Remote::allow_plain_credentials`]), if TLS or the [proxy](Remote::proxy) cannot be used
+    ///   for the host, or if the operating system returns no random bytes, and outside of a
+    ///   tokio runtime.
     // LIF-30: a legacy server rejects the probe.
     fn connect_http(self, remote: Remote)
     -> impl Future<Output = Result<Connection, Error>> + Send;

@@ -24,8 +24,13 @@ mod server;
 mod socket;
 
 pub use client::ConnectHttp;
+#[cfg(feature = "auth")]
+pub use mcp_adapter::auth::IntrospectionVerifier;
+#[cfg(feature = "jwt")]
+pub use mcp_adapter::http::JwtVerifier;
 pub use mcp_adapter::http::{
-    AuthChallenge, DRAIN, Http, HttpFailure, HttpStats, PeerAddress, Principal, Refusal, Remote,
-    RequestHead, ResponseBody, Stop,
+    AuthChallenge, DRAIN, FixedTokens, Guard, Http, HttpFailure, HttpStats, PeerAddress, Principal,
+    Proxy, ProxyError, Refusal, Remote, RequestHead, ResponseBody, SessionControl, Stop,
+    TokenVerifier, VerifyError,
 };
 pub use server::{ServeHttp, Service};

@@ -11,7 +11,9 @@ use std::time::Duration;
 
 use http::{Request, Response};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use mcp_adapter::http::{Http, HttpRuntime, HttpService, HttpStats, Listening, ResponseBody, Stop};
+use mcp_adapter::http::{
+    Dial, Http, HttpRuntime, HttpService, HttpStats, Listening, Principal, ResponseBody, Stop,
+};
 use mcp_adapter::{BoxFuture, Server, Spawn};
 use tokio::net::TcpListener;
 
@@ -23,6 +25,10 @@ impl HttpRuntime for Tokio {
     }
 
     fn as_spawn(self: Arc<Self>) -> Arc<dyn Spawn> {
+        self
+    }
+
+    fn as_dial(self: Arc<Self>) -> Arc<dyn Dial> {
         self
     }
 }
@@ -40,11 +46,14 @@ pub trait ServeHttp: mcp_adapter::ExtensionSeal {
     /// connections and ends the sessions at once.
     ///
     /// Bind the listener to `127.0.0.1` unless other machines need access. [`Http`] configures the
-    /// limits and the accepted hosts and origins.
+    /// limits and the accepted hosts and origins. For a listener that other machines can reach, it
+    /// must allow at least one host.
     ///
     /// # Errors
     /// Fails if
     /// - a registered tool, resource, resource template or prompt is invalid;
+    /// - other machines can reach the listener, for example at `0.0.0.0`, and neither
+    ///   [`Http::host`] nor [`Http::any_host`] is used;
     /// - the method is used outside of a tokio runtime;
     /// - the listener fails permanently; this method then also calls [`Stop::stop`] on `stop`.
     fn serve_http(
@@ -71,7 +80,7 @@ impl ServeHttp for Server {
     ) -> io::Result<()> {
         let Service(service) = self.http_service(options)?;
         // Dropped with this future, it closes the connections.
-        let listening = Listening::new(service, stop);
+        let listening = Listening::new(service, listener.local_addr()?, stop)?;
         let outcome = loop {
             let accepted = tokio::select! {
                 biased;
@@ -157,6 +166,12 @@ impl Service {
     #[must_use]
     pub fn stats(&self) -> HttpStats {
         self.0.stats()
+    }
+
+    /// Ends all sessions and subscriptions of `principal` and returns their number; see
+    /// [`SessionControl::end_principal`](super::SessionControl::end_principal).
+    pub fn end_principal(&self, principal: &Principal) -> usize {
+        self.0.end_principal(principal)
     }
 
     /// Ends all sessions and subscriptions, and rejects new ones.

@@ -50,6 +50,14 @@ const GOALS: &[Goal] = &[
     goal("round trip", "round trip", None, Some(1.0 / 7.0)),
     goal("round trip, stateless", "round trip", None, None),
     goal("progress, said and heard", "progress, said and heard", None, None),
+    goal("tool call, text result", "tool call, text result", None, None),
+    goal("tool call, Json result", "tool call, Json result", None, None),
+    goal("tool call, one layer", "tool call, one layer", None, None),
+    goal("tool call, two layers", "tool call, two layers", None, None),
+    goal("HTTP request, client", "HTTP request, client", None, None),
+    goal("HTTP request, client, token", "HTTP request, client, token", None, None),
+    goal("HTTP request, server", "HTTP request, server", None, None),
+    goal("HTTP request, server, token", "HTTP request, server, token", None, None),
 ];
 
 /// The largest permitted multiple of another case.
@@ -57,6 +65,8 @@ const AGAINST_OURS: &[(&str, &str, f64)] = &[
     ("decode call, params first", "decode call", 1.2),
     ("round trip, 10^5 calls in flight", "round trip", 1.2),
     ("idle polls, 10^5 calls in flight", "idle polls, 1 call in flight", 1.0),
+    ("HTTP request, client, token", "HTTP request, client", 1.1),
+    ("HTTP request, server, token", "HTTP request, server", 2.0),
 ];
 
 /// The largest permitted allocations per message.
@@ -70,6 +80,10 @@ const ALLOCATIONS: &[(&str, f64)] = &[
     ("decode call, typed", 2.0),
     ("decode result, typed", 4.0),
     ("round trip, stateless", 12.0),
+    ("HTTP request, client", 13.0),
+    ("HTTP request, client, token", 14.0),
+    ("HTTP request, server", 24.0),
+    ("HTTP request, server, token", 40.0),
 ];
 
 /// The largest permitted peaks, relative to the message.

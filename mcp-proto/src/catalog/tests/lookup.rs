@@ -229,3 +229,59 @@ fn arguments_that_fail_the_check_are_a_tool_error_t_117() {
         code::INVALID_PARAMS
     );
 }
+
+#[test]
+fn the_handler_that_takes_arguments_is_found_without_looking_at_them() {
+    let catalog = catalog();
+    let find = |method, params: Value| {
+        catalog.all().argument_handler(method, Some(&raw(&params))).copied()
+    };
+    assert_eq!(find("tools/call", json!({"name": "today", "arguments": 1})), Some("today"));
+    assert_eq!(find("prompts/get", json!({"name": "greet"})), Some("greet"));
+    let complete = |reference| find("completion/complete", complete(reference, "absent"));
+    assert_eq!(complete(json!({"type": "ref/prompt", "name": "greet"})), Some("greet"));
+    let template = json!({"type": "ref/resource", "uri": "file:///{name}"});
+    assert_eq!(complete(template), Some("files"));
+    assert_eq!(complete(json!({"type": "ref/prompt", "name": "absent"})), None);
+    assert_eq!(find("tools/call", json!({"name": "absent"})), None);
+    assert_eq!(find("tools/call", json!({})), None);
+    assert_eq!(find("resources/read", json!({"uri": "file:///readme"})), None);
+    assert_eq!(catalog.all().argument_handler("tools/call", None), None);
+    let hidden = catalog.visible(&|_| false);
+    let call = raw(&json!({"name": "today"}));
+    assert_eq!(hidden.argument_handler("tools/call", Some(&call)), None);
+}
+
+#[test]
+fn lookalikes_differ_only_in_the_encoding_of_reserved_characters_sec_02() {
+    let mut catalog = Catalog::new();
+    catalog.add_resource(Resource::new("file:///a/b", ""), "plain").unwrap();
+    catalog.add_resource(Resource::new("file:///a%2Fb%3Fc", ""), "encoded").unwrap();
+    catalog.add_template(ResourceTemplate::new("file:///x/{name}", ""), "x").unwrap();
+    catalog.add_template(ResourceTemplate::new("file:///y%2F{name}", ""), "y").unwrap();
+    catalog.add_template(ResourceTemplate::new("file:///{+path}", ""), "any").unwrap();
+    let read = |uri| catalog.all().lookalike_handlers(uri).into_iter().copied().collect::<Vec<_>>();
+    for (uri, expected) in [
+        ("file:///a%2Fb", &["plain", "any"][..]),
+        ("file:///a%2fb", &["plain", "any"]),
+        ("file:///a/b?c", &["encoded", "any"]),
+        ("file:///a/b%3Fc", &["encoded", "any"]),
+        ("file:///x%2Fz", &["x", "any"]),
+        ("file:///x%2Fd%2Fz", &["x", "any"]),
+        ("file:///x%2Fd/z", &["x", "any"]),
+        ("file:///x%2Fd%3Fz", &["x", "any"]),
+        ("file:///y/z", &["y"]),
+        // The URIs of resources themselves, and other paths.
+        ("file:///a/b", &[]),
+        ("file:///%61/b", &[]),
+        ("file:///a%252Fb", &["any"]),
+        ("file:///a%2", &[]),
+        ("other:a%2Fb", &[]),
+    ] {
+        assert_eq!(read(uri), expected, "{uri}");
+    }
+    catalog.remove_resource("file:///a%2Fb%3Fc").unwrap();
+    assert_eq!(catalog.all().lookalike_handlers("file:///a/b?c"), [&"any"]);
+    let plain = |entry: CatalogEntry<'_>| entry.name() != "file:///a/b";
+    assert_eq!(catalog.visible(&plain).lookalike_handlers("file:///a%2Fb"), [&"any"]);
+}

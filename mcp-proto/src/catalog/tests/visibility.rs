@@ -88,6 +88,45 @@ fn a_hidden_template_matches_nothing() {
     assert_eq!(read(&|_| false), "no resource `file:///readme`");
 }
 
+// SEC-02
+#[test]
+fn no_spelling_of_a_uri_leads_around_its_entry_sec_02() {
+    let mut catalog = catalog();
+    let secret = ResourceTemplate::new("file:///private/{+path}", "private");
+    catalog.add_template(secret, "private").unwrap();
+    catalog.add_resource(Resource::new("file:///caf%C3%A9", "café"), "café").unwrap();
+    for (uri, handler) in [
+        ("file:///readme", "readme"),
+        ("file:///%72eadme", "readme"),
+        ("file:///%72%65%61%64%6d%65", "readme"),
+        ("f%69le:///readm%65", "readme"),
+        ("file:///café", "café"),
+        ("file:///caf%c3%a9", "café"),
+        ("file:///c%61fé", "café"),
+        ("file:///%70rivate/x", "private"),
+        ("file:///privat%65/%78", "private"),
+        ("file:///%72eadme2", "files"),
+        // An encoded reserved character is another one.
+        ("file:%2F//readme", ""),
+        ("file:///%2572eadme", "files"),
+    ] {
+        let found = catalog.all().resource_handler(uri).copied();
+        assert_eq!(found.unwrap_or_default(), handler, "{uri}");
+        assert_eq!(catalog.has_resource(uri), !handler.is_empty(), "{uri}");
+        let read = lookup(&catalog, "resources/read", json!({"uri": uri}), R4);
+        assert!(handler.is_empty() || read.contains(handler), "{uri}: {read}");
+    }
+    // The handler and errors have the URI as the client wrote it.
+    let read = |uri: &str| lookup(&catalog, "resources/read", json!({"uri": uri}), R4);
+    assert_eq!(read("file:///%72eadme"), "resource readme readme file:///%72eadme");
+    assert!(read("fi%6Ce:/x").contains("`fi%6Ce:/x`"), "{}", read("fi%6Ce:/x"));
+    // Equivalent spellings name one entry.
+    let again = catalog.add_resource(Resource::new("file:///r%65adme", "other"), "other");
+    assert_eq!(again, Err(CatalogError::Duplicate));
+    catalog.remove_resource("file:///read%6De").unwrap();
+    assert_eq!(catalog.all().resource_handler("file:///readme"), Some(&"files"));
+}
+
 #[test]
 fn filtered_pages_hold_all_visible_entries_and_end() {
     let names = ["a", "b", "c", "d", "e", "f", "g"];

@@ -1,18 +1,15 @@
-//! URI characters: classes and percent-encoding.
+//! URI characters in templates: how they match and are percent-encoded.
 
 use alloc::string::String;
 
-/// One character of a URI, decoded, and whether it was percent-encoded.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) struct UriChar {
-    pub(super) char: char,
-    pub(super) encoded: bool,
-}
+pub(super) use crate::vocabulary::uri::{UriChar, is_reserved, pop_front};
+use crate::vocabulary::uri::{pop_encoded_byte, write_encoded};
 
 impl UriChar {
-    /// Returns whether both match. Encoded and literal forms differ only for ASCII characters.
+    /// Returns whether both match. Encoded and literal forms differ only for reserved characters.
+    // RFC 3986, section 6.2.2.2.
     pub(super) fn matches(self, other: Self) -> bool {
-        self.char == other.char && (self.encoded == other.encoded || !self.char.is_ascii())
+        self.char == other.char && (self.encoded == other.encoded || !is_reserved(self.char))
     }
 
     /// Writes the character for use in a URI; an encoded character stays encoded.
@@ -25,39 +22,27 @@ impl UriChar {
     }
 }
 
-/// Removes the first character from `text`. Returns `None` at the end and for an invalid `%`
-/// sequence.
-pub(super) fn pop_front(text: &mut &str) -> Option<UriChar> {
-    let mut chars = text.chars();
-    let char = chars.next()?;
-    if char != '%' {
-        *text = chars.as_str();
-        return Some(UriChar { char, encoded: false });
+/// Returns a URI in which only `%` stays percent-encoded, so that spellings that differ in how they
+/// write reserved characters are equal. `None` if a `%` sequence is invalid.
+pub(in crate::catalog) fn with_reserved_decoded(mut uri: &str) -> Option<String> {
+    let mut out = String::with_capacity(uri.len());
+    while !uri.is_empty() {
+        match pop_front(&mut uri)? {
+            UriChar { char: '%', encoded: true } => out.push_str("%25"),
+            UriChar { char, .. } => out.push(char),
+        }
     }
-    let mut bytes = [0; 4];
-    let mut rest = *text;
-    let first = pop_encoded_byte(&mut rest)?;
-    let length = match first {
-        0..=0x7F => 1,
-        0x80..=0xDF => 2,
-        0xE0..=0xEF => 3,
-        0xF0..=0xFF => 4,
-    };
-    for (at, byte) in bytes.iter_mut().take(length).enumerate() {
-        *byte = if at == 0 { first } else { pop_encoded_byte(&mut rest)? };
-    }
-    let char = core::str::from_utf8(bytes.get(..length)?).ok()?.chars().next()?;
-    *text = rest;
-    Some(UriChar { char, encoded: true })
+    Some(out)
 }
 
-/// Removes a percent-encoded byte, `%XX`, from the front of `text`.
-fn pop_encoded_byte(text: &mut &str) -> Option<u8> {
-    let mut digits = text.strip_prefix('%')?.chars();
-    let high = digits.next()?.to_digit(16)?;
-    let low = digits.next()?.to_digit(16)?;
-    *text = digits.as_str();
-    u8::try_from(high * 16 + low).ok()
+/// Returns whether a URI contains percent-encoded reserved characters.
+pub(in crate::catalog) fn encodes_reserved(mut uri: &str) -> bool {
+    while let Some(UriChar { char, encoded }) = pop_front(&mut uri) {
+        if encoded && is_reserved(char) {
+            return true;
+        }
+    }
+    false
 }
 
 /// Percent-decodes `encoded`; `None` if a `%` sequence is invalid.
@@ -89,22 +74,6 @@ pub(super) fn encode(mut text: &str, reserved: bool, out: &mut String) {
     }
 }
 
-fn write_encoded(char: char, out: &mut String) {
-    for byte in char.encode_utf8(&mut [0; 4]).bytes() {
-        out.push('%');
-        out.push(hex_digit(byte >> 4));
-        out.push(hex_digit(byte & 15));
-    }
-}
-
-fn hex_digit(nibble: u8) -> char {
-    char::from_digit(nibble.into(), 16).unwrap_or('0').to_ascii_uppercase()
-}
-
 pub(super) fn is_unreserved(char: char) -> bool {
     char.is_ascii_alphanumeric() || matches!(char, '-' | '.' | '_' | '~')
-}
-
-pub(super) fn is_reserved(char: char) -> bool {
-    ":/?#[]@!$&'()*+,;=".contains(char)
 }

@@ -35,8 +35,8 @@ pub(super) struct CharClass {
 }
 
 impl CharClass {
-    /// Returns whether `unit` belongs to the class; if `strict`, only in the form that an expansion
-    /// writes.
+    /// Returns whether `unit` belongs to the class; if `strict`, not as a literal character that
+    /// differs from the encoded one that an expansion writes.
     pub(super) fn contains(self, unit: UriChar, strict: bool) -> bool {
         if unit.encoded {
             return true;
@@ -44,8 +44,7 @@ impl CharClass {
         let char = unit.char;
         let ends = self.operator.excluded.contains(char)
             || self.separated && char == self.operator.separator;
-        let canonical =
-            chars::is_unreserved(char) || self.operator.reserved && chars::is_reserved(char);
+        let canonical = self.operator.reserved || !chars::is_reserved(char);
         !ends && (canonical || !strict)
     }
 }

@@ -2,9 +2,9 @@
 
 use alloc::string::String;
 
-use super::chars;
 use super::parse::{Operator, Part, VariableSpec};
 use super::variables::{Variable, Variables};
+use super::{chars, normalize};
 
 pub(super) fn expand(parts: &[Part], variables: &Variables) -> String {
     let mut out = String::new();
@@ -61,13 +61,15 @@ impl VariableSpec {
         chars::encode(text, operator.reserved, out);
     }
 
-    /// Decodes the variable's value from the part of a URI that it matched.
+    /// Decodes the variable's value from the part of a [normalized](normalize) URI that it
+    /// matched.
     pub(super) fn decode(&self, operator: &Operator, span: &str) -> Option<Variable> {
         if !self.explode {
             return chars::decode(span).map(Variable::Text);
         }
+        let name = normalize(&self.name);
         let items = span.split(operator.separator).map(|item| {
-            let item = if operator.named { item.strip_prefix(&*self.name)? } else { item };
+            let item = if operator.named { item.strip_prefix(&*name)? } else { item };
             let item = if operator.named { item.strip_prefix('=').unwrap_or(item) } else { item };
             chars::decode(item)
         });

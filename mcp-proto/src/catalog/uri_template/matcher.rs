@@ -11,16 +11,38 @@ use super::compile::{Instruction, Program, Span};
 /// The value of an unset slot.
 const UNSET: usize = usize::MAX;
 
+/// How reserved characters are read.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Reading {
+    /// Literal ones only where expansions write them.
+    Strict,
+    /// Literal ones also where expansions write encoded ones.
+    Lenient,
+    /// Literal and encoded ones do not differ in literals.
+    Decoded,
+    /// Literal and encoded ones do not differ, and values may contain all of them.
+    Anywhere,
+}
+
 impl Program {
     /// Matches all of `uri` and returns the span of each variable. Adds the number of visited
     /// instructions to `work`.
     ///
-    /// First accepts only characters that expansions write, then any.
+    /// First accepts reserved characters only where expansions write them, then anywhere.
     pub(super) fn run(&self, uri: &str, work: &mut usize) -> Option<Vec<Span>> {
-        self.run_as(uri, true, work).or_else(|| self.run_as(uri, false, work))
+        let strictly = self.run_as(uri, Reading::Strict, work);
+        strictly.or_else(|| self.run_as(uri, Reading::Lenient, work))
     }
 
-    fn run_as(&self, uri: &str, strict: bool, work: &mut usize) -> Option<Vec<Span>> {
+    /// Returns whether all of `uri` matches if encoded reserved characters do not differ from
+    /// literal ones: those of a URI that encodes some may then be anywhere.
+    pub(super) fn matches_decoded(&self, uri: &str) -> bool {
+        let is_encoding = chars::encodes_reserved(uri);
+        let reading = if is_encoding { Reading::Anywhere } else { Reading::Decoded };
+        self.run_as(uri, reading, &mut 0).is_some()
+    }
+
+    fn run_as(&self, uri: &str, reading: Reading, work: &mut usize) -> Option<Vec<Span>> {
         let mut matcher = Matcher::new(self, work);
         let mut current = Threads::new(self);
         let mut next = Threads::new(self);
@@ -31,7 +53,7 @@ impl Program {
             let at = uri.len() - rest.len();
             next.clear();
             for (thread, position) in current.positions.iter().enumerate() {
-                if matcher.accepts(*position, unit, strict) {
+                if matcher.accepts(*position, unit, reading) {
                     matcher.slots.clear();
                     matcher.slots.extend_from_slice(current.slots(thread)?);
                     matcher.add_thread(position + 1, at, &mut next);
@@ -111,11 +133,18 @@ impl<'a> Matcher<'a> {
         Self { program, slots: alloc::vec![UNSET; program.slots], pending: Vec::new(), work }
     }
 
-    fn accepts(&mut self, position: usize, unit: UriChar, strict: bool) -> bool {
+    fn accepts(&mut self, position: usize, unit: UriChar, reading: Reading) -> bool {
         *self.work += 1;
         match self.program.instructions.get(position) {
-            Some(Instruction::Literal(literal)) => literal.matches(unit),
-            Some(Instruction::Value(class)) => class.contains(unit, strict),
+            Some(Instruction::Literal(literal)) => match reading {
+                Reading::Strict | Reading::Lenient => literal.matches(unit),
+                Reading::Decoded | Reading::Anywhere => literal.char == unit.char,
+            },
+            Some(Instruction::Value(class)) => match reading {
+                Reading::Strict => class.contains(unit, true),
+                Reading::Lenient | Reading::Decoded => class.contains(unit, false),
+                Reading::Anywhere => true,
+            },
             _ => false,
         }
     }

@@ -14,10 +14,13 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 use core::fmt;
 
+pub(super) use chars::{encodes_reserved, with_reserved_decoded};
 use compile::Program;
 pub use error::TemplateError;
 use parse::{Expression, Part};
 pub use variables::{Variable, Variables};
+
+pub(super) use crate::vocabulary::uri::normalize;
 
 /// Longest template, in bytes.
 const TEMPLATE_BYTES_MAX: usize = 1024;
@@ -97,8 +100,10 @@ impl UriTemplate {
     /// - The expression's separator, such as `,` in `{x,y}`, ends a value. Exception: the last
     ///   variable of a `{x}`, `{+x}`, `{#x}` or `{.x}` expression can contain the separator. With
     ///   `*`, the separator divides the value into the items of a list.
-    /// - An expansion encodes some characters, such as a space. A value can contain such a
+    /// - An expansion of `{x}` encodes reserved characters, such as `:`. A value can contain such a
     ///   character in literal form only if the URI does not match otherwise.
+    /// - A percent-encoded character is equal to a literal one unless it is reserved (RFC 3986,
+    ///   section 6.2.2.2): `%61` is `a`, but `%2F` is not the `/` of a template.
     /// - A URI does not match if it contains a `%` sequence that is invalid or does not decode to
     ///   UTF-8.
     ///
@@ -113,7 +118,8 @@ impl UriTemplate {
         if uri.len() > URI_BYTES_MAX {
             return None;
         }
-        let spans = self.program.run(uri, &mut 0)?;
+        let uri = normalize(uri);
+        let spans = self.program.run(&uri, &mut 0)?;
         let declared = self.expressions().flat_map(|expression| {
             expression.variables.iter().map(move |variable| (expression.operator, variable))
         });
@@ -125,6 +131,12 @@ impl UriTemplate {
             }
         }
         Some(variables)
+    }
+
+    /// Returns whether the template matches a URI if it makes no difference which reserved
+    /// characters are encoded.
+    pub(super) fn matches_decoded(&self, uri: &str) -> bool {
+        uri.len() <= URI_BYTES_MAX && self.program.matches_decoded(uri)
     }
 
     /// Expands the template with the values in `variables`.

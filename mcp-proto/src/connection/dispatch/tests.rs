@@ -3,6 +3,7 @@
 use super::*;
 use crate::limits::Limits;
 use crate::revision::Revision;
+use crate::vocabulary::for_test::{message, params_in};
 
 const PHASES: [Phase; 5] =
     [Phase::Opening, Phase::Greeted, Phase::Ready, Phase::Draining, Phase::Closed];
@@ -36,6 +37,19 @@ fn a_request_that_carries_its_context_never_reaches_the_session_lif_21() {
                 assert_eq!(target, RequestTarget::Modern(wanted), "{side:?} {phase:?} {method:?}");
             }
         }
+    }
+}
+
+#[test]
+fn an_incomplete_context_is_recognized_as_one() {
+    for (meta, wanted) in [
+        (r#"{"_meta":{"io.modelcontextprotocol/protocolVersion":"x"}}"#, true),
+        (r#"{"_meta":{"io.modelcontextprotocol/clientCapabilities":1}}"#, true),
+        (r#"{"_meta":{"io.modelcontextprotocol/clientInfo":{}}}"#, false),
+        (r#"{"io.modelcontextprotocol/protocolVersion":"x"}"#, false),
+        ("{}", false),
+    ] {
+        assert_eq!(carries_context(&params_in(&message(meta))), wanted, "{meta}");
     }
 }
 

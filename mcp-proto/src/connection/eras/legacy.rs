@@ -27,6 +27,8 @@ pub(super) fn listen(
         Some(peer) => filter.offered_by(&peer.capabilities),
         None => Filter::new(),
     };
+    // Only modern subscriptions select elements.
+    asked.elements = Vec::new();
     asked.uris.sort_unstable();
     asked.uris.dedup();
     let calls_max = env.limits().calls_max;

@@ -44,6 +44,13 @@ pub(super) fn listen(
     filter: &Filter,
     options: &CallOptions,
 ) -> Result<CallId, Misuse> {
+    let mut filter = filter.clone();
+    // LIF-34: a server without the extension does not receive its elements.
+    let (extensions, revision) = (&env.identity.extensions, env.revision());
+    filter.elements.retain(|(key, _)| {
+        let theirs = env.terms.peer.as_deref().map(|peer| &peer.capabilities);
+        theirs.is_some_and(|theirs| extensions.shares_listen_key(key, revision, theirs))
+    });
     let mut params = Vec::new();
     let mut object = Object::begin(&mut params);
     filter.write(object.key("notifications"));
@@ -61,7 +68,7 @@ pub(super) fn listen(
     };
     let id = calls.send(env, new);
     let call = CallId(id);
-    subscriptions.open(call, filter.clone());
+    subscriptions.open(call, filter);
     Ok(call)
 }
 
@@ -118,11 +125,9 @@ fn acknowledged(
     call: CallId,
     params: &Params<'_>,
 ) {
-    let limits = env.limits();
-    let filter = params
-        .member("notifications")
-        .and_then(|filter| Filter::read(filter, limits.subscription_uris_max));
-    match subscriptions.acknowledge(call, filter, limits) {
+    let filter =
+        params.member("notifications").and_then(|filter| env.read_filter(filter, env.revision()));
+    match subscriptions.acknowledge(call, filter, env.limits()) {
         Ok(filter) => {
             calls.remove_deadline(call);
             env.emit(Event::Subscribed { call, filter });
@@ -238,7 +243,8 @@ pub(in super::super) fn discover(
     let mut result = Vec::new();
     let mut object = Object::begin(&mut result);
     write_revisions(object.key("supportedVersions"), &env.identity.revisions, Revision::is_modern);
-    env.identity.capabilities.write(object.key("capabilities"), Side::Server, peer.revision);
+    let capabilities = env.identity.declared_in(peer.revision);
+    capabilities.write(object.key("capabilities"), Side::Server, peer.revision);
     object.opt_str("instructions", env.identity.instructions.as_deref());
     object.end();
     env.terms.meta.finish_result(&mut result, 0, MethodId::Discover.rule(peer.revision));
@@ -246,4 +252,38 @@ pub(in super::super) fn discover(
         out.extend_from_slice(&result);
         Ok(())
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::Limits;
+    use crate::vocabulary::CallError;
+
+    #[test]
+    fn a_server_cancels_subscriptions_and_nothing_else_can_14_can_18() {
+        let mut env = Env::for_test(Side::Client, Limits::default(), Revision::V2026_07_28);
+        let (mut calls, mut subscriptions) = (PendingCalls::default(), LazyBox::default());
+        let mut listen = |env: &mut Env, calls: &mut PendingCalls| {
+            let (filter, options) = (Filter::new().tools(), CallOptions::default());
+            listen(env, calls, &mut subscriptions, &filter, &options).unwrap()
+        };
+        let open = listen(&mut env, &mut calls);
+        let ended = listen(&mut env, &mut calls);
+        calls.retire(&mut env, ended.0, CallError::SubscriptionEnded);
+        subscriptions.remove(&env, ended);
+        let other = calls.insert_local(Owner::Application);
+        env.take_events();
+        for (id, cancels, violations) in [
+            (RequestId::from(open.0), Some(open.0), 0),
+            // The cancellation crossed the end of the subscription.
+            (RequestId::from(ended.0), None, 0),
+            (RequestId::from(other.0), None, 1),
+            (RequestId::from(99), None, 1),
+            (RequestId::from("1"), None, 1),
+        ] {
+            assert_eq!(on_cancelled(&mut env, &calls, &subscriptions, &id), cancels, "{id}");
+            assert_eq!(env.take_events().len(), violations, "{id}");
+        }
+    }
 }

@@ -6,13 +6,14 @@ use alloc::vec::Vec;
 
 use super::super::context::Env;
 use crate::error::Unencodable;
-use crate::json::{with_meta, write_u64};
+use crate::json::{Raw, find_rare, with_meta, write_u64};
 use crate::meta::{MetaWriter, asks_for_logs};
+use crate::method::MethodId;
 use crate::queues::Draft;
-use crate::revision::{Era, Revision, Side};
+use crate::revision::{Capability, Era, Revision, Side};
 use crate::rpc;
 use crate::schema::key;
-use crate::vocabulary::{OutgoingKind, Peer, Route};
+use crate::vocabulary::{Event, OutgoingKind, Peer, Route};
 
 /// The meaning of a `resultType`.
 // JSON-22, STL-48: a missing type means `complete`; an unknown one is invalid.
@@ -69,9 +70,49 @@ pub(in super::super) fn repeats_calls(env: &Env) -> bool {
 pub(in super::super) fn result_kind(env: &Env, kind: Option<&str>) -> ResultKind {
     match env.era() {
         Era::Legacy => ResultKind::Complete,
-        Era::Modern => modern_result_kind(env, kind),
+        Era::Modern => match kind {
+            None | Some("complete") => ResultKind::Complete,
+            Some("input_required") => ResultKind::InputRequired,
+            Some(_) => ResultKind::Unknown,
+        },
     }
 }
+
+/// Returns whether results of `method` can have this `resultType` by an extension of both sides.
+// STL-48: other methods cannot.
+pub(in super::super) fn is_result_of_extension(env: &Env, method: &str, kind: &str) -> bool {
+    let extensions = &env.identity.extensions;
+    env.terms.peer.as_deref().is_some_and(|peer| {
+        extensions.shares_result_type(method, kind, peer.revision, &peer.capabilities)
+    })
+}
+
+/// Reports the late result of a call that has ended if the result creates a task, which would go on
+/// at the server. Ignores other results.
+// CAN-10, TSK-34: only `tasks/cancel` stops the task.
+pub(in super::super) fn on_late_result(env: &mut Env, kind: Option<&str>, result: Raw) {
+    let is_extended =
+        kind.is_some_and(|kind| kind == "task" && is_result_of_extension(env, TOOL_CALL, kind));
+    let is_nested =
+        || offers_tasks(env) && result.member("task").is_some_and(|task| task.is_object());
+    if env.side == Side::Client && (is_extended || is_nested()) {
+        env.emit(Event::LateTask(result));
+    }
+}
+
+/// Returns whether a request asks for a task, as only clients of 2025-11-25 do with tool calls.
+pub(in super::super) fn asks_for_task(env: &Env, method: Option<MethodId>, params: &[u8]) -> bool {
+    method == Some(MethodId::CallTool) && offers_tasks(env) && find_rare(params, "task").is_some()
+}
+
+/// Returns whether the server runs tool calls as tasks on request, as only 2025-11-25 has it.
+fn offers_tasks(env: &Env) -> bool {
+    let peer = env.terms.peer.as_deref();
+    peer.is_some_and(|peer| peer.capabilities.has(Capability::TasksToolsCall))
+}
+
+/// The only method of clients that creates tasks.
+const TOOL_CALL: &str = MethodId::CallTool.name();
 
 /// Returns the writer of the `_meta` of results, if results of `revision` carry any.
 pub(in super::super) fn result_meta(env: &Env, revision: Revision) -> Option<Arc<MetaWriter>> {
@@ -101,17 +142,6 @@ pub(in super::super) fn send_request(
     } else {
         send_legacy(env, draft, id, method, params, token);
         false
-    }
-}
-
-fn modern_result_kind(env: &Env, kind: Option<&str>) -> ResultKind {
-    let shares_extension =
-        |peer: &Peer| peer.capabilities.shares_extension(&env.identity.capabilities);
-    match kind {
-        None | Some("complete") => ResultKind::Complete,
-        Some("input_required") => ResultKind::InputRequired,
-        Some(_) if env.terms.peer.as_deref().is_some_and(shares_extension) => ResultKind::Complete,
-        Some(_) => ResultKind::Unknown,
     }
 }
 

@@ -14,7 +14,7 @@ use super::eras::rules::{self, WrittenQuestion};
 use super::input_required::round::Round;
 use crate::collections::LazyBox;
 use crate::error::{Misuse, Unencodable};
-use crate::json::{Frame, Object, Raw, write_f64};
+use crate::json::{Frame, Object, Raw, find, unescape, write_f64};
 use crate::limits::{Limits, REQUEST_BYTES};
 use crate::method::{Method, MethodId};
 use crate::queues::Draft;
@@ -169,6 +169,11 @@ impl Inbound {
         if let Some(batch) = origin.to.batch {
             self.batches.expect(batch);
         }
+        let mut rare = RareRequest::new(sender.progress_token);
+        let extensions = &env.identity.extensions;
+        if rule.is_none() && extensions.method(&request.method, sender.peer.revision).is_some() {
+            rare.get_or_insert_default().extension_method = Some(request.method.clone());
+        }
         let incoming = self.requests.insert(InboundRequest {
             reply: ReplyTo::Peer { wire: id, to: origin.to },
             peer: sender.peer,
@@ -177,7 +182,7 @@ impl Inbound {
             caller: self.caller.clone(),
             again,
             bytes,
-            rare: RareRequest::new(sender.progress_token),
+            rare,
         });
         env.emit(Event::Request { incoming, call: None, request, context });
     }
@@ -237,6 +242,25 @@ impl Inbound {
         incoming: IncomingId,
         result: WriteResult<'_>,
     ) -> Result<Responded<Raw>, Misuse> {
+        let mut other_type: Option<Box<str>> = None;
+        let responded = self.respond_or(env, incoming, result, &mut |result| {
+            other_type = find(result, "resultType").and_then(unescape).map(Into::into);
+            Err(Unencodable)
+        });
+        let Some(other_type) = other_type else { return responded };
+        self.require_result_type(env, incoming, &other_type)?;
+        self.respond_or(env, incoming, result, &mut |_| Ok(()))
+    }
+
+    /// Responds with a result, unless it has a type that the protocol does not define and `check`
+    /// fails for it.
+    fn respond_or(
+        &mut self,
+        env: &mut Env,
+        incoming: IncomingId,
+        result: WriteResult<'_>,
+        check: &mut dyn FnMut(&[u8]) -> Result<(), Unencodable>,
+    ) -> Result<Responded<Raw>, Misuse> {
         let open = self.requests.get(incoming).ok_or(Misuse::Stale)?;
         let (revision, rule, to_answer) = (open.peer.revision, open.rule, open.to_answer());
         if let ReplyTo::Call { call, index } = open.reply {
@@ -253,12 +277,34 @@ impl Inbound {
             rpc::response(out, wire, |out| {
                 let start = out.len();
                 result(revision, out)?;
-                if let Some(meta) = meta {
-                    meta.finish_result(out, start, rule);
+                match meta {
+                    Some(meta) if !meta.finish_result(out, start, rule) => {
+                        check(out.get(start..).unwrap_or_default())
+                    }
+                    Some(_) | None => Ok(()),
                 }
-                Ok(())
             })
         })
+    }
+
+    /// Fails unless an extension of both sides adds this result type to the method of a request.
+    // LIF-34: a client without the extension does not receive its results.
+    #[cold]
+    fn require_result_type(
+        &self,
+        env: &Env,
+        incoming: IncomingId,
+        result_type: &str,
+    ) -> Result<(), Misuse> {
+        let open = self.requests.get(incoming).ok_or(Misuse::Stale)?;
+        let Some(method) = open.defined_method() else { return Ok(()) };
+        let (revision, theirs) = (open.peer.revision, &open.peer.capabilities);
+        let extensions = &env.identity.extensions;
+        if extensions.shares_result_type(method, result_type, revision, theirs) {
+            Ok(())
+        } else {
+            Err(Misuse::Undeclared)
+        }
     }
 
     /// Responds with an error.

@@ -15,6 +15,7 @@ use alloc::vec::Vec;
 
 use super::batches::BatchId;
 use crate::json::Raw;
+use crate::method::Method;
 use crate::revision::MethodRule;
 use crate::rpc::RequestId;
 use crate::schema::Level;
@@ -69,6 +70,8 @@ pub(crate) struct RareRequest {
     pub(super) deferred: Option<Vec<u8>>,
     /// The questions that the client has not answered yet.
     pub(crate) asking: Option<Box<Asking>>,
+    /// The method, if it is one of an extension.
+    pub(super) extension_method: Option<Method>,
     /// How often the request was delivered again with answers.
     pub(crate) rounds: u32,
 }
@@ -81,6 +84,7 @@ impl Default for RareRequest {
             round_progress: f64::NEG_INFINITY,
             deferred: None,
             asking: None,
+            extension_method: None,
             rounds: 0,
         }
     }
@@ -119,6 +123,13 @@ impl InboundRequest {
     /// Returns the progress token, if the peer requested progress.
     pub(crate) fn progress_token(&self) -> Option<&RequestId> {
         self.rare.as_ref()?.progress_token.as_ref()
+    }
+
+    /// Returns the method that the protocol or an extension defines; `None` for another method that
+    /// the application serves.
+    pub(crate) fn defined_method(&self) -> Option<&str> {
+        let extended = || self.rare.as_ref()?.extension_method.as_deref();
+        self.rule.map(|rule| rule.name).or_else(extended)
     }
 
     /// Returns the questions that the client has not answered yet.

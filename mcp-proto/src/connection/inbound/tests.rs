@@ -256,6 +256,43 @@ fn a_request_is_delivered_again_with_the_answers() {
     assert_eq!(env.sent(), [response("a")]);
 }
 
+fn question(params: &str) -> WrittenQuestion {
+    WrittenQuestion { method: "roots/list".into(), params: params.into() }
+}
+
+#[test]
+fn held_questions_are_taken_oldest_first_and_counted_t_28() {
+    let (mut env, mut inbound) = server(Limits::default());
+    let [first, second] = ["a", "b"].map(|wire| deliver(&mut env, &mut inbound, ALONE, wire));
+    let bytes = inbound.bytes();
+    inbound.hold(second, vec![question("{}")]);
+    inbound.hold(first, vec![question("{}"), question("[1,2]")]);
+    assert_eq!((inbound.held_questions(), inbound.bytes()), (3, bytes + 9));
+    let taken = inbound.next_held().map(|(incoming, questions)| (incoming, questions.len()));
+    assert_eq!(taken, Some((first, 2)));
+    assert_eq!((inbound.held_questions(), inbound.bytes()), (1, bytes + 2));
+    assert_eq!(inbound.next_held().map(|(incoming, _)| incoming), Some(second));
+    assert!(inbound.next_held().is_none() && inbound.bytes() == bytes);
+}
+
+#[test]
+fn a_removed_request_takes_its_id_progress_and_questions_with_it_can_03_t_28() {
+    let (mut env, mut inbound) = server(Limits { outbox_bytes_max: 0, ..Limits::default() });
+    let incoming = deliver(&mut env, &mut inbound, ALONE, "a");
+    for value in [1.0, 2.0] {
+        inbound.progress(&mut env, incoming, &Progress::new(value)).unwrap();
+    }
+    assert_eq!(env.sent().len(), 1);
+    assert!(inbound.has_deferred());
+    ask(&mut env, &mut inbound, incoming);
+    assert_eq!(env.sent().len(), 1, "progress precedes the questions");
+    inbound.hold(incoming, vec![question("{}")]);
+    assert!(inbound.remove(incoming).is_some() && inbound.remove(incoming).is_none());
+    assert_eq!((inbound.held_questions(), inbound.bytes()), (0, 0));
+    assert!(inbound.next_held().is_none(), "nothing is asked for a cancelled request");
+    assert!(!inbound.has_id(&"a".into()) && !inbound.has_deferred() && inbound.is_idle());
+}
+
 #[test]
 fn a_failed_question_refuses_the_request_t_99() {
     let held = r#"{"name":"t"}"#.len() * 2;

@@ -21,7 +21,8 @@ pub(crate) fn write_initialize(
     out: &mut Vec<u8>,
 ) -> Result<(), Unencodable> {
     let identity = &env.identity;
-    let (capabilities, info) = (identity.capabilities.clone(), identity.info.clone());
+    let capabilities = identity.declared_in(revision).into_owned();
+    let info = identity.info.clone();
     Initialize::new(revision.name(), capabilities, info).encode(revision, out)
 }
 
@@ -76,7 +77,7 @@ pub(crate) fn negotiate(params: &Params<'_>, identity: &Identity) -> Result<Peer
     Ok(Peer {
         revision,
         info: info.unwrap_or_else(|| Implementation::new("", "")),
-        capabilities: Capabilities::declared(&capabilities, Side::Client, revision),
+        capabilities: Capabilities::declared(capabilities, Side::Client, revision),
         instructions: None,
     })
 }
@@ -89,7 +90,8 @@ pub(crate) fn write_welcome(
 ) -> Result<(), Unencodable> {
     let mut result = Object::begin(out);
     result.str("protocolVersion", revision.name());
-    identity.capabilities.write(result.key("capabilities"), Side::Server, revision);
+    let capabilities = identity.declared_in(revision);
+    capabilities.write(result.key("capabilities"), Side::Server, revision);
     identity.info.encode(revision, result.key("serverInfo"))?;
     result.opt_str("instructions", identity.instructions.as_deref());
     result.end();

@@ -60,8 +60,17 @@ impl Lifecycle {
     pub(crate) fn on_discovered(&mut self, env: &Env, outcome: Outcome) -> OpenAction {
         let identity = &env.identity;
         self.probing.on_outcome(&outcome);
-        let answer = probe::Answer::of(outcome, &identity.limits);
+        let mut answer = probe::Answer::of(outcome, &identity.limits);
+        if self.probing.take_modern_status() {
+            answer = answer.without_fallback();
+        }
         self.probing.next(answer, identity, env.terms.trying)
+    }
+
+    /// Client: notes that the status of the response to the probe shows a modern server.
+    #[allow(dead_code, reason = "used only by HTTP")]
+    pub(crate) fn on_modern_status(&mut self) {
+        self.probing.on_modern_status();
     }
 
     /// Client: handles the outcome of `initialize`.
@@ -75,6 +84,7 @@ impl Lifecycle {
                 error @ (CallError::Http { .. }
                 | CallError::Lost
                 | CallError::Redirected { .. }
+                | CallError::Unauthorized(_)
                 | CallError::Unsent),
             ) => OpenAction::Fault(Fault::Unreachable(error)),
             Err(other) => OpenAction::Fault(Fault::BadHandshake(other.to_string().into())),

@@ -7,7 +7,6 @@ use crate::vocabulary::{Fault, Peer};
 
 /// The next action in opening a connection.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "short-lived, one per connection")]
 pub(crate) enum OpenAction {
     /// Accept the peer; the connection is open.
     Agreed(Peer),

@@ -5,6 +5,7 @@
 //! | names the revision of the probe | accept |
 //! | names others, in a result or an error | newest in common: probe again, or `initialize` |
 //! | a modern-only or access error | close |
+//! | over HTTP, that a modern server does not know the method | close |
 //! | any other error, a timeout, an invalid result | `initialize` |
 //!
 //! If `initialize` is then refused and no probe was answered, one more probe follows, also after a
@@ -37,6 +38,8 @@ pub(crate) struct Probing {
     was_unavailable: bool,
     // T-35: whether a late answer to a timed-out probe may arrive.
     expects_late: bool,
+    // LIF-30: whether the status of the response to come shows a modern server.
+    has_modern_status: bool,
     // LIF-25: whether exchanges are independent, so that a tried revision is probed again.
     uses_exchanges: bool,
 }
@@ -50,6 +53,11 @@ const NAMES_READ_MAX: usize = 256;
 /// Maximum number and length of revision names quoted in a fault.
 const NAMES_MAX: usize = 8;
 const NAME_CHARS_MAX: usize = 32;
+
+/// The fault of a modern server that does not know the probe.
+const NO_DISCOVERY: &str = "the server does not implement `server/discover`; it answers as modern \
+                            servers do (HTTP status 404 with error -32601), so it is not sent \
+                            `initialize`: if it is legacy, use `Config::expect_era`";
 
 /// The interpretation of the outcome of a probe.
 #[derive(Debug)]
@@ -99,15 +107,26 @@ impl Answer {
                 _ => Self::Unknown(Fault::Refused(error)),
             },
             // Without access, another request would fail as well.
-            Err(error @ (CallError::Http { status: 401 | 403, .. } | CallError::Unsent)) => {
-                Self::Refused(Fault::Unreachable(error))
-            }
+            Err(
+                error @ (CallError::Http { status: 401 | 403, .. }
+                | CallError::Unauthorized(_)
+                | CallError::Unsent),
+            ) => Self::Refused(Fault::Unreachable(error)),
             Err(
                 error @ (CallError::Http { .. } | CallError::Lost | CallError::Redirected { .. }),
             ) => Self::Unknown(Fault::Unreachable(error)),
             // TMO-15, T-35: no cancellation; a legacy server must receive `initialize` first.
             Err(CallError::TimedOut) => Self::Unknown(Fault::HandshakeTimedOut),
             Err(other) => Self::Unknown(Fault::BadHandshake(alloc::format!("{other}").into())),
+        }
+    }
+
+    /// Returns the interpretation for a server that is known to be modern.
+    // LIF-30: `initialize` is not sent to it.
+    pub(super) fn without_fallback(self) -> Self {
+        match self {
+            Self::Unknown(_) => Self::Refused(Fault::BadHandshake(NO_DISCOVERY.into())),
+            other => other,
         }
     }
 }
@@ -124,6 +143,15 @@ impl Probing {
         self.expects_late |= is_timeout;
         self.was_unavailable = says_nothing(outcome) && !is_timeout;
         self.is_certain |= !says_nothing(outcome);
+    }
+
+    pub(super) fn on_modern_status(&mut self) {
+        self.has_modern_status = true;
+    }
+
+    /// Returns, once, whether the status of the response shows a modern server.
+    pub(super) fn take_modern_status(&mut self) -> bool {
+        core::mem::take(&mut self.has_modern_status)
     }
 
     /// Returns whether the era was guessed, because no probe reached the server.
@@ -239,6 +267,7 @@ pub(super) fn says_nothing(outcome: &Result<Raw, CallError>) -> bool {
         CallError::Http { status: 401 | 403 | 408 | 425 | 429 | 502..=504, .. }
             | CallError::Lost
             | CallError::TimedOut
+            | CallError::Unauthorized(_)
             | CallError::Unsent
     )
 }

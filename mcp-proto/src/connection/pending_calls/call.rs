@@ -16,6 +16,7 @@ use core::time::Duration;
 
 use super::super::input_required::round::{Input, Retry};
 use crate::cache::CacheSlot;
+use crate::method::Method;
 use crate::time::Instant;
 use crate::vocabulary::{CallId, IncomingId, Route, StreamId};
 
@@ -84,12 +85,31 @@ pub(crate) struct Call {
 /// Rarely used fields, boxed to keep `Call` small.
 #[derive(Debug, Default)]
 pub(crate) struct RareCall {
+    pub(super) parked: Option<ParkedTimeout>,
     pub(super) stream: Option<StreamId>,
     pub(super) retry: Option<Retry>,
+    /// The method, if an extension adds result types to it.
+    pub(super) extended: Option<Method>,
     pub(super) cache_as: Option<CacheSlot>,
+    /// Whether the request asks for a task (2025-11-25), and is thus not cancelled by notification.
+    pub(super) asks_for_task: bool,
+}
+
+/// The timeout of a parked call, which does not run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ParkedTimeout {
+    /// When the call was parked.
+    pub(super) since: Instant,
+    /// Whether the call has a timeout otherwise.
+    pub(super) had_deadline: bool,
 }
 
 impl Call {
+    /// Returns whether the timeout does not run, because the request waits for credentials.
+    pub(crate) fn is_parked(&self) -> bool {
+        self.rare.as_ref().is_some_and(|rare| rare.parked.is_some())
+    }
+
     /// Returns whether the call awaits a response.
     pub(crate) fn is_in_flight(&self) -> bool {
         matches!(self.state, CallState::InFlight)
@@ -103,6 +123,16 @@ impl Call {
     /// Returns the data for retrying the call, if the server may require input.
     pub(crate) fn retry(&self) -> Option<&Retry> {
         self.rare.as_ref()?.retry.as_ref()
+    }
+
+    /// Returns the method, if an extension adds result types to it.
+    pub(super) fn extended_method(&self) -> Option<&Method> {
+        self.rare.as_ref()?.extended.as_ref()
+    }
+
+    /// Returns whether the request asks for a task. (2025-11-25)
+    pub(super) fn asks_for_task(&self) -> bool {
+        self.rare.as_ref().is_some_and(|rare| rare.asks_for_task)
     }
 
     pub(super) fn retry_mut(&mut self) -> Option<&mut Retry> {

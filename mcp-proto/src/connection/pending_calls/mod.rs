@@ -154,6 +154,7 @@ impl PendingCalls {
         // PRG-02: tokens must be unique, so the application's token is replaced by the wire id.
         let token = call.wants_progress.then_some(id);
         let method = call.known.map_or_else(|| Method::other(call.method), Method::from);
+        let extended = env.identity.extensions.has_result_types(&method).then(|| method.clone());
         let kind = OutgoingKind::Request { id, call: CallId(id), method };
         let params = (!call.params.is_empty()).then_some(call.params);
         let wants_logs =
@@ -161,6 +162,16 @@ impl PendingCalls {
         self.table.insert(env.now, call.owner, call.wants_progress, call.wait);
         if let Some(open) = wants_logs.then(|| self.table.get_mut(id)).flatten() {
             open.wants_logs = true;
+        }
+        if extended.is_some()
+            && let Some(open) = self.table.get_mut(id)
+        {
+            open.rare().extended = extended;
+        }
+        if rules::asks_for_task(env, call.known, call.params)
+            && let Some(open) = self.table.get_mut(id)
+        {
+            open.rare().asks_for_task = true;
         }
         if let Some(stream) = call.stream {
             self.table.set_stream(id, stream);
@@ -229,6 +240,7 @@ impl PendingCalls {
                 rules::ResultKind::InputRequired => {
                     return self.on_input_required(env, id, &result);
                 }
+                rules::ResultKind::Unknown if self.is_extended(env, id, kind) => Ok(result),
                 rules::ResultKind::Unknown => {
                     let kind: alloc::string::String =
                         kind.unwrap_or_default().chars().take(64).collect();
@@ -245,6 +257,14 @@ impl PendingCalls {
         remember(&mut call, &outcome);
         end(env, call.id, call.owner, Vec::new(), outcome);
         Answered::Done
+    }
+
+    /// Returns whether an extension allows a result of the call `id` to have this `resultType`.
+    fn is_extended(&self, env: &Env, id: u64, kind: Option<&str>) -> bool {
+        let method = self.table.get(id).and_then(Call::extended_method);
+        method
+            .zip(kind)
+            .is_some_and(|(method, kind)| rules::is_result_of_extension(env, method, kind))
     }
 
     /// Returns whether a late response to the request `id` was expected, and expects no other.
@@ -382,7 +402,8 @@ impl PendingCalls {
         true
     }
 
-    /// Retires a call; sends a cancellation on `route`, if given.
+    /// Retires a call; sends a cancellation on `route`, if given and if its method allows it.
+    // CAN-10: only `tasks/cancel` stops a task; the late result names it.
     fn withdraw(
         &mut self,
         env: &mut Env,
@@ -391,10 +412,30 @@ impl PendingCalls {
         reason: &str,
         error: CallError,
     ) {
-        if let Some(route) = route {
+        let asks_for_task = self.table.get(id).is_some_and(Call::asks_for_task);
+        if let Some(route) = route.filter(|_| !asks_for_task) {
             env.send_cancel(route, id, reason);
         }
         self.retire(env, id, error);
+    }
+
+    /// Stops the timeout of the request `id`, which waits for credentials.
+    ///
+    /// A call then waits as long as for a human, unless its timeout is strict. The requests that
+    /// open the connection wait without limit.
+    pub(crate) fn park(&mut self, env: &Env, id: u64) {
+        let Some(call) = self.table.get(id) else { return };
+        let patience = match call.owner {
+            Owner::Handshake | Owner::Probe => None,
+            owner if owner.is_application() && call.is_strict => return,
+            _ => Some(env.identity.limits.human_timeout),
+        };
+        self.table.park(env.now, id, patience);
+    }
+
+    /// Restarts the timeout of the request `id`, which is sent again with credentials.
+    pub(crate) fn unpark(&mut self, env: &Env, id: u64) {
+        self.table.unpark(env.now, id);
     }
 
     /// Handles an expired deadline, which is suspended while the peer waits, unless it is strict.
@@ -402,7 +443,7 @@ impl PendingCalls {
     pub(crate) fn expire(&mut self, env: &mut Env, id: u64, peer_waits: bool) {
         let may_wait = self.table.may_extend(env.now, id);
         let Some(call) = self.table.get(id) else { return };
-        let may_suspend = may_wait && !call.is_strict;
+        let may_suspend = may_wait && !call.is_strict && !call.is_parked();
         match call.input().map(Input::waits_for) {
             Some(InputWait::Pause) if may_wait => return self.repeat(env, id),
             // The application has to answer first.

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::super::input_required::round::{Input, Retry};
-use super::call::{Call, CallState, Owner};
+use super::call::{Call, CallState, Owner, ParkedTimeout};
 use crate::cache::CacheSlot;
 use crate::collections::{DeadlineHeap, Empty, IdMap};
 use crate::limits::Limits;
@@ -209,6 +209,9 @@ impl CallTable {
         self.next_id += 1;
         call.progress = f64::NEG_INFINITY;
         call.state = CallState::InFlight;
+        if let Some(rare) = &mut call.rare {
+            rare.parked = None;
+        }
         let deadline = (now + call.timeout).min(call.deadline_max);
         self.renewed.insert(call.id, renewed);
         self.add(renewed, call);
@@ -270,12 +273,32 @@ impl CallTable {
         }
     }
 
-    /// Restarts the timeout of a call, up to the maximum. A call without a deadline keeps none.
+    /// Restarts the timeout of a call, up to the maximum. A call without a deadline keeps none, and
+    /// a parked call keeps its own.
     // TMO-04: progress restarts the timeout.
     pub(crate) fn extend(&mut self, now: Instant, id: u64) {
-        let Some(call) = self.open.get(id).filter(|call| call.deadline.is_some()) else { return };
+        let has_timeout = |call: &&Call| call.deadline.is_some() && !call.is_parked();
+        let Some(call) = self.open.get(id).filter(has_timeout) else { return };
         let deadline = (now + call.timeout).min(call.deadline_max);
         self.set_deadline(id, Some(deadline));
+    }
+
+    /// Stops the timeout of a call whose request waits for credentials. Until it is sent again, the
+    /// call waits for at most `patience`, or without limit.
+    pub(crate) fn park(&mut self, now: Instant, id: u64, patience: Option<Duration>) {
+        let Some(call) = self.open.get_mut(id).filter(|call| !call.is_parked()) else { return };
+        let had_deadline = call.deadline.is_some();
+        call.rare().parked = Some(ParkedTimeout { since: now, had_deadline });
+        self.set_deadline(id, patience.map(|patience| now + patience));
+    }
+
+    /// Restarts the timeout of a parked call; the time that it was parked does not count.
+    pub(crate) fn unpark(&mut self, now: Instant, id: u64) {
+        let Some(call) = self.open.get_mut(id) else { return };
+        let Some(parked) = call.rare.as_mut().and_then(|rare| rare.parked.take()) else { return };
+        call.deadline_max += now.duration_since(parked.since);
+        let deadline = (now + call.timeout).min(call.deadline_max);
+        self.set_deadline(id, parked.had_deadline.then_some(deadline));
     }
 
     /// Suspends the timeout of a call; only the maximum applies.

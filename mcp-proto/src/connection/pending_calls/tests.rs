@@ -5,6 +5,7 @@ use alloc::{format, vec};
 
 use super::call::CallState;
 use super::*;
+use crate::connection::lifecycle::phase::Phase;
 use crate::limits::Limits;
 use crate::revision::{Revision, Side};
 use crate::vocabulary::CallOptions;
@@ -208,6 +209,44 @@ fn a_cancel_and_a_timeout_end_a_call_in_every_state_can_01_tmo_02() {
         );
         assert_eq!(ends(&mut env), [wanted], "{before} {end}");
         assert_eq!(deadline(&calls), None);
+    }
+}
+
+#[test]
+fn only_calls_of_the_application_are_cancelled_on_the_stream_of_their_request_can_01_can_10() {
+    let mut env = Env::for_test(Side::Server, limits(), LEGACY);
+    let mut calls = PendingCalls::default();
+    let own = [Owner::KeepAlive, Owner::Question(IncomingId(1), 0)]
+        .map(|owner| send_for(&mut env, &mut calls, MethodId::ListRoots, owner));
+    let wait = CallOptions::default().wait_for(None, env.limits());
+    let id = calls.send(
+        &mut env,
+        NewCall {
+            stream: Some(StreamId(4)),
+            ..NewCall::own(MethodId::ListRoots, None, b"", Owner::Application, wait)
+        },
+    );
+    env.sent();
+    for id in own {
+        assert!(!calls.cancel(&mut env, CallId(id), "enough"));
+        assert_eq!((state(&calls, id), env.sent().len()), ("in flight", 0));
+    }
+    assert!(calls.cancel(&mut env, CallId(id), "enough"));
+    let outgoing = env.out.poll().unwrap();
+    assert_eq!(outgoing.kind, OutgoingKind::Cancel { id });
+    assert_eq!(outgoing.route, Route::Stream(StreamId(4)));
+    let body = String::from_utf8_lossy(outgoing.body);
+    assert!(body.contains(r#""params":{"requestId":3,"reason":"enough"}"#), "{body}");
+}
+
+#[test]
+fn nothing_is_cancelled_at_the_peer_before_the_connection_is_open() {
+    let (mut env, mut calls) = client(LEGACY);
+    let ids = [(); 2].map(|()| send(&mut env, &mut calls));
+    for (phase, id, cancels) in [(Phase::Opening, ids[0], 0), (Phase::Ready, ids[1], 1)] {
+        env.terms.phase = phase;
+        assert!(calls.cancel(&mut env, CallId(id), ""));
+        assert_eq!((state(&calls, id), env.sent().len()), ("retired", cancels), "{phase:?}");
     }
 }
 

@@ -132,7 +132,7 @@ impl Subscriptions {
         let (Some(open), Some(filter)) = (self.open.get_mut(&call), filter) else {
             return Err("`notifications` must be a filter");
         };
-        if filter.uris.len() > limits.subscription_uris_max
+        if filter.len() > limits.subscription_uris_max
             || held + filter.bytes() > limits.subscriptions_bytes_max
         {
             return Err("`notifications` exceeds the limits for subscriptions");

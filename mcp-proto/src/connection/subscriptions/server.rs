@@ -12,14 +12,15 @@ use super::super::context::Env;
 use super::super::lifecycle::phase::Phase;
 use crate::collections::Empty;
 use crate::error::{Misuse, Unencodable};
-use crate::json::Object;
+use crate::json::{Object, Raw, find, with_meta};
 use crate::limits::Limits;
 use crate::method::MethodId;
+use crate::permissions::outgoing_extension;
 use crate::queues::Draft;
 use crate::rpc::{self, ErrorObject, RequestId};
 use crate::schema::{is_uri, key};
 use crate::vocabulary::{
-    Change, Event, Filter, OutgoingKind, Principal, Route, StreamId, is_within_resource,
+    Change, Event, Filter, OutgoingKind, Peer, Principal, Route, StreamId, is_within_resource,
 };
 
 /// The subscribers of a server.
@@ -111,6 +112,7 @@ impl Subscribers {
                 Change::Resource(uri) => {
                     self.session.keys().any(|whole| is_within_resource(whole, uri))
                 }
+                Change::Extension { method, .. } => outgoing(env, method) == Ok(true),
                 _ => true,
             };
         if in_session {
@@ -127,20 +129,31 @@ impl Subscribers {
     pub(crate) fn requested(
         &self,
         env: &Env,
+        peer: &Peer,
         notifications: Option<&[u8]>,
     ) -> Result<Filter, ErrorObject> {
         let limits = env.limits();
-        let filter =
-            notifications.and_then(|filter| Filter::read(filter, limits.subscription_uris_max));
+        let filter = notifications.and_then(|filter| env.read_filter(filter, peer.revision));
         let Some(filter) = filter else {
             return Err(ErrorObject::invalid_params("`notifications` must be a filter"));
         };
-        self.require_room(filter.uris.len(), 0, limits)?;
+        // LIF-34: a listen key of an extension needs a client that declared the extension.
+        let mut keys = env.identity.extensions.listen_keys(peer.revision);
+        let missing = keys.find(|(extension, key)| {
+            notifications.is_some_and(|all| find(all, key).is_some())
+                && !extension.is_declared_in(&peer.capabilities)
+        });
+        if let Some((extension, _)) = missing {
+            return Err(ErrorObject::missing_extension(extension.id()));
+        }
+        self.require_room(filter.len(), 0, limits)?;
         let mut filter = filter.offered_by(&env.identity.capabilities);
         filter.uris.retain(|uri| is_uri(uri));
         filter.uris.sort_unstable();
         filter.uris.dedup();
-        self.require_room(filter.uris.len(), filter.bytes(), limits)?;
+        filter.elements.sort_unstable();
+        filter.elements.dedup();
+        self.require_room(filter.len(), filter.bytes(), limits)?;
         Ok(filter)
     }
 
@@ -154,10 +167,11 @@ impl Subscribers {
         filter: Filter,
         principal: Option<&Principal>,
     ) -> Result<(), ErrorObject> {
-        self.require_room(filter.uris.len(), filter.bytes(), env.limits())?;
+        self.require_room(filter.len(), filter.bytes(), env.limits())?;
         for uri in &filter.uris {
             self.watch(env, uri, principal);
         }
+        self.bytes += filter.elements_bytes();
         env.notify(Route::Stream(stream), MethodId::Acknowledged, |out| {
             let mut params = Object::begin(out);
             write_tag(params.key("_meta"), id);
@@ -176,6 +190,7 @@ impl Subscribers {
             return false;
         }
         let Some(open) = self.open.remove(id) else { return false };
+        self.bytes -= open.filter.elements_bytes();
         for uri in &open.filter.uris {
             self.unwatch(env, uri, open.principal.as_ref());
         }
@@ -261,13 +276,24 @@ impl Subscribers {
     }
 }
 
+/// Fails unless this side may send a notification of an extension to the client of the session.
+fn outgoing(env: &Env, method: &str) -> Result<bool, Misuse> {
+    let Env { identity, side, terms, .. } = env;
+    let (extensions, peer) = (&identity.extensions, terms.peer.as_deref());
+    outgoing_extension(extensions, *side, env.revision(), method, false, peer)
+}
+
 fn notify(env: &mut Env, change: Change<'_>, subscription: Option<(StreamId, &RequestId)>) {
+    if let Change::Extension { method, params, .. } = change {
+        return notify_extension(env, method, params, subscription);
+    }
+    let Some(method) = change.method() else { return };
     let uri = match change {
         Change::Resource(uri) => Some(uri),
         _ => None,
     };
     let route = Route::of(subscription.map(|(stream, _)| stream));
-    env.notify(route, change.method(), |out| {
+    env.notify(route, method, |out| {
         if subscription.is_none() && uri.is_none() {
             return Ok(());
         }
@@ -278,6 +304,29 @@ fn notify(env: &mut Env, change: Change<'_>, subscription: Option<(StreamId, &Re
         params.opt_str("uri", uri);
         params.end();
         Ok(())
+    });
+}
+
+fn notify_extension(
+    env: &mut Env,
+    method: &str,
+    params: Option<&Raw>,
+    subscription: Option<(StreamId, &RequestId)>,
+) {
+    let params = params.map(Raw::as_bytes);
+    let route = Route::of(subscription.map(|(stream, _)| stream));
+    let draft = Draft::new(route, OutgoingKind::Notification(method.into()));
+    let _infallible = env.send(draft, |out| {
+        rpc::notification(out, method, |out| {
+            match (subscription, params) {
+                (Some((_, id)), _) => with_meta(out, params, &[key::SUBSCRIPTION_ID], |meta| {
+                    id.write(meta.key(key::SUBSCRIPTION_ID));
+                }),
+                (None, Some(params)) => out.extend_from_slice(params),
+                (None, None) => {}
+            }
+            Ok::<(), Unencodable>(())
+        })
     });
 }
 

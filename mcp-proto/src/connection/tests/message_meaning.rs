@@ -32,22 +32,6 @@ fn result_types_exist_only_in_2026_07_28_stl_48() {
     assert!(matches!(answer(&mut client, 3, other), Some(Err(CallError::Invalid(_)))));
 }
 
-// LIF-34, STL-48
-#[test]
-fn unknown_result_types_are_accepted_with_a_shared_extension_stl_48() {
-    let extension =
-        |id: &str| crate::schema::Capabilities::none().with_extension(id, Raw::empty_object());
-    for (ours, is_known) in [("x.example/y", true), ("x.example/z", false)] {
-        let config = client::Config::new("c", "1").revisions(&[R5]).capabilities(extension(ours));
-        let mut client = Client::new(NOW, config);
-        receive(&mut client, discovered(r#"{"tools":{},"extensions":{"x.example/y":{}}}"#));
-        sent(&mut client);
-        call(&mut client, "{\"name\":\"t\"}");
-        let outcome = answer(&mut client, 2, r#"{"resultType":"later"}"#);
-        assert_eq!(outcome.is_some_and(|outcome| outcome.is_ok()), is_known, "{ours}");
-    }
-}
-
 /// Delivers a message. Returns the resulting notifications by method, and violations by kind.
 fn outcomes_of<S: MessageEndpoint>(
     session: &mut S,

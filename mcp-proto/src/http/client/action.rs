@@ -7,7 +7,9 @@ use core::fmt;
 
 use bytes::Bytes;
 
+use super::credentials::is_dpop;
 use crate::http::redact::RedactedHeaders;
+use crate::secret::Secret;
 
 /// The id of an exchange (an HTTP request and its response); never reused.
 #[derive(Clone, Copy, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -42,11 +44,24 @@ pub struct HttpRequest {
     pub exchange: ExchangeId,
     /// The HTTP method.
     pub method: HttpMethod,
+    /// The path and query to send the request to, at the origin of the server's URL; `None` for
+    /// the server's URL itself.
+    ///
+    /// Only requests over [HTTP+SSE](crate::http::legacy_sse) have a target. It is ASCII, starts
+    /// with a slash, and is secret, because it contains the id of the session.
+    pub target: Option<Secret>,
     /// The headers that the protocol requires. Values are ASCII, except for `Last-Event-ID`, which
     /// is UTF-8.
     ///
-    /// The driver adds other headers, such as `Host`, `Content-Length` and `Authorization`.
+    /// The driver adds other headers, such as `Host` and `Content-Length`. It also adds
+    /// `Authorization`, from [`authorization`](Self::authorization) or from a source of its own.
     pub headers: Vec<(Cow<'static, str>, String)>,
+    /// The value of the `Authorization` header, if the client has
+    /// [credentials](super::HttpClient::authorize).
+    // AUT-02: on every request of the connection, and never in the URL.
+    pub authorization: Option<Secret>,
+    /// The nonce for the DPoP proof, if the server has provided one.
+    pub dpop_nonce: Option<Secret>,
     /// The body; empty unless this is a POST.
     pub body: Bytes,
 }
@@ -54,12 +69,16 @@ pub struct HttpRequest {
 // The headers hold the session id, and the credentials that a driver adds.
 impl fmt::Debug for HttpRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HttpRequest")
+        let mut request = f.debug_struct("HttpRequest");
+        request
             .field("exchange", &self.exchange)
             .field("method", &self.method)
-            .field("headers", &RedactedHeaders(&self.headers))
-            .field("body", &self.body)
-            .finish()
+            .field("target", &self.target)
+            .field("headers", &RedactedHeaders(&self.headers));
+        if let Some(authorization) = &self.authorization {
+            request.field("authorization", authorization);
+        }
+        request.field("body", &self.body).finish()
     }
 }
 
@@ -81,6 +100,29 @@ impl HttpRequest {
             .iter()
             .find(|(key, _)| key.eq_ignore_ascii_case(name))
             .map(|(_, value)| &**value)
+    }
+
+    /// Returns whether the request needs a DPoP proof: its token is bound to a key.
+    ///
+    /// The driver then adds the header `DPoP` with a new proof, made by
+    /// `auth::DpopProver` and signed with that key, each time that it sends the request.
+    ///
+    /// ```
+    /// use mcp_proto::Instant;
+    /// use mcp_proto::client::{Client, Config};
+    /// use mcp_proto::http::client::{Action, Credentials, Generation, HttpClient, HttpConfig};
+    ///
+    /// let client = Client::new(Instant::ZERO, Config::new("demo", "1.0.0"));
+    /// let mut http = HttpClient::new(client, HttpConfig::new(0)); // 0: the seed
+    /// let bound = Credentials::new(Generation::new(1), "DPoP abc".into());
+    /// http.authorize(Instant::ZERO, bound);
+    /// let Some(Action::Send(send)) = http.poll_action() else { panic!() };
+    /// assert!(send.needs_proof() && send.dpop_nonce.is_none());
+    /// ```
+    // AUT-82.
+    #[must_use]
+    pub fn needs_proof(&self) -> bool {
+        self.authorization.as_ref().is_some_and(is_dpop)
     }
 }
 

@@ -1,8 +1,10 @@
 //! Cleanup of exchanges after the end of a call, a session, or the connection.
 
 use super::action::ExchangeId;
-use super::exchanges::Purpose;
+use super::event_stream::StreamEnd;
+use super::exchange::{Exchange, Purpose};
 use super::outbound_post::SendGate;
+use super::sse_transport::SseTransport;
 use super::{CloseState, HttpClient};
 use crate::client::Client;
 use crate::message_endpoint::MessageEndpoint;
@@ -19,7 +21,11 @@ impl HttpClient {
         self.client.drain_ended(&mut ended);
         for wire in ended.drain(..) {
             if let Some(id) = self.exchanges.by_wire(wire) {
-                self.exchanges.abort(id);
+                // The server has not accepted the request, so its cancellation is not sent, either.
+                if self.exchanges.get(id).is_some_and(is_unsent_message) {
+                    self.unsent.insert(wire);
+                }
+                self.end_exchange(id);
             }
             self.on_request_ended(wire);
         }
@@ -31,21 +37,36 @@ impl HttpClient {
                 self.gate = SendGate::Open;
             }
             for id in self.exchanges.ids() {
-                let is_one_way = self
-                    .exchanges
-                    .get(id)
-                    .is_some_and(|exchange| exchange.purpose == Purpose::OneWay);
-                if !is_one_way {
+                let is_in_flight = |exchange: &Exchange| {
+                    exchange.purpose == Purpose::OneWay && !exchange.is_unsent()
+                };
+                if !self.exchanges.get(id).is_some_and(is_in_flight) {
                     self.exchanges.abort(id);
                 }
             }
         }
     }
 
+    /// Ends the exchange of a call that has ended.
+    fn end_exchange(&mut self, id: ExchangeId) {
+        let is_posted = |exchange: &Exchange| {
+            exchange.call_info().is_some_and(|call| call.over_sse) && !exchange.is_unsent()
+        };
+        if self.exchanges.get(id).is_some_and(is_posted) {
+            // The stream has overtaken the response to the POST, which is about to arrive.
+            self.exchanges.discard(id, self.now());
+        } else {
+            self.exchanges.abort(id);
+        }
+    }
+
     /// Handles the timer of an exchange: sends its request if it is waiting, else aborts it.
     pub(super) fn on_due(&mut self, id: ExchangeId) {
-        if self.exchanges.get(id).is_some_and(|exchange| exchange.is_waiting()) {
+        let Some(exchange) = self.exchanges.get(id) else { return };
+        if exchange.is_unsent() {
             self.exchanges.queue_start(id);
+        } else if let Some(exchange) = self.exchanges.take_sse_stream(id) {
+            self.on_sse_end(self.now(), exchange, None);
         } else {
             self.exchanges.abort(id);
             self.open_gate(id);
@@ -64,27 +85,44 @@ impl HttpClient {
     /// or gives up after too many losses.
     // HTTP-34, T-70…T-72: 404 to a request of the session.
     pub(super) fn on_session_lost(&mut self, now: Instant) {
-        self.forget_session(now, Client::handle_session_lost);
+        self.forget_session(now, StreamEnd::default(), Client::handle_session_lost);
     }
 
     /// Handles a response from a modern server in a session, which the server does not know: aborts
     /// all exchanges and probes the server.
     // LIF-31: the assumption about the era has failed.
     pub(super) fn on_session_refuted(&mut self, now: Instant) {
-        self.forget_session(now, Client::handle_era_refuted);
+        self.sse = SseTransport::default();
+        self.forget_session(now, StreamEnd::default(), Client::handle_era_refuted);
     }
 
-    fn forget_session(&mut self, now: Instant, reopen: fn(&mut Client, Instant)) {
+    /// Handles the end of the stream of HTTP+SSE, which ends the session.
+    pub(super) fn on_sse_session_lost(&mut self, now: Instant, end: StreamEnd) {
+        self.forget_session(now, end, Client::handle_session_lost);
+    }
+
+    /// Replaces a lost session. `end` is the end of its stream, over HTTP+SSE.
+    fn forget_session(&mut self, now: Instant, end: StreamEnd, reopen: fn(&mut Client, Instant)) {
         for id in self.exchanges.ids() {
             self.exchanges.abort(id);
         }
         self.gate = SendGate::Open;
         self.queue.clear();
-        if self.legacy.on_lost() {
+        // An idle session over HTTP+SSE ends with its connection, which the server may not keep.
+        let is_counted = !self.sse.is_used() || self.sse.is_asked;
+        if is_counted && self.legacy.on_lost() {
             self.client.fail(now, Fault::SessionLost);
         } else {
             reopen(&mut self.client, now);
         }
+        if self.sse.is_used() {
+            self.reopen_sse(end);
+        }
         self.unsent.clear();
     }
+}
+
+/// Returns whether the exchange holds a message that the server has not accepted.
+fn is_unsent_message(exchange: &Exchange) -> bool {
+    exchange.is_unsent() && exchange.kept.is_some()
 }

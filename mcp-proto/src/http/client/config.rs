@@ -2,6 +2,8 @@
 
 use core::time::Duration;
 
+use crate::http::legacy_sse::server_url::ServerUrl;
+
 /// The configuration of an [`HttpClient`](super::HttpClient).
 ///
 /// Limits are set on the [`client::Config`](crate::client::Config) of the wrapped client.
@@ -22,6 +24,8 @@ pub struct HttpConfig {
     pub(super) retry_max: Duration,
     pub(super) concurrent_calls_max: usize,
     pub(super) has_stream: bool,
+    pub(super) parks: bool,
+    pub(super) sse_fallback: Option<ServerUrl>,
 }
 
 impl HttpConfig {
@@ -44,6 +48,8 @@ impl HttpConfig {
             retry_max: Duration::from_secs(300),
             concurrent_calls_max: 128,
             has_stream: true,
+            parks: false,
+            sse_fallback: None,
         }
     }
 
@@ -95,6 +101,49 @@ impl HttpConfig {
     #[must_use]
     pub const fn concurrent_calls_max(mut self, max: usize) -> Self {
         self.concurrent_calls_max = max;
+        self
+    }
+
+    /// Makes the client park requests that the server rejects for missing authorization.
+    ///
+    /// Without this option, such a call fails. With it, the client keeps a request that is rejected
+    /// with status 401, or with status 403 and the error `insufficient_scope` in a challenge. An
+    /// [`HttpEvent::Parked`](super::HttpEvent::Parked) reports the request. Answer each such event
+    /// with [`HttpClient::authorize`](super::HttpClient::authorize), which sends the request again,
+    /// or with [`HttpClient::deny`](super::HttpClient::deny) or
+    /// [`HttpClient::deny_request`](super::HttpClient::deny_request), which fail it.
+    ///
+    /// While a call is parked, its timeout is [`human_timeout`](crate::Limits::human_timeout),
+    /// since the user may have to log in; an exact [`timeout`](crate::CallOptions::timeout) of the
+    /// application still applies. The requests that open the connection wait without limit. The
+    /// DELETE that ends a session, and the pings that check the connection, are not parked.
+    ///
+    /// The client keeps at most 16 MiB, plus one message, of requests that are parked or await a
+    /// response. Beyond that, further calls wait in a queue until there is room, and other
+    /// messages that are sent meanwhile are not parked. At most 64 messages other than calls are
+    /// parked or in flight; further ones are not sent until there is room. Commands fail with
+    /// [`Misuse::Blocked`](crate::Misuse::Blocked) once [`calls_max`](crate::Limits::calls_max) or
+    /// the size of the outbound queue is reached.
+    #[must_use]
+    pub const fn parks(mut self) -> Self {
+        self.parks = true;
+        self
+    }
+
+    /// Makes the client fall back to [HTTP+SSE](crate::http::legacy_sse), the transport of revision
+    /// 2024-11-05, for servers without Streamable HTTP.
+    ///
+    /// `url` is the URL that the driver sends requests to. The client tries the fallback if that
+    /// URL answers `initialize` with status 400, 404 or 405, unless the body is an error that only
+    /// modern servers send. The probe `server/discover` alone never causes it, nor does status 401.
+    /// If the client supports no legacy revision, this option has no effect.
+    ///
+    /// If the server does not offer HTTP+SSE, either, connecting fails with the response to
+    /// `initialize`.
+    // LIF-36.
+    #[must_use]
+    pub fn sse_fallback(mut self, url: ServerUrl) -> Self {
+        self.sse_fallback = Some(url);
         self
     }
 

@@ -1,45 +1,14 @@
 //! The open and waiting exchanges of a client: by id, by the call they serve, and by timer.
-//!
-//! ```text
-//!      POST, DELETE          GET, a repeated probe
-//!           │                       │
-//!           │                    Waiting ◄──── a new exchange for that stream or probe
-//!           │         sent at once  │                                 ▲
-//!           ▼         or by backoff ▼                                 │
-//!          Sent ◄───────────────────┘                                 │
-//!           │ head                                                    │
-//!     ┌─────┴──┬─────────┬──────────┐                                 │
-//!     ▼        ▼         ▼          │  resumable, and its call open   │
-//!    Json  ErrorBody  Events ───────┼─────────────────────────────────┤
-//!     │        │         │          ▼
-//!     │        │         ├───────► Ignored: not needed any more, read to its end for up to 1 s
-//!     ▼        ▼         ▼          ▼
-//!     end of the body, failure, or abort: over
-//! ```
-//!
-//! | purpose      | success              | other status      | 401, 403          | end of events |
-//! |--------------|----------------------|-------------------|-------------------|---------------|
-//! | Call         | Json, Events or over | ErrorBody         | over              | Waiting¹, over |
-//! | resumed Call | Events or over       | Waiting² or over  | over              | Waiting       |
-//! | Listen       | Events or over       | Waiting³ or over  | Waiting           | Waiting       |
-//! | OneWay       | Ignored              | Ignored, reported | Ignored, reported |               |
-//! | EndSession   | Ignored              | Ignored           | Ignored           |               |
-//!
-//! ¹ if resumable; ² if the status is transient; ³ also if the stream was open before, unless the
-//! status is 405 or 501.
-//!
-//! A probe is repeated after a status or a failure that says nothing about the server's era.
-//!
-//! A 404 to an exchange that carries the session id means that the session is lost: it ends every
-//! exchange. To a Listen that was never open, it means that the server has no such stream.
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec::Vec;
+use core::mem;
 use core::time::Duration;
 
-use super::action::{ExchangeId, HttpRequest};
-use super::event_stream::EventStream;
+use super::action::ExchangeId;
+use super::event::ParkedRequest;
+use super::exchange::{Exchange, ExchangeState, KeptRequest, ParkedState, Purpose};
 use crate::time::Instant;
 
 /// How long an ignored response is read: a connection can be reused if its response has ended.
@@ -48,127 +17,16 @@ const LINGER: Duration = Duration::from_secs(1);
 /// The maximum number of ignored responses being read.
 const LINGERING_MAX: usize = 32;
 
+/// The maximum size in bytes of the messages that are kept in case that they must be repeated. One
+/// message may exceed it.
+const KEPT_BYTES_MAX: usize = 16 << 20;
+
 /// An action to perform before any further message is sent.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum QueuedAction {
     Abort(ExchangeId),
     /// Send the request of a waiting exchange.
     Start(ExchangeId),
-}
-
-/// An exchange, from its creation to its end.
-#[derive(Debug)]
-pub(super) struct Exchange {
-    pub(super) purpose: Purpose,
-    pub(super) state: ExchangeState,
-    /// The request carries the session id.
-    pub(super) in_session: bool,
-    /// The event stream that the exchange carries or will resume.
-    pub(super) stream: Option<Box<EventStream>>,
-    /// The probe that the exchange carries or will repeat.
-    pub(super) probe: Option<Box<ProbeRequest>>,
-    due: Option<Instant>,
-}
-
-/// A `server/discover` request, kept in case that it must be repeated.
-#[derive(Debug)]
-pub(super) struct ProbeRequest {
-    pub(super) request: HttpRequest,
-    pub(super) repetitions: u32,
-}
-
-/// The purpose of an exchange.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Purpose {
-    /// A request and its response.
-    Call(CallInfo),
-    /// The DELETE that ends the session.
-    EndSession,
-    /// The stream for messages that belong to no call.
-    Listen,
-    /// A message without a response: a notification, a response, or a cancellation.
-    OneWay,
-}
-
-/// The properties of a call that its exchanges need.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) struct CallInfo {
-    /// The wire id.
-    pub(super) wire: u64,
-    pub(super) kind: CallKind,
-    /// The call is legacy: its stream may be resumed and may carry messages of other calls.
-    // T-76: in the legacy era, a disconnection is not a cancellation.
-    pub(super) is_legacy: bool,
-    /// The exchange resumes the stream of an earlier one.
-    pub(super) is_resumed: bool,
-}
-
-/// The kind of a call, by how HTTP treats it.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum CallKind {
-    /// `tools/call`, in the modern era.
-    CallTool,
-    Discover,
-    Initialize,
-    ListTools,
-    Other,
-    Ping,
-    Subscription,
-}
-
-impl CallKind {
-    /// Returns whether the number of such calls in flight is limited.
-    pub(super) const fn is_counted(self) -> bool {
-        matches!(self, Self::CallTool | Self::ListTools | Self::Other)
-    }
-}
-
-/// The state of an exchange.
-#[derive(Debug)]
-pub(super) enum ExchangeState {
-    /// The request was not sent.
-    Waiting,
-    /// The request was sent; the head of the response has not arrived.
-    Sent,
-    /// Receiving a JSON body.
-    Json(Vec<u8>),
-    /// Receiving the body of an error status.
-    ErrorBody { status: u16, body: Vec<u8> },
-    /// Receiving an event stream.
-    Events,
-    /// Receiving a body that is not needed.
-    Ignored,
-}
-
-impl Exchange {
-    pub(super) fn new(purpose: Purpose, state: ExchangeState, in_session: bool) -> Self {
-        Self { purpose, state, in_session, stream: None, probe: None, due: None }
-    }
-
-    pub(super) fn is_waiting(&self) -> bool {
-        matches!(self.state, ExchangeState::Waiting)
-    }
-
-    pub(super) fn is_ignored(&self) -> bool {
-        matches!(self.state, ExchangeState::Ignored)
-    }
-
-    pub(super) fn call_info(&self) -> Option<CallInfo> {
-        self.purpose.call_info()
-    }
-
-    fn is_counted_call(&self) -> bool {
-        !self.is_ignored() && self.call_info().is_some_and(|call| call.kind.is_counted())
-    }
-}
-
-impl Purpose {
-    pub(super) fn call_info(self) -> Option<CallInfo> {
-        match self {
-            Self::Call(call_info) => Some(call_info),
-            Self::EndSession | Self::Listen | Self::OneWay => None,
-        }
-    }
 }
 
 #[derive(Debug, Default)]
@@ -184,6 +42,12 @@ pub(super) struct Exchanges {
     calls: usize,
     /// The number of ignored exchanges.
     ignored: usize,
+    /// The bytes of the kept messages.
+    kept_bytes: usize,
+    /// The parked requests whose event was not polled.
+    unreported: BTreeSet<ExchangeId>,
+    /// The released calls, in order. Some may have ended.
+    released: VecDeque<ExchangeId>,
 }
 
 impl Exchanges {
@@ -195,6 +59,7 @@ impl Exchanges {
         }
         self.one_way += usize::from(exchange.purpose == Purpose::OneWay);
         self.calls += usize::from(exchange.is_counted_call());
+        self.kept_bytes += exchange.kept_bytes();
         self.open.insert(id, exchange);
         id
     }
@@ -203,7 +68,8 @@ impl Exchanges {
         self.open.get(&id)
     }
 
-    /// Returns an exchange to modify, except for its purpose and whether it is ignored.
+    /// Returns an exchange to modify, except for what is counted: its purpose, its kept message,
+    /// and whether it is ignored or parked.
     pub(super) fn get_mut(&mut self, id: ExchangeId) -> Option<&mut Exchange> {
         self.open.get_mut(&id)
     }
@@ -219,6 +85,8 @@ impl Exchanges {
         self.one_way -= usize::from(exchange.purpose == Purpose::OneWay);
         self.calls -= usize::from(exchange.is_counted_call());
         self.ignored -= usize::from(exchange.is_ignored());
+        self.kept_bytes -= exchange.kept_bytes();
+        self.unreported.remove(&id);
         Some(exchange)
     }
 
@@ -238,9 +106,18 @@ impl Exchanges {
     /// Removes an exchange and aborts its request.
     pub(super) fn abort(&mut self, id: ExchangeId) {
         let Some(exchange) = self.remove(id) else { return };
-        if !exchange.is_waiting() {
+        if !exchange.is_unsent() {
             self.queue_abort(id);
         }
+    }
+
+    /// Removes the exchange of an HTTP+SSE stream and aborts its request; `None` if the exchange
+    /// has another purpose, or is over and only reads the rest of a response.
+    pub(super) fn take_sse_stream(&mut self, id: ExchangeId) -> Option<Exchange> {
+        let is_stream = |it: &&Exchange| it.purpose == Purpose::SseStream && !it.is_ignored();
+        self.get(id).filter(is_stream)?;
+        self.queue_abort(id);
+        self.remove(id)
     }
 
     /// Ignores the rest of a response, or aborts it if too many are ignored already.
@@ -260,8 +137,10 @@ impl Exchanges {
             return;
         };
         self.calls -= usize::from(exchange.is_counted_call());
+        self.kept_bytes -= exchange.kept_bytes();
         exchange.state = ExchangeState::Ignored;
         exchange.stream = None;
+        exchange.kept = None;
         self.ignored += 1;
         if let Some(call_info) = exchange.call_info() {
             self.by_wire.remove(&call_info.wire);
@@ -294,7 +173,7 @@ impl Exchanges {
 
     pub(super) fn set_due(&mut self, id: ExchangeId, due: Option<Instant>) {
         let Some(exchange) = self.open.get_mut(&id) else { return };
-        if let Some(old) = core::mem::replace(&mut exchange.due, due) {
+        if let Some(old) = mem::replace(&mut exchange.due, due) {
             self.due.remove(&(old, id));
         }
         if let Some(due) = due {
@@ -311,5 +190,102 @@ impl Exchanges {
         let (_, id) = self.due.first().copied().filter(|(due, _)| *due <= now)?;
         self.set_due(id, None);
         Some(id)
+    }
+    /// Keeps a message in case that it must be repeated.
+    pub(super) fn keep(&mut self, id: ExchangeId, request: KeptRequest) {
+        self.change(id, |exchange| exchange.kept = Some(Box::new(request)));
+    }
+
+    /// Drops the kept message.
+    pub(super) fn drop_kept(&mut self, id: ExchangeId) {
+        let _accepted = self.take_kept(id);
+    }
+
+    /// Takes the kept message, if any.
+    pub(super) fn take_kept(&mut self, id: ExchangeId) -> Option<Box<KeptRequest>> {
+        let mut kept = None;
+        self.change(id, |exchange| kept = exchange.kept.take());
+        kept
+    }
+
+    /// Returns whether no further message should be kept.
+    pub(super) fn keeps_enough(&self) -> bool {
+        self.kept_bytes >= KEPT_BYTES_MAX
+    }
+
+    /// Marks the request of an exchange as sent.
+    pub(super) fn on_started(&mut self, id: ExchangeId) {
+        self.change(id, |exchange| exchange.state = ExchangeState::Sent);
+    }
+
+    /// Parks a rejected request in a new exchange.
+    pub(super) fn park(&mut self, mut exchange: Exchange, mut event: ParkedRequest) -> ExchangeId {
+        let id = ExchangeId(self.next + 1);
+        event.exchange = id;
+        exchange.state = ExchangeState::Parked(ParkedState::Unreported(event.into()));
+        self.unreported.insert(id);
+        self.insert(exchange)
+    }
+
+    /// Sends a rejected request again, in a new exchange.
+    pub(super) fn repeat(&mut self, mut exchange: Exchange) -> ExchangeId {
+        exchange.state = ExchangeState::Released;
+        let id = self.insert(exchange);
+        self.queue_released(id);
+        id
+    }
+
+    /// Sends a parked request again.
+    pub(super) fn release(&mut self, id: ExchangeId) {
+        self.unreported.remove(&id);
+        self.change(id, |exchange| exchange.state = ExchangeState::Released);
+        self.queue_released(id);
+    }
+
+    fn queue_released(&mut self, id: ExchangeId) {
+        match self.get(id).and_then(Exchange::call_info) {
+            Some(call) if call.kind.is_counted() => self.released.push_back(id),
+            _ => self.queue_start(id),
+        }
+    }
+
+    /// Keeps a parked request although there are no credentials. Returns false if that was known.
+    pub(super) fn on_denied(&mut self, id: ExchangeId) -> bool {
+        self.unreported.remove(&id);
+        let mut is_new = false;
+        self.change(id, |exchange| {
+            is_new = !matches!(exchange.state, ExchangeState::Parked(ParkedState::Denied));
+            exchange.state = ExchangeState::Parked(ParkedState::Denied);
+        });
+        is_new
+    }
+
+    /// Returns the next released call, which may have ended in the meantime.
+    pub(super) fn next_released(&mut self) -> Option<ExchangeId> {
+        self.released.pop_front()
+    }
+
+    /// Returns the event of a parked request, once.
+    pub(super) fn next_unreported(&mut self) -> Option<ParkedRequest> {
+        let id = self.unreported.pop_first()?;
+        let mut event = None;
+        self.change(id, |exchange| {
+            let reported = ExchangeState::Parked(ParkedState::Reported);
+            event = Some(mem::replace(&mut exchange.state, reported));
+        });
+        match event? {
+            ExchangeState::Parked(ParkedState::Unreported(event)) => Some(*event),
+            _ => None,
+        }
+    }
+
+    /// Changes an exchange, except for its purpose and whether it is ignored.
+    fn change(&mut self, id: ExchangeId, change: impl FnOnce(&mut Exchange)) {
+        let Some(exchange) = self.open.get_mut(&id) else { return };
+        self.calls -= usize::from(exchange.is_counted_call());
+        self.kept_bytes -= exchange.kept_bytes();
+        change(exchange);
+        self.calls += usize::from(exchange.is_counted_call());
+        self.kept_bytes += exchange.kept_bytes();
     }
 }

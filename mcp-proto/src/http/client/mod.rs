@@ -7,23 +7,33 @@
 //! the response is resumed, a separate stream carries messages that belong to no call, and a new
 //! session replaces one that the server has lost. In the modern era, aborting an exchange cancels
 //! its request, and a request fails if its exchange is cut off.
+//!
+//! With [`HttpConfig::sse_fallback`], a server of the older transport HTTP+SSE is served as well:
+//! see [`legacy_sse`](super::legacy_sse).
 
 mod action;
 mod backoff;
 mod call_queue;
 mod cleanup;
 mod config;
+mod credentials;
+mod dpop;
+mod error_body;
 mod event;
 mod event_stream;
+mod exchange;
 mod exchanges;
 mod header_refresh;
 mod legacy_session;
 mod outbound_post;
+mod parking;
 mod probe_retry;
 mod rejected_calls;
 mod reply;
 mod response_head;
 mod send;
+mod sse_fallback;
+mod sse_transport;
 mod stream_events;
 mod tool_cache;
 
@@ -33,16 +43,20 @@ use core::ops::{Deref, DerefMut};
 
 pub use action::{Action, ExchangeFailure, ExchangeId, HttpMethod, HttpRequest};
 pub use config::HttpConfig;
-pub use event::{Challenge, HttpEvent};
+pub use credentials::{Credentials, Generation};
+pub use event::{Challenge, HttpEvent, ParkedRequest};
 
 use self::backoff::Backoff;
 use self::call_queue::CallQueue;
+use self::credentials::CurrentCredentials;
 use self::exchanges::Exchanges;
 use self::header_refresh::HeaderRefresh;
 use self::legacy_session::LegacySession;
 use self::outbound_post::SendGate;
+use self::sse_transport::SseTransport;
 use self::tool_cache::ToolCache;
 use crate::client::{self, Client};
+use crate::extension::Extensions;
 use crate::http::Headers;
 use crate::message_endpoint::MessageEndpoint;
 use crate::time::Instant;
@@ -61,6 +75,9 @@ use crate::time::Instant;
 /// - makes no further reports about an exchange after [`Action::Abort`];
 /// - calls [`handle_timeout`](Self::handle_timeout) at the time that
 ///   [`poll_timeout`](Self::poll_timeout) returns.
+///
+/// With [`HttpConfig::parks`], the driver also answers each [`HttpEvent::Parked`] with
+/// [`authorize`](Self::authorize), [`deny`](Self::deny) or [`deny_request`](Self::deny_request).
 ///
 /// Reports about a finished exchange are ignored. At most about
 /// [`concurrent_calls_max`](HttpConfig::concurrent_calls_max) plus
@@ -97,11 +114,14 @@ use crate::time::Instant;
 #[derive(Debug)]
 pub struct HttpClient {
     client: Client,
+    extensions: Extensions,
     config: HttpConfig,
     backoff: Backoff,
     exchanges: Exchanges,
     events: VecDeque<HttpEvent>,
+    authorization: CurrentCredentials,
     legacy: LegacySession,
+    sse: SseTransport,
     gate: SendGate,
     queue: CallQueue,
     /// The wire ids of requests that ended before they were sent.
@@ -131,12 +151,15 @@ impl HttpClient {
     pub fn new(mut client: Client, config: HttpConfig) -> Self {
         client.use_exchanges();
         Self {
+            extensions: client.extensions().clone(),
             client,
             backoff: Backoff::new(&config),
             config,
             exchanges: Exchanges::default(),
             events: VecDeque::new(),
+            authorization: CurrentCredentials::default(),
             legacy: LegacySession::default(),
+            sse: SseTransport::default(),
             gate: SendGate::Open,
             queue: CallQueue::default(),
             unsent: BTreeSet::new(),
@@ -237,8 +260,11 @@ impl HttpClient {
         if self.close_state == CloseState::Reported {
             return None;
         }
-        let event =
-            self.events.pop_front().or_else(|| self.client.poll_event().map(HttpEvent::Client));
+        let event = self
+            .events
+            .pop_front()
+            .or_else(|| self.exchanges.next_unreported().map(HttpEvent::Parked))
+            .or_else(|| self.client.poll_event().map(HttpEvent::Client));
         if matches!(event, Some(HttpEvent::Client(client::Event::Closed(_)))) {
             self.settle();
             self.close_state = CloseState::Reported;
@@ -251,7 +277,7 @@ impl HttpClient {
     /// While this is false, leave the body unread, so that backpressure reaches the server.
     #[must_use]
     pub fn wants_input(&self, exchange: ExchangeId) -> bool {
-        let exchange = self.exchanges.get(exchange).filter(|exchange| !exchange.is_waiting());
+        let exchange = self.exchanges.get(exchange).filter(|exchange| !exchange.is_unsent());
         // An ignored body is always read, so that its connection can be reused.
         exchange.is_some_and(|exchange| exchange.is_ignored() || self.client.wants_input())
     }

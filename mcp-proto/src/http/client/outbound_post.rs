@@ -6,13 +6,14 @@ use alloc::vec::Vec;
 
 use bytes::Bytes;
 
-use super::action::ExchangeId;
+use super::action::{ExchangeId, HttpRequest};
 use super::tool_cache::ToolCache;
+use crate::extension::Extensions;
 use crate::http::param_headers::standard_of;
 use crate::json::{Frame, find, unescape};
 use crate::method::{Method, MethodId};
-use crate::revision::Revision;
-use crate::vocabulary::{Outgoing, OutgoingKind};
+use crate::revision::{Revision, named_by};
+use crate::vocabulary::{CallId, Outgoing, OutgoingKind};
 
 /// The headers of a request.
 pub(super) type Headers = Vec<(Cow<'static, str>, String)>;
@@ -33,26 +34,43 @@ pub(super) enum SendGate {
     /// No condition.
     #[default]
     Open,
-    /// The held message waits until fewer one-way messages are in flight.
-    OneWayLimit(OutboundPost),
+    /// The held message is the next one. If it is a one-way message, it waits until fewer of them
+    /// are in flight.
+    Held(OutboundPost),
     /// The response to `notifications/initialized`, sent in this exchange, has arrived.
     // LIF-19: no request overtakes `notifications/initialized`.
     Initialized(ExchangeId),
 }
 
 impl OutboundPost {
-    pub(super) fn of(outgoing: Outgoing<'_>, tools: &ToolCache, is_legacy: bool) -> Self {
+    pub(super) fn of(
+        outgoing: Outgoing<'_>,
+        tools: &ToolCache,
+        extensions: &Extensions,
+        is_legacy: bool,
+    ) -> Self {
         let mirrored = match &outgoing.kind {
             OutgoingKind::Request { method, .. } | OutgoingKind::Notification(method) => {
-                mirror_headers(tools, method, &outgoing, is_legacy)
+                mirror_headers(tools, extensions, method, &outgoing, is_legacy)
             }
             OutgoingKind::Cancel { .. } => {
-                mirror_headers(tools, &MethodId::Cancelled.into(), &outgoing, is_legacy)
+                mirror_headers(tools, extensions, &MethodId::Cancelled.into(), &outgoing, is_legacy)
             }
             _ => Headers::new(),
         };
         let Outgoing { kind, revision, body, .. } = outgoing;
         Self { kind, revision, mirrored, body: Bytes::copy_from_slice(body) }
+    }
+
+    /// Restores the request `initialize` with the wire id `wire` from what was sent.
+    pub(super) fn initialize(wire: u64, revision: Revision, sent: HttpRequest) -> Self {
+        let mirrored = sent.headers.into_iter().filter(|(name, _)| name.starts_with("Mcp-"));
+        let kind = OutgoingKind::Request {
+            id: wire,
+            call: CallId(wire),
+            method: MethodId::Initialize.into(),
+        };
+        Self { kind, revision, mirrored: mirrored.collect(), body: sent.body }
     }
 
     /// Returns whether the message is `notifications/initialized`.
@@ -67,13 +85,16 @@ impl OutboundPost {
 // HTTP-44: standard headers. HTTP-47: headers of annotated arguments.
 fn mirror_headers(
     tools: &ToolCache,
+    extensions: &Extensions,
     method: &Method,
     outgoing: &Outgoing<'_>,
     is_legacy: bool,
 ) -> Headers {
     let params = outgoing.params();
     let mut fields = Headers::new();
-    let (method_value, name) = standard_of(method, params);
+    // HTTP-44: extensions name the member for their own methods.
+    let named_by = named_by(method).or_else(|| extensions.named_by(method));
+    let (method_value, name) = standard_of(method, params, named_by);
     fields.push(("Mcp-Method".into(), method_value.into_owned()));
     fields.extend(name.map(|name| ("Mcp-Name".into(), name)));
     if method.id() == Some(MethodId::CallTool) && !is_legacy {

@@ -7,7 +7,7 @@
 // HTTP-51: refresh and retry once.
 
 use super::HttpClient;
-use super::exchanges::{CallInfo, CallKind};
+use super::exchange::{CallInfo, CallKind};
 use crate::error::code;
 use crate::message_endpoint::MessageEndpoint;
 use crate::rpc::ErrorObject;

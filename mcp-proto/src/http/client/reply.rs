@@ -7,16 +7,14 @@ use bytes::Bytes;
 
 use super::HttpClient;
 use super::action::{ExchangeFailure, ExchangeId};
-use super::event::{HttpEvent, challenges};
 use super::event_stream::EventStream;
-use super::exchanges::{CallInfo, CallKind, Exchange, ExchangeState, Purpose};
+use super::exchange::{CallInfo, CallKind, Exchange, ExchangeState, Purpose};
 use super::response_head::{is_redirect, is_unavailable, refusal, retry_after};
-use crate::error::code;
 use crate::http::Headers;
 use crate::http::header::{is_media_type, visible};
 use crate::json::find;
 use crate::message_endpoint::MessageEndpoint;
-use crate::rpc::{self, DecodedMessage, IncomingMessage, Malformed, Message};
+use crate::rpc::{self, DecodedMessage, IncomingMessage, Message};
 use crate::time::Instant;
 use crate::vocabulary::{CallError, StreamId};
 
@@ -25,9 +23,6 @@ const SESSION_ID_BYTES_MAX: usize = 1024;
 
 /// The maximum length of an error body in bytes.
 const ERROR_BODY_BYTES_MAX: usize = 256 * 1024;
-
-/// The maximum number of challenges that wait to be polled; the oldest are dropped first.
-const CHALLENGED_MAX: usize = 64;
 
 /// The maximum length in characters of the explanation of a status.
 const REASON_CHARS_MAX: usize = 256;
@@ -52,27 +47,24 @@ impl HttpClient {
         }
         let (purpose, in_session) = (exchange.purpose, exchange.in_session);
         let is_success = status < 300;
+        if self.authorization.is_dpop() && self.on_dpop_nonce(now, id, status, fields) {
+            return;
+        }
         if purpose == Purpose::EndSession {
             // HTTP-35: the server may reject the DELETE; the outcome does not matter.
             return self.exchanges.ignore(id, now);
         }
-        self.on_session_id(now, purpose, is_success, fields);
+        if !self.sse.is_used() {
+            self.on_session_id(now, purpose, is_success, fields);
+        }
         let was_open = exchange_was_open(self.exchanges.get(id));
         // HTTP-34, T-70: 404 means that the session is lost. HTTP-24: to a GET that never opened a
         // stream, it means that the server has no such stream.
         if status == 404 && in_session && (purpose != Purpose::Listen || was_open) {
             return self.on_session_lost(now);
         }
-        if matches!(status, 401 | 403) {
-            let call = purpose.call_info().and_then(|call| self.client.call_of(call.wire));
-            if self.events.len() == CHALLENGED_MAX {
-                self.events.pop_front();
-            }
-            self.events.push_back(HttpEvent::Challenged {
-                call,
-                status,
-                challenges: challenges(fields),
-            });
+        if self.on_authorization_status(now, id, status, fields) {
+            return;
         }
         if is_unavailable(status) && self.repeat_probe(now, id, retry_after(fields)) {
             // The rest of the response is of no use.
@@ -80,6 +72,8 @@ impl HttpClient {
         }
         match purpose {
             Purpose::Call(call) if call.is_resumed => self.on_stream_head(now, id, status, fields),
+            // The response arrives on the stream.
+            Purpose::Call(call) if is_success && call.over_sse => self.exchanges.discard(id, now),
             Purpose::Call(call) if is_success => {
                 self.on_response_head(now, id, call, status, fields);
             }
@@ -94,6 +88,7 @@ impl HttpClient {
                 self.set_state(id, ExchangeState::ErrorBody { status, body: Vec::new() });
             }
             Purpose::Listen => self.on_stream_head(now, id, status, fields),
+            Purpose::SseStream => self.on_sse_head(now, id, status, fields),
             Purpose::OneWay => {
                 if !is_success {
                     let why = refusal(status, fields);
@@ -173,7 +168,11 @@ impl HttpClient {
         let call = exchange.call_info();
         let (body, bytes_max, status) = match &mut exchange.state {
             ExchangeState::Events => return self.on_event_bytes(now, id, bytes),
-            ExchangeState::Waiting | ExchangeState::Sent | ExchangeState::Ignored => return,
+            ExchangeState::Waiting
+            | ExchangeState::Parked(_)
+            | ExchangeState::Released
+            | ExchangeState::Sent
+            | ExchangeState::Ignored => return,
             ExchangeState::Json(body) => (body, message_bytes_max, None),
             ExchangeState::ErrorBody { status, body } => {
                 (body, message_bytes_max.min(ERROR_BODY_BYTES_MAX), Some(*status))
@@ -183,21 +182,21 @@ impl HttpClient {
             body.extend_from_slice(bytes);
             return;
         }
-        let why = match status {
-            Some(status) => CallError::Http { status, reason: None },
-            None => too_long(bytes_max),
-        };
+        let kept = self.exchanges.take_kept(id);
         self.exchanges.abort(id);
-        if let Some(call) = call {
-            self.client.handle_unanswered(now, call.wire, why);
+        match (call, status) {
+            (Some(call), Some(status)) => self.on_unread_error(now, call, status, kept),
+            (Some(call), None) => {
+                self.client.handle_unanswered(now, call.wire, too_long(bytes_max));
+            }
+            (None, _) => {}
         }
     }
 
     /// Handles the end of a complete response.
     pub(super) fn on_end(&mut self, now: Instant, id: ExchangeId) {
         let now = self.client.now().max(now);
-        let Some(exchange) = self.exchanges.get(id).filter(|exchange| !exchange.is_waiting())
-        else {
+        let Some(exchange) = self.exchanges.get(id).filter(|exchange| !exchange.is_unsent()) else {
             return;
         };
         if matches!(exchange.state, ExchangeState::Events) {
@@ -217,9 +216,11 @@ impl HttpClient {
                 }
             }
             ExchangeState::ErrorBody { status, body } => {
-                self.on_error_body(now, call, status, Bytes::from(body));
+                self.on_error_body(now, call, status, Bytes::from(body), exchange.kept);
             }
             ExchangeState::Waiting
+            | ExchangeState::Parked(_)
+            | ExchangeState::Released
             | ExchangeState::Sent
             | ExchangeState::Events
             | ExchangeState::Ignored => {}
@@ -229,13 +230,11 @@ impl HttpClient {
     /// Handles an exchange that failed before its response was complete.
     pub(super) fn on_failure(&mut self, now: Instant, id: ExchangeId, reason: ExchangeFailure) {
         let now = self.client.now().max(now);
-        let Some(exchange) = self.exchanges.get(id).filter(|exchange| !exchange.is_waiting())
-        else {
+        let Some(exchange) = self.exchanges.get(id).filter(|exchange| !exchange.is_unsent()) else {
             return;
         };
-        let is_get = exchange.purpose == Purpose::Listen
-            || exchange.call_info().is_some_and(|it| it.is_resumed);
-        if matches!(exchange.state, ExchangeState::Events) || is_get && !exchange.is_ignored() {
+        let is_get = exchange.is_get() && !exchange.is_ignored();
+        if matches!(exchange.state, ExchangeState::Events) || is_get {
             return self.on_stream_end(now, id, true, None);
         }
         let is_cut = reason == ExchangeFailure::Cut && !exchange.is_ignored();
@@ -246,35 +245,16 @@ impl HttpClient {
         self.open_gate(id);
         let why = match (exchange.state, reason) {
             (ExchangeState::ErrorBody { status, .. }, _) => {
-                CallError::Http { status, reason: None }
+                if let Purpose::Call(call) = exchange.purpose {
+                    self.on_unread_error(now, call, status, exchange.kept);
+                }
+                return;
             }
             (ExchangeState::Sent, ExchangeFailure::Unreached) => CallError::Unsent,
             _ => CallError::Lost,
         };
         if let Purpose::Call(call) = exchange.purpose {
             self.client.handle_unanswered(now, call.wire, why);
-        }
-    }
-
-    /// Handles the complete body of an error status, which may be a JSON-RPC error.
-    // HTTP-61, LIF-30, T-73: a JSON-RPC error takes precedence over the status.
-    fn on_error_body(&mut self, now: Instant, call: CallInfo, status: u16, body: Bytes) {
-        let body = IncomingMessage::Owned(body);
-        let decoded = DecodedMessage::parse(&body, self.client.limits());
-        let refutes_era = refutes_era(call, status, &decoded.message);
-        match &decoded.message {
-            Ok(Message::Response { outcome: Err(_), .. } | Message::OrphanError(_)) => {
-                self.on_decoded(now, call, decoded, true);
-            }
-            _ => {
-                let why = CallError::Http { status, reason: None };
-                self.client.handle_unanswered(now, call.wire, why);
-            }
-        }
-        if refutes_era && call.is_legacy {
-            self.on_session_refuted(now);
-        } else if refutes_era {
-            self.client.handle_era_refuted(now);
         }
     }
 
@@ -292,7 +272,7 @@ impl HttpClient {
         self.on_decoded(now, call, decoded, is_whole_body);
     }
 
-    fn on_decoded(
+    pub(super) fn on_decoded(
         &mut self,
         now: Instant,
         call: CallInfo,
@@ -369,26 +349,6 @@ impl HttpClient {
         self.exchanges.discard(id, now);
         self.client.handle_unanswered(now, wire, why);
     }
-}
-
-/// Returns whether the body of an error status shows that the server is not of the era of the call.
-// LIF-30, LIF-31: the marks of a modern server, and of one that does not know modern requests.
-fn refutes_era(call: CallInfo, status: u16, body: &Result<Message<'_>, Malformed>) -> bool {
-    let is_probe_or_handshake = matches!(call.kind, CallKind::Discover | CallKind::Initialize);
-    if is_probe_or_handshake || !matches!(status, 400 | 404 | 405) {
-        return false;
-    }
-    let (error, names_call) = match body {
-        Ok(Message::Response { id, outcome }) => {
-            (outcome.as_ref().err(), id.as_u64() == Some(call.wire))
-        }
-        Ok(Message::OrphanError(error)) => (Some(error), false),
-        _ => (None, false),
-    };
-    let code = error.map(|error| error.code);
-    let is_modern =
-        matches!(code, Some(code::HEADER_MISMATCH | code::UNSUPPORTED_PROTOCOL_VERSION));
-    if call.is_legacy { is_modern } else { !is_modern && !names_call }
 }
 
 pub(super) fn too_long(bytes_max: usize) -> CallError {

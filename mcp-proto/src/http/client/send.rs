@@ -5,9 +5,8 @@ use alloc::string::String;
 use bytes::Bytes;
 
 use super::action::{Action, ExchangeId, HttpMethod, HttpRequest};
-use super::exchanges::{
-    CallInfo, CallKind, Exchange, ExchangeState, ProbeRequest, Purpose, QueuedAction,
-};
+use super::exchange::{CallInfo, CallKind, Exchange, ExchangeState, KeptRequest, Purpose};
+use super::exchanges::QueuedAction;
 use super::outbound_post::{Headers, OutboundPost, SendGate};
 use super::{CloseState, HttpClient};
 use crate::message_endpoint::MessageEndpoint;
@@ -27,10 +26,20 @@ impl HttpClient {
                 // The exchange may have ended in the meantime.
                 QueuedAction::Start(exchange) => {
                     if let Some(send) = self.start(exchange) {
-                        return Some(Action::Send(send));
+                        return Some(self.send_authorized(send));
                     }
                 }
             }
+        }
+        while self.has_room_in_flight()
+            && let Some(exchange) = self.exchanges.next_released()
+        {
+            if let Some(send) = self.start(exchange) {
+                return Some(self.send_authorized(send));
+            }
+        }
+        if self.sse.is_opening() {
+            return None;
         }
         loop {
             let message = match core::mem::take(&mut self.gate) {
@@ -38,20 +47,23 @@ impl HttpClient {
                     self.gate = SendGate::Initialized(exchange);
                     return None;
                 }
-                SendGate::OneWayLimit(message) => message,
+                SendGate::Held(message) => message,
                 SendGate::Open => match self.next_message() {
                     Some(message) if self.must_wait(&message) => {
                         self.queue.push(message);
                         continue;
                     }
                     Some(message) => message,
-                    None => return self.end_session().map(Action::Send),
+                    None => {
+                        let send = self.end_session()?;
+                        return Some(self.send_authorized(send));
+                    }
                 },
             };
             if let Some(send) = self.post(message) {
-                return Some(Action::Send(send));
+                return Some(self.send_authorized(send));
             }
-            if matches!(self.gate, SendGate::OneWayLimit(_)) {
+            if matches!(self.gate, SendGate::Held(_)) {
                 return None;
             }
         }
@@ -67,11 +79,20 @@ impl HttpClient {
         let is_legacy = self.is_legacy();
         self.client
             .poll_outgoing()
-            .map(|outgoing| OutboundPost::of(outgoing, &self.tools, is_legacy))
+            .map(|outgoing| OutboundPost::of(outgoing, &self.tools, &self.extensions, is_legacy))
+    }
+
+    fn has_room_in_flight(&self) -> bool {
+        self.exchanges.calls() < self.config.concurrent_calls_max.max(1)
     }
 
     fn has_room_for_call(&self) -> bool {
-        self.exchanges.calls() < self.config.concurrent_calls_max.max(1)
+        self.has_room_in_flight() && !(self.keeps_requests() && self.exchanges.keeps_enough())
+    }
+
+    /// Returns whether requests are kept because the server may reject them for their credentials.
+    fn keeps_requests(&self) -> bool {
+        self.config.parks || self.authorization.is_dpop()
     }
 
     /// Returns whether the message is a call that waits until fewer calls are in flight.
@@ -101,7 +122,7 @@ impl HttpClient {
             _ => Purpose::OneWay,
         };
         if purpose == Purpose::OneWay && self.exchanges.one_way() >= ONE_WAY_MAX {
-            self.gate = SendGate::OneWayLimit(message);
+            self.gate = SendGate::Held(message);
             return None;
         }
         let is_initialized = message.is_initialized();
@@ -113,22 +134,42 @@ impl HttpClient {
         fields.push(("Content-Type".into(), "application/json".into()));
         let in_session = !is_first && self.session_fields(&mut fields, revision);
         fields.extend(mirrored);
+        self.sse.is_asked |= purpose.call_info().is_some() && !is_first;
         let exchange =
             self.exchanges.insert(Exchange::new(purpose, ExchangeState::Sent, in_session));
-        if purpose == Purpose::OneWay {
-            let timeout = self.client.limits().handshake_timeout;
-            self.exchanges.set_due(exchange, Some(self.now() + timeout));
-        }
+        self.start_timer(exchange, purpose);
         if is_initialized {
             self.gate = SendGate::Initialized(exchange);
         }
-        let request = HttpRequest { exchange, method: HttpMethod::Post, headers: fields, body };
-        if let Some(open) =
-            self.exchanges.get_mut(exchange).filter(|_| kind == Some(CallKind::Discover))
-        {
-            open.probe = Some(ProbeRequest { request: request.clone(), repetitions: 0 }.into());
+        let request = HttpRequest {
+            exchange,
+            method: HttpMethod::Post,
+            target: self.sse.target().cloned(),
+            headers: fields,
+            authorization: None,
+            dpop_nonce: None,
+            body,
+        };
+        let may_repeat = self.keeps_requests() && !self.exchanges.keeps_enough();
+        let may_fall_back = is_first && self.may_fall_back();
+        if may_repeat || kind == Some(CallKind::Discover) || may_fall_back {
+            let kept = KeptRequest { request: request.clone(), repetitions: 0 };
+            self.exchanges.keep(exchange, kept);
         }
         Some(request)
+    }
+
+    /// Starts the timer of an exchange whose response no call waits for.
+    fn start_timer(&mut self, exchange: ExchangeId, purpose: Purpose) {
+        let limits = self.client.limits();
+        let timeout = match purpose {
+            Purpose::OneWay => limits.handshake_timeout,
+            Purpose::EndSession => limits.exit_timeout,
+            // The first event must arrive in time.
+            Purpose::SseStream => limits.probe_timeout,
+            Purpose::Call(_) | Purpose::Listen => return,
+        };
+        self.exchanges.set_due(exchange, Some(self.now() + timeout));
     }
 
     fn call_info(&self, wire: u64, method: Option<MethodId>) -> CallInfo {
@@ -142,7 +183,7 @@ impl HttpClient {
             Some(MethodId::Listen) => CallKind::Subscription,
             _ => CallKind::Other,
         };
-        CallInfo { wire, kind, is_legacy, is_resumed: false }
+        CallInfo { wire, kind, is_legacy, is_resumed: false, over_sse: self.sse.is_used() }
     }
 
     pub(super) fn is_legacy(&self) -> bool {
@@ -150,7 +191,7 @@ impl HttpClient {
     }
 
     /// Adds the headers for the version and the session to a message of `revision`. Returns whether
-    /// the session id is included.
+    /// the request names the session.
     // HTTP-31: session id. HTTP-36: legacy version header. HTTP-39: modern version header.
     fn session_fields(&self, fields: &mut Headers, revision: Revision) -> bool {
         let is_agreed = self.client.peer().is_some();
@@ -162,15 +203,18 @@ impl HttpClient {
         }
         let id = self.legacy.id().filter(|_| is_legacy);
         fields.extend(id.map(|id| ("Mcp-Session-Id".into(), String::from(id))));
-        id.is_some()
+        // Over HTTP+SSE, the message endpoint contains the id.
+        id.is_some() || self.sse.target().is_some()
     }
 
     /// Creates the request of a waiting exchange.
     fn start(&mut self, id: ExchangeId) -> Option<HttpRequest> {
-        let exchange = self.exchanges.get_mut(id).filter(|exchange| exchange.is_waiting())?;
-        let Some(probe) = &exchange.probe else { return self.get(id) };
-        let request = HttpRequest { exchange: id, ..probe.request.clone() };
-        exchange.state = ExchangeState::Sent;
+        let exchange = self.exchanges.get(id).filter(|exchange| exchange.may_start())?;
+        let Some(kept) = &exchange.kept else { return self.get(id) };
+        let request = HttpRequest { exchange: id, ..kept.request.clone() };
+        let purpose = exchange.purpose;
+        self.exchanges.on_started(id);
+        self.start_timer(id, purpose);
         Some(request)
     }
 
@@ -180,15 +224,20 @@ impl HttpClient {
         let mut fields = Headers::new();
         fields.push(("Accept".into(), "text/event-stream".into()));
         let in_session = self.session_fields(&mut fields, self.client.revision());
-        let exchange = self.exchanges.get_mut(id).filter(|exchange| exchange.is_waiting())?;
+        let exchange = self.exchanges.get_mut(id).filter(|exchange| exchange.may_start())?;
         let after = exchange.stream.as_ref().and_then(|stream| stream.resume_after());
         fields.extend(after.map(|after| ("Last-Event-ID".into(), String::from(after))));
-        exchange.state = ExchangeState::Sent;
         exchange.in_session = in_session;
+        let purpose = exchange.purpose;
+        self.exchanges.on_started(id);
+        self.start_timer(id, purpose);
         Some(HttpRequest {
             exchange: id,
             method: HttpMethod::Get,
+            target: None,
             headers: fields,
+            authorization: None,
+            dpop_nonce: None,
             body: Bytes::new(),
         })
     }
@@ -212,13 +261,20 @@ impl HttpClient {
             ExchangeState::Sent,
             in_session,
         ));
-        let timeout = self.client.limits().exit_timeout;
-        self.exchanges.set_due(exchange, Some(self.now() + timeout));
-        Some(HttpRequest {
+        self.start_timer(exchange, Purpose::EndSession);
+        let request = HttpRequest {
             exchange,
             method: HttpMethod::Delete,
+            target: None,
             headers: fields,
+            authorization: None,
+            dpop_nonce: None,
             body: Bytes::new(),
-        })
+        };
+        if self.authorization.is_dpop() {
+            let kept = KeptRequest { request: request.clone(), repetitions: 0 };
+            self.exchanges.keep(exchange, kept);
+        }
+        Some(request)
     }
 }

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use super::HttpClient;
 use super::action::ExchangeId;
 use super::event_stream::EventStream;
-use super::exchanges::{CallInfo, CallKind, Exchange, ExchangeState, Purpose};
+use super::exchange::{CallInfo, CallKind, Exchange, ExchangeState, Purpose};
 use super::reply::{EVENTS, exchange_was_open, too_long};
 use super::response_head::{is_transient, refusal, retry_after};
 use crate::http::Headers;
@@ -87,6 +87,10 @@ impl HttpClient {
     /// Handles bytes of an event stream.
     // SSE-09, SSE-12: only non-empty `message` events matter. SSE-23: limits. SSE-25: redelivery.
     pub(super) fn on_event_bytes(&mut self, now: Instant, id: ExchangeId, mut input: &[u8]) {
+        let is_sse = |exchange: &Exchange| exchange.purpose == Purpose::SseStream;
+        if self.exchanges.get(id).is_some_and(is_sse) {
+            return self.on_sse_bytes(now, id, input);
+        }
         let taken = self.exchanges.get_mut(id).and_then(|exchange| {
             let stream = exchange.stream.take()?;
             Some((exchange.purpose, stream))
@@ -102,7 +106,10 @@ impl HttpClient {
                         self.exchanges.abort(id);
                         return self.client.handle_unanswered(now, call.wire, why);
                     }
-                    Purpose::EndSession | Purpose::Listen | Purpose::OneWay => {
+                    Purpose::EndSession
+                    | Purpose::Listen
+                    | Purpose::OneWay
+                    | Purpose::SseStream => {
                         self.client.handle_violation(now, StreamId::ONLY, ViolationKind::TooLong);
                         continue;
                     }
@@ -165,6 +172,9 @@ impl HttpClient {
             return;
         }
         let Some(exchange) = self.exchanges.remove(id) else { return };
+        if exchange.purpose == Purpose::SseStream {
+            return self.on_sse_end(now, exchange, retry_after);
+        }
         let Exchange { purpose, stream, .. } = exchange;
         let mut stream = stream.unwrap_or_else(|| EventStream::new(self.client.limits()).into());
         let end = stream.on_end(retry_after);
@@ -182,7 +192,7 @@ impl HttpClient {
                 Purpose::Call(CallInfo { is_resumed: true, ..call })
             }
             Purpose::Listen => Purpose::Listen,
-            Purpose::EndSession | Purpose::OneWay => return,
+            Purpose::EndSession | Purpose::OneWay | Purpose::SseStream => return,
         };
         let delay = self.backoff.delay(end);
         let mut next = Exchange::new(purpose, ExchangeState::Waiting, false);
@@ -200,7 +210,8 @@ impl HttpClient {
     /// Opens the stream for messages that belong to no call, in a legacy session.
     // HTTP-22: the client may issue a GET.
     pub(super) fn open_stream(&mut self) {
-        if self.config.has_stream && self.is_legacy() && !self.client.is_closed() {
+        let is_offered = self.config.has_stream && !self.sse.is_used();
+        if is_offered && self.is_legacy() && !self.client.is_closed() {
             let id = self.exchanges.insert(Exchange::new(
                 Purpose::Listen,
                 ExchangeState::Waiting,

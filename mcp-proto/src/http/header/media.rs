@@ -40,7 +40,7 @@ pub fn accepts<'a>(values: impl IntoIterator<Item = &'a [u8]>, wanted: &str) -> 
     for value in values {
         // Fast path: without quotes and parameters, a plain split finds the exact type.
         let is_plain = memchr::memchr(b'"', value).is_none();
-        if is_plain && value.split(|byte| *byte == b',').any(|range| is_exact(range, wanted)) {
+        if is_plain && split_at_commas(value).any(|range| is_exact(range, wanted)) {
             return true;
         }
         for range in split_unquoted(value, b',') {
@@ -104,6 +104,17 @@ fn is_zero_weight(parameter: &[u8]) -> bool {
         _ => false,
     };
     name.eq_ignore_ascii_case(b"q") && zero
+}
+
+/// Splits at commas, also inside a quoted string.
+fn split_at_commas(value: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = Some(value);
+    core::iter::from_fn(move || {
+        let value = rest?;
+        let comma = memchr::memchr(b',', value);
+        rest = comma.and_then(|comma| value.get(comma + 1..));
+        value.get(..comma.unwrap_or(value.len()))
+    })
 }
 
 /// Splits at a separator, except inside a quoted string.

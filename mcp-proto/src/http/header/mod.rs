@@ -52,7 +52,7 @@ const SAFE_INTEGER_MAX: u64 = (1 << 53) - 1;
 #[must_use]
 pub fn text(value: &[u8]) -> Option<&str> {
     let value = trim(value);
-    let plain = value.iter().all(|byte| matches!(byte, b'\t' | b' '..=b'~'));
+    let plain = is_each(value, |byte| matches!(byte, b'\t' | b' '..=b'~'));
     core::str::from_utf8(value).ok().filter(|_| plain)
 }
 
@@ -72,8 +72,9 @@ pub fn text(value: &[u8]) -> Option<&str> {
 #[must_use]
 pub fn visible(value: &[u8], bytes_max: usize) -> Option<&str> {
     let value = trim(value);
-    let visible =
-        !value.is_empty() && value.len() <= bytes_max && value.iter().all(u8::is_ascii_graphic);
+    let visible = !value.is_empty()
+        && value.len() <= bytes_max
+        && is_each(value, |byte| byte.is_ascii_graphic());
     core::str::from_utf8(value).ok().filter(|_| visible)
 }
 
@@ -213,6 +214,13 @@ fn trim(value: &[u8]) -> &[u8] {
     let start = value.iter().position(|byte| !blank(byte)).unwrap_or(value.len());
     let end = value.iter().rposition(|byte| !blank(byte)).map_or(start, |last| last + 1);
     value.get(start..end).unwrap_or_default()
+}
+
+/// Returns whether all bytes are allowed.
+///
+/// Tests each byte, without an early end: the compiler then tests many at once.
+pub(super) fn is_each(value: &[u8], is_allowed: impl Fn(u8) -> bool) -> bool {
+    value.iter().fold(true, |all, byte| all & is_allowed(*byte))
 }
 
 fn is_token_byte(byte: u8) -> bool {

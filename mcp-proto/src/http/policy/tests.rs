@@ -91,6 +91,8 @@ fn a_policy_adopts_the_configuration_of_its_server() {
     );
     assert_eq!(policy.body_bytes_max(), 9);
     assert!(policy.supports(Revision::V2025_06_18) && !policy.supports(Revision::V2025_03_26));
-    assert!(policy.serves("x/y") && !policy.serves("x/z"));
+    assert!(
+        policy.serves("x/y", Revision::V2026_07_28) && !policy.serves("x/z", Revision::V2026_07_28)
+    );
     assert!(policy.offers_sessions() && !policy.revisions(&revisions[..1]).offers_sessions());
 }

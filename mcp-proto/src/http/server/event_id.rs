@@ -1,7 +1,9 @@
 //! Event ids: each encodes its session, its stream, and the message number in the stream.
 //!
-//! Ids are therefore unique within a session. An id of another session is rejected, unless the
-//! hashes of both session ids are equal.
+//! The id of an event without a message has the number of the message before, and also ends with
+//! the number of its exchange; each exchange sends at most one such event. Ids are therefore unique
+//! within a session.
+//! An id of another session is rejected, unless the hashes of both session ids are equal.
 // SSE-14: ids are unique per session. SSE-15: they identify the stream.
 
 use alloc::format;
@@ -36,12 +38,22 @@ pub(super) fn event_id(tag: u32, stream: StreamId, number: u64) -> String {
     String::from_utf8(id).unwrap_or_default()
 }
 
-/// Parses the id of an event of a session.
+/// Returns the id of an event without a message, with which an exchange begins.
+pub(super) fn priming_id(tag: u32, stream: StreamId, number: u64, exchange: u64) -> String {
+    format!("{}-{}", event_id(tag, stream, number), exchange)
+}
+
+/// Parses the id of an event of a session. Returns its stream, and the number of its message or of
+/// the message before.
 pub(super) fn read_event_id(tag: u32, id: &str) -> Option<(StreamId, u64)> {
     let id = id.strip_prefix(&*format!("{tag:x}-"))?;
-    let (stream, number) = id.split_once('-')?;
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    if !digits(stream) || !digits(number) {
+    let mut parts = id.split('-');
+    let (stream, number) = (parts.next()?, parts.next()?);
+    let exchange = parts.next();
+    if ![Some(stream), Some(number), exchange].into_iter().flatten().all(digits)
+        || parts.next().is_some()
+    {
         return None;
     }
     let number = number.parse().ok().filter(|number| *number < u64::MAX)?;
@@ -58,9 +70,22 @@ mod tests {
         let id = event_id(0xa1, StreamId(7), 12);
         assert_eq!((&*id, read_event_id(0xa1, &id)), ("a1-7-12", Some((StreamId(7), 12))));
         assert_eq!(read_event_id(0xa, &id), None, "an id of another session");
-        for id in
-            ["", "-", "1", "1-", "-1", "+1-2", "1-+2", "a-1", "1-2-3", "1-18446744073709551615"]
-        {
+        let id = priming_id(0xa1, StreamId(7), 12, 3);
+        assert_eq!((&*id, read_event_id(0xa1, &id)), ("a1-7-12-3", Some((StreamId(7), 12))));
+        for id in [
+            "",
+            "-",
+            "1",
+            "1-",
+            "-1",
+            "+1-2",
+            "1-+2",
+            "a-1",
+            "1-2-",
+            "1-2-a",
+            "1-2-3-4",
+            "1-18446744073709551615",
+        ] {
             assert_eq!(read_event_id(0xa1, &format!("a1-{id}")), None, "{id}");
             assert_eq!(read_event_id(0xa1, id), None, "{id}");
         }

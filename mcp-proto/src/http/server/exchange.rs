@@ -24,6 +24,7 @@
 //! | Streaming(e) | Streaming(e)        | Streaming(Cut) | (head was polled)        | over        |
 
 use alloc::vec::Vec;
+use core::num::NonZeroU64;
 
 use crate::collections::SmallMap;
 use crate::time::Instant;
@@ -31,7 +32,7 @@ use crate::vocabulary::StreamId;
 
 /// The id of an HTTP request and its response; never reused within a session.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub struct ServerExchangeId(pub(crate) u64);
+pub struct ServerExchangeId(pub(crate) NonZeroU64);
 
 /// The state of a response.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -58,6 +59,25 @@ pub(super) enum Ending {
     Cut,
 }
 
+/// The response that an exchange sends.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum ResponseKind {
+    /// One JSON value; an empty body if there is no message.
+    Json { is_request: bool },
+    /// An event stream.
+    Events,
+    /// No body: the stream to resume has ended without a response.
+    Empty,
+}
+
+/// The part of a message stream that its reader has yet to send.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Unread {
+    pub(super) messages: u64,
+    /// No message will follow.
+    pub(super) is_all: bool,
+}
+
 #[derive(Debug)]
 pub(super) struct Exchange {
     stream: StreamId,
@@ -70,13 +90,18 @@ pub(super) struct Exchange {
 
 impl Exchange {
     /// Creates the exchange of a POST, whose kind of response is undecided.
-    pub(super) fn posted(stream: StreamId, is_request: bool, due: Instant) -> Self {
+    fn posted(stream: StreamId, is_request: bool, due: Instant) -> Self {
         Self { stream, state: ResponseState::Undecided { is_request }, due, prefix: Vec::new() }
     }
 
     /// Creates the exchange of a GET, whose response is an event stream.
-    pub(super) fn listening(stream: StreamId, prefix: Vec<u8>, due: Instant) -> Self {
-        Self { stream, state: ResponseState::Begun(Ending::Done), due, prefix }
+    pub(super) fn listening(stream: StreamId, due: Instant) -> Self {
+        Self { stream, state: ResponseState::Begun(Ending::Done), due, prefix: Vec::new() }
+    }
+
+    /// Sets the bytes to send before any message.
+    pub(super) fn begin_with(&mut self, prefix: Vec<u8>) {
+        self.prefix = prefix;
     }
 
     /// Creates the exchange of a GET that resumes a stream which has ended without a response.
@@ -101,6 +126,28 @@ impl Exchange {
             self.state,
             ResponseState::Begun(Ending::Cut) | ResponseState::Streaming(Ending::Cut)
         )
+    }
+
+    /// Returns the response to send now, or `None` if it is undecided or its head was polled.
+    ///
+    /// `unread` is `None` if another exchange has taken over the stream; this response then begins
+    /// and ends at once. `is_closed` means that the session has ended.
+    pub(super) fn response(&self, unread: Option<Unread>, is_closed: bool) -> Option<ResponseKind> {
+        let is_request = match self.state {
+            ResponseState::Undecided { is_request } => is_request,
+            ResponseState::Begun(_) => return Some(ResponseKind::Events),
+            ResponseState::Streaming(_) => return None,
+            ResponseState::Finished => return Some(ResponseKind::Empty),
+        };
+        let Some(Unread { messages, is_all }) = unread else { return Some(ResponseKind::Events) };
+        match (messages, is_all) {
+            (0, _) if is_closed => Some(ResponseKind::Json { is_request }),
+            (0, false) => None,
+            // A cancelled request has no response. Clients expect an event stream or JSON.
+            (0, true) if is_request => Some(ResponseKind::Events),
+            (0 | 1, true) => Some(ResponseKind::Json { is_request }),
+            _ => Some(ResponseKind::Events),
+        }
     }
 
     /// Returns whether a head or a prefix is ready to be sent.
@@ -165,22 +212,30 @@ impl Exchange {
 #[derive(Debug)]
 pub(super) struct Exchanges {
     open: SmallMap<ServerExchangeId, Exchange, 1>,
-    next: u64,
+    next: NonZeroU64,
 }
 
 impl Exchanges {
     pub(super) fn new() -> Self {
-        Self { open: SmallMap::default(), next: 1 }
+        Self { open: SmallMap::default(), next: NonZeroU64::MIN }
     }
 
-    /// Returns an unused id.
-    pub(super) fn next_id(&mut self) -> ServerExchangeId {
-        self.next += 1;
-        ServerExchangeId(self.next - 1)
+    /// Opens the exchange of a POST. Returns its id and its stream, which nothing else has used.
+    pub(super) fn open_posted(
+        &mut self,
+        is_request: bool,
+        due: Instant,
+    ) -> (ServerExchangeId, StreamId) {
+        let stream = StreamId(self.next.get());
+        (self.open(Exchange::posted(stream, is_request, due)), stream)
     }
 
-    pub(super) fn insert(&mut self, id: ServerExchangeId, exchange: Exchange) {
+    /// Opens an exchange under an unused id.
+    pub(super) fn open(&mut self, exchange: Exchange) -> ServerExchangeId {
+        let id = ServerExchangeId(self.next);
+        self.next = self.next.saturating_add(1);
         self.open.insert(id, exchange);
+        id
     }
 
     pub(super) fn get(&self, id: ServerExchangeId) -> Option<&Exchange> {
@@ -234,7 +289,7 @@ mod tests {
         let (begun, cut) = (ResponseState::Begun(Ending::Done), ResponseState::Begun(Ending::Cut));
         let expected = [begun, cut, ResponseState::Streaming(Ending::Cut)];
         assert_eq!(states(Exchange::posted(StreamId(1), true, NOW)), expected);
-        assert_eq!(states(Exchange::listening(StreamId(1), Vec::new(), NOW)), expected);
+        assert_eq!(states(Exchange::listening(StreamId(1), NOW)), expected);
     }
 
     #[test]
@@ -246,5 +301,39 @@ mod tests {
         exchange.on_cut(|| b"id: 1".to_vec());
         assert!(exchange.has_prefix() && exchange.is_cut());
         assert_eq!(exchange.take_prefix(), b"id: 1");
+    }
+
+    #[test]
+    fn a_response_is_json_only_if_its_single_message_is_complete() {
+        let (json, events) =
+            (|is_request| Some(ResponseKind::Json { is_request }), Some(ResponseKind::Events));
+        for (messages, is_all, is_closed, to_request, to_other) in [
+            (0, false, false, None, None),
+            // A cancelled request; an accepted notification.
+            (0, true, false, events, json(false)),
+            // The session has ended.
+            (0, false, true, json(true), json(false)),
+            (0, true, true, json(true), json(false)),
+            (1, false, false, events, events),
+            (1, false, true, events, events),
+            (1, true, false, json(true), json(false)),
+            (1, true, true, json(true), json(false)),
+            (2, true, false, events, events),
+        ] {
+            let unread = Some(Unread { messages, is_all });
+            for (is_request, wanted) in [(true, to_request), (false, to_other)] {
+                let exchange = Exchange::posted(StreamId(1), is_request, NOW);
+                let response = exchange.response(unread, is_closed);
+                assert_eq!(response, wanted, "{unread:?} {is_closed} {is_request}");
+                assert_eq!(exchange.response(None, is_closed), events, "taken over");
+            }
+        }
+        let mut listening = Exchange::listening(StreamId(1), NOW);
+        let unread = Some(Unread { messages: 0, is_all: false });
+        assert_eq!(listening.response(unread, false), events);
+        listening.on_head(Vec::new, NOW);
+        assert_eq!(listening.response(unread, false), None, "the head was polled");
+        let finished = Exchange::finished(StreamId(1), NOW);
+        assert_eq!(finished.response(None, false), Some(ResponseKind::Empty));
     }
 }

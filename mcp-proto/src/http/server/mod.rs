@@ -27,14 +27,16 @@ pub use streams::Unresumable;
 pub use usage::ServerUsage;
 
 use self::event_id::read_event_id;
-use self::exchange::{Exchange, Exchanges, ResponseState};
+use self::exchange::{Exchange, Exchanges, ResponseKind, ResponseState};
 use self::scope::Scope;
-use self::streams::{Streams, UNSOLICITED, comment};
+use self::streams::{MessageStream, Streams, UNSOLICITED, comment};
+use super::refusal::Refusal;
 use super::reply::{BodyChunk, Reply};
+use crate::error::code;
 use crate::message_endpoint::MessageEndpoint as _;
 use crate::meta::ContextCache;
 use crate::revision::Revision;
-use crate::rpc::{DecodedMessage, IncomingMessage};
+use crate::rpc::{DecodedMessage, ErrorObject, IncomingMessage};
 use crate::server::{Event, Server};
 use crate::time::Instant;
 use crate::vocabulary::{OutgoingKind, Route, StreamId};
@@ -95,8 +97,12 @@ impl HttpServer {
     /// Several sessions can share one `settings` value.
     // HTTP-29: the id is sent with the first response. HTTP-30: it is visible ASCII.
     #[must_use]
-    pub fn legacy(server: Server, id: &str, settings: impl Into<Arc<StreamSettings>>) -> Self {
-        let mut session = Self::with_scope(server, Scope::session(id), settings.into());
+    pub fn legacy(
+        server: Server,
+        id: impl Into<Arc<str>>,
+        settings: impl Into<Arc<StreamSettings>>,
+    ) -> Self {
+        let mut session = Self::with_scope(server, Scope::session(id.into()), settings.into());
         session.streams.open(UNSOLICITED, None);
         session
     }
@@ -221,14 +227,12 @@ impl HttpServer {
         hand_over: impl FnOnce(&mut Server, Instant, StreamId),
     ) -> ServerExchangeId {
         self.now = self.now.max(now);
-        let id = self.exchanges.next_id();
-        let stream = StreamId(id.0);
-        self.streams.open(stream, Some(id));
         let delay = match self.priming_tag() {
             Some(_) => self.settings.prime_after,
-            None => self.settings.keep_alive,
+            None => self.settings.keep_alive_period(),
         };
-        self.exchanges.insert(id, Exchange::posted(stream, is_request, self.now + delay));
+        let (id, stream) = self.exchanges.open_posted(is_request, self.now + delay);
+        self.streams.open(stream, Some(id));
         hand_over(&mut self.server, self.now, stream);
         self.route();
         if !is_request {
@@ -272,17 +276,17 @@ impl HttpServer {
             None => (UNSOLICITED, None),
         };
         if last.is_some_and(|last| self.streams.is_finished_after(stream, last)) {
-            let id = self.exchanges.next_id();
-            self.exchanges
-                .insert(id, Exchange::finished(stream, self.now + self.settings.keep_alive));
-            return Ok(id);
+            let due = self.now + self.settings.keep_alive_period();
+            return Ok(self.exchanges.open(Exchange::finished(stream, due)));
         }
         self.streams.rewind(&mut self.server, stream, last)?;
-        let prefix = self.filler(stream);
-        let id = self.exchanges.next_id();
+        let due = self.now + self.settings.keep_alive_period();
+        let id = self.exchanges.open(Exchange::listening(stream, due));
         self.streams.attach(stream, id);
-        self.exchanges
-            .insert(id, Exchange::listening(stream, prefix, self.now + self.settings.keep_alive));
+        let prefix = self.filler(stream, id);
+        if let Some(exchange) = self.exchanges.get_mut(id) {
+            exchange.begin_with(prefix);
+        }
         Ok(id)
     }
 
@@ -318,12 +322,12 @@ impl HttpServer {
             let filler = match exchange.state() {
                 // A message is ready, so no filler is needed.
                 _ if self.has_next(id, exchange) => Vec::new(),
-                ResponseState::Undecided { .. } => self.filler(exchange.stream()),
+                ResponseState::Undecided { .. } => self.filler(exchange.stream(), id),
                 ResponseState::Begun(_) | ResponseState::Streaming(_) | ResponseState::Finished => {
                     comment()
                 }
             };
-            let next = self.now + self.settings.keep_alive;
+            let next = self.now + self.settings.keep_alive_period();
             if let Some(exchange) = self.exchanges.get_mut(id) {
                 exchange.on_due(filler, next);
             }
@@ -368,48 +372,46 @@ impl HttpServer {
         self.route();
         let exchange = self.exchanges.get(id)?;
         let stream = self.streams.read_by(exchange.stream(), id);
-        match (exchange.state(), stream) {
-            (ResponseState::Streaming(_), _) => return None,
-            (ResponseState::Undecided { is_request }, Some(stream)) => {
-                let is_closed = stream.is_read() && self.server.is_closed();
-                // A cancelled request has no response. Clients expect an event stream or JSON.
-                let is_unanswered = is_request && stream.is_over() && !is_closed;
-                if !is_unanswered && stream.is_one_message() || is_closed {
-                    return Some(self.finish_with_json(id, is_request));
-                }
-                if stream.is_read() && !is_unanswered {
-                    return None;
-                }
+        match exchange.response(stream.map(MessageStream::unread), self.server.is_closed())? {
+            ResponseKind::Json { is_request } => {
+                return Some(self.finish_with_json(id, is_request));
             }
-            (ResponseState::Finished, _) => {
+            ResponseKind::Empty => {
                 self.exchanges.remove(id);
                 return Some(Reply::empty(204));
             }
-            // Another exchange reads the stream: this response begins and ends at once.
-            (ResponseState::Begun(_), _) | (ResponseState::Undecided { .. }, None) => {}
+            ResponseKind::Events => {}
         }
         let priming = self.priming_tag().filter(|_| stream.is_some_and(|stream| !stream.is_over()));
         let (streams, retry) = (&self.streams, self.settings.retry);
         if let Some(exchange) = self.exchanges.get_mut(id) {
             let stream = exchange.stream();
             let priming =
-                || priming.map_or_else(Vec::new, |tag| streams.priming(stream, tag, retry));
-            exchange.on_head(priming, self.now + self.settings.keep_alive);
+                || priming.map_or_else(Vec::new, |tag| streams.priming(stream, id, tag, retry));
+            exchange.on_head(priming, self.now + self.settings.keep_alive_period());
         }
         Some(self.with_session_id(Reply::events()))
     }
 
     /// Ends an exchange with one JSON value or an empty body, and removes its stream.
     fn finish_with_json(&mut self, id: ServerExchangeId, is_request: bool) -> Reply {
-        let Some(exchange) = self.exchanges.remove(id) else { return Reply::empty(503) };
+        let Some(exchange) = self.exchanges.remove(id) else { return self.ended() };
         let head = match self.streams.take_single(&mut self.server, exchange.stream()) {
             (Some(answer), error) if is_request => Reply::json(self.scope.status(error), answer),
             (Some(answer), _) => Reply::json(400, answer),
             (None, _) if !is_request => Reply::empty(202),
             // The session has ended, so there is no response.
-            (None, _) => Reply::empty(503),
+            (None, _) => self.ended(),
         };
         self.with_session_id(head)
+    }
+
+    /// Returns the response to a request that the closed server does not answer.
+    // HTTP-10: the response to a request has a JSON body.
+    fn ended(&self) -> Reply {
+        let error = ErrorObject::new(code::INTERNAL_ERROR, "the server has closed the session");
+        let revision = self.server.peer().map(|peer| peer.revision);
+        Refusal::with_error(503, revision, None, &error).into()
     }
 
     /// Adds the session id to the first response.
@@ -440,7 +442,7 @@ impl HttpServer {
         let tag = self.scope.tag();
         let is_over = self.streams.write_events(&mut self.server, stream, tag, &mut frame);
         if !frame.is_empty() {
-            exchange.on_sent(self.now + self.settings.keep_alive);
+            exchange.on_sent(self.now + self.settings.keep_alive_period());
             return Some(BodyChunk::Bytes(frame.into()));
         }
         // HTTP-12, HTTP-13: a stream ends after the response to its request.
@@ -477,45 +479,51 @@ impl HttpServer {
     fn route(&mut self) {
         // Application commands pass the time to the server only.
         self.now = self.now.max(self.server.now());
-        let priming = self.priming_tag();
         while let Some(outgoing) = self.server.poll_outgoing() {
             // PRG-15: progress uses the stream of its request.
             // HTTP-19, HTTP-20, HTTP-25, HTTP-26: messages of a request use its stream, others the
             // one of a GET.
             let stream = match outgoing.route {
                 Route::Any => UNSOLICITED,
+                // The request may outlive the one that it was made for.
+                Route::Stream(stream)
+                    if matches!(outgoing.kind, OutgoingKind::Cancel { .. })
+                        && !self.streams.is_open(stream) =>
+                {
+                    UNSOLICITED
+                }
                 Route::Stream(stream) => stream,
             };
             // Messages of a removed stream cannot be requested any more.
             if !self.streams.contains(stream) {
                 continue;
             }
-            if outgoing.last {
-                self.streams.finish(stream);
-            }
-            match outgoing.kind {
+            let (is_last, error) = match outgoing.kind {
                 OutgoingKind::EndOfStream => {
-                    if outgoing.last {
-                        self.streams.end_unanswered(stream);
-                    }
-                    // HTTP-14: a response without a priming event is not ended early.
-                    if let Some(tag) = priming.filter(|_| !outgoing.last) {
-                        let reader =
-                            self.streams.reader(stream).and_then(|id| self.exchanges.get_mut(id));
-                        if let Some(exchange) = reader {
-                            exchange
-                                .on_cut(|| self.streams.priming(stream, tag, self.settings.retry));
-                        }
-                    }
-                    self.streams.sweep(stream);
+                    let is_last = outgoing.last;
+                    self.on_end_of_stream(stream, is_last);
                     continue;
                 }
-                OutgoingKind::Response { error, .. } => self.streams.set_error(stream, error),
-                _ => {}
-            }
+                OutgoingKind::Response { error, .. } => (outgoing.last, error),
+                _ => (outgoing.last, None),
+            };
             let message = Bytes::copy_from_slice(outgoing.body);
-            self.streams.push(&mut self.server, stream, message);
+            self.streams.push(&mut self.server, stream, message, error, is_last);
         }
+    }
+
+    /// Handles the end of a stream without a response, or, unless `is_last`, of its exchange.
+    fn on_end_of_stream(&mut self, stream: StreamId, is_last: bool) {
+        if is_last {
+            self.streams.end_unanswered(stream);
+        // HTTP-14: a response without a priming event is not ended early.
+        } else if let Some(tag) = self.priming_tag()
+            && let Some(reader) = self.streams.reader(stream)
+            && let Some(exchange) = self.exchanges.get_mut(reader)
+        {
+            exchange.on_cut(|| self.streams.priming(stream, reader, tag, self.settings.retry));
+        }
+        self.streams.sweep(stream);
     }
 
     /// Returns the prefix of event ids, if event streams begin with a priming event.
@@ -526,9 +534,9 @@ impl HttpServer {
     }
 
     /// Returns the start of an event stream without a message: a priming event or a comment.
-    fn filler(&self, stream: StreamId) -> Vec<u8> {
+    fn filler(&self, stream: StreamId, exchange: ServerExchangeId) -> Vec<u8> {
         match self.priming_tag() {
-            Some(tag) => self.streams.priming(stream, tag, self.settings.retry),
+            Some(tag) => self.streams.priming(stream, exchange, tag, self.settings.retry),
             None => comment(),
         }
     }

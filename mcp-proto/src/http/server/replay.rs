@@ -58,6 +58,12 @@ impl Replay {
         Some((self.next - 1, message))
     }
 
+    /// Returns the next message, and drops the others.
+    pub(super) fn into_next(mut self) -> Option<Bytes> {
+        let at = usize::try_from(self.next.checked_sub(self.first)?).ok()?;
+        self.messages.swap_remove_back(at)
+    }
+
     /// Returns whether every message was read and none will be pushed.
     pub(super) fn is_over(&self) -> bool {
         self.is_done && self.is_read()
@@ -205,6 +211,17 @@ mod tests {
         assert!(!stream.resume(0) && !stream.resume(1));
         assert!(stream.resume(2));
         assert_eq!(stream.poll(), Some((3, Bytes::from_static(b"c"))));
+    }
+
+    #[test]
+    fn the_next_message_is_the_first_that_was_not_read() {
+        let mut stream = replay(&["a", "b", "c"]);
+        stream.poll();
+        assert_eq!(stream.into_next(), Some(Bytes::from_static(b"b")));
+        let mut stream = replay(&["a", "b"]);
+        stream.evict_through(1);
+        assert_eq!(stream.into_next(), Some(Bytes::from_static(b"b")));
+        assert_eq!(replay(&[]).into_next(), None);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The scope of a server over HTTP: a legacy session, or a single modern exchange.
 
-use alloc::boxed::Box;
 use alloc::string::String;
+use alloc::sync::Arc;
 
 use super::event_id::session_tag;
 use crate::http::redact::Redacted;
@@ -12,7 +12,7 @@ use crate::revision::Revision;
 pub(super) enum Scope {
     /// A legacy session: a client that disconnects can return and resume.
     Session {
-        id: Redacted<Box<str>>,
+        id: Redacted<Arc<str>>,
         /// The prefix of its event ids.
         tag: u32,
         id_delivery: IdDelivery,
@@ -29,9 +29,9 @@ pub(super) enum IdDelivery {
 }
 
 impl Scope {
-    pub(super) fn session(id: &str) -> Self {
-        let tag = session_tag(id);
-        Self::Session { id: Redacted(id.into()), tag, id_delivery: IdDelivery::Pending }
+    pub(super) fn session(id: Arc<str>) -> Self {
+        let tag = session_tag(&id);
+        Self::Session { id: Redacted(id), tag, id_delivery: IdDelivery::Pending }
     }
 
     /// Returns the session id.

@@ -2,6 +2,8 @@
 
 use core::time::Duration;
 
+use crate::time::PERIOD_MIN;
+
 /// Settings for keeping event streams open and resumable.
 ///
 /// ```
@@ -34,6 +36,13 @@ pub struct StreamSettings {
     /// How long a stream may be idle before a comment is sent to keep it open. Default: 15 s.
     // HTTP-54: comments keep idle connections open.
     pub keep_alive: Duration,
+}
+
+impl StreamSettings {
+    /// Returns the time between two comments; at least 1 ms, so that no timer repeats at once.
+    pub(super) fn keep_alive_period(&self) -> Duration {
+        self.keep_alive.max(PERIOD_MIN)
+    }
 }
 
 impl Default for StreamSettings {

@@ -4,6 +4,7 @@
 //! replay budget. Messages that wait for their reader count as unsent bytes of the connection
 //! instead.
 
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -12,8 +13,8 @@ use core::time::Duration;
 
 use bytes::Bytes;
 
-use super::event_id::event_id;
-use super::exchange::ServerExchangeId;
+use super::event_id::{event_id, priming_id};
+use super::exchange::{ServerExchangeId, Unread};
 use super::replay::{Replay, ReplayBudget};
 use crate::collections::SmallMap;
 use crate::http::refusal::Refusal;
@@ -80,9 +81,9 @@ impl MessageStream {
         self.replay.is_over()
     }
 
-    /// Returns whether at most one message is unread and none will be pushed.
-    pub(super) fn is_one_message(&self) -> bool {
-        self.replay.is_done() && self.replay.unread() <= 1
+    /// Returns what the reader has yet to send.
+    pub(super) fn unread(&self) -> Unread {
+        Unread { messages: self.replay.unread(), is_all: self.replay.is_done() }
     }
 
     /// Returns whether the stream has no reader and nothing to send to a future one.
@@ -97,7 +98,8 @@ pub(super) struct Streams {
     streams: SmallMap<StreamId, MessageStream, 2>,
     budget: ReplayBudget,
     /// The latest streams that ended without a response.
-    unanswered: VecDeque<StreamId>,
+    #[expect(clippy::box_collection, reason = "most sessions have none")]
+    unanswered: Option<Box<VecDeque<StreamId>>>,
 }
 
 impl Streams {
@@ -105,7 +107,7 @@ impl Streams {
         Self {
             streams: SmallMap::default(),
             budget: ReplayBudget::new(replay_bytes_max),
-            unanswered: VecDeque::new(),
+            unanswered: None,
         }
     }
 
@@ -125,17 +127,19 @@ impl Streams {
         self.streams.get(&id)?.reader
     }
 
-    /// Records that a stream has ended without a response.
+    /// Ends a stream without a response.
     pub(super) fn end_unanswered(&mut self, id: StreamId) {
-        if self.unanswered.len() >= UNANSWERED_MAX {
-            self.unanswered.pop_front();
+        self.finish(id);
+        let unanswered = self.unanswered.get_or_insert_default();
+        if unanswered.len() >= UNANSWERED_MAX {
+            unanswered.pop_front();
         }
-        self.unanswered.push_back(id);
+        unanswered.push_back(id);
     }
 
     /// Returns whether a stream has ended without a response, and no message after `last` is left.
     pub(super) fn is_finished_after(&self, id: StreamId, last: u64) -> bool {
-        self.unanswered.contains(&id)
+        self.unanswered.as_ref().is_some_and(|unanswered| unanswered.contains(&id))
             && self.streams.get(&id).is_none_or(|stream| {
                 stream.reader.is_none() && stream.replay.since(last + 1).next().is_none()
             })
@@ -143,6 +147,11 @@ impl Streams {
 
     pub(super) fn contains(&self, id: StreamId) -> bool {
         self.streams.get(&id).is_some()
+    }
+
+    /// Returns whether messages can be added to a stream.
+    pub(super) fn is_open(&self, id: StreamId) -> bool {
+        self.streams.get(&id).is_some_and(|stream| !stream.replay.is_done())
     }
 
     /// Returns whether a request is unanswered.
@@ -157,17 +166,23 @@ impl Streams {
         }
     }
 
-    /// Records the JSON-RPC error code of the response on a stream.
-    pub(super) fn set_error(&mut self, id: StreamId, error: Option<i64>) {
-        if let Some(stream) = self.streams.get_mut(&id) {
-            stream.error = error;
-        }
-    }
-
-    /// Appends a message. Without a reader it is kept for replay, otherwise it waits for the
-    /// reader.
-    pub(super) fn push(&mut self, server: &mut Server, id: StreamId, message: Bytes) {
+    /// Appends a message, which is the last one of its stream if `is_last`. Without a reader it is
+    /// kept for replay, otherwise it waits for the reader.
+    ///
+    /// `error` is the JSON-RPC error code of a response, if it is an error.
+    pub(super) fn push(
+        &mut self,
+        server: &mut Server,
+        id: StreamId,
+        message: Bytes,
+        error: Option<i64>,
+        is_last: bool,
+    ) {
         let Some(stream) = self.streams.get_mut(&id) else { return };
+        stream.error = error;
+        if is_last {
+            stream.replay.finish();
+        }
         let bytes = message.len();
         let number = stream.replay.push(message);
         if stream.reader.is_some() {
@@ -184,12 +199,9 @@ impl Streams {
         server: &mut Server,
         id: StreamId,
     ) -> (Option<Bytes>, Option<i64>) {
-        let stream = self.streams.get_mut(&id);
-        let single = stream.map_or((None, None), |stream| {
-            (stream.replay.poll().map(|(_, message)| message), stream.error)
-        });
-        self.remove(server, id);
-        single
+        let stream = self.streams.remove(&id);
+        server.release(route(id), usize::MAX);
+        stream.map_or((None, None), |stream| (stream.replay.into_next(), stream.error))
     }
 
     /// Appends events to `frame`, up to about 16 KiB, and returns whether the stream is over.
@@ -229,10 +241,17 @@ impl Streams {
 
     /// Returns a priming event: an id to resume from and the reconnection time, without a message.
     // HTTP-16: a stream starts with an event id and empty data.
-    pub(super) fn priming(&self, id: StreamId, tag: u32, retry: Duration) -> Vec<u8> {
+    // SSE-14: the id differs from that of the last message, which may have been sent before.
+    pub(super) fn priming(
+        &self,
+        id: StreamId,
+        exchange: ServerExchangeId,
+        tag: u32,
+        retry: Duration,
+    ) -> Vec<u8> {
         let read = self.streams.get(&id).map_or(0, |stream| stream.replay.read());
         let mut out = Vec::new();
-        let id = event_id(tag, id, read);
+        let id = priming_id(tag, id, read, exchange.0.get());
         let event = sse::OutgoingEvent {
             id: Some(&id),
             retry: Some(retry),

@@ -12,7 +12,7 @@ fn at(seconds: u64) -> Instant {
 fn confirmed(ids: &[&'static str]) -> SessionTable<&'static str> {
     let mut table = SessionTable::new(ids.len(), MINUTE);
     for id in ids {
-        table.insert(Instant::ZERO, id, None, *id).unwrap();
+        table.insert(Instant::ZERO, *id, None, *id).unwrap();
         assert_eq!(table.get(Instant::ZERO, id, None), Some(id));
     }
     table
@@ -83,7 +83,7 @@ fn eviction_skips_a_bounded_number_of_busy_sessions() {
     let mut table = SessionTable::new(200, MINUTE);
     for number in 0..150_u64 {
         let id = alloc::format!("{number}");
-        table.insert(at(0), &id, None, number).unwrap();
+        table.insert(at(0), id.as_str(), None, number).unwrap();
         table.get(at(0), &id, None);
     }
     let examined = core::cell::Cell::new(0);

@@ -8,6 +8,7 @@
 use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt;
 use core::mem;
 use core::time::Duration;
 
@@ -113,7 +114,7 @@ pub struct EventReader {
 }
 
 /// The fields of the current block.
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Block {
     data: Vec<u8>,
     has_data: bool,
@@ -122,6 +123,18 @@ struct Block {
     retry: Option<Duration>,
     /// The incomplete field name, or the incomplete value of a field other than data.
     value: Vec<u8>,
+}
+
+// Data may hold secrets, such as the message endpoint of HTTP+SSE.
+impl fmt::Debug for Block {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Block")
+            .field("data_bytes", &self.data.len())
+            .field("kind", &self.kind)
+            .field("id", &self.id)
+            .field("retry", &self.retry)
+            .finish_non_exhaustive()
+    }
 }
 
 /// The position of the next byte.

@@ -72,7 +72,7 @@ impl ModernChecks<'_> {
         let revision = self.require_supported(revision, &version)?;
         let rule = method.id.and_then(|method| method.rule(revision));
         let known = rule.is_some_and(|rule| rule.is_request && rule.is_sent_by(Side::Client));
-        if !known && !self.policy.serves(&method.text) {
+        if !known && !self.policy.serves(&method.text, revision) {
             return Err((404, ErrorObject::method_not_found(&method.text)));
         }
         Ok(revision)
@@ -154,7 +154,8 @@ impl ModernChecks<'_> {
     // HTTP-45: header and body agree. T-106: without a name in the body, the params are invalid;
     // that is reported when they are parsed.
     fn check_name(&self, method: &MethodName<'_>, params: &Params<'_>) -> Result<(), Rejection> {
-        let Some(member) = named_by(&method.text) else { return Ok(()) };
+        let extended = || self.policy.extensions.named_by(&method.text);
+        let Some(member) = named_by(&method.text).or_else(extended) else { return Ok(()) };
         let Ok(value) = self.fields.single("mcp-name") else {
             return Err(mismatch("`Mcp-Name` is repeated"));
         };

@@ -94,6 +94,26 @@ fn call(changes: &[Change<'_>]) -> Result<Post, (u16, i64)> {
     classify("tools/call", Some("add"), json!({"name": "add"}), changes)
 }
 
+// HTTP-45
+#[test]
+fn an_extension_adds_methods_and_their_names_http_45() {
+    use crate::{Extension, ExtensionMethod, Side};
+
+    let board = Extension::new("com.example/board")
+        .method(ExtensionMethod::request(Side::Client, "com.example/draw").named_by("board"))
+        .method(ExtensionMethod::request(Side::Server, "com.example/erase"));
+    let config = crate::server::Config::new("s", "1").extension(board).unwrap();
+    let policy = Policy::from_config(&config);
+    let status = |method: &str, name: Option<&str>| {
+        let body = request(method, json!({"board": "b1"})).to_string();
+        read(&policy, &head(method, name), body.as_bytes()).err().map(|refusal| refusal.status)
+    };
+    assert_eq!(status("com.example/draw", Some("b1")), None);
+    assert_eq!(status("com.example/draw", Some("b2")), Some(400));
+    assert_eq!(status("com.example/draw", None), Some(400));
+    assert_eq!(status("com.example/erase", None), Some(404), "servers send it");
+}
+
 // HTTP-39
 #[test]
 fn a_complete_modern_request_is_accepted_http_39_http_44() {
@@ -476,6 +496,8 @@ fn batches_are_accepted_only_where_the_revision_may_have_them_http_06_bat_12() {
     let policy = Policy::default();
     let fields = with(post_fields(), &[("mcp-session-id", Some("s"))]);
     let message = PostedMessage::Batch { requests: vec![1.into(), "c".into()] };
+    assert!(message.needs_response());
+    assert!(!PostedMessage::Batch { requests: Vec::new() }.needs_response());
     let post = Post::Session { session: "s".into(), version: None, message };
     assert_eq!(read(&policy, &fields, array.as_bytes()).unwrap(), post);
     let versioned = |version| with(fields.clone(), &[("mcp-protocol-version", Some(version))]);

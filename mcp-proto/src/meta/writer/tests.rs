@@ -6,6 +6,7 @@ use alloc::{format, vec};
 use serde_json::{Value, json};
 
 use super::*;
+use crate::extension::Extensions;
 use crate::json::members as json_members;
 use crate::limits::Limits;
 use crate::revision::Capability;
@@ -23,6 +24,7 @@ fn writer_of(side: Side, sends_info: bool) -> MetaWriter {
         instructions: None,
         revisions: vec![Revision::V2026_07_28],
         served_methods: Vec::new(),
+        extensions: Extensions::default(),
         decides_subscriptions: false,
         limits: Limits::default(),
         policy: ViolationPolicy::Ignore,

@@ -126,3 +126,28 @@ fn a_peer_has_stalled_only_if_it_read_nothing() {
         assert_eq!(outbound.next_deadline(), again.filter(|_| !has_stalled));
     }
 }
+
+/// A peer that awaits nothing from us may not cause any reply beyond the limit; one that we await a
+/// response of, as many as it may have requests open.
+#[test]
+fn replies_beyond_the_limit_are_counted_until_the_peer_reads_sec_19() {
+    let limits = Limits { replies_bytes_max: 10, requests_max: 3, ..Limits::default() };
+    let mut outbound = Outbound::default();
+    let reply = |outbound: &mut Outbound, length| {
+        outbound.count_reply(&limits);
+        put(outbound, Route::Any, length);
+    };
+    for _round in 0..2 {
+        reply(&mut outbound, 10);
+        assert!(outbound.may_reply(false, &limits), "at the limit");
+        reply(&mut outbound, 1);
+        for left in [3, 2, 1] {
+            assert!(!outbound.may_reply(false, &limits), "no response is awaited");
+            assert!(outbound.may_reply(true, &limits), "{left} replies are left");
+            reply(&mut outbound, 1);
+        }
+        assert!(!outbound.may_reply(true, &limits));
+        while outbound.poll().is_some() {}
+        assert!(outbound.may_reply(false, &limits), "the peer has read everything");
+    }
+}

@@ -36,6 +36,14 @@ fn all() -> Vec<OwnedCommand> {
         OwnedCommand::Call { method: "".into(), params: None, options: CallOptions::default() },
         OwnedCommand::Cancel { call: CallId(u64::MAX), reason: "é".into() },
         OwnedCommand::NotifyChanged { change: OwnedChange::Prompts },
+        OwnedCommand::NotifyChanged {
+            change: OwnedChange::Extension {
+                method: "x/drawn".into(),
+                key: "boards".into(),
+                element: "b1".into(),
+                params: Some(Raw::empty_object()),
+            },
+        },
         OwnedCommand::NotifyChanged { change: OwnedChange::Resource("file:///a".into()) },
         OwnedCommand::NotifyChanged { change: OwnedChange::Resources },
         OwnedCommand::NotifyChanged { change: OwnedChange::Tools },

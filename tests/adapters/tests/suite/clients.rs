@@ -7,7 +7,7 @@ use mcp_adapter::proto::schema::{CreateMessage, Level, ListRoots, Ping, Root};
 use mcp_adapter::proto::{CallError, Capability, Misuse, Revision};
 use mcp_adapter::{Client, ClientHandle, Error, Server};
 use mcp_adapter_tests::{
-    Runtime, call_by_hand, client, pair, raw, rows, serve_by_hand, server, shop, success, tool,
+    Runtime, call_by_hand, client, pair, rows, serve_by_hand, server, shop, success, tool,
 };
 use serde_json::{Value, json};
 use smol::channel::{Receiver, unbounded};
@@ -88,7 +88,7 @@ async fn a_slow_callback_loses_no_notification<R: Runtime>() {
     let sending = connection.clone();
     R::run(async move {
         for number in 0..COUNT {
-            let params = raw(&json!({"number": number}));
+            let params = json!({"number": number});
             sending.notify_raw("x/count", Some(&params)).await.unwrap();
         }
     });

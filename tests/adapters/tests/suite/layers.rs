@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use mcp_adapter::layers::{Incoming, Next, Outcome, Response};
+use mcp_adapter::layers::{Incoming, Next, Outcome, Response, only};
 use mcp_adapter::proto::schema::{
     CallToolResult, Complete, CompletionArgument, GetPrompt, ListTools, Prompt, PromptArgument,
     PromptReference, ReadResource, Resource, ResourceContents,
@@ -22,6 +22,7 @@ use smol::channel::{Receiver, Sender, bounded, unbounded};
 rows! {
     every_request_passes_the_layers_from_the_outermost_to_the_handler_and_back,
     a_layer_answers_without_the_handler,
+    a_layer_for_some_requests_sees_no_others,
     layers_see_how_requests_end,
     layers_pass_values_to_handlers,
     a_layer_that_waits_delays_no_other_request,
@@ -94,6 +95,22 @@ async fn every_request_passes_the_layers_from_the_outermost_to_the_handler_and_b
     assert_eq!((refusal(unknown).code, take(&notes)), (code::METHOD_NOT_FOUND, Vec::new()));
     connection.clone().close().await.unwrap();
     serving.ends_well().await;
+}
+
+async fn a_layer_for_some_requests_sees_no_others<R: Runtime>() {
+    let seen = Notes::default();
+    let noted = Arc::clone(&seen);
+    let layer = move |request: Incoming, next: Next| {
+        noted.lock().unwrap().push(request.method().to_owned());
+        next.run(request)
+    };
+    let server = shop().layer(only(|request: &Incoming| request.method() == "tools/call", layer));
+    let (connection, _serving) = pair::<R>(client(), server).await;
+    connection.call(ListTools::new()).await.unwrap();
+    for name in ["echo", "echo_plain"] {
+        assert_eq!(success(connection.call_tool(name, &json!({"text": "a"})).await), "a");
+    }
+    assert_eq!(take(&seen), ["tools/call", "tools/call"]);
 }
 
 async fn a_layer_answers_without_the_handler<R: Runtime>() {

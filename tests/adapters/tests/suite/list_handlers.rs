@@ -2,17 +2,23 @@
 
 use mcp_adapter::proto::catalog::Variables;
 use mcp_adapter::proto::schema::{
-    CacheScope, ListResources, ReadResource, Resource, ResourceContents, ResourceTemplate,
+    CacheScope, CallTool, GetPrompt, ListPrompts, ListResources, ListTools, Prompt, PromptMessage,
+    ReadResource, Resource, ResourceContents, ResourceTemplate, Role, Tool,
 };
-use mcp_adapter::proto::{Revision, code};
+use mcp_adapter::proto::{Capability, Raw, Revision, code};
 use mcp_adapter::{Connection, Cx, Page, Server, ToolError};
 use mcp_adapter_tests::{Runtime, client, pair, refusal, rows, server};
+use serde_json::json;
 
 rows! {
     registered_resources_precede_those_of_the_handler,
     a_handler_may_list_all_resources,
     cursors_of_the_handler_and_of_the_catalog_are_told_apart,
     the_handlers_entries_are_filtered,
+    tools_of_a_handler_are_listed_and_called,
+    prompts_of_a_handler_are_listed_and_rendered,
+    entries_of_handlers_are_declared,
+    the_fallback_serves_what_the_caller_does_not_see,
 }
 
 const ERAS: [&[Revision]; 2] = [&Revision::LEGACY, &[Revision::V2026_07_28]];
@@ -119,6 +125,148 @@ async fn the_handlers_entries_are_filtered<R: Runtime>() {
     let listed = all(&connection).await;
     let names: Vec<&str> = listed.iter().map(|resource| &*resource.name).collect();
     assert_eq!(names, ["a", "b", "0", "2", "3", "4"]);
+    connection.clone().close().await.unwrap();
+    serving.ends_well().await;
+}
+
+/// The names from a number on, two a page, five in total.
+fn names<T>(cursor: Option<&str>, entry: impl Fn(String) -> T) -> Result<Page<T>, ToolError> {
+    let numbers = numbers(cursor)?;
+    let names = numbers.entries.into_iter().map(|resource| entry(resource.name));
+    Ok(Page { entries: names.collect(), next_cursor: numbers.next_cursor })
+}
+
+fn any_tool(name: impl Into<String>) -> Tool {
+    Tool::new(name.into(), json!({"type": "object"}))
+}
+
+fn is_number(name: &str) -> bool {
+    name.parse::<u32>().is_ok_and(|number| number < 5)
+}
+
+fn call(call: &CallTool, cx: &Cx) -> Result<String, ToolError> {
+    if !is_number(&call.name) {
+        return Err(cx.tool_not_found(&call.name));
+    }
+    let arguments = call.arguments.as_ref().map_or("absent", |arguments| arguments.0.as_str());
+    Ok(format!("{} {arguments}", call.name))
+}
+
+fn get(get: &GetPrompt, cx: &Cx) -> Result<PromptMessage, ToolError> {
+    if !is_number(&get.name) {
+        return Err(cx.prompt_not_found(&get.name));
+    }
+    let who = get.arguments.as_ref().and_then(|arguments| arguments.get("who"));
+    let who = who.map_or("unnamed", |who| who);
+    Ok(PromptMessage::new(Role::User, format!("{} {who}", get.name)))
+}
+
+fn plugins() -> [Server; 2] {
+    let server = |server: Server| {
+        server
+            .page_max(2)
+            .tool_with(any_tool("fixed"), |(), _| Ok("fixed"))
+            .prompt_with(Prompt::new("fixed"), |_, _| Ok(PromptMessage::new(Role::User, "fixed")))
+    };
+    let sync = server(mcp_adapter_tests::server())
+        .list_tools(|cursor, _| names(cursor.as_deref(), any_tool))
+        .tool_fallback(|it: CallTool, cx| call(&it, &cx))
+        .list_prompts(|cursor, _| names(cursor.as_deref(), Prompt::new))
+        .prompt_fallback(|it: GetPrompt, cx| get(&it, &cx));
+    let later = server(mcp_adapter_tests::server())
+        .list_tools_async(|cursor, _| async move { names(cursor.as_deref(), any_tool) })
+        .tool_fallback_async(|it: CallTool, cx| async move { call(&it, &cx) })
+        .list_prompts_async(|cursor, _| async move { names(cursor.as_deref(), Prompt::new) })
+        .prompt_fallback_async(|it: GetPrompt, cx| async move { get(&it, &cx) });
+    [sync, later]
+}
+
+async fn tools_of_a_handler_are_listed_and_called<R: Runtime>() {
+    for revisions in ERAS {
+        for server in plugins() {
+            let (connection, serving) = pair::<R>(client().revisions(revisions), server).await;
+            let tools = connection.list_tools().await.unwrap();
+            let names: Vec<&str> = tools.iter().map(|tool| &*tool.name).collect();
+            assert_eq!(names, ["fixed", "0", "1", "2", "3", "4"]);
+            let page = connection.call(ListTools::default()).await.unwrap();
+            assert_eq!((page.tools.len(), page.cache_scope), (1, CacheScope::Private));
+            for (name, arguments, wanted) in [
+                ("fixed", None, "fixed"),
+                ("0", None, "0 {}"),
+                ("4", Some(r#"{"a":1}"#), r#"4 {"a":1}"#),
+            ] {
+                let mut call = CallTool::new(name);
+                call.arguments = arguments.map(|text| Raw::from_text(text).unwrap().into());
+                let result = connection.call(call).await.unwrap();
+                assert_eq!(result.content[0].as_text(), Some(wanted));
+            }
+            let unknown = refusal(connection.call(CallTool::new("5")).await);
+            assert_eq!((unknown.code, &*unknown.message), (code::INVALID_PARAMS, "no tool `5`"));
+            let malformed = Raw::from_text(r#"{"name":"0","arguments":[]}"#).unwrap();
+            let malformed = connection.call_raw("tools/call", malformed).await;
+            assert_eq!(refusal(malformed).code, code::INVALID_PARAMS);
+            connection.clone().close().await.unwrap();
+            serving.ends_well().await;
+        }
+    }
+}
+
+async fn prompts_of_a_handler_are_listed_and_rendered<R: Runtime>() {
+    for revisions in ERAS {
+        for server in plugins() {
+            let (connection, serving) = pair::<R>(client().revisions(revisions), server).await;
+            let prompts = connection.list_prompts().await.unwrap();
+            let names: Vec<&str> = prompts.iter().map(|prompt| &*prompt.name).collect();
+            assert_eq!(names, ["fixed", "0", "1", "2", "3", "4"]);
+            let page = connection.call(ListPrompts::default()).await.unwrap();
+            assert_eq!((page.prompts.len(), page.cache_scope), (1, CacheScope::Private));
+            for (params, wanted) in [
+                (r#"{"name":"fixed"}"#, "fixed"),
+                (r#"{"name":"0"}"#, "0 unnamed"),
+                (r#"{"name":"4","arguments":{"who":"Ada"}}"#, "4 Ada"),
+            ] {
+                let params = Raw::from_text(params).unwrap();
+                let result = connection.call_raw("prompts/get", params).await.unwrap();
+                assert!(result.as_str().contains(&format!("{wanted:?}")), "{result:?}");
+            }
+            let unknown = refusal(connection.call(GetPrompt::new("5")).await);
+            assert_eq!((unknown.code, &*unknown.message), (code::INVALID_PARAMS, "no prompt `5`"));
+            connection.clone().close().await.unwrap();
+            serving.ends_well().await;
+        }
+    }
+}
+
+async fn entries_of_handlers_are_declared<R: Runtime>() {
+    let lists = server()
+        .list_tools(|_, _| Ok(Page::new(vec![any_tool("a")])))
+        .list_prompts(|_, _| Ok(Page::new(vec![Prompt::new("a")])));
+    let fallbacks = server()
+        .tool_fallback(|_: CallTool, _| Ok("any"))
+        .prompt_fallback(|_, _| Ok(PromptMessage::new(Role::User, "any")));
+    let wanted = [Capability::Tools, Capability::Prompts];
+    let changed = [Capability::ToolsListChanged, Capability::PromptsListChanged];
+    for (server, has_changed) in
+        [(lists.clone(), false), (fallbacks, false), (lists.declare_list_changed(), true)]
+    {
+        let (connection, serving) = pair::<R>(client(), server).await;
+        let peer = connection.peer();
+        assert!(wanted.iter().all(|capability| peer.has(*capability)));
+        assert!(changed.iter().all(|capability| peer.has(*capability) == has_changed));
+        connection.clone().close().await.unwrap();
+        serving.ends_well().await;
+    }
+}
+
+async fn the_fallback_serves_what_the_caller_does_not_see<R: Runtime>() {
+    let [server, _] = plugins();
+    let server = server.visible_to(|entry, _| !["fixed", "1"].contains(&entry.name()));
+    let (connection, serving) = pair::<R>(client(), server).await;
+    let tools = connection.list_tools().await.unwrap();
+    let names: Vec<&str> = tools.iter().map(|tool| &*tool.name).collect();
+    assert_eq!(names, ["0", "2", "3", "4"]);
+    let hidden = refusal(connection.call(CallTool::new("fixed")).await);
+    assert_eq!(&*hidden.message, "no tool `fixed`", "the handler refuses it");
     connection.clone().close().await.unwrap();
     serving.ends_well().await;
 }

@@ -1,7 +1,7 @@
 //! The attribute `server` of each adapter: methods as tools, resources and prompts.
 
 use mcp_adapter::proto::schema::{GetPrompt, ListPrompts, ListResourceTemplates, ListResources};
-use mcp_adapter::proto::schema::{ReadResource, Tool};
+use mcp_adapter::proto::schema::{ReadResource, ResourceContents, Tool};
 use mcp_adapter::{Server, State};
 use mcp_adapter_tests::{Runtime, client, failure, pair, rows, server, success};
 use schemars::JsonSchema;
@@ -22,6 +22,12 @@ struct Added {
     index: usize,
 }
 
+#[derive(Deserialize, JsonSchema)]
+struct Plan {
+    /// Number of days.
+    days: u8,
+}
+
 /// Defines a notebook with the attribute of an adapter.
 macro_rules! notebook {
     ($adapter:ident) => {
@@ -34,7 +40,7 @@ macro_rules! notebook {
             };
             use $adapter::{AsyncCx, Cx, Json, ToolError};
 
-            use super::{Add, Added};
+            use super::{Add, Added, Plan};
 
             #[derive(Default)]
             pub(super) struct Notes<T>(Mutex<Vec<String>>, T);
@@ -74,6 +80,16 @@ macro_rules! notebook {
                     assert!(!cx.is_cancelled());
                     Err("nothing is forgotten".into())
                 }
+
+                /// Returns the length of all notes.
+                #[tool(blocking, read_only)]
+                fn length(&self) -> usize {
+                    self.0.lock().unwrap().join("").len()
+                }
+
+                /// Waits.
+                #[tool]
+                async fn wait(&self) {}
 
                 /// Moves the notes.
                 #[tool]
@@ -120,14 +136,22 @@ macro_rules! notebook {
                     Ok(ResourceContents::text(read.uri, note))
                 }
 
+                /// Plans a trip.
+                #[prompt(title = "Plan")]
+                fn plan(&self, plan: Plan) -> PromptMessage {
+                    PromptMessage::new(Role::User, format!("{} days", plan.days))
+                }
+
+                #[prompt(description = "Plans a trip later")]
+                async fn plan_later(&self, plan: Plan, _cx: AsyncCx) -> PromptMessage {
+                    self.plan(plan)
+                }
+
                 /// Sums the notes up.
                 #[prompt(required("style"), optional("length", "language"))]
                 fn summary(&self, get: GetPrompt) -> Result<PromptMessage, ToolError> {
-                    let style = get.arguments.as_ref().and_then(|all| all.get("style")).cloned();
-                    Ok(PromptMessage::new(
-                        Role::User,
-                        format!("briefly, {}", style.unwrap_or_default()),
-                    ))
+                    let style = get.argument("style").unwrap_or_default();
+                    Ok(PromptMessage::new(Role::User, format!("briefly, {style}")))
                 }
             }
         }
@@ -155,9 +179,21 @@ async fn marked_methods_are_handlers<R: Runtime>() {
         assert_eq!(success(connection.call_tool("count", &json!({})).await), "2");
         let forgotten = failure(connection.call_tool("forget", &json!({})).await);
         assert_eq!(forgotten, "nothing is forgotten");
+        assert_eq!(success(connection.call_tool("length", &json!({})).await), "6");
+        let waited = connection.call_tool("wait", &json!({})).await.unwrap();
+        assert!(waited.content.is_empty());
+        for prompt in ["plan", "plan_later"] {
+            let plan = connection.get_prompt(prompt, &json!({"days": "3"})).await.unwrap();
+            assert_eq!(plan.messages[0].content.as_text(), Some("3 days"));
+            assert!(connection.get_prompt(prompt, &json!({"days": "many"})).await.is_err());
+        }
         for (uri, note) in [("notes://all", "one, two"), ("notes://1", "two")] {
             let read = connection.call(ReadResource::new(uri)).await.unwrap();
-            assert!(format!("{:?}", read.contents).contains(note), "{read:?}");
+            assert_eq!(read.contents[0].as_text(), Some(note));
+            let ResourceContents::Text(contents) = &read.contents[0] else { unreachable!() };
+            // A template without a media type adds none.
+            let mime_type = (uri == "notes://all").then_some("text/plain");
+            assert_eq!(contents.mime_type.as_deref(), mime_type);
         }
         assert!(connection.call(ReadResource::new("notes://2")).await.is_err());
         assert!(connection.call(GetPrompt::new("summary")).await.is_err(), "`style` is required");
@@ -169,7 +205,11 @@ async fn marked_methods_are_handlers<R: Runtime>() {
         let templates = connection.call(ListResourceTemplates::new()).await.unwrap();
         assert_eq!(templates.resource_templates[0].name, "note");
         let prompts = connection.call(ListPrompts::new()).await.unwrap().prompts;
-        let arguments = prompts[0].arguments.as_deref().unwrap();
+        let plan = &prompts[0];
+        assert_eq!((plan.title.as_deref(), plan.description.as_deref()), PLAN);
+        let days = &plan.arguments.as_deref().unwrap()[0];
+        assert_eq!((&*days.name, days.description.as_deref()), ("days", Some("Number of days.")));
+        let arguments = prompts[2].arguments.as_deref().unwrap();
         let arguments: Vec<_> = arguments.iter().map(|it| (&*it.name, it.required)).collect();
         assert_eq!(arguments, [("style", true), ("length", false), ("language", false)]);
         connection.clone().close().await.unwrap();
@@ -177,9 +217,14 @@ async fn marked_methods_are_handlers<R: Runtime>() {
     }
 }
 
+const PLAN: (Option<&str>, Option<&str>) = (Some("Plan"), Some("Plans a trip."));
+
 fn check_tools(tools: &[Tool]) {
     let names: Vec<&str> = tools.iter().map(|tool| &*tool.name).collect();
-    assert_eq!(names, ["add", "add_later", "count", "forget", "move", "compiled"]);
+    assert_eq!(
+        names,
+        ["add", "add_later", "count", "forget", "length", "wait", "move", "compiled"]
+    );
     let add = &tools[0];
     let description = add.description.as_deref();
     assert_eq!(description, Some("Adds a note at the end.\n\nReturns its position."));

@@ -8,6 +8,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod apps;
 mod asking;
 mod call_hooks;
 mod callbacks;
@@ -17,6 +18,7 @@ mod checked;
 mod children;
 mod clients;
 mod contexts;
+mod extensions;
 mod full;
 mod layer_pace;
 mod layers;
@@ -30,9 +32,19 @@ mod questions;
 mod recorded;
 mod requests;
 mod results;
+mod served_tasks;
+mod skills;
 mod state;
 mod stderr;
 mod streams;
+mod task_calls;
+mod task_handles;
+mod task_kills;
+mod task_questions;
+mod task_restarts;
+mod task_script;
+mod task_stores;
+mod tasks;
 mod test_pair;
 mod timeouts;
 mod tokio_alone;

@@ -39,6 +39,15 @@ fn handlers_of_both_sides_run_in_both_eras() {
     }
 }
 
+// AUT-01
+#[test]
+fn scopes_have_no_effect_without_http() {
+    let server = Server::new("s", "1").tool("reset", "Resets", |(), _| Ok("done"));
+    let mut pair = pair(&server.requires(["notes:write"]), client()).unwrap();
+    let result = pair.call_tool("reset", &()).unwrap();
+    assert_eq!(result.content[0].as_text(), Some("done"));
+}
+
 #[test]
 fn resources_and_prompts_are_read() {
     let server = Server::new("s", "1")

@@ -31,10 +31,22 @@ fn tool(solo: &mut ServerSolo, id: u32) {
 /// Fills the outbox of a server whose client does not read.
 fn fill(solo: &mut ServerSolo) {
     solo.is_deaf = true;
-    while solo
-        .log(mcp_proto::schema::Level::Info, "\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\"")
-        .is_ok()
-    {}
+    let long = "\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\"";
+    let is_full = (0..100).any(|_| solo.log(mcp_proto::schema::Level::Info, long).is_err());
+    assert!(is_full, "the outbox is unbounded");
+}
+
+/// Sends pings until the server accepts no more input; fails if that does not happen soon. Returns
+/// the number of pings accepted within and beyond `replies_bytes_max` of unread output.
+fn ping_while_wanted(solo: &mut ServerSolo, replies_bytes_max: usize) -> (usize, usize) {
+    let (mut within, mut beyond) = (0, 0);
+    while solo.machine.wants_input() {
+        assert!(within + beyond < 100, "the replies to a peer that reads nothing are unbounded");
+        let is_over = solo.machine.outbox().len() > replies_bytes_max;
+        *(if is_over { &mut beyond } else { &mut within }) += 1;
+        solo.say(r#"{"jsonrpc":"2.0","id":"p","method":"ping"}"#);
+    }
+    (within, beyond)
 }
 
 #[test]
@@ -197,12 +209,8 @@ fn a_peer_that_never_reads_is_stalled_then_disconnected() {
     };
     let mut solo = server(limits);
     solo.is_deaf = true;
-    let mut asked = 0;
-    while solo.machine.wants_input() {
-        asked += 1;
-        solo.say(format!(r#"{{"jsonrpc":"2.0","id":{asked},"method":"ping"}}"#));
-    }
-    assert!(asked < 40, "{asked} pings");
+    let (within, beyond) = ping_while_wanted(&mut solo, 1000);
+    assert!(within < 40 && beyond == 0, "{within} pings, {beyond} pings");
     assert_eq!(solo.machine.poll_timeout(), Some(solo.now + Duration::from_secs(60)));
     solo.wait(Duration::from_secs(60));
     let closed = std::iter::from_fn(|| solo.machine.poll_event()).last();
@@ -311,12 +319,7 @@ fn a_peer_that_reads_nothing_gets_requests_max_replies_beyond_the_limit_sec_19()
         if is_awaiting {
             solo.call("roots/list", "").unwrap();
         }
-        let (mut within, mut beyond) = (0, 0);
-        while solo.machine.wants_input() {
-            let is_over = solo.machine.outbox().len() > 1_000;
-            *(if is_over { &mut beyond } else { &mut within }) += 1;
-            solo.say(r#"{"jsonrpc":"2.0","id":"p","method":"ping"}"#);
-        }
+        let (within, beyond) = ping_while_wanted(&mut solo, 1_000);
         assert!(within > 1);
         assert_eq!(beyond, extra);
         solo.machine.outbox().advance(usize::MAX);

@@ -1,6 +1,7 @@
 //! Behavior of the core, as one program that links once and runs its tests in parallel.
 
 mod allowances;
+mod authorization;
 mod backpressure;
 mod bad_input;
 mod batching;

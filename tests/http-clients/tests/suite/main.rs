@@ -8,15 +8,18 @@
     reason = "a test fails by panicking"
 )]
 
+mod authorized;
 mod both_eras;
 mod bounds;
 mod callbacks;
 mod ends;
 mod eras;
 mod fields;
+mod proxied;
 mod resuming;
 mod reuse;
 mod sessions;
+mod sse;
 mod strangers;
 mod tls;
 

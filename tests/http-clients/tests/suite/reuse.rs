@@ -11,6 +11,7 @@ use crate::{failed, legacy_client, modern_client};
 rows! {
     connections_are_used_again,
     connections_are_limited_and_used_again_by_calls_at_once,
+    connections_are_limited_and_used_again_by_answers_at_once,
     closing_idle_connections_costs_no_call,
     closing_every_connection_costs_no_call,
     sent_requests_are_not_repeated,
@@ -61,6 +62,26 @@ async fn connections_are_limited_and_used_again_by_calls_at_once<R: OverHttp>() 
         assert_eq!(site.of("tools/call").len(), 300);
         assert!(site.accepted() <= max + 1, "{}", site.accepted());
     }
+}
+
+/// A server decides how many requests it sends, but not how many connections are opened.
+async fn connections_are_limited_and_used_again_by_answers_at_once<R: OverHttp>() {
+    const REQUESTS: usize = 1000;
+    let site = Site::new(|request, answer| match request.what() {
+        "GET" => {
+            let stream = answer.events();
+            for id in 0..REQUESTS {
+                stream.event(&json!({"jsonrpc": "2.0", "id": id, "method": "ping"}));
+            }
+        }
+        _ => legacy(request, answer),
+    });
+    let remote = site.remote().concurrent_calls_max(1);
+    let connection = R::connect_http(legacy_client(), remote).await.unwrap();
+    let answers = || site.heard().iter().filter(|it| it.body["result"].is_object()).count();
+    eventually("all requests are answered", || answers() == REQUESTS).await;
+    assert!(site.accepted() <= 64 + 3, "{}", site.accepted());
+    success(connection.call_tool("echo", &json!({})).await);
 }
 
 async fn closing_idle_connections_costs_no_call<R: OverHttp>() {

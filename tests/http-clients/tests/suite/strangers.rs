@@ -37,6 +37,7 @@ async fn a_redirect_to_another_origin_is_not_followed_when_connecting<R: OverHtt
     assert_eq!(elsewhere.accepted(), 0);
 }
 
+// AUT-06
 async fn a_redirect_to_another_origin_is_not_followed_by_a_call<R: OverHttp>() {
     let elsewhere = Site::new(modern);
     for status in STATUSES {

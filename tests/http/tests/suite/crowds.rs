@@ -76,5 +76,5 @@ fn a_connection_serves_one_request_after_another<R: Runtime>() {
         connection = reply.again();
         connection.send(&ping(id));
     }
-    assert_eq!(connection.reply().json()["id"], 9);
+    assert_eq!(connection.reply().answer()["id"], 9);
 }

@@ -7,8 +7,10 @@
     reason = "a test fails by panicking"
 )]
 
+mod authorized;
 mod checked;
 mod crowds;
+mod ended_principals;
 mod ending;
 mod ids;
 mod limits;
@@ -16,7 +18,10 @@ mod notified;
 mod principals;
 mod refused;
 mod resumed;
+mod scope_order;
+mod scopes;
 mod sessions;
+mod sse;
 mod visibility;
 mod waiting;
 mod withdrawn;

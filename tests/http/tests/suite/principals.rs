@@ -110,7 +110,7 @@ impl User {
                 "clientInfo": {"name": "row", "version": "1"},
             }}));
         let mut reply = self.asks(initialize, served);
-        assert_eq!((reply.status, reply.json()["error"].take()), (200, Value::Null));
+        assert_eq!((reply.status, reply.answer()["error"].take()), (200, Value::Null));
         let id = reply.field("mcp-session-id").unwrap().to_owned();
         let ready = post(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
         assert_eq!(self.asks(within(&id, ready), served).status, 202);
@@ -249,7 +249,7 @@ fn asked(with: &Value) -> Request {
         .field("Mcp-Name", "ask_kept")
 }
 
-// STL-24
+// AUT-75, STL-24
 fn state_returns_only_from_the_principal_it_was_sealed_for_stl_24<R: Runtime>() {
     let (server, _go) = service();
     // State is sent only if the handler has some.

@@ -1,9 +1,11 @@
 //! Requests that a local server must refuse: foreign, too long, too slow, or malformed.
 
+use std::io::ErrorKind;
+use std::net::{Ipv4Addr, TcpListener};
 use std::time::Duration;
 
 use mcp_adapter::proto::Limits;
-use mcp_blocking::http::Http;
+use mcp_blocking::http::{Http, Stop};
 use mcp_http_tests::{
     Request, Runtime, Served, Session, get, initialize, modern, post, rows, server, text,
 };
@@ -12,6 +14,7 @@ use serde_json::json;
 rows! {
     foreign_host_names_are_refused,
     foreign_origins_are_refused,
+    a_listener_for_other_machines_needs_a_host,
     configured_hosts_and_origins_are_accepted,
     a_body_that_is_too_long_is_refused,
     a_body_that_takes_too_long_is_refused,
@@ -49,6 +52,22 @@ fn foreign_host_names_are_refused<R: Runtime>() {
     assert_eq!(call.clone().field("Host", EVIL).send(served.address).status, 403);
     assert_eq!(text(&call.field("Host", "[::1]:80").send(served.address).answer()), "x");
     assert_eq!(session.ping(), 200, "it was not deleted");
+}
+
+/// `Host: localhost` does not show that a request is from this machine.
+fn a_listener_for_other_machines_needs_a_host<R: Runtime>() {
+    let (stop, bound) = (Stop::new(), (Ipv4Addr::UNSPECIFIED, 0));
+    let refused = R::serve(&server(), TcpListener::bind(bound).unwrap(), Http::new(), &stop);
+    let refused = refused.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::InvalidInput);
+    for named in ["0.0.0.0:", "127.0.0.1", "`Http::host`", "`Http::any_host`"] {
+        assert!(refused.to_string().contains(named), "{named}: {refused}");
+    }
+    // It would go on, but is stopped.
+    stop.stop();
+    for options in [Http::new().host("example.com"), Http::new().any_host()] {
+        R::serve(&server(), TcpListener::bind(bound).unwrap(), options, &stop).unwrap();
+    }
 }
 
 fn foreign_origins_are_refused<R: Runtime>() {

@@ -101,14 +101,15 @@ fn hidden_entries_do_not_exist_in_either_era_sec_02<R: Runtime>() {
         for method in methods.into_iter().chain(eve.map(|_| "resources/subscribe")) {
             let told = |name| {
                 let mut reply = ask(EVE, &served, eve, named(method, name));
-                (reply.status, reply.text())
+                (reply.status, reply.answer())
             };
             let (hidden, absent) = (told("secret"), told("absent"));
-            assert!(hidden.1.contains("error"), "{method}: {hidden:?}");
-            assert_eq!((hidden.0, hidden.1.replace("secret", "absent")), absent, "{method}");
+            assert!(hidden.1["error"].is_object(), "{method}: {hidden:?}");
+            let renamed = hidden.1.to_string().replace("secret", "absent");
+            assert_eq!((hidden.0, renamed), (absent.0, absent.1.to_string()), "{method}");
             let (method, params) = named(method, "secret");
             // The header of a visible tool is checked.
-            let answer = ask(ADA, &served, ada, (method.clone(), params)).json();
+            let answer = ask(ADA, &served, ada, (method.clone(), params)).answer();
             let is_checked = method == "tools/call" && ada.is_none();
             assert_eq!(answer["error"].is_object(), is_checked, "{method}: {answer}");
         }
@@ -128,7 +129,7 @@ fn names(user: User, served: &Served, session: Option<&str>, list: &str) -> Vec<
     let (mut names, mut params) = (Vec::new(), json!({}));
     loop {
         let request = (list.to_owned(), params);
-        let page = ask(user, served, session, request).json()["result"].take();
+        let page = ask(user, served, session, request).answer()["result"].take();
         let [entry] = &page[member].as_array().unwrap()[..] else { panic!("{page}") };
         names.push(entry["name"].as_str().unwrap().to_owned());
         let Some(cursor) = page.get("nextCursor") else { return names };
@@ -160,7 +161,7 @@ fn a_filter_that_panics_fails_the_request<R: Runtime>() {
     });
     let served = Served::on::<R>(server, Http::new());
     for request in [("tools/list", json!({})), ("tools/call", json!({"name": "one"}))] {
-        let answer = modern(request.0, request.1).send(served.address).json();
+        let answer = modern(request.0, request.1).send(served.address).answer();
         assert_eq!(answer["error"]["code"], -32603, "{answer}");
         assert!(!answer.to_string().contains("purpose"), "{answer}");
     }
@@ -205,7 +206,7 @@ fn lists_are_cached_as_declared_and_filtered_ones_privately_stl_39<R: Runtime>()
     let hints = |server: Server| {
         let server = server.tool_with(tool("one"), |_: Value, _| Ok("called"));
         let served = Served::on::<R>(server, Http::new());
-        let page = modern("tools/list", json!({})).send(served.address).json()["result"].take();
+        let page = modern("tools/list", json!({})).send(served.address).answer()["result"].take();
         (page["ttlMs"].clone(), page["cacheScope"].clone())
     };
     let cached = || server().list_ttl(std::time::Duration::from_secs(2));

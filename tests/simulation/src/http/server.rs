@@ -101,7 +101,7 @@ impl Server {
                 );
                 shared.mark("http.era modern");
                 let host = self.add(Host::new(session, None, client, listens));
-                self.hand_over(shared, net, id, host, is_answered(&message), body, tag);
+                self.hand_over(shared, net, id, host, message.needs_response(), body, tag);
             }
             Post::Initialize { .. } => {
                 if self.table.has_room().is_err() {
@@ -109,13 +109,14 @@ impl Server {
                     return Err(Refusal::new(503, "there are too many sessions"));
                 }
                 let key = format!("s{}-{}", self.next, now.as_nanos() % 1000);
-                let session = HttpServer::legacy(machine(), &key, settings);
+                let session = HttpServer::legacy(machine(), key.as_str(), settings);
                 shared.mark("http.era legacy");
                 let host = self.add(Host::new(session, Some(key.clone()), client, true));
                 self.hand_over(shared, net, id, host, true, body, tag);
                 let is_open =
                     self.hosts.get(&host).is_some_and(|host| host.session.peer().is_some());
-                if is_open && self.table.insert(now, &key, Some(&principal(client)), host).is_err()
+                if is_open
+                    && self.table.insert(now, key.as_str(), Some(&principal(client)), host).is_err()
                 {
                     shared.breach("the table had room and refused a session");
                 }
@@ -140,7 +141,7 @@ impl Server {
                     net.postpone(now, id);
                     return Ok(());
                 }
-                self.hand_over(shared, net, id, host, is_answered(&message), body, tag);
+                self.hand_over(shared, net, id, host, message.needs_response(), body, tag);
             }
         }
         Ok(())
@@ -160,7 +161,8 @@ impl Server {
         match host.session.handle_get(shared.now, get.last_event_id.as_deref()) {
             Ok(exchange) => {
                 shared.tell(|| format!("   {id:?} is GET {:?}", get.last_event_id));
-                let resumes = get.last_event_id.as_deref().is_some_and(|id| !id.contains("-0-"));
+                let stream = get.last_event_id.as_deref().and_then(|id| id.split('-').nth(1));
+                let resumes = stream.is_some_and(|stream| stream != "0");
                 shared.mark(match (&get.last_event_id, resumes) {
                     (None, _) => "http.reached get",
                     (Some(_), false) => "http.reached resumed-get",
@@ -296,13 +298,5 @@ impl Server {
         for host in self.hosts.values_mut() {
             host.check_kept(shared);
         }
-    }
-}
-
-fn is_answered(message: &PostedMessage) -> bool {
-    match message {
-        PostedMessage::Request { .. } => true,
-        PostedMessage::Notification { .. } | PostedMessage::Response => false,
-        PostedMessage::Batch { requests } => !requests.is_empty(),
     }
 }

@@ -10,7 +10,8 @@ use mcp_proto::{CallOptions, Raw, Revision, Unencodable};
 use serde::Serialize;
 
 use super::Connection;
-use crate::client::call::{Call, START_PATIENCE, start_call};
+use crate::client::call::{Call, start_call};
+use crate::client::in_flight::START_PATIENCE;
 use crate::error::Error;
 
 impl Connection {
@@ -113,8 +114,20 @@ impl Connection {
     /// Prepares a call to any method by name, with raw JSON params.
     ///
     /// The call is sent when you await it or [start](Call::start) it.
-    pub fn call_raw<'c>(&'c self, method: &str, params: Raw) -> Call<'c, Raw> {
-        Call::new(&self.inner.link, method.to_owned(), params)
+    ///
+    /// ```
+    /// # use mcp_adapter as mcp_tokio;
+    /// use mcp_tokio::{Connection, Error};
+    /// use serde_json::json;
+    ///
+    /// async fn reset(connection: &Connection) -> Result<(), Error> {
+    ///     let result = connection.call_raw("x/reset", json!({"all": true})).await?;
+    ///     println!("{result}");
+    ///     Ok(())
+    /// }
+    /// ```
+    pub fn call_raw<'c>(&'c self, method: &str, params: impl Into<Raw>) -> Call<'c, Raw> {
+        Call::new(&self.inner.link, method.to_owned(), params.into())
     }
 
     /// Sends a [ping] and waits for the response.

@@ -1,6 +1,9 @@
 //! The lists of a server, fetched page by page.
 
+use std::sync::Arc;
+
 use futures_lite::future::or;
+use mcp_proto::client::Client as Machine;
 use mcp_proto::schema::{
     ClientRequest, Decode, ListPrompts, ListPromptsResult, ListResourceTemplates,
     ListResourceTemplatesResult, ListResources, ListResourcesResult, ListTools, ListToolsResult,
@@ -12,9 +15,10 @@ use super::Connection;
 use crate::client::call::Call;
 use crate::client::pages::Pages;
 use crate::error::{Error, ListError};
+use crate::transport::link::Link;
 
 /// The result of a request for one page of a list.
-trait ListPage: Decode {
+pub(crate) trait ListPage: Decode {
     type Request: ClientRequest<Result = Self> + Send;
     type Entry;
 
@@ -62,7 +66,7 @@ impl Connection {
     /// `Limits::list_entries_max`, `Limits::list_bytes_max`, `Limits::list_timeout` or 10,000
     /// pages, or if the server repeats a page's cursor.
     pub async fn list_tools(&self) -> Result<Vec<Tool>, Error> {
-        self.list::<ListToolsResult>().await
+        list_tools(self.link()).await
     }
 
     /// Returns all of the server's resources, fetching every page of the list.
@@ -73,7 +77,7 @@ impl Connection {
     /// # Errors
     /// Fails under the conditions listed for [`list_tools`](Self::list_tools).
     pub async fn list_resources(&self) -> Result<Vec<Resource>, Error> {
-        self.list::<ListResourcesResult>().await
+        list::<ListResourcesResult>(self.link()).await
     }
 
     /// Returns all of the server's resource templates, fetching every page of the list.
@@ -81,7 +85,7 @@ impl Connection {
     /// # Errors
     /// Fails under the conditions listed for [`list_tools`](Self::list_tools).
     pub async fn list_resource_templates(&self) -> Result<Vec<ResourceTemplate>, Error> {
-        self.list::<ListResourceTemplatesResult>().await
+        list::<ListResourceTemplatesResult>(self.link()).await
     }
 
     /// Returns all of the server's prompts, fetching every page of the list.
@@ -89,32 +93,39 @@ impl Connection {
     /// # Errors
     /// Fails under the conditions listed for [`list_tools`](Self::list_tools).
     pub async fn list_prompts(&self) -> Result<Vec<Prompt>, Error> {
-        self.list::<ListPromptsResult>().await
+        list::<ListPromptsResult>(self.link()).await
     }
+}
 
-    async fn list<P: ListPage>(&self) -> Result<Vec<P::Entry>, Error> {
-        let link = &self.inner.link;
-        let limits = link.inspect(|state| state.connection.limits().clone());
-        let after = limits.list_timeout;
-        let late = async {
-            link.sleep_until(link.clock.now() + after).await;
-            Err(ListError::TimedOut { after }.into())
-        };
-        or(self.collect::<P>(&limits), late).await
-    }
+/// Returns all tools of the server at the other end of `link`.
+pub(crate) async fn list_tools(link: &Arc<Link<Machine>>) -> Result<Vec<Tool>, Error> {
+    list::<ListToolsResult>(link).await
+}
 
-    async fn collect<P: ListPage>(&self, limits: &Limits) -> Result<Vec<P::Entry>, Error> {
-        let mut pages = Pages::new(limits);
-        loop {
-            let request = P::request(pages.cursor());
-            // As raw JSON first, because its length counts.
-            let page: Raw = Call::new(&self.inner.link, P::Request::METHOD, request).await?;
-            let bytes = page.as_bytes().len();
-            let (entries, next) = P::decode(&page)?.into_parts();
-            // PAG-03: no cursor means the end.
-            if let Some(list) = pages.add(bytes, entries, next)? {
-                return Ok(list);
-            }
+pub(crate) async fn list<P: ListPage>(link: &Arc<Link<Machine>>) -> Result<Vec<P::Entry>, Error> {
+    let limits = link.inspect(|state| state.connection.limits().clone());
+    let after = limits.list_timeout;
+    let late = async {
+        link.sleep_until(link.clock.now() + after).await;
+        Err(ListError::TimedOut { after }.into())
+    };
+    or(collect::<P>(link, &limits), late).await
+}
+
+async fn collect<P: ListPage>(
+    link: &Arc<Link<Machine>>,
+    limits: &Limits,
+) -> Result<Vec<P::Entry>, Error> {
+    let mut pages = Pages::new(limits);
+    loop {
+        let request = P::request(pages.cursor());
+        // As raw JSON first, because its length counts.
+        let page: Raw = Call::new(link, P::Request::METHOD, request).await?;
+        let bytes = page.as_bytes().len();
+        let (entries, next) = P::decode(&page)?.into_parts();
+        // PAG-03: no cursor means the end.
+        if let Some(list) = pages.add(bytes, entries, next)? {
+            return Ok(list);
         }
     }
 }

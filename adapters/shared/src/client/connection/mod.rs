@@ -1,7 +1,7 @@
 //! An open connection to a server: its peer, its subscriptions and its end.
 
 mod calls;
-mod lists;
+pub(crate) mod lists;
 
 use std::fmt;
 use std::process::ExitStatus;
@@ -12,7 +12,7 @@ use mcp_proto::client::{Client as Machine, Command};
 use mcp_proto::schema::Encode;
 #[cfg(feature = "jsonschema")]
 use mcp_proto::schema::{CallToolResult, Tool};
-use mcp_proto::{CloseReason, Era, Filter, Peer, Raw, Revision};
+use mcp_proto::{CloseReason, Era, Filter, Peer, Revision};
 
 use crate::client::connector::Connector;
 use crate::client::subscription::{Feed, Subscription};
@@ -130,6 +130,8 @@ impl Connection {
 
     /// Sends a notification by method name.
     ///
+    /// `params` may be a schema type, a [`Raw`](mcp_proto::Raw) or a `serde_json::Value`.
+    ///
     /// If the output queue is full, waits until there is room, for at most 10 s.
     ///
     /// # Errors
@@ -143,7 +145,11 @@ impl Connection {
     /// - `params` is not a JSON object ([`Unencodable`](mcp_proto::Misuse::Unencodable));
     /// - the negotiated revision does not let clients send the notification, or only this library
     ///   may send it ([`Unsupported`](mcp_proto::Misuse::Unsupported)).
-    pub async fn notify_raw(&self, method: &str, params: Option<&Raw>) -> Result<(), Error> {
+    pub async fn notify_raw(
+        &self,
+        method: &str,
+        params: Option<&(dyn Encode + Sync)>,
+    ) -> Result<(), Error> {
         let send = |state: &mut State<Machine>, now| {
             let params = params.map(|params| params as &dyn Encode).into();
             state.connection.run(now, Command::Notify { method, params })
@@ -156,6 +162,11 @@ impl Connection {
     /// Returns the exit status of a server started by `spawn`. Returns `None` for other
     /// connections, or if the status is unknown. Calls in flight fail with
     /// [`CallError::Lost`](mcp_proto::CallError::Lost).
+    ///
+    /// If no other connection shares its authorization and its token is being renewed, this waits
+    /// up to 5 s until the new token is stored. A renewal that takes longer is finished and stored
+    /// in the background if the runtime goes on; otherwise, a refresh token that the authorization
+    /// server has replaced is lost, and the user logs in again.
     ///
     /// # Errors
     /// Fails with [`Error::Closed`] if the connection ended because of a protocol fault.

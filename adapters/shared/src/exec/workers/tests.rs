@@ -13,11 +13,12 @@ use mcp_proto::server::{Config, Event, Server};
 use mcp_proto::stdio::Stdio;
 use mcp_proto::{Capability, Endpoint, Instant};
 
-use super::{Driver, Ended, Spawn, Workers, handler_threads, is_sole_driver};
+use super::{Driver, Ended, Spawn, Workers, handler_threads};
 use crate::BoxFuture;
 use crate::exec::cancellation::Cancellation;
 use crate::exec::clock::Clock;
 use crate::exec::pace::{LONG, Pace, QUICK_MAX};
+use crate::exec::sole_driver::is_sole_driver;
 use crate::trace::Trace;
 
 struct BlockingRuntime;

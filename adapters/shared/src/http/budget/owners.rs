@@ -96,14 +96,10 @@ impl<K: Ord + Clone> Share<K> {
     pub(in crate::http) fn try_add(&mut self, count: usize, max: usize) -> bool {
         let Some(owner) = &self.owner else { return true };
         let mut counts = self.counts.lock();
-        let held = counts.get(owner).copied().unwrap_or(0).saturating_add(count);
-        if held > max {
-            return false;
-        }
-        if let Some(known) = counts.get_mut(owner) {
-            *known = held;
-        } else {
-            counts.insert(owner.clone(), held);
+        match counts.get_mut(owner) {
+            Some(held) if held.saturating_add(count) <= max => *held += count,
+            None if count <= max => drop(counts.insert(owner.clone(), count)),
+            Some(_) | None => return false,
         }
         self.count += count;
         true

@@ -13,6 +13,9 @@ use crate::exec::watched::Watched;
 pub(super) enum Authorize {
     Async(AsyncAuthorize),
     Blocking(Arc<dyn Fn() -> Option<String> + Send + Sync>),
+    /// The session obtains the credentials, and passes them with each request.
+    #[cfg(feature = "auth")]
+    OAuth(Box<crate::auth::Auth>),
 }
 
 pub(super) type AsyncAuthorize = Arc<dyn Fn() -> BoxFuture<'static, Option<String>> + Send + Sync>;
@@ -27,9 +30,14 @@ pub(super) const LATE: &str = "the authorization took too long (`Remote::authori
 /// Returns the field with this value; `None` as the outer option means a panic.
 pub(super) fn field(value: Option<Option<String>>) -> Field {
     let Some(value) = value.ok_or(INVALID)? else { return Ok(None) };
-    let mut value = HeaderValue::from_str(&value).map_err(|_| INVALID)?;
+    sensitive(&value).map(Some)
+}
+
+/// Returns a field that is not shown by `Debug`, and not kept by header compression.
+pub(super) fn sensitive(value: &str) -> Result<HeaderValue, &'static str> {
+    let mut value = HeaderValue::from_str(value).map_err(|_| INVALID)?;
     value.set_sensitive(true);
-    Ok(Some(value))
+    Ok(value)
 }
 
 /// The default of [`Remote::authorization_timeout`](super::remote::Remote::authorization_timeout).

@@ -6,19 +6,29 @@ use std::sync::Arc;
 use futures_lite::future::{block_on, or};
 use http::HeaderValue;
 use mcp_proto::client::Client as Machine;
+use mcp_proto::http::client::HttpRequest;
 
-use super::authorization::{AsyncAuthorize, Authorize, Field, INVALID, LATE, field};
+use super::authorization::{AsyncAuthorize, Authorize, Field, INVALID, LATE, field, sensitive};
 use super::connections::HttpConnections;
 use crate::exec::workers::catch_panic;
 use crate::transport::link::Link;
 
-/// Returns the `Authorization` field of the next request.
+/// Returns the `Authorization` field of a request.
 pub(super) async fn authorize(
     link: &Link<Machine>,
     connections: &HttpConnections,
+    request: &HttpRequest,
 ) -> io::Result<Option<HeaderValue>> {
+    if let Some(credentials) = &request.authorization {
+        let field = sensitive(credentials.expose());
+        return field
+            .map(Some)
+            .map_err(|_| io::Error::other("the access token is no header value"));
+    }
     let field = match connections.remote.authorize.clone() {
         None => return Ok(None),
+        #[cfg(feature = "auth")]
+        Some(Authorize::OAuth(_)) => return Ok(None),
         Some(Authorize::Blocking(authorize)) => {
             // On a thread where it may block.
             let value = link.shared.callback_threads.call(0, move || authorize()).await;

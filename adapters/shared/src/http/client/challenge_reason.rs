@@ -72,6 +72,7 @@ pub(super) struct Credentials<'r> {
     pub(super) remote: &'r Remote,
     pub(super) target: &'r Uri,
     pub(super) authorization: Option<&'r HeaderValue>,
+    pub(super) proxy_authorization: Option<&'r HeaderValue>,
     pub(super) session_id: Option<&'r str>,
 }
 
@@ -89,6 +90,7 @@ impl Credentials<'_> {
         let fields = self.remote.fields.iter().map(|(name, value)| (name, value));
         let mut secrets: Vec<&str> = fields
             .chain(self.authorization.map(|value| (&AUTHORIZATION, value)))
+            .chain(self.proxy_authorization.map(|value| (&PROXY_AUTHORIZATION, value)))
             .filter_map(|(name, value)| Some((name, value.to_str().ok()?)))
             .map(|(name, value)| match value.split_once(' ') {
                 // The authentication scheme, such as `Bearer`, is no secret.
@@ -121,10 +123,12 @@ mod tests {
             .header("x-api-key", "of-the-field and-more")
             .unwrap();
         let authorization = HeaderValue::from_static("Bearer of-ada");
+        let proxy_authorization = HeaderValue::from_static("Basic of-the-proxy");
         let credentials = Credentials {
             remote: &remote,
             target: &remote.target,
             authorization: Some(&authorization),
+            proxy_authorization: Some(&proxy_authorization),
             session_id: Some("of-the-session"),
         };
         text_of(body.as_bytes(), &credentials)
@@ -150,9 +154,15 @@ mod tests {
 
     #[test]
     fn credentials_are_removed() {
-        for secret in
-            ["of-ada", "of-the-field", "and-more", "of-the-url", "key=of-the-url", "of-the-session"]
-        {
+        for secret in [
+            "of-ada",
+            "of-the-field",
+            "and-more",
+            "of-the-url",
+            "key=of-the-url",
+            "of-the-proxy",
+            "of-the-session",
+        ] {
             for body in [
                 format!("unknown: {secret}!"),
                 format!(r#"{{"message":"\u0075nknown: {}!"}}"#, secret.replace('-', "\\u002d")),

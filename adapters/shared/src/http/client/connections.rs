@@ -1,23 +1,21 @@
 //! The pool of HTTP connections to one server, each used by one exchange at a time.
 
 use std::collections::HashMap;
-use std::convert::Infallible;
 use std::io;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
 use event_listener::Event;
 use futures_lite::future::or;
-use http_body::{Frame, SizeHint};
 use hyper::client::conn::http1::{self, SendRequest};
 use mcp_proto::http::client::{ExchangeId, HttpConfig};
 use mcp_proto::{CallError, CloseReason, Fault};
 
 use super::authorization::SharedFetch;
-use super::dial::Dial;
+use super::dial::{ByteStream, Dial, dial_any};
+use super::full_body::FullBody;
+use super::membership::{AllowedAddresses, AuthMember, RequestProofs};
+use super::proxy::ProxyServer;
 use super::remote::Remote;
 use super::tls::Tls;
 use crate::error::{Error, HttpFailure};
@@ -37,12 +35,23 @@ pub(crate) struct HttpConnections {
     /// The latest connection error.
     cause: Mutex<Option<io::Error>>,
     tls: Tls,
+    /// The proxy that connections go through.
+    proxy: Option<ProxyServer>,
+    /// The addresses that may be connected to.
+    addresses: AllowedAddresses,
+    pub(super) proofs: RequestProofs,
     /// The asynchronous fetch of the `Authorization` field.
     pub(super) authorization: SharedFetch,
 }
 
 /// How long a connection is kept idle.
 const IDLE_TIME: Duration = Duration::from_secs(30);
+
+/// The number of connections kept for messages other than calls: as many as are sent at once.
+///
+/// Otherwise, a server that sends many requests would make this client open a connection for almost
+/// every answer.
+const ONE_WAY_MAX: usize = 64;
 
 /// How long opening a connection may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
@@ -55,9 +64,13 @@ pub(super) struct Borrowed {
 }
 
 impl HttpConnections {
-    pub(super) fn new(remote: Remote, runtime: Arc<dyn Dial>) -> io::Result<Arc<Self>> {
-        remote.check_credentials()?;
+    pub(super) fn new(
+        remote: Remote,
+        runtime: Arc<dyn Dial>,
+        member: &AuthMember,
+    ) -> io::Result<Arc<Self>> {
         let tls = Tls::new(remote.is_secure, &remote.host, &remote.tls)?;
+        let proxy = remote.proxy.server_for(remote.is_secure, &remote.host)?.cloned();
         Ok(Arc::new(Self {
             remote,
             runtime,
@@ -66,12 +79,15 @@ impl HttpConnections {
             in_flight: Mutex::default(),
             cause: Mutex::default(),
             tls,
+            proxy,
+            addresses: member.addresses(),
+            proofs: member.proofs(),
             authorization: SharedFetch::default(),
         }))
     }
 
     /// Returns the configuration of the session, with a random seed.
-    pub(super) fn settings(&self) -> Result<HttpConfig, getrandom::Error> {
+    pub(super) fn settings(&self, member: &AuthMember) -> Result<HttpConfig, getrandom::Error> {
         let mut seed = [0; 8];
         getrandom::fill(&mut seed)?;
         let mut config = HttpConfig::new(u64::from_ne_bytes(seed));
@@ -81,6 +97,10 @@ impl HttpConnections {
         config = config.concurrent_calls_max(self.remote.concurrent_calls_max);
         if let Some(max) = self.remote.retry_max {
             config = config.retry_max(max);
+        }
+        config = if member.parks() { config.parks() } else { config };
+        if let Some(url) = self.remote.sse_url() {
+            config = config.sse_fallback(url);
         }
         Ok(if self.remote.has_stream { config } else { config.without_stream() })
     }
@@ -191,18 +211,37 @@ impl HttpConnections {
     /// Returns a connection to the pool.
     pub(super) fn give_back(&self, sender: SendRequest<FullBody>) {
         let mut idle = self.idle();
-        if idle.len() < self.remote.concurrent_calls_max && !sender.is_closed() {
+        let idle_max = self.remote.concurrent_calls_max.saturating_add(ONE_WAY_MAX);
+        if idle.len() < idle_max && !sender.is_closed() {
             idle.push((Instant::now(), sender));
             drop(idle);
             self.became_idle.notify(1);
         }
     }
 
+    /// Returns the proxy that forwards requests, because they are not encrypted.
+    pub(super) fn forwarder(&self) -> Option<&ProxyServer> {
+        self.proxy.as_ref().filter(|_| !self.remote.is_secure)
+    }
+
+    /// Opens a stream to the server, or to the proxy that forwards requests.
+    async fn open(&self) -> io::Result<Box<dyn ByteStream>> {
+        let Remote { host, port, is_secure, .. } = &self.remote;
+        match &self.proxy {
+            Some(proxy) if *is_secure => proxy.tunnel(&*self.runtime, host, *port).await,
+            Some(proxy) => proxy.connect(&*self.runtime).await,
+            None => {
+                let resolved = self.runtime.resolve(host, *port).await?;
+                let addresses = self.addresses.of(resolved)?;
+                Ok(dial_any(&*self.runtime, &addresses).await?.0)
+            }
+        }
+    }
+
     /// Opens a connection.
     pub(super) async fn connect(&self) -> io::Result<SendRequest<FullBody>> {
         let connected = async {
-            let stream = self.runtime.dial(&self.remote.host, self.remote.port).await?;
-            let stream = self.tls.secure(stream).await?;
+            let stream = self.tls.secure(self.open().await?).await?;
             let (sender, connection) =
                 http1::handshake(HyperStream(stream)).await.map_err(io::Error::other)?;
             let driven = async move {
@@ -217,35 +256,5 @@ impl HttpConnections {
             Err(io::Error::new(io::ErrorKind::TimedOut, "connecting timed out"))
         };
         or(connected, late).await
-    }
-}
-
-/// A request body in one piece.
-#[derive(Debug)]
-pub(super) struct FullBody(Option<Bytes>);
-
-impl FullBody {
-    pub(super) fn new(bytes: Bytes) -> Self {
-        Self(Some(bytes).filter(|bytes| !bytes.is_empty()))
-    }
-}
-
-impl http_body::Body for FullBody {
-    type Data = Bytes;
-    type Error = Infallible;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        _: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        Poll::Ready(self.0.take().map(|bytes| Ok(Frame::data(bytes))))
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.0.is_none()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.0.as_ref().map_or(0, Bytes::len) as u64)
     }
 }

@@ -1,6 +1,7 @@
 //! The interface between HTTP clients and an async runtime.
 
 use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,7 +23,10 @@ pub const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(10);
 
 /// The runtime operations that HTTP clients need.
 pub trait Dial: Spawn {
-    /// Opens a TCP connection to `port` on `host`, which is a host name or an IP address.
+    /// Returns the addresses of `host`, which is a host name or an IP address, with `port`.
+    fn resolve(&self, host: &str, port: u16) -> BoxFuture<'static, io::Result<Vec<SocketAddr>>>;
+
+    /// Opens a TCP connection.
     ///
     /// The connection must use TCP keep-alive with [`KEEP_ALIVE_TIME`] and [`KEEP_ALIVE_INTERVAL`],
     /// so that the client detects a server that has become unreachable.
@@ -30,11 +34,26 @@ pub trait Dial: Spawn {
     /// A read from the returned stream must query the operating system before it returns `Pending`.
     /// Otherwise, the client might not notice that the server has closed an idle connection, and
     /// might send a request over it.
-    fn dial(&self, host: &str, port: u16) -> BoxFuture<'static, io::Result<Box<dyn ByteStream>>>;
+    fn dial(&self, address: SocketAddr) -> BoxFuture<'static, io::Result<Box<dyn ByteStream>>>;
 
     /// Waits for `duration`.
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()>;
 
     /// Upcasts to [`Spawn`].
     fn as_spawn(self: Arc<Self>) -> Arc<dyn Spawn>;
+}
+
+/// Opens a TCP connection to the first of a host's addresses that accepts one.
+pub(crate) async fn dial_any(
+    runtime: &dyn Dial,
+    addresses: &[SocketAddr],
+) -> io::Result<(Box<dyn ByteStream>, SocketAddr)> {
+    let mut failure = io::Error::new(io::ErrorKind::NotFound, "the host has no address");
+    for address in addresses {
+        match runtime.dial(*address).await {
+            Ok(stream) => return Ok((stream, *address)),
+            Err(error) => failure = error,
+        }
+    }
+    Err(failure)
 }

@@ -9,6 +9,7 @@ use mcp_proto::http::client::{Action, HttpRequest};
 
 use super::connections::HttpConnections;
 use super::exchange;
+use super::membership::AuthMember;
 use super::transport::DriverAction;
 use crate::transport::link::Link;
 
@@ -22,26 +23,32 @@ impl Drop for AbandonOnDrop {
 }
 
 /// Drives a connection to its end.
-pub(super) async fn drive(guard: AbandonOnDrop, connections: Arc<HttpConnections>) {
+pub(super) async fn drive(
+    guard: AbandonOnDrop,
+    connections: Arc<HttpConnections>,
+    member: AuthMember,
+) {
     let link = Arc::clone(&guard.0);
     let runtime = Arc::clone(&connections.runtime);
     let time = link.keep_time(|duration| runtime.sleep(duration));
-    or(run(&link, &connections), or(time, connections.close_idle())).await;
+    or(run(&link, &connections, &member), or(time, connections.close_idle())).await;
     link.dispatched().await;
     connections.abort_all();
+    member.leave().await;
 }
 
-async fn run(link: &Arc<Link<Machine>>, connections: &Arc<HttpConnections>) {
-    perform(link, connections, || true).await;
+async fn run(link: &Arc<Link<Machine>>, connections: &Arc<HttpConnections>, member: &AuthMember) {
+    perform(link, connections, member, || true).await;
     // Exchanges in flight may still complete, followed by the one that ends the session.
     let late = link.sleep_until(link.clock.now() + LAST_EXCHANGES);
-    or(perform(link, connections, || connections.in_flight() == 0), late).await;
+    or(perform(link, connections, member, || connections.in_flight() == 0), late).await;
 }
 
 /// Performs the actions of the session until it is closed and `may_stop` returns true.
 async fn perform(
     link: &Arc<Link<Machine>>,
     connections: &Arc<HttpConnections>,
+    member: &AuthMember,
     may_stop: impl Fn() -> bool,
 ) {
     loop {
@@ -52,6 +59,7 @@ async fn perform(
         match next.await {
             DriverAction::Exchange(Action::Send(send)) => start(link, connections, send),
             DriverAction::Exchange(Action::Abort(exchange)) => connections.abort(exchange),
+            DriverAction::Authorize(report) => member.on_report(link, &report),
             DriverAction::Report(challenged) => {
                 let has_room = link.inspect(|state| state.callbacks.has_room());
                 if let Some(callback) = connections.remote.on_challenge.clone().filter(|_| has_room)

@@ -6,6 +6,7 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 
 use bytes::Bytes;
+use http::header::PROXY_AUTHORIZATION;
 use http::response::Parts;
 use http::{HeaderName, HeaderValue, Request, Uri};
 use http_body::Body as _;
@@ -18,7 +19,9 @@ use mcp_proto::http::client::{ExchangeFailure, ExchangeId, HttpClient, HttpReque
 
 use super::authorize::authorize;
 use super::challenge_reason::{self, Credentials};
-use super::connections::{Borrowed, FullBody, HttpConnections};
+use super::connections::{Borrowed, HttpConnections};
+use super::full_body::FullBody;
+use super::proxy::ProxyServer;
 use super::redirect;
 use crate::exec::budget::PIECE_BYTES_MAX;
 use crate::transport::link::{Link, State};
@@ -54,11 +57,21 @@ async fn send_and_read(
     let id = send.exchange;
     link.trace.output(&send.body);
     let authorization =
-        authorize(link, connections).await.map_err(|error| unreached(connections, error))?;
-    let mut target = connections.remote.target.clone();
+        authorize(link, connections, &send).await.map_err(|error| unreached(connections, error))?;
+    let mut target = match &send.target {
+        Some(target) => target.expose().parse().map_err(|_| {
+            unreached(connections, io::Error::other("the server named an invalid message endpoint"))
+        })?,
+        None => connections.remote.target.clone(),
+    };
     let mut borrowed = connections.borrow(reserved).await.map_err(|e| unreached(connections, e))?;
     for followed in 0.. {
-        let request = request(connections, &send, &target, authorization.clone());
+        let mut request = request(connections, &send, &target, authorization.clone());
+        let url = || connections.remote.url_of(&target);
+        let proof = connections.proofs.header(&send, url);
+        if let Some(proof) = proof.map_err(|error| unreached(connections, error))? {
+            request.headers_mut().insert("dpop", proof);
+        }
         let (sender, parts, mut body) = send_once(connections, borrowed, request).await?;
         let next = redirect::next_target(&connections.remote, &target, &parts);
         let Some(next) = next.filter(|_| followed < redirect::REDIRECTS_MAX) else {
@@ -68,6 +81,7 @@ async fn send_and_read(
                     remote: &connections.remote,
                     target: &target,
                     authorization: authorization.as_ref(),
+                    proxy_authorization: connections.forwarder().and_then(ProxyServer::credentials),
                     session_id: send.header("mcp-session-id"),
                 };
                 challenge_reason::read(link, &mut body, &credentials).await
@@ -109,6 +123,9 @@ async fn send_once(
         Err(error) => return Err(failure(connections, error)),
     };
     let (parts, body) = response.into_parts();
+    if let Some(proxy) = connections.forwarder().filter(|_| parts.status.as_u16() == 407) {
+        return Err(unreached(connections, proxy.unauthorized().into()));
+    }
     Ok((sender, parts, body))
 }
 
@@ -190,7 +207,12 @@ fn request(
     let mut request = Request::new(FullBody::new(send.body.clone()));
     *request.method_mut() =
         http::Method::from_bytes(send.method.name().as_bytes()).unwrap_or(http::Method::POST);
-    *request.uri_mut() = target.clone();
+    let forwarder = connections.forwarder();
+    *request.uri_mut() = match forwarder {
+        // A proxy needs the whole URL.
+        Some(_) => remote.url_of(target).parse().unwrap_or_else(|_| target.clone()),
+        None => target.clone(),
+    };
     let fields = request.headers_mut();
     fields.insert("host", remote.authority.clone());
     for (name, value) in &remote.fields {
@@ -198,6 +220,9 @@ fn request(
     }
     if let Some(value) = authorization {
         fields.insert("authorization", value);
+    }
+    if let Some(value) = forwarder.and_then(ProxyServer::credentials) {
+        fields.insert(PROXY_AUTHORIZATION, value.clone());
     }
     for (name, value) in &send.headers {
         let name = HeaderName::from_bytes(name.as_bytes());

@@ -1,4 +1,4 @@
-//! Clients over Streamable HTTP: exchanges over sockets that a runtime opens.
+//! Clients over Streamable HTTP and HTTP+SSE: exchanges over sockets that a runtime opens.
 
 mod authorization;
 mod authorize;
@@ -7,8 +7,14 @@ mod connections;
 mod dial;
 mod driver;
 mod exchange;
+mod full_body;
+mod membership;
+#[cfg(any(feature = "auth", feature = "jwt"))]
+mod network;
+mod proxy;
 mod redirect;
 mod remote;
+mod this_machine;
 mod tls;
 mod transport;
 
@@ -18,32 +24,48 @@ use std::sync::Arc;
 use mcp_proto::client::{Client as Machine, Config};
 use mcp_proto::http::client::HttpClient;
 
+#[cfg(feature = "auth")]
+pub(crate) use dial::dial_any;
 pub use dial::{ByteStream, Dial, KEEP_ALIVE_INTERVAL, KEEP_ALIVE_TIME};
+#[cfg(feature = "auth")]
+pub(crate) use full_body::FullBody;
+#[cfg(any(feature = "auth", feature = "jwt"))]
+pub(crate) use network::Network;
+#[cfg(feature = "auth")]
+pub(crate) use proxy::ProxyServer;
+pub use proxy::{Proxy, ProxyError};
 pub use remote::Remote;
+#[cfg(feature = "auth")]
+pub(crate) use tls::{Tls, TlsConfig};
 pub use transport::AuthChallenge;
 pub(crate) use transport::ClientTransport;
 
 use self::connections::HttpConnections;
+use self::membership::AuthMember;
 use crate::client::connector::ConnectionConfig;
 use crate::exec::clock::Clock;
 use crate::transport::link::{Link, Transport};
 
 /// Creates a connection and spawns its driver. The returned sockets explain why it did not open.
-pub(crate) fn start(
+pub(crate) async fn start(
     connection: &ConnectionConfig,
     remote: &Remote,
     runtime: &Arc<dyn Dial>,
     machine: Config,
 ) -> io::Result<(Arc<Link<Machine>>, Arc<HttpConnections>)> {
-    let connections = HttpConnections::new(remote.clone(), Arc::clone(runtime))?;
-    let settings = connections.settings().map_err(|error| io::Error::other(error.to_string()))?;
+    remote.check_credentials()?;
+    let member = AuthMember::join(remote, runtime).await?;
+    let connections = HttpConnections::new(remote.clone(), Arc::clone(runtime), &member)?;
+    let settings =
+        connections.settings(&member).map_err(|error| io::Error::other(error.to_string()))?;
     let clock = Clock::new();
     let machine = Machine::new(clock.now(), machine);
     let transport =
         Transport::Http(Box::new(ClientTransport::new(HttpClient::new(machine, settings))));
     let spawn = Arc::clone(runtime).as_spawn();
     let link = connection.link_over(clock, transport, &spawn);
+    member.attach(&link);
     let guard = driver::AbandonOnDrop(Arc::clone(&link));
-    spawn.spawn(Box::pin(driver::drive(guard, Arc::clone(&connections))))?;
+    spawn.spawn(Box::pin(driver::drive(guard, Arc::clone(&connections), member)))?;
     Ok((link, connections))
 }

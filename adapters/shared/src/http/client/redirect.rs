@@ -5,6 +5,7 @@
 
 use http::Uri;
 use http::response::Parts;
+use mcp_proto::http::legacy_sse::ServerUrl;
 
 use super::remote::Remote;
 
@@ -25,60 +26,8 @@ pub(super) fn next_target(remote: &Remote, from: &Uri, response: &Parts) -> Opti
 
 /// Resolves a reference (RFC 3986) against the target `from`; `None` if it leaves the origin.
 fn resolve(remote: &Remote, from: &Uri, location: &str) -> Option<Uri> {
-    let location = location.split('#').next().filter(|location| !location.is_empty())?;
-    let scheme = if remote.is_secure { "https" } else { "http" };
-    if location.starts_with("//") {
-        return within_origin(remote, &format!("{scheme}:{location}"));
-    }
-    let first_segment = location.split(['/', '?']).next().unwrap_or_default();
-    if first_segment.contains(':') {
-        return within_origin(remote, location);
-    }
-    let base = from.path();
-    let merged = if location.starts_with('/') {
-        location.to_owned()
-    } else if location.starts_with('?') {
-        format!("{base}{location}")
-    } else {
-        let folder = base.rfind('/').map_or("/", |slash| base.get(..=slash).unwrap_or("/"));
-        format!("{folder}{location}")
-    };
-    normalized(&merged)
-}
-
-/// Returns the path and query of an absolute URL; `None` if it has another origin.
-fn within_origin(remote: &Remote, url: &str) -> Option<Uri> {
-    let other = Remote::new(url).ok()?;
-    let is_same = other.is_secure == remote.is_secure
-        && other.host.eq_ignore_ascii_case(&remote.host)
-        && other.port == remote.port;
-    is_same.then(|| normalized(&other.target.to_string())).flatten()
-}
-
-/// Removes the segments `.` and `..` from a path.
-fn normalized(target: &str) -> Option<Uri> {
-    let (path, query) = match target.split_once('?') {
-        Some((path, query)) => (path, Some(query)),
-        None => (target, None),
-    };
-    let mut kept = Vec::new();
-    let mut segments = path.split('/').skip(1).peekable();
-    while let Some(segment) = segments.next() {
-        let is_last = segments.peek().is_none();
-        match segment {
-            "." | ".." => {
-                if segment == ".." {
-                    kept.pop();
-                }
-                if is_last {
-                    kept.push("");
-                }
-            }
-            _ => kept.push(segment),
-        }
-    }
-    let path = format!("/{}", kept.join("/"));
-    query.map_or_else(|| path.clone(), |query| format!("{path}?{query}")).parse().ok()
+    let url = ServerUrl::parse(&remote.url_of(from)).ok()?;
+    url.resolve(location)?.parse().ok()
 }
 
 #[cfg(test)]

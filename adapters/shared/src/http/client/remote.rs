@@ -2,15 +2,19 @@
 
 use std::fmt;
 use std::io;
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use http::header::{AUTHORIZATION, COOKIE, PROXY_AUTHORIZATION};
 use http::uri::Scheme;
 use http::{HeaderName, HeaderValue, Uri};
+use mcp_proto::http::legacy_sse::ServerUrl;
 
 use super::authorization::{AUTHORIZATION_TIMEOUT, Authorize};
+#[cfg(feature = "auth")]
+use super::network::Network;
+use super::proxy::Proxy;
+use super::this_machine::is_this_machine;
 use super::tls::TlsConfig;
 use super::transport::AuthChallenge;
 
@@ -53,8 +57,10 @@ pub struct Remote {
     pub(super) retry_max: Option<Duration>,
     pub(super) concurrent_calls_max: usize,
     pub(super) has_stream: bool,
+    pub(super) falls_back_to_sse: bool,
     pub(super) allows_plain_credentials: bool,
     pub(super) tls: TlsConfig,
+    pub(super) proxy: Proxy,
 }
 
 impl Remote {
@@ -109,8 +115,10 @@ impl Remote {
             retry_max: None,
             concurrent_calls_max: CONCURRENT_CALLS_MAX,
             has_stream: true,
+            falls_back_to_sse: true,
             allows_plain_credentials: false,
             tls: TlsConfig::default(),
+            proxy: Proxy::from_env(),
         })
     }
 
@@ -196,6 +204,46 @@ impl Remote {
     pub const fn authorization_timeout(mut self, timeout: Duration) -> Self {
         self.authorization_timeout = timeout;
         self
+    }
+
+    /// Lets the client authorize itself by OAuth 2.1, as `auth` says.
+    ///
+    /// If the server rejects a request for missing credentials or scopes, the request waits until
+    /// the client has obtained an access token, for which a user may have to log in. The request is
+    /// then sent again. A call waits for at most
+    /// [`Limits::human_timeout`](mcp_proto::Limits::human_timeout) and can be cancelled; connecting
+    /// waits without a limit of its own. If there is no token in the end, the call fails with
+    /// [`CallError::Unauthorized`](mcp_proto::CallError::Unauthorized), which contains the reason.
+    ///
+    /// Tokens are sent to this server only. Like [`authorization`](Self::authorization), this
+    /// method requires `https:`, or a server on this machine; the method called last applies.
+    #[cfg(feature = "auth")]
+    pub fn authorized(mut self, auth: crate::auth::Auth) -> Self {
+        self.authorize = Some(Authorize::OAuth(Box::new(auth)));
+        self
+    }
+
+    /// Returns how to obtain credentials, if the session does.
+    #[cfg(feature = "auth")]
+    pub(crate) fn auth(&self) -> Option<&crate::auth::Auth> {
+        match &self.authorize {
+            Some(Authorize::OAuth(auth)) => Some(auth),
+            Some(Authorize::Async(_) | Authorize::Blocking(_)) | None => None,
+        }
+    }
+
+    /// Returns the URL with its query, which may be a secret.
+    #[cfg(feature = "auth")]
+    pub(crate) fn whole_url(&self) -> String {
+        let query = self.target.query().map_or_else(String::new, |query| format!("?{query}"));
+        format!("{}{query}", self.url)
+    }
+
+    /// Returns the URL of a target, which is a path and a query, at this server.
+    pub(super) fn url_of(&self, target: &Uri) -> String {
+        let scheme = if self.is_secure { "https" } else { "http" };
+        let authority = self.authority.to_str().unwrap_or_default();
+        format!("{scheme}://{authority}{target}")
     }
 
     /// Allows sending credentials to other hosts over `http:`, where the network can read them.
@@ -287,6 +335,46 @@ impl Remote {
         self
     }
 
+    /// Disables the fallback to [HTTP+SSE], the transport of revision 2024-11-05.
+    ///
+    /// By default, a client that supports legacy revisions tries HTTP+SSE if the server answers
+    /// `initialize` with status 400, 404 or 405. It then requests the URL with GET. If the response
+    /// is an event stream that first names a message endpoint with the scheme, host and port of the
+    /// URL, the client uses this transport until it is closed. Such a session lasts as long as its
+    /// stream: if the stream breaks, open calls fail with
+    /// [`CallError::Lost`](mcp_proto::CallError::Lost), and the client opens another session.
+    ///
+    /// [HTTP+SSE]: https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse
+    // LIF-36: clients that support older servers fall back.
+    pub const fn without_sse_fallback(mut self) -> Self {
+        self.falls_back_to_sse = false;
+        self
+    }
+
+    /// Returns the URL for HTTP+SSE, if the client may fall back to that transport.
+    pub(super) fn sse_url(&self) -> Option<ServerUrl> {
+        let url = Some(self.url_of(&self.target)).filter(|_| self.falls_back_to_sse)?;
+        ServerUrl::parse(&url).ok()
+    }
+
+    /// Returns how connections for this server are opened.
+    #[cfg(feature = "auth")]
+    pub(crate) fn network(&self) -> Network {
+        Network { tls: self.tls.clone(), proxy: self.proxy.clone() }
+    }
+
+    /// Sets the proxy of the connections to the server, and of those to the authorization servers
+    /// that [`authorized`](Self::authorized) needs. Default: [`Proxy::from_env`].
+    ///
+    /// Through a proxy, the addresses of hosts are not known here: the proxy resolves their names.
+    /// URLs that a server names are then judged by their text. They may not contain an address more
+    /// private than the server's, but a name may lead to any address that the proxy lets it reach.
+    /// Addresses of hosts that are connected to directly are judged as without a proxy.
+    pub fn proxy(mut self, proxy: Proxy) -> Self {
+        self.proxy = proxy;
+        self
+    }
+
     /// Sets the TLS configuration. By default, Mozilla's root certificates are trusted.
     #[cfg(feature = "tls")]
     pub fn tls(mut self, config: Arc<futures_rustls::rustls::ClientConfig>) -> Self {
@@ -300,15 +388,6 @@ impl Remote {
 fn shown(url: &str) -> Option<&str> {
     let end = url.find(['?', '#']).unwrap_or(url.len());
     url.get(..end).filter(|_| !url.contains('@'))
-}
-
-/// Returns whether a host name or address always leads to this machine.
-fn is_this_machine(host: &str) -> bool {
-    let host = host.to_ascii_lowercase();
-    let name = host.trim_end_matches('.');
-    name == "localhost"
-        || name.ends_with(".localhost")
-        || host.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback())
 }
 
 impl fmt::Debug for Remote {

@@ -4,7 +4,9 @@ use std::collections::VecDeque;
 use std::ops::{Deref, DerefMut};
 
 use mcp_proto::client::{Client, Event};
-use mcp_proto::http::client::{Action, Challenge, HttpClient, HttpEvent};
+use mcp_proto::http::client::{
+    Action, Challenge, Generation, HttpClient, HttpEvent, ParkedRequest,
+};
 use mcp_proto::{CallId, Instant};
 
 use crate::transport::link::HttpTransport;
@@ -24,9 +26,21 @@ pub struct AuthChallenge {
     pub challenges: Vec<Challenge>,
 }
 
+/// What a session reports to the authorization of its client.
+#[cfg_attr(not(feature = "auth"), allow(dead_code, reason = "only the feature reads it"))]
+#[derive(Debug)]
+pub(super) enum AuthReport {
+    /// The server accepted credentials.
+    Accepted(Generation),
+    /// The server rejected a request, which waits for other credentials.
+    Parked(ParkedRequest),
+}
+
 /// The next action of the driver.
 #[derive(Debug)]
 pub(super) enum DriverAction {
+    /// Report to the authorization of the client.
+    Authorize(AuthReport),
     /// Start or abort an exchange.
     Exchange(Action),
     /// Report a challenge to the application.
@@ -43,20 +57,32 @@ pub struct ClientTransport {
     next: Option<Action>,
     /// Challenges to report; beyond [`CHALLENGED_MAX`] the oldest are dropped.
     challenged: VecDeque<AuthChallenge>,
+    /// Reports to the authorization: as many as there are parked requests, and a few more.
+    reports: VecDeque<AuthReport>,
 }
 
 const CHALLENGED_MAX: usize = 16;
 
 impl ClientTransport {
     pub(super) const fn new(http: HttpClient) -> Self {
-        Self { http, next: None, challenged: VecDeque::new() }
+        Self { http, next: None, challenged: VecDeque::new(), reports: VecDeque::new() }
     }
 
     pub(super) const fn http(&mut self) -> &mut HttpClient {
         &mut self.http
     }
 
+    fn challenged(&mut self, challenge: AuthChallenge) {
+        if self.challenged.len() == CHALLENGED_MAX {
+            self.challenged.pop_front();
+        }
+        self.challenged.push_back(challenge);
+    }
+
     pub(super) fn next_action(&mut self) -> Option<DriverAction> {
+        if let Some(report) = self.reports.pop_front() {
+            return Some(DriverAction::Authorize(report));
+        }
         if let Some(challenged) = self.challenged.pop_front() {
             return Some(DriverAction::Report(challenged));
         }
@@ -77,10 +103,16 @@ impl HttpTransport<Client> for ClientTransport {
             match self.http.poll_event()? {
                 HttpEvent::Client(event) => return Some(event),
                 HttpEvent::Challenged { call, status, challenges } => {
-                    if self.challenged.len() == CHALLENGED_MAX {
-                        self.challenged.pop_front();
-                    }
-                    self.challenged.push_back(AuthChallenge { call, status, challenges });
+                    self.challenged(AuthChallenge { call, status, challenges });
+                }
+                HttpEvent::Parked(parked) => {
+                    let ParkedRequest { call, status, .. } = parked;
+                    let challenges = parked.challenges.clone();
+                    self.challenged(AuthChallenge { call, status, challenges });
+                    self.reports.push_back(AuthReport::Parked(parked));
+                }
+                HttpEvent::Accepted(generation) => {
+                    self.reports.push_back(AuthReport::Accepted(generation));
                 }
                 _ => {}
             }
@@ -95,7 +127,7 @@ impl HttpTransport<Client> for ClientTransport {
         if self.next.is_none() {
             self.next = self.http.poll_action();
         }
-        self.next.is_some() || !self.challenged.is_empty()
+        self.next.is_some() || !self.challenged.is_empty() || !self.reports.is_empty()
     }
 
     fn rest(&mut self) {}
@@ -112,5 +144,73 @@ impl Deref for ClientTransport {
 impl DerefMut for ClientTransport {
     fn deref_mut(&mut self) -> &mut Client {
         &mut self.http
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::pin::pin;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::task::{Context, Poll, Wake, Waker};
+
+    use futures_lite::future::block_on;
+    use mcp_proto::http::client::HttpConfig;
+
+    use super::*;
+    use crate::BoxFuture;
+    use crate::exec::clock::Clock;
+    use crate::exec::workers::Spawn;
+    use crate::transport::link::{Link, Transport};
+
+    struct NullRuntime;
+
+    impl Spawn for NullRuntime {
+        fn spawn(&self, _: BoxFuture<'static, ()>) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[derive(Default)]
+    struct Woken(AtomicBool);
+
+    impl Wake for Woken {
+        fn wake(self: Arc<Self>) {
+            self.0.store(true, Ordering::SeqCst);
+        }
+    }
+
+    fn open() -> Arc<Link<Client>> {
+        let (connection, config) = crate::Client::new("c", "1").into_config().unwrap();
+        let clock = Clock::new();
+        let machine = Client::new(clock.now(), config);
+        let http = HttpClient::new(machine, HttpConfig::new(1).parks());
+        let transport = Transport::Http(Box::new(ClientTransport::new(http)));
+        let runtime: Arc<dyn Spawn> = Arc::new(NullRuntime);
+        connection.link_over(clock, transport, &runtime)
+    }
+
+    async fn next_action(link: &Arc<Link<Client>>) -> DriverAction {
+        link.next_action(|state| state.connection.http()?.next_action()).await
+    }
+
+    #[test]
+    fn a_parked_request_wakes_the_driver_at_once() {
+        let link = open();
+        let DriverAction::Exchange(Action::Send(probe)) = block_on(next_action(&link)) else {
+            panic!("the probe is not sent");
+        };
+        let mut next = pin!(next_action(&link));
+        let woken = Arc::new(Woken::default());
+        let waker = Waker::from(Arc::clone(&woken));
+        assert!(next.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+        link.with(|state, now| {
+            let http = state.connection.http().unwrap().http();
+            http.handle_head(now, probe.exchange, 401, &[("www-authenticate", "Bearer")]);
+        });
+        assert!(woken.0.load(Ordering::SeqCst), "the report waits for a timer");
+        let next = next.as_mut().poll(&mut Context::from_waker(&waker));
+        assert!(matches!(next, Poll::Ready(DriverAction::Authorize(AuthReport::Parked(_)))));
     }
 }

@@ -1,8 +1,10 @@
 //! The HTTP service of a server, for any runtime and any HTTP library.
 
+mod authorize_batch;
 mod open;
 mod reply;
 mod shared;
+mod sse;
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -13,14 +15,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::{Buf, Bytes};
-use futures_lite::future::{or, yield_now};
+use futures_lite::future::{or, poll_once};
 use http::request::Parts;
 use http::{HeaderValue, Method, Request, Response};
-use mcp_proto::http::{Admitted, Refusal, admit, check_origin};
+use mcp_proto::http::{Admitted, Refusal, Reply, admit, check_host, check_origin};
+use mcp_proto::{Principal, Secret};
 
+use self::open::Posted;
 use self::reply::response;
 use self::shared::ServiceShared;
-use super::authentication::HeadCall;
+use self::sse::ServiceEndpoint;
+use super::authentication::{Authenticator, HeadCall};
 use super::body::ResponseBody;
 use super::body_buffer::BodyBuffer;
 use super::budget::{AddressShare, ByteLease, HttpStats, PeerAddress, Rejection};
@@ -61,6 +66,12 @@ impl HttpService {
         self.shared.sessions.close();
     }
 
+    /// Ends all sessions and subscriptions of `principal` and returns their number; see
+    /// [`SessionControl::end_principal`](crate::http::SessionControl::end_principal).
+    pub fn end_principal(&self, principal: &Principal) -> usize {
+        self.shared.sessions.end_principal(principal)
+    }
+
     /// Returns the live counters of this service.
     #[must_use]
     pub fn stats(&self) -> HttpStats {
@@ -75,6 +86,11 @@ impl HttpService {
         self.shared.options.head_timeout
     }
 
+    /// Returns whether the options allow hosts other than this machine.
+    pub(super) fn names_hosts(&self) -> bool {
+        self.shared.options.names_hosts()
+    }
+
     pub(super) fn stall_timeout(&self) -> Duration {
         self.shared.config.limits_ref().stall_timeout
     }
@@ -87,36 +103,70 @@ impl HttpService {
     }
 
     pub(super) fn refuse(&self, refusal: Refusal) -> Response<ResponseBody> {
-        self.shared.reply(refusal.into(), None)
+        self.shared.refuse(refusal)
     }
 
     /// Processes an HTTP request and returns the response, which may be an event stream.
-    pub async fn respond<B>(&self, request: Request<B>) -> Response<ResponseBody>
+    pub fn respond<B>(
+        &self,
+        request: Request<B>,
+    ) -> impl Future<Output = Response<ResponseBody>> + use<B>
     where
         B: http_body::Body,
         B::Error: Into<Box<dyn StdError + Send + Sync>>,
     {
-        let (mut parts, body) = request.into_parts();
-        add_host(&mut parts);
-        match self.shared.answer(parts, body).await {
-            Ok(response) => response,
-            Err(refusal) => self.refuse(refusal),
+        self.respond_to(request.extensions().get().copied(), request)
+    }
+
+    /// Like [`respond`](Self::respond), to a request from `address`.
+    pub(super) fn respond_to<B>(
+        &self,
+        address: Option<PeerAddress>,
+        request: Request<B>,
+    ) -> impl Future<Output = Response<ResponseBody>> + use<B>
+    where
+        B: http_body::Body,
+        B::Error: Into<Box<dyn StdError + Send + Sync>>,
+    {
+        let shared = Arc::clone(&self.shared);
+        let (parts, body) = request.into_parts();
+        // Outside of the future, which stays small without the head.
+        let screened = shared.screen(parts, address);
+        async move {
+            let answered = match screened {
+                Ok(Screened::Request(head, token)) => shared.answer(&head, token, body).await,
+                Ok(Screened::Metadata(reply)) => Ok(shared.reply(reply, None)),
+                Err(refusal) => Err(refusal),
+            };
+            answered.unwrap_or_else(|refusal| shared.refuse(refusal))
         }
     }
 }
 
+/// A request before it is authenticated.
+enum Screened {
+    /// The head, and the access token that was taken out of it.
+    Request(RequestHead, Option<Secret>),
+    /// Anybody may read the metadata of the resource.
+    Metadata(Reply),
+}
+
 impl ServiceShared {
-    async fn answer<B>(
-        self: &Arc<Self>,
-        parts: Parts,
-        body: B,
-    ) -> Result<Response<ResponseBody>, Refusal>
-    where
-        B: http_body::Body,
-        B::Error: Into<Box<dyn StdError + Send + Sync>>,
-    {
-        let is_elsewhere =
-            self.options.path.as_deref().is_some_and(|path| path != parts.uri.path());
+    fn refuse(&self, refusal: Refusal) -> Response<ResponseBody> {
+        self.reply(refusal.into(), None)
+    }
+
+    /// Answers or refuses a request that needs no authentication for that, or keeps its head.
+    fn screen(&self, mut parts: Parts, address: Option<PeerAddress>) -> Result<Screened, Refusal> {
+        add_host(&mut parts);
+        let authorizer = self.options.authenticator.as_ref().and_then(Authenticator::authorizer);
+        if let Some(metadata) = authorizer.and_then(|authorizer| authorizer.metadata_reply(&parts))
+        {
+            check_host(&self.policy, &parts.headers)?;
+            return Ok(Screened::Metadata(metadata));
+        }
+        let endpoint = self.endpoint(parts.uri.path());
+        let is_elsewhere = endpoint == ServiceEndpoint::None;
         let Http { check, authenticator, .. } = &self.options;
         // `admit` screens the request as well, so it is screened here only if something comes
         // first.
@@ -130,21 +180,37 @@ impl ServiceShared {
             // Refused without credentials: a browser sends none before it asks for permission.
             admit(&self.policy, parts.method.as_str(), &parts.headers)?;
         }
-        let head = self.keep_head(parts)?;
-        let call = HeadCall {
-            head: &head,
-            callbacks: &self.callbacks,
-            runtime: &self.runtime,
-            timeout: self.options.authentication_timeout,
-        };
-        if let Some(check) = check {
-            call.check(check).await?;
-        }
-        let principal = match authenticator {
-            Some(authenticator) => Some(authenticator.authenticate(&call).await?),
-            None => head.inserted_principal(),
+        self.screen_sse(endpoint, &parts)?;
+        let token = authorizer.map(|authorizer| authorizer.take_token(&mut parts)).transpose()?;
+        Ok(Screened::Request(self.keep_head(parts, address)?, token))
+    }
+
+    async fn answer<B>(
+        self: &Arc<Self>,
+        head: &RequestHead,
+        token: Option<Secret>,
+        body: B,
+    ) -> Result<Response<ResponseBody>, Refusal>
+    where
+        B: http_body::Body,
+        B::Error: Into<Box<dyn StdError + Send + Sync>>,
+    {
+        let Http { check, authenticator, .. } = &self.options;
+        let principal = if check.is_some() || authenticator.is_some() {
+            // Boxed: inline it would enlarge the requests of all servers.
+            Box::pin(self.authenticate(head, token)).await?
+        } else {
+            head.inserted_principal()
         };
         let principal = principal.as_ref();
+        match head.peek(|parts| self.endpoint(parts.uri.path())) {
+            ServiceEndpoint::Mcp | ServiceEndpoint::None => {}
+            // Boxed: these are rare, and inline they would enlarge all requests.
+            ServiceEndpoint::SseStream => return Box::pin(self.open_sse(head, principal)).await,
+            ServiceEndpoint::SseMessages => {
+                return Box::pin(self.post_sse(head, principal, body)).await;
+            }
+        }
         let admitted =
             head.peek(|parts| admit(&self.policy, parts.method.as_str(), &parts.headers))?;
         match admitted {
@@ -153,12 +219,20 @@ impl ServiceShared {
                 let mut lease = ByteLease::new(&self.options.counters.requests_bytes);
                 let mut share = self.address_share(head.peer_address());
                 let body = self.read(body, &mut lease, &mut share).await?;
-                let exchange = self.post(&head, principal, &post, body, lease).await?;
+                let exchange = match self.post(head, principal, &post, &body)? {
+                    Posted::Begun(exchange) => exchange,
+                    // Boxed: this is rare, and inline it would enlarge all requests.
+                    Posted::Blocked(blocked) => Box::pin(self.post_later(blocked, &body)).await?,
+                };
+                drop((body, lease));
+                head.detach_if_kept();
                 let mut response = self.respond(exchange).await;
+                head.authorization().apply(&mut response);
                 response.body_mut().hold(share);
                 Ok(response)
             }
-            Admitted::Get(get) => self.get(&get, principal).await,
+            // Boxed, like other rare waits.
+            Admitted::Get(get) => Box::pin(self.get(&get, principal)).await,
             Admitted::Delete(id) => {
                 if self.sessions.remove(&id, principal) {
                     Ok(response(204, Vec::new(), ResponseBody::whole(Bytes::new())))
@@ -169,14 +243,39 @@ impl ServiceShared {
         }
     }
 
+    /// Runs the check and the authentication of the application.
+    async fn authenticate(
+        &self,
+        head: &RequestHead,
+        token: Option<Secret>,
+    ) -> Result<Option<Principal>, Refusal> {
+        let Http { check, authenticator, .. } = &self.options;
+        let call = HeadCall {
+            head,
+            callbacks: &self.callbacks,
+            runtime: &self.runtime,
+            timeout: self.options.authentication_timeout,
+        };
+        if let Some(check) = check {
+            call.check(check).await?;
+        }
+        match authenticator {
+            Some(authenticator) => authenticator.authenticate(&call, token).await.map(Some),
+            None => Ok(head.inserted_principal()),
+        }
+    }
+
     /// Counts the bytes of a head until its request has been handled.
-    fn keep_head(&self, parts: Parts) -> Result<RequestHead, Refusal> {
+    fn keep_head(
+        &self,
+        parts: Parts,
+        address: Option<PeerAddress>,
+    ) -> Result<RequestHead, Refusal> {
         let bytes = head_bytes(&parts);
         let mut lease = ByteLease::new(&self.options.counters.requests_bytes);
-        let address = parts.extensions.get::<PeerAddress>();
-        let mut share = self.address_share(address.copied());
+        let mut share = self.address_share(address);
         self.count(bytes, &mut lease, &mut share)?;
-        Ok(RequestHead::new(parts, lease, share))
+        Ok(RequestHead::new(parts, address, lease, share))
     }
 
     /// Counts bytes of a request in the limits of the service and of the client's address.
@@ -197,12 +296,18 @@ impl ServiceShared {
         Ok(())
     }
 
-    fn address_share(&self, address: Option<PeerAddress>) -> AddressShare {
+    pub(super) fn address_share(&self, address: Option<PeerAddress>) -> AddressShare {
         self.options.counters.requests_bytes_by_address.share(address.map(PeerAddress::network))
     }
 
+    /// Waits for [`Http::body_timeout`], then refuses the request.
+    async fn body_timeout(&self) -> Result<(), Refusal> {
+        self.runtime.sleep(self.options.body_timeout).await;
+        Err(Refusal::new(408, "the body took too long to arrive"))
+    }
+
     /// Reads a body, within the limits on its size and duration, and counts its bytes.
-    async fn read<B>(
+    pub(super) async fn read<B>(
         &self,
         body: B,
         lease: &mut ByteLease,
@@ -215,28 +320,27 @@ impl ServiceShared {
         let bytes_max = self.policy.body_bytes_max();
         let mut body = pin!(body);
         let mut buffer = BodyBuffer::Empty;
-        let read = async {
-            while let Some(frame) = poll_fn(|context| body.as_mut().poll_frame(context)).await {
-                let frame = frame.map_err(|_| Refusal::new(400, "the body was cut off"))?;
-                let Ok(mut data) = frame.into_data() else { continue };
-                if buffer.len() + data.remaining() > bytes_max {
-                    return Err(Refusal::new(
-                        413,
-                        "the body exceeds the size limit of this server",
-                    ));
+        {
+            let mut read = pin!(async {
+                while let Some(frame) = poll_fn(|context| body.as_mut().poll_frame(context)).await {
+                    let frame = frame.map_err(|_| Refusal::new(400, "the body was cut off"))?;
+                    let Ok(mut data) = frame.into_data() else { continue };
+                    if buffer.len() + data.remaining() > bytes_max {
+                        let why = "the body exceeds the size limit of this server";
+                        return Err(Refusal::new(413, why));
+                    }
+                    self.count(data.remaining(), lease, share)?;
+                    buffer.push(data.copy_to_bytes(data.remaining()));
                 }
-                self.count(data.remaining(), lease, share)?;
-                buffer.push(data.copy_to_bytes(data.remaining()));
+                Ok(())
+            });
+            match poll_once(read.as_mut()).await {
+                Some(read) => read?,
+                // Boxed: most bodies are available after one poll, and inline the timer would
+                // enlarge all requests.
+                None => Box::pin(or(read, self.body_timeout())).await?,
             }
-            Ok(())
-        };
-        let late = async {
-            // Most bodies are available after one poll and need no timer.
-            yield_now().await;
-            self.runtime.sleep(self.options.body_timeout).await;
-            Err(Refusal::new(408, "the body took too long to arrive"))
-        };
-        or(read, late).await?;
+        }
         Ok(buffer.into_bytes())
     }
 }

@@ -5,33 +5,52 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::Response;
-use mcp_proto::http::{GetRequest, HttpServer, Post, PostHead, PostedMessage, Refusal};
+use mcp_proto::http::{
+    GetRequest, HttpServer, Post, PostHead, PostedMessage, Refusal, check_version,
+};
 use mcp_proto::server::Server as Machine;
 use mcp_proto::{
-    Caller, DecodedMessage, ErrorObject, MessageEndpoint as _, Principal, RequestId, Revision, code,
+    Caller, DecodedMessage, MessageEndpoint as _, MethodId, Principal, RequestId, Revision,
 };
 
 use super::shared::ServiceShared;
 use crate::exec::clock::Clock;
 use crate::exec::workers::Spawn;
 use crate::http::body::{Exchange, ResponseBody};
-use crate::http::budget::{ByteLease, PeerAddress, Rejection};
+use crate::http::budget::{PeerAddress, Rejection};
 use crate::http::options::Http;
 use crate::http::request_head::RequestHead;
 use crate::http::sessions::SessionPlace;
-use crate::http::transport::MeteredServer;
-use crate::server::events::Serving;
+use crate::http::transport::{HttpBinding, MeteredServer, ResponseSource};
+use crate::server::serving::Serving;
 use crate::transport::link::{Link, State, Transport};
 
+/// What became of a posted message.
+pub(super) enum Posted {
+    /// Its connection has the message.
+    Begun(Exchange),
+    /// Its session accepts no more input for now.
+    Blocked(BlockedPost),
+}
+
+/// A message that waits for room in its session.
+pub(super) struct BlockedPost {
+    link: Arc<Link<Machine>>,
+    caller: Arc<Caller>,
+    /// The id of the message, if it is a request.
+    id: Option<RequestId>,
+    is_answered: bool,
+}
+
 impl ServiceShared {
-    pub(super) async fn post(
+    /// Passes a posted message to its connection.
+    pub(super) fn post(
         self: &Arc<Self>,
         head: &RequestHead,
         principal: Option<&Principal>,
         post: &PostHead,
-        body: Bytes,
-        lease: ByteLease,
-    ) -> Result<Exchange, Refusal> {
+        body: &Bytes,
+    ) -> Result<Posted, Refusal> {
         let caller = caller(head, principal);
         if self.server.has_entry_filter() {
             // The filter belongs to the application and may read the head.
@@ -39,53 +58,56 @@ impl ServiceShared {
         }
         let schema_of = |name: &str| self.server.schema_of(name, &caller);
         let (post, decoded) =
-            head.peek(|parts| post.read_decoded(&self.policy, &parts.headers, &body, &schema_of))?;
+            head.peek(|parts| post.read_decoded(&self.policy, &parts.headers, body, &schema_of))?;
         let exchange = match post {
             Post::Modern { revision, message } => {
-                self.open_modern(caller, revision, &message, &body, decoded)?
+                self.open_modern(caller, revision, &message, body, decoded)?
             }
             Post::Initialize { .. } => {
-                let address = head.peer_address();
-                self.open_session(caller, address, &body, decoded)?
+                self.open_session(caller, head.peer_address(), body, decoded)?
             }
             Post::Session { session, version, message } => {
-                let id = match &message {
-                    PostedMessage::Request { id, .. } => Some(id),
-                    _ => None,
-                };
+                if matches!(message, PostedMessage::Batch { .. }) {
+                    self.authorize_batch(head, version, &caller, body)?;
+                }
+                let id = message.request_id();
                 let link = self.sessions.get(&session, principal);
                 let link = link.ok_or_else(|| Refusal::unknown_session(id))?;
                 if !self.sessions.has_bytes() {
                     return Err(self.sessions_too_large());
                 }
-                let is_answered = is_answered(&message);
-                check_version(&link, version, id)?;
-                if link.wants_input_now() {
-                    self.exchange(&link, caller, false, is_answered, &body, Some(decoded))?
-                } else {
-                    // The message is decoded again later, so it need not be kept meanwhile.
+                let is_answered = message.needs_response();
+                check_session(&link, version, id)?;
+                if !link.wants_input_now() {
                     let id = id.cloned();
-                    drop((message, decoded));
-                    let has_changed = |state: &State<Machine>| {
-                        state.wants_input() || state.connection.is_closed()
-                    };
-                    let has_changed = link.wait_until(PATIENCE, has_changed).await;
-                    if link.inspect(|state| state.connection.is_closed()) {
-                        return Err(Refusal::unknown_session(id.as_ref()));
-                    }
-                    if !has_changed {
-                        return Err(self.refusal(
-                            Rejection::Service,
-                            "the session has too many requests in flight",
-                        ));
-                    }
-                    self.exchange(&link, caller, false, is_answered, &body, None)?
+                    return Ok(Posted::Blocked(BlockedPost { link, caller, id, is_answered }));
                 }
+                self.exchange(link, caller, false, is_answered, body, Some(decoded))?
             }
         };
-        drop(lease);
-        head.detach_if_kept();
-        Ok(exchange)
+        Ok(Posted::Begun(exchange))
+    }
+
+    /// Passes a message to its session once there is room.
+    pub(super) async fn post_later(
+        self: &Arc<Self>,
+        blocked: BlockedPost,
+        body: &Bytes,
+    ) -> Result<Exchange, Refusal> {
+        let BlockedPost { link, caller, id, is_answered } = blocked;
+        let has_changed =
+            |state: &State<Machine>| state.wants_input() || state.connection.is_closed();
+        let has_changed = link.wait_until(PATIENCE, has_changed).await;
+        if link.inspect(|state| state.connection.is_closed()) {
+            return Err(Refusal::unknown_session(id.as_ref()));
+        }
+        if !has_changed {
+            return Err(
+                self.refusal(Rejection::Service, "the session has too many requests in flight")
+            );
+        }
+        // Decoded again, so that the waiting message is kept only once.
+        self.exchange(link, caller, false, is_answered, body, None)
     }
 
     // ID-10: the ids of one POST are independent of those of others.
@@ -105,11 +127,11 @@ impl ServiceShared {
         if let Ok(mut contexts) = self.contexts.try_lock() {
             *session.context_cache() = std::mem::take(&mut *contexts);
         }
-        let link = self.link(clock, session, 0);
+        let link = self.link(clock, HttpBinding::Streamable(session), 0);
         // Only a subscription needs change notifications.
         let is_subscription = matches!(
             message,
-            PostedMessage::Request { method, .. } if **method == *"subscriptions/listen"
+            PostedMessage::Request { method, .. } if method.id() == Some(MethodId::Listen)
         );
         let listening = if is_subscription {
             if !self.sessions.has_bytes() {
@@ -121,16 +143,16 @@ impl ServiceShared {
             };
             Some((
                 Serving::new(Arc::clone(&link), caller.principal().cloned(), false),
-                self.sessions.listen(&link).ok_or_else(full)?,
+                self.sessions.listen(&link, caller.principal()).ok_or_else(full)?,
             ))
         } else {
             None
         };
         let mut exchange =
-            self.exchange(&link, caller, true, is_answered(message), body, Some(decoded))?;
+            self.exchange(link, caller, true, message.needs_response(), body, Some(decoded))?;
         exchange.listening = listening;
         if let Ok(mut contexts) = self.contexts.try_lock() {
-            let mut state = link.lock();
+            let mut state = exchange.link.lock();
             let latest = state.http().map(|http| std::mem::take(http.context_cache()));
             *contexts = latest.unwrap_or_default();
         }
@@ -155,14 +177,16 @@ impl ServiceShared {
             session_id().map_err(|_| Refusal::new(500, "no source of randomness is available"))?;
         let clock = Clock::new();
         let machine = Machine::new(clock.now(), self.config.clone());
-        let session = HttpServer::legacy(machine, &id, Arc::clone(&self.options.settings));
-        let link = self.link(clock, session, description_bytes(body.len()));
+        let settings = Arc::clone(&self.options.settings);
+        let session = HttpServer::legacy(machine, Arc::clone(&id), settings);
+        let description = description_bytes(body.len());
+        let link = self.link(clock, HttpBinding::Streamable(session), description);
         let serving = Serving::new(Arc::clone(&link), principal.clone(), false);
-        let exchange = self.exchange(&link, caller, false, true, body, Some(decoded))?;
+        let exchange =
+            self.exchange(Arc::clone(&link), caller, false, true, body, Some(decoded))?;
         let is_open = link.inspect(|state| state.connection.peer().is_some());
         if is_open {
-            if !self.sessions.insert(&self.runtime, &id, principal.as_ref(), &link, serving, place)
-            {
+            if !self.sessions.insert(&self.runtime, id, principal.as_ref(), &link, serving, place) {
                 let why = "too many sessions (`Http::sessions_max`)";
                 return Err(self.refusal(Rejection::Service, why));
             }
@@ -172,7 +196,7 @@ impl ServiceShared {
     }
 
     /// Counts a session in the limits of its client.
-    fn session_place(
+    pub(super) fn session_place(
         &self,
         address: Option<PeerAddress>,
         principal: Option<Principal>,
@@ -204,15 +228,27 @@ impl ServiceShared {
         let opened = link.with(|state, now| state.http().map(|http| http.handle_get(now, last)));
         let id = opened.ok_or_else(|| Refusal::unknown_session(None))?.map_err(Refusal::from)?;
         Ok(self
-            .respond(Exchange { link, id, is_modern: false, is_over: false, listening: None })
+            .respond(Exchange {
+                link,
+                source: ResponseSource::Exchange(id),
+                is_modern: false,
+                is_over: false,
+                listening: None,
+            })
             .await)
     }
 
     /// Creates a connection whose client's description takes `description` bytes.
-    fn link(&self, clock: Clock, session: HttpServer, description: usize) -> Arc<Link<Machine>> {
+    pub(super) fn link(
+        &self,
+        clock: Clock,
+        session: HttpBinding,
+        description: usize,
+    ) -> Arc<Link<Machine>> {
         let Http { counters, sessions_bytes_max, .. } = &self.options;
         let metered = MeteredServer::new(session, counters, *sessions_bytes_max, description);
-        let link = self.server.link(clock, Transport::Http(Box::new(metered)), self.spawn());
+        let (transport, parts) = (Transport::Http(Box::new(metered)), Arc::clone(&self.parts));
+        let link = self.server.link(clock, transport, self.spawn(), parts);
         link.has_no_writer();
         link
     }
@@ -224,19 +260,20 @@ impl ServiceShared {
     /// Starts an exchange with a message, which may have been decoded already.
     fn exchange(
         &self,
-        link: &Arc<Link<Machine>>,
+        link: Arc<Link<Machine>>,
         caller: Arc<Caller>,
         is_modern: bool,
         is_answered: bool,
         body: &Bytes,
-        decoded: Option<DecodedMessage<'_>>,
+        mut decoded: Option<DecodedMessage<'_>>,
     ) -> Result<Exchange, Refusal> {
         link.trace.input(body);
         let posted = link.with_request(|state, now| {
             state.role.principal = caller.principal().cloned();
             let http = state.http()?;
             http.set_caller(caller);
-            let id = match decoded {
+            // Taken here: captured by value, it would be moved with each closure.
+            let id = match decoded.take() {
                 Some(decoded) => http.handle_decoded(now, is_answered, decoded),
                 None => http.handle_post(now, is_answered, body.clone()),
             };
@@ -245,11 +282,12 @@ impl ServiceShared {
             Some(id)
         });
         let id = posted.ok_or_else(|| Refusal::unknown_session(None))?;
-        Ok(Exchange { link: Arc::clone(link), id, is_modern, is_over: false, listening: None })
+        let source = ResponseSource::Exchange(id);
+        Ok(Exchange { link, source, is_modern, is_over: false, listening: None })
     }
 }
 
-fn caller(head: &RequestHead, principal: Option<&Principal>) -> Arc<Caller> {
+pub(super) fn caller(head: &RequestHead, principal: Option<&Principal>) -> Arc<Caller> {
     let caller = Caller::new().with_data(head.clone());
     Arc::new(match principal {
         Some(principal) => caller.with_principal(principal.clone()),
@@ -257,45 +295,35 @@ fn caller(head: &RequestHead, principal: Option<&Principal>) -> Arc<Caller> {
     })
 }
 
-fn is_answered(message: &PostedMessage) -> bool {
-    match message {
-        PostedMessage::Request { .. } => true,
-        PostedMessage::Notification { .. } | PostedMessage::Response => false,
-        PostedMessage::Batch { requests } => !requests.is_empty(),
-    }
-}
-
-/// Fails if a request names another revision than its session has.
-// HTTP-36: the header names the negotiated revision.
-fn check_version(
+/// Fails if a request names another revision than its session has, or a session over HTTP+SSE.
+fn check_session(
     link: &Link<Machine>,
     version: Option<Revision>,
     id: Option<&RequestId>,
 ) -> Result<(), Refusal> {
-    let negotiated = link.inspect(|state| state.connection.peer().map(|peer| peer.revision));
-    match (version, negotiated) {
-        (Some(version), Some(negotiated)) if version != negotiated => {
-            let why = format!("`MCP-Protocol-Version` must be {negotiated}, as negotiated");
-            let error = ErrorObject::new(code::INVALID_REQUEST, why);
-            Err(Refusal::with_error(400, Some(negotiated), id, &error))
-        }
-        _ => Ok(()),
+    let mut state = link.lock();
+    if state.http().is_none() {
+        return Err(Refusal::unknown_session(id));
     }
+    let negotiated = state.connection.peer().map(|peer| peer.revision);
+    drop(state);
+    check_version(version, negotiated, id)
 }
 
 /// Returns a session id of 128 random bits.
 // HTTP-30: the id must be unguessable.
-fn session_id() -> Result<String, getrandom::Error> {
+pub(super) fn session_id() -> Result<Arc<str>, getrandom::Error> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes)?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok(digits.into())
 }
 
 /// Returns the memory of a client's description in a body of this length, beyond what each session
 /// may hold anyway.
 ///
 /// Decoded, a long list of small values takes many times the size of its text.
-const fn description_bytes(body: usize) -> usize {
+pub(super) const fn description_bytes(body: usize) -> usize {
     const FREE: usize = 1024;
     const FACTOR: usize = 24;
     // The budget counts text, and a byte of text costs up to four.
@@ -303,4 +331,4 @@ const fn description_bytes(body: usize) -> usize {
 }
 
 /// How long a message waits for room in its session.
-const PATIENCE: Duration = Duration::from_secs(10);
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);

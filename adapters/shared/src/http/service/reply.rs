@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use futures_lite::future::{or, yield_now};
+use futures_lite::future::or;
 use http::{HeaderName, HeaderValue, Response, StatusCode};
 use mcp_proto::http::{Body as ReplyBody, Reply};
 
@@ -14,20 +14,29 @@ use crate::http::body::{Exchange, ResponseBody};
 impl ServiceShared {
     /// Waits for the reply of an exchange and returns it as a response.
     pub(super) async fn respond(self: &Arc<Self>, exchange: Exchange) -> Response<ResponseBody> {
-        let (link, id) = (&exchange.link, exchange.id);
-        let reply = link.when(|state| state.poll_http(|http| http.poll_reply(id)));
-        let reply = if exchange.is_modern {
-            let timers = async {
-                // Most replies are available after one poll and need no timer.
-                yield_now().await;
-                link.keep_time(|duration| self.runtime.sleep(duration)).await;
-                std::future::pending().await
-            };
-            or(reply, timers).await
-        } else {
-            reply.await
+        let source = exchange.source;
+        let ready = exchange.link.lock().poll_reply(source);
+        let reply = match ready {
+            Some(reply) => reply,
+            // Boxed: most replies are ready, and inline it would enlarge all requests.
+            None => Box::pin(self.wait_for_reply(&exchange)).await,
         };
         self.reply(reply, Some(exchange))
+    }
+
+    /// Waits for the reply of an exchange, and runs the timers of a connection without a timer
+    /// task.
+    async fn wait_for_reply(&self, exchange: &Exchange) -> Reply {
+        let (link, source) = (&exchange.link, exchange.source);
+        let reply = link.when(|state| state.poll_reply(source));
+        if !exchange.is_modern {
+            return reply.await;
+        }
+        let timers = async {
+            link.keep_time(|duration| self.runtime.sleep(duration)).await;
+            std::future::pending().await
+        };
+        or(reply, timers).await
     }
 
     pub(super) fn reply(&self, reply: Reply, exchange: Option<Exchange>) -> Response<ResponseBody> {

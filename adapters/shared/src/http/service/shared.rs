@@ -3,22 +3,29 @@
 use std::io;
 use std::sync::{Arc, Mutex};
 
+use mcp_proto::http::legacy_sse::SseSettings;
 use mcp_proto::http::{ContextCache, Policy, Refusal, SessionTable};
 use mcp_proto::server::{Config, Server as Machine};
 
 use crate::exec::callbacks::{CallbackThreads, Callbacks};
+use crate::http::authentication::Authenticator;
 use crate::http::budget::Rejection;
 use crate::http::options::Http;
 use crate::http::runtime::HttpRuntime;
 use crate::http::sessions::{SessionTimers, Sessions};
 use crate::server::Server;
+use crate::server::events::ServerParts;
 use crate::transport::link::{Link, SpawnTimer};
 
 pub(super) struct ServiceShared {
     pub(super) server: Server,
+    /// What the connections share.
+    pub(super) parts: Arc<ServerParts>,
     pub(super) config: Config,
     pub(super) options: Http,
     pub(super) policy: Policy,
+    /// HTTP+SSE, if the service offers it.
+    pub(super) sse: Option<SseSettings>,
     pub(super) sessions: Arc<Sessions>,
     pub(super) timers: Arc<dyn SpawnTimer<Link<Machine>>>,
     /// Runs checks and authentication.
@@ -35,9 +42,16 @@ impl ServiceShared {
         runtime: Arc<dyn HttpRuntime>,
     ) -> io::Result<Self> {
         let config = server.config()?;
+        if options.authenticator.as_ref().and_then(Authenticator::authorizer).is_none()
+            && let Some(name) = server.entry_with_scopes()
+        {
+            let why = format!("{name:?} requires scopes: set `Http::authorizing`");
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+        }
         let limits = options.limits(config.limits_ref());
         let config = config.limits(limits);
         let policy = options.policy(&config);
+        let sse = options.sse_settings(&config)?;
         let sessions = Sessions::new(
             SessionTable::new(options.sessions_max, options.idle_max)
                 .unconfirmed_max(options.unconfirmed_max),
@@ -45,6 +59,7 @@ impl ServiceShared {
             Arc::clone(&options.counters),
             options.sessions_bytes_max,
         );
+        options.sessions.add(&sessions);
         let server = server.clone();
         let timers = Arc::new(SessionTimers {
             sessions: Arc::downgrade(&sessions),
@@ -53,11 +68,14 @@ impl ServiceShared {
         // Threads of their own: callbacks may wait for clients, and no client must be able to hold
         // up the authentication of others.
         let callbacks = CallbackThreads::default().on(Arc::clone(&runtime).as_spawn());
+        let parts = server.parts(Arc::clone(&runtime).as_spawn(), false)?;
         Ok(Self {
             server,
+            parts,
             config,
             options,
             policy,
+            sse,
             sessions,
             timers,
             callbacks,

@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_lite::future::block_on;
-use mcp_proto::catalog::resource_not_found;
+use mcp_proto::catalog::{prompt_not_found, resource_not_found, tool_not_found};
 use mcp_proto::schema::Level;
 use mcp_proto::server::{Command, Server as Machine};
 use mcp_proto::{
-    Change, Context, ErrorObject, IncomingId, Misuse, OwnedCommand, Peer, Principal, Progress, Raw,
-    Request,
+    Change, Context, ErrorObject, IncomingId, Instant, Misuse, OwnedCommand, Peer, Principal,
+    Progress, Raw, Request,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -20,10 +20,12 @@ use serde::de::DeserializeOwned;
 use crate::BoxFuture;
 use crate::exec::cancellation::Cancellation;
 use crate::exec::pace::Pace;
-use crate::exec::workers::is_sole_driver;
+use crate::exec::sole_driver::is_sole_driver;
 use crate::server::handler::extensions::Extensions;
 use crate::server::handler::round_state::RoundState;
+use crate::server::handler::running_task::RunningTask;
 use crate::server::handler::tool_error::ToolError;
+use crate::trace;
 use crate::transport::link::Link;
 
 /// The context of one request, for a handler that is a blocking function.
@@ -48,6 +50,48 @@ pub(crate) struct RequestState {
     /// The handler has run, rather than only layers.
     pub(crate) has_run: AtomicBool,
     pub(crate) extensions: Extensions,
+    /// The task that the request has become.
+    pub(crate) task: Option<Arc<dyn RunningTask>>,
+}
+
+impl RequestState {
+    pub(crate) fn new(
+        link: &Arc<Link<Machine>>,
+        incoming: IncomingId,
+        request: Request,
+        context: Context,
+        rounds: RoundState,
+        pace: &Arc<Pace>,
+    ) -> Self {
+        Self {
+            link: Arc::clone(link),
+            incoming,
+            request,
+            context,
+            rounds: Mutex::new(rounds),
+            cancelled: Arc::default(),
+            pace: Arc::clone(pace),
+            has_run: AtomicBool::new(false),
+            extensions: Extensions::default(),
+            task: None,
+        }
+    }
+
+    /// Waits until `at` on the clock of the connection, also if the connection ends and the request
+    /// is a task, which goes on.
+    pub(crate) async fn sleep_until(&self, at: Instant) {
+        match self.task_timer() {
+            Some(task) => task.sleep(self.link.clock.until(at)).await,
+            None => self.link.sleep_until(at).await,
+        }
+    }
+
+    /// Returns the task that keeps the time instead of the connection.
+    pub(crate) fn task_timer(&self) -> Option<&Arc<dyn RunningTask>> {
+        let task = self.task.as_ref()?;
+        // The connection of a task that was started again has no client, and no time.
+        (!self.link.clock.is_manual() || task.restarts() > 0).then_some(task)
+    }
 }
 
 /// The operations of a connection that handlers use.
@@ -109,11 +153,20 @@ impl Cx {
     /// [`Misuse::Unencodable`] if the progress value is not greater than the previous one in this
     /// run of the handler.
     pub fn progress(&self, progress: Progress) -> Result<(), Misuse> {
+        if let Some(task) = &self.request.task {
+            if let Some(message) = &progress.message {
+                task.set_message(message);
+            }
+            return Ok(());
+        }
         let incoming = self.request.incoming;
         self.request.link.apply(Command::Progress { incoming, progress: &progress })
     }
 
     /// Sends a log message, unless its level is below the client's threshold.
+    ///
+    /// Needs [`Server::logging`](crate::Server::logging): the messages of a server that does not
+    /// declare it are dropped, with a warning of `tracing` (with that feature).
     ///
     /// If the output queue is full, this method blocks for at most 10 s until the message fits. On
     /// a driving thread (see [`Server`](crate::Server)) that no other thread can replace, this
@@ -121,7 +174,6 @@ impl Cx {
     ///
     /// # Errors
     /// Fails with
-    /// - [`Misuse::Undeclared`] if the server does not declare [logging](crate::Server::logging);
     /// - [`Misuse::Stale`] if the request was cancelled;
     /// - [`Misuse::Blocked`] if the output queue is still full;
     /// - [`Misuse::Unencodable`] if `data` cannot be serialized as JSON.
@@ -133,9 +185,20 @@ impl Cx {
     }
 
     async fn send_log(&self, level: Level, data: Raw, patience: Duration) -> Result<(), Misuse> {
+        // PRG-14: tasks have no log messages.
+        if self.request.task.is_some() {
+            return Ok(());
+        }
         let incoming = Some(self.request.incoming);
         let log = OwnedCommand::Log { incoming, level, logger: None, data };
-        self.request.link.apply_within(patience, log).await
+        match self.request.link.apply_within(patience, log).await {
+            // The declaration is missing in every call, so this is no reason for one to fail.
+            Err(Misuse::Undeclared) => {
+                trace::undeclared_logging();
+                Ok(())
+            }
+            sent => sent,
+        }
     }
 
     /// Returns whether the request was cancelled, by the client or by the end of the connection.
@@ -181,6 +244,23 @@ impl Cx {
         ToolError::refused(resource_not_found(uri, self.peer().revision))
     }
 
+    /// Returns the error for a tool that does not exist.
+    ///
+    /// Use this method in the handler of [`Server::tool_fallback`](crate::Server::tool_fallback).
+    #[must_use]
+    pub fn tool_not_found(&self, name: &str) -> ToolError {
+        ToolError::refused(tool_not_found(name))
+    }
+
+    /// Returns the error for a prompt that does not exist.
+    ///
+    /// Use this method in the handler of
+    /// [`Server::prompt_fallback`](crate::Server::prompt_fallback).
+    #[must_use]
+    pub fn prompt_not_found(&self, name: &str) -> ToolError {
+        ToolError::refused(prompt_not_found(name))
+    }
+
     /// Returns the state that an earlier run of the handler stored for this request.
     ///
     /// Returns `None` on the first run, or if no state was stored with
@@ -203,7 +283,10 @@ impl Cx {
     /// Stores `state` for the handler's next run for this request.
     ///
     /// There is a next run if this run ends with a request for input or with
-    /// [`repeat`](Self::repeat). Otherwise, the state is dropped.
+    /// [`repeat`](Self::repeat). Otherwise, the state is dropped. A task that is started again
+    /// after a restart of the server
+    /// ([`TaskPolicy::restarts_max`](crate::tasks::TaskPolicy::restarts_max)) begins with the state
+    /// that was stored last, also within an unfinished run.
     ///
     /// In the modern era (from revision 2026-07-28), the client receives the state and returns it.
     /// Therefore, keep the state small and free of secrets.
@@ -213,7 +296,34 @@ impl Cx {
     pub fn set_state<T: Serialize + ?Sized>(&self, state: &T) -> Result<(), Misuse> {
         let state = Raw::new(state)?;
         self.rounds().state = Some(state);
+        self.keep_rounds();
         Ok(())
+    }
+
+    /// Returns how often the handler of this task was started again because the server was
+    /// restarted.
+    ///
+    /// 0 in a request that is no task. See
+    /// [`TaskPolicy::restarts_max`](crate::tasks::TaskPolicy::restarts_max).
+    ///
+    /// ```
+    /// # use mcp_adapter as mcp_tokio;
+    /// use mcp_tokio::Server;
+    /// use mcp_tokio::tasks::TaskPolicy;
+    ///
+    /// let server = Server::new("search", "1.0.0")
+    ///     .tool("index", "Indexes all documents", |(), cx| {
+    ///         if cx.restarts() > 0 {
+    ///             // Remove what an earlier run has left behind.
+    ///         }
+    ///         Ok("3 documents")
+    ///     })
+    ///     .as_task(TaskPolicy::optional().restarts_max(3));
+    /// # drop(server);
+    /// ```
+    #[must_use]
+    pub fn restarts(&self) -> u32 {
+        self.request.task.as_ref().map_or(0, |task| task.restarts())
     }
 
     /// Returns the value of type `T` that a [layer](crate::layers) attached to this request with
@@ -221,6 +331,14 @@ impl Cx {
     #[must_use]
     pub fn extension<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
         self.request.extensions.get()
+    }
+
+    /// Keeps the state of the rounds for a run of the task after a restart of the server.
+    pub(crate) fn keep_rounds(&self) {
+        if let Some(task) = &self.request.task {
+            let rounds = self.rounds().to_text();
+            task.keep(rounds);
+        }
     }
 
     pub(crate) fn rounds(&self) -> MutexGuard<'_, RoundState> {
@@ -263,7 +381,12 @@ impl AsyncCx {
     ///
     /// Once the connection has ended, this method only yields to other tasks and does not sleep.
     pub async fn sleep(&self, duration: Duration) {
-        self.0.request.link.sleep(duration).await;
+        let request = &self.0.request;
+        match request.task_timer() {
+            // The connection may have ended.
+            Some(task) => task.sleep(duration).await,
+            None => request.link.sleep(duration).await,
+        }
     }
 
     /// Waits until the request is cancelled, by the client or by the end of the connection.

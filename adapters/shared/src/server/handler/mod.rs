@@ -7,6 +7,7 @@ pub(crate) mod extensions;
 mod once;
 pub(crate) mod reply;
 pub(crate) mod round_state;
+pub(crate) mod running_task;
 mod sampling;
 pub(crate) mod state;
 pub(crate) mod tool_error;
@@ -17,12 +18,12 @@ pub(crate) mod typed_form;
 use std::future::Future;
 use std::sync::Arc;
 
-use mcp_proto::Raw;
-use mcp_proto::catalog::{Resolved, Variables};
+use mcp_proto::catalog::{CatalogView, Resolved, Variables};
 use mcp_proto::schema::{
-    CallToolResult, Complete, CompleteResult, Encode, GetPrompt, GetPromptResult, ReadResource,
-    ReadResourceResult,
+    CallToolResult, ClientRequest as _, Complete, CompleteResult, Encode, GetPrompt,
+    GetPromptResult, ReadResource, ReadResourceResult, ResourceContents,
 };
+use mcp_proto::{Caller, Raw, Request};
 use serde::de::DeserializeOwned;
 
 use self::context::{AsyncCx, Cx};
@@ -31,6 +32,8 @@ use self::tool_error::ToolError;
 use self::tool_result::IntoToolResult;
 use crate::BoxFuture;
 use crate::exec::pace::Pace;
+use crate::server::required_scopes::{RequiredScopes, are_scopes_checked};
+use crate::tasks::TaskPolicy;
 use crate::validation::{ResultCheck, ToolChecks};
 
 /// The future of an asynchronous handler.
@@ -42,6 +45,9 @@ type AsyncFn<P, R> = dyn Fn(P, AsyncCx, Option<ResultCheck<R>>) -> HandlerFuture
 /// A handler with parameters `P` and result `R`.
 pub(crate) struct HandlerFn<P, R> {
     pace: Arc<Pace>,
+    scopes: RequiredScopes,
+    /// Which calls become tasks, of a tool that supports them.
+    task: Option<Arc<TaskPolicy>>,
     function: HandlerKind<P, R>,
 }
 
@@ -57,7 +63,12 @@ impl<P, R> Clone for HandlerFn<P, R> {
             HandlerKind::Async(handler) => HandlerKind::Async(Arc::clone(handler)),
             HandlerKind::Sync(handler) => HandlerKind::Sync(Arc::clone(handler)),
         };
-        Self { pace: Arc::clone(&self.pace), function }
+        Self {
+            pace: Arc::clone(&self.pace),
+            scopes: self.scopes.clone(),
+            task: self.task.clone(),
+            function,
+        }
     }
 }
 
@@ -86,7 +97,49 @@ pub(crate) enum Resolution {
     Unknown,
 }
 
+/// Returns the scopes that a request needs for the handler that it resolved to.
+pub(crate) fn scopes_of<'a>(found: &Resolved<'a, Handler>) -> Option<&'a RequiredScopes> {
+    let handler: &'a Handler = match found {
+        Resolved::Completion { handler, .. }
+        | Resolved::Prompt { handler, .. }
+        | Resolved::Resource { handler, .. }
+        | Resolved::Template { handler, .. }
+        | Resolved::Tool { handler, .. } => handler,
+        _ => return None,
+    };
+    Some(handler.scopes())
+}
+
+/// Checks that the token of the caller has the scopes of the entry to which a request passes
+/// arguments, which are not looked at, and of the lookalikes of a resource to read.
+///
+/// `has_added` is true if an edit has added entries with scopes.
+pub(crate) fn check_scopes_first(
+    view: CatalogView<'_, Handler>,
+    request: &Request,
+    caller: Option<&Caller>,
+    has_added: bool,
+) -> Result<(), ToolError> {
+    if !are_scopes_checked(caller, has_added) {
+        return Ok(());
+    }
+    let params = request.params.as_ref();
+    if request.method == ReadResource::METHOD {
+        let uri = params.and_then(|params| params.member("uri"));
+        let uri = uri.as_ref().and_then(Raw::to_text).unwrap_or_default();
+        let mut lookalikes = view.lookalike_handlers(&uri).into_iter();
+        return lookalikes.try_for_each(|handler| handler.scopes().check(caller));
+    }
+    let handler = view.argument_handler(&request.method, params);
+    handler.map_or(Ok(()), |handler| handler.scopes().check(caller))
+}
+
 impl Resolution {
+    /// Creates the failure of a request before its handler runs.
+    pub(crate) fn failed(error: ToolError) -> Self {
+        Self::Run(Job::Async(Box::new(|_cx| Box::pin(async { Err(error) }))), Arc::default())
+    }
+
     pub(crate) fn new(found: Resolved<'_, Handler>, checks: &ToolChecks) -> Self {
         match found {
             Resolved::Answer(answer) => Self::Answer(Box::new(answer)),
@@ -96,12 +149,16 @@ impl Resolution {
             Resolved::Prompt { handler: Handler::Prompt(handler), get, .. } => {
                 handler.run(get, None)
             }
-            Resolved::Resource { handler: Handler::Resource(handler), read, .. } => {
-                handler.run((read, Variables::new()), None)
+            Resolved::Resource { handler: Handler::Resource(handler), read, resource } => {
+                let complete = with_mime_type(resource.mime_type.as_ref());
+                handler.run((read, Variables::new()), complete)
             }
-            Resolved::Template { handler: Handler::Resource(handler), variables, read, .. } => {
-                handler.run((read, variables), None)
-            }
+            Resolved::Template {
+                handler: Handler::Resource(handler),
+                variables,
+                read,
+                template,
+            } => handler.run((read, variables), with_mime_type(template.mime_type.as_ref())),
             Resolved::Tool { handler: Handler::Tool(handler), call, tool } => {
                 let arguments =
                     call.arguments.map_or_else(Raw::empty_object, |arguments| arguments.0);
@@ -124,12 +181,29 @@ impl<P: Send + 'static, R: Encode + Send + 'static> HandlerFn<P, R> {
     }
 
     fn with(function: HandlerKind<P, R>) -> Self {
-        Self { pace: Arc::default(), function }
+        Self { pace: Arc::default(), scopes: RequiredScopes::default(), task: None, function }
     }
 
     /// Sets what the handler serves, for warnings.
     pub(crate) fn named(self, name: &str) -> Self {
         self.pace.set_name(name);
+        self
+    }
+
+    /// Lets calls become tasks.
+    pub(crate) fn with_task(mut self, policy: TaskPolicy) -> Self {
+        self.task = Some(Arc::new(policy));
+        self
+    }
+
+    /// Returns which calls become tasks; `None` if none do.
+    pub(crate) fn task_policy(&self) -> Option<&TaskPolicy> {
+        self.task.as_deref()
+    }
+
+    /// Makes requests for the handler need the scopes of an entry.
+    pub(crate) fn sharing_scopes(mut self, scopes: &RequiredScopes) -> Self {
+        self.scopes = scopes.clone();
         self
     }
 
@@ -164,6 +238,22 @@ impl<P: Send + 'static, R: Encode + Send + 'static> HandlerFn<P, R> {
         };
         Resolution::Run(job, Arc::clone(&self.pace))
     }
+}
+
+/// Sets the media type of contents to that of their resource, unless they have one.
+fn with_mime_type(mime_type: Option<&String>) -> Option<ResultCheck<ReadResourceResult>> {
+    let mime_type = mime_type?.clone();
+    Some(Box::new(move |mut result: ReadResourceResult| {
+        for contents in &mut *result.contents {
+            let given = match contents {
+                ResourceContents::Blob(blob) => &mut blob.mime_type,
+                ResourceContents::Text(text) => &mut text.mime_type,
+                _ => continue,
+            };
+            given.get_or_insert_with(|| mime_type.clone());
+        }
+        Ok(result)
+    }))
 }
 
 /// Checks the outcome of a handler, before layers see it.
@@ -204,6 +294,16 @@ impl Handler {
     pub(crate) fn named(self, name: &str) -> Self {
         self.pace().set_name(name);
         self
+    }
+
+    /// Returns the scopes that requests for the handler need.
+    pub(crate) fn scopes(&self) -> &RequiredScopes {
+        match self {
+            Self::Completion(handler) => &handler.scopes,
+            Self::Prompt(handler) => &handler.scopes,
+            Self::Resource(handler) => &handler.scopes,
+            Self::Tool(handler) => &handler.scopes,
+        }
     }
 
     /// Declares that the handler blocks.

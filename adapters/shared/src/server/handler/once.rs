@@ -20,6 +20,9 @@ impl Cx {
     /// the client in the modern era (from revision 2026-07-28). Keep it small and free of secrets,
     /// and set `Server::seal`: without a seal, the client can forge it.
     ///
+    /// In a task that may be started again after a restart of the server, the result is also saved
+    /// at once. `action` runs again only if the server is killed after `action` and before that.
+    ///
     /// This protects from runs of the handler, not from the client: `action` runs again if the
     /// client sends the whole request again, for example after a lost connection. In the modern
     /// era, it also runs again if the client repeats a round from before `action`, even with a
@@ -73,6 +76,7 @@ impl Cx {
             ToolError::refused(ErrorObject::internal(message))
         })?;
         self.rounds().set_done(key, kept);
+        self.keep_rounds();
         Ok(result)
     }
 }

@@ -50,7 +50,9 @@ impl HandlerReply {
                 Self::Result(result)
             }
             Err(HandlerError::Failed(result)) => Self::Error(without_result(&result)),
-            Err(HandlerError::Refused(error)) => Self::Error(error),
+            Err(HandlerError::Forbidden(error, _) | HandlerError::Refused(error)) => {
+                Self::Error(error)
+            }
             Err(HandlerError::InputRequired(questions)) => {
                 match rounds.to_text().map(seal).transpose() {
                     Ok(state) => Self::InputRequired(questions, state),

@@ -40,6 +40,15 @@ impl RoundState {
         Ok(rounds)
     }
 
+    /// Adds answers of the client.
+    pub(crate) fn with_answers(mut self, latest: Vec<(String, Raw)>) -> Self {
+        for (key, answer) in latest {
+            self.answers.retain(|(earlier, _)| *earlier != key);
+            self.answers.push((key, answer));
+        }
+        self
+    }
+
     /// Serializes the state; returns `None` if it is empty.
     pub(crate) fn to_text(&self) -> Option<String> {
         if self.answers.is_empty() && self.state.is_none() && self.done.is_empty() {
@@ -140,7 +149,7 @@ mod plain {
 
     /// Leaves request states as they are.
     #[derive(Clone, Debug, Default)]
-    pub(crate) struct StateSealing;
+    pub(crate) struct StateSealing {}
 
     #[allow(clippy::unused_self, clippy::unnecessary_wraps, reason = "shared signatures")]
     impl StateSealing {

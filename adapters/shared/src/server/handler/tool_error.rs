@@ -10,6 +10,22 @@ use mcp_proto::{ErrorObject, NeededInput};
 /// Every error type converts into `ToolError`, so `?` works with all of them. A failed tool call
 /// returns a result with `isError` and the error's message, for the model to read. Other requests
 /// have no such result; they fail with a JSON-RPC error that contains the message.
+///
+/// **Clients see the message.** Only the error's own text is sent, not that of its sources. If an
+/// error may show what clients must not know, such as a path or a query, give it another text:
+///
+/// ```
+/// # use mcp_adapter as mcp_tokio;
+/// use mcp_tokio::ToolError;
+///
+/// fn read_notes() -> Result<String, ToolError> {
+///     std::fs::read_to_string("/srv/notes").map_err(|error| {
+///         eprintln!("cannot read the notes: {error}"); // for the operator
+///         ToolError::failed("the notes are not available")
+///     })
+/// }
+/// # drop(read_notes());
+/// ```
 pub struct ToolError(pub(crate) HandlerError);
 
 pub(crate) enum HandlerError {
@@ -17,6 +33,9 @@ pub(crate) enum HandlerError {
     InputRequired(Vec<(String, NeededInput)>),
     /// The handler failed: a result with `isError`.
     Failed(Box<CallToolResult>),
+    /// The access token lacks scopes: the error, and the challenge if the client can get them.
+    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has access tokens"))]
+    Forbidden(ErrorObject, Option<String>),
     /// The request itself fails.
     Refused(ErrorObject),
 }
@@ -49,6 +68,7 @@ impl fmt::Debug for ToolError {
                 write!(f, "ask for {keys:?}")
             }
             HandlerError::Failed(result) => write!(f, "failed: {result:?}"),
+            HandlerError::Forbidden(error, _) => write!(f, "forbidden: {error}"),
             HandlerError::Refused(error) => write!(f, "refused: {error}"),
         }
     }

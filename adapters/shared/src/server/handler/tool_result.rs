@@ -17,6 +17,7 @@ use crate::server::handler::tool_error::ToolError;
 /// | `()` | no content |
 /// | [`Content`], [`Image`], [`Audio`] and the other blocks | one block |
 /// | `Vec` of any of these | one block per element |
+/// | [`serde_json::Value`] | structured content, and its text; no output schema |
 /// | `Json<T>` (feature `schemars`) | structured content, and its text |
 /// | [`CallToolResult`] | itself |
 ///
@@ -98,6 +99,17 @@ impl IntoToolResult for Cow<'_, str> {
     }
 }
 
+impl IntoToolResult for serde_json::Value {
+    fn into_tool_result(self) -> Result<CallToolResult, ToolError> {
+        Ok(structured(self.into()))
+    }
+}
+
+/// Returns a result with a JSON value and, for clients that do not read it, its text.
+fn structured(value: Raw) -> CallToolResult {
+    CallToolResult::text(value.as_str()).structured_content(value)
+}
+
 impl<T: Into<Content>> IntoToolResult for Vec<T> {
     fn into_tool_result(self) -> Result<CallToolResult, ToolError> {
         let blocks: Vec<Content> = self.into_iter().map(Into::into).collect();
@@ -139,7 +151,7 @@ mod json {
     use schemars::generate::SchemaSettings;
     use serde::Serialize;
 
-    use super::{IntoToolResult, ToolError};
+    use super::{IntoToolResult, ToolError, structured};
     use crate::trace;
 
     /// A tool result with structured content: a value that is serialized to JSON.
@@ -187,9 +199,7 @@ mod json {
                 trace::unserializable(type_name::<T>());
                 ToolError::refused(ErrorObject::internal("the result cannot be serialized"))
             })?;
-            let mut result = CallToolResult::text(value.as_str());
-            result.structured_content = Some(value.into());
-            Ok(result)
+            Ok(structured(value))
         }
 
         fn output_schema() -> Option<Raw> {
@@ -206,6 +216,8 @@ pub use json::Json;
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn blocks(value: impl IntoToolResult) -> Vec<Content> {
@@ -231,5 +243,12 @@ mod tests {
         assert_eq!(blocks(vec!["a", "b"]), [Content::from("a"), Content::from("b")]);
         assert_eq!(blocks(()), []);
         assert_eq!(image.to_bytes(), Some(vec![1, 2, 3]));
+    }
+
+    #[test]
+    fn a_json_value_is_structured_content_and_text() {
+        let result = json!({"sum": 5}).into_tool_result().unwrap();
+        assert_eq!(result.content[0].as_text(), Some(r#"{"sum":5}"#));
+        assert_eq!(result.structured_content.unwrap().as_str(), r#"{"sum":5}"#);
     }
 }

@@ -20,10 +20,10 @@ pub(super) fn run_function(
     request: Incoming,
     job: impl FnOnce(Cx) -> Result<BoxedResult, ToolError>,
 ) -> Option<Result<BoxedResult, ToolError>> {
-    let deadline = request.deadline;
+    let deadline = request.extension::<Deadline>();
     let cx = request.into_cx();
     match deadline {
-        Some(deadline) => run_until(deadline, &cx, job),
+        Some(deadline) => run_until(*deadline, &cx, job),
         None => catch_unwind(AssertUnwindSafe(|| job(cx.0))).ok(),
     }
 }
@@ -39,7 +39,7 @@ fn run_until(
     let expiry = Arc::new(Expiry { cx: cx.clone(), deadline, has_expired: AtomicBool::new(false) });
     let outcome = {
         // Polled once, which sets the timer: its waker does the rest.
-        let mut timer = pin!(request.link.sleep_until(deadline.at));
+        let mut timer = pin!(request.sleep_until(deadline.at));
         let waker = Waker::from(Arc::clone(&expiry));
         let _pending = timer.as_mut().poll(&mut Context::from_waker(&waker));
         let has_expired = expiry.has_expired.load(Ordering::Acquire);
@@ -65,10 +65,9 @@ impl Wake for Expiry {
 
     fn wake_by_ref(self: &Arc<Self>) {
         let request = &self.cx.request;
-        // The end of the connection also wakes timers.
-        if request.link.clock.now() >= self.deadline.at
-            && !self.has_expired.swap(true, Ordering::AcqRel)
-        {
+        // The end of the connection also wakes its timers.
+        let is_due = request.task_timer().is_some() || request.link.clock.now() >= self.deadline.at;
+        if is_due && !self.has_expired.swap(true, Ordering::AcqRel) {
             give_up(&self.cx, timed_out(&request.request, self.deadline.timeout));
         }
     }

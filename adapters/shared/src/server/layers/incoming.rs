@@ -34,11 +34,10 @@ use crate::server::handler::context::AsyncCx;
 /// ```
 pub struct Incoming {
     cx: AsyncCx,
-    /// When a function that handles the request is given up.
-    pub(super) deadline: Option<Deadline>,
 }
 
-/// When a request is answered although the function that handles it still runs.
+/// When a request is answered although the function that handles it still runs. An extension of
+/// the request.
 #[derive(Clone, Copy)]
 pub(super) struct Deadline {
     pub(super) at: Instant,
@@ -48,7 +47,7 @@ pub(super) struct Deadline {
 
 impl Incoming {
     pub(super) const fn new(cx: AsyncCx) -> Self {
-        Self { cx, deadline: None }
+        Self { cx }
     }
 
     pub(super) fn into_cx(self) -> AsyncCx {

@@ -1,9 +1,12 @@
 //! The trait of layers, and the rest of a request as a layer sees it.
 
 use std::fmt;
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+
+use mcp_proto::Request;
+use mcp_proto::schema::{CallTool, ClientRequest as _};
 
 use super::function::run_function;
 use super::incoming::Incoming;
@@ -75,53 +78,68 @@ impl Layers {
 
 /// The inner layers of a request and its handler.
 #[must_use = "without `run`, the layer answers the request itself"]
-pub struct Next {
+// Boxed because each layer moves it several times.
+pub struct Next(Box<Rest>);
+
+struct Rest {
     layers: Arc<Layers>,
     /// The index of the next layer.
     index: usize,
     job: Job,
+    is_tool_call: bool,
 }
 
 impl Next {
-    pub(super) const fn new(layers: Arc<Layers>, job: Job) -> Self {
-        Self { layers, index: 0, job }
+    pub(super) fn new(layers: Arc<Layers>, job: Job, request: &Request) -> Self {
+        let is_tool_call = request.method == CallTool::METHOD;
+        Self(Box::new(Rest { layers, index: 0, job, is_tool_call }))
     }
 
     /// Passes a request to the next layer, or to the handler, and returns its response.
     ///
-    /// If the handler panics, the response is an internal error. The future does nothing until it
-    /// is polled; dropping it ends the request's inner layers and an asynchronous handler.
-    pub async fn run(mut self, request: Incoming) -> Response {
-        let state = Arc::clone(&request.cx().request);
-        let response = match self.layers.stack.get(self.index).cloned() {
+    /// If the handler panics, the response is an internal error. [`Layer::call`] of the next layer
+    /// runs at once, a handler when the future is polled. Dropping the future ends the request's
+    /// inner layers and an asynchronous handler.
+    pub fn run(mut self, request: Incoming) -> impl Future<Output = Response> + Send + 'static {
+        let is_tool_call = self.0.is_tool_call;
+        let index = self.0.index;
+        let mut rest = match self.0.layers.stack.get(index).cloned() {
             Some(layer) => {
-                self.index += 1;
-                layer.call(request, self).await
+                self.0.index = index + 1;
+                layer.call(request, self)
             }
-            None => match self.job {
-                Job::Async(job) => {
-                    let done = catch_panic(job(request.into_cx())).await;
-                    state.has_run.store(true, Ordering::Relaxed);
-                    outcome(done)
-                }
-                Job::Sync(job) => outcome(run_function(request, |cx| {
-                    cx.request.has_run.store(true, Ordering::Relaxed);
-                    job(cx)
-                })),
-            },
+            None => Box::pin(run_job(self.0.job, request)),
         };
-        response.for_method_of(&state.request)
+        poll_fn(move |cx| {
+            let response = rest.as_mut().poll(cx);
+            if is_tool_call { response } else { response.map(Response::without_tool_error) }
+        })
     }
 
     /// Returns whether a handler serves `request`; if not, its response is known already.
     #[cfg(feature = "tracing")]
     pub(super) fn has_handler(&self, request: &Incoming) -> bool {
-        !Arc::ptr_eq(&request.cx().request.pace, &self.layers.pace)
+        !Arc::ptr_eq(&request.cx().request.pace, &self.0.layers.pace)
     }
 
     /// Returns whether the handler is a function, which the layers cannot interrupt.
     pub(super) const fn is_function(&self) -> bool {
-        matches!(self.job, Job::Sync(_))
+        matches!(self.0.job, Job::Sync(_))
+    }
+}
+
+async fn run_job(job: Job, request: Incoming) -> Response {
+    match job {
+        Job::Async(job) => {
+            let state = Arc::clone(&request.cx().request);
+            let done = catch_panic(job(request.into_cx())).await;
+            state.has_run.store(true, Ordering::Relaxed);
+            outcome(done)
+        }
+        Job::Sync(job) => outcome(run_function(request, |cx| {
+            cx.request.has_run.store(true, Ordering::Relaxed);
+            job(cx)
+        })),
     }
 }
 
@@ -132,6 +150,6 @@ fn outcome(outcome: Option<Result<BoxedResult, ToolError>>) -> Response {
 
 impl fmt::Debug for Next {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Next").field("index", &self.index).finish_non_exhaustive()
+        f.debug_struct("Next").field("index", &self.0.index).finish_non_exhaustive()
     }
 }

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use mcp_proto::{ErrorObject, Instant, Principal, Raw};
+use mcp_proto::{ErrorObject, Instant, Principal};
+use serde_json::json;
 
 use super::incoming::Incoming;
 use super::layer::{Layer, Next};
@@ -124,11 +125,7 @@ pub(super) fn refusal(what: &str, retry_after: Duration) -> Response {
     let millis = retry_after.as_nanos().div_ceil(1_000_000);
     let message = format!("limit exceeded: {what}; retry in {millis} ms");
     let error = ErrorObject::new(LIMIT_EXCEEDED, message);
-    let data = Raw::from_text(&format!(r#"{{"retryAfterMs":{millis}}}"#));
-    match data {
-        Ok(data) => error.with_data(data).into(),
-        Err(_) => error.into(),
-    }
+    error.with_data(json!({"retryAfterMs": u64::try_from(millis).unwrap_or(u64::MAX)})).into()
 }
 
 /// The shortest time in which a bucket gains a token: with none, there would be no limit.

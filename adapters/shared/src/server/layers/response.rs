@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use mcp_proto::schema::{CallTool, CallToolResult, ClientRequest, Encode};
-use mcp_proto::{ErrorObject, Request};
+use mcp_proto::ErrorObject;
+use mcp_proto::schema::{CallToolResult, Encode};
 
 use crate::outcome::Outcome;
 use crate::server::handler::reply::BoxedResult;
@@ -48,7 +48,9 @@ impl Response {
             Ok(result) if is_tool_error(result) => Outcome::ToolError,
             Ok(_) => Outcome::Success,
             Err(ToolError(HandlerError::Failed(_))) => Outcome::ToolError,
-            Err(ToolError(HandlerError::Refused(_))) => Outcome::Error,
+            Err(ToolError(HandlerError::Forbidden(..) | HandlerError::Refused(_))) => {
+                Outcome::Error
+            }
             Err(ToolError(HandlerError::InputRequired(_))) => Outcome::InputRequired,
         }
     }
@@ -57,7 +59,9 @@ impl Response {
     #[must_use]
     pub const fn error(&self) -> Option<&ErrorObject> {
         match &self.0 {
-            Err(ToolError(HandlerError::Refused(error))) => Some(error),
+            Err(ToolError(HandlerError::Forbidden(error, _) | HandlerError::Refused(error))) => {
+                Some(error)
+            }
             _ => None,
         }
     }
@@ -72,13 +76,11 @@ impl Response {
         }
     }
 
-    /// Turns an error for the model into a JSON-RPC error, unless `request` calls a tool: other
-    /// methods have no results that report errors.
-    pub(super) fn for_method_of(self, request: &Request) -> Self {
+    /// Turns an error for the model into a JSON-RPC error, for methods without results that report
+    /// errors: all but calls of tools.
+    pub(super) fn without_tool_error(self) -> Self {
         match self.0 {
-            Err(ToolError(HandlerError::Failed(result))) if request.method != CallTool::METHOD => {
-                without_result(&result).into()
-            }
+            Err(ToolError(HandlerError::Failed(result))) => without_result(&result).into(),
             outcome => Self(outcome),
         }
     }

@@ -40,12 +40,13 @@ impl Layers {
 /// Starts the layers of a request around its job, where the job would run without layers.
 pub(in crate::server) fn start(layers: &Arc<Layers>, cx: Cx, job: Job, pace: &Arc<Pace>) {
     let (link, incoming) = (Arc::clone(&cx.request.link), cx.request.incoming);
-    let next = Next::new(Arc::clone(layers), job);
+    let next = Next::new(Arc::clone(layers), job, &cx.request.request);
     let is_function = next.is_function();
     let run = async move {
         let request = &cx.request;
-        // Boxed because the futures around it would otherwise move it several times.
-        let served = Box::pin(next.run(Incoming::new(AsyncCx(cx.clone()))));
+        let incoming = Incoming::new(AsyncCx(cx.clone()));
+        // `run` calls the first layer, which may panic.
+        let served = async { next.run(incoming).await };
         let served = request.link.trace.instrument_handler(&request.request.method, served);
         let response = request.cancelled.run_until_set(catch_panic(served)).await;
         let reply = response.map(|response| encode(&cx, response.map(|response| response.0)));

@@ -68,16 +68,17 @@ impl Timeout {
 }
 
 impl Layer for Timeout {
-    fn call(&self, mut request: Incoming, next: Next) -> BoxFuture<'static, Response> {
+    fn call(&self, request: Incoming, next: Next) -> BoxFuture<'static, Response> {
         let timeout = self.of(&request);
         let state = Arc::clone(&request.cx().request);
         let at = state.link.clock.now() + timeout;
-        if next.is_function() && request.deadline.is_none_or(|outer| at < outer.at) {
-            request.deadline = Some(Deadline { at, timeout });
+        let is_first = || request.extension::<Deadline>().is_none_or(|outer| at < outer.at);
+        if next.is_function() && is_first() {
+            request.set_extension(Deadline { at, timeout });
         }
         Box::pin(async move {
             let late = async {
-                state.link.sleep_until(at).await;
+                state.sleep_until(at).await;
                 timed_out(&state.request, timeout).into()
             };
             or(next.run(request), late).await

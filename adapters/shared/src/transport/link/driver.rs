@@ -337,9 +337,12 @@ impl<R: LinkRole> Link<R> {
         state.phase = Phase::Over;
         state.connection.end_recording();
         let waiting = state.timers.take_all();
+        let deadline_moved = state.deadline_moved.take();
         self.unlock(state);
         waiting.into_iter().for_each(Waker::wake);
-        self.deadline.notify(usize::MAX);
+        if let Some(moved) = deadline_moved {
+            moved.notify(usize::MAX);
+        }
         self.room.notify(usize::MAX);
         self.writable.notify(usize::MAX);
     }

@@ -22,12 +22,16 @@ impl<R: LinkRole> Link<R> {
     }
 
     /// Like [`keep_time`](Self::keep_time), but only while there is a deadline. Returns false when
-    /// there is none: the next one spawns another timer task.
+    /// there is none: the next one spawns another timer task. Returns true when the connection has
+    /// closed.
     pub(crate) async fn run_timers_until_idle<S: Future>(
         self: &Arc<Self>,
         sleep: impl Fn(Duration) -> S,
     ) -> bool {
         while let Some((moved, delay)) = self.handle_time() {
+            if self.inspect(|state| state.connection.is_closed()) {
+                return true;
+            }
             match delay {
                 Some(delay) => or(moved, async { drop(sleep(delay).await) }).await,
                 None if self.retire_timer_task() => return false,
@@ -43,6 +47,7 @@ impl<R: LinkRole> Link<R> {
         let is_idle = state.next_deadline().is_none() && !state.connection.is_closed();
         if is_idle {
             self.timer_task.retire();
+            state.deadline_moved = None;
             if let Transport::Http(http) = &mut state.connection {
                 http.rest();
             }

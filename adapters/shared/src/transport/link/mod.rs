@@ -89,8 +89,6 @@ pub struct Link<R: LinkRole> {
     timer_task: TimerTask<Self>,
     /// Notified when there may be output to write, or never will be again.
     writable: Event,
-    /// Notified when the deadline moved forward, or there will be none.
-    deadline: Event,
     /// Notified when bytes were sent, calls ended, or events were dispatched: a blocked command may
     /// succeed now.
     room: Event,
@@ -106,6 +104,9 @@ pub(crate) struct State<R: LinkRole> {
     pub(crate) role: R::Open,
     pub(crate) callbacks: CallbackQueue,
     timers: TimerQueue,
+    /// Notified when the deadline moved forward, or there will be none because the connection has
+    /// closed. Exists while a timer task runs.
+    deadline_moved: Option<Arc<Event>>,
     phase: Phase,
     /// Which side has ended the connection.
     ending: Ending,
@@ -113,6 +114,7 @@ pub(crate) struct State<R: LinkRole> {
     stream_error: Option<io::Error>,
     /// When the write in progress started or last made progress.
     writing_since: Option<Instant>,
+    is_over_standard_streams: bool,
     /// A thread is dispatching events.
     is_dispatching: bool,
     /// A blocked call waits for room. The others wait for their turn.
@@ -166,10 +168,12 @@ impl<R: LinkRole> Link<R> {
                 role: R::Open::default(),
                 callbacks: CallbackQueue::default(),
                 timers: TimerQueue::default(),
+                deadline_moved: None,
                 phase: Phase::WriterFlushes,
                 ending: Ending::Open,
                 stream_error: None,
                 writing_since: None,
+                is_over_standard_streams: false,
                 is_dispatching: false,
                 is_turn_taken: false,
                 is_room_awaited: false,
@@ -181,7 +185,6 @@ impl<R: LinkRole> Link<R> {
             trace,
             timer_task: TimerTask::default(),
             writable: Event::new(),
-            deadline: Event::new(),
             room: Event::new(),
             turn: Event::new(),
             ended: Event::new(),
@@ -201,6 +204,15 @@ impl<R: LinkRole> Link<R> {
         read(&self.lock())
     }
 
+    /// Declares that the connection uses this process's stdin and stdout.
+    pub(crate) fn set_over_standard_streams(&self) {
+        self.lock().is_over_standard_streams = true;
+    }
+
+    pub(crate) fn is_over_standard_streams(&self) -> bool {
+        self.lock().is_over_standard_streams
+    }
+
     pub(crate) fn lock(&self) -> MutexGuard<'_, State<R>> {
         // A panic under the lock is a bug of this crate; carrying on beats losing the connection.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -209,11 +221,13 @@ impl<R: LinkRole> Link<R> {
     /// Wakes the tasks that a change concerns, and dispatches events until there are none.
     fn settle<'a>(self: &'a Arc<Self>, mut state: MutexGuard<'a, State<R>>) {
         let last_wakes = loop {
-            let wakes = state.take_wakes();
             if state.is_dispatching {
-                break wakes;
+                break state.take_wakes();
             }
-            let Some(event) = state.connection.poll_event() else { break wakes };
+            // Polled first: over HTTP, a poll without an event may leave something for the driver.
+            let event = state.connection.poll_event();
+            let wakes = state.take_wakes();
+            let Some(event) = event else { break wakes };
             state.is_dispatching = true;
             drop(state);
             self.wake(wakes);
@@ -254,8 +268,8 @@ impl<R: LinkRole> Link<R> {
         if wakes.writable {
             self.writable.notify(usize::MAX);
         }
-        if wakes.deadline {
-            self.deadline.notify(usize::MAX);
+        if let Some(moved) = wakes.deadline_moved {
+            moved.notify(usize::MAX);
         }
         if wakes.timer_task {
             self.timer_task.ensure_running();
@@ -264,11 +278,10 @@ impl<R: LinkRole> Link<R> {
 }
 
 /// What to wake once the lock is released.
-#[derive(Clone, Copy)]
 struct Wakes {
     ended: bool,
     writable: bool,
-    deadline: bool,
+    deadline_moved: Option<Arc<Event>>,
     /// The timer task of a connection that has no driver.
     timer_task: bool,
 }
@@ -285,7 +298,8 @@ impl<R: LinkRole> State<R> {
             self.woken_for = next;
         }
         let timer_task = (ended || deadline) && !self.is_over();
-        Wakes { ended, writable, deadline, timer_task }
+        let deadline_moved = if ended || deadline { self.deadline_moved.clone() } else { None };
+        Wakes { ended, writable, deadline_moved, timer_task }
     }
 
     fn next_deadline(&self) -> Option<Instant> {

@@ -86,7 +86,7 @@ impl<R: LinkRole> Link<R> {
                 state.woken_for.take().filter(|at| *at > now).map(|at| at.min(now + LINGER));
             let deadline = state.next_deadline().into_iter().chain(before).min();
             state.sleeping_until = deadline;
-            let moved = self.deadline.listen();
+            let moved = state.deadline_moved.get_or_insert_default().listen();
             return Some((moved, deadline.map(|deadline| deadline.duration_since(now))));
         }
     }
@@ -122,11 +122,14 @@ impl<R: LinkRole> Future for Sleep<'_, R> {
         }
         let (key, replaced) = state.timers.set(self.key, self.at, context.waker());
         let is_first = state.sleeping_until.is_none_or(|until| self.at < until);
+        let deadline_moved = if is_first { state.deadline_moved.clone() } else { None };
         drop(state);
         // Wakers are code of others: none is woken or dropped under the lock.
         drop(replaced);
+        if let Some(moved) = deadline_moved {
+            moved.notify(usize::MAX);
+        }
         if is_first {
-            self.link.deadline.notify(usize::MAX);
             self.link.timer_task.ensure_running();
         }
         self.key = Some(key);

@@ -1,5 +1,7 @@
 //! URI templates: the examples of RFC 6570, matching, and its cost.
 
+mod encoding;
+
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;

@@ -24,7 +24,9 @@ fn subscribe(
     let text = message(&format!(
         r#"{{"notifications":{{"toolsListChanged":true,"resourceSubscriptions":{uris}}}}}"#
     ));
-    let filter = subscribers.requested(env, params_in(&text).member("notifications"))?;
+    let peer = Peer::for_test(Side::Client, env.revision());
+    let notifications = params_in(&text).member("notifications");
+    let filter = subscribers.requested(env, &peer, notifications)?;
     subscribers.open(env, StreamId(stream), &id.into(), filter, None)
 }
 

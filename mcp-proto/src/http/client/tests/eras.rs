@@ -157,6 +157,29 @@ fn a_session_refused_with_a_modern_error_is_followed_by_a_probe_lif_31() {
     }
 }
 
+#[test]
+fn a_client_without_modern_revisions_opens_another_session_lif_31() {
+    let config = client::Config::new("c", "1").revisions(&[Revision::V2025_11_25]);
+    let mut it = Fixture::new(config);
+    let initialize = it.post("initialize");
+    it.welcome(&initialize, Revision::V2025_11_25, SESSION);
+    let initialized = it.post("notifications/initialized");
+    it.reply(&initialized, 202, PLAIN, "");
+    let stream = it.get();
+    it.reply(&stream, 405, PLAIN, "");
+    assert_eq!(it.events(), ["ready 2025-11-25"]);
+    let lost = it.call("tools/call");
+    let hanging = it.post("tools/call");
+    let call = it.call("tools/list");
+    let list = it.post("tools/list");
+    it.reply(&list, 400, JSON, &error_of(&list, -32022));
+    it.aborts(&hanging);
+    let events = it.events();
+    assert!(events[0].starts_with(&format!("{call}: Refused")), "{events:?}");
+    assert_eq!(events[1..], [format!("{lost}: Lost")]);
+    assert_eq!(it.post("initialize").header("mcp-session-id"), None);
+}
+
 const NO_SESSION: &str = r#"{"jsonrpc":"2.0","id":"server-error",
     "error":{"code":-32600,"message":"Bad Request: Missing session ID"}}"#;
 
@@ -184,7 +207,7 @@ fn a_modern_call_refused_by_a_legacy_server_is_followed_by_a_probe_lif_31() {
 
 #[test]
 fn a_probe_of_an_open_connection_that_finds_no_legacy_server_disturbs_no_call_lif_31() {
-    for how in 0..5 {
+    for how in 0..6 {
         let mut it = Fixture::modern();
         let open = it.call("tools/call");
         let hanging = it.post("tools/call");
@@ -208,6 +231,10 @@ fn a_probe_of_an_open_connection_that_finds_no_legacy_server_disturbs_no_call_li
             3 => {
                 let body = error_of(&probe, -32020);
                 it.reply(&probe, 400, JSON, &body);
+            }
+            4 => {
+                let body = error_of(&probe, -32601);
+                it.reply(&probe, 404, JSON, &body);
             }
             _ => {
                 it.pass(Duration::from_secs(5));

@@ -2,15 +2,20 @@
 
 mod batches;
 mod bounds;
+mod dpop;
 mod eras;
+mod extensions;
 mod header_refresh;
 mod ids;
 mod modern;
 mod opening;
+mod parking;
 mod random_steps;
 mod reconnection;
+mod rejected_tokens;
 mod responses;
 mod sessions;
+mod sse;
 mod streams;
 
 use alloc::format;
@@ -233,6 +238,14 @@ fn formatted(event: &HttpEvent) -> String {
                 .collect();
             format!("challenged {call:?} {status} {challenges:?}")
         }
+        HttpEvent::Accepted(generation) => format!("accepted {generation}"),
+        HttpEvent::Parked(it) => format!(
+            "parked {:?} {} {:?} {:?}",
+            it.call,
+            it.status,
+            it.operation,
+            it.generation.map(Generation::get)
+        ),
         HttpEvent::Client(E::Closed(why)) => format!("closed: {why}"),
         HttpEvent::Client(E::Completed { call, outcome: Ok(result) }) => {
             format!("{call}: {}", result.as_str())
@@ -240,6 +253,7 @@ fn formatted(event: &HttpEvent) -> String {
         HttpEvent::Client(E::Completed { call, outcome: Err(error) }) => {
             format!("{call}: {error:?}")
         }
+        HttpEvent::Client(E::LateTask(created)) => format!("late task {created}"),
         HttpEvent::Client(E::Subscribed { call, .. }) => format!("{call}: listening"),
         HttpEvent::Client(E::Notification { call, method, .. }) => {
             format!("{call:?} {}", &**method)

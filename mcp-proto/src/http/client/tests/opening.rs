@@ -81,6 +81,33 @@ fn a_modern_error_is_respected_with_any_status_lif_25_lif_27_t_73() {
     assert!(initialize.body.windows(10).any(|it| it == b"2025-06-18"));
 }
 
+/// A modern server must know `server/discover`; one that does not is no legacy server.
+#[test]
+fn an_unknown_method_with_status_404_is_no_sign_of_a_legacy_server_lif_30_t_37() {
+    let unknown = |id: &str, code: i32| {
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{code},"message":"no"}}}}"#)
+    };
+    let mut it = Fixture::new(config());
+    let probe = it.post("server/discover");
+    it.reply(&probe, 404, JSON, &unknown("1", -32601));
+    let [closed] = &it.events()[..] else { panic!() };
+    assert!(closed.contains("`server/discover`") && closed.contains("expect_era"), "{closed}");
+    it.idle();
+    // Only a modern server repeats the id in such a response.
+    for (status, body) in [
+        (404, unknown("null", -32601)),
+        (404, unknown("1", -32001)),
+        (400, unknown("1", -32601)),
+        (200, unknown("1", -32601)),
+    ] {
+        let mut it = Fixture::new(config());
+        let probe = it.post("server/discover");
+        it.reply(&probe, status, JSON, &body);
+        it.post("initialize");
+        assert_eq!(it.events(), [""; 0], "{status} {body}");
+    }
+}
+
 #[test]
 fn the_probe_has_the_headers_of_its_body_http_39_http_44() {
     let mut it = Fixture::new(config());

@@ -21,12 +21,14 @@ enum Step {
     End(usize),
     Fail(usize, bool),
     Listen,
+    Authorize(u64),
+    Deny,
     Pass(u64),
     Close,
 }
 
 const HEADS: &[Head<'static>] =
-    &[JSON, EVENTS, SESSION, PLAIN, &[("www-authenticate", "Bearer realm=x")]];
+    &[JSON, EVENTS, SESSION, PLAIN, &[("www-authenticate", "Bearer error=insufficient_scope")]];
 
 const STATUSES: &[u16] =
     &[200, 200, 200, 200, 202, 204, 100, 302, 400, 401, 403, 404, 405, 429, 500, 501, 503, 0, 999];
@@ -56,6 +58,8 @@ fn step() -> impl Strategy<Value = Step> {
         4 => any::<usize>().prop_map(Step::End),
         2 => (any::<usize>(), any::<bool>()).prop_map(|(a, b)| Step::Fail(a, b)),
         1 => Just(Step::Listen),
+        3 => (0_u64..9)
+            .prop_map(|number| if number < 6 { Step::Authorize(number) } else { Step::Deny }),
         3 => (0_u64..20_000).prop_map(Step::Pass),
         1 => proptest::bool::weighted(0.1)
             .prop_map(|closes| if closes { Step::Close } else { Step::Pass(1) }),
@@ -79,11 +83,13 @@ const OTHERS_MAX: usize = 64 + 32 + 2;
 const CALLS_MAX: usize = 8;
 
 impl Bookkeeping {
-    fn new(expects_legacy: bool, seed: u64) -> Self {
+    fn new(expects_legacy: bool, parks: bool, seed: u64) -> Self {
         let limits = Limits { message_bytes_max: 400, calls_max: CALLS_MAX, ..Limits::default() };
         let config = config().limits(limits).capability(crate::revision::Capability::Roots);
         let config = if expects_legacy { config.expect_era(Era::Legacy) } else { config };
-        let it = Fixture::with_http(config, HttpConfig::new(seed));
+        let http = HttpConfig::new(seed);
+        let http = if parks { http.parks() } else { http };
+        let it = Fixture::with_http(config, http);
         let mut state = Self {
             it,
             open: BTreeMap::new(),
@@ -178,6 +184,11 @@ impl Bookkeeping {
                 self.it.now += Duration::from_millis(millis);
                 self.it.http.handle_timeout(self.it.now);
             }
+            Step::Authorize(generation) => {
+                let token = Credentials::new(Generation::new(generation), "Bearer a".into());
+                self.it.http.authorize(now, token);
+            }
+            Step::Deny => self.it.http.deny(now, "no"),
             Step::Close => self.it.http.close(now),
         }
         self.drive();
@@ -242,10 +253,11 @@ proptest! {
     fn every_call_completes_once_and_nothing_is_left_open(
         steps in proptest::collection::vec(step(), 0..80),
         expects_legacy: bool,
+        parks: bool,
         opens: bool,
         seed: u64,
     ) {
-        let mut state = Bookkeeping::new(expects_legacy, seed);
+        let mut state = Bookkeeping::new(expects_legacy, parks, seed);
         if opens {
             for _ in 0..2 {
                 state.step(Step::Head(0, 200, 2));

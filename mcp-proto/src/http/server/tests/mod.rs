@@ -36,6 +36,8 @@ struct Fixture {
 struct ReadStream {
     /// Messages with their event ids.
     messages: Vec<(Option<String>, Value)>,
+    /// The ids of all events.
+    ids: Vec<String>,
     /// The last event id.
     last_id: Option<String>,
     retry: Option<Duration>,
@@ -50,6 +52,7 @@ impl ReadStream {
         let mut input = body;
         while let Some(found) = reader.next(&mut input) {
             let Item::Event(event) = found else { panic!("{found:?}") };
+            stream.ids.extend(event.id.map(String::from));
             if let Some(message) = event.message() {
                 let message = serde_json::from_slice(message).unwrap();
                 stream.messages.push((event.id.map(Into::into), message));

@@ -6,6 +6,6 @@ mod disabled;
 mod enabled;
 
 #[cfg(not(feature = "tls"))]
-pub(super) use disabled::{Tls, TlsConfig};
+pub(crate) use disabled::{Tls, TlsConfig};
 #[cfg(feature = "tls")]
-pub(super) use enabled::{Tls, TlsConfig};
+pub(crate) use enabled::{Tls, TlsConfig};

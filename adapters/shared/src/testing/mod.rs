@@ -1,25 +1,23 @@
 //! Tests of servers and clients in memory, in virtual time and without threads.
 
-#![allow(clippy::panic, reason = "a test kit reports failures by panicking")]
+mod ends;
 
 use std::fmt;
 use std::future::Future;
 use std::io;
-use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
-use mcp_proto::client::Client as ClientMachine;
 use mcp_proto::schema::{
     CallToolResult, ClientRequest, GetPrompt, GetPromptResult, Map, ReadResource,
-    ReadResourceResult, Tool,
+    ReadResourceResult, Resource, Tool,
 };
-use mcp_proto::testing::{Transcript, WireChecker};
-use mcp_proto::{Instant, Principal, Side};
+use mcp_proto::testing::Transcript;
+use mcp_proto::{Instant, Principal};
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 
+use self::ends::Ends;
 use crate::client::Client;
 use crate::client::connection::Connection;
 use crate::error::Error;
@@ -28,9 +26,6 @@ use crate::exec::workers::Spawn;
 use crate::server::Server;
 use crate::server::manual::ManualServer;
 use crate::transport::manual_driver::ManualDriver;
-
-/// The maximum number of steps until a future completes.
-const STEPS_MAX: usize = 1_000_000;
 
 /// Connects `client` to `server` in memory, in virtual time and on the thread of the test.
 ///
@@ -80,18 +75,10 @@ fn connect(server: io::Result<ManualServer>, client: Client) -> Result<TestPair,
     let tasks = Arc::new(ManualTasks::default());
     let runtime: Arc<dyn Spawn> = Arc::clone(&tasks) as _;
     let (connecting, driving) = client.open_manually(now, &runtime).map_err(io_error)?;
-    let mut ends = Ends {
-        client: ManualDriver::new(driving, tasks),
-        server,
-        now,
-        transcript: Transcript::default(),
-        watch: WireChecker::default(),
-        partial_lines: [Vec::new(), Vec::new()],
-        has_eof: [false; 2],
-    };
+    let mut ends = Ends::new(ManualDriver::new(driving, tasks), server, now);
     match ends.run(connecting.wait()) {
         Ok(connection) => Ok(TestPair { connection, ends }),
-        Err(error) => Err(PairError::new(error, &ends.transcript)),
+        Err(error) => Err(PairError::new(error, ends.transcript())),
     }
 }
 
@@ -133,19 +120,6 @@ pub struct TestPair {
     ends: Ends,
 }
 
-/// The two ends, and what connects them.
-struct Ends {
-    client: ManualDriver<ClientMachine>,
-    server: ManualServer,
-    now: Instant,
-    transcript: Transcript,
-    watch: WireChecker,
-    /// The incomplete last line of the client and of the server.
-    partial_lines: [Vec<u8>; 2],
-    /// Whether the client and the server have received the end of the other's output.
-    has_eof: [bool; 2],
-}
-
 /// An error of the client of a [`TestPair`], with the transcript of all messages until then.
 ///
 /// Both `Debug` and `Display` print the transcript, so a test that returns the error prints it.
@@ -168,6 +142,34 @@ impl TestPair {
         self.run(connection.call_tool(name, arguments).wait()).map_err(|error| self.error(error))
     }
 
+    /// Calls a tool and deserializes its structured output; see
+    /// [`CallToolResult::structured`].
+    ///
+    /// ```
+    /// # use mcp_adapter as mcp_tokio;
+    /// use mcp_tokio::{Client, Server, testing};
+    ///
+    /// # fn main() -> Result<(), testing::PairError> {
+    /// let server = Server::new("dice", "1.0.0")
+    ///     .tool("roll", "Rolls a die", |(), _cx| Ok("4"));
+    /// let mut pair = testing::pair(&server, Client::new("test", "1.0.0"))?;
+    /// assert_eq!(pair.call_tool_as::<i64>("roll", &())?, 4);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Fails if the call or the tool fails, and with [`Error::Output`] if the output does not match
+    /// `T`.
+    pub fn call_tool_as<T: DeserializeOwned>(
+        &mut self,
+        name: &str,
+        arguments: &(impl Serialize + ?Sized),
+    ) -> Result<T, PairError> {
+        let result = self.call_tool(name, arguments)?;
+        result.structured().map_err(|error| self.error(error.into()))
+    }
+
     /// Returns all of the server's tools.
     ///
     /// # Errors
@@ -175,6 +177,15 @@ impl TestPair {
     pub fn list_tools(&mut self) -> Result<Vec<Tool>, PairError> {
         let connection = self.client();
         self.run(connection.list_tools()).map_err(|error| self.error(error))
+    }
+
+    /// Returns all of the server's resources.
+    ///
+    /// # Errors
+    /// Fails if the request for a page fails.
+    pub fn list_resources(&mut self) -> Result<Vec<Resource>, PairError> {
+        let connection = self.client();
+        self.run(connection.list_resources()).map_err(|error| self.error(error))
     }
 
     /// Reads a resource.
@@ -237,146 +248,30 @@ impl TestPair {
 
     /// Advances the clock by `time` and does everything that becomes due until then.
     pub fn wait(&mut self, time: Duration) {
-        let until = self.ends.now + time;
-        for _ in 0..STEPS_MAX {
-            if self.ends.step() {
-                continue;
-            }
-            match self.ends.next_deadline().filter(|at| *at <= until) {
-                Some(at) => self.ends.advance_clocks(at),
-                None => {
-                    self.ends.advance_clocks(until);
-                    return;
-                }
-            }
-        }
-        self.ends.fail("the exchange of messages does not end");
+        self.ends.wait(time);
     }
 
     /// Returns the current time. A pair begins at [`Instant::ZERO`].
     #[must_use]
     pub const fn now(&self) -> Instant {
-        self.ends.now
+        self.ends.now()
     }
 
     fn error(&self, error: Error) -> PairError {
-        PairError::new(error, &self.ends.transcript)
-    }
-}
-
-impl Ends {
-    fn run<T>(&mut self, future: impl Future<Output = T>) -> T {
-        let mut future = pin!(future);
-        let woken = Arc::new(Woken(AtomicBool::new(true)));
-        let waker = Waker::from(Arc::clone(&woken));
-        for _ in 0..STEPS_MAX {
-            if woken.0.swap(false, Ordering::AcqRel) {
-                if let Poll::Ready(done) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
-                    return done;
-                }
-            } else if !self.step() {
-                let Some(next) = self.next_deadline() else {
-                    self.fail("client and server wait forever")
-                };
-                self.advance_clocks(next);
-            }
-        }
-        self.fail("the exchange of messages does not end")
-    }
-
-    /// Advances the clocks of both sides: even without other work, a side may send a request next.
-    fn advance_clocks(&mut self, until: Instant) {
-        self.now = self.now.max(until);
-        self.client.advance_clock(self.now);
-        self.server.advance_clock(self.now);
-    }
-
-    /// Does the next piece of work at the current time; returns false if there is none.
-    fn step(&mut self) -> bool {
-        let now = self.now;
-        if self.client.poll_timeout().is_some_and(|at| at <= now) {
-            self.client.handle_timeout(now);
-            return true;
-        }
-        if self.server.poll_timeout().is_some_and(|at| at <= now) {
-            self.server.handle_timeout(now);
-            return true;
-        }
-        self.client.run_next(now) || self.server.run_handler(now) || self.transfer()
-    }
-
-    /// Hands the output of both sides to the other one; returns false if there is none.
-    fn transfer(&mut self) -> bool {
-        let now = self.now;
-        let [client_partial, server_partial] = &mut self.partial_lines;
-        let mut broken = None;
-        let mut check = |side, mark, partial: &mut Vec<u8>, bytes: &[u8]| {
-            self.transcript.note_lines(now, mark, partial, bytes);
-            if let Err(violation) = self.watch.check(side, bytes) {
-                broken.get_or_insert(violation);
-            }
-        };
-        let from_client = self.client.output().to_vec();
-        if !from_client.is_empty() {
-            self.client.advance(from_client.len());
-            check(Side::Client, "client →", client_partial, &from_client);
-            self.server.handle_input(now, &from_client);
-        }
-        let from_server = self.server.output().to_vec();
-        if !from_server.is_empty() {
-            self.server.advance(from_server.len());
-            check(Side::Server, "server →", server_partial, &from_server);
-            self.client.handle_input(now, &from_server);
-        }
-        if let Some(violation) = broken {
-            self.fail(violation);
-        }
-        let is_idle = from_client.is_empty() && from_server.is_empty();
-        !is_idle || self.transfer_eof()
-    }
-
-    /// Hands the end of a closed side's output to the other one; returns false if that was done.
-    fn transfer_eof(&mut self) -> bool {
-        let [client_eof, server_eof] = &mut self.has_eof;
-        if self.client.is_closed() && !std::mem::replace(server_eof, true) {
-            self.server.handle_eof(self.now);
-            return true;
-        }
-        if self.server.is_closed() && !std::mem::replace(client_eof, true) {
-            self.client.handle_eof(self.now);
-            return true;
-        }
-        false
-    }
-
-    fn next_deadline(&self) -> Option<Instant> {
-        self.client.poll_timeout().into_iter().chain(self.server.poll_timeout()).min()
-    }
-
-    fn fail(&self, what: impl fmt::Display) -> ! {
-        panic!("at {}: {what}\n{}", self.now, self.transcript)
-    }
-}
-
-/// Wakes the future of the test.
-struct Woken(AtomicBool);
-
-impl Wake for Woken {
-    fn wake(self: Arc<Self>) {
-        self.0.store(true, Ordering::Release);
+        PairError::new(error, self.ends.transcript())
     }
 }
 
 /// Writes the transcript.
 impl fmt::Display for TestPair {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.ends.transcript.fmt(f)
+        self.ends.transcript().fmt(f)
     }
 }
 
 impl fmt::Debug for TestPair {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TestPair").field("now", &self.ends.now).finish_non_exhaustive()
+        f.debug_struct("TestPair").field("now", &self.ends.now()).finish_non_exhaustive()
     }
 }
 

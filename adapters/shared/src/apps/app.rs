@@ -1,0 +1,116 @@
+//! [`App`]: the user interface of tools, as a server offers it.
+
+use std::fmt;
+
+use mcp_proto::schema::{Resource, ResourceContents, Str, Tool};
+
+use super::settings::{AppSettings, MEDIA_TYPE};
+use super::tool_ui::{is_app_uri, link};
+use crate::server::Server;
+use crate::server::entries::{ResourceEntry, ToolEntry};
+
+/// A user interface in HTML, with the tools whose results it shows.
+///
+/// [`Server::app`] adds all of it, so that no tool is linked to an app that does not exist. See
+/// [MCP Apps](https://modelcontextprotocol.io/extensions/apps/overview), and the [module](super)
+/// for an example.
+#[must_use = "an app does nothing until it is added"]
+pub struct App {
+    resource: Resource,
+    html: Str,
+    tools: Vec<ToolEntry>,
+}
+
+impl App {
+    /// Creates an app of this HTML document.
+    ///
+    /// # Errors
+    /// Fails unless `uri` begins with `ui://`.
+    ///
+    /// ```
+    /// # use mcp_adapter as mcp_tokio;
+    /// use mcp_tokio::apps::App;
+    ///
+    /// let error = App::new("https://example.com", "clock", "<!DOCTYPE html>").unwrap_err();
+    /// assert!(error.to_string().contains("ui://"));
+    /// ```
+    pub fn new(uri: &str, name: &str, html: impl Into<Str>) -> Result<Self, InvalidApp> {
+        if !is_app_uri(uri) {
+            return Err(InvalidApp(format!(
+                "{uri:?} is not the URI of an app: begin with `ui://`"
+            )));
+        }
+        let mut resource = Resource::new(uri, name);
+        resource.mime_type = Some(MEDIA_TYPE.to_owned());
+        Ok(Self { resource, html: html.into(), tools: Vec::new() })
+    }
+
+    /// Sets how the app is shown. Default: the most restrictive settings.
+    ///
+    /// # Errors
+    /// Fails if the settings contain a value that is not an origin; see
+    /// [`AppCsp`](super::AppCsp).
+    pub fn settings(mut self, settings: &AppSettings) -> Result<Self, InvalidApp> {
+        if let Some(invalid) = settings.csp.invalid() {
+            let why = format!("{invalid:?} is not an origin such as `https://api.example.com`");
+            return Err(InvalidApp(why));
+        }
+        settings.write(&mut self.resource.meta);
+        Ok(self)
+    }
+
+    /// Adds a tool for models and for the app, which shows its results.
+    pub fn tool(self, tool: ToolEntry) -> Self {
+        self.linked(tool, &["model", "app"])
+    }
+
+    /// Adds a tool for the app only. Hosts hide it from models.
+    pub fn tool_for_app(self, tool: ToolEntry) -> Self {
+        self.linked(tool, &["app"])
+    }
+
+    fn linked(mut self, tool: ToolEntry, visibility: &[&str]) -> Self {
+        let uri = &self.resource.uri;
+        self.tools.push(tool.describe(|tool: Tool| link(tool, uri, visibility)));
+        self
+    }
+}
+
+/// Apps: user interfaces of tools.
+impl Server {
+    /// Adds an app and its tools.
+    ///
+    /// Declare the extension as well: `server.extension(apps::extension())`.
+    pub fn app(self, app: App) -> Self {
+        let App { resource, html, tools } = app;
+        let meta = resource.meta.clone();
+        let entry = ResourceEntry::new(resource, move |read, _cx| {
+            let mut contents = ResourceContents::text(read.uri, html.clone()).mime_type(MEDIA_TYPE);
+            if let ResourceContents::Text(text) = &mut contents {
+                text.meta.clone_from(&meta);
+            }
+            Ok(contents)
+        });
+        let server = self.register(|edit| edit.add_resource(entry));
+        tools.into_iter().fold(server, |server, tool| server.register(|edit| edit.add_tool(tool)))
+    }
+}
+
+/// Shows the URI.
+impl fmt::Debug for App {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("App").field("uri", &self.resource.uri).finish_non_exhaustive()
+    }
+}
+
+/// Why an app is invalid.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct InvalidApp(String);
+
+impl fmt::Display for InvalidApp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for InvalidApp {}

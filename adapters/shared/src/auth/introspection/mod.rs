@@ -1,0 +1,11 @@
+//! A verifier that asks the authorization server about tokens.
+//!
+//! <https://www.rfc-editor.org/rfc/rfc7662>
+
+mod answer;
+mod cache;
+mod places;
+mod questions;
+mod verifier;
+
+pub use verifier::IntrospectionVerifier;

@@ -1,0 +1,36 @@
+//! Authorization of clients: how they log in, and what that needs of the system. For servers, the
+//! keys of authorization servers, and what these say about tokens.
+
+mod browser;
+mod builder;
+mod configured_uri;
+mod dpop;
+mod driver;
+mod introspection;
+#[cfg(feature = "jwt")]
+mod issuer_keys;
+mod log_out;
+mod login;
+mod membership;
+mod oauth_http;
+mod redirect_listener;
+mod signing_key;
+mod store;
+mod system;
+
+pub use browser::Browser;
+pub use builder::Auth;
+pub(crate) use dpop::DpopSigner;
+pub(crate) use driver::Member;
+pub use introspection::IntrospectionVerifier;
+pub use log_out::log_out;
+pub use login::Login;
+pub use mcp_proto::auth::{AuthEvent, IdentityProvider, KnownClient, Quirks, Redirect};
+pub(crate) use membership::Membership;
+pub use oauth_http::{OAuthFailure, OAuthHttp, OAuthRequest, OAuthResponse};
+pub use redirect_listener::{LoopbackHost, RedirectListener};
+pub use signing_key::{SIGNATURE_BYTES, SigningKey};
+#[cfg(feature = "keyring")]
+pub use store::KeyringError;
+pub use store::{FileStore, LockedRecord, MemoryStore, RECORD_BYTES_MAX, SealedStore, Store};
+pub use system::{random_bytes, unix_time};

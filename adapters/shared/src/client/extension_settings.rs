@@ -1,0 +1,87 @@
+//! Extensions of a client: their declaration, and the handlers of their requests.
+
+use std::future::Future;
+
+use mcp_proto::schema::{Decode, Encode, ServerRequest};
+use mcp_proto::{ErrorObject, Extension};
+
+use super::Client;
+use crate::client::context::{AsyncClientCx, ClientCx};
+
+/// Extensions of the protocol.
+impl Client {
+    /// Declares an extension of the protocol.
+    ///
+    /// Requests of the extension are sent with [`Connection::call`], and its notifications with
+    /// [`Connection::notify_raw`]. Both fail with [`Misuse::Undeclared`] if the server lacks the
+    /// extension; `connection.peer().extension(id)` tells beforehand, and returns the settings of
+    /// the server. [`method`](Self::method) sets the handlers of requests from servers, and
+    /// [`on_notification`](Self::on_notification) receives the notifications of the extension,
+    /// also those of a [`Subscription`](crate::Subscription). See [extensions].
+    ///
+    /// Connecting fails if the extension is invalid, or contradicts the protocol or another
+    /// extension.
+    ///
+    /// ```
+    /// # use mcp_adapter as mcp_tokio;
+    /// use mcp_tokio::proto::{Extension, ExtensionMethod, Raw, Side};
+    /// use mcp_tokio::{Client, Connection, Error};
+    ///
+    /// let reset = ExtensionMethod::request(Side::Client, "com.example/reset");
+    /// let client = Client::new("demo", "1.0.0")
+    ///     .extension(Extension::new("com.example/reset").method(reset));
+    ///
+    /// async fn reset_counters(connection: &Connection) -> Result<(), Error> {
+    ///     if connection.peer().extension("com.example/reset").is_some() {
+    ///         connection.call_raw("com.example/reset", Raw::empty_object()).await?;
+    ///     }
+    ///     Ok(())
+    /// }
+    /// # drop(client);
+    /// ```
+    ///
+    /// [extensions]: https://modelcontextprotocol.io/extensions/overview
+    /// [`Connection::call`]: crate::Connection::call
+    /// [`Connection::notify_raw`]: crate::Connection::notify_raw
+    /// [`Misuse::Undeclared`]: mcp_proto::Misuse::Undeclared
+    pub fn extension(mut self, extension: Extension) -> Self {
+        self.config =
+            self.extensions.declare(&self.config, extension, |config, it| config.extension(it));
+        self
+    }
+
+    /// Sets the handler of a request that an [extension](Self::extension) lets servers send.
+    ///
+    /// The request is a type that implements [`ServerRequest`], with [`Decode`] for its params; its
+    /// result also implements [`Encode`]. Requests whose params cannot be decoded are refused with
+    /// the error code `-32602`. Servers send requests only in the legacy era (revisions up to
+    /// 2025-11-25). `handler` runs on a thread of its own and may block.
+    ///
+    /// Connecting fails if no declared extension has the request, or if it has another handler.
+    pub fn method<R>(
+        mut self,
+        handler: impl Fn(R, ClientCx) -> Result<R::Result, ErrorObject> + Send + Sync + 'static,
+    ) -> Self
+    where
+        R: ServerRequest<Result: Encode + Send> + Decode + 'static,
+    {
+        self.extensions.handle(R::METHOD);
+        self.handle(R::METHOD, handler)
+    }
+
+    /// Sets the asynchronous handler of a request that an extension lets servers send.
+    ///
+    /// See [`method`](Self::method). The future runs on the adapter's runtime. It is dropped when
+    /// the request is cancelled or the connection ends.
+    pub fn method_async<R, F>(
+        mut self,
+        handler: impl Fn(R, AsyncClientCx) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        R: ServerRequest<Result: Encode + Send> + Decode + Send + 'static,
+        F: Future<Output = Result<R::Result, ErrorObject>> + Send + 'static,
+    {
+        self.extensions.handle(R::METHOD);
+        self.handle_async(R::METHOD, handler)
+    }
+}

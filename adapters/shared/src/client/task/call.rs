@@ -1,0 +1,168 @@
+//! Tool calls that ask for a task.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::future::{Future, IntoFuture};
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcp_proto::schema::{CallToolResult, TaskRequest, TaskSupport, Tool};
+use mcp_proto::{Capability, Revision};
+
+use crate::BoxFuture;
+use crate::client::call::Call;
+use crate::client::connection::lists::list_tools;
+use crate::client::in_flight::created_task_id;
+use crate::client::task::driver::TaskDriver;
+use crate::client::task::handle::TaskHandle;
+use crate::client::task::params::to_raw;
+use crate::error::Error;
+
+/// A tool call that asks for a [task], and has not been sent yet. Await or
+/// [`start`](Self::start) it for the [`TaskHandle`].
+///
+/// A task runs on at the server when the connection is lost or the client ends.
+///
+/// In revision 2025-11-25, the call asks for a task if the server and the tool support that. In
+/// revision 2026-07-28, the server decides, provided that the client declares
+/// [`Client::tasks`](crate::Client::tasks). In all other cases, the call is a plain one, and the
+/// handle has its result: callers need not care.
+///
+/// ```
+/// # use mcp_adapter as mcp_tokio;
+/// use std::time::Duration;
+///
+/// use mcp_tokio::{Connection, Error};
+/// use serde_json::json;
+///
+/// async fn index(connection: &Connection) -> Result<(), Error> {
+///     let call = connection.call_tool("index", &json!({"path": "/data"}));
+///     let mut index = call.task().ttl(Duration::from_secs(3600)).await?;
+///     println!("task {:?}", index.id());
+///     let result = index.wait().await?;
+///     println!("{:?}", result.content);
+///     Ok(())
+/// }
+/// ```
+///
+/// [task]: https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
+#[must_use = "a call is sent by `.await` or `.start()`"]
+pub struct TaskCall<'c> {
+    call: Call<'c, CallToolResult>,
+    ttl: Option<Duration>,
+    /// `None` if it is unknown.
+    support: Option<TaskSupport>,
+}
+
+impl<'c> Call<'c, CallToolResult> {
+    /// Makes this a call that asks for a task.
+    ///
+    /// The timeouts and the progress callback of the call then apply to the response that creates
+    /// the task, and not to the task.
+    pub fn task(self) -> TaskCall<'c> {
+        TaskCall { call: self, ttl: None, support: None }
+    }
+}
+
+impl<'c> TaskCall<'c> {
+    /// Sets the time, since its creation, for which the server should keep the task and its result.
+    ///
+    /// The server may decide otherwise. Servers of revision 2026-07-28 decide alone. Default: the
+    /// server's.
+    pub fn ttl(mut self, ttl: Duration) -> Self {
+        self.ttl = Some(ttl);
+        self
+    }
+
+    /// Sets the tool that is called, as the server listed it.
+    ///
+    /// In revision 2025-11-25, the tool decides whether the call can ask for a task. Without this,
+    /// the client lists the tools of such a server before the call, if the server supports tasks.
+    pub fn tool(mut self, tool: &Tool) -> Self {
+        self.support = Some(support_of(tool));
+        self
+    }
+
+    /// Sends the call and waits for the response, which usually creates a task. Awaiting the call
+    /// is equivalent.
+    ///
+    /// Dropping the future cancels the call, and the task if it is created nevertheless.
+    ///
+    /// # Errors
+    /// Fails under the conditions listed for [`Call::wait`], and with [`Error::List`] or
+    /// [`Error::Call`] if the tools cannot be listed. Fails with [`Error::Call`], and cancels the
+    /// task, if the connection polls as many tasks as
+    /// [`Client::tasks_max`](crate::Client::tasks_max) allows.
+    pub async fn start(self) -> Result<TaskHandle, Error> {
+        let link = Arc::clone(self.call.link());
+        let asks = self.asks_for_task().await?;
+        let ttl = self.ttl.map(|ttl| i64::try_from(ttl.as_millis()).unwrap_or(i64::MAX));
+        let task = asks.then(|| {
+            let mut task = TaskRequest::new();
+            task.ttl = ttl;
+            task
+        });
+        let result = self.call.respond(task).await?;
+        let is_task = match asks {
+            true => created_task_id(&result).is_some(),
+            false => TaskDriver::is_created_by(&link, &result),
+        };
+        if is_task {
+            let driver = TaskDriver::new(&link, &result)?;
+            return Ok(TaskHandle::running(driver));
+        }
+        Ok(TaskHandle::done(result))
+    }
+
+    /// Returns the name of the tool.
+    fn name(&self, revision: Revision) -> String {
+        // Params that cannot be encoded are reported when the call is sent.
+        let params = to_raw(self.call.params(), revision).ok();
+        let name = params.and_then(|params| params.member("name"));
+        name.and_then(|name| name.to_text().map(Cow::into_owned)).unwrap_or_default()
+    }
+
+    /// Returns whether the call asks for a task.
+    // TSK-02, TSK-03, TSK-04: never without the capability, and only if the tool allows it.
+    fn asks_for_task(&self) -> impl Future<Output = Result<bool, Error>> + Send + use<> {
+        const REVISION: Revision = Revision::V2025_11_25;
+        let link = Arc::clone(self.call.link());
+        let peer = link.inspect(|state| state.role.peer.clone());
+        let has_tasks = peer.is_some_and(|peer| {
+            peer.revision == REVISION && peer.capabilities.has(Capability::TasksToolsCall)
+        });
+        let (support, name) = (self.support.clone(), self.name(REVISION));
+        async move {
+            let support = match support {
+                _ if !has_tasks => return Ok(false),
+                Some(support) => support,
+                None => {
+                    let tools = list_tools(&link).await?;
+                    let tool = tools.iter().find(|tool| *tool.name == *name);
+                    tool.map_or(TaskSupport::Forbidden, support_of)
+                }
+            };
+            Ok(matches!(support, TaskSupport::Optional | TaskSupport::Required))
+        }
+    }
+}
+
+fn support_of(tool: &Tool) -> TaskSupport {
+    let support = tool.execution.as_ref().and_then(|execution| execution.task_support.clone());
+    support.unwrap_or(TaskSupport::Forbidden)
+}
+
+impl<'c> IntoFuture for TaskCall<'c> {
+    type Output = Result<TaskHandle, Error>;
+    type IntoFuture = BoxFuture<'c, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.start())
+    }
+}
+
+impl fmt::Debug for TaskCall<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TaskCall").field("call", &self.call).finish_non_exhaustive()
+    }
+}

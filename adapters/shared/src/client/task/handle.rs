@@ -1,0 +1,204 @@
+//! The handle of a task.
+
+use std::fmt;
+
+use mcp_proto::schema::{CallToolResult, Decode as _, TaskStatus};
+use mcp_proto::{CallError, Raw};
+
+use crate::client::connection::Connection;
+use crate::client::task::driver::{TaskDriver, TaskStep};
+use crate::error::Error;
+
+/// A tool call that may outlive its connection: a task at the server, or a call that is over.
+///
+/// Created by [`Call::task`](crate::Call::task), and by
+/// [`Connection::task`](crate::Connection::task) from an id. The task is polled, and its input
+/// requests reach the handlers of the [`Client`](crate::Client), while a method of the handle is
+/// awaited; the futures may be dropped without loss. The server's poll interval is respected, and
+/// status notifications save waiting. Lost requests are repeated ever later.
+///
+/// If the connection ends, the methods fail with [`CallError::Lost`], and the handle remains usable
+/// after [`attach`](Self::attach). Dropping the handle leaves the task alone.
+///
+/// ```
+/// # use mcp_adapter as mcp_tokio;
+/// use mcp_tokio::proto::CallError;
+/// use mcp_tokio::{Connection, Error, TaskHandle};
+///
+/// async fn finish(mut connection: Connection, mut task: TaskHandle) -> Result<(), Error> {
+///     while let Some(update) = task.next_update().await? {
+///         println!("{} {}", update.status, update.message.unwrap_or_default());
+///     }
+///     let result = loop {
+///         match task.wait().await {
+///             Err(Error::Call(CallError::Lost)) => {
+///                 connection = connection.reconnect().await?;
+///                 task.attach(&connection)?;
+///             }
+///             result => break result?,
+///         }
+///     };
+///     println!("{:?}", result.content);
+///     Ok(())
+/// }
+/// ```
+#[must_use = "the task is polled by `wait`"]
+pub struct TaskHandle {
+    id: Option<Box<str>>,
+    state: HandleState,
+}
+
+enum HandleState {
+    Running(Box<TaskDriver>),
+    Over(Result<Raw, CallError>),
+}
+
+/// A new status of a task.
+///
+/// ```
+/// use mcp_adapter::TaskUpdate;
+///
+/// fn show(update: &TaskUpdate) -> String {
+///     format!("{}: {}", update.status, update.message.as_deref().unwrap_or(""))
+/// }
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct TaskUpdate {
+    /// The status.
+    pub status: TaskStatus,
+    /// The server's message for display, if it sent one.
+    pub message: Option<Box<str>>,
+}
+
+impl Connection {
+    /// Returns the handle of a task that was created earlier, for example before a restart of this
+    /// client.
+    ///
+    /// `id` is the [id](TaskHandle::id) of the task. A task of the legacy era does not exist in the
+    /// modern one, and the other way round. Its time is counted from now on, because its age is
+    /// unknown.
+    /// An input request is answered again if the server has not received its answer.
+    ///
+    /// ```
+    /// # use mcp_adapter as mcp_tokio;
+    /// use mcp_tokio::proto::schema::CallToolResult;
+    /// use mcp_tokio::{Connection, Error};
+    ///
+    /// async fn resume(connection: &Connection, id: &str) -> Result<CallToolResult, Error> {
+    ///     connection.task(id)?.wait().await
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// Fails if this connection polls as many tasks as
+    /// [`Client::tasks_max`](crate::Client::tasks_max) allows.
+    // TSK-39: ids are kept.
+    pub fn task(&self, id: &str) -> Result<TaskHandle, Error> {
+        TaskDriver::resume(self.link(), id).map(TaskHandle::running)
+    }
+}
+
+impl TaskHandle {
+    pub(crate) fn running(driver: TaskDriver) -> Self {
+        Self { id: Some(driver.id().into()), state: HandleState::Running(Box::new(driver)) }
+    }
+
+    pub(crate) const fn done(result: Raw) -> Self {
+        Self { id: None, state: HandleState::Over(Ok(result)) }
+    }
+
+    /// Returns the id of the task; `None` if the server has answered the call without a task.
+    ///
+    /// Store the id to [resume](crate::Connection::task) the task after a restart of the client.
+    /// The id may be all that protects the task: keep it secret.
+    #[must_use]
+    pub fn id(&self) -> Option<&str> {
+        self.id.as_deref()
+    }
+
+    /// Returns whether the outcome is known, so that [`wait`](Self::wait) returns at once.
+    #[must_use]
+    pub const fn is_over(&self) -> bool {
+        matches!(self.state, HandleState::Over(_))
+    }
+
+    /// Waits for the result. Further calls return it again.
+    ///
+    /// # Errors
+    /// Fails with
+    /// - [`Error::Call`] with
+    ///   - [`CallError::Refused`] if the call failed, or the server has the task no longer;
+    ///   - [`CallError::Cancelled`] if the task was cancelled;
+    ///   - [`CallError::TimedOut`] if the time of the task is over;
+    ///   - [`CallError::InputRefused`] if a handler of this client failed, which cancels the task;
+    ///   - [`CallError::Invalid`] if the task asked for more input than
+    ///     [`Client::task_limits`](crate::Client::task_limits) allow, which cancels it;
+    ///   - [`CallError::Lost`] if the connection ended: the task goes on, see
+    ///     [`attach`](Self::attach);
+    /// - [`Error::Misuse`] if the connection cannot send the requests of tasks;
+    /// - [`Error::Decode`] if the result does not match the method.
+    pub async fn wait(&mut self) -> Result<CallToolResult, Error> {
+        while self.next_update().await?.is_some() {}
+        match &self.state {
+            HandleState::Over(Ok(result)) => Ok(CallToolResult::decode(result)?),
+            HandleState::Over(Err(error)) => Err(error.clone().into()),
+            HandleState::Running(_) => Err(CallError::Lost.into()),
+        }
+    }
+
+    /// Waits for the next new status; returns `None` once the task is over.
+    ///
+    /// # Errors
+    /// Fails if the connection ended, and with [`Error::Misuse`] if it cannot send the requests of
+    /// tasks. The outcome of the task is reported by [`wait`](Self::wait) instead.
+    pub async fn next_update(&mut self) -> Result<Option<TaskUpdate>, Error> {
+        let HandleState::Running(driver) = &mut self.state else { return Ok(None) };
+        match driver.next().await? {
+            TaskStep::Status(status, message) => Ok(Some(TaskUpdate { status, message })),
+            TaskStep::Over(outcome) => {
+                self.state = HandleState::Over(outcome);
+                Ok(None)
+            }
+        }
+    }
+
+    /// Cancels the task, and waits until the server has responded or the request has timed out.
+    ///
+    /// The server may finish the work nevertheless. [`wait`](Self::wait) then fails with
+    /// [`CallError::Cancelled`]. If the task is known to be over, this has no effect.
+    ///
+    /// # Errors
+    /// Fails if the connection ended, and with [`Error::Misuse`] if the server does not support the
+    /// cancellation of tasks.
+    // CAN-10, TSK-34: `tasks/cancel`, and no notification.
+    pub async fn cancel(&mut self) -> Result<(), Error> {
+        if let HandleState::Running(driver) = &mut self.state {
+            driver.cancel();
+        }
+        while self.next_update().await?.is_some() {}
+        Ok(())
+    }
+
+    /// Continues on another connection to the server, such as that of
+    /// [`reconnect`](crate::Connection::reconnect).
+    ///
+    /// Input requests that were answered are not asked again.
+    ///
+    /// # Errors
+    /// Fails if `connection` polls as many tasks as
+    /// [`Client::tasks_max`](crate::Client::tasks_max) allows.
+    pub fn attach(&mut self, connection: &Connection) -> Result<(), Error> {
+        match &mut self.state {
+            HandleState::Running(driver) => driver.move_to(connection.link()),
+            HandleState::Over(_) => Ok(()),
+        }
+    }
+}
+
+/// The task itself is a secret.
+impl fmt::Debug for TaskHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TaskHandle").field("is_over", &self.is_over()).finish_non_exhaustive()
+    }
+}

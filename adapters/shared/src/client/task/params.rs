@@ -1,0 +1,26 @@
+//! The params of a tool call that asks for a task.
+
+use mcp_proto::schema::{Decode as _, Encode, Map, TaskRequest};
+use mcp_proto::{Raw, Revision, Unencodable};
+
+/// Params that encode themselves, with a request for a task. (2025-11-25)
+pub(crate) struct WithTask<'a> {
+    pub(crate) params: Box<dyn Encode + Send + 'a>,
+    pub(crate) task: Option<TaskRequest>,
+}
+
+impl Encode for WithTask<'_> {
+    fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
+        let Some(task) = &self.task else { return self.params.encode(revision, out) };
+        let params = to_raw(&*self.params, revision)?;
+        let members: Map<Raw> = Map::decode(&params).map_err(|_| Unencodable)?;
+        members.with("task", to_raw(task, revision)?).encode(revision, out)
+    }
+}
+
+/// Encodes a value.
+pub(crate) fn to_raw(value: &dyn Encode, revision: Revision) -> Result<Raw, Unencodable> {
+    let mut text = Vec::new();
+    value.encode(revision, &mut text)?;
+    Raw::from_text(str::from_utf8(&text).map_err(|_| Unencodable)?).map_err(|_| Unencodable)
+}

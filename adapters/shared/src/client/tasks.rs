@@ -1,0 +1,70 @@
+//! The settings of a client for tasks, as methods of its builder.
+
+use mcp_proto::tasks::PollLimits;
+
+use super::Client;
+use crate::client::task::settings::tasks_extension;
+
+impl Client {
+    /// Declares the [tasks extension], so that servers of revision 2026-07-28 may create a task for
+    /// any tool call.
+    ///
+    /// [`Call::task`](crate::Call::task) then returns the handle of such a task. All other calls
+    /// end well too: they poll the task to its end and return its result. They do so for the
+    /// [time](crate::Call::timeout_max) of the call, and cancel the task when that is over or when
+    /// the call is dropped. Hooks of [`on_call`](Self::on_call) see the end of the call when the
+    /// task is created.
+    ///
+    /// The tasks of revision 2025-11-25 need no declaration: [`Call::task`](crate::Call::task) asks
+    /// for them.
+    ///
+    /// If the client declares an extension with this identifier already, this has no effect.
+    ///
+    /// ```
+    /// # use mcp_adapter as mcp_tokio;
+    /// use mcp_tokio::Client;
+    ///
+    /// let client = Client::new("demo", "1.0.0").tasks();
+    /// # drop(client);
+    /// ```
+    ///
+    /// [tasks extension]: https://modelcontextprotocol.io/extensions/tasks/overview
+    // TSK-23, TSK-26
+    pub fn tasks(mut self) -> Self {
+        if let Ok(config) = self.config.clone().extension(tasks_extension()) {
+            self.config = config;
+            self.tasks.is_declared = true;
+        }
+        self
+    }
+
+    /// Sets the bounds of each task: its poll interval, its time and its input requests. Default:
+    /// [`PollLimits::default`].
+    ///
+    /// ```
+    /// # use mcp_adapter as mcp_tokio;
+    /// use std::time::Duration;
+    ///
+    /// use mcp_tokio::Client;
+    /// use mcp_tokio::proto::tasks::PollLimits;
+    ///
+    /// let day = Duration::from_secs(24 * 3600);
+    /// let limits = PollLimits { time_max: 7 * day, ..PollLimits::default() };
+    /// let client = Client::new("demo", "1.0.0").task_limits(limits);
+    /// # drop(client);
+    /// ```
+    pub fn task_limits(mut self, limits: PollLimits) -> Self {
+        self.tasks.limits = limits;
+        self
+    }
+
+    /// Sets the maximum number of tasks that a connection polls at a time. Default: 256.
+    ///
+    /// The handle of a task counts until it is dropped or the task is over, and so does a call that
+    /// waits for a task. A call whose task would exceed the maximum fails, and the task is
+    /// cancelled.
+    pub fn tasks_max(mut self, tasks_max: usize) -> Self {
+        self.tasks.count_max = tasks_max;
+        self
+    }
+}

@@ -1,0 +1,222 @@
+//! Extensions of a server: their declaration, and the handlers of their requests.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use mcp_proto::Extension;
+use mcp_proto::schema::{ClientRequest, Decode, Encode};
+
+use super::Server;
+use crate::server::handler::HandlerFn;
+use crate::server::handler::context::{AsyncCx, Cx};
+use crate::server::handler::tool_error::ToolError;
+use crate::server::subscriptions::SubscriptionCx;
+
+/// Extensions of the protocol.
+impl Server {
+    /// Declares an extension of the protocol.
+    ///
+    /// [`method`](Self::method) sets the handlers of its requests, and
+    /// [`on_notification`](Self::on_notification) receives its notifications.
+    /// [`Changes::element_changed`] notifies subscribers of an element of its listen keys, and
+    /// [`ClientHandle::notify_raw`] sends a notification to one client in the legacy era.
+    ///
+    /// An extension is used only with clients that also declare it. A request of another client is
+    /// refused, and the error data names the extension; the error code is `-32021` in the modern
+    /// era (from revision 2026-07-28) and `-32603` in the legacy era. If only servers declare your
+    /// extension, leave its requests out of it, and serve them with
+    /// [`serve_method`](Self::serve_method). A handler finds out with
+    /// `cx.peer().extension(id)`, which returns the settings of the client, and does without the
+    /// extension otherwise. See [extensions].
+    ///
+    /// The start of the server fails if the extension is invalid, or contradicts the protocol or
+    /// another extension.
+    ///
+    /// ```
+    /// # use mcp_adapter as mcp_tokio;
+    /// use mcp_tokio::Server;
+    /// use mcp_tokio::proto::Extension;
+    ///
+    /// const ID: &str = "com.example/metric";
+    ///
+    /// let server = Server::new("weather", "1.0.0")
+    ///     .extension(Extension::new(ID))
+    ///     .tool("today", "Returns the weather", |(), cx| {
+    ///         Ok(if cx.peer().extension(ID).is_some() { "20 °C" } else { "68 °F" })
+    ///     });
+    /// # drop(server);
+    /// ```
+    ///
+    /// [extensions]: https://modelcontextprotocol.io/extensions/overview
+    /// [`Changes::element_changed`]: crate::Changes::element_changed
+    /// [`ClientHandle::notify_raw`]: crate::ClientHandle::notify_raw
+    pub fn extension(mut self, extension: Extension) -> Self {
+        let Self { builder, callbacks, .. } = &mut self;
+        let keys = extension.listen_keys().map(Into::into);
+        Arc::make_mut(callbacks).listen_keys.extend(keys);
+        builder.config = builder
+            .extensions
+            .declare(&builder.config, extension, |config, it| config.extension(it));
+        self
+    }
+
+    /// Sets the handler of a request that an [extension](Self::extension) defines.
+    ///
+    /// The request is a type that implements [`ClientRequest`], with [`Decode`] for its params; its
+    /// result also implements [`Encode`]. Requests whose params cannot be decoded are refused with
+    /// the error code `-32602`. The handler runs like that of a tool: with its context, and within
+    /// the [layers](Self::layer). [`requires`](Self::requires) may follow.
+    ///
+    /// The start of the server fails if no declared extension has the request, or if it has another
+    /// handler.
+    ///
+    /// ```
+    /// # use mcp_adapter as mcp_tokio;
+    /// use mcp_tokio::Server;
+    /// use mcp_tokio::proto::schema::{ClientRequest, Decode, DecodeError, Encode};
+    /// use mcp_tokio::proto::schema::{JsonReader, Serialized};
+    /// use mcp_tokio::proto::{Extension, ExtensionMethod, Raw, Revision, Side, Unencodable};
+    /// use serde::{Deserialize, Serialize};
+    ///
+    /// #[derive(Deserialize, Serialize)]
+    /// struct Draw {
+    ///     shape: String,
+    /// }
+    ///
+    /// impl ClientRequest for Draw {
+    ///     const METHOD: &'static str = "com.example/draw";
+    ///     type Result = Raw;
+    /// }
+    ///
+    /// impl Decode for Draw {
+    ///     fn read(reader: &mut JsonReader<'_>) -> Result<Self, DecodeError> {
+    ///         Ok(Serialized::read(reader)?.0)
+    ///     }
+    /// }
+    ///
+    /// impl Encode for Draw {
+    ///     fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
+    ///         Serialized(self).encode(revision, out)
+    ///     }
+    /// }
+    ///
+    /// let draw = ExtensionMethod::request(Side::Client, Draw::METHOD);
+    /// let server = Server::new("boards", "1.0.0")
+    ///     .extension(Extension::new("com.example/whiteboard").method(draw))
+    ///     .method(|draw: Draw, _cx| {
+    ///         println!("draws a {}", draw.shape);
+    ///         Ok(Raw::empty_object())
+    ///     });
+    /// # drop(server);
+    /// ```
+    pub fn method<R>(
+        mut self,
+        handler: impl Fn(R, Cx) -> Result<R::Result, ToolError> + Send + Sync + 'static,
+    ) -> Self
+    where
+        R: ClientRequest<Result: Encode + Send> + Decode + Send + 'static,
+    {
+        self.handle_method(HandlerFn::function(handler));
+        self
+    }
+
+    /// Sets the asynchronous handler of a request that an extension defines.
+    ///
+    /// See [`method`](Self::method).
+    pub fn method_async<R, F>(
+        mut self,
+        handler: impl Fn(R, AsyncCx) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        R: ClientRequest<Result: Encode + Send> + Decode + Send + 'static,
+        F: Future<Output = Result<R::Result, ToolError>> + Send + 'static,
+    {
+        self.handle_method(HandlerFn::future(handler));
+        self
+    }
+
+    /// Sets the handler of a request that neither the protocol nor a declared extension defines.
+    ///
+    /// All clients can send the request, also those that declare no extension. Otherwise, the
+    /// handler is like that of a [`method`](Self::method).
+    ///
+    /// The start of the server fails if the protocol or a declared extension has the request, or if
+    /// it has another handler.
+    pub fn serve_method<R>(
+        mut self,
+        handler: impl Fn(R, Cx) -> Result<R::Result, ToolError> + Send + Sync + 'static,
+    ) -> Self
+    where
+        R: ClientRequest<Result: Encode + Send> + Decode + Send + 'static,
+    {
+        let scopes = self.unregistered.methods.insert(HandlerFn::function(handler));
+        self.builder.serve_method(R::METHOD, scopes);
+        self
+    }
+
+    /// Sets the asynchronous handler of a request that neither the protocol nor a declared
+    /// extension defines.
+    ///
+    /// See [`serve_method`](Self::serve_method).
+    pub fn serve_method_async<R, F>(
+        mut self,
+        handler: impl Fn(R, AsyncCx) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        R: ClientRequest<Result: Encode + Send> + Decode + Send + 'static,
+        F: Future<Output = Result<R::Result, ToolError>> + Send + 'static,
+    {
+        let scopes = self.unregistered.methods.insert(HandlerFn::future(handler));
+        self.builder.serve_method(R::METHOD, scopes);
+        self
+    }
+
+    /// Sets a function that decides which elements of [listen keys] clients may subscribe to.
+    ///
+    /// `accept` receives the key, the element, and the context of the request. It returns whether
+    /// to accept the element; the acknowledgement lists the accepted ones. `accept` must not block.
+    /// By default, all elements of the keys of [extensions](Self::extension) are accepted.
+    ///
+    /// Clients subscribe to elements in the modern era (from revision 2026-07-28) only. If only
+    /// some principals may learn of an element, refuse the subscriptions of others:
+    /// [`Changes::element_changed`](crate::Changes::element_changed) notifies all subscribers.
+    ///
+    /// ```
+    /// # use mcp_adapter as mcp_tokio;
+    /// use mcp_tokio::Server;
+    /// use mcp_tokio::proto::{Extension, Principal};
+    ///
+    /// let server = Server::new("boards", "1.0.0")
+    ///     .extension(Extension::new("com.example/whiteboard").listen_key("boards"))
+    ///     .accept_elements(|_key, board, cx| {
+    ///         let owner = board.split('/').next();
+    ///         owner.is_some() && owner == cx.principal().map(Principal::id)
+    ///     });
+    /// # drop(server);
+    /// ```
+    ///
+    /// [listen keys]: mcp_proto::Extension::listen_key
+    // SEC-02: a client may subscribe only to what the server offers.
+    pub fn accept_elements(
+        mut self,
+        accept: impl Fn(&str, &str, &SubscriptionCx<'_>) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        Arc::make_mut(&mut self.callbacks).accept_element = Some(Arc::new(accept));
+        self
+    }
+
+    /// Refuses scopes that directly follow `what`, which registers several entries.
+    #[cfg(feature = "skills")]
+    pub(crate) fn refuse_scopes_of(mut self, what: &'static str) -> Self {
+        self.builder.register_unregistered(what, false);
+        self
+    }
+
+    fn handle_method<R>(&mut self, handler: HandlerFn<R, R::Result>)
+    where
+        R: ClientRequest<Result: Encode + Send> + Decode + Send + 'static,
+    {
+        let scopes = self.unregistered.methods.insert(handler);
+        self.builder.register_method(R::METHOD, scopes);
+    }
+}

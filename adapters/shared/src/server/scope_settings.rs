@@ -1,0 +1,158 @@
+//! The scopes that access tokens need for entries.
+
+#[cfg(feature = "http")]
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+#[cfg(feature = "http")]
+use mcp_proto::schema::{ClientRequest as _, ReadResource, Subscribe};
+#[cfg(feature = "http")]
+use mcp_proto::{Caller, Raw, Revision};
+
+use super::Server;
+use crate::server::handler::context::Cx;
+#[cfg(feature = "http")]
+use crate::server::handler::scopes_of;
+use crate::server::handler::tool_error::ToolError;
+use crate::server::required_scopes::check_scopes;
+
+/// Settings of scopes.
+impl Server {
+    /// Makes requests for the entry that was added last need these scopes.
+    ///
+    /// Over HTTP, the access token of a request to call, read, get, complete or subscribe to the
+    /// entry must have all scopes; see `Http::authorizing`. Otherwise, the handler does not run,
+    /// and the client receives status 403 with a challenge that names the scopes. It may then ask
+    /// its user for them and try again. A batch with such a request is refused as a whole. Over
+    /// stdio and other byte streams, scopes have no effect.
+    ///
+    /// Reading or subscribing to a resource also needs the scopes of its lookalikes: of the entries
+    /// that would serve its URI if reserved characters such as `/` were not percent-encoded. A
+    /// template without scopes therefore does not serve `file:///a%2Fb` in place of `file:///a/b`.
+    ///
+    /// After [`method`](Self::method), the scopes are those of all requests with this method.
+    ///
+    /// A server with such entries starts over HTTP only with `Http::authorizing`. Call this method
+    /// once for an entry, with all its scopes.
+    ///
+    /// The handlers of entries that are not registered, such as
+    /// [`tool_fallback`](Self::tool_fallback), are no entries: if this method follows one of them,
+    /// the server does not start. They check scopes themselves, with [`Cx::needs_scopes`].
+    ///
+    /// ```
+    /// # use mcp_adapter as mcp_tokio;
+    /// use mcp_tokio::Server;
+    ///
+    /// let server = Server::new("notes", "1.0.0")
+    ///     .tool("today", "Today's notes", |(), _cx| Ok("buy milk"))
+    ///     .tool("reset", "Deletes all notes", |(), _cx| Ok(()))
+    ///     .requires(["notes:write"]);
+    /// # drop(server);
+    /// ```
+    pub fn requires<'a>(mut self, scopes: impl IntoIterator<Item = &'a str>) -> Self {
+        self.builder.require_scopes(scopes.into_iter().map(str::to_owned).collect());
+        self
+    }
+
+    /// Hides the entries from each caller for which its access token lacks
+    /// [scopes](Self::requires). Default: off.
+    ///
+    /// Hidden entries are missing in lists, and requests for them are answered as if they did not
+    /// exist, so that clients do not learn which scopes to ask for. A hidden resource is not served
+    /// by a less specific template either. Lists are then never shared between users by caches.
+    pub fn hide_forbidden(mut self) -> Self {
+        self.visibility.hides_forbidden = true;
+        self
+    }
+}
+
+#[cfg(feature = "http")]
+impl Server {
+    /// Returns the name of an entry that requires scopes, if there is one.
+    pub(crate) fn entry_with_scopes(&self) -> Option<String> {
+        let catalog = self.builder.changes.catalog();
+        let tools = catalog.tools().map(|(tool, handler)| (&*tool.name, handler));
+        let resources = catalog.resources().map(|(resource, handler)| (&*resource.uri, handler));
+        let templates =
+            catalog.templates().map(|(template, handler)| (&*template.uri_template, handler));
+        let prompts = catalog.prompts().map(|(prompt, handler)| (&*prompt.name, handler));
+        let mut entries = tools.chain(resources).chain(templates).chain(prompts);
+        let entry = entries.find(|(_, handler)| !handler.scopes().get().is_empty());
+        let name = entry.map(|(name, _)| name);
+        name.or_else(|| self.unregistered.methods.method_with_scopes()).map(str::to_owned)
+    }
+
+    /// Returns the scopes that a request needs.
+    pub(crate) fn scopes_for(
+        &self,
+        method: &str,
+        params: Option<&Raw>,
+        caller: &Caller,
+    ) -> Vec<String> {
+        if let Some(scopes) = self.unregistered.methods.scopes(method) {
+            return scopes.to_vec();
+        }
+        let catalog = self.builder.changes.catalog();
+        let find = || {
+            self.visibility.with_view(&catalog, Some(caller), |view| {
+                if [ReadResource::METHOD, Subscribe::METHOD].contains(&method) {
+                    let uri = params?.member("uri")?;
+                    let uri = uri.to_text()?;
+                    let lookalikes = view.lookalike_handlers(&uri).into_iter();
+                    let handlers = view.resource_handler(&uri).into_iter().chain(lookalikes);
+                    return Some(handlers.flat_map(|it| it.scopes().get()).cloned().collect());
+                }
+                if let Some(handler) = view.argument_handler(method, params) {
+                    return Some(handler.scopes().get().to_vec());
+                }
+                // The revision decides about codes of errors only, which are dropped.
+                let found = view.lookup_raw(method, params, Revision::V2025_03_26).ok()?;
+                scopes_of(&found).map(|scopes| scopes.get().to_vec())
+            })
+        };
+        // A panic is reported when the request itself is decided on.
+        catch_unwind(AssertUnwindSafe(find)).ok().flatten().unwrap_or_default()
+    }
+}
+
+impl Cx {
+    /// Checks that the access token of the request has these scopes, for scopes that depend on the
+    /// arguments.
+    ///
+    /// Return the error with `?`. If nothing has been sent for this request yet, the client
+    /// receives status 403 with a challenge that names the scopes. Therefore, call this method
+    /// before the handler sends progress or log messages, or asks the client. Later, in a batch,
+    /// and over HTTP+SSE, the client receives only an error of the request.
+    ///
+    /// Name all scopes of the operation in one call, with those that the entry
+    /// [requires](crate::Server::requires). Over stdio and other byte streams, this method always
+    /// succeeds.
+    ///
+    /// ```
+    /// # use mcp_adapter as mcp_tokio;
+    /// use mcp_tokio::Server;
+    /// use schemars::JsonSchema;
+    /// use serde::Deserialize;
+    ///
+    /// #[derive(Deserialize, JsonSchema)]
+    /// struct Read {
+    ///     folder: String,
+    /// }
+    ///
+    /// let server = Server::new("notes", "1.0.0").tool("read", "A folder", |it: Read, cx| {
+    ///     if it.folder == "private" {
+    ///         cx.needs_scopes(["notes:private"])?;
+    ///     }
+    ///     Ok("buy milk")
+    /// });
+    /// # drop(server);
+    /// ```
+    ///
+    /// # Errors
+    /// Fails if a scope is missing.
+    pub fn needs_scopes<'a>(
+        &self,
+        scopes: impl IntoIterator<Item = &'a str>,
+    ) -> Result<(), ToolError> {
+        check_scopes(self.context().caller.as_deref(), scopes)
+    }
+}

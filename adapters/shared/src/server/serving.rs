@@ -1,0 +1,112 @@
+//! The connection of a server as an adapter serves it: signals, the end of output, the outcome.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_lite::future::or;
+use mcp_proto::server::Server as Machine;
+use mcp_proto::{CloseReason, Principal};
+
+use crate::process::signals::{self, Closeable};
+use crate::server::handler::context::HandlerLink;
+use crate::transport::link::Link;
+
+/// The connection of a server to one client.
+///
+/// An adapter drives the connection: the adapter reads, writes and runs the timers.
+#[derive(Debug)]
+pub struct Serving {
+    link: Arc<Link<Machine>>,
+    /// Keeps the subscription to [`Changes`] and to signals, which end with this value.
+    #[expect(clippy::redundant_allocation, reason = "the link may outlive the subscription")]
+    subscription: Arc<Arc<Link<Machine>>>,
+    exit_with_parent: bool,
+}
+
+impl Serving {
+    /// All requests of the connection come from `principal`.
+    pub(crate) fn new(
+        link: Arc<Link<Machine>>,
+        principal: Option<Principal>,
+        exit_with_parent: bool,
+    ) -> Self {
+        let subscription = Arc::new(Arc::clone(&link));
+        let joined: Arc<dyn HandlerLink> = Arc::clone(&subscription) as _;
+        link.shared.changes.join(&joined, principal);
+        Self { link, subscription, exit_with_parent }
+    }
+
+    /// Closes the connection when the process receives SIGINT, SIGTERM or SIGHUP.
+    ///
+    /// Use this method if the adapter's runtime does not receive signals; otherwise use
+    /// [`close_on_signal`](Self::close_on_signal). A thread of this crate receives the signals. If
+    /// the program itself handles one of the three signals, none of them closes the connection.
+    ///
+    /// If [`Server::exit_with_parent`](crate::Server::exit_with_parent) is set, the parent
+    /// process's exit also closes the connection.
+    ///
+    /// Call this method before driving the connection: a client may send a signal as soon as it
+    /// receives output.
+    ///
+    /// # Errors
+    /// Fails if the thread that watches the parent cannot be started.
+    pub fn close_with_process(&self) -> io::Result<()> {
+        self.close_on_signal()?;
+        signals::receive_signals();
+        Ok(())
+    }
+
+    /// Makes a later call of `close_on_received_signal` close the connection.
+    ///
+    /// If [`Server::exit_with_parent`](crate::Server::exit_with_parent) is set, the parent
+    /// process's exit also closes the connection.
+    ///
+    /// Call this before driving the connection: a client may send a signal as soon as it receives
+    /// output.
+    ///
+    /// # Errors
+    /// Fails if the thread that watches the parent cannot be started.
+    pub fn close_on_signal(&self) -> io::Result<()> {
+        let closeable: Arc<dyn Closeable> = Arc::clone(&self.subscription) as _;
+        signals::close_on_signal(Arc::downgrade(&closeable));
+        if self.exit_with_parent {
+            signals::close_with_parent(Arc::downgrade(&closeable))?;
+        }
+        Ok(())
+    }
+
+    /// Waits until it is time to abandon output that has not reached stdout yet.
+    ///
+    /// Call this after the driver has finished. `sleep` is the runtime's timer.
+    pub async fn gives_up<S: Future>(&self, sleep: impl Fn(Duration) -> S) {
+        if let Some(patience) = self.link.output_patience() {
+            let slow = async { drop(sleep(patience).await) };
+            or(slow, self.link.stopped()).await;
+        }
+        sleep(FLUSH_TIMEOUT).await;
+    }
+
+    /// Returns the outcome of the connection. Call this after its driver has finished.
+    ///
+    /// # Errors
+    /// Fails if the connection was closed because of a protocol fault, or because reading or
+    /// writing failed for a reason other than the client's disconnection.
+    pub fn outcome(self) -> io::Result<()> {
+        match self.link.inspect(|state| state.connection.close_reason().cloned()) {
+            Some(CloseReason::Fault(fault)) => Err(io::Error::other(fault)),
+            Some(CloseReason::Local | CloseReason::Peer) | None => {
+                self.link.take_stream_error().map_or(Ok(()), Err)
+            }
+        }
+    }
+}
+
+impl Closeable for Arc<Link<Machine>> {
+    fn close(&self) {
+        self.stop();
+    }
+}
+
+/// How long output may take to arrive at stdout once the server was stopped.
+const FLUSH_TIMEOUT: Duration = Duration::from_millis(500);

@@ -1,0 +1,32 @@
+//! [`TaskCell`]: the tasks of a server, created when it first serves.
+
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::table::ServerTasks;
+use crate::tasks::Tasks;
+
+/// The tasks of a server and its clones.
+#[derive(Clone, Default)]
+pub(crate) struct TaskCell {
+    settings: Tasks,
+    tasks: Arc<Mutex<Option<Arc<ServerTasks>>>>,
+}
+
+impl TaskCell {
+    pub(crate) fn new(settings: Tasks) -> Self {
+        Self { settings, tasks: Arc::default() }
+    }
+
+    /// Returns the tasks.
+    ///
+    /// # Errors
+    /// Fails if their store cannot be read.
+    pub(crate) fn get(&self) -> io::Result<Arc<ServerTasks>> {
+        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        if tasks.is_none() {
+            *tasks = Some(ServerTasks::new(&self.settings)?);
+        }
+        tasks.clone().ok_or_else(|| io::ErrorKind::Other.into())
+    }
+}

@@ -1,0 +1,402 @@
+//! [`ServerTasks`]: the task table of a server, and the handlers that run for it.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use mcp_proto::schema::InputRequest;
+use mcp_proto::server::Command;
+use mcp_proto::server::Server as Machine;
+use mcp_proto::tasks::{
+    Requestor, TaskEvent, TaskId, TaskListener, TaskProtocol, TaskRecord, TaskTable, TaskTime,
+};
+use mcp_proto::{Context, ErrorObject, IncomingId, Payload, Principal, Raw, Request};
+
+use super::capabilities::LISTEN_KEY;
+use super::checkpoint::Checkpoint;
+use super::start::TaskStart;
+use super::thread::{StoreStep, TaskThread, TaskWork};
+use crate::exec::cancellation::Cancellation;
+use crate::exec::clock::Clock;
+use crate::exec::pace::Pace;
+use crate::server::handler::context::{Cx, HandlerLink as _};
+use crate::server::handler::reply::HandlerReply;
+use crate::server::handler::{Job, Resolution};
+use crate::server::replies::reply_now;
+use crate::tasks::{TaskStore, Tasks};
+use crate::trace;
+use crate::transport::link::Link;
+
+/// The tasks of a server, which all its connections share.
+pub(crate) struct ServerTasks {
+    clock: Clock,
+    store: Option<Arc<dyn TaskStore>>,
+    state: Mutex<TasksState>,
+    pub(super) thread: Arc<TaskThread>,
+    /// Tells the connections of this process from those of others: random.
+    process: u64,
+    this: Weak<Self>,
+}
+
+/// What the lock protects.
+pub(super) struct TasksState {
+    pub(super) table: TaskTable,
+    /// The handlers of tasks that run or wait for input.
+    pub(super) runs: BTreeMap<TaskId, Arc<TaskRun>>,
+    /// The requests for the result of a task that runs.
+    pub(super) waiting: BTreeMap<u64, ResultRequest>,
+    pub(super) last_listener: u64,
+    /// The tasks that ran before a restart of the server, and what starts their handlers again.
+    restored: Vec<(TaskId, Raw)>,
+    /// The tasks that clients are to be told about.
+    news: BTreeMap<TaskId, Arc<TaskRun>>,
+    /// A thread tells clients the news: one at a time, so that they learn them in order.
+    is_telling: bool,
+}
+
+/// A request for the result of a task that runs.
+pub(super) struct ResultRequest {
+    pub(super) link: Weak<Link<Machine>>,
+    pub(super) incoming: IncomingId,
+    pub(super) task: Option<TaskId>,
+}
+
+/// The handler of a task.
+pub(crate) struct TaskRun {
+    pub(crate) task: TaskId,
+    pub(super) tasks: Arc<ServerTasks>,
+    pub(super) cancelled: Arc<Cancellation>,
+    /// The connection of the call. After a restart of the server, one without a client.
+    pub(super) link: Arc<Link<Machine>>,
+    pub(super) incoming: IncomingId,
+    pub(super) request: Request,
+    pub(super) context: Context,
+    pub(super) steps: TaskSteps,
+    /// The run of the handler that has ended to ask for input.
+    pub(super) questions: Mutex<Option<Questions>>,
+    /// How often the handler was started again after a restart of the server.
+    pub(super) restarts: u32,
+    /// What starts the handler after the next restart; `None` if the task then fails.
+    pub(super) checkpoint: Option<Mutex<Checkpoint>>,
+}
+
+/// The open input requests of a task, and what the next run of its handler needs.
+#[derive(Default)]
+pub(super) struct Questions {
+    /// The keys of the handler, by those of the task.
+    pub(super) open: BTreeMap<Box<str>, String>,
+    /// The requests, by their keys, that wait for a stream to the client (2025-11-25).
+    pub(super) unsent: Vec<(Box<str>, InputRequest)>,
+    /// The client has polled the task meanwhile.
+    pub(super) is_polled: bool,
+    pub(super) answers: Vec<(String, Raw)>,
+    /// The state of the earlier rounds.
+    pub(super) rounds: Option<String>,
+}
+
+/// A changed task, whether it has subscribers, and the notification.
+type News = (Arc<TaskRun>, bool, &'static str, Raw);
+
+type Resolve = fn(
+    &Arc<Link<Machine>>,
+    &Request,
+    &Context,
+) -> Result<(Resolution, Option<TaskStart>), ErrorObject>;
+
+/// How handlers are found and run.
+#[derive(Clone, Copy)]
+pub(crate) struct TaskSteps {
+    pub(crate) run_job: fn(&Arc<Link<Machine>>, Cx, Job, &Arc<Pace>),
+    pub(crate) resolve: Resolve,
+}
+
+impl ServerTasks {
+    /// Creates the table, with the tasks of the store.
+    ///
+    /// # Errors
+    /// Fails if the store cannot be read.
+    pub(crate) fn new(settings: &Tasks) -> io::Result<Arc<Self>> {
+        let mut process = [0; 8];
+        getrandom::fill(&mut process).map_err(|error| io::Error::other(error.to_string()))?;
+        let tasks = Arc::new_cyclic(|this| Self {
+            clock: Clock::new(),
+            store: settings.store.clone(),
+            state: Mutex::new(TasksState {
+                table: TaskTable::new(settings.limits.clone()),
+                runs: BTreeMap::new(),
+                waiting: BTreeMap::new(),
+                last_listener: 0,
+                restored: Vec::new(),
+                news: BTreeMap::new(),
+                is_telling: false,
+            }),
+            thread: Arc::default(),
+            process: u64::from_ne_bytes(process),
+            this: Weak::clone(this),
+        });
+        if let Some(store) = &tasks.store {
+            let records = store.load()?;
+            tasks.start_thread()?;
+            tasks.with(|state, time| state.table.restore(time, records));
+        }
+        Ok(tasks)
+    }
+
+    pub(super) fn start_thread(&self) -> io::Result<()> {
+        let tasks: Weak<Self> = Weak::clone(&self.this);
+        self.thread.start(tasks)
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, TasksState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn time(&self) -> TaskTime {
+        let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let unix_ms = u64::try_from(unix.as_millis()).unwrap_or(u64::MAX);
+        TaskTime { now: self.clock.now(), unix_ms }
+    }
+
+    /// Changes the table, and does what follows from that once the lock is released.
+    pub(super) fn with<T>(&self, change: impl FnOnce(&mut TasksState, TaskTime) -> T) -> T {
+        let mut state = self.lock();
+        let before = state.table.poll_timeout();
+        let outcome = change(&mut state, self.time());
+        let mut responses = Vec::new();
+        let mut stopped: Vec<Arc<TaskRun>> = Vec::new();
+        let mut changed = Vec::new();
+        while let Some(event) = state.table.poll_event() {
+            match event {
+                TaskEvent::Response { listener, response } => {
+                    if let Some(waiting) = state.waiting.remove(&listener.request) {
+                        responses.push((waiting, response));
+                    }
+                }
+                TaskEvent::Changed { task } => {
+                    changed.push(task);
+                    self.store_later(StoreStep::Save(task));
+                }
+                TaskEvent::Checkpoint { task } => self.store_later(StoreStep::Save(task)),
+                TaskEvent::Run { task, checkpoint } => state.restored.push((task, checkpoint)),
+                TaskEvent::Stop { task } => stopped.extend(state.runs.remove(&task)),
+                TaskEvent::Removed { task } => self.store_later(StoreStep::Remove(task)),
+                _ => {}
+            }
+        }
+        let is_earlier = match (before, state.table.poll_timeout()) {
+            (Some(before), Some(after)) => after < before,
+            (before, after) => before.is_none() && after.is_some(),
+        };
+        for task in changed {
+            let of_task = |run: &&Arc<TaskRun>| run.task == task;
+            let run = state.runs.get(&task).or_else(|| stopped.iter().find(of_task));
+            if let Some(run) = run.cloned() {
+                state.news.insert(task, run);
+            }
+        }
+        drop(state);
+        if is_earlier {
+            self.thread.wake();
+        }
+        for run in stopped {
+            run.cancelled.set();
+            run.link.shared.workers.cancel(run.incoming);
+            // A handler that is stopped may never reply.
+            drop(run.link.lock().role.take_task(run.incoming));
+        }
+        for (ResultRequest { link, incoming, .. }, response) in responses {
+            if let Some(link) = link.upgrade() {
+                self.respond(&link, incoming, response);
+            }
+        }
+        // A store saves them first, and then tells the news.
+        if self.store.is_none() {
+            self.tell_news();
+        }
+        outcome
+    }
+
+    /// Saves a record. A store that panics has failed.
+    fn save(&self, record: &TaskRecord) -> io::Result<()> {
+        let Some(store) = &self.store else { return Ok(()) };
+        catch_unwind(AssertUnwindSafe(|| store.save(record)))
+            .unwrap_or_else(|_| Err(io::Error::other("the store of tasks panicked")))
+            .inspect_err(trace::unsaved_task)
+    }
+
+    /// Returns who owns the tasks of a request.
+    ///
+    /// Clients without authentication are told apart by their connection, where that outlives a
+    /// request, except the only client of a process: the one on stdin and stdout. The others know
+    /// their tasks by unguessable ids.
+    // TSK-21, TSK-38.
+    pub(super) fn owner(
+        &self,
+        link: &Link<Machine>,
+        context: &Context,
+        protocol: TaskProtocol,
+    ) -> Option<Principal> {
+        let of_connection = || match protocol {
+            TaskProtocol::Core if !link.is_over_standard_streams() => {
+                let connection = format!("{:x}-{}", self.process, link.shared.workers.id());
+                Principal::of_issuer("mcp:connection", &connection)
+            }
+            TaskProtocol::Core | TaskProtocol::Extension => None,
+        };
+        context.principal().cloned().or_else(of_connection)
+    }
+
+    pub(super) const fn has_store(&self) -> bool {
+        self.store.is_some()
+    }
+
+    /// Takes the tasks whose handlers start again, and what starts them.
+    pub(super) fn take_restored(&self) -> Vec<(TaskId, Raw)> {
+        std::mem::take(&mut self.lock().restored)
+    }
+
+    /// Tells clients about changed tasks.
+    fn tell_news(&self) {
+        if std::mem::replace(&mut self.lock().is_telling, true) {
+            return;
+        }
+        loop {
+            let mut state = self.lock();
+            let Some(task) = state.news.keys().next().copied() else {
+                state.is_telling = false;
+                return;
+            };
+            drop(state);
+            if let (_, Some((run, is_watched, method, params))) = self.take_changed(task) {
+                tell(&run, is_watched, method, params);
+            }
+        }
+    }
+
+    /// Returns the record of a task, and takes the news about it.
+    fn take_changed(&self, task: TaskId) -> (Option<TaskRecord>, Option<News>) {
+        let mut state = self.lock();
+        let is_watched = state.table.watchers(task).next().is_some();
+        let run = state.news.remove(&task);
+        let notification = state.table.notification(task);
+        let record = state.table.record(task);
+        // A run may own a connection, which is not dropped under the lock.
+        drop(state);
+        let news = run.zip(notification);
+        (record, news.map(|(run, (method, params))| (run, is_watched, method, params)))
+    }
+
+    /// Accepts subscriptions to tasks: those that the client has. Returns their ids.
+    pub(super) fn watch(&self, requestor: Requestor<'_>, ids: &[String]) -> Vec<String> {
+        let ids = ids.iter().map(String::as_str);
+        self.with(|state, time| state.table.watch(time, requestor, ids, SUBSCRIBERS))
+    }
+
+    /// Responds to a request about a task, once what the response says has been saved.
+    pub(super) fn respond(
+        &self,
+        link: &Arc<Link<Machine>>,
+        incoming: IncomingId,
+        response: Result<Raw, ErrorObject>,
+    ) {
+        let link = Arc::clone(link);
+        self.thread.tell(move || {
+            let reply = match response {
+                Ok(result) => HandlerReply::Result(Box::new(result)),
+                Err(error) => HandlerReply::Error(error),
+            };
+            reply_now(&link, incoming, reply);
+        });
+    }
+
+    /// Forgets the handler of a task that is over.
+    pub(super) fn forget(&self, task: TaskId) {
+        self.lock().runs.remove(&task);
+    }
+
+    fn store_later(&self, step: StoreStep) {
+        if self.store.is_some() {
+            self.thread.store(self.work(), step);
+        }
+    }
+
+    fn work(&self) -> Option<Arc<dyn TaskWork>> {
+        Some(self.this.upgrade()?)
+    }
+
+    /// Saves a new task, then calls `then`: at once if there is no store.
+    pub(super) fn save_new(
+        &self,
+        task: TaskId,
+        then: impl FnOnce(io::Result<()>) + Send + 'static,
+    ) {
+        if self.store.is_some() {
+            self.thread.store(self.work(), StoreStep::Create(task, Box::new(then)));
+        } else {
+            then(Ok(()));
+        }
+    }
+}
+
+impl TaskWork for ServerTasks {
+    fn run_step(&self, step: StoreStep) -> Option<TaskId> {
+        match step {
+            StoreStep::Create(task, then) => {
+                // As it is now: a change since then may have been saved already.
+                let record = self.lock().table.record(task);
+                then(record.map_or(Ok(()), |record| self.save(&record)));
+            }
+            StoreStep::Save(task) => {
+                let (record, news) = self.take_changed(task);
+                let saved = record.map_or(Ok(()), |record| self.save(&record));
+                if let Some((run, is_watched, method, params)) = news {
+                    tell(&run, is_watched, method, params);
+                }
+                // Tried again: a task that is over does not change any more.
+                return saved.is_err().then_some(task);
+            }
+            // A record that remains expires.
+            StoreStep::Remove(task) => {
+                let _remains = self.store.as_ref().map(|store| store.remove(task));
+            }
+            StoreStep::Tell(tell) => tell(),
+        }
+        None
+    }
+
+    fn expire(&self) -> Option<Duration> {
+        let next = self.with(|state, time| {
+            state.table.handle_timeout(time.now);
+            state.table.poll_timeout()
+        });
+        next.map(|at| self.clock.until(at))
+    }
+}
+
+impl Drop for ServerTasks {
+    fn drop(&mut self) {
+        self.thread.close();
+    }
+}
+
+/// Tells the client of a task about its status.
+// TSK-17: a notification may be lost. TSK-16: without the task in `_meta`.
+fn tell(run: &TaskRun, is_watched: bool, method: &str, params: Raw) {
+    // A client that is gone misses it.
+    let _told = match TaskProtocol::of(run.context.peer.revision) {
+        Some(TaskProtocol::Core) if run.restarts == 0 => {
+            let params = Payload::Value(&params);
+            run.link.apply(Command::Notify { method, params })
+        }
+        Some(TaskProtocol::Extension) if is_watched => {
+            let changes = &run.link.shared.changes;
+            changes.element_changed(LISTEN_KEY, &run.task.to_text(), method, Some(&params))
+        }
+        _ => Ok(()),
+    };
+}
+
+/// The subscriptions of all clients: their connections know which has which.
+const SUBSCRIBERS: TaskListener = TaskListener { connection: 0, request: 0 };

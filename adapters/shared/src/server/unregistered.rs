@@ -1,0 +1,97 @@
+//! Handlers of requests that the catalog does not serve: for entries that are not registered, and
+//! of extensions.
+
+use std::sync::Arc;
+
+use mcp_proto::catalog::{Catalog, CatalogView};
+use mcp_proto::schema::{
+    AnyObject, CallTool, CallToolResult, ClientRequest as _, Decode, GetPrompt, GetPromptResult,
+    ListPrompts, ListPromptsResult, ListResources, ListResourcesResult, ListTools, ListToolsResult,
+};
+use mcp_proto::{Caller, ErrorObject, Raw, Request, Revision};
+
+use crate::server::extension_methods::ExtensionMethods;
+use crate::server::handler::{Handler, HandlerFn, Resolution};
+use crate::server::list_handler::{Lister, list};
+use crate::server::visibility::{CallerCx, Visibility};
+
+/// The handlers of entries that are not in the catalog, which come after those that are.
+#[derive(Clone, Default)]
+pub(crate) struct Unregistered {
+    pub(super) methods: ExtensionMethods,
+    pub(super) prompts: Option<Lister<ListPromptsResult>>,
+    pub(super) resources: Option<Lister<ListResourcesResult>>,
+    pub(super) tools: Option<Lister<ListToolsResult>>,
+    pub(super) prompt_fallback: Option<Arc<HandlerFn<GetPrompt, GetPromptResult>>>,
+    pub(super) tool_fallback: Option<Arc<HandlerFn<CallTool, CallToolResult>>>,
+    pub(super) tool_schema: Option<SchemaOf>,
+}
+
+/// Returns the input schema of a tool for a caller.
+pub(super) type SchemaOf = Arc<dyn Fn(&str, &CallerCx<'_>) -> Option<Raw> + Send + Sync>;
+
+/// Who sends a request, and which registered entries are hidden from them.
+#[derive(Clone, Copy)]
+pub(super) struct Hidden<'a> {
+    pub(super) visibility: &'a Visibility,
+    pub(super) catalog: &'a Catalog<Handler>,
+    pub(super) caller: Option<&'a Caller>,
+}
+
+impl Unregistered {
+    /// Resolves a request that one of these handlers serves; returns `None` for any other.
+    ///
+    /// A fallback does not serve a registered entry for which the access token lacks scopes.
+    pub(super) fn resolve(
+        &self,
+        view: CatalogView<'_, Handler>,
+        hidden: Hidden<'_>,
+        request: &Request,
+        revision: Revision,
+    ) -> Option<Result<Resolution, ErrorObject>> {
+        match &*request.method {
+            ListPrompts::METHOD => {
+                self.prompts.as_ref().map(|lister| list(lister, view, request, revision))
+            }
+            ListResources::METHOD => {
+                self.resources.as_ref().map(|lister| list(lister, view, request, revision))
+            }
+            ListTools::METHOD => {
+                self.tools.as_ref().map(|lister| list(lister, view, request, revision))
+            }
+            CallTool::METHOD => {
+                let fallback = self.tool_fallback.as_ref()?;
+                let mut call: CallTool = params(request)?;
+                if view.tool(&call.name).is_some() || hidden.has_tool(&call.name) {
+                    return None;
+                }
+                call.arguments.get_or_insert_with(|| AnyObject(Raw::empty_object()));
+                Some(Ok(fallback.run(call, None)))
+            }
+            GetPrompt::METHOD => {
+                let fallback = self.prompt_fallback.as_ref()?;
+                let get: GetPrompt = params(request)?;
+                if view.prompt(&get.name).is_some() || hidden.has_prompt(&get.name) {
+                    return None;
+                }
+                Some(Ok(fallback.run(get, None)))
+            }
+            _ => self.methods.resolve(request, hidden.caller),
+        }
+    }
+}
+
+impl Hidden<'_> {
+    fn has_tool(&self, name: &str) -> bool {
+        self.visibility.hides_tool(self.catalog, self.caller, name)
+    }
+
+    fn has_prompt(&self, name: &str) -> bool {
+        self.visibility.hides_prompt(self.catalog, self.caller, name)
+    }
+}
+
+/// Decodes the params of a request. The catalog refuses those that are malformed.
+fn params<T: Decode>(request: &Request) -> Option<T> {
+    request.params.as_ref().and_then(|params| T::decode(params).ok())
+}

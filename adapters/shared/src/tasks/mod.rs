@@ -1,0 +1,37 @@
+//! Tasks: tool calls that outlive their response.
+//!
+//! A tool becomes a task with [`Server::as_task`](crate::Server::as_task): its call is answered at
+//! once, its handler runs on, and the client fetches the result later. Handlers do not change.
+//! [`Tasks`] has the settings of a server, [`TaskStore`] keeps tasks across restarts.
+//!
+//! ```
+//! # use mcp_adapter as mcp_tokio;
+//! use std::time::Duration;
+//!
+//! use mcp_tokio::Server;
+//! use mcp_tokio::tasks::{TaskPolicy, Tasks};
+//!
+//! let server = Server::new("search", "1.0.0")
+//!     .tool("index", "Indexes all documents", |(), cx| {
+//!         while !cx.is_cancelled() {
+//!             // One document after the other.
+//!             # break;
+//!         }
+//!         Ok("done")
+//!     })
+//!     .as_task(TaskPolicy::optional())
+//!     .tasks(Tasks::new().result_time(Duration::from_secs(24 * 3600)));
+//! # drop(server);
+//! ```
+
+#[cfg(feature = "task-store")]
+mod file_store;
+mod policy;
+mod settings;
+mod store;
+
+#[cfg(feature = "task-store")]
+pub use file_store::FileTaskStore;
+pub use policy::TaskPolicy;
+pub use settings::Tasks;
+pub use store::TaskStore;

@@ -1,0 +1,113 @@
+//! [`TaskLimits`]: the bounds of a task table.
+
+use core::time::Duration;
+
+/// The memory and time limits of one [`TaskTable`](super::TaskTable).
+///
+/// At a limit, new things are refused; what was promised to a requestor is kept. The table makes
+/// room only with tasks of this principal that are cancelled, or whose result was retrieved.
+/// All requestors without a principal share the limits of one principal.
+///
+/// ```
+/// use mcp_proto::tasks::TaskLimits;
+///
+/// let limits = TaskLimits { tasks_max: 100_000, ..TaskLimits::default() };
+/// assert_eq!(limits.tasks_per_principal_max, 1000);
+/// ```
+///
+/// Minor releases add fields: write `..TaskLimits::default()`, and do not destructure without `..`.
+// SEC-19: whatever a peer sends, memory is bounded.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct TaskLimits {
+    /// Maximum number of tasks. Default: 10,000.
+    ///
+    /// Further tasks are refused with [`TaskError::TasksFull`](super::TaskError::TasksFull). Each
+    /// task costs about 370 bytes, or 700 if no other task has its principal, plus the bytes that
+    /// [`bytes_max`](Self::bytes_max) counts and its status message.
+    pub tasks_max: usize,
+    /// Maximum number of tasks of one principal. Default: 1,000.
+    ///
+    /// Further tasks are refused with
+    /// [`TaskError::PrincipalFull`](super::TaskError::PrincipalFull).
+    pub tasks_per_principal_max: usize,
+    /// Maximum total size of results, errors, input requests and checkpoints, and of the requests
+    /// whose handlers run, in bytes of JSON. Default: 256 MiB.
+    ///
+    /// A task whose result would exceed this limit fails; its result is dropped. A call whose
+    /// request would exceed it is refused.
+    pub bytes_max: usize,
+    /// Like [`bytes_max`](Self::bytes_max), for the tasks of one principal. Default: 64 MiB.
+    pub bytes_per_principal_max: usize,
+    /// Time for which a task is kept after its creation if the requestor names none. Default: 1 h.
+    pub ttl_default: Duration,
+    /// Maximum time for which a task is kept after its creation. Default: 24 h.
+    ///
+    /// The table deletes a task after that time, even a running one. A longer or unlimited time is
+    /// never granted. A table over transports without authentication should use a shorter time.
+    pub ttl_max: Duration,
+    /// Suggested time between two status requests of a requestor. Default: 1 s.
+    pub poll_interval: Duration,
+    /// Maximum number of input requests of one task that are not answered yet. Default: 16.
+    pub inputs_max: usize,
+    /// Maximum number of requests that wait for the result of a task. Default: 4,096.
+    ///
+    /// Further `tasks/result` requests are answered with an error. Each costs about 100 bytes.
+    pub waiters_max: usize,
+    /// Maximum number of requests that wait for results of one principal's tasks. Default: 1,024.
+    pub waiters_per_principal_max: usize,
+    /// Maximum number of requests that wait for the result of one task. Default: 16.
+    pub waiters_per_task_max: usize,
+    /// Maximum number of pairs of a subscription and a task. Default: 16,384.
+    ///
+    /// Further tasks are left out of the subscription. Each pair costs about 100 bytes.
+    pub watchers_max: usize,
+    /// Maximum number of pairs of a subscription and a task of one principal. Default: 4,096.
+    pub watchers_per_principal_max: usize,
+    /// Maximum number of subscriptions to one task. Default: 16.
+    pub watchers_per_task_max: usize,
+    /// Maximum number of tasks on a page of `tasks/list`. Default: 100. Zero is treated as one.
+    pub page_max: usize,
+    /// Maximum length of a status message in bytes; the rest is cut off. Default: 1,024.
+    pub message_bytes_max: usize,
+}
+
+impl Default for TaskLimits {
+    fn default() -> Self {
+        Self {
+            tasks_max: 10_000,
+            tasks_per_principal_max: 1000,
+            bytes_max: 256 << 20,
+            bytes_per_principal_max: 64 << 20,
+            ttl_default: Duration::from_secs(3600),
+            ttl_max: Duration::from_secs(24 * 3600),
+            poll_interval: Duration::from_secs(1),
+            inputs_max: 16,
+            waiters_max: 4096,
+            waiters_per_principal_max: 1024,
+            waiters_per_task_max: 16,
+            watchers_max: 16_384,
+            watchers_per_principal_max: 4096,
+            watchers_per_task_max: 16,
+            page_max: 100,
+            message_bytes_max: 1024,
+        }
+    }
+}
+
+impl TaskLimits {
+    /// Returns the time for which a task is kept, in milliseconds.
+    // TSK-11: the receiver may override the requested time.
+    pub(super) fn ttl_ms(&self, requested_ms: Option<i64>) -> u64 {
+        let max = millis(self.ttl_max);
+        let ttl = match requested_ms {
+            None => millis(self.ttl_default),
+            Some(ms) => u64::try_from(ms).unwrap_or(0),
+        };
+        ttl.min(max).max(1)
+    }
+}
+
+/// Returns a duration in milliseconds, at most 2^53 - 1.
+pub(super) fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX).min((1 << 53) - 1)
+}

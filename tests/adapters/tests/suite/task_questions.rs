@@ -1,0 +1,89 @@
+//! The input requests of tasks of 2025-11-25, which are requests to the client.
+
+use mcp_adapter::proto::schema::Elicit;
+use mcp_adapter::proto::{NeededInput, Raw};
+use mcp_adapter_tests::{Runtime, rows, server};
+use serde_json::json;
+use smol::unblock;
+
+use crate::served_tasks::{by_hand, policy};
+
+rows! {
+    open_questions_are_withdrawn_once_a_task_is_over,
+    a_client_that_polls_a_task_again_is_asked,
+}
+
+const STATUS: &str = "notifications/tasks/status";
+
+// CAN-10, TSK-15
+async fn open_questions_are_withdrawn_once_a_task_is_over<R: Runtime>() {
+    let server = server()
+        .tool("asks", "Asks two things at once", |(), cx| {
+            let question = |text: &str| NeededInput::from(Elicit::form(text, Raw::empty_object()));
+            cx.ask_all([("first", question("Sure?")), ("second", question("Really?"))])?;
+            Ok("answered")
+        })
+        .as_task(policy());
+    let mut hand = by_hand::<R>(&server);
+    unblock(move || {
+        hand.greet(&json!({"elicitation": {}}));
+        for (number, is_cancelled) in [(1, true), (2, false)] {
+            hand.request(number, "tools/call", &json!({"name": "asks", "task": {}}));
+            let task = hand.hear_with_id()["result"]["task"]["taskId"].clone();
+            assert_eq!(hand.hear_notification(STATUS)["status"], "input_required");
+            // Asked once the client waits for the result.
+            hand.request(number + 20, "tasks/result", &json!({"taskId": task}));
+            let (mut asked, mut withdrawn) = (Vec::new(), Vec::new());
+            while asked.len() < 2 {
+                let question = hand.hear();
+                assert_eq!(question["method"], "elicitation/create", "{question}");
+                let related = &question["params"]["_meta"]["io.modelcontextprotocol/related-task"];
+                assert_eq!(related["taskId"], task, "{question}");
+                asked.push(question["id"].clone());
+            }
+            if is_cancelled {
+                hand.request(number + 10, "tasks/cancel", &json!({"taskId": task}));
+            } else {
+                // Refused by the client, which fails the task.
+                let error = json!({"code": -32603, "message": "no user"});
+                hand.say(&json!({"jsonrpc": "2.0", "id": asked.remove(0), "error": error}));
+            }
+            while withdrawn.len() < asked.len() {
+                let message = hand.hear();
+                if message["method"] == "notifications/cancelled" {
+                    withdrawn.push(message["params"]["requestId"].clone());
+                }
+            }
+            assert!(asked.iter().all(|id| withdrawn.contains(id)), "{asked:?} {withdrawn:?}");
+        }
+    })
+    .await;
+}
+
+// TSK-14: clients should ask for the result instead.
+async fn a_client_that_polls_a_task_again_is_asked<R: Runtime>() {
+    let server = server()
+        .tool("asks", "Asks", |(), cx| Ok(format!("{}", cx.confirm("sure", "Sure?")?)))
+        .as_task(policy());
+    let mut hand = by_hand::<R>(&server);
+    unblock(move || {
+        hand.greet(&json!({"elicitation": {}}));
+        hand.request(1, "tools/call", &json!({"name": "asks", "task": {}}));
+        let task = hand.hear_with_id()["result"]["task"]["taskId"].clone();
+        assert_eq!(hand.hear_notification(STATUS)["status"], "input_required");
+        for number in [2, 3] {
+            hand.request(number, "tasks/get", &json!({"taskId": task}));
+            let first = hand.hear();
+            if number == 2 {
+                assert_eq!(first["result"]["status"], "input_required", "{first}");
+                continue;
+            }
+            // In either order.
+            let mut heard = [first, hand.hear()];
+            heard.sort_by_key(|message| message["method"].is_null());
+            assert_eq!(heard[0]["method"], "elicitation/create", "{heard:?}");
+            assert_eq!(heard[1]["id"], 3, "{heard:?}");
+        }
+    })
+    .await;
+}

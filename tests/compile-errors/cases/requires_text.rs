@@ -1,0 +1,13 @@
+//! The scopes of a tool are one text.
+use mcp_tokio::ToolError;
+
+pub struct Notes;
+
+#[mcp_tokio::server]
+impl Notes {
+    /// Deletes all notes.
+    #[tool(requires = "notes:read notes:write")]
+    fn reset(&self) -> Result<(), ToolError> {
+        Ok(())
+    }
+}

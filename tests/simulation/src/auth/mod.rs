@@ -1,0 +1,6 @@
+//! Worlds of one authorization among hostile authorization servers.
+
+mod hostile;
+mod world;
+
+pub use world::{AuthFailure, AuthTally, run_auth};
