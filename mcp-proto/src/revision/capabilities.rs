@@ -87,6 +87,11 @@ impl CapabilityRule {
         self.accepted_since = revision;
         self
     }
+
+    /// Returns whether `side` declares the capability in a handshake of `revision`.
+    pub(crate) fn is_declared(&self, side: Side, revision: Revision) -> bool {
+        self.side == side && self.since <= revision && revision <= self.until
+    }
 }
 
 const fn object(

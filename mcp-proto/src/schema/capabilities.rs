@@ -166,8 +166,11 @@ impl Capabilities {
         side: Side,
         revision: Revision,
     ) -> bool {
+        // The name first: it is tested for each request, and rarely fits.
         self.has(capability)
-            && declared_rules(side, revision).any(|rule| rule.capability == capability)
+            && CAPABILITIES
+                .iter()
+                .any(|rule| rule.capability == capability && rule.is_declared(side, revision))
     }
 
     /// Writes the object that declares these capabilities to a peer of `revision`.
@@ -243,9 +246,7 @@ fn recognized_rules(
 }
 
 fn declared_rules(side: Side, revision: Revision) -> impl Iterator<Item = &'static CapabilityRule> {
-    CAPABILITIES
-        .iter()
-        .filter(move |rule| rule.side == side && rule.since <= revision && revision <= rule.until)
+    CAPABILITIES.iter().filter(move |rule| rule.is_declared(side, revision))
 }
 
 const fn bit(capability: Capability) -> u64 {
