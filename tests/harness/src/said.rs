@@ -14,6 +14,12 @@ struct Reading {
     last: u64,
 }
 
+impl Default for Reading {
+    fn default() -> Self {
+        Self { reader: EventReader::new(usize::MAX, 256), stream: None, last: 0 }
+    }
+}
+
 /// The messages of a server in one session, or in one modern exchange.
 ///
 /// Connections are identified by unique numbers.
@@ -79,11 +85,7 @@ impl Said {
         if !bytes.ends_with(b"\n\n") {
             return Err("a frame is not of whole events".into());
         }
-        let mut reading = self.readings.remove(&conn).unwrap_or_else(|| Reading {
-            reader: EventReader::new(usize::MAX, 256),
-            stream: None,
-            last: 0,
-        });
+        let mut reading = self.readings.remove(&conn).unwrap_or_default();
         if bytes.first() == Some(&b':') {
             self.kinds.insert("comment");
         }
@@ -134,6 +136,32 @@ impl Said {
         Ok(())
     }
 
+    /// Checks a piece of a stream of HTTP+SSE: its first event names the message endpoint, and all
+    /// others are messages.
+    ///
+    /// # Errors
+    ///
+    /// If the server must not send it.
+    // HTTP-57.
+    pub fn legacy_frame(&mut self, conn: u64, mut bytes: &[u8]) -> Result<(), String> {
+        let mut reading = self.readings.remove(&conn).unwrap_or_default();
+        while let Some(found) = reading.reader.next(&mut bytes) {
+            let Item::Event(event) = found else { return Err("an event is too long".into()) };
+            let Some(data) = &event.data else { continue };
+            let text = String::from_utf8_lossy(data);
+            let kind = if reading.last == 0 { "endpoint" } else { "message" };
+            if event.kind != kind || event.id.is_some() {
+                return Err(format!("a {} event where {kind} is due: {text}", event.kind));
+            }
+            if reading.last > 0 {
+                self.message(&text, &format!("event {} of {conn}", reading.last), false, false)?;
+            }
+            reading.last += 1;
+        }
+        self.readings.insert(conn, reading);
+        Ok(())
+    }
+
     fn message(
         &mut self,
         text: &str,
@@ -144,7 +172,9 @@ impl Said {
         let raw = Raw::from_text(text).map_err(|error| format!("{text} is no JSON: {error}"))?;
         let (id, method) = (raw.member("id"), raw.member("method"));
         let is_known = self.marked.is_none_or(|mark| text.contains(mark));
-        if let Some(id) = id.as_ref().filter(|_| method.is_none() && is_known) {
+        if let Some(id) =
+            id.as_ref().filter(|id| method.is_none() && is_known && id.as_bytes() != b"null")
+        {
             if on_get {
                 return Err(format!("a response without a request: {text}"));
             }
@@ -158,7 +188,11 @@ impl Said {
             }
             self.kinds.insert(if on_get { "asks-on-get" } else { "asks-on-post" });
         }
-        let can_come_again = text.contains("list_changed") || text.contains("resources/updated");
+        // The bodies of error statuses answer no request.
+        let is_orphan =
+            raw.member("error").is_some() && id.as_ref().is_none_or(|id| id.as_bytes() == b"null");
+        let can_come_again =
+            is_orphan || text.contains("list_changed") || text.contains("resources/updated");
         if can_come_again || !is_known {
             return Ok(());
         }

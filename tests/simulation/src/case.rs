@@ -200,6 +200,8 @@ features! {
     HangsUp,
     /// Servers notice late that a client is gone.
     LateGone,
+    /// Servers offer HTTP+SSE instead of Streamable HTTP.
+    LegacySse,
     /// Several clients take part.
     ManyClients,
     /// Clients open no GET stream.

@@ -103,6 +103,13 @@ impl Exchanges {
         self.queue.push_back(QueuedAction::Abort(id));
     }
 
+    /// Forgets the abort of an exchange that ended before the driver saw it.
+    pub(super) fn forget_abort(&mut self, id: ExchangeId) {
+        if !self.open.contains_key(&id) {
+            self.queue.retain(|action| *action != QueuedAction::Abort(id));
+        }
+    }
+
     /// Removes an exchange and aborts its request.
     pub(super) fn abort(&mut self, id: ExchangeId) {
         let Some(exchange) = self.remove(id) else { return };

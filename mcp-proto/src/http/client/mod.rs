@@ -224,6 +224,7 @@ impl HttpClient {
 
     /// Handles the end of a complete response.
     pub fn handle_end(&mut self, now: Instant, exchange: ExchangeId) {
+        self.exchanges.forget_abort(exchange);
         self.on_end(now, exchange);
         self.settle();
     }
@@ -231,6 +232,7 @@ impl HttpClient {
     /// Handles the failure of an exchange: no connection was established, or the response is
     /// incomplete.
     pub fn handle_failure(&mut self, now: Instant, exchange: ExchangeId, reason: ExchangeFailure) {
+        self.exchanges.forget_abort(exchange);
         self.on_failure(now, exchange, reason);
         self.settle();
     }

@@ -182,11 +182,17 @@ impl Client {
                 }
                 Some(Piece::End) => {
                     conn.is_left = true;
+                    if conn.is_sse_stream {
+                        shared.books.orphan(self.index);
+                    }
                     self.exchanges.remove(&exchange);
                     self.http.handle_end(now, exchange);
                 }
                 Some(Piece::Failure(why)) => {
                     conn.is_left = true;
+                    if conn.is_sse_stream {
+                        shared.books.orphan(self.index);
+                    }
                     let tag = conn.tag;
                     shared.tell(|| format!("client {}: {id:?} {exchange} {why:?}", self.index));
                     shared.books.with(tag, |matter| matter.is_troubled = true);

@@ -5,7 +5,9 @@ use std::collections::VecDeque;
 use mcp_harness::Seed;
 use mcp_proto::Instant;
 use mcp_proto::http::client::{ExchangeFailure, HttpRequest};
-use mcp_proto::http::{self, sse};
+use mcp_proto::http::sse;
+
+use super::host_session::Source;
 
 /// An exchange, unique in its world.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -44,7 +46,7 @@ pub(super) struct Conn {
     pub(super) session: Option<String>,
     pub(super) stage: Stage,
     /// The session or host that responds.
-    pub(super) host: Option<(u64, http::ServerExchangeId)>,
+    pub(super) host: Option<(u64, Source)>,
     /// Whether the client stopped reading, or saw the end.
     pub(super) is_left: bool,
     /// Whether the path to the client is broken.
@@ -65,13 +67,16 @@ pub(super) struct Conn {
     /// The server waits for room until this time.
     pub(super) patience: Option<Instant>,
     pub(super) random: Seed,
+    /// Whether this is the stream of HTTP+SSE, whose session ends with it.
+    pub(super) is_sse_stream: bool,
     /// The client's reader of an event stream.
     pub(super) reader: Option<Box<sse::EventReader>>,
 }
 
 impl Conn {
     pub(super) fn new(client: usize, send: HttpRequest, tag: u64, random: Seed) -> Self {
-        let session = send.header("mcp-session-id").map(str::to_owned);
+        let target = send.target.as_ref().map(|target| target.expose());
+        let session = target.or_else(|| send.header("mcp-session-id")).map(str::to_owned);
         Self {
             client,
             send,
@@ -91,8 +96,15 @@ impl Conn {
             last_up: Instant::ZERO,
             patience: None,
             random,
+            is_sse_stream: false,
             reader: None,
         }
+    }
+
+    /// Returns the headers that reach the server.
+    pub(super) fn fields(&self) -> Vec<(&str, &str)> {
+        let fields = self.send.headers.iter().map(|(name, value)| (&**name, &**value));
+        fields.chain([("Host", "localhost")]).collect()
     }
 
     /// Returns whether both sides are done with the exchange.

@@ -10,9 +10,9 @@ pub(crate) fn expected() -> Vec<String> {
     let mut add = |group: &str, words: &str| {
         names.extend(words.split_whitespace().map(|word| format!("http.{group} {word}")));
     };
-    add("era", "legacy modern");
+    add("era", "legacy modern sse");
     add("verb", "POST GET DELETE");
-    add("status", "200 202 204 400 404 503");
+    add("status", "200 202 204 400 404 405 503");
     add("net", "unreached request-lost response-lost cut cut-in-response gone-late");
     add("asks", "legacy modern");
     add(
@@ -21,7 +21,7 @@ pub(crate) fn expected() -> Vec<String> {
          answered-after-resume \
          asks-on-get asks-on-post abort gone-alone gone-in-session slow-reader client-full \
          server-full full expired \
-         deleted session-lost initialized-again stalled",
+         deleted session-lost initialized-again stalled sse-stream-lost",
     );
     add("call", "ok Cancelled Http Lost Refused TooManyRounds TimedOut InputRefused Unsent");
     add("close", "Fault Local");

@@ -8,6 +8,7 @@ use mcp_proto::{Instant, MessageEndpoint as _};
 use super::books::Shared;
 use super::conn::{ConnId, Piece, Stage};
 use super::host::Host;
+use super::host_session::Source;
 use super::net::Net;
 use super::server::Server;
 
@@ -82,10 +83,11 @@ impl Server {
         }
         // A refused `initialize` opened no session.
         if let Some(host) = self.hosts.get(&key)
-            && !host.is_alone()
+            && let Some(name) = &host.key
             && host.session.peer().is_none()
             && host.exchanges.is_empty()
         {
+            self.table.discard(name);
             self.hosts.remove(&key);
             return true;
         }
@@ -112,7 +114,7 @@ impl Server {
         shared: &mut Shared,
         net: &mut Net,
         key: u64,
-        exchange: mcp_proto::http::ServerExchangeId,
+        exchange: Source,
         id: ConnId,
     ) -> bool {
         let now = shared.now;
@@ -134,7 +136,11 @@ impl Server {
                 BodyChunk::Bytes(bytes) => {
                     let is_alone = host.is_alone();
                     shared.tell(|| format!("   {id:?} says {:?}", String::from_utf8_lossy(&bytes)));
-                    if let Err(why) = host.said.frame(id.0, &bytes, is_alone) {
+                    let checked = match exchange {
+                        Source::Exchange(_) => host.said.frame(id.0, &bytes, is_alone),
+                        Source::SseStream => host.said.legacy_frame(id.0, &bytes),
+                    };
+                    if let Err(why) = checked {
                         shared.breach(why);
                     }
                     for kind in host.said.take_kinds() {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use mcp_harness::{Said, Seed};
-use mcp_proto::http::{self, HttpServer};
+use mcp_proto::http;
 use mcp_proto::server::Event;
 use mcp_proto::{
     CallId, CallOptions, CommandOutcome, ErrorObject, IncomingId, Misuse, OwnedCommand, Principal,
@@ -12,6 +12,7 @@ use mcp_proto::{
 
 use super::books::Shared;
 use super::conn::ConnId;
+use super::host_session::{HostSession, Source};
 use crate::application as app;
 use crate::books::{REFUSAL, tag_of};
 use crate::case::Feature;
@@ -32,7 +33,7 @@ pub(super) fn principal(client: usize) -> Principal {
 
 #[derive(Debug)]
 pub(super) struct Host {
-    pub(super) session: HttpServer,
+    pub(super) session: HostSession,
     /// The session id; `None` for a modern exchange.
     pub(super) key: Option<String>,
     pub(super) client: usize,
@@ -41,7 +42,7 @@ pub(super) struct Host {
     pub(super) requests: BTreeMap<IncomingId, Open>,
     over: Vec<IncomingId>,
     pub(super) calls: BTreeSet<CallId>,
-    pub(super) exchanges: BTreeMap<http::ServerExchangeId, ConnId>,
+    pub(super) exchanges: BTreeMap<Source, ConnId>,
     pub(super) said: Said,
     /// Whether it has an open request to its client.
     pub(super) has_asked: bool,
@@ -50,7 +51,7 @@ pub(super) struct Host {
 
 impl Host {
     pub(super) fn new(
-        session: HttpServer,
+        session: HostSession,
         key: Option<String>,
         client: usize,
         is_listening: bool,
@@ -306,24 +307,25 @@ impl Host {
         if self.is_alone() || !self.exchanges.is_empty() {
             return;
         }
+        let HostSession::Http(session) = &mut self.session else { return };
         let mut bytes = 0;
         for (stream, numbers) in self.said.ids() {
             let from = std::iter::once(0).chain(numbers);
             for last in from {
-                let Ok(id) = self.session.handle_get(shared.now, Some(&format!("{stream}-{last}")))
+                let Ok(id) = session.handle_get(shared.now, Some(&format!("{stream}-{last}")))
                 else {
                     continue;
                 };
-                let _head = self.session.poll_reply(id);
+                let _head = session.poll_reply(id);
                 let mut reader = http::sse::EventReader::new(usize::MAX, 256);
-                while let Some(http::BodyChunk::Bytes(frame)) = self.session.poll_chunk(id) {
+                while let Some(http::BodyChunk::Bytes(frame)) = session.poll_chunk(id) {
                     let mut rest = &frame[..];
                     while let Some(found) = reader.next(&mut rest) {
                         let http::sse::Item::Event(event) = found else { continue };
                         bytes += event.message().map_or(0, |data| data.len() + 128);
                     }
                 }
-                self.session.handle_gone(shared.now, id);
+                session.handle_gone(shared.now, id);
                 break;
             }
         }

@@ -8,6 +8,8 @@ mod conn;
 mod coverage;
 mod driver;
 mod host;
+mod host_session;
+mod legacy_sse;
 mod net;
 mod outcome;
 mod plan;

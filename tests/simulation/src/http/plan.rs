@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use mcp_harness::Seed;
 use mcp_proto::http::client::HttpConfig;
+use mcp_proto::http::legacy_sse::{ServerUrl, SseSettings};
 use mcp_proto::http::{Policy, StreamSettings};
 use mcp_proto::{Capability, Era, Limits, Revision, client, server};
 
+use super::legacy_sse::{MESSAGES, STREAM_URL};
 use crate::case::{Case, Feature};
 
 /// What can happen in one step.
@@ -107,6 +109,8 @@ pub(crate) struct Plan {
     pub(super) server: server::Config,
     pub(super) policy: Policy,
     pub(super) settings: StreamSettings,
+    /// Of a server that offers HTTP+SSE instead of Streamable HTTP.
+    pub(super) sse: Option<SseSettings>,
     pub(super) clients: usize,
     pub(super) sessions_max: usize,
     pub(super) idle_max: Duration,
@@ -123,8 +127,13 @@ impl Plan {
         let mut random = case.fork(1);
         let mut on = BTreeSet::new();
         for feature in features() {
-            let rare =
-                matches!(feature, Feature::Restarts | Feature::Closes | Feature::BusyApplications);
+            let rare = matches!(
+                feature,
+                Feature::Restarts
+                    | Feature::Closes
+                    | Feature::BusyApplications
+                    | Feature::LegacySse
+            );
             if random.below(if rare { 5 } else { 2 }) == 0 {
                 on.insert(feature);
             }
@@ -170,6 +179,12 @@ impl Plan {
         let (clients, sessions, idle) =
             (2 + random.below(2), 1 + random.below(2), random.below(60_000));
         let latency = random.below(400) as u64;
+        let sse = has(Feature::LegacySse).then(|| sse(&server, &settings));
+        if sse.is_some()
+            && let Ok(url) = ServerUrl::parse(STREAM_URL)
+        {
+            http = http.sse_fallback(url);
+        }
         Self {
             weights,
             steps,
@@ -178,6 +193,7 @@ impl Plan {
             client,
             server,
             settings,
+            sse,
             clients: if has(Feature::ManyClients) { clients } else { 1 },
             sessions_max: if has(Feature::SmallTables) { sessions } else { 8 },
             idle_max: Duration::from_millis(if has(Feature::Expires) {
@@ -239,6 +255,13 @@ impl Plan {
             at = at.div_ceil(50_000_000) * 50_000_000;
         }
         mcp_proto::Instant::from_nanos(at)
+    }
+}
+
+fn sse(server: &server::Config, settings: &StreamSettings) -> SseSettings {
+    match SseSettings::new(server.clone(), MESSAGES) {
+        Ok(sse) => sse.keep_alive(settings.keep_alive),
+        Err(invalid) => unreachable!("{invalid}"),
     }
 }
 

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_proto::http::{self, Body, BodyChunk};
+use mcp_proto::http::{Body, BodyChunk};
 use mcp_proto::schema::Level;
 use mcp_proto::{CallOptions, Caller, ErrorObject, IncomingId, MessageEndpoint as _, Misuse, Raw};
 
 use super::books::Shared;
 use super::client::Client;
 use super::host::{Host, principal};
+use super::host_session::{HostSession, Source};
 use super::outcome::OpenCall;
 use super::server::Server;
 use crate::books::REFUSAL;
@@ -79,7 +80,9 @@ impl Host {
     /// Passes as many requests to a session as it must accept, and responds to some; the responses
     /// are never sent.
     fn check_room_again(&mut self, shared: &mut Shared) {
-        let is_quiet = !self.is_alone()
+        // The responses of HTTP+SSE would reach the client.
+        let is_quiet = matches!(self.session, HostSession::Http(_))
+            && !self.is_alone()
             && !self.has_asked
             && self.session.peer().is_some()
             && self.session.wants_input()
@@ -107,19 +110,17 @@ impl Host {
         self.speak_again(shared);
     }
 
-    fn ask_again(
-        &mut self,
-        shared: &mut Shared,
-        number: usize,
-        params: &str,
-    ) -> http::ServerExchangeId {
+    fn ask_again(&mut self, shared: &mut Shared, number: usize, params: &str) -> Option<Source> {
         let request = format!(
             r#"{{"jsonrpc":"2.0","id":"rest{number}","method":"x/known","params":{params}}}"#
         );
         let sender = Caller::new().with_principal(principal(self.client));
         self.session.set_caller(Arc::new(sender));
-        let exchange = self.session.handle_post(shared.now, true, request.as_bytes());
+        let handled = self.session.handle_post(shared.now, true, request.as_bytes());
         self.session.set_caller(None);
+        let Ok(exchange) = handled else {
+            shared.breach(format!("nothing is open and request {number} is refused"));
+        };
         self.look(shared);
         if self.requests.len() != number + 1 {
             shared
@@ -129,7 +130,7 @@ impl Host {
         exchange
     }
 
-    fn answer_again_and_end(&mut self, shared: &Shared, exchanges: &[http::ServerExchangeId]) {
+    fn answer_again_and_end(&mut self, shared: &Shared, exchanges: &[Option<Source>]) {
         let open: Vec<IncomingId> = self.requests.keys().copied().collect();
         for incoming in open {
             let done =
@@ -139,7 +140,7 @@ impl Host {
             }
             self.end(incoming);
         }
-        for exchange in exchanges {
+        for exchange in exchanges.iter().flatten() {
             let Some(reply) = self.session.poll_reply(*exchange) else {
                 shared.breach("a request is answered and its exchange has no head");
             };

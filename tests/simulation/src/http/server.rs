@@ -15,6 +15,7 @@ use super::books::Shared;
 use super::conn::{ConnId, Stage};
 use super::driver::respond;
 use super::host::{Host, principal};
+use super::host_session::{HostSession, Source};
 use super::net::Net;
 use crate::case::Feature;
 
@@ -39,9 +40,13 @@ impl Server {
         let Some(conn) = net.conns.get(&id).filter(|conn| conn.stage == Stage::Coming) else {
             return;
         };
-        let mut fields: Vec<(&str, &str)> =
-            conn.send.headers.iter().map(|(name, value)| (&**name, &**value)).collect();
-        fields.push(("Host", "localhost"));
+        if shared.plan.sse.is_some() {
+            if let Err(refusal) = self.hear_sse(shared, net, id) {
+                respond(shared, net, id, refusal.into());
+            }
+            return;
+        }
+        let fields = conn.fields();
         let (verb, body, tag, client) =
             (conn.send.method.name(), conn.send.body.clone(), conn.tag, conn.client);
         let sender = principal(client);
@@ -94,7 +99,7 @@ impl Server {
         let settings = shared.plan.settings.clone();
         match post {
             Post::Modern { revision, message } => {
-                let session = HttpServer::modern(machine(), revision, settings);
+                let session = http_session(HttpServer::modern(machine(), revision, settings));
                 let listens = matches!(
                     &message,
                     PostedMessage::Request { method, .. } if **method == *"subscriptions/listen"
@@ -108,8 +113,9 @@ impl Server {
                     shared.mark("http.reached full");
                     return Err(Refusal::new(503, "there are too many sessions"));
                 }
-                let key = format!("s{}-{}", self.next, now.as_nanos() % 1000);
+                let key = self.session_key(shared);
                 let session = HttpServer::legacy(machine(), key.as_str(), settings);
+                let session = http_session(session);
                 shared.mark("http.era legacy");
                 let host = self.add(Host::new(session, Some(key.clone()), client, true));
                 self.hand_over(shared, net, id, host, true, body, tag);
@@ -130,16 +136,7 @@ impl Server {
                     return Err(Refusal::unknown_session(echo));
                 };
                 if !open.session.wants_input() {
-                    shared.mark("http.reached server-full");
-                    let Some(conn) = net.conns.get_mut(&id) else { return Ok(()) };
-                    if now >= *conn.patience.get_or_insert(now + PATIENCE) {
-                        return Err(Refusal::new(
-                            503,
-                            "the session has more to do than it can hold",
-                        ));
-                    }
-                    net.postpone(now, id);
-                    return Ok(());
+                    return wait_for_room(shared, net, id);
                 }
                 self.hand_over(shared, net, id, host, message.needs_response(), body, tag);
             }
@@ -158,8 +155,12 @@ impl Server {
         let host = self.session_of(shared, &get.session, sender);
         let opened = host.and_then(|host| Some((host, self.hosts.get_mut(&host)?)));
         let (key, host) = opened.ok_or_else(|| Refusal::unknown_session(None))?;
-        match host.session.handle_get(shared.now, get.last_event_id.as_deref()) {
+        let HostSession::Http(session) = &mut host.session else {
+            return Err(Refusal::unknown_session(None));
+        };
+        match session.handle_get(shared.now, get.last_event_id.as_deref()) {
             Ok(exchange) => {
+                let exchange = Source::Exchange(exchange);
                 shared.tell(|| format!("   {id:?} is GET {:?}", get.last_event_id));
                 let stream = get.last_event_id.as_deref().and_then(|id| id.split('-').nth(1));
                 let resumes = stream.is_some_and(|stream| stream != "0");
@@ -171,11 +172,7 @@ impl Server {
                 if let Some(last) = get.last_event_id.as_deref() {
                     host.said.resume(id.0, last);
                 }
-                host.exchanges.insert(exchange, id);
-                if let Some(conn) = net.conns.get_mut(&id) {
-                    conn.host = Some((key, exchange));
-                    conn.stage = Stage::Waiting;
-                }
+                self.attach(net, id, key, exchange);
                 Ok(())
             }
             Err(unresumable) => {
@@ -194,7 +191,12 @@ impl Server {
     }
 
     /// Looks up a session, which must not exist for another principal.
-    fn session_of(&mut self, shared: &Shared, session: &str, sender: &Principal) -> Option<u64> {
+    pub(super) fn session_of(
+        &mut self,
+        shared: &Shared,
+        session: &str,
+        sender: &Principal,
+    ) -> Option<u64> {
         let other = principal(usize::MAX);
         for stranger in [None, Some(&other)] {
             if self.table.get(shared.now, session, stranger).is_some() {
@@ -204,7 +206,23 @@ impl Server {
         self.table.get(shared.now, session, Some(sender)).copied()
     }
 
-    fn add(&mut self, host: Host) -> u64 {
+    /// Returns a new session id.
+    pub(super) fn session_key(&self, shared: &Shared) -> String {
+        format!("s{}-{}", self.next, shared.now.as_nanos() % 1000)
+    }
+
+    /// Connects a response of a host to its connection.
+    pub(super) fn attach(&mut self, net: &mut Net, id: ConnId, key: u64, source: Source) {
+        if let Some(host) = self.hosts.get_mut(&key) {
+            host.exchanges.insert(source, id);
+        }
+        if let Some(conn) = net.conns.get_mut(&id) {
+            conn.host = Some((key, source));
+            conn.stage = Stage::Waiting;
+        }
+    }
+
+    pub(super) fn add(&mut self, host: Host) -> u64 {
         self.next += 1;
         self.hosts.insert(self.next, host);
         self.next
@@ -221,20 +239,19 @@ impl Server {
         body: &[u8],
         tag: u64,
     ) {
-        let Some(host) = self.hosts.get_mut(&key) else { return };
+        let Some(Host { session: HostSession::Http(session), .. }) = self.hosts.get_mut(&key)
+        else {
+            return;
+        };
         shared.books.with(tag, |matter| matter.posts += 1);
         if let Some(conn) = net.conns.get(&id) {
             let sender = Caller::new().with_principal(principal(conn.client));
-            host.session.set_caller(Arc::new(sender));
+            session.set_caller(Arc::new(sender));
         }
-        let exchange = host.session.handle_post(shared.now, is_answered, body);
-        host.session.set_caller(None);
+        let exchange = session.handle_post(shared.now, is_answered, body);
+        session.set_caller(None);
         shared.tell(|| format!("   {id:?} becomes {exchange:?} of host {key}"));
-        host.exchanges.insert(exchange, id);
-        if let Some(conn) = net.conns.get_mut(&id) {
-            conn.host = Some((key, exchange));
-            conn.stage = Stage::Waiting;
-        }
+        self.attach(net, id, key, Source::Exchange(exchange));
     }
 
     /// Handles the disconnect of a client.
@@ -249,7 +266,11 @@ impl Server {
         host.session.handle_gone(shared.now, exchange);
         host.exchanges.remove(&exchange);
         host.said.forget(id.0);
-        if host.is_alone() {
+        if exchange == Source::SseStream {
+            // The session ends with its stream.
+            shared.mark("http.reached sse-stream-lost");
+            shared.books.orphan(host.client);
+        } else if host.is_alone() {
             shared.mark("http.reached gone-alone");
             self.drop_alone(shared, key);
         } else {
@@ -299,4 +320,19 @@ impl Server {
             host.check_kept(shared);
         }
     }
+}
+
+/// Delivers a message again later, or refuses it if its session has had no room for long.
+pub(super) fn wait_for_room(shared: &mut Shared, net: &mut Net, id: ConnId) -> Result<(), Refusal> {
+    shared.mark("http.reached server-full");
+    let Some(conn) = net.conns.get_mut(&id) else { return Ok(()) };
+    if shared.now >= *conn.patience.get_or_insert(shared.now + PATIENCE) {
+        return Err(Refusal::new(503, "the session has more to do than it can hold"));
+    }
+    net.postpone(shared.now, id);
+    Ok(())
+}
+
+fn http_session(session: HttpServer) -> HostSession {
+    HostSession::Http(Box::new(session))
 }

@@ -212,6 +212,23 @@ fn a_message_endpoint_elsewhere_is_refused_http_58() {
     }
 }
 
+/// A driver that passes in all it has read need not have seen the abort.
+#[test]
+fn an_exchange_that_has_ended_is_not_aborted() {
+    for is_cut in [false, true] {
+        let mut it = fixture();
+        let stream = fall_back(&mut it);
+        it.head(&stream, 200, EVENTS);
+        it.feed(&stream, &named("endpoint", "https://evil.example/messages"));
+        if is_cut {
+            it.http.handle_failure(it.now, stream.exchange, ExchangeFailure::Cut);
+        } else {
+            it.http.handle_end(it.now, stream.exchange);
+        }
+        assert_eq!(it.http.poll_action(), None);
+    }
+}
+
 #[test]
 fn a_second_message_endpoint_is_ignored_http_57() {
     let (mut it, stream) = ready();
