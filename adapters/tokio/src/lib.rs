@@ -95,8 +95,8 @@
 //! # Features
 //!
 //! With the `schemars` feature, which is enabled by default, `Server::tool` and its siblings derive
-//! the schemas of a tool from the Rust types of its arguments and result. With `seal`,
-//! `Server::seal` authenticates the state that a handler stores while the client gathers input.
+//! the schemas of a tool from the Rust types of its arguments and result. With `seal`, which is
+//! enabled by default, clients cannot forge the state that a handler stores while they gather input.
 //! With `record`, `Server::record` and `Client::record` record connections over byte streams,
 //! including secrets, for printing and replay. With `macros`, the attribute `server` registers
 //! marked methods. With `testing`, `testing::pair` tests servers in virtual time. With `apps`,

@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::extension::{Extension, ExtensionError, Extensions};
+use crate::json::Raw;
 use crate::limits::Limits;
 use crate::revision::{Era, Revision};
 use crate::schema::{Capabilities, Implementation};
@@ -58,6 +59,15 @@ impl Config {
     #[must_use]
     pub fn capability(mut self, capability: crate::Capability) -> Self {
         self.0.capabilities = self.0.capabilities.with(capability);
+        self
+    }
+
+    /// Declares experimental, non-standard features: an object with a member for each.
+    ///
+    /// A value that is not an object declares none. Prefer an [`Extension`] for a new feature.
+    #[must_use]
+    pub fn experimental(mut self, features: impl Into<Raw>) -> Self {
+        self.0.capabilities = self.0.capabilities.with_experimental(features);
         self
     }
 

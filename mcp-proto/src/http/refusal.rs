@@ -78,7 +78,9 @@ impl Refusal {
         Self { status, headers: fields, body, reason: error.message.to_string().into() }
     }
 
-    pub(super) fn reason(&self) -> &str {
+    /// Returns the reason, for logs.
+    #[must_use]
+    pub fn reason(&self) -> &str {
         &self.reason
     }
 

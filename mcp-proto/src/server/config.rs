@@ -4,6 +4,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use crate::extension::{Extension, ExtensionError, Extensions};
+use crate::json::Raw;
 use crate::limits::Limits;
 use crate::meta::MetaWriter;
 use crate::revision::{Revision, Side};
@@ -82,6 +83,17 @@ impl Config {
     #[must_use]
     pub fn capabilities(self, capabilities: Capabilities) -> Self {
         self.with(|identity| identity.capabilities = capabilities)
+    }
+
+    /// Declares experimental, non-standard features: an object with a member for each.
+    ///
+    /// A value that is not an object declares none. Prefer an [`Extension`] for a new feature.
+    #[must_use]
+    pub fn experimental(self, features: impl Into<Raw>) -> Self {
+        self.with(|identity| {
+            let capabilities = core::mem::replace(&mut identity.capabilities, Capabilities::none());
+            identity.capabilities = capabilities.with_experimental(features);
+        })
     }
 
     /// Sets the instructions that tell a model how to use this server. Default: none.

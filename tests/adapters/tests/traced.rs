@@ -160,6 +160,7 @@ fn events_are_reported_and_payloads_only_if_enabled() {
             assert!(told.contains(expected), "{expected}: {told}");
         }
         assert!(!told.contains("secret"), "{told}");
+        assert!(told.contains(" mcp: closed") && !told.contains("mcp_adapter"), "{told}");
     }
 
     on::<Blocking, _>(spanned::<Blocking>);

@@ -65,7 +65,7 @@ fn asking() -> Server {
 #[test]
 fn one_handler_asks_clients_of_every_revision() {
     story(|| {
-        for server in [asking, || sealed(asking())] {
+        for server in [asking, || sealed(asking()), || asking().without_seal()] {
             for revision in WITH_FORMS {
                 let mut visitor = Visitor::new(server(), revision, can_all());
                 assert_eq!(
@@ -214,9 +214,11 @@ fn a_handler_runs_again_without_a_question() {
 #[test]
 fn tampered_state_is_refused() {
     story(|| {
-        for (server, is_sealed) in
-            [(counting as fn() -> Server, false), (|| sealed(counting()), true)]
-        {
+        for (server, is_sealed) in [
+            (counting as fn() -> Server, true),
+            (|| sealed(counting()), true),
+            (|| counting().without_seal(), false),
+        ] {
             let mut visitor = Visitor::new(server(), Revision::V2026_07_28, can_all());
             let call = json!({"name": "count"});
             let asked = visitor.ask("tools/call", call.clone())["result"].clone();

@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 use mcp_proto::client::{Client as Machine, Config};
 use mcp_proto::stdio::Stdio;
-use mcp_proto::{Capability, Era, Instant, Limits, Revision, Side};
+use mcp_proto::{Capability, Era, Instant, Limits, Raw, Revision, Side};
 
 use crate::client::call_hooks::{CallEnd, CallHook, HookError, OutgoingCall};
 use crate::client::connect::Connecting;
@@ -113,6 +113,25 @@ impl Client {
     /// Declares a capability that no registered handler implies, such as sampling with tools.
     pub fn declare(mut self, capability: Capability) -> Self {
         self.config = self.config.capability(capability);
+        self
+    }
+
+    /// Declares experimental, non-standard features: an object with a member for each.
+    ///
+    /// A value that is not an object declares none. Prefer an [extension](Self::extension) for a new
+    /// feature.
+    ///
+    /// ```
+    /// # use mcp_adapter as mcp_tokio;
+    /// use mcp_tokio::Client;
+    /// use mcp_tokio::proto::Raw;
+    ///
+    /// let client = Client::new("demo", "1.0.0")
+    ///     .experimental(Raw::from_text(r#"{"example.com/echo":{}}"#).unwrap());
+    /// # drop(client);
+    /// ```
+    pub fn experimental(mut self, features: impl Into<Raw>) -> Self {
+        self.config = self.config.experimental(features);
         self
     }
 

@@ -6,7 +6,7 @@ use std::mem;
 use mcp_proto::catalog::Catalog;
 use mcp_proto::schema::Capabilities;
 use mcp_proto::server::Config;
-use mcp_proto::{Capability, ExtensionError, Side};
+use mcp_proto::{Capability, ExtensionError, Raw, Side};
 
 use crate::declared_extensions::DeclaredExtensions;
 use crate::server::catalog_edit::{CatalogEdit, EditError};
@@ -25,6 +25,7 @@ pub(crate) struct Builder {
     pub(crate) sealing: StateSealing,
     /// Capabilities declared in addition to those of the catalog.
     pub(crate) extra: Vec<Capability>,
+    pub(crate) experimental: Option<Raw>,
     /// Resource subscriptions are declared.
     pub(crate) has_subscriptions: bool,
     /// Lists of all kinds are declared, because a handle may add their first entries later.
@@ -59,6 +60,7 @@ impl Builder {
             changes: Changes::new(),
             sealing: StateSealing::default(),
             extra: Vec::new(),
+            experimental: None,
             has_subscriptions: false,
             has_changes: false,
             has_list_changed: false,
@@ -169,6 +171,9 @@ impl Builder {
         }
         for capability in &self.extra {
             capabilities = capabilities.with(*capability);
+        }
+        if let Some(experimental) = &self.experimental {
+            capabilities = capabilities.with_experimental(experimental.clone());
         }
         if self.has_subscriptions && capabilities.has(Capability::Resources) {
             capabilities = capabilities.with(Capability::ResourcesSubscribe);

@@ -41,7 +41,7 @@ use std::io;
 use std::sync::Arc;
 
 use mcp_proto::schema::{Implementation, Tool};
-use mcp_proto::{Capability, Limits, Raw};
+use mcp_proto::{Capability, Limits, Raw, Revision};
 
 use crate::exec::callbacks::CallbackThreads;
 use crate::exec::workers::{HandlerThreads, THREADS_MAX, handler_threads};
@@ -50,6 +50,8 @@ use crate::server::builder::Builder;
 use crate::server::catalog_edit::{CatalogEdit, EditError};
 use crate::server::changes::Changes;
 use crate::server::events::ServerCallbacks;
+#[cfg(feature = "seal")]
+use crate::server::handler::round_state::StateSealing;
 use crate::server::layers::{Layer, Layers};
 use crate::server::tasks::TaskCell;
 use crate::server::unregistered::Unregistered;
@@ -234,6 +236,33 @@ impl Server {
         self
     }
 
+    /// Declares experimental, non-standard features: an object with a member for each.
+    ///
+    /// A value that is not an object declares none. Prefer an [extension](Self::extension) for a new
+    /// feature.
+    ///
+    /// ```
+    /// # use mcp_adapter as mcp_tokio;
+    /// use mcp_tokio::Server;
+    /// use mcp_tokio::proto::Raw;
+    ///
+    /// let server = Server::new("demo", "1.0.0")
+    ///     .experimental(Raw::from_text(r#"{"example.com/echo":{}}"#).unwrap());
+    /// # drop(server);
+    /// ```
+    pub fn experimental(mut self, features: impl Into<Raw>) -> Self {
+        self.builder.experimental = Some(features.into());
+        self
+    }
+
+    /// Restricts the server to these protocol revisions. Default: all supported revisions.
+    ///
+    /// Without a legacy revision (up to 2025-11-25), servers over HTTP have no sessions.
+    pub fn revisions(mut self, revisions: &[Revision]) -> Self {
+        self.builder.config = self.builder.config.revisions(revisions);
+        self
+    }
+
     /// Declares the logging capability, which [`Cx::log`](crate::Cx::log) requires.
     pub fn logging(self) -> Self {
         self.capability(Capability::Logging)
@@ -254,17 +283,30 @@ impl Server {
     }
 
     /// Sets the seal that authenticates the state of a handler while the client gathers input.
+    /// Default: a seal with a random key of this process.
     ///
     /// In the modern era (from revision 2026-07-28), the client holds this state and returns it
-    /// with its next request. Without a seal, the returned state cannot be trusted. With a seal,
-    /// the request fails if the state
+    /// with its next request. The request fails if the state
     /// - is forged or modified;
     /// - belongs to a different request;
     /// - was sealed for another principal;
-    /// - is more than an hour old.
+    /// - is more than an hour old;
+    /// - was sealed with another key.
+    ///
+    /// Set a seal if the next request may reach another process: one of several instances, or the
+    /// same program after a restart. They must share its key.
     #[cfg(feature = "seal")]
     pub fn seal(mut self, seal: mcp_proto::seal::Seal) -> Self {
-        self.builder.sealing.seal = Some(seal);
+        self.builder.sealing = StateSealing::With(seal);
+        self
+    }
+
+    /// Leaves the state of a handler unauthenticated while the client gathers input.
+    ///
+    /// Any client can then forge the state, so handlers must not trust it. See [`seal`](Self::seal).
+    #[cfg(feature = "seal")]
+    pub fn without_seal(mut self) -> Self {
+        self.builder.sealing = StateSealing::Plain;
         self
     }
 

@@ -44,6 +44,9 @@ pub(crate) const fn unserializable(_: &str) {}
 
 pub(crate) const fn undeclared_logging() {}
 
+#[cfg(feature = "http")]
+pub(crate) const fn refused(_: u16, _: &str) {}
+
 pub(crate) const fn unusual_tool_name(_: &str) {}
 
 #[cfg(any(feature = "auth", feature = "jwt"))]

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use tracing::{Instrument as _, Span, debug, debug_span, info, trace, warn};
 
-use super::EventSummary;
+use super::{EventSummary, TARGET};
 
 /// The span of one connection.
 #[derive(Clone, Debug)]
@@ -23,7 +23,7 @@ pub(crate) struct Trace {
 
 impl Trace {
     pub(crate) fn new(role: &'static str, payloads: bool) -> Self {
-        Self { span: debug_span!("mcp", role), payloads }
+        Self { span: debug_span!(target: TARGET, "mcp", role), payloads }
     }
 
     pub(crate) fn input(&self, bytes: &[u8]) {
@@ -37,30 +37,30 @@ impl Trace {
     fn bytes(&self, what: &'static str, bytes: &[u8]) {
         if self.payloads {
             let payload = String::from_utf8_lossy(bytes);
-            trace!(parent: &self.span, bytes = bytes.len(), %payload, "{what}");
+            trace!(target: TARGET, parent: &self.span, bytes = bytes.len(), %payload, "{what}");
         } else {
-            trace!(parent: &self.span, bytes = bytes.len(), "{what}");
+            trace!(target: TARGET, parent: &self.span, bytes = bytes.len(), "{what}");
         }
     }
 
     pub(crate) fn event(&self, summary: EventSummary<'_>) {
         let EventSummary { name, detail: of } = summary;
         match name {
-            "violation" => warn!(parent: &self.span, of, "{name}"),
-            "ready" | "closed" => info!(parent: &self.span, of, "{name}"),
-            _ => debug!(parent: &self.span, of, "{name}"),
+            "violation" => warn!(target: TARGET, parent: &self.span, of, "{name}"),
+            "ready" | "closed" => info!(target: TARGET, parent: &self.span, of, "{name}"),
+            _ => debug!(target: TARGET, parent: &self.span, of, "{name}"),
         }
     }
 
     /// Reports that the recording has ended early.
     pub(crate) fn recording_failed(&self, why: &io::Error) {
-        warn!(parent: &self.span, %why, "no longer recorded");
+        warn!(target: TARGET, parent: &self.span, %why, "no longer recorded");
     }
 
     /// Reports a handler that took long on the thread that drives its connection.
     pub(crate) fn held(&self, handler: &str, took: Duration) {
         warn!(
-            parent: &self.span,
+            target: TARGET, parent: &self.span,
             handler,
             ?took,
             "the handler held up its connection; if it blocks, register it as blocking, and if it \
@@ -70,7 +70,7 @@ impl Trace {
 
     /// Runs a blocking handler in a span of its own.
     pub(crate) fn run_handler<T>(&self, method: &str, run: impl FnOnce() -> T) -> T {
-        debug_span!(parent: &self.span, "handler", method).in_scope(run)
+        debug_span!(target: TARGET, parent: &self.span, "handler", method).in_scope(run)
     }
 
     /// Runs a handler that is a future in a span of its own.
@@ -79,7 +79,7 @@ impl Trace {
         method: &str,
         future: F,
     ) -> impl Future<Output = F::Output> + use<F> {
-        future.instrument(debug_span!(parent: &self.span, "handler", method))
+        future.instrument(debug_span!(target: TARGET, parent: &self.span, "handler", method))
     }
 }
 
@@ -87,7 +87,7 @@ impl Trace {
 #[cfg(feature = "schemars")]
 pub(crate) fn unserializable(type_name: &str) {
     warn!(
-        type_name,
+        target: TARGET, type_name,
         "the result cannot be serialized to JSON: map keys must be strings or numbers, and \
          `Serialize` must not fail"
     );
@@ -97,14 +97,20 @@ pub(crate) fn unserializable(type_name: &str) {
 pub(crate) fn undeclared_logging() {
     static REPORTED: Once = Once::new();
     REPORTED.call_once(|| {
-        warn!("a log message was dropped: the server does not declare logging (`Server::logging`)");
+        warn!(target: TARGET, "a log message was dropped: the server does not declare logging (`Server::logging`)");
     });
+}
+
+/// Reports a request over HTTP that is refused. `reason` must show nothing of the request.
+#[cfg(feature = "http")]
+pub(crate) fn refused(status: u16, reason: &str) {
+    debug!(target: TARGET, status, reason, "a request was refused");
 }
 
 /// Reports a tool name that the specification advises against.
 pub(crate) fn unusual_tool_name(name: &str) {
     warn!(
-        name,
+        target: TARGET, name,
         "some clients may not accept this tool name: use 1 to 128 ASCII letters, digits, `_`, `-` \
          and `.`"
     );
@@ -113,16 +119,16 @@ pub(crate) fn unusual_tool_name(name: &str) {
 /// Reports that tokens of an issuer cannot be verified now. `why` must not show a token.
 #[cfg(any(feature = "auth", feature = "jwt"))]
 pub(crate) fn not_verifiable(issuer: &str, what: &'static str, why: &dyn fmt::Display) {
-    warn!(issuer, %why, "{what}");
+    warn!(target: TARGET, issuer, %why, "{what}");
 }
 
 /// Reports a stored task that is skipped. `why` must show nothing of the task.
 #[cfg(feature = "task-store")]
 pub(crate) fn unreadable_task(path: &Path, why: &str) {
-    warn!(path = %path.display(), why, "skipped a stored task that cannot be read; it is kept");
+    warn!(target: TARGET, path = %path.display(), why, "skipped a stored task that cannot be read; it is kept");
 }
 
 /// Reports a task that cannot be saved.
 pub(crate) fn unsaved_task(error: &io::Error) {
-    warn!(%error, "a task cannot be saved");
+    warn!(target: TARGET, %error, "a task cannot be saved");
 }

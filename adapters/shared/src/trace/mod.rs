@@ -12,6 +12,8 @@ use mcp_proto::CloseReason;
 
 #[cfg(all(any(feature = "auth", feature = "jwt"), not(feature = "tracing")))]
 pub(crate) use disabled::not_verifiable;
+#[cfg(all(feature = "http", not(feature = "tracing")))]
+pub(crate) use disabled::refused;
 #[cfg(all(feature = "task-store", not(feature = "tracing")))]
 pub(crate) use disabled::unreadable_task;
 #[cfg(all(feature = "schemars", not(feature = "tracing")))]
@@ -20,12 +22,18 @@ pub(crate) use disabled::unserializable;
 pub(crate) use disabled::{Trace, undeclared_logging, unsaved_task, unusual_tool_name};
 #[cfg(all(any(feature = "auth", feature = "jwt"), feature = "tracing"))]
 pub(crate) use enabled::not_verifiable;
+#[cfg(all(feature = "http", feature = "tracing"))]
+pub(crate) use enabled::refused;
 #[cfg(all(feature = "task-store", feature = "tracing"))]
 pub(crate) use enabled::unreadable_task;
 #[cfg(all(feature = "schemars", feature = "tracing"))]
 pub(crate) use enabled::unserializable;
 #[cfg(feature = "tracing")]
 pub(crate) use enabled::{Trace, undeclared_logging, unsaved_task, unusual_tool_name};
+
+/// The target of all spans and events.
+#[cfg(feature = "tracing")]
+pub(crate) const TARGET: &str = "mcp";
 
 /// A summary of a protocol event, for `tracing`.
 #[derive(Clone, Copy, Debug)]

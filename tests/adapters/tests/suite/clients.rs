@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::mpsc::channel;
 
 use mcp_adapter::proto::schema::{CreateMessage, Level, ListRoots, Ping, Root};
-use mcp_adapter::proto::{CallError, Capability, Misuse, Revision};
+use mcp_adapter::proto::{CallError, Capability, Misuse, Raw, Revision};
 use mcp_adapter::{Client, ClientHandle, Error, Server};
 use mcp_adapter_tests::{
     Runtime, call_by_hand, client, pair, rows, serve_by_hand, server, shop, success, tool,
@@ -22,6 +22,7 @@ rows! {
     a_server_asks_a_session_outside_of_requests,
     a_request_ends_with_its_connection_and_when_dropped,
     a_handle_outlives_its_connection,
+    both_sides_declare_experimental_features_and_revisions,
 }
 
 fn name(client: &ClientHandle) -> String {
@@ -190,4 +191,23 @@ async fn a_handle_outlives_its_connection<R: Runtime>() {
     serving.ends_well().await;
     assert_eq!(handle.log(Level::Error, "late"), Err(Misuse::Closed));
     assert_eq!(name(&handle), "row");
+}
+
+async fn both_sides_declare_experimental_features_and_revisions<R: Runtime>() {
+    let features =
+        |name: &str| Raw::from_text(&format!(r#"{{"example.com/{name}":{{}}}}"#)).unwrap();
+    let server = server()
+        .revisions(&[Revision::V2025_03_26, Revision::V2025_06_18])
+        .experimental(features("of-server"))
+        .tool_with(tool("seen"), |_: Value, cx| {
+            Ok(cx.peer().capabilities.raw().map(ToString::to_string).unwrap_or_default())
+        });
+    let client = client().experimental(features("of-client"));
+    let (connection, _serving) = pair::<R>(client, server).await;
+    let seen = success(connection.call_tool("seen", &json!({})).await);
+    assert!(seen.contains(r#""experimental":{"example.com/of-client":{}}"#), "{seen}");
+    let peer = connection.peer();
+    assert_eq!(peer.revision, Revision::V2025_06_18);
+    let declared = peer.capabilities.raw().unwrap().member("experimental");
+    assert_eq!(declared, Some(features("of-server")));
 }

@@ -34,6 +34,7 @@ use super::request_head::{RequestHead, head_bytes};
 use super::runtime::HttpRuntime;
 use super::sockets::Sockets;
 use crate::server::Server;
+use crate::trace;
 
 /// An MCP server as an HTTP service that works with any HTTP library.
 ///
@@ -153,6 +154,7 @@ enum Screened {
 
 impl ServiceShared {
     fn refuse(&self, refusal: Refusal) -> Response<ResponseBody> {
+        trace::refused(refusal.status, refusal.reason());
         self.reply(refusal.into(), None)
     }
 

@@ -11,6 +11,7 @@ use super::observe::{Observation, run};
 use super::response::Response;
 use crate::BoxFuture;
 use crate::outcome::Outcome;
+use crate::trace::TARGET;
 
 /// Runs each request in a span `mcp.request` of `tracing`, at level `INFO`.
 ///
@@ -85,6 +86,7 @@ impl Tracing {
     fn span(&self, request: &Incoming, next: &Next) -> Span {
         let method = request.method();
         let span = info_span!(
+            target: TARGET,
             "mcp.request",
             otel.kind = "server",
             otel.name = Empty,
