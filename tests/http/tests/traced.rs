@@ -45,6 +45,6 @@ fn refused_requests_are_reported_with_their_reason() {
         let text = String::from_utf8(bytes).unwrap();
         let line = text.lines().find(|line| line.contains("a request was refused")).unwrap();
         assert!(line.contains("DEBUG mcp: ") && line.contains("status=403"), "{line}");
-        assert!(line.contains("host") && !line.contains("evil"), "{line}");
+        assert!(line.contains("`Host`") && !line.contains("evil"), "{line}");
     }
 }

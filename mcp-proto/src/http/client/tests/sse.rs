@@ -269,7 +269,6 @@ fn an_unknown_session_is_replaced_http_58() {
     it.reply(&posted, 404, PLAIN, "");
     assert_eq!(it.events(), [format!("{call}: {:?}", CallError::Lost)]);
     it.aborts(&stream);
-    it.aborts(&posted);
     it.pass_millis(1_500);
     let again = it.get();
     shake_hands(&mut it, &again, "/messages?id=8");
