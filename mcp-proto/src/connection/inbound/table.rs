@@ -120,14 +120,16 @@ impl RequestTable {
 
     pub(crate) fn remove(&mut self, id: IncomingId) -> Option<InboundRequest> {
         let tables = self.tables.allocated_mut()?;
-        let open = tables.open.remove(id.0)?;
-        self.bytes -= open.bytes;
-        tables.deferred.remove(&id);
-        tables.held.remove(&id);
-        if let ReplyTo::Peer { wire, .. } = &open.reply {
-            tables.by_wire.remove(wire);
+        let removed = tables.open.remove(id.0);
+        if let Some(open) = &removed {
+            self.bytes -= open.bytes;
+            tables.deferred.remove(&id);
+            tables.held.remove(&id);
+            if let ReplyTo::Peer { wire, .. } = &open.reply {
+                tables.by_wire.remove(wire);
+            }
         }
-        Some(open)
+        removed
     }
 
     /// Releases unused capacity while idle.
