@@ -101,13 +101,12 @@ impl<V> IdMap<V> {
         let slots = chunk.slots.as_mut()?;
         // Returned as it is, so that a large value is moved only once.
         let value = slots.get_mut(slot_index(key))?.take();
-        if value.is_some() {
-            self.len -= 1;
-            if slots.iter().all(Option::is_none) {
-                self.spare = chunk.slots.take();
-                self.freed += 1;
-                self.compact();
-            }
+        value.as_ref()?;
+        self.len -= 1;
+        if slots.iter().all(Option::is_none) {
+            self.spare = chunk.slots.take();
+            self.freed += 1;
+            self.compact();
         }
         value
     }

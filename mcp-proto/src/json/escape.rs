@@ -62,10 +62,8 @@ fn short_escape(letter: u8) -> Option<char> {
 #[inline]
 pub(crate) fn key_is(key: &[u8], name: &str) -> bool {
     // Most keys differ in their first byte.
-    match key.first() {
-        Some(first) if *first != b'\\' && name.as_bytes().first() != Some(first) => false,
-        _ => is_spelling_of(key, name),
-    }
+    let differs = |first: &u8| *first != b'\\' && name.as_bytes().first() != Some(first);
+    !key.first().is_some_and(differs) && is_spelling_of(key, name)
 }
 
 fn is_spelling_of(key: &[u8], name: &str) -> bool {

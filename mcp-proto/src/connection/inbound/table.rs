@@ -121,13 +121,12 @@ impl RequestTable {
     pub(crate) fn remove(&mut self, id: IncomingId) -> Option<InboundRequest> {
         let tables = self.tables.allocated_mut()?;
         let removed = tables.open.remove(id.0);
-        if let Some(open) = &removed {
-            self.bytes -= open.bytes;
-            tables.deferred.remove(&id);
-            tables.held.remove(&id);
-            if let ReplyTo::Peer { wire, .. } = &open.reply {
-                tables.by_wire.remove(wire);
-            }
+        let open = removed.as_ref()?;
+        self.bytes -= open.bytes;
+        tables.deferred.remove(&id);
+        tables.held.remove(&id);
+        if let ReplyTo::Peer { wire, .. } = &open.reply {
+            tables.by_wire.remove(wire);
         }
         removed
     }
