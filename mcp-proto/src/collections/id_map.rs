@@ -99,14 +99,16 @@ impl<V> IdMap<V> {
         let index = self.chunk_index(chunk_start(key))?;
         let chunk = self.chunks.get_mut(index)?;
         let slots = chunk.slots.as_mut()?;
-        let value = slots.get_mut(slot_index(key))?.take()?;
+        // Returned as it is, so that a large value is moved only once.
+        let value = slots.get_mut(slot_index(key))?.take();
+        value.as_ref()?;
         self.len -= 1;
         if slots.iter().all(Option::is_none) {
             self.spare = chunk.slots.take();
             self.freed += 1;
             self.compact();
         }
-        Some(value)
+        value
     }
 
     /// Iterates over all entries in key order.

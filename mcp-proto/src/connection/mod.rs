@@ -130,7 +130,7 @@ impl Connection {
         self.env.allows().input
             && events.len() < limits.events_max
             && events.bytes() <= limits.events_bytes_max
-            && out.may_reply(self.calls.len() > 0, limits)
+            && out.may_reply(|| self.calls.len() > 0, limits)
     }
 
     /// Begins an input or a command. Deferred progress goes first, as at a poll, so that additional

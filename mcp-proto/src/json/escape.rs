@@ -59,11 +59,14 @@ fn short_escape(letter: u8) -> Option<char> {
 }
 
 /// Returns whether a validated key, without quotes and still escaped, equals `name`.
+#[inline]
 pub(crate) fn key_is(key: &[u8], name: &str) -> bool {
     // Most keys differ in their first byte.
-    if key.first().is_some_and(|first| *first != b'\\' && name.as_bytes().first() != Some(first)) {
-        return false;
-    }
+    let differs = |first: &u8| *first != b'\\' && name.as_bytes().first() != Some(first);
+    !key.first().is_some_and(differs) && is_spelling_of(key, name)
+}
+
+fn is_spelling_of(key: &[u8], name: &str) -> bool {
     // An escape is longer than the character it denotes.
     let may_be = if key.len() > name.len() { key.contains(&b'\\') } else { key == name.as_bytes() };
     if !may_be || !key.contains(&b'\\') {

@@ -3,13 +3,13 @@
 use alloc::vec::Vec;
 
 use super::escape::key_is;
-use super::lookup::{members, mentions};
+use super::lookup::{find_rare, members};
 use super::writer::Object;
 
 /// Writes `object` with the members written by `add` at the front of its `_meta`.
 ///
 /// Drops the members named in `replaced` from the existing `_meta`. `None` is treated as an empty
-/// object. An object that does not mention `_meta` is copied verbatim after the new member.
+/// object. An object without `_meta` is copied verbatim after the new member.
 pub(crate) fn with_meta(
     out: &mut Vec<u8>,
     object: Option<&[u8]>,
@@ -17,12 +17,7 @@ pub(crate) fn with_meta(
     add: impl FnOnce(&mut Object<'_>),
 ) {
     let object = object.unwrap_or(b"{}");
-    let plain = !mentions(object, "_meta");
-    let mut old_meta = None;
-    if !plain {
-        old_meta = super::find(object, "_meta");
-    }
-
+    let old_meta = find_rare(object, "_meta");
     out.extend_from_slice(b"{\"_meta\":");
     let mut meta = Object::begin(out);
     add(&mut meta);
@@ -33,7 +28,7 @@ pub(crate) fn with_meta(
     }
     meta.end();
 
-    if plain {
+    if old_meta.is_none() {
         let rest = object.get(1..).unwrap_or(b"}").trim_ascii_start();
         if !rest.starts_with(b"}") {
             out.push(b',');

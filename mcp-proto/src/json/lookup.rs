@@ -47,14 +47,11 @@ pub(crate) fn find_rare<'a>(object: &'a [u8], name: &str) -> Option<&'a [u8]> {
 
 /// Returns whether validated JSON may contain a member called `name`, at any depth and in any
 /// spelling. May return true for text without one, never false for text with one.
-pub(crate) fn mentions(text: &[u8], name: &str) -> bool {
-    // Search for the rarest byte of the name: not a lowercase letter, otherwise `k`.
-    let rarity = |byte: &u8| (!byte.is_ascii_lowercase(), *byte == b'k');
-    let Some((place, rare)) =
-        name.as_bytes().iter().enumerate().max_by_key(|(_, byte)| rarity(byte))
-    else {
-        return true;
-    };
+fn mentions(text: &[u8], name: &str) -> bool {
+    // Search for a byte that is rare in text: not a lowercase letter, or `k`.
+    let is_rare = |byte| !u8::is_ascii_lowercase(&byte) || byte == b'k';
+    let place = name.bytes().position(is_rare).unwrap_or(0);
+    let Some(rare) = name.as_bytes().get(place) else { return true };
     let is_here = |at: usize| {
         at.checked_sub(place)
             .and_then(|start| text.get(start..))

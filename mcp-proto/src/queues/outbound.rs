@@ -66,7 +66,6 @@ struct Queue {
     queued: SmallMap<Route, usize, 1>,
     /// The bytes that the transport has taken but not yet sent, by route.
     held: SmallMap<Route, usize, 1>,
-    held_total: usize,
 }
 
 /// The divisor of `Limits::outbox_bytes_max` that gives the share of one stream of several.
@@ -77,6 +76,8 @@ const STREAM_SHARE: usize = 8;
 pub(crate) struct Outbound {
     buffer: Outbox,
     framing: Framing,
+    /// All bytes that the transport has taken but not yet sent; zero for a byte stream.
+    held_total: usize,
     /// Boxed to keep idle connections small.
     stall: Option<Box<Stall>>,
     /// Replies queued since more than `Limits::replies_bytes_max` bytes were unsent.
@@ -97,6 +98,7 @@ impl Default for Outbound {
         Self {
             buffer: Outbox::default(),
             framing: Framing::Messages(Queue::default()),
+            held_total: 0,
             stall: None,
             excess_replies: 0,
         }
@@ -121,6 +123,7 @@ impl Outbound {
         let Framing::Messages(queue) = core::mem::replace(&mut self.framing, Framing::Lines) else {
             return;
         };
+        self.held_total = 0;
         let mut messages = core::mem::take(&mut self.buffer);
         for entry in queue.entries {
             self.buffer.append(|out| {
@@ -168,14 +171,14 @@ impl Outbound {
             && bytes > 0
         {
             add(&mut queue.held, route, bytes);
-            queue.held_total += bytes;
+            self.held_total += bytes;
         }
     }
 
     /// Releases up to `bytes` held on `route`, because they were sent or discarded.
     pub(crate) fn release(&mut self, route: Route, bytes: usize) {
         if let Framing::Messages(queue) = &mut self.framing {
-            queue.held_total -= take(&mut queue.held, route, bytes);
+            self.held_total -= take(&mut queue.held, route, bytes);
         }
     }
 
@@ -187,7 +190,7 @@ impl Outbound {
                 let of_route =
                     |bytes: &SmallMap<Route, usize, 1>| bytes.get(&route).copied().unwrap_or(0);
                 let unsent = of_route(&queue.held) + of_route(&queue.queued);
-                self.buffer.len() + queue.held_total <= bytes_max
+                self.buffer.len() + self.held_total <= bytes_max
                     && unsent <= bytes_max / STREAM_SHARE
             }
             Framing::Messages(_) | Framing::Lines => self.unsent() <= bytes_max,
@@ -201,11 +204,7 @@ impl Outbound {
 
     /// Returns the bytes not yet sent, in the buffer or held by the transport.
     pub(crate) fn unsent(&self) -> usize {
-        let held = match &self.framing {
-            Framing::Lines => 0,
-            Framing::Messages(queue) => queue.held_total,
-        };
-        self.buffer.waiting() + held
+        self.buffer.waiting() + self.held_total
     }
 
     /// Counts one reply that is about to be queued.
@@ -214,13 +213,13 @@ impl Outbound {
         self.excess_replies = if is_in_excess { self.excess_replies + 1 } else { 0 };
     }
 
-    /// Returns whether more input may cause more replies. If `is_awaiting`, this side awaits a
-    /// response, and the peer may be unable to read before its own output is read.
+    /// Returns whether more input may cause more replies. If `is_awaiting` returns true, this side
+    /// awaits a response, and the peer may be unable to read before its own output is read.
     // SEC-19: otherwise two peers could each wait for the other to read, or one could make this
     // side queue replies without bound.
-    pub(crate) fn may_reply(&self, is_awaiting: bool, limits: &Limits) -> bool {
+    pub(crate) fn may_reply(&self, is_awaiting: impl FnOnce() -> bool, limits: &Limits) -> bool {
         self.unsent() <= limits.replies_bytes_max
-            || is_awaiting && self.excess_replies < limits.requests_max
+            || is_awaiting() && self.excess_replies < limits.requests_max
     }
 
     /// Returns the position after the last message, for [`truncate`](Self::truncate).

@@ -60,10 +60,8 @@ pub(crate) struct LineReader {
     partial: Vec<u8>,
     line_bytes_max: usize,
     state: LineState,
-    /// The ends of the line that is being discarded.
+    /// The ends of the line that is being discarded or was discarded last.
     discarded: Option<Box<LineEnds>>,
-    /// Whether the line returned last is still in `partial`.
-    lent: bool,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -71,31 +69,28 @@ enum LineState {
     /// At the start of the stream, where a byte order mark may come.
     Start,
     Line,
+    /// The line returned last is still in `partial`.
+    Lent,
     /// Discarding bytes up to the next LF.
     Discarding,
+    /// A line over the limit has ended, which is to be reported.
+    Discarded,
 }
 
 impl LineReader {
     pub(crate) fn new(line_bytes_max: usize) -> Self {
-        Self {
-            partial: Vec::new(),
-            line_bytes_max,
-            state: LineState::Start,
-            discarded: None,
-            lent: false,
-        }
+        Self { partial: Vec::new(), line_bytes_max, state: LineState::Start, discarded: None }
     }
 
     /// Takes the next line from the front of `input`. Returns `None` when the input is exhausted.
     /// Each byte is scanned once, however the stream is split.
     // FRM-07: lines do not depend on how the stream is split.
     pub(crate) fn next<'s, 'i: 's>(&'s mut self, input: &mut &'i [u8]) -> Option<Line<'s>> {
-        self.release_lent();
-        // A line is reported as soon as it exceeds the limit, and again when it ends.
-        if self.state != LineState::Discarding
-            && let Some(ends) = self.discarded.take()
-        {
-            return Some(Line::Discarded(ends));
+        match self.state {
+            LineState::Start | LineState::Line | LineState::Discarding => {}
+            LineState::Lent => self.release_lent(),
+            // A line is reported as soon as it exceeds the limit, and again when it ends.
+            LineState::Discarded => return self.take_discarded(),
         }
         loop {
             let Some(end) = memchr::memchr(b'\n', input) else {
@@ -105,22 +100,21 @@ impl LineReader {
             let piece = input.get(..end).unwrap_or_default();
             *input = input.get(end + 1..).unwrap_or_default();
             if self.state == LineState::Discarding {
-                // FRM-11: reading resumes after the LF.
-                self.state = LineState::Line;
                 self.discard(piece);
-                return self.discarded.take().map(Line::Discarded);
+                return self.take_discarded();
             }
             if self.partial.len() + piece.len()
                 > self.line_bytes_max.saturating_add(TRIMMED_BYTES_MAX)
             {
                 self.discard(piece);
-                self.state = LineState::Line;
+                self.state = LineState::Discarded;
                 return Some(Line::TooLong);
             }
             if self.partial.is_empty() {
                 let line = self.trim(piece);
                 if line.len() > self.line_bytes_max {
                     self.discard(line);
+                    self.state = LineState::Discarded;
                     return Some(Line::TooLong);
                 }
                 if !is_blank(line) {
@@ -143,9 +137,10 @@ impl LineReader {
     /// Returns the unterminated last line at the end of the stream, if any.
     // FRM-12: the caller decides whether it counts.
     pub(crate) fn finish(&mut self) -> Option<Line<'static>> {
-        self.release_lent();
-        if self.state == LineState::Discarding {
-            return None;
+        match self.state {
+            LineState::Start | LineState::Line => {}
+            LineState::Lent => self.release_lent(),
+            LineState::Discarding | LineState::Discarded => return None,
         }
         let partial = mem::take(&mut self.partial);
         let line = self.trim(&partial);
@@ -191,6 +186,7 @@ impl LineReader {
             self.partial = whole;
             if too_long {
                 self.discard(b"");
+                self.state = LineState::Discarded;
             }
             self.drop_partial();
             return if too_long { CompletedLine::TooLong } else { CompletedLine::Blank };
@@ -199,7 +195,7 @@ impl LineReader {
             return CompletedLine::Owned(Bytes::from(whole).slice(start..end));
         }
         self.partial = whole;
-        self.lent = true;
+        self.state = LineState::Lent;
         CompletedLine::Borrowed(start, end)
     }
 
@@ -213,9 +209,15 @@ impl LineReader {
     }
 
     fn release_lent(&mut self) {
-        if mem::take(&mut self.lent) {
-            self.drop_partial();
-        }
+        self.state = LineState::Line;
+        self.drop_partial();
+    }
+
+    /// Returns the ends of the discarded line. Reading resumes after its LF.
+    // FRM-11: one line does not affect the next.
+    fn take_discarded(&mut self) -> Option<Line<'static>> {
+        self.state = LineState::Line;
+        self.discarded.take().map(Line::Discarded)
     }
 
     /// Discards the partial line and its continuation `piece`, except the ends.

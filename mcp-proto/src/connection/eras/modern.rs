@@ -196,7 +196,7 @@ pub(super) fn ask(
     env.terms.meta.finish_result(&mut result, 0, open.rule);
     let to_answer = open.to_answer();
     inbound
-        .answer::<Raw>(env, incoming, to_answer, None, |out, wire, _| {
+        .answer::<Raw>(env, incoming, to_answer, None, |out, wire| {
             rpc::response(out, wire, |out| {
                 out.extend_from_slice(&result);
                 Ok(())

@@ -273,7 +273,7 @@ impl Inbound {
             return Ok(Responded::Question { call, index, answer: Raw::from_written(answer) });
         }
         let meta = rules::result_meta(env, revision);
-        self.answer(env, incoming, to_answer, None, |out, wire, _| {
+        self.answer(env, incoming, to_answer, None, |out, wire| {
             rpc::response(out, wire, |out| {
                 let start = out.len();
                 result(revision, out)?;
@@ -320,8 +320,8 @@ impl Inbound {
             self.requests.remove(incoming);
             return Ok(Responded::Question { call, index, answer: error });
         }
-        self.answer(env, incoming, to_answer, Some(error.code), |out, wire, null_id| {
-            rpc::error_line(out, Some(wire), null_id, &error);
+        self.answer(env, incoming, to_answer, Some(error.code), |out, wire| {
+            rpc::error_line(out, Some(wire), false, &error);
             Ok(())
         })
     }
@@ -334,7 +334,7 @@ impl Inbound {
         incoming: IncomingId,
         to_answer: Option<(RequestId, Destination)>,
         error: Option<i64>,
-        write: impl FnOnce(&mut Vec<u8>, &RequestId, bool) -> Result<(), Unencodable>,
+        write: impl FnOnce(&mut Vec<u8>, &RequestId) -> Result<(), Unencodable>,
     ) -> Result<Responded<T>, Misuse> {
         let (wire, to) = to_answer.ok_or(Misuse::Stale)?;
         let deferred = self.requests.take_deferred(incoming);
@@ -342,9 +342,8 @@ impl Inbound {
         if let Some(params) = &deferred {
             env.send_progress(to.stream, params);
         }
-        let null_id = env.rules().unknown_id_is_null;
         let kind = OutgoingKind::Response { incoming: Some(incoming), error };
-        if let Err(error) = self.write_answer(env, to, kind, |out| write(out, &wire, null_id)) {
+        if let Err(error) = self.write_answer(env, to, kind, |out| write(out, &wire)) {
             if let Some(params) = deferred {
                 env.out.truncate(mark);
                 self.requests.defer(incoming, params);

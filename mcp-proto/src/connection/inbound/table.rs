@@ -120,14 +120,15 @@ impl RequestTable {
 
     pub(crate) fn remove(&mut self, id: IncomingId) -> Option<InboundRequest> {
         let tables = self.tables.allocated_mut()?;
-        let open = tables.open.remove(id.0)?;
+        let removed = tables.open.remove(id.0);
+        let open = removed.as_ref()?;
         self.bytes -= open.bytes;
         tables.deferred.remove(&id);
         tables.held.remove(&id);
         if let ReplyTo::Peer { wire, .. } = &open.reply {
             tables.by_wire.remove(wire);
         }
-        Some(open)
+        removed
     }
 
     /// Releases unused capacity while idle.

@@ -139,15 +139,15 @@ fn replies_beyond_the_limit_are_counted_until_the_peer_reads_sec_19() {
     };
     for _round in 0..2 {
         reply(&mut outbound, 10);
-        assert!(outbound.may_reply(false, &limits), "at the limit");
+        assert!(outbound.may_reply(|| false, &limits), "at the limit");
         reply(&mut outbound, 1);
         for left in [3, 2, 1] {
-            assert!(!outbound.may_reply(false, &limits), "no response is awaited");
-            assert!(outbound.may_reply(true, &limits), "{left} replies are left");
+            assert!(!outbound.may_reply(|| false, &limits), "no response is awaited");
+            assert!(outbound.may_reply(|| true, &limits), "{left} replies are left");
             reply(&mut outbound, 1);
         }
-        assert!(!outbound.may_reply(true, &limits));
+        assert!(!outbound.may_reply(|| true, &limits));
         while outbound.poll().is_some() {}
-        assert!(outbound.may_reply(false, &limits), "the peer has read everything");
+        assert!(outbound.may_reply(|| false, &limits), "the peer has read everything");
     }
 }
