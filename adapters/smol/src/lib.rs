@@ -72,11 +72,11 @@
 //!
 //! With the `schemars` feature, which is enabled by default, `Server::tool` and its siblings derive
 //! the schemas of a tool from the Rust types of its arguments and result. With `seal`, which is
-//! enabled by default, clients cannot forge the state that a handler stores while they gather input.
-//! With `record`, `Server::record` and `Client::record` record connections over byte streams,
-//! including secrets, for printing and replay. With `macros`, the attribute `server` registers
-//! marked methods. With `testing`, `testing::pair` tests servers in virtual time. With `apps`,
-//! tools have user interfaces; with `skills`, servers offer instructions for models.
+//! enabled by default, clients cannot forge the state that a handler stores while they gather
+//! input. With `record`, `Server::record` and `Client::record` record connections over byte
+//! streams, including secrets, for printing and replay. With `macros`, the attribute `server`
+//! registers marked methods. With `testing`, `testing::pair` tests servers in virtual time. With
+//! `apps`, tools have user interfaces; with `skills`, servers offer instructions for models.
 //!
 //! With `http`, servers and clients speak Streamable HTTP; with `tls`, clients connect to `https`
 //! URLs. With `auth`, `Remote::authorized` lets clients log in with OAuth 2.1; with `browser`, the

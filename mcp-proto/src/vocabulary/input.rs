@@ -9,7 +9,7 @@ use crate::error::Unencodable;
 use crate::json::Raw;
 use crate::revision::Revision;
 #[cfg(feature = "schema")]
-use crate::schema::{AnyObject, CreateMessage, Elicit, InputRequest};
+use crate::schema::{AnyObject, CreateMessage, Elicit, ElicitUrl, InputRequest};
 use crate::schema::{Decode, DecodeError, Encode};
 
 /// An input request: something the server needs from the client to complete a request.
@@ -32,11 +32,16 @@ use crate::schema::{Decode, DecodeError, Encode};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum NeededInput {
-    /// Asks the user to fill in a form or visit a URL: [`elicitation/create`][spec].
+    /// Asks the user to fill in a form: [`elicitation/create`][spec].
     ///
     /// [spec]: https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation
     #[cfg(feature = "schema")]
     Elicit(Box<Elicit>),
+    /// Asks the user to open a web page: [`elicitation/create`][spec]. (since 2025-11-25)
+    ///
+    /// [spec]: https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation
+    #[cfg(feature = "schema")]
+    ElicitUrl(Box<ElicitUrl>),
     /// A request with this method name and these params, which are a JSON object or `None`.
     Raw(Box<str>, Option<Raw>),
     /// Asks for the client's roots: [`roots/list`].
@@ -54,6 +59,13 @@ pub enum NeededInput {
 impl From<Elicit> for NeededInput {
     fn from(form: Elicit) -> Self {
         Self::Elicit(Box::new(form))
+    }
+}
+
+#[cfg(feature = "schema")]
+impl From<ElicitUrl> for NeededInput {
+    fn from(page: ElicitUrl) -> Self {
+        Self::ElicitUrl(Box::new(page))
     }
 }
 
@@ -93,7 +105,7 @@ impl NeededInput {
     pub(crate) fn method(&self) -> &str {
         match self {
             #[cfg(feature = "schema")]
-            Self::Elicit(_) => "elicitation/create",
+            Self::Elicit(_) | Self::ElicitUrl(_) => "elicitation/create",
             Self::Raw(method, _) => method,
             Self::Roots => "roots/list",
             #[cfg(feature = "schema")]
@@ -105,6 +117,8 @@ impl NeededInput {
         match self {
             #[cfg(feature = "schema")]
             Self::Elicit(form) => form.encode(revision, out),
+            #[cfg(feature = "schema")]
+            Self::ElicitUrl(page) => page.encode(revision, out),
             Self::Raw(_, params) => {
                 params.as_ref().map_or(Ok(()), |params| params.encode(revision, out))
             }

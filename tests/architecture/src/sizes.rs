@@ -36,7 +36,7 @@ const CONNECTION: &[&str] = &[
     "vocabulary",
     "wire",
 ];
-const CONNECTION_LINES_MAX: usize = 15_730;
+const CONNECTION_LINES_MAX: usize = 15_750;
 
 /// The rooms behind features for tests and recordings.
 const OPTIONAL: &[&str] = &["record", "testing"];

@@ -118,8 +118,8 @@ impl Client {
 
     /// Declares experimental, non-standard features: an object with a member for each.
     ///
-    /// A value that is not an object declares none. Prefer an [extension](Self::extension) for a new
-    /// feature.
+    /// A value that is not an object declares none. Prefer an [extension](Self::extension) for new
+    /// features.
     ///
     /// ```
     /// # use mcp_adapter as mcp_tokio;

@@ -7,6 +7,7 @@ pub(crate) mod clock;
 pub(crate) mod manual_tasks;
 pub(crate) mod pace;
 pub(crate) mod poll_on_wake;
+pub(crate) mod random;
 pub(crate) mod sole_driver;
 pub(crate) mod thread_pool;
 pub(crate) mod timer_queue;

@@ -238,8 +238,8 @@ impl Server {
 
     /// Declares experimental, non-standard features: an object with a member for each.
     ///
-    /// A value that is not an object declares none. Prefer an [extension](Self::extension) for a new
-    /// feature.
+    /// A value that is not an object declares none. Prefer an [extension](Self::extension) for new
+    /// features.
     ///
     /// ```
     /// # use mcp_adapter as mcp_tokio;
@@ -293,8 +293,8 @@ impl Server {
     /// - is more than an hour old;
     /// - was sealed with another key.
     ///
-    /// Set a seal if the next request may reach another process: one of several instances, or the
-    /// same program after a restart. They must share its key.
+    /// Set a seal if the next request may reach another process: one of several instances, or this
+    /// program after a restart. They must share its key.
     #[cfg(feature = "seal")]
     pub fn seal(mut self, seal: mcp_proto::seal::Seal) -> Self {
         self.builder.sealing = StateSealing::With(seal);
@@ -303,7 +303,8 @@ impl Server {
 
     /// Leaves the state of a handler unauthenticated while the client gathers input.
     ///
-    /// Any client can then forge the state, so handlers must not trust it. See [`seal`](Self::seal).
+    /// Any client can then forge the state, so handlers must not trust it. See
+    /// [`seal`](Self::seal).
     #[cfg(feature = "seal")]
     pub fn without_seal(mut self) -> Self {
         self.builder.sealing = StateSealing::Plain;

@@ -97,7 +97,10 @@ pub(crate) fn unserializable(type_name: &str) {
 pub(crate) fn undeclared_logging() {
     static REPORTED: Once = Once::new();
     REPORTED.call_once(|| {
-        warn!(target: TARGET, "a log message was dropped: the server does not declare logging (`Server::logging`)");
+        warn!(
+            target: TARGET,
+            "a log message was dropped: the server does not declare logging (`Server::logging`)"
+        );
     });
 }
 
@@ -125,7 +128,12 @@ pub(crate) fn not_verifiable(issuer: &str, what: &'static str, why: &dyn fmt::Di
 /// Reports a stored task that is skipped. `why` must show nothing of the task.
 #[cfg(feature = "task-store")]
 pub(crate) fn unreadable_task(path: &Path, why: &str) {
-    warn!(target: TARGET, path = %path.display(), why, "skipped a stored task that cannot be read; it is kept");
+    warn!(
+        target: TARGET,
+        path = %path.display(),
+        why,
+        "skipped a stored task that cannot be read; it is kept"
+    );
 }
 
 /// Reports a task that cannot be saved.

@@ -24,6 +24,7 @@ rows! {
     an_obsolete_answer_is_cancelled,
     a_client_handler_that_panics_answers_with_an_error,
     questions_nested_twenty_deep_are_answered,
+    a_user_is_asked_to_open_a_page,
 }
 
 /// The revisions of a client that meets a server of each era.
@@ -187,5 +188,25 @@ async fn questions_nested_twenty_deep_are_answered<R: Runtime>() {
         *handle.lock().unwrap() = None;
         connection.clone().close().await.unwrap();
         serving.ends_well().await;
+    }
+}
+
+async fn a_user_is_asked_to_open_a_page<R: Runtime>() {
+    const PAGE: &str = "https://example.com/login";
+    for revision in [Revision::V2025_11_25, Revision::V2026_07_28] {
+        let server = shop().tool_with(tool("login"), |_: Value, cx| {
+            let is_opened = cx.open_url("login", "Log in", PAGE)?;
+            Ok(if is_opened { "opened" } else { "not opened" })
+        });
+        let client = Client::new("row", "1.0.0").revisions(&[revision]);
+        let opening = client.clone().on_url_elicitation(|page, _| {
+            assert_eq!((&*page.message, &*page.url), ("Log in", PAGE));
+            ElicitResult::accept(raw(&json!({})))
+        });
+        let refusing = client.on_url_elicitation_async(|_, _| async { ElicitResult::decline() });
+        for (client, outcome) in [(opening, "opened"), (refusing, "not opened")] {
+            let (connection, _serving) = pair::<R>(client, server.clone()).await;
+            assert_eq!(success(connection.call_tool("login", &json!({})).await), outcome);
+        }
     }
 }

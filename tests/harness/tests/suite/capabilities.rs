@@ -297,6 +297,7 @@ fn an_unknown_mode_of_elicitation_is_neither_sent_nor_served_cap_06_cap_07_cap_1
 }
 
 /// The modern era asks within results.
+// CAP-16
 #[test]
 fn a_modern_server_puts_no_unknown_mode_into_its_input_requests_cap_16() {
     for (params, asked) in [

@@ -15,6 +15,7 @@ use mcp_proto::{
 
 use super::shared::ServiceShared;
 use crate::exec::clock::Clock;
+use crate::exec::random::random_id;
 use crate::exec::workers::Spawn;
 use crate::http::body::{Exchange, ResponseBody};
 use crate::http::budget::{PeerAddress, Rejection};
@@ -310,13 +311,10 @@ fn check_session(
     check_version(version, negotiated, id)
 }
 
-/// Returns a session id of 128 random bits.
+/// Returns a new session id.
 // HTTP-30: the id must be unguessable.
 pub(super) fn session_id() -> Result<Arc<str>, getrandom::Error> {
-    let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes)?;
-    let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    Ok(digits.into())
+    Ok(random_id()?.into())
 }
 
 /// Returns the memory of a client's description in a body of this length, beyond what each session

@@ -2,10 +2,13 @@
 
 use std::fmt;
 
-use mcp_proto::schema::{Decode, Elicit, ElicitAction, ElicitResult, Form, Map, OrUnknown};
+use mcp_proto::schema::{
+    Decode, Elicit, ElicitAction, ElicitResult, ElicitUrl, Form, Map, OrUnknown,
+};
 use mcp_proto::{ErrorObject, NeededInput, Raw};
 use serde::de::DeserializeOwned;
 
+use crate::exec::random::random_id;
 use crate::server::handler::context::Cx;
 use crate::server::handler::tool_error::{HandlerError, ToolError};
 #[cfg(feature = "schemars")]
@@ -170,6 +173,44 @@ impl Cx {
     pub fn confirm(&self, key: &str, message: &str) -> Result<bool, ToolError> {
         let question = Elicit::form(message, OrUnknown::Known(Form::new(Map::new())));
         let result: ElicitResult = self.ask_any(key, NeededInput::from(question))?;
+        Ok(result.action == ElicitAction::Accept)
+    }
+
+    /// Asks the client's user to open a web page, for example to sign in to another service or to
+    /// pay; see [`ask`](Self::ask).
+    ///
+    /// Returns whether the user agreed to open the page. The user may not have finished there: the
+    /// handler learns that from the service behind the page. Declining and cancelling count as no.
+    ///
+    /// `url` must have the scheme `https` or `http`. It must not contain secrets, and the page must
+    /// verify that its visitor is the user of this client; see [the specification][url].
+    ///
+    /// If the client does not support URLs, which exist since revision 2025-11-25, the request
+    /// fails, as for [`ask`](Self::ask).
+    ///
+    /// ```
+    /// # use mcp_adapter as mcp_tokio;
+    /// use mcp_tokio::{Cx, ToolError};
+    ///
+    /// fn connect(cx: &Cx) -> Result<&'static str, ToolError> {
+    ///     if !cx.open_url("login", "Sign in to Example", "https://example.com/connect")? {
+    ///         return Err("the user does not want to sign in".into());
+    ///     }
+    ///     Ok("continue once the user has signed in")
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// Fails if the request has not been answered yet; propagate this error with `?`. Fails with
+    /// `-32602` if the answer cannot be decoded.
+    ///
+    /// [url]: https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation
+    pub fn open_url(&self, key: &str, message: &str, url: &str) -> Result<bool, ToolError> {
+        let mut page = ElicitUrl::new(message, url);
+        // Revision 2025-11-25 requires an id, which is unique among those of the server.
+        let id = random_id().map_err(|error| ErrorObject::internal(error.to_string()))?;
+        page.elicitation_id = Some((&*id).into());
+        let result: ElicitResult = self.ask_any(key, page.into())?;
         Ok(result.action == ElicitAction::Accept)
     }
 

@@ -14,7 +14,7 @@ pub(crate) const LISTEN_KEY: &str = "taskIds";
 ///
 /// # Errors
 /// Fails if the application declares an extension that contradicts the one of tasks.
-// TSK-01, TSK-23: what is declared to clients.
+// TSK-01, TSK-23: what is declared to clients. TSK-35: requests of other clients are refused.
 pub(crate) fn declare(
     config: Config,
     capabilities: Capabilities,

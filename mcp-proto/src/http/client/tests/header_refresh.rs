@@ -9,6 +9,7 @@ fn reject(it: &mut Fixture, send: &HttpRequest) {
     it.reply(send, 400, JSON, &body);
 }
 
+// HTTP-51
 #[test]
 fn a_call_with_rejected_headers_is_sent_again_once_after_the_tools_were_listed_http_51() {
     for as_events in [false, true] {
