@@ -104,6 +104,8 @@ pub struct ClientState {
     waiting: Vec<Arc<Feed>>,
     /// The tasks that are polled, by id.
     tasks: Vec<(Box<str>, Arc<Mailbox>)>,
+    /// The calls that ask for a task and its progress, and what receives it.
+    task_calls: HashMap<CallId, Arc<Mailbox>>,
     /// The number of input requests of tasks so far.
     inputs: u32,
     pub(crate) peer: Option<Arc<Peer>>,
@@ -130,6 +132,17 @@ impl ClientState {
 
     pub(crate) fn remove_task(&mut self, mailbox: &Arc<Mailbox>) {
         self.tasks.retain(|(_, other)| !Arc::ptr_eq(other, mailbox));
+        self.remove_task_call(mailbox);
+    }
+
+    /// Directs the progress of the task that a call may create to a mailbox.
+    // PRG-11: the progress may follow the response at once.
+    pub(crate) fn insert_task_call(&mut self, call: CallId, mailbox: &Arc<Mailbox>) {
+        self.task_calls.insert(call, Arc::clone(mailbox));
+    }
+
+    pub(crate) fn remove_task_call(&mut self, mailbox: &Arc<Mailbox>) {
+        self.task_calls.retain(|_, other| !Arc::ptr_eq(other, mailbox));
     }
 
     /// Returns the id of the next input request of a task.
@@ -194,6 +207,12 @@ impl LinkRole for Machine {
                     slot.progress(progress);
                 }
             }
+            Event::TaskProgress { call, progress } => {
+                let mailbox = link.inspect(|state| state.role.task_calls.get(&call).cloned());
+                if let Some(mailbox) = mailbox {
+                    mailbox.progress(progress);
+                }
+            }
             Event::Request { incoming, request, .. } => answer(link, incoming, request),
             Event::RequestCancelled { incoming, .. } => {
                 link.shared.workers.cancel(incoming);
@@ -255,6 +274,7 @@ impl LinkRole for Machine {
                 ("call ended", if outcome.is_ok() { "result" } else { "error" })
             }
             Event::Progress { .. } => ("progress", ""),
+            Event::TaskProgress { .. } => ("task progress", ""),
             Event::Request { request, .. } => ("request", &*request.method),
             Event::RequestCancelled { .. } => ("request cancelled", ""),
             Event::Notification { method, .. } => ("notification", &**method),

@@ -139,6 +139,9 @@ impl Server {
 
     /// Adds a layer: middleware around every request that reaches the application.
     ///
+    /// The requests about [tasks](crate::tasks) (`tasks/*`) do not: layers surround the handlers of
+    /// tasks instead.
+    ///
     /// The layer added first is the outermost: it sees a request first and the response last. See
     /// [`layers`] for what layers can do, and for layers for common tasks.
     ///

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use mcp_proto::schema::{CallToolResult, Decode as _, TaskStatus};
-use mcp_proto::{CallError, Raw};
+use mcp_proto::{CallError, Progress, Raw};
 
 use crate::client::connection::Connection;
 use crate::client::task::driver::{TaskDriver, TaskStep};
@@ -53,13 +53,17 @@ enum HandleState {
     Over(Result<Raw, CallError>),
 }
 
-/// A new status of a task.
+/// A new status of a task, or its progress.
 ///
 /// ```
 /// use mcp_adapter::TaskUpdate;
 ///
 /// fn show(update: &TaskUpdate) -> String {
-///     format!("{}: {}", update.status, update.message.as_deref().unwrap_or(""))
+///     let message = update.message.as_deref().unwrap_or("");
+///     match &update.progress {
+///         Some(progress) => format!("{} {message}", progress.progress),
+///         None => format!("{}: {message}", update.status),
+///     }
 /// }
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -69,6 +73,11 @@ pub struct TaskUpdate {
     pub status: TaskStatus,
     /// The server's message for display, if it sent one.
     pub message: Option<Box<str>>,
+    /// The progress, if this update reports that: the status is then that of the update before.
+    ///
+    /// Only tasks of revision 2025-11-25 have it, on the connection of their call. If several
+    /// arrive before the next update, the latest one is reported.
+    pub progress: Option<Progress>,
 }
 
 impl Connection {
@@ -147,7 +156,7 @@ impl TaskHandle {
         }
     }
 
-    /// Waits for the next new status; returns `None` once the task is over.
+    /// Waits for the next new status or progress; returns `None` once the task is over.
     ///
     /// # Errors
     /// Fails if the connection ended, and with [`Error::Misuse`] if it cannot send the requests of
@@ -155,7 +164,9 @@ impl TaskHandle {
     pub async fn next_update(&mut self) -> Result<Option<TaskUpdate>, Error> {
         let HandleState::Running(driver) = &mut self.state else { return Ok(None) };
         match driver.next().await? {
-            TaskStep::Status(status, message) => Ok(Some(TaskUpdate { status, message })),
+            TaskStep::Status(status, message, progress) => {
+                Ok(Some(TaskUpdate { status, message, progress }))
+            }
             TaskStep::Over(outcome) => {
                 self.state = HandleState::Over(outcome);
                 Ok(None)

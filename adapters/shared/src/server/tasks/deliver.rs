@@ -3,8 +3,9 @@
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
+use mcp_proto::server::Command;
 use mcp_proto::tasks::{TaskError, TaskProtocol};
-use mcp_proto::{Capability, Context, ErrorObject, NeededInput, Raw, code};
+use mcp_proto::{Capability, Context, ErrorObject, NeededInput, Payload, Progress, Raw, code};
 
 use super::begin::{context_of, start_run};
 use super::questions::send_questions;
@@ -22,11 +23,25 @@ impl RunningTask for TaskRun {
         Box::pin(Arc::clone(&self.tasks.thread).sleep(duration))
     }
 
-    fn set_message(&self, message: &str) {
+    fn progress(&self, progress: &Progress) {
         let task = self.task;
-        // A task that is over keeps its message.
-        let _over =
-            self.tasks.with(|state, time| state.table.set_message(time, task, Some(message)));
+        if let Some(message) = &progress.message {
+            // A task that is over keeps its message.
+            let _over =
+                self.tasks.with(|state, time| state.table.set_message(time, task, Some(message)));
+        }
+        // Its token belongs to the connection of the call.
+        if self.restarts > 0 {
+            return;
+        }
+        // PRG-05, PRG-12: under the lock of the connection, so that values leave in order, and none
+        // after the outcome. A client that is gone misses it.
+        let _gone = self.link.with(|state, now| {
+            let params = self.tasks.lock().table.progress(task, progress);
+            let Some(params) = params else { return Ok(()) };
+            let (method, params) = ("notifications/progress", Payload::Value(&params));
+            state.connection.run(now, Command::Notify { method, params })
+        });
     }
 
     fn restarts(&self) -> u32 {
