@@ -19,8 +19,8 @@ use crate::client::call_hooks::{Hooked, WithMeta, before_call};
 use crate::client::in_flight::{InFlight, OnProgress, START_PATIENCE};
 use crate::client::task::driver::{TaskDriver, TaskStep};
 use crate::client::task::mailbox::Mailbox;
-use crate::client::task::params::WithTask;
 use crate::error::Error;
+use crate::tasks::WithTask;
 use crate::transport::link::{Link, State};
 
 /// The task that a call asks for, and what receives its progress.

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use mcp_proto::client::{Client as Machine, Command, Event};
 use mcp_proto::schema::{Decode as _, Encode, LogMessage, ServerNotification as _};
+use mcp_proto::tasks::TaskLimits;
 use mcp_proto::{
     CallError, CallId, CloseReason, ErrorObject, IncomingId, Method, Misuse, Peer, Raw, Request,
     Violation,
@@ -16,6 +17,7 @@ use crate::BoxFuture;
 use crate::client::call_hooks::CallHook;
 use crate::client::context::{AsyncClientCx, ClientCx};
 use crate::client::in_flight::{CallSlot, cancel_task, created_task_id};
+use crate::client::served_tasks::{self, ServedRun, ServedTasks};
 use crate::client::subscription::Feed;
 use crate::client::task::mailbox::Mailbox;
 use crate::client::task::settings::TaskSettings;
@@ -106,8 +108,12 @@ pub struct ClientState {
     tasks: Vec<(Box<str>, Arc<Mailbox>)>,
     /// The calls that ask for a task and its progress, and what receives it.
     task_calls: HashMap<CallId, Arc<Mailbox>>,
-    /// The number of input requests of tasks so far.
+    /// The number of handlers so far that run for a task.
     inputs: u32,
+    /// The tasks that the requests of the server have become. Boxed: most clients have none.
+    pub(super) served: Option<Box<ServedTasks>>,
+    /// The handlers of tasks that are to be stopped once the lock is released.
+    pub(super) stopped: Vec<ServedRun>,
     pub(crate) peer: Option<Arc<Peer>>,
     pub(crate) closed: Option<CloseReason>,
 }
@@ -145,7 +151,12 @@ impl ClientState {
         self.task_calls.retain(|_, other| !Arc::ptr_eq(other, mailbox));
     }
 
-    /// Returns the id of the next input request of a task.
+    /// Returns the tasks that the requests of the server have become.
+    pub(super) fn served_tasks(&mut self, limits: &TaskLimits) -> &mut ServedTasks {
+        self.served.get_or_insert_with(|| Box::new(ServedTasks::new(limits)))
+    }
+
+    /// Returns the id of the next handler that runs for a task.
     pub(crate) fn next_input(&mut self) -> IncomingId {
         self.inputs = self.inputs.wrapping_add(1);
         IncomingId::reserved(self.inputs)
@@ -213,10 +224,20 @@ impl LinkRole for Machine {
                     mailbox.progress(progress);
                 }
             }
-            Event::Request { incoming, request, .. } => answer(link, incoming, request),
+            Event::Request { incoming, request, .. } => {
+                if let Some(request) = served_tasks::serve(link, incoming, request) {
+                    answer(link, incoming, request);
+                }
+            }
             Event::RequestCancelled { incoming, .. } => {
                 link.shared.workers.cancel(incoming);
-                let cancelled = link.lock().role.running.remove(&incoming);
+                let cancelled = {
+                    let role = &mut link.lock().role;
+                    if let Some(served) = &mut role.served {
+                        served.stop_waiting(incoming);
+                    }
+                    role.running.remove(&incoming)
+                };
                 if let Some(cancelled) = cancelled {
                     cancelled.set();
                 }
@@ -255,12 +276,15 @@ impl LinkRole for Machine {
                 waiting.into_iter().for_each(|feed| resume(link, feed));
             }
             Event::Closed(why) => {
-                let waiting = {
+                let (waiting, served) = {
                     let state = &mut link.lock().role;
                     state.closed = Some(why);
-                    std::mem::take(&mut state.waiting)
+                    (std::mem::take(&mut state.waiting), state.served.take())
                 };
                 link.shared.ended.set();
+                if let Some(served) = served {
+                    served.stop(link);
+                }
                 waiting.iter().for_each(|feed| feed.lost());
             }
             _ => {}
@@ -333,6 +357,11 @@ fn answer(link: &Arc<Link<Machine>>, incoming: IncomingId, request: Request) {
     run_handler(link, incoming, request, &cancelled, move |answer| {
         respond(&answering, incoming, answer);
     });
+}
+
+/// Returns whether there is a handler for a request.
+pub(crate) fn has_handler(link: &Link<Machine>, request: &Request) -> bool {
+    link.shared.handlers.contains_key(handler_key(request))
 }
 
 /// Runs the handler for a request, and then `send` with its answer; `None` if it panicked. Sends an

@@ -8,6 +8,7 @@ mod callbacks;
 pub(crate) mod catalog_edit;
 pub(crate) mod changes;
 pub(crate) mod client_handle;
+pub(crate) mod client_task;
 pub(crate) mod entries;
 pub(crate) mod events;
 mod extension_methods;

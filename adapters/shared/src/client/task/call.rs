@@ -17,8 +17,8 @@ use crate::client::in_flight::created_task_id;
 use crate::client::task::driver::TaskDriver;
 use crate::client::task::handle::TaskHandle;
 use crate::client::task::mailbox::Mailbox;
-use crate::client::task::params::to_raw;
 use crate::error::Error;
+use crate::tasks::to_raw;
 use crate::transport::link::Link;
 
 /// A tool call that asks for a [task], and has not been sent yet. Await or

@@ -17,9 +17,9 @@ use mcp_proto::{
 use crate::client::events::{Answer, run_handler};
 use crate::client::in_flight::{InFlight, cancel_task, is_task};
 use crate::client::task::mailbox::Mailbox;
-use crate::client::task::params::to_raw;
 use crate::error::Error;
 use crate::exec::cancellation::Cancellation;
+use crate::tasks::to_raw;
 use crate::transport::link::Link;
 
 /// A task that is polled while [`next`](Self::next) is awaited. Dropping it stops the polls, and
