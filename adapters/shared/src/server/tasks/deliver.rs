@@ -3,6 +3,7 @@
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
+use mcp_proto::schema::InputRequest;
 use mcp_proto::server::Command;
 use mcp_proto::tasks::{TaskError, TaskProtocol};
 use mcp_proto::{Capability, Context, ErrorObject, NeededInput, Payload, Progress, Raw, code};
@@ -107,7 +108,7 @@ fn ask(run: &Arc<TaskRun>, questions: &[(String, NeededInput)], mut round: Quest
             let why = "the input requests of the handler cannot be sent";
             return fail(run, ErrorObject::internal(why));
         };
-        if let Some(missing) = missing(&request.method, &run.context) {
+        if let Some(missing) = missing(&request, &run.context) {
             return fail(run, missing);
         }
         requests.push(request);
@@ -129,17 +130,28 @@ fn ask(run: &Arc<TaskRun>, questions: &[(String, NeededInput)], mut round: Quest
     send_questions(run, on_answer);
 }
 
-/// Returns the error if the client cannot be asked.
-fn missing(method: &str, context: &Context) -> Option<ErrorObject> {
-    let capabilities: &[Capability] = match method {
-        "elicitation/create" => &[Capability::ElicitationForm, Capability::ElicitationUrl],
-        "sampling/createMessage" => &[Capability::Sampling],
-        "roots/list" => &[Capability::Roots],
+/// Returns the error if the client did not declare what an input request needs.
+// SEC-08, CAP-06: each mode has a capability of its own.
+fn missing(request: &InputRequest, context: &Context) -> Option<ErrorObject> {
+    let member = |name| request.params.as_ref().and_then(|params| params.0.member(name));
+    let mode = member("mode");
+    let (needed, what) = match &*request.method {
+        "elicitation/create"
+            if mode.and_then(|it| it.to_text().map(|it| it == "url")) == Some(true) =>
+        {
+            (Capability::ElicitationUrl, "`elicitation/create` with a URL")
+        }
+        "elicitation/create" => (Capability::ElicitationForm, "`elicitation/create` with a form"),
+        "sampling/createMessage" if member("tools").or(member("toolChoice")).is_some() => {
+            (Capability::SamplingTools, "`sampling/createMessage` with tools")
+        }
+        "sampling/createMessage" => (Capability::Sampling, "`sampling/createMessage`"),
+        "roots/list" => (Capability::Roots, "`roots/list`"),
         _ => return None,
     };
-    let has_any = capabilities.iter().any(|it| context.peer.capabilities.has(*it));
-    let why = || format!("the task needs `{method}`, which the client does not support");
-    (!has_any).then(|| ErrorObject::new(code::MISSING_CLIENT_CAPABILITY, why()))
+    let why = || format!("the task needs {what}, which the client does not support");
+    let is_declared = context.peer.capabilities.has(needed);
+    (!is_declared).then(|| ErrorObject::new(code::MISSING_CLIENT_CAPABILITY, why()))
 }
 
 /// Takes the client's answer to an input request of a task of 2025-11-25.
