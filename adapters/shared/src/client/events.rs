@@ -1,22 +1,21 @@
 //! Event handling for client connections: answers requests, forwards notifications and results.
 
 use std::collections::HashMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use mcp_proto::client::{Client as Machine, Command, Event};
-use mcp_proto::schema::{Decode as _, Encode, LogMessage, ServerNotification as _};
+use mcp_proto::schema::{Decode as _, LogMessage, ServerNotification as _};
 use mcp_proto::tasks::TaskLimits;
 use mcp_proto::{
     CallError, CallId, CloseReason, ErrorObject, IncomingId, Method, Misuse, Peer, Raw, Request,
     Violation,
 };
 
-use crate::BoxFuture;
 use crate::client::call_hooks::CallHook;
-use crate::client::context::{AsyncClientCx, ClientCx};
+use crate::client::context::ClientCx;
 use crate::client::in_flight::{CallSlot, cancel_task, created_task_id};
+use crate::client::request_handler::{Answer, RequestHandler, run_handler};
 use crate::client::served_tasks::{self, ServedRun, ServedTasks};
 use crate::client::subscription::Feed;
 use crate::client::task::mailbox::Mailbox;
@@ -24,13 +23,11 @@ use crate::client::task::settings::TaskSettings;
 use crate::exec::callbacks::Callbacks;
 use crate::exec::cancellation::Cancellation;
 use crate::exec::pace::Pace;
-use crate::exec::workers::{Workers, catch_panic};
+use crate::exec::workers::Workers;
 use crate::trace::{EventSummary, close_reason};
 use crate::transport::http_types::ClientHttp;
 use crate::transport::link::{Link, LinkRole, OnTransport};
 
-pub(crate) type Answer = Result<Box<dyn Encode + Send>, ErrorObject>;
-pub(crate) type AnswerFuture = BoxFuture<'static, Answer>;
 pub(crate) type Handlers = Arc<HashMap<&'static str, RequestHandler>>;
 type NotificationHandler = Arc<Mutex<dyn FnMut(&str, Option<&Raw>, &ClientCx) + Send>>;
 type LogHandler = Arc<dyn Fn(&LogMessage, &ClientCx) + Send + Sync>;
@@ -45,29 +42,6 @@ pub(crate) struct ClientCallbacks {
     pub(crate) on_log: Option<LogHandler>,
     pub(crate) on_stderr: Option<StderrHandler>,
     pub(crate) on_violation: Option<ViolationHandler>,
-}
-
-type AsyncAnswer = dyn Fn(&Request, AsyncClientCx) -> AnswerFuture + Send + Sync;
-type BlockingAnswer = dyn Fn(&Request, ClientCx) -> Answer + Send + Sync;
-
-/// A handler for one kind of server request.
-#[derive(Clone)]
-pub(crate) enum RequestHandler {
-    Async(Arc<AsyncAnswer>),
-    Blocking(Arc<BlockingAnswer>),
-}
-
-// SEC-08: each elicitation mode has a handler and a capability of its own.
-/// The keys of the elicitation handlers, one for each mode. Other handlers are keyed by method.
-pub(crate) const FORM: &str = "elicitation/create";
-pub(crate) const URL: &str = "elicitation/create url";
-
-fn handler_key(request: &Request) -> &str {
-    let mode = request.params.as_ref().and_then(|params| params.member("mode"));
-    if request.method == FORM && mode.as_ref().and_then(Raw::to_text).as_deref() == Some("url") {
-        return URL;
-    }
-    &request.method
 }
 
 /// The configuration of a client's connection: its handlers, callbacks and threads.
@@ -357,48 +331,6 @@ fn answer(link: &Arc<Link<Machine>>, incoming: IncomingId, request: Request) {
     run_handler(link, incoming, request, &cancelled, move |answer| {
         respond(&answering, incoming, answer);
     });
-}
-
-/// Returns whether there is a handler for a request.
-pub(crate) fn has_handler(link: &Link<Machine>, request: &Request) -> bool {
-    link.shared.handlers.contains_key(handler_key(request))
-}
-
-/// Runs the handler for a request, and then `send` with its answer; `None` if it panicked. Sends an
-/// error if there is no handler.
-pub(crate) fn run_handler(
-    link: &Arc<Link<Machine>>,
-    incoming: IncomingId,
-    request: Request,
-    cancelled: &Arc<Cancellation>,
-    send: impl FnOnce(Option<Answer>) + Send + 'static,
-) {
-    let Some(handler) = link.shared.handlers.get(handler_key(&request)).cloned() else {
-        return send(Some(Err(ErrorObject::method_not_found(&request.method))));
-    };
-    let params = request.params.clone();
-    let cx = ClientCx::of_request(Arc::clone(link), params, Arc::clone(cancelled));
-    let trace = link.trace.clone();
-    match handler {
-        RequestHandler::Blocking(handler) => {
-            let run = move || {
-                let run = || trace.run_handler(&request.method, || handler(&request, cx));
-                catch_unwind(AssertUnwindSafe(run)).ok()
-            };
-            link.shared.workers.run(incoming, &link.shared.pace, run, send);
-        }
-        RequestHandler::Async(handler) => {
-            let method = request.method.clone();
-            let run = async move { handler(&request, AsyncClientCx(cx)).await };
-            let answer = trace.instrument_handler(&method, run);
-            let cancelled = Arc::clone(cancelled);
-            link.shared.workers.spawn(incoming, &link.shared.pace, async move {
-                if let Some(answer) = cancelled.run_until_set(catch_panic(answer)).await {
-                    send(answer);
-                }
-            });
-        }
-    }
 }
 
 /// Sends the answer of a handler; `None` if it panicked.

@@ -21,7 +21,7 @@ use mcp_proto::tasks::{
 };
 use mcp_proto::{ErrorObject, IncomingId, Instant, Payload, Raw, Request};
 
-use crate::client::events::{Answer, ClientState, has_handler, run_handler};
+use crate::client::request_handler::{Answer, has_handler, run_handler};
 use crate::exec::cancellation::Cancellation;
 use crate::tasks::{random_id, task_time, to_raw};
 use crate::transport::link::{Link, State, Transport};
@@ -58,7 +58,6 @@ impl ServedTasks {
     }
 
     /// Forgets a request for a result that was cancelled. The task goes on.
-    // T-114
     pub(crate) fn stop_waiting(&mut self, incoming: IncomingId) {
         let found = self.waiting.iter().find(|(_, waits)| **waits == incoming);
         if let Some(request) = found.map(|(request, _)| *request) {
@@ -257,7 +256,7 @@ fn deliver(link: &Arc<Link<Machine>>, id: TaskId, answer: Option<Answer>) {
 /// Does what follows from a change of the table, under the lock of the connection.
 fn settle(state: &mut State<Machine>, now: Instant) {
     let State { connection, role, .. } = state;
-    let ClientState { served: Some(served), stopped, .. } = role else { return };
+    let Some(served) = &mut role.served else { return };
     while let Some(event) = served.table.poll_event() {
         match event {
             TaskEvent::Response { listener, response } => {
@@ -272,7 +271,7 @@ fn settle(state: &mut State<Machine>, now: Instant) {
                     let _no_room = connection.run(now, Command::Notify { method, params });
                 }
             }
-            TaskEvent::Stop { task } => stopped.extend(served.runs.remove(&task)),
+            TaskEvent::Stop { task } => role.stopped.extend(served.runs.remove(&task)),
             _ => {}
         }
     }

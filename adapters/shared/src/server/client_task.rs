@@ -69,7 +69,7 @@ struct Polled {
 struct Pending {
     kind: TaskPollRequestKind,
     open: Arc<OpenCall>,
-    // T-114: that withdraws the request, and not the task.
+    /// Withdraws the request, and not the task.
     _cancel: CancelOnDrop,
 }
 
@@ -131,7 +131,7 @@ impl ClientHandle {
             let id = Some(poller.task_id().into());
             (id, ClientTaskState::Running(Box::new(Polled { poller, request: None })))
         } else {
-            // T-113
+            // The client ignored that it was asked for a task.
             (None, ClientTaskState::Over(Ok(created)))
         };
         Ok(ClientTask { link: Arc::downgrade(&link), id, state, result: PhantomData })

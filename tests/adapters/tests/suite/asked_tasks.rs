@@ -245,7 +245,7 @@ async fn a_client_without_tasks_ignores_that_one_is_asked_for<R: Runtime>() {
     drop(connection);
 }
 
-// TSK-08, TSK-13, TSK-15, TSK-16, TSK-17, TSK-18, TSK-19, TSK-20, T-114
+// TSK-08, TSK-13, TSK-15, TSK-16, TSK-17, TSK-18, TSK-19, TSK-20
 async fn results_of_clients_wait_and_carry_their_task<R: Runtime>() {
     let (client, open) = gated();
     let client = client.answer_as_tasks(TaskLimits { page_max: 1, ..limits() });
@@ -409,7 +409,6 @@ async fn a_request_that_is_given_up_cancels_its_late_task<R: Runtime>() {
     zip(hand, run).await;
 }
 
-// T-113
 async fn an_answer_without_a_task_is_the_result<R: Runtime>() {
     let (handle, hand) = hand_to::<R>().await;
     let hand = call_by_hand(hand, |hand| {

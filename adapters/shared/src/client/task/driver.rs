@@ -14,8 +14,8 @@ use mcp_proto::{
     CallError, CallOptions, Era, ErrorObject, MessageEndpoint as _, Misuse, Progress, Raw, Request,
 };
 
-use crate::client::events::{Answer, run_handler};
 use crate::client::in_flight::{InFlight, cancel_task, is_task};
+use crate::client::request_handler::{Answer, run_handler};
 use crate::client::task::mailbox::Mailbox;
 use crate::error::Error;
 use crate::exec::cancellation::Cancellation;
