@@ -60,7 +60,7 @@ pub fn modern_as(capabilities: &Value, method: &str, mut params: Value) -> Reque
     let request = post(&json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}))
         .field("MCP-Protocol-Version", "2026-07-28")
         .field("Mcp-Method", method);
-    match params["name"].as_str().or(params["taskId"].as_str()) {
+    match params["name"].as_str().or_else(|| params["taskId"].as_str()) {
         Some(name) => request.field("Mcp-Name", name),
         None => request,
     }

@@ -142,7 +142,7 @@ fn missing(request: &InputRequest, context: &Context) -> Option<ErrorObject> {
             (Capability::ElicitationUrl, "`elicitation/create` with a URL")
         }
         "elicitation/create" => (Capability::ElicitationForm, "`elicitation/create` with a form"),
-        "sampling/createMessage" if member("tools").or(member("toolChoice")).is_some() => {
+        "sampling/createMessage" if member("tools").or_else(|| member("toolChoice")).is_some() => {
             (Capability::SamplingTools, "`sampling/createMessage` with tools")
         }
         "sampling/createMessage" => (Capability::Sampling, "`sampling/createMessage`"),
