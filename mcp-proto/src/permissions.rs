@@ -8,7 +8,7 @@ use crate::error::{Misuse, Unencodable, code};
 use crate::json::{Raw, elements, find, find_rare, unescape};
 use crate::method::MethodId;
 use crate::revision::{
-    Condition, ConditionValue, MethodRule, Revision, Rules, Side, UrlElicitation,
+    Capability, Condition, ConditionValue, MethodRule, Revision, Rules, Side, UrlElicitation,
 };
 use crate::rpc::{ErrorObject, Params, Repeated};
 use crate::schema::Capabilities;
@@ -78,15 +78,19 @@ pub(crate) fn encoding_misuse(
 
 /// Checks a notification that this side, with the capabilities `ours`, is about to send. Returns
 /// the rule of its method, or `None` for a method that no revision defines.
+///
+/// `names_task` returns whether its `_meta` names a task.
 // CAP-12, LOG-01: notifications need the capabilities of the sender.
 pub(crate) fn outgoing_notification(
     side: Side,
     revision: Revision,
     method: Option<MethodId>,
     ours: &Capabilities,
+    names_task: impl FnOnce() -> bool,
 ) -> Result<Option<&'static MethodRule>, Misuse> {
     let Some(rule) = rule_in(method, false, revision)? else { return Ok(None) };
-    if rule.internal || !rule.is_sent_by(side) {
+    let is_of_task = || rule.names_task && ours.has(Capability::Tasks) && names_task();
+    if (rule.internal && !is_of_task()) || !rule.is_sent_by(side) {
         return Err(Misuse::Unsupported);
     }
     if rule.needs.is_some_and(|capability| !ours.has(capability)) {

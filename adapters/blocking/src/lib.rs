@@ -94,10 +94,10 @@ pub use mcp_adapter::private_file;
 pub use mcp_adapter::skills;
 pub use mcp_adapter::{
     AsyncClientCx, AsyncCx, BoxFuture, CallEnd, CallerCx, CatalogEdit, Changed, Changes, Client,
-    ClientCx, ClientHandle, Cx, EditError, Error, FormAnswer, Handlers, IntoToolResult, ListError,
-    ManualServer, OutgoingCall, Page, PromptEntry, PromptResult, ResourceEntry, ResourceResult,
-    Server, State, SubscriptionChange, SubscriptionCx, TaskUpdate, TemplateEntry, ToolEntry,
-    ToolError, layers, proto, tasks,
+    ClientCx, ClientHandle, ClientTask, Cx, EditError, Error, FormAnswer, Handlers, IntoToolResult,
+    ListError, ManualServer, OutgoingCall, Page, PromptEntry, PromptResult, ResourceEntry,
+    ResourceResult, Server, State, SubscriptionChange, SubscriptionCx, TaskUpdate, TemplateEntry,
+    ToolEntry, ToolError, layers, proto, tasks,
 };
 #[cfg(feature = "schemars")]
 pub use mcp_adapter::{Json, ToolArguments};

@@ -44,7 +44,7 @@ impl<'c> Call<'c, CallToolResult> {
     /// Makes this a call that asks for a task.
     ///
     /// The timeouts and the progress callback of the call then apply to the response that creates
-    /// the task, and not to the task.
+    /// the task, and not to the task, whose progress [`TaskHandle::next_update`] reports.
     pub fn task(self) -> TaskCall<'c> {
         TaskCall(self.0.task())
     }

@@ -47,7 +47,7 @@ pub use client::context::{AsyncClientCx, ClientCx};
 pub use client::progress::ProgressUpdates;
 pub use client::subscription::Subscription;
 pub use client::task::call::TaskCall;
-pub use client::task::handle::{TaskHandle, TaskUpdate};
+pub use client::task::handle::TaskHandle;
 pub use error::{Error, HttpFailure, ListError};
 pub use exec::sole_driver::is_sole_driver;
 pub use exec::workers::Spawn;
@@ -66,6 +66,7 @@ pub use server::Server;
 pub use server::catalog_edit::{CatalogEdit, EditError};
 pub use server::changes::Changes;
 pub use server::client_handle::ClientHandle;
+pub use server::client_task::ClientTask;
 pub use server::entries::{PromptEntry, ResourceEntry, TemplateEntry, ToolEntry};
 pub use server::handler::asking::FormAnswer;
 #[cfg(feature = "schemars")]
@@ -84,6 +85,8 @@ pub use server::manual::ManualServer;
 pub use server::serving::Serving;
 pub use server::subscriptions::{SubscriptionChange, SubscriptionCx};
 pub use server::visibility::CallerCx;
+#[doc(inline)]
+pub use tasks::TaskUpdate;
 pub use transport::event_loop::drive;
 pub use transport::link::{Link, LinkRole, WRITE_BYTES_MAX};
 pub use transport::read_buffer::ReadBuffer;

@@ -106,11 +106,11 @@ pub use mcp_adapter::private_file;
 pub use mcp_adapter::skills;
 pub use mcp_adapter::{
     AsyncClientCx, AsyncCx, BoxFuture, Call, CallEnd, CallerCx, CatalogEdit, Changed, Changes,
-    Client, ClientCx, ClientHandle, Connection, Cx, EditError, Error, FormAnswer, Handlers,
-    IntoToolResult, ListError, ManualServer, OutgoingCall, Page, Pending, ProgressUpdates,
-    PromptEntry, PromptResult, ResourceEntry, ResourceResult, Server, State, Subscription,
-    SubscriptionChange, SubscriptionCx, TaskCall, TaskHandle, TaskUpdate, TemplateEntry, ToolEntry,
-    ToolError, layers, proto, tasks,
+    Client, ClientCx, ClientHandle, ClientTask, Connection, Cx, EditError, Error, FormAnswer,
+    Handlers, IntoToolResult, ListError, ManualServer, OutgoingCall, Page, Pending,
+    ProgressUpdates, PromptEntry, PromptResult, ResourceEntry, ResourceResult, Server, State,
+    Subscription, SubscriptionChange, SubscriptionCx, TaskCall, TaskHandle, TaskUpdate,
+    TemplateEntry, ToolEntry, ToolError, layers, proto, tasks,
 };
 #[cfg(feature = "schemars")]
 pub use mcp_adapter::{Json, ToolArguments};

@@ -48,9 +48,9 @@
 //! The [guide](_guide) covers [servers](_guide::first_server), [clients](_guide::first_client),
 //! [errors and cancellation](_guide::errors_and_cancellation), [asking the user for
 //! input](_guide::asking_the_user), [lists that change](_guide::changing_lists),
-//! [middleware](_guide::middleware), [HTTP](_guide::http_and_deployment) and [migration from
-//! `rmcp`](_guide::migrating_from_rmcp). The directories `examples` and `adapters/cookbook` contain
-//! complete programs.
+//! [tasks](_guide::tasks), [middleware](_guide::middleware), [HTTP](_guide::http_and_deployment)
+//! and [migration from `rmcp`](_guide::migrating_from_rmcp). The directories `examples` and
+//! `adapters/cookbook` contain complete programs.
 //!
 //! # Handlers
 //!
@@ -132,11 +132,11 @@ pub use mcp_adapter::private_file;
 pub use mcp_adapter::skills;
 pub use mcp_adapter::{
     AsyncClientCx, AsyncCx, BoxFuture, Call, CallEnd, CallerCx, CatalogEdit, Changed, Changes,
-    Client, ClientCx, ClientHandle, Connection, Cx, EditError, Error, FormAnswer, Handlers,
-    IntoToolResult, ListError, ManualServer, OutgoingCall, Page, Pending, ProgressUpdates,
-    PromptEntry, PromptResult, ResourceEntry, ResourceResult, Server, State, Subscription,
-    SubscriptionChange, SubscriptionCx, TaskCall, TaskHandle, TaskUpdate, TemplateEntry, ToolEntry,
-    ToolError, layers, proto, tasks,
+    Client, ClientCx, ClientHandle, ClientTask, Connection, Cx, EditError, Error, FormAnswer,
+    Handlers, IntoToolResult, ListError, ManualServer, OutgoingCall, Page, Pending,
+    ProgressUpdates, PromptEntry, PromptResult, ResourceEntry, ResourceResult, Server, State,
+    Subscription, SubscriptionChange, SubscriptionCx, TaskCall, TaskHandle, TaskUpdate,
+    TemplateEntry, ToolEntry, ToolError, layers, proto, tasks,
 };
 #[cfg(feature = "schemars")]
 pub use mcp_adapter::{Json, ToolArguments};

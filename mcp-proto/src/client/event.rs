@@ -20,7 +20,8 @@ use crate::vocabulary::{
 pub enum Event {
     /// The connection is closed. This is the last event.
     Closed(CloseReason),
-    /// A call has completed. No later event refers to it.
+    /// A call has completed. No later event refers to it, except
+    /// [`TaskProgress`](Self::TaskProgress).
     Completed {
         /// The completed call.
         call: CallId,
@@ -82,6 +83,18 @@ pub enum Event {
         /// The reason, if the server gave one.
         reason: Option<Box<str>>,
     },
+    /// The server reported progress under the token of a call that has ended, as it does for the
+    /// task that such a call has created. (2025-11-25)
+    ///
+    /// Only calls that asked for [progress](crate::CallOptions::progress) receive it. Pass it to
+    /// [`TaskPoller::on_progress`](crate::tasks::TaskPoller::on_progress), and ignore it for a call
+    /// without a task.
+    TaskProgress {
+        /// The call that has created the task.
+        call: CallId,
+        /// The progress so far. Later values may be smaller.
+        progress: Progress,
+    },
     /// The server violated the protocol. By default, the connection continues; see [`Violation`].
     Violation(Violation),
 }
@@ -98,6 +111,9 @@ impl Event {
                 Self::Notification { call, method, params }
             }
             vocabulary::Event::Progress { call, progress } => Self::Progress { call, progress },
+            vocabulary::Event::TaskProgress { call, progress } => {
+                Self::TaskProgress { call, progress }
+            }
             vocabulary::Event::Ready(peer) => Self::Ready(peer),
             vocabulary::Event::Request { incoming, call, request, .. } => {
                 Self::Request { incoming, call, request }
@@ -125,6 +141,7 @@ impl fmt::Display for Event {
             }
             Self::Notification { call: None, method, .. } => name(method).fmt(f),
             Self::Progress { call, .. } => write!(f, "{call} progress"),
+            Self::TaskProgress { call, .. } => write!(f, "{call} task progress"),
             Self::Ready(peer) => write!(f, "ready {}", peer.revision),
             Self::Request { incoming, request: what, .. } => {
                 f.write_str(&request(*incoming, &what.method))

@@ -14,7 +14,7 @@ use crate::permissions;
 use crate::queues::Draft;
 use crate::revision::{MethodRule, Revision, Side};
 use crate::rpc::{self, ErrorObject};
-use crate::schema::{Capabilities, Level};
+use crate::schema::{Capabilities, Level, key};
 use crate::time::Instant;
 use crate::vocabulary::{
     CallId, CallOptions, Change, CloseReason, Filter, Identity, IncomingId, NeededInput,
@@ -239,7 +239,12 @@ impl Connection {
         let is_extended =
             permissions::outgoing_extension(extensions, side, revision, method, false, theirs)?;
         let checked = known.filter(|_| !is_extended);
-        permissions::outgoing_notification(side, revision, checked, capabilities)?;
+        let names_task = || {
+            let mut written = Vec::new();
+            let meta = params(revision, &mut written).ok().and_then(|()| find(&written, "_meta"));
+            meta.is_some_and(|meta| find(meta, key::RELATED_TASK).is_some())
+        };
+        permissions::outgoing_notification(side, revision, checked, capabilities, names_task)?;
         // LOG-02: also for a log message that the application sends by name.
         if let Some(threshold) = threshold.filter(|_| is_log) {
             let mut written = Vec::new();

@@ -63,7 +63,8 @@ fn methods_are_sent_only_by_the_side_and_in_the_form_of_the_revision_cap_03() {
     };
     let notification = |side, revision, method: &str| {
         let method = MethodId::from_name(method);
-        outgoing_notification(side, revision, method, &everything).map(|rule| rule.is_some())
+        outgoing_notification(side, revision, method, &everything, || false)
+            .map(|rule| rule.is_some())
     };
     let (old, new) = (Revision::V2024_11_05, Revision::V2026_07_28);
     assert_eq!(request(Side::Client, old, "tools/list"), Ok(true));

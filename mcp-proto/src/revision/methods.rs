@@ -90,6 +90,9 @@ pub(crate) struct MethodRule {
     /// Whether the connection sends and handles the message itself, so that the application cannot
     /// send it by name.
     pub(crate) internal: bool,
+    // PRG-11: progress goes on after the response that creates a task.
+    /// Whether the application may nevertheless send the message by name if it names a task.
+    pub(crate) names_task: bool,
     // STL-39, STL-42: results carry a time to live.
     /// For cacheable results: the notifications that invalidate a cached result early.
     pub(crate) cached_until: Option<&'static [MethodId]>,
@@ -146,6 +149,7 @@ const REQUEST: MethodRule = MethodRule {
     patience: Patience::Call,
     may_ask: false,
     internal: false,
+    names_task: false,
     cached_until: None,
 };
 
@@ -200,6 +204,10 @@ impl MethodRule {
 
     const fn internal(self) -> Self {
         Self { internal: true, ..self }
+    }
+
+    const fn unless_of_task(self) -> Self {
+        Self { names_task: true, ..self }
     }
 
     const fn cached_until(self, notifications: &'static [MethodId]) -> Self {
@@ -308,7 +316,8 @@ pub(crate) const METHODS: &[MethodRule] = &[
     // Notifications.
     notification(M::Initialized, Client, R1, R4).internal(),
     notification(M::Cancelled, Client, R1, R5).both().internal(),
-    notification(M::Progress, Client, R1, R4).both().internal(),
+    notification(M::Progress, Client, R1, R3).both().internal(),
+    notification(M::Progress, Client, R4, R4).both().internal().unless_of_task(),
     // PRG-13: modern clients send no progress.
     notification(M::Progress, Server, R5, R5).internal(),
     notification(M::LogMessage, Server, R1, R4).needs(Capability::Logging).text(&["level"]),

@@ -257,7 +257,7 @@ impl<T: Decode> Decode for Vec<T> {
     }
 }
 
-impl<T: Encode> Encode for Box<T> {
+impl<T: Encode + ?Sized> Encode for Box<T> {
     fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
         (**self).encode(revision, out)
     }

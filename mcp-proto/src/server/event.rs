@@ -28,6 +28,11 @@ pub enum Event {
         /// The result, or the error with which the call failed.
         outcome: Result<Raw, CallError>,
     },
+    /// A call that has ended, for example because it was cancelled or timed out, has created a task
+    /// nevertheless: here is its result. (2025-11-25)
+    ///
+    /// Cancel the task with `tasks/cancel`, since nothing else will.
+    LateTask(Raw),
     /// The client sent a notification.
     Notification {
         /// The method.
@@ -113,7 +118,10 @@ impl Event {
             vocabulary::Event::Violation(violation) => Self::Violation(violation),
             vocabulary::Event::Unwatched { uri, principal } => Self::Unwatched { uri, principal },
             vocabulary::Event::Watched { uri, principal } => Self::Watched { uri, principal },
-            vocabulary::Event::LateTask(_) | vocabulary::Event::Subscribed { .. } => return None,
+            vocabulary::Event::LateTask(created) => Self::LateTask(created),
+            vocabulary::Event::Subscribed { .. } | vocabulary::Event::TaskProgress { .. } => {
+                return None;
+            }
         })
     }
 }
@@ -124,6 +132,7 @@ impl fmt::Display for Event {
         match self {
             Self::Closed(why) => f.write_str(&closed(why)),
             Self::Completed { call, outcome } => f.write_str(&completed(*call, outcome)),
+            Self::LateTask(_) => f.write_str("late task"),
             Self::Notification { method, .. } => name(method).fmt(f),
             Self::Progress { call, .. } => write!(f, "{call} progress"),
             Self::Ready(peer) => write!(f, "ready {}", peer.revision),

@@ -27,6 +27,8 @@ pub(super) struct TaskEntry {
     pub(super) inputs: Vec<(u64, InputRequest)>,
     /// The progress token of the request, until the task is over.
     pub(super) progress_token: Option<RequestId>,
+    /// The latest progress.
+    pub(super) progress: f64,
     /// The bytes that its handler holds.
     pub(super) request_bytes: usize,
     /// Whether the requestor retrieved the outcome.
@@ -48,6 +50,7 @@ impl TaskEntry {
             deadline,
             inputs: Vec::new(),
             progress_token,
+            progress: f64::NEG_INFINITY,
             request_bytes: 0,
             is_retrieved: false,
             is_announced: false,
@@ -67,7 +70,8 @@ impl TaskEntry {
     /// Returns the size of everything that the table counts.
     pub(super) fn bytes(&self) -> usize {
         let inputs: usize = self.inputs.iter().map(|(_, input)| input_bytes(input)).sum();
-        self.record.outcome.bytes() + self.request_bytes + self.checkpoint_bytes() + inputs
+        let scopes: usize = self.record.scopes.iter().map(String::len).sum();
+        self.record.outcome.bytes() + self.request_bytes + self.checkpoint_bytes() + inputs + scopes
     }
 
     /// Returns the length of what starts the handler again.
@@ -202,13 +206,26 @@ pub(super) fn payload(task_id: &str, outcome: &Outcome) -> Result<Raw, ErrorObje
         Outcome::Result(result) => {
             let mut out = Vec::with_capacity(result.as_bytes().len() + 128);
             with_meta(&mut out, Some(result.as_bytes()), &[key::RELATED_TASK], |meta| {
-                let mut related = Object::begin(meta.key(key::RELATED_TASK));
-                related.str("taskId", task_id);
-                related.end();
+                write_related(meta, task_id);
             });
             Ok(Raw::from_written(out))
         }
     }
+}
+
+/// Returns the `_meta` of a message about a task.
+pub(super) fn related_meta(task_id: &str) -> Raw {
+    let mut out = Vec::new();
+    let mut meta = Object::begin(&mut out);
+    write_related(&mut meta, task_id);
+    meta.end();
+    Raw::from_written(out)
+}
+
+fn write_related(meta: &mut Object<'_>, task_id: &str) {
+    let mut related = Object::begin(meta.key(key::RELATED_TASK));
+    related.str("taskId", task_id);
+    related.end();
 }
 
 pub(super) fn encoded(value: &impl Encode, revision: Revision) -> Raw {

@@ -4,16 +4,17 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::clock::TaskTime;
-use super::entry::{input_bytes, input_key};
+use super::entry::{input_bytes, input_key, related_meta};
 use super::error::TaskError;
 use super::event::TaskEvent;
 use super::id::TaskId;
 use super::record::{OnRestart, Outcome};
 use super::status::Step;
 use super::table::TaskTable;
-use crate::json::{Raw, find};
+use crate::json::{Object, Raw, find};
 use crate::rpc::ErrorObject;
 use crate::schema::InputRequest;
+use crate::vocabulary::Progress;
 
 /// For the handler of a task.
 impl TaskTable {
@@ -151,6 +152,31 @@ impl TaskTable {
         }
         self.announce(number);
         Ok(())
+    }
+
+    /// Returns the params of a notification of progress (`notifications/progress`), with the
+    /// [`related_task`](Self::related_task) in its `_meta`.
+    ///
+    /// Returns `None` if there is nothing to send: the request did not ask for progress, the task
+    /// is over, the value does not exceed all earlier ones, or the protocol is the extension, which
+    /// has no progress.
+    // PRG-05, PRG-11, PRG-12, PRG-14.
+    pub fn progress(&mut self, id: TaskId, progress: &Progress) -> Option<Raw> {
+        let number = self.store.number(id)?;
+        let task = self.store.get_mut(number)?;
+        let token = task.progress_token.as_ref()?;
+        // Also false for what is not a number.
+        if !(progress.progress.is_finite() && progress.progress > task.progress) {
+            return None;
+        }
+        let mut params = Vec::new();
+        let mut object = Object::begin(&mut params);
+        token.write(object.key("progressToken"));
+        progress.write_members(&mut object, true);
+        object.raw("_meta", related_meta(&id.to_text()).as_bytes());
+        object.end();
+        task.progress = progress.progress;
+        Some(Raw::from_written(params))
     }
 
     /// Replaces what is known about a running task after a restart, and reports

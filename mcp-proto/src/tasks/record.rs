@@ -1,6 +1,7 @@
 //! [`TaskRecord`]: the durable part of a task, and its stored form.
 
 use alloc::boxed::Box;
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -10,7 +11,9 @@ use serde::ser::{Serialize, Serializer};
 use super::id::TaskId;
 use super::protocol::TaskProtocol;
 use super::status::State;
-use crate::json::{Frame, Object, Raw, key_is, members, unescape, write_u64};
+use crate::json::{
+    Array, Frame, Object, Raw, elements, key_is, members, unescape, write_str, write_u64,
+};
 use crate::rpc::ErrorObject;
 use crate::schema::TaskStatus;
 use crate::vocabulary::Principal;
@@ -93,6 +96,9 @@ pub struct TaskRecord {
     pub(super) inputs: u64,
     pub(super) outcome: Outcome,
     pub(super) restart: OnRestart,
+    // AUT-24
+    /// The scopes that a request for the outcome needs.
+    pub(super) scopes: Vec<String>,
 }
 
 impl TaskRecord {
@@ -140,6 +146,11 @@ impl TaskRecord {
         if let OnRestart::Run(checkpoint) = &self.restart {
             object.raw("checkpoint", checkpoint.as_bytes());
         }
+        if !self.scopes.is_empty() {
+            let mut scopes = Array::begin(object.key("scopes"));
+            self.scopes.iter().for_each(|scope| write_str(scopes.next(), scope));
+            scopes.end();
+        }
         object.end();
         Raw::from_written(out)
     }
@@ -179,6 +190,10 @@ impl TaskRecord {
             return Err(Invalid("result"));
         }
         let owner = text("owner")?;
+        let scopes = member("scopes").map_or(Some(Vec::new()), |scopes| {
+            let scope = |scope| unescape(scope).map(Into::into);
+            scopes.starts_with(b"[").then(|| elements(scopes).map(scope).collect())?
+        });
         Ok(Self {
             id: TaskId::parse(&needed("id")?).ok_or(Invalid("id"))?,
             number: integer("number")?,
@@ -193,6 +208,7 @@ impl TaskRecord {
             inputs: integer("inputs")?,
             outcome,
             restart: raw("checkpoint").map_or(OnRestart::Fail, OnRestart::Run),
+            scopes: scopes.ok_or(Invalid("scopes"))?,
         })
     }
 }

@@ -1,5 +1,7 @@
 //! [`Requestor`] and [`NewTask`]: who asks for a task, and with which settings.
 
+use alloc::string::String;
+use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::protocol::TaskProtocol;
@@ -53,4 +55,10 @@ pub struct NewTask {
     pub request_bytes: usize,
     /// What happens to the task if the server is restarted while it runs.
     pub restart: OnRestart,
+    /// The scopes that access tokens need for requests about the task, which
+    /// [`TaskTable::scopes`](super::TaskTable::scopes) returns. Default: none.
+    ///
+    /// They are kept with the task and count for
+    /// [`TaskLimits::bytes_max`](super::TaskLimits::bytes_max).
+    pub scopes: Vec<String>,
 }

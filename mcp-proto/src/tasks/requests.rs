@@ -155,6 +155,17 @@ impl TaskTable {
         }
     }
 
+    /// Returns the scopes that a request about a task needs, as [`NewTask`](super::NewTask::scopes)
+    /// had them; none if the requestor has no such task.
+    ///
+    /// The table does not check them: check them before each request that shows an outcome or
+    /// changes a task.
+    #[must_use]
+    pub fn scopes(&self, requestor: Requestor<'_>, task_id: &str) -> &[String] {
+        let task = self.lookup(requestor, task_id).and_then(|number| self.store.get(number));
+        task.map_or(&[], |task| &task.record.scopes)
+    }
+
     /// Accepts responses to input requests, from `tasks/update`. (tasks extension)
     ///
     /// Respond with an [`EmptyResult`](crate::schema::EmptyResult), and pass the answers to the

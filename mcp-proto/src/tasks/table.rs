@@ -1,6 +1,7 @@
 //! [`TaskTable`]: all tasks of a receiver.
 
 use alloc::collections::VecDeque;
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 
@@ -17,7 +18,7 @@ use super::requestor::{NewTask, Requestor};
 use super::status::{State, Step, next};
 use super::store::{NUMBER_MAX, Store};
 use crate::json::Raw;
-use crate::rpc::{ErrorObject, RequestId};
+use crate::rpc::ErrorObject;
 use crate::schema::RelatedTask;
 use crate::time::Instant;
 use crate::vocabulary::Principal;
@@ -120,7 +121,8 @@ impl TaskTable {
             OnRestart::Fail => 0,
             OnRestart::Run(checkpoint) => checkpoint.as_bytes().len(),
         };
-        self.reserve(&owner, new.request_bytes.saturating_add(checkpoint))?;
+        let scopes: usize = new.scopes.iter().map(String::len).sum();
+        self.reserve(&owner, new.request_bytes.saturating_add(checkpoint + scopes))?;
         let ttl_ms = self.limits.ttl_ms(new.requested_ttl_ms);
         let record = TaskRecord {
             id,
@@ -136,6 +138,7 @@ impl TaskTable {
             inputs: 0,
             outcome: Outcome::None,
             restart: new.restart,
+            scopes: new.scopes,
         };
         let token = new.progress_token.filter(|_| requestor.protocol.rules().has_progress);
         let deadline = self.now + Duration::from_millis(ttl_ms);
@@ -146,15 +149,6 @@ impl TaskTable {
         let created = task.created();
         self.store.insert(task);
         Ok(created)
-    }
-
-    /// Returns the progress token of the request, while progress may be sent.
-    ///
-    /// That is until the task is over, and never in the extension.
-    // PRG-11, PRG-12, PRG-14.
-    #[must_use]
-    pub fn progress_token(&self, id: TaskId) -> Option<&RequestId> {
-        self.find(id)?.progress_token.as_ref()
     }
 
     /// Returns the value of `_meta` member `io.modelcontextprotocol/related-task`, which messages

@@ -17,6 +17,7 @@ pub(crate) enum Event {
     Completed { call: CallId, outcome: Result<Raw, CallError> },
     Subscribed { call: CallId, filter: Filter },
     LateTask(Raw),
+    TaskProgress { call: CallId, progress: Progress },
     Notification { call: Option<CallId>, method: Method, params: Option<Raw> },
     Progress { call: CallId, progress: Progress },
     Ready(Arc<Peer>),
@@ -43,7 +44,7 @@ impl Event {
             Self::Completed { outcome: Err(_), .. } => 0,
             Self::Subscribed { filter, .. } => filter.bytes(),
             Self::Notification { method, params, .. } => method.len() + raw(params),
-            Self::Progress { progress, .. } => {
+            Self::Progress { progress, .. } | Self::TaskProgress { progress, .. } => {
                 progress.message.as_ref().map_or(0, |message| message.len())
             }
             Self::Request { request, context, .. } => {

@@ -5,6 +5,7 @@ use alloc::format;
 use alloc::string::String;
 use core::fmt;
 
+use crate::json::{Object, write_f64};
 use crate::rpc::ErrorObject;
 
 /// Why a call failed.
@@ -317,5 +318,14 @@ impl Progress {
     pub fn with_message(mut self, message: impl Into<Box<str>>) -> Self {
         self.message = Some(message.into());
         self
+    }
+
+    /// Writes the members of a notification besides its token.
+    pub(crate) fn write_members(&self, params: &mut Object<'_>, with_message: bool) {
+        write_f64(params.key("progress"), self.progress);
+        if let Some(total) = self.total.filter(|total| total.is_finite()) {
+            write_f64(params.key("total"), total);
+        }
+        params.opt_str("message", self.message.as_deref().filter(|_| with_message));
     }
 }

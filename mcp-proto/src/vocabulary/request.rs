@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 
 use crate::json::{Raw, elements, find, unescape};
 use crate::method::{Method, MethodId};
+use crate::rpc::RequestId;
 use crate::schema::{Decode, DecodeError, Level};
 use crate::vocabulary::{Caller, InputResponses, Peer, Principal};
 
@@ -153,6 +154,17 @@ impl Context {
     #[must_use]
     pub fn principal(&self) -> Option<&Principal> {
         self.caller.as_ref()?.principal()
+    }
+
+    /// Returns the progress token of the request, if its sender asks for progress.
+    ///
+    /// [`Server::progress`](crate::server::Server::progress) needs no token. A request of revision
+    /// 2025-11-25 that becomes a task keeps its token until the task is over: store it in
+    /// [`NewTask`](crate::tasks::NewTask::progress_token).
+    #[must_use]
+    pub fn progress_token(&self) -> Option<RequestId> {
+        let meta = self.meta.as_ref().filter(|_| self.wants_progress)?;
+        RequestId::from_json(meta.member("progressToken")?.as_bytes())
     }
 
     pub(crate) const fn new(peer: Arc<Peer>) -> Self {

@@ -22,7 +22,7 @@ pub use mcp_adapter_tests::at_once;
 pub use raw::{Event, PATIENCE, Pending, Reply, Request};
 pub use runtime::{Blocking, Runtime, Smol, Tokio, TokioThreads};
 pub use served::{Served, eventually, server, text, tool};
-pub use talk::{Session, get, initialize, initialize_with_icons, modern, post};
+pub use talk::{Session, get, initialize, initialize_with_icons, modern, modern_as, post};
 
 /// Runs every test on every runtime, on all runtimes concurrently: tests mostly wait.
 #[macro_export]

@@ -44,17 +44,23 @@ pub fn get(session: &str) -> Request {
 
 /// Builds a POST of a self-contained modern request, with a progress token.
 #[must_use]
-pub fn modern(method: &str, mut params: Value) -> Request {
+pub fn modern(method: &str, params: Value) -> Request {
+    modern_as(&json!({}), method, params)
+}
+
+/// Like [`modern`], from a client with these capabilities.
+#[must_use]
+pub fn modern_as(capabilities: &Value, method: &str, mut params: Value) -> Request {
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientCapabilities": capabilities,
         "io.modelcontextprotocol/clientInfo": {"name": "row", "version": "1"},
         "progressToken": "p",
     });
     let request = post(&json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}))
         .field("MCP-Protocol-Version", "2026-07-28")
         .field("Mcp-Method", method);
-    match params["name"].as_str() {
+    match params["name"].as_str().or_else(|| params["taskId"].as_str()) {
         Some(name) => request.field("Mcp-Name", name),
         None => request,
     }

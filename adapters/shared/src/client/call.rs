@@ -18,9 +18,13 @@ use crate::BoxFuture;
 use crate::client::call_hooks::{Hooked, WithMeta, before_call};
 use crate::client::in_flight::{InFlight, OnProgress, START_PATIENCE};
 use crate::client::task::driver::{TaskDriver, TaskStep};
-use crate::client::task::params::WithTask;
+use crate::client::task::mailbox::Mailbox;
 use crate::error::Error;
+use crate::tasks::WithTask;
 use crate::transport::link::{Link, State};
+
+/// The task that a call asks for, and what receives its progress.
+pub(crate) type AskedTask = (TaskRequest, Arc<Mailbox>);
 
 /// A call that has not been sent yet. Set its options, then await or [`start`](Self::start) it.
 ///
@@ -33,7 +37,7 @@ pub struct Call<'c, T> {
     options: CallOptions,
     progress: Option<OnProgress<'c>>,
     /// Asks for a task. (2025-11-25)
-    task: Option<TaskRequest>,
+    task: Option<AskedTask>,
     result: PhantomData<fn() -> T>,
 }
 
@@ -139,6 +143,7 @@ impl<'c, T: Decode> Call<'c, T> {
     async fn send(self) -> Result<InFlight, Error> {
         let patience = self.options.timeout.unwrap_or(START_PATIENCE);
         let Self { link, method, params, options, task, .. } = self;
+        let (task, mailbox) = task.unzip();
         let params = WithTask { params, task };
         let revision = || link.inspect(|state| state.role.peer.as_ref().map(|peer| peer.revision));
         let hooked = before_call(&link.shared.on_call, &method, &params, revision);
@@ -146,7 +151,12 @@ impl<'c, T: Decode> Call<'c, T> {
         InFlight::start(link, patience, after, move |state, now| {
             let params = WithMeta { params: &params, meta: &meta };
             let (params, options) = (Payload::Value(&params), options.clone());
-            state.connection.call(now, Command::Call { method: &method, params, options })
+            let call = Command::Call { method: &method, params, options };
+            let call = state.connection.call(now, call)?;
+            if let Some(mailbox) = &mailbox {
+                state.role.insert_task_call(call, mailbox);
+            }
+            Ok(call)
         })
         .await
     }
@@ -164,7 +174,9 @@ impl<'c, T> Call<'c, T> {
 
 impl<'c, T: Decode> Call<'c, T> {
     /// Sends the call, asking for a task if `task` is set, and waits for the response.
-    pub(crate) async fn respond(mut self, task: Option<TaskRequest>) -> Result<Raw, Error> {
+    pub(crate) async fn respond(mut self, task: Option<AskedTask>) -> Result<Raw, Error> {
+        // PRG-11: the progress of the task comes under the token of the call.
+        self.options.progress |= task.is_some();
         self.task = task;
         let mut progress = self.progress.take();
         let mut in_flight = self.send().await?;
@@ -232,7 +244,7 @@ impl<T: Decode> Pending<T> {
         if !TaskDriver::is_created_by(link, &result) {
             return Ok(T::decode(&result)?);
         }
-        self.task = Some(Box::new(TaskDriver::new(link, &result)?));
+        self.task = Some(Box::new(TaskDriver::new(link, &result, Arc::default())?));
         let result = self.wait_for_task().await;
         if let Some(task) = &mut self.task {
             task.stop();

@@ -1,34 +1,33 @@
 //! Event handling for client connections: answers requests, forwards notifications and results.
 
 use std::collections::HashMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use mcp_proto::client::{Client as Machine, Command, Event};
-use mcp_proto::schema::{Decode as _, Encode, LogMessage, ServerNotification as _};
+use mcp_proto::schema::{Decode as _, LogMessage, ServerNotification as _};
+use mcp_proto::tasks::TaskLimits;
 use mcp_proto::{
     CallError, CallId, CloseReason, ErrorObject, IncomingId, Method, Misuse, Peer, Raw, Request,
     Violation,
 };
 
-use crate::BoxFuture;
 use crate::client::call_hooks::CallHook;
-use crate::client::context::{AsyncClientCx, ClientCx};
+use crate::client::context::ClientCx;
 use crate::client::in_flight::{CallSlot, cancel_task, created_task_id};
+use crate::client::request_handler::{Answer, RequestHandler, run_handler};
+use crate::client::served_tasks::{self, ServedRun, ServedTasks};
 use crate::client::subscription::Feed;
 use crate::client::task::mailbox::Mailbox;
 use crate::client::task::settings::TaskSettings;
 use crate::exec::callbacks::Callbacks;
 use crate::exec::cancellation::Cancellation;
 use crate::exec::pace::Pace;
-use crate::exec::workers::{Workers, catch_panic};
+use crate::exec::workers::Workers;
 use crate::trace::{EventSummary, close_reason};
 use crate::transport::http_types::ClientHttp;
 use crate::transport::link::{Link, LinkRole, OnTransport};
 
-pub(crate) type Answer = Result<Box<dyn Encode + Send>, ErrorObject>;
-pub(crate) type AnswerFuture = BoxFuture<'static, Answer>;
 pub(crate) type Handlers = Arc<HashMap<&'static str, RequestHandler>>;
 type NotificationHandler = Arc<Mutex<dyn FnMut(&str, Option<&Raw>, &ClientCx) + Send>>;
 type LogHandler = Arc<dyn Fn(&LogMessage, &ClientCx) + Send + Sync>;
@@ -43,29 +42,6 @@ pub(crate) struct ClientCallbacks {
     pub(crate) on_log: Option<LogHandler>,
     pub(crate) on_stderr: Option<StderrHandler>,
     pub(crate) on_violation: Option<ViolationHandler>,
-}
-
-type AsyncAnswer = dyn Fn(&Request, AsyncClientCx) -> AnswerFuture + Send + Sync;
-type BlockingAnswer = dyn Fn(&Request, ClientCx) -> Answer + Send + Sync;
-
-/// A handler for one kind of server request.
-#[derive(Clone)]
-pub(crate) enum RequestHandler {
-    Async(Arc<AsyncAnswer>),
-    Blocking(Arc<BlockingAnswer>),
-}
-
-// SEC-08: each elicitation mode has a handler and a capability of its own.
-/// The keys of the elicitation handlers, one for each mode. Other handlers are keyed by method.
-pub(crate) const FORM: &str = "elicitation/create";
-pub(crate) const URL: &str = "elicitation/create url";
-
-fn handler_key(request: &Request) -> &str {
-    let mode = request.params.as_ref().and_then(|params| params.member("mode"));
-    if request.method == FORM && mode.as_ref().and_then(Raw::to_text).as_deref() == Some("url") {
-        return URL;
-    }
-    &request.method
 }
 
 /// The configuration of a client's connection: its handlers, callbacks and threads.
@@ -104,8 +80,14 @@ pub struct ClientState {
     waiting: Vec<Arc<Feed>>,
     /// The tasks that are polled, by id.
     tasks: Vec<(Box<str>, Arc<Mailbox>)>,
-    /// The number of input requests of tasks so far.
+    /// The calls that ask for a task and its progress, and what receives it.
+    task_calls: HashMap<CallId, Arc<Mailbox>>,
+    /// The number of handlers so far that run for a task.
     inputs: u32,
+    /// The tasks that the requests of the server have become. Boxed: most clients have none.
+    pub(super) served: Option<Box<ServedTasks>>,
+    /// The handlers of tasks that are to be stopped once the lock is released.
+    pub(super) stopped: Vec<ServedRun>,
     pub(crate) peer: Option<Arc<Peer>>,
     pub(crate) closed: Option<CloseReason>,
 }
@@ -130,9 +112,25 @@ impl ClientState {
 
     pub(crate) fn remove_task(&mut self, mailbox: &Arc<Mailbox>) {
         self.tasks.retain(|(_, other)| !Arc::ptr_eq(other, mailbox));
+        self.remove_task_call(mailbox);
     }
 
-    /// Returns the id of the next input request of a task.
+    /// Directs the progress of the task that a call may create to a mailbox.
+    // PRG-11: the progress may follow the response at once.
+    pub(crate) fn insert_task_call(&mut self, call: CallId, mailbox: &Arc<Mailbox>) {
+        self.task_calls.insert(call, Arc::clone(mailbox));
+    }
+
+    pub(crate) fn remove_task_call(&mut self, mailbox: &Arc<Mailbox>) {
+        self.task_calls.retain(|_, other| !Arc::ptr_eq(other, mailbox));
+    }
+
+    /// Returns the tasks that the requests of the server have become.
+    pub(super) fn served_tasks(&mut self, limits: &TaskLimits) -> &mut ServedTasks {
+        self.served.get_or_insert_with(|| Box::new(ServedTasks::new(limits)))
+    }
+
+    /// Returns the id of the next handler that runs for a task.
     pub(crate) fn next_input(&mut self) -> IncomingId {
         self.inputs = self.inputs.wrapping_add(1);
         IncomingId::reserved(self.inputs)
@@ -194,10 +192,26 @@ impl LinkRole for Machine {
                     slot.progress(progress);
                 }
             }
-            Event::Request { incoming, request, .. } => answer(link, incoming, request),
+            Event::TaskProgress { call, progress } => {
+                let mailbox = link.inspect(|state| state.role.task_calls.get(&call).cloned());
+                if let Some(mailbox) = mailbox {
+                    mailbox.progress(progress);
+                }
+            }
+            Event::Request { incoming, request, .. } => {
+                if let Some(request) = served_tasks::serve(link, incoming, request) {
+                    answer(link, incoming, request);
+                }
+            }
             Event::RequestCancelled { incoming, .. } => {
                 link.shared.workers.cancel(incoming);
-                let cancelled = link.lock().role.running.remove(&incoming);
+                let cancelled = {
+                    let role = &mut link.lock().role;
+                    if let Some(served) = &mut role.served {
+                        served.stop_waiting(incoming);
+                    }
+                    role.running.remove(&incoming)
+                };
                 if let Some(cancelled) = cancelled {
                     cancelled.set();
                 }
@@ -236,12 +250,15 @@ impl LinkRole for Machine {
                 waiting.into_iter().for_each(|feed| resume(link, feed));
             }
             Event::Closed(why) => {
-                let waiting = {
+                let (waiting, served) = {
                     let state = &mut link.lock().role;
                     state.closed = Some(why);
-                    std::mem::take(&mut state.waiting)
+                    (std::mem::take(&mut state.waiting), state.served.take())
                 };
                 link.shared.ended.set();
+                if let Some(served) = served {
+                    served.stop(link);
+                }
                 waiting.iter().for_each(|feed| feed.lost());
             }
             _ => {}
@@ -255,6 +272,7 @@ impl LinkRole for Machine {
                 ("call ended", if outcome.is_ok() { "result" } else { "error" })
             }
             Event::Progress { .. } => ("progress", ""),
+            Event::TaskProgress { .. } => ("task progress", ""),
             Event::Request { request, .. } => ("request", &*request.method),
             Event::RequestCancelled { .. } => ("request cancelled", ""),
             Event::Notification { method, .. } => ("notification", &**method),
@@ -313,43 +331,6 @@ fn answer(link: &Arc<Link<Machine>>, incoming: IncomingId, request: Request) {
     run_handler(link, incoming, request, &cancelled, move |answer| {
         respond(&answering, incoming, answer);
     });
-}
-
-/// Runs the handler for a request, and then `send` with its answer; `None` if it panicked. Sends an
-/// error if there is no handler.
-pub(crate) fn run_handler(
-    link: &Arc<Link<Machine>>,
-    incoming: IncomingId,
-    request: Request,
-    cancelled: &Arc<Cancellation>,
-    send: impl FnOnce(Option<Answer>) + Send + 'static,
-) {
-    let Some(handler) = link.shared.handlers.get(handler_key(&request)).cloned() else {
-        return send(Some(Err(ErrorObject::method_not_found(&request.method))));
-    };
-    let params = request.params.clone();
-    let cx = ClientCx::of_request(Arc::clone(link), params, Arc::clone(cancelled));
-    let trace = link.trace.clone();
-    match handler {
-        RequestHandler::Blocking(handler) => {
-            let run = move || {
-                let run = || trace.run_handler(&request.method, || handler(&request, cx));
-                catch_unwind(AssertUnwindSafe(run)).ok()
-            };
-            link.shared.workers.run(incoming, &link.shared.pace, run, send);
-        }
-        RequestHandler::Async(handler) => {
-            let method = request.method.clone();
-            let run = async move { handler(&request, AsyncClientCx(cx)).await };
-            let answer = trace.instrument_handler(&method, run);
-            let cancelled = Arc::clone(cancelled);
-            link.shared.workers.spawn(incoming, &link.shared.pace, async move {
-                if let Some(answer) = cancelled.run_until_set(catch_panic(answer)).await {
-                    send(answer);
-                }
-            });
-        }
-    }
 }
 
 /// Sends the answer of a handler; `None` if it panicked.

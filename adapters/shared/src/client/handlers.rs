@@ -12,7 +12,7 @@ use mcp_proto::{Capability, ErrorObject, Raw, Request, Violation};
 use super::Client;
 use crate::BoxFuture;
 use crate::client::context::{AsyncClientCx, ClientCx};
-use crate::client::events::{Answer, FORM, RequestHandler, URL};
+use crate::client::request_handler::{Answer, FORM, RequestHandler, URL};
 
 impl Client {
     /// Sets the function that answers form [elicitations] by showing the form to the user.

@@ -13,6 +13,8 @@ mod handlers;
 pub(crate) mod in_flight;
 mod pages;
 pub(crate) mod progress;
+pub(crate) mod request_handler;
+pub(crate) mod served_tasks;
 mod stderr;
 pub(crate) mod subscription;
 pub(crate) mod task;
@@ -32,7 +34,8 @@ use crate::client::call_hooks::{CallEnd, CallHook, HookError, OutgoingCall};
 use crate::client::connect::Connecting;
 use crate::client::connection::Connection;
 use crate::client::connector::{ConnectionConfig, Connector, Runtime};
-use crate::client::events::{ClientCallbacks, RequestHandler};
+use crate::client::events::ClientCallbacks;
+use crate::client::request_handler::{FORM, RequestHandler, URL};
 use crate::client::task::settings::TaskSettings;
 use crate::declared_extensions::DeclaredExtensions;
 use crate::error::Error;
@@ -354,7 +357,24 @@ impl Client {
     /// as if it had been set with [`expect_era`](Self::expect_era).
     #[must_use]
     pub fn machine(&self, began: Instant) -> Stdio<Machine> {
-        Stdio::new(Machine::new(began, self.config.clone()))
+        Stdio::new(Machine::new(began, self.machine_config()))
+    }
+
+    /// Returns the configuration of the protocol state machine.
+    // TSK-01: the requests that may become tasks are those that have handlers.
+    fn machine_config(&self) -> Config {
+        let has = |keys: &[&str]| keys.iter().any(|key| self.handlers.contains_key(key));
+        let requests = [
+            (Capability::TasksElicitation, has(&[FORM, URL])),
+            (Capability::TasksSampling, has(&["sampling/createMessage"])),
+        ];
+        let offered: Vec<_> = requests.into_iter().filter(|(_, is_offered)| *is_offered).collect();
+        if self.tasks.served.is_none() || offered.is_empty() {
+            return self.config.clone();
+        }
+        let common = [Capability::Tasks, Capability::TasksCancel, Capability::TasksList];
+        let declared = common.into_iter().chain(offered.into_iter().map(|(it, _)| it));
+        declared.fold(self.config.clone(), Config::capability)
     }
 
     /// Splits off the configuration of the protocol state machine.
@@ -364,6 +384,7 @@ impl Client {
     pub(crate) fn into_config(self) -> io::Result<(ConnectionConfig, Config)> {
         let checked = self.extensions.check(Side::Server);
         checked.map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
+        let machine = self.machine_config();
         let connection = ConnectionConfig {
             limits: self.limits,
             handlers: Arc::new(self.handlers),
@@ -377,7 +398,7 @@ impl Client {
             trace_payloads: self.trace_payloads,
             recorder: self.recorder,
         };
-        Ok((connection, self.config))
+        Ok((connection, machine))
     }
 }
 

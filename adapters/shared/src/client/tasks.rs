@@ -1,6 +1,6 @@
 //! The settings of a client for tasks, as methods of its builder.
 
-use mcp_proto::tasks::PollLimits;
+use mcp_proto::tasks::{PollLimits, TaskLimits};
 
 use super::Client;
 use crate::client::task::settings::tasks_extension;
@@ -65,6 +65,35 @@ impl Client {
     /// cancelled.
     pub fn tasks_max(mut self, tasks_max: usize) -> Self {
         self.tasks.count_max = tasks_max;
+        self
+    }
+
+    /// Lets servers of revision 2025-11-25 send sampling and elicitation requests as [tasks].
+    ///
+    /// The response to such a request is the task, and its handler runs on; the server fetches the
+    /// result later, also after minutes in which a person thinks. Handlers do not change: their
+    /// [context](crate::ClientCx) reports the cancellation of the task and the end of its time. The
+    /// tasks end with the connection, and each connection has `limits` of its own.
+    ///
+    /// The client declares this for the requests that have handlers. It has no effect in other
+    /// revisions. A server asks with [`ClientHandle::request_task`](crate::ClientHandle).
+    ///
+    /// ```
+    /// # use mcp_adapter as mcp_tokio;
+    /// use mcp_tokio::Client;
+    /// use mcp_tokio::proto::schema::ElicitResult;
+    /// use mcp_tokio::proto::tasks::TaskLimits;
+    ///
+    /// let client = Client::new("demo", "1.0.0")
+    ///     .on_elicitation(|_form, _cx| ElicitResult::decline())
+    ///     .answer_as_tasks(TaskLimits { tasks_max: 100, ..TaskLimits::default() });
+    /// # drop(client);
+    /// ```
+    ///
+    /// [tasks]: https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
+    // TSK-01
+    pub fn answer_as_tasks(mut self, limits: TaskLimits) -> Self {
+        self.tasks.served = Some(limits);
         self
     }
 }

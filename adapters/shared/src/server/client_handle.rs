@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures_lite::future::block_on;
 use mcp_proto::schema::{Decode as _, Encode, Level, ServerRequest};
 use mcp_proto::server::{Command, Server as Machine};
-use mcp_proto::{CallError, CallId, CallOptions, Misuse, Peer, Principal, Raw};
+use mcp_proto::{CallError, CallId, CallOptions, Misuse, Payload, Peer, Principal, Raw};
 use serde::Serialize;
 
 use crate::error::Error;
@@ -176,22 +176,32 @@ impl ClientHandle {
         &self,
         request: Q,
     ) -> Result<Q::Result, Error> {
-        let link = self.link()?;
+        let result = self.call(&self.link()?, Q::METHOD, &request).await?;
+        Ok(Q::Result::decode(&result)?)
+    }
+
+    /// Sends a request and waits for its result. Dropping the future cancels the request.
+    pub(crate) async fn call(
+        &self,
+        link: &Arc<Link<Machine>>,
+        method: &str,
+        params: &(dyn Encode + Sync),
+    ) -> Result<Raw, Error> {
         let open = Arc::new(OpenCall::default());
         let send = |state: &mut State<Machine>, now| {
-            let command = Command::call(&request, CallOptions::default());
-            let call = state.connection.call(now, command)?;
+            let (params, options) = (Payload::Value(params), CallOptions::default());
+            let call = state.connection.call(now, Command::Call { method, params, options })?;
             state.role.insert_call(call, Arc::clone(&open));
             Ok(call)
         };
         let call = link.with_room(REQUEST_PATIENCE, send).await?;
-        let _cancel = CancelOnDrop { link, call };
+        let _cancel = CancelOnDrop { link: Arc::clone(link), call };
         let outcome = open.when(Option::take).await;
-        Ok(Q::Result::decode(&outcome?)?)
+        Ok(outcome?)
     }
 
     /// Returns the connection, if it is open and has a session.
-    fn link(&self) -> Result<Arc<Link<Machine>>, Misuse> {
+    pub(crate) fn link(&self) -> Result<Arc<Link<Machine>>, Misuse> {
         let link = self.link.upgrade().ok_or(Misuse::Closed)?;
         if link.inspect(|state| state.connection.peer().is_none()) {
             return Err(Misuse::Unsupported);

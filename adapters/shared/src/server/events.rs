@@ -17,6 +17,7 @@ use crate::exec::cancellation::Cancellation;
 use crate::exec::workers::Workers;
 use crate::server::changes::Changes;
 use crate::server::client_handle::{ClientHandle, OpenCall};
+use crate::server::client_task::cancel_late;
 use crate::server::handler::context::{Cx, HandlerLink};
 use crate::server::handler::round_state::StateSealing;
 use crate::server::handler::running_task::RunningTask;
@@ -219,6 +220,7 @@ impl LinkRole for Machine {
                     open.change(|result| *result = Some(outcome));
                 }
             }
+            Event::LateTask(created) => cancel_late(link, &created),
             Event::Notification { method, params } if link.shared.callback_threads.has_room() => {
                 notified(link, method, params);
             }
@@ -251,6 +253,7 @@ impl LinkRole for Machine {
                 ("call ended", if outcome.is_ok() { "result" } else { "error" })
             }
             Event::Progress { .. } => ("progress", ""),
+            Event::LateTask(_) => ("late task", ""),
             Event::Notification { method, .. } => ("notification", &**method),
             Event::Watched { .. } => ("watched", ""),
             Event::Unwatched { .. } => ("unwatched", ""),

@@ -8,6 +8,7 @@ mod callbacks;
 pub(crate) mod catalog_edit;
 pub(crate) mod changes;
 pub(crate) mod client_handle;
+pub(crate) mod client_task;
 pub(crate) mod entries;
 pub(crate) mod events;
 mod extension_methods;
@@ -140,6 +141,9 @@ impl Server {
     }
 
     /// Adds a layer: middleware around every request that reaches the application.
+    ///
+    /// The requests about [tasks](crate::tasks) (`tasks/*`) do not: layers surround the handlers of
+    /// tasks instead.
     ///
     /// The layer added first is the outermost: it sees a request first and the response last. See
     /// [`layers`] for what layers can do, and for layers for common tasks.

@@ -79,8 +79,15 @@ pub(super) fn serve(
     context: Context,
 ) {
     if let Some(tasks) = &link.shared.tasks
-        && serve_task_request(link, tasks, incoming, &request, &context)
+        && let Some(served) = serve_task_request(link, tasks, incoming, &request, &context)
     {
+        // Refused like a call of the tool.
+        if let Err(error) = served
+            && let Resolution::Run(job, pace) = Resolution::failed(error)
+        {
+            let rounds = RoundState::default();
+            start(link, open_request(link, incoming, request, context, rounds, &pace), job, &pace);
+        }
         return;
     }
     let mut task = None;

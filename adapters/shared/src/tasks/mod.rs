@@ -24,14 +24,21 @@
 //! # drop(server);
 //! ```
 
+mod created;
 #[cfg(feature = "task-store")]
 mod file_store;
+mod params;
 mod policy;
 mod settings;
 mod store;
+mod update;
+
+pub(crate) use created::{random_id, task_time};
+pub(crate) use params::{WithTask, to_raw};
 
 #[cfg(feature = "task-store")]
 pub use file_store::FileTaskStore;
 pub use policy::TaskPolicy;
 pub use settings::Tasks;
 pub use store::TaskStore;
+pub use update::TaskUpdate;

@@ -9,6 +9,15 @@ use mcp_proto::tasks::{TaskId, TaskRecord};
 /// Without a store, tasks are kept in memory only. A store belongs to one server in one process at
 /// a time.
 ///
+/// What a crash can lose, given that the store keeps what it has saved:
+/// - A client knows only tasks that were saved, and learns only outcomes that were saved.
+/// - A task whose handler has ended, but whose outcome was not saved yet, counts as running: it
+///   fails, or its handler runs again
+///   ([`TaskPolicy::restarts_max`](crate::tasks::TaskPolicy::restarts_max)).
+/// - The answer to an input request is lost if the process ends after the answer was acknowledged
+///   and before it was saved. A handler that starts again then asks again, with a new key.
+/// - Status messages since the last save are lost.
+///
 /// The methods may block: the server calls them on a thread of its own, one after the other. A
 /// record contains the id, the owner and the result of its task: protect the store as you protect
 /// these.

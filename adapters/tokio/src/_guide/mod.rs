@@ -7,6 +7,7 @@
 //! | [`errors_and_cancellation`] | tool errors, timeouts, progress and cancellation |
 //! | [`asking_the_user`] | forms derived from types, and state between input requests |
 //! | [`changing_lists`] | entries that change, are many, or are seen by some users only |
+//! | [`tasks`] | calls that outlive their response, for servers and clients |
 //! | [`middleware`] | timeouts, limits for each user, tracing and metrics |
 //! | [`http_and_deployment`] | listening, routers, authorization and graceful stop |
 //! | [`protecting_a_server`] | access tokens, scopes and challenges over HTTP |
@@ -47,3 +48,5 @@ pub mod protecting_a_server {}
 #[cfg(feature = "skills")]
 #[doc = include_str!("skills.md")]
 pub mod skills {}
+#[doc = include_str!("tasks.md")]
+pub mod tasks {}

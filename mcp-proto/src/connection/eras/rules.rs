@@ -88,28 +88,44 @@ pub(in super::super) fn is_result_of_extension(env: &Env, method: &str, kind: &s
 }
 
 /// Reports the late result of a call that has ended if the result creates a task, which would go on
-/// at the server. Ignores other results.
+/// at the peer. Ignores other results.
 // CAN-10, TSK-34: only `tasks/cancel` stops the task.
 pub(in super::super) fn on_late_result(env: &mut Env, kind: Option<&str>, result: Raw) {
     let is_extended =
         kind.is_some_and(|kind| kind == "task" && is_result_of_extension(env, TOOL_CALL, kind));
-    let is_nested =
-        || offers_tasks(env) && result.member("task").is_some_and(|task| task.is_object());
-    if env.side == Side::Client && (is_extended || is_nested()) {
+    let is_nested = || {
+        TASK_METHODS.iter().any(|(_, needed)| has(env, *needed))
+            && result.member("task").is_some_and(|task| task.is_object())
+    };
+    if (env.side == Side::Client && is_extended) || is_nested() {
         env.emit(Event::LateTask(result));
     }
 }
 
-/// Returns whether a request asks for a task, as only clients of 2025-11-25 do with tool calls.
+/// Returns whether a request asks for a task of a peer that offers them for its method, as only
+/// 2025-11-25 has it.
 pub(in super::super) fn asks_for_task(env: &Env, method: Option<MethodId>, params: &[u8]) -> bool {
-    method == Some(MethodId::CallTool) && offers_tasks(env) && find_rare(params, "task").is_some()
+    let of_method = |(id, _): &&(MethodId, Capability)| Some(*id) == method;
+    let offered = TASK_METHODS.iter().find(of_method);
+    offered.is_some_and(|(_, needed)| has(env, *needed)) && find_rare(params, "task").is_some()
 }
 
-/// Returns whether the server runs tool calls as tasks on request, as only 2025-11-25 has it.
-fn offers_tasks(env: &Env) -> bool {
-    let peer = env.terms.peer.as_deref();
-    peer.is_some_and(|peer| peer.capabilities.has(Capability::TasksToolsCall))
+/// Returns whether progress may belong to a task that an earlier call of this side has created.
+// PRG-14: the tasks extension has no progress.
+pub(in super::super) fn has_task_progress(env: &Env) -> bool {
+    env.side == Side::Client && has(env, Capability::TasksToolsCall)
 }
+
+fn has(env: &Env, capability: Capability) -> bool {
+    env.terms.peer.as_deref().is_some_and(|peer| peer.capabilities.has(capability))
+}
+
+/// The requests that may ask for a task, with the capability of the receiver. (2025-11-25)
+const TASK_METHODS: &[(MethodId, Capability)] = &[
+    (MethodId::CallTool, Capability::TasksToolsCall),
+    (MethodId::CreateMessage, Capability::TasksSampling),
+    (MethodId::Elicit, Capability::TasksElicitation),
+];
 
 /// The only method of clients that creates tasks.
 const TOOL_CALL: &str = MethodId::CallTool.name();

@@ -14,7 +14,7 @@ use super::eras::rules::{self, WrittenQuestion};
 use super::input_required::round::Round;
 use crate::collections::LazyBox;
 use crate::error::{Misuse, Unencodable};
-use crate::json::{Frame, Object, Raw, find, unescape, write_f64};
+use crate::json::{Frame, Object, Raw, find, unescape};
 use crate::limits::{Limits, REQUEST_BYTES};
 use crate::method::{Method, MethodId};
 use crate::queues::Draft;
@@ -500,11 +500,7 @@ impl Inbound {
         let mut params = Vec::new();
         let mut object = Object::begin(&mut params);
         token.write(object.key("progressToken"));
-        write_f64(object.key("progress"), value);
-        if let Some(total) = progress.total.filter(|total| total.is_finite()) {
-            write_f64(object.key("total"), total);
-        }
-        object.opt_str("message", progress.message.as_deref().filter(|_| with_message));
+        progress.write_members(&mut object, with_message);
         object.end();
         let Some(stream) = open.stream() else { return Ok(()) };
         if env.require_room(Route::Stream(stream)).is_ok() {

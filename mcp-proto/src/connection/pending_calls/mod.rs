@@ -529,12 +529,18 @@ impl PendingCalls {
             return env.bad_notification(MethodId::Progress.name(), why);
         };
         let total = number("total");
+        let message = || params.member("message").and_then(unescape).map(Into::into);
         // PRG-09: an unknown token is ignored; progress may cross a response or a cancellation.
         let Some(id) = token.as_u64() else { return };
         let is_wanted = |call: &&mut Call| call.wants_progress && call.is_in_flight();
         let Some(call) =
             self.table.allocated_mut().and_then(|table| table.get_mut(id)).filter(is_wanted)
         else {
+            // PRG-11: the token of a call that has created a task stays in use.
+            if self.table.has_ended(id) && rules::has_task_progress(env) {
+                let progress = Progress { progress, total, message: message() };
+                env.emit(Event::TaskProgress { call: CallId(id), progress });
+            }
             return;
         };
         let handle = call.id;
@@ -543,8 +549,8 @@ impl PendingCalls {
         }
         call.progress = progress;
         self.table.extend(env.now, id);
-        let message = params.member("message").and_then(unescape).map(Into::into);
-        env.emit(Event::Progress { call: handle, progress: Progress { progress, total, message } });
+        let progress = Progress { progress, total, message: message() };
+        env.emit(Event::Progress { call: handle, progress });
     }
 }
 

@@ -263,6 +263,11 @@ impl CallTable {
         self.retired.contains_key(&id)
     }
 
+    /// Returns whether a call with the wire id `id` has received its response.
+    pub(crate) fn has_ended(&self, id: u64) -> bool {
+        (1..self.next_id).contains(&id) && self.open.get(id).is_none() && !self.is_retired(id)
+    }
+
     /// Returns whether a late response was expected, and expects no other.
     // T-101: a subscription may receive both its result and a cancellation.
     pub(crate) fn forget_retired(&mut self, id: u64) -> bool {

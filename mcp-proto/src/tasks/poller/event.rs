@@ -5,6 +5,7 @@ use alloc::boxed::Box;
 use crate::json::Raw;
 use crate::rpc::ErrorObject;
 use crate::schema::{CancelTask, GetTask, GetTaskPayload, InputRequest, TaskStatus, UpdateTask};
+use crate::vocabulary::Progress;
 
 /// A request that a [`TaskPoller`](super::TaskPoller) wants to send.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,6 +49,8 @@ pub enum TaskPollEvent {
         /// A message for display.
         message: Option<Box<str>>,
     },
+    /// The task made progress. (2025-11-25 only)
+    Progress(Progress),
     /// The task asks for input: call [`answer`](super::TaskPoller::answer). (tasks extension)
     ///
     /// Reported once for each key. Treat the request like one that the server sends directly.

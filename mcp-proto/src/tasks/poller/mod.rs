@@ -21,6 +21,7 @@ use crate::schema::{
     TaskStatus, UpdateTask,
 };
 use crate::time::Instant;
+use crate::vocabulary::Progress;
 pub use event::{TaskOutcome, TaskPollEvent, TaskPollRequest, TaskPollRequestKind};
 use inputs::Inputs;
 pub use limits::PollLimits;
@@ -84,6 +85,8 @@ pub struct TaskPoller {
     inputs: Inputs,
     /// The last status that was reported.
     seen: Option<(TaskStatus, Option<Box<str>>)>,
+    /// The latest progress.
+    progress: f64,
     events: VecDeque<TaskPollEvent>,
     /// What a cancelled task ends with.
     verdict: TaskOutcome,
@@ -148,6 +151,7 @@ impl TaskPoller {
             lost: 0,
             inputs: Inputs::default(),
             seen: None,
+            progress: f64::NEG_INFINITY,
             events: VecDeque::new(),
             verdict: TaskOutcome::Cancelled,
         }
@@ -303,6 +307,23 @@ impl TaskPoller {
             self.on_status(time.now, status);
         }
         true
+    }
+
+    /// Takes the progress of the task, as [`Event::TaskProgress`](crate::client::Event) reports it.
+    ///
+    /// Progress that does not increase is dropped, and so is progress after the end of the task.
+    // PRG-12, PRG-16.
+    pub fn on_progress(&mut self, progress: Progress) {
+        let is_known_to_be_over = self.seen.as_ref().is_some_and(|(status, _)| status.is_final());
+        if self.is_over() || is_known_to_be_over || progress.progress <= self.progress {
+            return;
+        }
+        self.progress = progress.progress;
+        // The latest one replaces an earlier one.
+        if let Some(TaskPollEvent::Progress(_)) = self.events.back() {
+            self.events.pop_back();
+        }
+        self.events.push_back(TaskPollEvent::Progress(progress));
     }
 
     /// Answers an input request. Returns false if the key has an answer already, or is unknown.

@@ -1,13 +1,14 @@
 //! The requestor's side: each rule, and a whole task with every sequence of failures.
 
 use alloc::collections::BTreeMap;
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::*;
 use crate::schema::{ExtraMembers, InputRequest};
-use crate::{ErrorObject, Instant};
+use crate::{ErrorObject, Instant, Progress};
 
 pub(super) fn poller(protocol: TaskProtocol, created: &Raw) -> TaskPoller {
     TaskPoller::new(at(0), protocol, created, PollLimits::default()).unwrap()
@@ -28,6 +29,32 @@ pub(super) fn outcome(poller: &mut TaskPoller) -> TaskOutcome {
         Some(TaskPollEvent::Over(outcome)) => outcome,
         other => panic!("{other:?}"),
     }
+}
+
+// PRG-12, PRG-16
+#[test]
+fn progress_increases_until_the_task_is_over_prg_12_prg_16() {
+    let nested = |status: &str| {
+        let task = format!(
+            r#"{{"taskId":"t","status":"{status}","createdAt":"","lastUpdatedAt":"","ttl":60000}}"#
+        );
+        json(&task)
+    };
+    let created = json(&format!(r#"{{"task":{}}}"#, nested("working").as_str()));
+    let mut poller = poller(TaskProtocol::Core, &created);
+    drain(&mut poller);
+    for value in [1.0, 3.0, 2.0] {
+        poller.on_progress(Progress::new(value));
+    }
+    // The latest one replaces those that were not polled.
+    assert_eq!(drain(&mut poller), [TaskPollEvent::Progress(Progress::new(3.0))]);
+    poller.on_progress(Progress::new(3.0));
+    assert_eq!(drain(&mut poller), []);
+    assert!(matches!(poller.poll_request(at(1000)), Some(TaskPollRequest::Get(_))));
+    poller.on_result(at(1000), TaskPollRequestKind::Get, &nested("completed"));
+    drain(&mut poller);
+    poller.on_progress(Progress::new(4.0));
+    assert_eq!(drain(&mut poller), []);
 }
 
 // TSK-39
@@ -306,7 +333,7 @@ impl Play {
             match event {
                 TaskPollEvent::Input { key, .. } => assert!(self.poller.answer(&key, json("{}"))),
                 TaskPollEvent::Over(outcome) => self.over.push(outcome),
-                TaskPollEvent::Status { .. } => {}
+                TaskPollEvent::Progress(_) | TaskPollEvent::Status { .. } => {}
             }
         }
     }

@@ -1,13 +1,14 @@
 //! Responses in both forms, exactly as the specification shows them.
 
+use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::*;
-use crate::ErrorObject;
 use crate::rpc::RequestId;
 use crate::schema::{CreateTaskResult, Decode, DetailedTask, InputRequest, ListTasksResult, Task};
+use crate::{ErrorObject, Progress};
 
 const ID: &str = "00000000000000000000000000000001";
 const WAITER: TaskListener = TaskListener { connection: 1, request: 1 };
@@ -188,13 +189,27 @@ fn each_protocol_has_its_methods_tsk_37() {
 
 // PRG-11, PRG-12, PRG-14
 #[test]
-fn the_progress_token_is_valid_until_the_task_is_over_prg_11_prg_12_prg_14() {
+fn progress_is_sent_until_the_task_is_over_prg_05_prg_11_prg_12_prg_14() {
     let (mut table, _) = created(CORE);
+    let related =
+        format!(r#""_meta":{{"io.modelcontextprotocol/related-task":{{"taskId":"{ID}"}}}}"#);
+    let half = Progress::new(1.0).with_total(2.0).with_message("half");
+    assert_eq!(
+        table.progress(id(1), &half).unwrap().as_str(),
+        format!(r#"{{"progressToken":"p","progress":1,"total":2,"message":"half",{related}}}"#)
+    );
+    for value in [1.0, 0.5, f64::NAN, f64::INFINITY] {
+        assert_eq!(table.progress(id(1), &Progress::new(value)), None, "{value}");
+    }
     table.ask(at(1), id(1), Vec::from([InputRequest::new("roots/list")])).unwrap();
-    assert_eq!(table.progress_token(id(1)).and_then(RequestId::as_text), Some("p"));
+    assert!(table.progress(id(1), &Progress::new(1.5)).is_some());
     table.complete(at(1), id(1), json("{}")).unwrap();
-    assert_eq!(table.progress_token(id(1)), None);
-    assert_eq!(created(EXTENSION).0.progress_token(id(1)), None);
+    assert_eq!(table.progress(id(1), &Progress::new(2.0)), None);
+    assert_eq!(table.progress(id(2), &half), None);
+    assert_eq!(created(EXTENSION).0.progress(id(1), &half), None);
+    let mut silent = TaskTable::new(TaskLimits::default());
+    silent.create(at(0), CORE, id(1), NewTask::default()).unwrap();
+    assert_eq!(silent.progress(id(1), &half), None, "the request asked for none");
 }
 
 // TSK-19, TSK-21
@@ -214,4 +229,39 @@ fn a_foreign_task_looks_like_none_tsk_19_tsk_21() {
     assert!(table.get(at(1), hers, ID).is_ok());
     // An expired task, too.
     assert_eq!(table.get(at(60_000), hers, ID), Err(missing));
+}
+
+// AUT-24
+#[test]
+fn scopes_are_kept_with_the_task_of_the_requestor_aut_24() {
+    let ada = ada();
+    let hers = Requestor { principal: Some(&ada), protocol: TaskProtocol::Core };
+    let scopes = || Vec::from(["read".to_owned(), "wr\"ite".to_owned()]);
+    let mut table = TaskTable::new(TaskLimits::default());
+    let new = NewTask { scopes: scopes(), ..NewTask::default() };
+    table.create(at(0), hers, id(1), new.clone()).unwrap();
+    assert_eq!(table.bytes(), 10);
+    let none: [String; 0] = [];
+    for (requestor, task_id, expected) in
+        [(hers, ID, &scopes()[..]), (CORE, ID, &none[..]), (hers, "x", &none[..])]
+    {
+        assert_eq!(table.scopes(requestor, task_id), expected);
+    }
+    // They survive a restart, and older records have none.
+    let record = table.record(id(1)).unwrap();
+    let stored = record.to_json();
+    assert_eq!(TaskRecord::parse(&stored).as_ref(), Ok(&record));
+    let mut restored = TaskTable::new(TaskLimits::default());
+    restored.restore(at(1), [record]);
+    assert_eq!(restored.scopes(hers, ID), scopes());
+    let without = stored.as_str().replace(r#","scopes":["read","wr\"ite"]"#, "");
+    assert!(without.len() < stored.as_str().len());
+    assert!(TaskRecord::parse(&json(&without)).unwrap().scopes.is_empty());
+    for broken in [r#""read""#, "[1]"] {
+        let broken = stored.as_str().replace(r#"["read","wr\"ite"]"#, broken);
+        assert!(TaskRecord::parse(&json(&broken)).is_err(), "{broken}");
+    }
+    let tight = TaskLimits { bytes_max: 9, ..TaskLimits::default() };
+    let full = TaskTable::new(tight).create(at(0), hers, id(1), new);
+    assert_eq!(full, Err(TaskError::BytesFull));
 }

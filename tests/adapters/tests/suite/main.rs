@@ -9,6 +9,7 @@
 )]
 
 mod apps;
+mod asked_tasks;
 mod asking;
 mod call_hooks;
 mod callbacks;

@@ -26,6 +26,8 @@ rows! {
     subscribers_hear_of_their_tasks,
     a_legacy_task_is_known_to_its_connection_alone,
     legacy_results_wait_and_carry_their_task,
+    progress_of_a_legacy_task_goes_on_until_it_is_over,
+    the_handle_of_a_legacy_task_shows_its_progress,
 }
 
 const REVISIONS: [Revision; 2] = [Revision::V2025_11_25, Revision::V2026_07_28];
@@ -333,4 +335,96 @@ async fn legacy_results_wait_and_carry_their_task<R: Runtime>() {
         assert!(told, "the status was not sent");
     })
     .await;
+}
+
+// PRG-05, PRG-11, PRG-12, TSK-15
+async fn progress_of_a_legacy_task_goes_on_until_it_is_over<R: Runtime>() {
+    let (over, waits) = bounded::<()>(1);
+    let (late, is_late) = bounded::<()>(1);
+    let (open, gate): (Sender<()>, Receiver<()>) = bounded(1);
+    let server = server()
+        .tool_blocking("steps", "Reports its steps", move |(), cx| {
+            cx.progress(Progress::new(1.0).with_total(3.0).with_message("begun"))?;
+            // Dropped: it does not increase.
+            cx.progress(Progress::new(1.0))?;
+            gate.recv_blocking().map_err(|_| ToolError::failed("closed"))?;
+            cx.progress(Progress::new(2.0))?;
+            let _cancelled = waits.recv_blocking();
+            cx.progress(Progress::new(3.0))?;
+            let _heard = late.send_blocking(());
+            Ok("done")
+        })
+        .as_task(policy());
+    let mut hand = by_hand::<R>(&server);
+    unblock(move || {
+        hand.greet(&json!({}));
+        let meta = json!({"progressToken": "p"});
+        hand.request(1, "tools/call", &json!({"name": "steps", "task": {}, "_meta": meta}));
+        let created = hand.hear();
+        let task = created["result"]["task"]["taskId"].clone();
+        let progress = |hand: &mut Hand| loop {
+            let message = hand.hear();
+            match message["method"].as_str() {
+                Some("notifications/progress") => break message["params"].clone(),
+                _ => assert_eq!(message["method"], "notifications/tasks/status", "{message}"),
+            }
+        };
+        let related = json!({"io.modelcontextprotocol/related-task": {"taskId": task}});
+        let first = progress(&mut hand);
+        assert_eq!(
+            first,
+            json!({
+                "progressToken": "p", "progress": 1, "total": 3, "message": "begun",
+                "_meta": related,
+            })
+        );
+        open.send_blocking(()).unwrap();
+        assert_eq!(
+            progress(&mut hand),
+            json!({"progressToken": "p", "progress": 2, "_meta": related})
+        );
+        hand.request(2, "tasks/cancel", &json!({"taskId": task}));
+        let cancelled = hand.hear_with_id();
+        assert_eq!(cancelled["result"]["status"], "cancelled", "{cancelled}");
+        // The handler runs on, but its task is over.
+        over.send_blocking(()).unwrap();
+        is_late.recv_blocking().unwrap();
+        hand.request(3, "ping", &json!({}));
+        loop {
+            let message = hand.hear();
+            assert_ne!(message["method"], "notifications/progress", "{message}");
+            if message["id"] == 3 {
+                break;
+            }
+        }
+    })
+    .await;
+}
+
+// PRG-11, PRG-14
+async fn the_handle_of_a_legacy_task_shows_its_progress<R: Runtime>() {
+    for revision in REVISIONS {
+        let (server, open) = gated();
+        let (connection, _serving) = pair::<R>(quick(revision), server).await;
+        let mut task = connection.call_tool("gated", &json!({})).task().await.unwrap();
+        let mut seen = Vec::new();
+        let mut is_open = false;
+        while let Some(update) = task.next_update().await.unwrap() {
+            let is_waiting = update.message.as_deref() == Some("waiting");
+            seen.extend(update.progress);
+            let has_seen = match revision {
+                Revision::V2025_11_25 => !seen.is_empty(),
+                _ => is_waiting,
+            };
+            if has_seen && !std::mem::replace(&mut is_open, true) {
+                open.send(()).await.unwrap();
+            }
+        }
+        let expected = match revision {
+            Revision::V2025_11_25 => vec![Progress::new(1.0).with_message("waiting")],
+            _ => Vec::new(),
+        };
+        assert_eq!(seen, expected, "{revision:?}");
+        assert_eq!(success(task.wait().await), "opened");
+    }
 }

@@ -8,7 +8,8 @@ use mcp_adapter::proto::schema::ElicitResult;
 use mcp_adapter::proto::{CallError, Era};
 use mcp_adapter::{Client, Error, TaskHandle};
 use mcp_adapter_tests::{Hand, Runtime, call_by_hand, client, eventually, raw, rows, success};
-use serde_json::json;
+use serde_json::{Value, json};
+use smol::channel::bounded;
 use smol::future::{or, zip};
 
 use crate::task_script::{
@@ -27,6 +28,7 @@ rows! {
     a_poll_that_a_notification_answers_is_not_withdrawn,
     the_number_of_polled_tasks_is_bounded,
     a_failed_task_fails_with_the_error_of_the_call,
+    progress_of_a_task_reaches_its_handle,
 }
 
 /// Creates a task, with its handle.
@@ -299,4 +301,46 @@ async fn a_failed_task_fails_with_the_error_of_the_call<R: Runtime>() {
             other => panic!("{other:?}"),
         }
     }
+}
+
+// PRG-09, PRG-11, PRG-12, PRG-16
+async fn progress_of_a_task_reaches_its_handle<R: Runtime>() {
+    let (connection, hand) = connect::<R>(quick(), Era::Legacy).await;
+    let (shown, is_shown) = bounded::<()>(2);
+    let hand = call_by_hand(hand, move |hand| {
+        let progress = |hand: &mut Hand, token: &Value, value: u32| {
+            let params = json!({"progressToken": token, "progress": value, "total": 9});
+            hand.notify("notifications/progress", &params);
+        };
+        lists(hand, "optional");
+        let call = hears(hand, "tools/call");
+        let token = call["params"]["_meta"]["progressToken"].clone();
+        assert!(token.is_number(), "{call}");
+        creates(hand, Era::Legacy, &call);
+        // At once after the response, before anything polls the task.
+        progress(hand, &token, 1);
+        is_shown.recv_blocking().unwrap();
+        let get = hears(hand, "tasks/get");
+        progress(hand, &json!(token.to_string()), 8);
+        progress(hand, &token, 3);
+        progress(hand, &token, 2);
+        is_shown.recv_blocking().unwrap();
+        hand.answer(&get, &status(Era::Legacy, "working", &json!({"statusMessage": "half"})));
+        completes(hand, Era::Legacy, "done");
+        progress(hand, &token, 9);
+    });
+    let run = async {
+        let mut task = connection.call_tool("index", &json!({})).task().await.unwrap();
+        let mut seen = Vec::new();
+        while let Some(update) = task.next_update().await.unwrap() {
+            if let Some(progress) = update.progress {
+                assert_eq!((update.status.name(), progress.total), ("working", Some(9.0)));
+                seen.push(progress.progress);
+                shown.send(()).await.unwrap();
+            }
+        }
+        assert_eq!(seen, [1.0, 3.0]);
+        assert_eq!(success(task.wait().await), "done");
+    };
+    zip(hand, run).await;
 }

@@ -1,16 +1,19 @@
 //! The input requests of tasks of 2025-11-25, which are requests to the client.
 
-use mcp_adapter::proto::schema::Elicit;
-use mcp_adapter::proto::{NeededInput, Raw};
-use mcp_adapter_tests::{Runtime, rows, server};
+use mcp_adapter::Error;
+use mcp_adapter::proto::schema::{CreateMessage, Elicit};
+use mcp_adapter::proto::{CallError, ErrorObject, NeededInput, Raw, Revision};
+use mcp_adapter_tests::{Runtime, pair, raw, rows, server};
 use serde_json::json;
 use smol::unblock;
 
 use crate::served_tasks::{by_hand, policy};
+use crate::task_script::quick;
 
 rows! {
     open_questions_are_withdrawn_once_a_task_is_over,
     a_client_that_polls_a_task_again_is_asked,
+    a_client_is_asked_only_in_ways_that_it_declares,
 }
 
 const STATUS: &str = "notifications/tasks/status";
@@ -86,4 +89,44 @@ async fn a_client_that_polls_a_task_again_is_asked<R: Runtime>() {
         }
     })
     .await;
+}
+
+// CAP-06, SEC-08
+async fn a_client_is_asked_only_in_ways_that_it_declares<R: Runtime>() {
+    let url = || {
+        let url = json!({
+            "mode": "url", "message": "Sign in", "url": "https://example.com/",
+            "elicitationId": "1",
+        });
+        NeededInput::raw("elicitation/create", raw(&url))
+    };
+    let tools = || {
+        let mut request = CreateMessage::new(Vec::new(), 10);
+        request.tools = Some(Vec::new().into());
+        NeededInput::from(request)
+    };
+    for revision in [Revision::V2025_11_25, Revision::V2026_07_28] {
+        for is_url in [true, false] {
+            let server = server()
+                .tool("asks", "Asks", move |(), cx| {
+                    let question = if is_url { url() } else { tools() };
+                    cx.ask_all([("one", question)])?;
+                    Ok("answered")
+                })
+                .as_task(policy());
+            // It answers forms, and samples without tools.
+            let client = quick()
+                .revisions(&[revision])
+                .on_sampling(|_request, _cx| Err(ErrorObject::internal("not to be asked")));
+            let (connection, _serving) = pair::<R>(client, server).await;
+            let mut task = connection.call_tool("asks", &json!({})).task().await.unwrap();
+            match task.wait().await {
+                Err(Error::Call(CallError::Refused(error))) => {
+                    let what = if is_url { "with a URL" } else { "with tools" };
+                    assert!(error.message.contains(what), "{revision:?} {error}");
+                }
+                other => panic!("{revision:?} {is_url} {other:?}"),
+            }
+        }
+    }
 }

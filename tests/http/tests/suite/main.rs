@@ -22,6 +22,7 @@ mod scope_order;
 mod scopes;
 mod sessions;
 mod sse;
+mod task_scopes;
 mod visibility;
 mod waiting;
 mod withdrawn;

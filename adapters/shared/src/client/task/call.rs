@@ -6,6 +6,7 @@ use std::future::{Future, IntoFuture};
 use std::sync::Arc;
 use std::time::Duration;
 
+use mcp_proto::client::Client as Machine;
 use mcp_proto::schema::{CallToolResult, TaskRequest, TaskSupport, Tool};
 use mcp_proto::{Capability, Revision};
 
@@ -15,8 +16,10 @@ use crate::client::connection::lists::list_tools;
 use crate::client::in_flight::created_task_id;
 use crate::client::task::driver::TaskDriver;
 use crate::client::task::handle::TaskHandle;
-use crate::client::task::params::to_raw;
+use crate::client::task::mailbox::Mailbox;
 use crate::error::Error;
+use crate::tasks::to_raw;
+use crate::transport::link::Link;
 
 /// A tool call that asks for a [task], and has not been sent yet. Await or
 /// [`start`](Self::start) it for the [`TaskHandle`].
@@ -58,7 +61,8 @@ impl<'c> Call<'c, CallToolResult> {
     /// Makes this a call that asks for a task.
     ///
     /// The timeouts and the progress callback of the call then apply to the response that creates
-    /// the task, and not to the task.
+    /// the task, and not to the task, whose progress
+    /// [`TaskHandle::next_update`](crate::TaskHandle::next_update) reports.
     pub fn task(self) -> TaskCall<'c> {
         TaskCall { call: self, ttl: None, support: None }
     }
@@ -97,10 +101,11 @@ impl<'c> TaskCall<'c> {
         let link = Arc::clone(self.call.link());
         let asks = self.asks_for_task().await?;
         let ttl = self.ttl.map(|ttl| i64::try_from(ttl.as_millis()).unwrap_or(i64::MAX));
+        let progress = TaskProgress::new(&link);
         let task = asks.then(|| {
             let mut task = TaskRequest::new();
             task.ttl = ttl;
-            task
+            (task, Arc::clone(&progress.mailbox))
         });
         let result = self.call.respond(task).await?;
         let is_task = match asks {
@@ -108,7 +113,7 @@ impl<'c> TaskCall<'c> {
             false => TaskDriver::is_created_by(&link, &result),
         };
         if is_task {
-            let driver = TaskDriver::new(&link, &result)?;
+            let driver = TaskDriver::new(&link, &result, progress.into_mailbox())?;
             return Ok(TaskHandle::running(driver));
         }
         Ok(TaskHandle::done(result))
@@ -143,6 +148,33 @@ impl<'c> TaskCall<'c> {
                 }
             };
             Ok(matches!(support, TaskSupport::Optional | TaskSupport::Required))
+        }
+    }
+}
+
+/// Receives the progress of the task that a call asks for. Dropping it ends that.
+struct TaskProgress {
+    link: Arc<Link<Machine>>,
+    mailbox: Arc<Mailbox>,
+    /// The driver of the task has taken over.
+    is_taken: bool,
+}
+
+impl TaskProgress {
+    fn new(link: &Arc<Link<Machine>>) -> Self {
+        Self { link: Arc::clone(link), mailbox: Arc::default(), is_taken: false }
+    }
+
+    fn into_mailbox(mut self) -> Arc<Mailbox> {
+        self.is_taken = true;
+        Arc::clone(&self.mailbox)
+    }
+}
+
+impl Drop for TaskProgress {
+    fn drop(&mut self) {
+        if !self.is_taken {
+            self.link.lock().role.remove_task_call(&self.mailbox);
         }
     }
 }

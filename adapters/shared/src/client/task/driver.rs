@@ -11,15 +11,15 @@ use mcp_proto::tasks::{
     TaskTime,
 };
 use mcp_proto::{
-    CallError, CallOptions, Era, ErrorObject, MessageEndpoint as _, Misuse, Raw, Request,
+    CallError, CallOptions, Era, ErrorObject, MessageEndpoint as _, Misuse, Progress, Raw, Request,
 };
 
-use crate::client::events::{Answer, run_handler};
 use crate::client::in_flight::{InFlight, cancel_task, is_task};
+use crate::client::request_handler::{Answer, run_handler};
 use crate::client::task::mailbox::Mailbox;
-use crate::client::task::params::to_raw;
 use crate::error::Error;
 use crate::exec::cancellation::Cancellation;
+use crate::tasks::to_raw;
 use crate::transport::link::Link;
 
 /// A task that is polled while [`next`](Self::next) is awaited. Dropping it stops the polls, and
@@ -35,11 +35,14 @@ pub(crate) struct TaskDriver {
     over: Arc<Cancellation>,
     /// Why an input request was refused, which cancels the task.
     refusal: Option<ErrorObject>,
+    /// The latest status.
+    shown: (TaskStatus, Option<Box<str>>),
 }
 
 /// What a task has come to.
 pub(crate) enum TaskStep {
-    Status(TaskStatus, Option<Box<str>>),
+    /// The latest status, or progress since then.
+    Status(TaskStatus, Option<Box<str>>, Option<Progress>),
     Over(Result<Raw, CallError>),
 }
 
@@ -66,11 +69,20 @@ impl TaskDriver {
     /// # Errors
     /// Fails if `created` is not such a result. Fails, and cancels the task, if the connection
     /// polls the maximum number of tasks already.
-    pub(crate) fn new(link: &Arc<Link<Machine>>, created: &Raw) -> Result<Self, Error> {
+    ///
+    /// `mailbox` receives its progress, which may have begun.
+    pub(crate) fn new(
+        link: &Arc<Link<Machine>>,
+        created: &Raw,
+        mailbox: Arc<Mailbox>,
+    ) -> Result<Self, Error> {
         let limits = link.shared.tasks.limits.clone();
-        let poller = TaskPoller::new(time(link), protocol(link), created, limits)?;
-        let id = String::from(poller.task_id());
-        Self::of(link, poller).inspect_err(|_| cancel_task(link, &id))
+        let created = TaskPoller::new(time(link), protocol(link), created, limits);
+        let driver = created.map_err(Error::from).and_then(|poller| {
+            let id = String::from(poller.task_id());
+            Self::of(link, poller, &mailbox).inspect_err(|_| cancel_task(link, &id))
+        });
+        driver.inspect_err(|_| link.lock().role.remove_task_call(&mailbox))
     }
 
     /// Creates the driver of a task that was created earlier.
@@ -79,15 +91,26 @@ impl TaskDriver {
     /// Fails if the connection polls the maximum number of tasks already.
     pub(crate) fn resume(link: &Arc<Link<Machine>>, id: &str) -> Result<Self, Error> {
         let limits = link.shared.tasks.limits.clone();
-        Self::of(link, TaskPoller::resume(time(link), protocol(link), id, limits))
+        let poller = TaskPoller::resume(time(link), protocol(link), id, limits);
+        Self::of(link, poller, &Arc::default())
     }
 
-    fn of(link: &Arc<Link<Machine>>, poller: TaskPoller) -> Result<Self, Error> {
-        let mailbox = Arc::default();
-        register(link, &poller, &mailbox)?;
-        let link = Arc::clone(link);
-        let over = Arc::default();
-        Ok(Self { link, poller, request: None, update: None, mailbox, over, refusal: None })
+    fn of(
+        link: &Arc<Link<Machine>>,
+        poller: TaskPoller,
+        mailbox: &Arc<Mailbox>,
+    ) -> Result<Self, Error> {
+        register(link, &poller, mailbox)?;
+        Ok(Self {
+            link: Arc::clone(link),
+            poller,
+            request: None,
+            update: None,
+            mailbox: Arc::clone(mailbox),
+            over: Arc::default(),
+            refusal: None,
+            shown: (TaskStatus::Working, None),
+        })
     }
 
     pub(crate) fn id(&self) -> &str {
@@ -143,7 +166,11 @@ impl TaskDriver {
             while let Some(event) = self.poller.poll_event() {
                 match event {
                     TaskPollEvent::Status { status, message } => {
-                        return Ok(TaskStep::Status(status, message));
+                        self.shown = (status, message);
+                        return Ok(self.shown_with(None));
+                    }
+                    TaskPollEvent::Progress(progress) => {
+                        return Ok(self.shown_with(Some(progress)));
                     }
                     TaskPollEvent::Input { key, request } => self.ask(key, request),
                     TaskPollEvent::Over(outcome) => {
@@ -172,9 +199,18 @@ impl TaskDriver {
         }
     }
 
+    fn shown_with(&self, progress: Option<Progress>) -> TaskStep {
+        let (status, message) = self.shown.clone();
+        TaskStep::Status(status, message, progress)
+    }
+
     fn take_news(&mut self) {
         let time = time(&self.link);
         let news = self.mailbox.take();
+        // Before the status, which may be the last one.
+        if let Some(progress) = news.progress {
+            self.poller.on_progress(progress);
+        }
         // TSK-17: the notification only saves a poll.
         if let Some(params) = news.status {
             self.poller.on_notification(time, &params);

@@ -2,12 +2,13 @@
 
 use std::fmt;
 
-use mcp_proto::schema::{CallToolResult, Decode as _, TaskStatus};
+use mcp_proto::schema::{CallToolResult, Decode as _};
 use mcp_proto::{CallError, Raw};
 
 use crate::client::connection::Connection;
 use crate::client::task::driver::{TaskDriver, TaskStep};
 use crate::error::Error;
+use crate::tasks::TaskUpdate;
 
 /// A tool call that may outlive its connection: a task at the server, or a call that is over.
 ///
@@ -51,24 +52,6 @@ pub struct TaskHandle {
 enum HandleState {
     Running(Box<TaskDriver>),
     Over(Result<Raw, CallError>),
-}
-
-/// A new status of a task.
-///
-/// ```
-/// use mcp_adapter::TaskUpdate;
-///
-/// fn show(update: &TaskUpdate) -> String {
-///     format!("{}: {}", update.status, update.message.as_deref().unwrap_or(""))
-/// }
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct TaskUpdate {
-    /// The status.
-    pub status: TaskStatus,
-    /// The server's message for display, if it sent one.
-    pub message: Option<Box<str>>,
 }
 
 impl Connection {
@@ -147,7 +130,7 @@ impl TaskHandle {
         }
     }
 
-    /// Waits for the next new status; returns `None` once the task is over.
+    /// Waits for the next new status or progress; returns `None` once the task is over.
     ///
     /// # Errors
     /// Fails if the connection ended, and with [`Error::Misuse`] if it cannot send the requests of
@@ -155,7 +138,9 @@ impl TaskHandle {
     pub async fn next_update(&mut self) -> Result<Option<TaskUpdate>, Error> {
         let HandleState::Running(driver) = &mut self.state else { return Ok(None) };
         match driver.next().await? {
-            TaskStep::Status(status, message) => Ok(Some(TaskUpdate { status, message })),
+            TaskStep::Status(status, message, progress) => {
+                Ok(Some(TaskUpdate { status, message, progress }))
+            }
             TaskStep::Over(outcome) => {
                 self.state = HandleState::Over(outcome);
                 Ok(None)

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use mcp_proto::{ErrorObject, Raw};
+use mcp_proto::{ErrorObject, Progress, Raw};
 
 use crate::exec::watched::Watched;
 
@@ -15,6 +15,8 @@ pub(crate) struct Mailbox(Watched<News>);
 pub(crate) struct News {
     /// The params of the latest status notification: an earlier one is replaced.
     pub(crate) status: Option<Raw>,
+    /// The latest progress: an earlier one is replaced.
+    pub(crate) progress: Option<Progress>,
     /// The answers to input requests, by key. The limit of input requests bounds their number.
     pub(crate) answers: VecDeque<(Box<str>, Result<Raw, ErrorObject>)>,
 }
@@ -22,6 +24,15 @@ pub(crate) struct News {
 impl Mailbox {
     pub(crate) fn notify(&self, params: Raw) {
         self.0.change(|news| news.status = Some(params));
+    }
+
+    pub(crate) fn progress(&self, progress: Progress) {
+        self.0.change(|news| {
+            let latest = news.progress.as_ref().map_or(f64::NEG_INFINITY, |latest| latest.progress);
+            if progress.progress > latest {
+                news.progress = Some(progress);
+            }
+        });
     }
 
     pub(crate) fn answer(&self, key: Box<str>, answer: Result<Raw, ErrorObject>) {
@@ -34,7 +45,9 @@ impl Mailbox {
 
     /// Waits until there are news.
     pub(crate) async fn wait(&self) {
-        let is_empty = |news: &News| news.status.is_none() && news.answers.is_empty();
+        let is_empty = |News { status, progress, answers }: &News| {
+            status.is_none() && progress.is_none() && answers.is_empty()
+        };
         self.0.when(|news| (!is_empty(news)).then_some(())).await;
     }
 }

@@ -4,5 +4,4 @@ pub(crate) mod call;
 pub(crate) mod driver;
 pub(crate) mod handle;
 pub(crate) mod mailbox;
-pub(crate) mod params;
 pub(crate) mod settings;

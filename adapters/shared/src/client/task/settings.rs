@@ -1,6 +1,6 @@
 //! The settings of a client for tasks, and the declaration of the tasks extension.
 
-use mcp_proto::tasks::PollLimits;
+use mcp_proto::tasks::{PollLimits, TaskLimits};
 use mcp_proto::{Extension, ExtensionMethod, Revision, Side};
 
 /// The settings of a client for tasks.
@@ -11,11 +11,13 @@ pub(crate) struct TaskSettings {
     pub(crate) limits: PollLimits,
     /// The maximum number of tasks of a connection that are polled at a time.
     pub(crate) count_max: usize,
+    /// The limits of the tasks that requests of the server become; `None` if they become none.
+    pub(crate) served: Option<TaskLimits>,
 }
 
 impl Default for TaskSettings {
     fn default() -> Self {
-        Self { is_declared: false, limits: PollLimits::default(), count_max: 256 }
+        Self { is_declared: false, limits: PollLimits::default(), count_max: 256, served: None }
     }
 }
 

@@ -145,6 +145,11 @@ impl Cx {
     /// it [asked](Self::ask) for input may report its progress from the start: values that the
     /// client has already received are not sent again.
     ///
+    /// In a [task](crate::Server::as_task), the message of the progress becomes the status message.
+    /// A notification is sent in revision 2025-11-25 only, until the task is over, and not after a
+    /// restart of the server. Values that do not increase are dropped, and so are those for which
+    /// the output queue has no room.
+    ///
     /// [progress]:
     ///     https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/progress
     ///
@@ -154,9 +159,7 @@ impl Cx {
     /// run of the handler.
     pub fn progress(&self, progress: Progress) -> Result<(), Misuse> {
         if let Some(task) = &self.request.task {
-            if let Some(message) = &progress.message {
-                task.set_message(message);
-            }
+            task.progress(&progress);
             return Ok(());
         }
         let incoming = self.request.incoming;

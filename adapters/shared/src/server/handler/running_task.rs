@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use mcp_proto::Progress;
+
 use crate::BoxFuture;
 use crate::server::handler::reply::HandlerReply;
 
@@ -11,8 +13,8 @@ pub(crate) trait RunningTask: Send + Sync {
     /// Waits for `duration`, also after the connection has ended.
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()>;
 
-    /// Shows `message` as the status of the task.
-    fn set_message(&self, message: &str);
+    /// Reports progress, whose message becomes that of the status.
+    fn progress(&self, progress: &Progress);
 
     /// Returns how often the handler was started again after a restart of the server.
     fn restarts(&self) -> u32;

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use mcp_proto::server::{Command, Server as Machine};
-use mcp_proto::tasks::{NewTask, Requestor, TaskId};
+use mcp_proto::tasks::{NewTask, Requestor};
 use mcp_proto::{Context, ErrorObject, IncomingId, Request};
 
 use super::checkpoint::Checkpoint;
@@ -17,6 +17,7 @@ use crate::server::handler::reply::HandlerReply;
 use crate::server::handler::round_state::RoundState;
 use crate::server::handler::running_task::RunningTask;
 use crate::server::replies::reply_now;
+use crate::tasks::random_id;
 use crate::transport::link::Link;
 
 /// Creates the task of a call, responds with it, and starts its handler.
@@ -100,11 +101,4 @@ pub(super) fn start_run(run: &Arc<TaskRun>, cx: Cx, job: Job, pace: &Arc<Pace>) 
         return drop(run.link.lock().role.take_task(run.incoming));
     }
     (run.steps.run_job)(&run.link, cx, job, pace);
-}
-
-// TSK-09, TSK-38: from a secure source.
-fn random_id() -> std::io::Result<TaskId> {
-    let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes).map_err(|error| std::io::Error::other(error.to_string()))?;
-    Ok(TaskId::from_random(bytes))
 }

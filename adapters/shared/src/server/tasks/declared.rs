@@ -13,8 +13,12 @@ impl Server {
     /// of a plain call, except that
     /// - the handler also runs on after the end of its connection;
     /// - it is cancelled when the client cancels the task or the time of the task is over;
-    /// - [progress](crate::Cx::progress) sets the status message of the task to that of the
-    ///   progress, and log messages are dropped: the extension has neither.
+    /// - [progress](crate::Cx::progress) also sets the status message of the task, and is sent in
+    ///   revision 2025-11-25 only; log messages are dropped: the extension has neither.
+    ///
+    /// [Layers](Self::layer) surround each run of the handler, and do not see the requests about
+    /// tasks (`tasks/*`). The scopes that the tool [requires](Self::requires) are kept with the
+    /// task: requests for its status and result, and answers to its input requests, need them too.
     ///
     /// A client finds only the tasks of its own principal. Without authentication, tasks of
     /// 2025-11-25 belong to their connection or HTTP session, and those of 2026-07-28 to every

@@ -3,8 +3,10 @@
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
+use mcp_proto::schema::InputRequest;
+use mcp_proto::server::Command;
 use mcp_proto::tasks::{TaskError, TaskProtocol};
-use mcp_proto::{Capability, Context, ErrorObject, NeededInput, Raw, code};
+use mcp_proto::{Capability, Context, ErrorObject, NeededInput, Payload, Progress, Raw, code};
 
 use super::begin::{context_of, start_run};
 use super::questions::send_questions;
@@ -22,11 +24,25 @@ impl RunningTask for TaskRun {
         Box::pin(Arc::clone(&self.tasks.thread).sleep(duration))
     }
 
-    fn set_message(&self, message: &str) {
+    fn progress(&self, progress: &Progress) {
         let task = self.task;
-        // A task that is over keeps its message.
-        let _over =
-            self.tasks.with(|state, time| state.table.set_message(time, task, Some(message)));
+        if let Some(message) = &progress.message {
+            // A task that is over keeps its message.
+            let _over =
+                self.tasks.with(|state, time| state.table.set_message(time, task, Some(message)));
+        }
+        // Its token belongs to the connection of the call.
+        if self.restarts > 0 {
+            return;
+        }
+        // PRG-05, PRG-12: under the lock of the connection, so that values leave in order, and none
+        // after the outcome. A client that is gone misses it.
+        let _gone = self.link.with(|state, now| {
+            let params = self.tasks.lock().table.progress(task, progress);
+            let Some(params) = params else { return Ok(()) };
+            let (method, params) = ("notifications/progress", Payload::Value(&params));
+            state.connection.run(now, Command::Notify { method, params })
+        });
     }
 
     fn restarts(&self) -> u32 {
@@ -92,7 +108,7 @@ fn ask(run: &Arc<TaskRun>, questions: &[(String, NeededInput)], mut round: Quest
             let why = "the input requests of the handler cannot be sent";
             return fail(run, ErrorObject::internal(why));
         };
-        if let Some(missing) = missing(&request.method, &run.context) {
+        if let Some(missing) = missing(&request, &run.context) {
             return fail(run, missing);
         }
         requests.push(request);
@@ -114,17 +130,28 @@ fn ask(run: &Arc<TaskRun>, questions: &[(String, NeededInput)], mut round: Quest
     send_questions(run, on_answer);
 }
 
-/// Returns the error if the client cannot be asked.
-fn missing(method: &str, context: &Context) -> Option<ErrorObject> {
-    let capabilities: &[Capability] = match method {
-        "elicitation/create" => &[Capability::ElicitationForm, Capability::ElicitationUrl],
-        "sampling/createMessage" => &[Capability::Sampling],
-        "roots/list" => &[Capability::Roots],
+/// Returns the error if the client did not declare what an input request needs.
+// SEC-08, CAP-06: each mode has a capability of its own.
+fn missing(request: &InputRequest, context: &Context) -> Option<ErrorObject> {
+    let member = |name| request.params.as_ref().and_then(|params| params.0.member(name));
+    let mode = member("mode");
+    let (needed, what) = match &*request.method {
+        "elicitation/create"
+            if mode.and_then(|it| it.to_text().map(|it| it == "url")) == Some(true) =>
+        {
+            (Capability::ElicitationUrl, "`elicitation/create` with a URL")
+        }
+        "elicitation/create" => (Capability::ElicitationForm, "`elicitation/create` with a form"),
+        "sampling/createMessage" if member("tools").or_else(|| member("toolChoice")).is_some() => {
+            (Capability::SamplingTools, "`sampling/createMessage` with tools")
+        }
+        "sampling/createMessage" => (Capability::Sampling, "`sampling/createMessage`"),
+        "roots/list" => (Capability::Roots, "`roots/list`"),
         _ => return None,
     };
-    let has_any = capabilities.iter().any(|it| context.peer.capabilities.has(*it));
-    let why = || format!("the task needs `{method}`, which the client does not support");
-    (!has_any).then(|| ErrorObject::new(code::MISSING_CLIENT_CAPABILITY, why()))
+    let why = || format!("the task needs {what}, which the client does not support");
+    let is_declared = context.peer.capabilities.has(needed);
+    (!is_declared).then(|| ErrorObject::new(code::MISSING_CLIENT_CAPABILITY, why()))
 }
 
 /// Takes the client's answer to an input request of a task of 2025-11-25.

@@ -14,30 +14,43 @@ use super::deliver::{answered, on_answer};
 use super::questions::{on_polled, send_questions};
 use super::table::ServerTasks;
 use crate::server::handler::reply::HandlerReply;
+use crate::server::handler::tool_error::ToolError;
 use crate::server::replies::reply_now;
+use crate::server::required_scopes::check_scopes;
 use crate::transport::link::Link;
 
-/// Serves a request about tasks; returns false for any other.
+/// Serves a request about tasks; returns `None` for any other.
+///
+/// # Errors
+/// Fails if the token of the caller lacks a scope of the tool; the request is then not answered.
 pub(crate) fn serve_task_request(
     link: &Arc<Link<Machine>>,
     tasks: &Arc<ServerTasks>,
     incoming: IncomingId,
     request: &Request,
     context: &Context,
-) -> bool {
-    let Some(protocol) = TaskProtocol::of(context.peer.revision) else { return false };
+) -> Option<Result<(), ToolError>> {
+    let protocol = TaskProtocol::of(context.peer.revision)?;
     if !protocol.serves(&request.method) {
-        return false;
+        return None;
     }
     let owner = tasks.owner(link, context, protocol);
     let requestor = Requestor { principal: owner.as_ref(), protocol };
+    // AUT-24: as for the call. A list has no results, and a task may always be stopped.
+    if !matches!(&*request.method, CancelTask::METHOD | ListTasks::METHOD) {
+        let id = request.params.as_ref().and_then(|params| params.member("taskId"));
+        let id = id.as_ref().and_then(Raw::to_text).unwrap_or_default();
+        if let Err(error) = check_task_scopes(tasks, requestor, &id, context) {
+            return Some(Err(error));
+        }
+    }
     match &*request.method {
         GetTaskPayload::METHOD => {
             let asked: GetTaskPayload = match decode(request) {
                 Ok(asked) => asked,
                 Err(error) => {
                     tasks.respond(link, incoming, Err(error));
-                    return true;
+                    return Some(Ok(()));
                 }
             };
             let id = &*asked.task_id;
@@ -57,10 +70,24 @@ pub(crate) fn serve_task_request(
         },
         _ => tasks.respond(link, incoming, answer(link, tasks, requestor, request)),
     }
-    true
+    Some(Ok(()))
 }
 
-/// Returns the tasks of a subscription that the client has.
+/// Checks that the token of the caller has the scopes that the call of the task needed.
+fn check_task_scopes(
+    tasks: &ServerTasks,
+    requestor: Requestor<'_>,
+    id: &str,
+    context: &Context,
+) -> Result<(), ToolError> {
+    let scopes = tasks.lock().table.scopes(requestor, id).to_vec();
+    if scopes.is_empty() {
+        return Ok(());
+    }
+    check_scopes(context.caller.as_deref(), scopes.iter().map(String::as_str))
+}
+
+/// Returns the tasks of a subscription that the client has, and whose tools its token may call.
 // TSK-21, TSK-38: a client hears only about tasks of its own.
 pub(crate) fn accept_task_ids(
     link: &Arc<Link<Machine>>,
@@ -71,7 +98,10 @@ pub(crate) fn accept_task_ids(
     let protocol = TaskProtocol::Extension;
     let owner = tasks.owner(link, context, protocol);
     let requestor = Requestor { principal: owner.as_ref(), protocol };
-    tasks.watch(requestor, &request.subscribed_elements(LISTEN_KEY))
+    let mut ids = request.subscribed_elements(LISTEN_KEY);
+    // AUT-24: the notifications contain the results.
+    ids.retain(|id| check_task_scopes(tasks, requestor, id, context).is_ok());
+    tasks.watch(requestor, &ids)
 }
 
 /// Answers a request that does not wait.

@@ -1,12 +1,11 @@
 //! [`TaskStart`]: which calls become tasks.
 
 use mcp_proto::catalog::Resolved;
-use mcp_proto::tasks::{NewTask, OnRestart, TaskProtocol};
+use mcp_proto::tasks::{NewTask, TaskProtocol};
 use mcp_proto::{Context, ErrorObject, Request};
 
 use super::capabilities::EXTENSION;
-use crate::server::handler::Handler;
-use crate::tasks::TaskPolicy;
+use crate::server::handler::{Handler, scopes_of};
 
 /// The settings of a task that a call becomes.
 pub(crate) struct TaskStart {
@@ -51,18 +50,17 @@ pub(crate) fn task_start(
     };
     Ok(policy.filter(|_| becomes_task).map(|policy| {
         let ttl = asked.and_then(|task| task.member("ttl")).and_then(|ttl| ttl.parse().ok());
-        TaskStart { protocol, new: new_task(policy, ttl), restarts_max: policy.restarts_max }
+        let new = NewTask {
+            requested_ttl_ms: ttl,
+            poll_interval: policy.poll_interval,
+            // PRG-11: until the task is over.
+            progress_token: context.progress_token(),
+            // AUT-24: the result is for those alone who may call the tool.
+            scopes: scopes_of(found).map(|scopes| scopes.get().to_vec()).unwrap_or_default(),
+            ..NewTask::default()
+        };
+        TaskStart { protocol, new, restarts_max: policy.restarts_max }
     }))
-}
-
-fn new_task(policy: &TaskPolicy, requested_ttl_ms: Option<i64>) -> NewTask {
-    NewTask {
-        requested_ttl_ms,
-        poll_interval: policy.poll_interval,
-        progress_token: None,
-        request_bytes: 0,
-        restart: OnRestart::Fail,
-    }
 }
 
 fn contradiction(why: &str) -> ErrorObject {

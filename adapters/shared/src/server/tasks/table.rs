@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use mcp_proto::schema::InputRequest;
 use mcp_proto::server::Command;
@@ -25,7 +25,7 @@ use crate::server::handler::context::{Cx, HandlerLink as _};
 use crate::server::handler::reply::HandlerReply;
 use crate::server::handler::{Job, Resolution};
 use crate::server::replies::reply_now;
-use crate::tasks::{TaskStore, Tasks};
+use crate::tasks::{TaskStore, Tasks, task_time};
 use crate::trace;
 use crate::transport::link::Link;
 
@@ -154,9 +154,7 @@ impl ServerTasks {
     }
 
     fn time(&self) -> TaskTime {
-        let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let unix_ms = u64::try_from(unix.as_millis()).unwrap_or(u64::MAX);
-        TaskTime { now: self.clock.now(), unix_ms }
+        task_time(self.clock.now())
     }
 
     /// Changes the table, and does what follows from that once the lock is released.

@@ -253,6 +253,9 @@ fn formatted(event: &HttpEvent) -> String {
         HttpEvent::Client(E::Completed { call, outcome: Err(error) }) => {
             format!("{call}: {error:?}")
         }
+        HttpEvent::Client(E::TaskProgress { call, progress }) => {
+            format!("{call} task progress {}", progress.progress)
+        }
         HttpEvent::Client(E::LateTask(created)) => format!("late task {created}"),
         HttpEvent::Client(E::Subscribed { call, .. }) => format!("{call}: listening"),
         HttpEvent::Client(E::Notification { call, method, .. }) => {

@@ -1,0 +1,360 @@
+//! [`ClientTask`]: a request to a client that the client runs as a task. (2025-11-25)
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use futures_lite::future::block_on;
+use mcp_proto::schema::{CancelTask, Decode, Encode, ServerRequest, TaskRequest, TaskStatus};
+use mcp_proto::server::{Command, Server as Machine};
+use mcp_proto::tasks::{
+    PollLimits, TaskOutcome, TaskPollEvent, TaskPollRequest, TaskPollRequestKind, TaskPoller,
+    TaskProtocol,
+};
+use mcp_proto::{CallError, CallOptions, MessageEndpoint as _, Misuse, Payload, Raw};
+
+use crate::error::Error;
+use crate::exec::sole_driver::is_sole_driver;
+use crate::server::client_handle::{CancelOnDrop, ClientHandle, OpenCall};
+use crate::tasks::{TaskUpdate, WithTask, task_time};
+use crate::transport::link::Link;
+
+/// A request to a client that may outlive its response: a task at the client, or a request that is
+/// over.
+///
+/// Created by [`ClientHandle::request_task`]. The task is polled while a method of this handle is
+/// awaited or blocks; the futures may be dropped without loss. The poll interval of the client is
+/// respected. The task ends with the connection. Dropping the handle leaves the task alone.
+///
+/// ```
+/// # use mcp_adapter as mcp_tokio;
+/// use std::time::Duration;
+///
+/// use mcp_tokio::proto::Raw;
+/// use mcp_tokio::proto::schema::Elicit;
+/// use mcp_tokio::{ClientHandle, Error};
+///
+/// async fn ask(client: ClientHandle) -> Result<(), Error> {
+///     let form = Elicit::form("May the nightly job run?", Raw::empty_object());
+///     let mut task = client.request_task_async(form, Some(Duration::from_secs(3600))).await?;
+///     while let Some(update) = task.next_update_async().await? {
+///         println!("{}", update.status);
+///     }
+///     println!("{:?}", task.wait_async().await?.action);
+///     Ok(())
+/// }
+/// ```
+#[must_use = "the task is polled by `wait`"]
+pub struct ClientTask<R> {
+    link: Weak<Link<Machine>>,
+    id: Option<Box<str>>,
+    state: ClientTaskState,
+    result: PhantomData<fn() -> R>,
+}
+
+enum ClientTaskState {
+    Running(Box<Polled>),
+    Over(Result<Raw, CallError>),
+}
+
+/// A task at the client.
+struct Polled {
+    poller: TaskPoller,
+    /// The request in flight.
+    request: Option<Pending>,
+}
+
+/// A request of a poller in flight.
+struct Pending {
+    kind: TaskPollRequestKind,
+    open: Arc<OpenCall>,
+    /// Withdraws the request, and not the task.
+    _cancel: CancelOnDrop,
+}
+
+enum Step {
+    Update(TaskUpdate),
+    Over(Result<Raw, CallError>),
+}
+
+impl ClientHandle {
+    /// Sends a request to the client as a [task], and blocks until the client has responded, which
+    /// usually creates the task.
+    ///
+    /// Use it for sampling and elicitation, which may take a person long, in revision 2025-11-25.
+    /// The [`ClientTask`] waits for the result. `ttl` is the time, since its creation, for which
+    /// the client should keep the task; the client may decide otherwise. A client that answers
+    /// without a task is understood: the handle then has the result.
+    ///
+    /// [task]: https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
+    ///
+    /// # Errors
+    /// Fails under the conditions listed for [`request`](Self::request). The failure is
+    /// [`Misuse::Undeclared`] if the client does not run this kind of request as a task, and
+    /// [`Misuse::Unsupported`] for requests that no client does, and in revisions other than
+    /// 2025-11-25. Nothing is sent then.
+    pub fn request_task<Q: ServerRequest + Send + Sync>(
+        &self,
+        request: Q,
+        ttl: Option<Duration>,
+    ) -> Result<ClientTask<Q::Result>, Error> {
+        blocking(self.request_task_async(request, ttl))
+    }
+
+    /// Like [`request_task`](Self::request_task), but does not block.
+    ///
+    /// Dropping the future cancels the request, and the task if it is created nevertheless.
+    ///
+    /// # Errors
+    /// Fails under the conditions listed for [`request_task`](Self::request_task).
+    // TSK-02, TSK-08
+    pub async fn request_task_async<Q: ServerRequest + Send + Sync>(
+        &self,
+        request: Q,
+        ttl: Option<Duration>,
+    ) -> Result<ClientTask<Q::Result>, Error> {
+        let link = self.link()?;
+        let revision = link.inspect(|state| state.connection.peer().map(|peer| peer.revision));
+        let has_tasks = revision.and_then(TaskProtocol::of) == Some(TaskProtocol::Core);
+        if !has_tasks || !matches!(Q::METHOD, "elicitation/create" | "sampling/createMessage") {
+            return Err(Misuse::Unsupported.into());
+        }
+        let mut task = TaskRequest::new();
+        task.ttl = ttl.map(|ttl| i64::try_from(ttl.as_millis()).unwrap_or(i64::MAX));
+        let params = WithTask { params: request, task: Some(task) };
+        let created = self.call(&link, Q::METHOD, &params).await?;
+        let is_task = created.member("task").is_some_and(|task| task.member("taskId").is_some());
+        let (id, state) = if is_task {
+            let (time, limits) = (task_time(link.clock.now()), PollLimits::default());
+            let poller = TaskPoller::new(time, TaskProtocol::Core, &created, limits)?;
+            let id = Some(poller.task_id().into());
+            (id, ClientTaskState::Running(Box::new(Polled { poller, request: None })))
+        } else {
+            // The client ignored that it was asked for a task.
+            (None, ClientTaskState::Over(Ok(created)))
+        };
+        Ok(ClientTask { link: Arc::downgrade(&link), id, state, result: PhantomData })
+    }
+}
+
+impl<R: Decode> ClientTask<R> {
+    /// Returns the id of the task; `None` if the client has answered without a task.
+    #[must_use]
+    pub fn id(&self) -> Option<&str> {
+        self.id.as_deref()
+    }
+
+    /// Returns whether the outcome is known, so that [`wait`](Self::wait) returns at once.
+    #[must_use]
+    pub const fn is_over(&self) -> bool {
+        matches!(self.state, ClientTaskState::Over(_))
+    }
+
+    /// Blocks until the task is over, and returns its result. Further calls return it again.
+    ///
+    /// # Errors
+    /// Fails with
+    /// - [`Error::Call`] with [`CallError::Refused`] if the request failed, or the client has the
+    ///   task no longer; with [`CallError::Cancelled`] if the task was cancelled; with
+    ///   [`CallError::TimedOut`] if its time is over; with [`CallError::Lost`] if the connection
+    ///   ended, and the task with it;
+    /// - [`Error::Misuse`] with [`Misuse::Blocked`] on a driving thread (see
+    ///   [`Server`](crate::Server)) that no other thread can replace;
+    /// - [`Error::Decode`] if the result does not match the method.
+    pub fn wait(&mut self) -> Result<R, Error> {
+        blocking(self.wait_async())
+    }
+
+    /// Like [`wait`](Self::wait), but does not block.
+    ///
+    /// # Errors
+    /// Fails under the conditions listed for [`wait`](Self::wait).
+    pub async fn wait_async(&mut self) -> Result<R, Error> {
+        while self.next_update_async().await?.is_some() {}
+        match &self.state {
+            ClientTaskState::Over(Ok(result)) => Ok(R::decode(result)?),
+            ClientTaskState::Over(Err(error)) => Err(error.clone().into()),
+            ClientTaskState::Running(_) => Err(CallError::Lost.into()),
+        }
+    }
+
+    /// Blocks until there is a new status; returns `None` once the task is over.
+    ///
+    /// # Errors
+    /// Fails with [`CallError::Lost`] if the connection ended, and with [`Misuse::Blocked`] as
+    /// [`wait`](Self::wait) does. The outcome of the task is reported by `wait`.
+    pub fn next_update(&mut self) -> Result<Option<TaskUpdate>, Error> {
+        blocking(self.next_update_async())
+    }
+
+    /// Like [`next_update`](Self::next_update), but does not block.
+    ///
+    /// # Errors
+    /// Fails with [`CallError::Lost`] if the connection ended.
+    pub async fn next_update_async(&mut self) -> Result<Option<TaskUpdate>, Error> {
+        let ClientTaskState::Running(polled) = &mut self.state else { return Ok(None) };
+        let link = self.link.upgrade().ok_or(CallError::Lost)?;
+        match polled.next(&link).await? {
+            Step::Update(update) => Ok(Some(update)),
+            Step::Over(outcome) => {
+                self.state = ClientTaskState::Over(outcome);
+                Ok(None)
+            }
+        }
+    }
+
+    /// Cancels the task, and blocks until the client has responded.
+    ///
+    /// [`wait`](Self::wait) then fails with [`CallError::Cancelled`]. If the task is known to be
+    /// over, this has no effect.
+    ///
+    /// # Errors
+    /// Fails under the conditions listed for [`next_update`](Self::next_update), and with
+    /// [`Misuse::Undeclared`] if the client does not support the cancellation of tasks.
+    pub fn cancel(&mut self) -> Result<(), Error> {
+        blocking(self.cancel_async())
+    }
+
+    /// Like [`cancel`](Self::cancel), but does not block.
+    ///
+    /// # Errors
+    /// Fails under the conditions listed for [`cancel`](Self::cancel).
+    // CAN-10: `tasks/cancel`, and no notification.
+    pub async fn cancel_async(&mut self) -> Result<(), Error> {
+        if let ClientTaskState::Running(polled) = &mut self.state {
+            polled.poller.cancel();
+            polled.request = None;
+        }
+        while self.next_update_async().await?.is_some() {}
+        Ok(())
+    }
+}
+
+/// Runs an operation to its end, unless that would stop the connection.
+fn blocking<T>(operation: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+    if is_sole_driver() {
+        return Err(Misuse::Blocked.into());
+    }
+    block_on(operation)
+}
+
+impl Polled {
+    /// Polls the task until there is something new. May be dropped and called again.
+    async fn next(&mut self, link: &Arc<Link<Machine>>) -> Result<Step, Error> {
+        loop {
+            while let Some(event) = self.poller.poll_event() {
+                match event {
+                    TaskPollEvent::Status { status, message } => {
+                        return Ok(Step::Update(update(status, message)));
+                    }
+                    TaskPollEvent::Over(outcome) => return Ok(Step::Over(result_of(outcome))),
+                    // A task of this protocol asks with requests, and clients ask for nothing.
+                    _ => {}
+                }
+            }
+            let time = task_time(link.clock.now());
+            if self.request.is_none()
+                && let Some(request) = self.poller.poll_request(time)
+            {
+                self.send(link, &request)?;
+            }
+            if let Some(Pending { kind, open, .. }) = &self.request {
+                let (kind, outcome) = (*kind, open.when(Option::take).await);
+                self.request = None;
+                let time = task_time(link.clock.now());
+                match outcome {
+                    Ok(result) => self.poller.on_result(time, kind, &result),
+                    Err(CallError::Refused(error)) => self.poller.on_error(time, kind, &error),
+                    Err(CallError::Lost) => {
+                        self.poller.on_lost(time, kind);
+                        return Err(CallError::Lost.into());
+                    }
+                    Err(_) => self.poller.on_lost(time, kind),
+                }
+            } else if let Some(at) = self.poller.poll_timeout() {
+                link.sleep_until(at).await;
+            }
+        }
+    }
+
+    /// Sends a request of the poller, which sends it again if there is no room.
+    fn send(&mut self, link: &Arc<Link<Machine>>, request: &TaskPollRequest) -> Result<(), Error> {
+        let (kind, method, params): (_, _, &dyn Encode) = match request {
+            TaskPollRequest::Get(params) => (TaskPollRequestKind::Get, "tasks/get", params),
+            TaskPollRequest::Result(params) => {
+                (TaskPollRequestKind::Result, "tasks/result", params)
+            }
+            TaskPollRequest::Update(params) => {
+                (TaskPollRequestKind::Update, "tasks/update", params)
+            }
+            TaskPollRequest::Cancel(params) => {
+                (TaskPollRequestKind::Cancel, "tasks/cancel", params)
+            }
+        };
+        let open = Arc::new(OpenCall::default());
+        let sent = link.with(|state, now| {
+            let mut options = CallOptions::default();
+            if kind == TaskPollRequestKind::Result {
+                // TMO-12: answered when the task is over.
+                options.timeout = Some(state.connection.limits().human_timeout_max);
+            }
+            let command = Command::Call { method, params: Payload::Value(params), options };
+            let call = state.connection.call(now, command)?;
+            state.role.insert_call(call, Arc::clone(&open));
+            Ok(call)
+        });
+        match sent {
+            Ok(call) => {
+                let _cancel = CancelOnDrop { link: Arc::clone(link), call };
+                self.request = Some(Pending { kind, open, _cancel });
+                Ok(())
+            }
+            Err(misuse) => {
+                self.poller.on_lost(task_time(link.clock.now()), kind);
+                match misuse {
+                    Misuse::Blocked | Misuse::NotReady => Ok(()),
+                    Misuse::Closed => Err(CallError::Lost.into()),
+                    other => Err(other.into()),
+                }
+            }
+        }
+    }
+}
+
+const fn update(status: TaskStatus, message: Option<Box<str>>) -> TaskUpdate {
+    TaskUpdate { status, message, progress: None }
+}
+
+fn result_of(outcome: TaskOutcome) -> Result<Raw, CallError> {
+    match outcome {
+        TaskOutcome::Completed(result) => Ok(result),
+        TaskOutcome::Failed(error) | TaskOutcome::NotFound(error) => Err(CallError::Refused(error)),
+        TaskOutcome::Cancelled => Err(CallError::Cancelled),
+        TaskOutcome::Expired => Err(CallError::TimedOut),
+        other => Err(CallError::Invalid(format!("unknown outcome {other:?}").into())),
+    }
+}
+
+/// Cancels the task that a request has created after it was given up.
+// CAN-10: nothing waits for the task.
+pub(crate) fn cancel_late(link: &Arc<Link<Machine>>, created: &Raw) {
+    let id = created.member("task").and_then(|task| task.member("taskId"));
+    let Some(id) = id.as_ref().and_then(Raw::to_text) else { return };
+    let params = CancelTask::new(id);
+    let command = Command::Call {
+        method: "tasks/cancel",
+        params: Payload::Value(&params),
+        options: CallOptions::default(),
+    };
+    // If that is not possible, the client ends the task when its time is over.
+    let _not_possible = link.with(|state, now| state.connection.call(now, command));
+}
+
+/// The task itself is a secret.
+impl<R> fmt::Debug for ClientTask<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let is_over = matches!(self.state, ClientTaskState::Over(_));
+        f.debug_struct("ClientTask").field("is_over", &is_over).finish_non_exhaustive()
+    }
+}

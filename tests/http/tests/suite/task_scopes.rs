@@ -1,0 +1,131 @@
+//! Tasks of tools that require scopes: their results are for tokens with these scopes only.
+
+use mcp_adapter::http::FixedTokens;
+use mcp_adapter::proto::schema::TaskStatus;
+use mcp_adapter::tasks::TaskPolicy;
+use mcp_blocking::http::Http;
+use mcp_http_tests::{Request, Runtime, Served, modern_as, post, rows, server, text, tool};
+use serde_json::{Value, json};
+
+use crate::authorized::{bearing, builder};
+use crate::principals::within;
+use crate::scopes::assert_forbidden;
+
+rows! {
+    results_of_tasks_need_the_scopes_of_their_tools_aut_24,
+    results_of_legacy_tasks_need_the_scopes_of_their_tools_aut_24,
+}
+
+const TASKS: &str = "io.modelcontextprotocol/tasks";
+
+fn options() -> Http {
+    let guard = builder().implies("admin", ["write"]).build().unwrap();
+    let tokens = FixedTokens::new(&guard)
+        .token("reader", "ada", ["notes:read"])
+        .token("writer", "ada", ["notes:read", "write"])
+        .token("admin", "ada", ["admin"])
+        .token("other", "bob", ["notes:read", "write"]);
+    Http::new().authorizing(guard, tokens)
+}
+
+/// A server whose tasks ask once, and then return a secret.
+fn served<R: Runtime>() -> Served {
+    let server = server()
+        .tool_with(tool("guarded"), |_: Value, cx| {
+            cx.confirm("sure", "Sure?")?;
+            Ok("the secret")
+        })
+        .as_task(TaskPolicy::required())
+        .requires(["write"])
+        .tool_with(tool("open"), |_: Value, _| Ok("open"))
+        .as_task(TaskPolicy::required());
+    Served::on::<R>(server, options())
+}
+
+fn of_tasks(method: &str, params: Value) -> Request {
+    let capabilities = json!({"elicitation": {}, "extensions": {TASKS: {}}});
+    modern_as(&capabilities, method, params)
+}
+
+// AUT-24, AUT-30
+fn results_of_tasks_need_the_scopes_of_their_tools_aut_24<R: Runtime>() {
+    let served = served::<R>();
+    let ask = |token: &str, method: &str, params: Value| {
+        bearing(token, of_tasks(method, params)).send(served.address)
+    };
+    let call = |name: &str| json!({"name": name, "arguments": {}});
+    assert_forbidden(ask("reader", "tools/call", call("guarded")), "write");
+    let created = ask("writer", "tools/call", call("guarded")).answer();
+    let id = created["result"]["taskId"].as_str().unwrap().to_owned();
+    let task = || json!({"taskId": id});
+    let asked = loop {
+        let status = ask("admin", "tasks/get", task()).answer();
+        if status["result"]["status"] == TaskStatus::InputRequired.name() {
+            break status;
+        }
+    };
+    let (key, _) = asked["result"]["inputRequests"].as_object().unwrap().iter().next().unwrap();
+    let answer = json!({"action": "accept", "content": {}});
+    let update = json!({"taskId": id, "inputResponses": {key: answer}});
+    assert_forbidden(ask("reader", "tasks/get", task()), "write");
+    assert_forbidden(ask("reader", "tasks/update", update.clone()), "write");
+    // The task of another principal does not exist, whatever the scopes.
+    let foreign = ask("other", "tasks/get", task()).answer();
+    assert_eq!(foreign["error"]["code"], -32602, "{foreign}");
+    let listen = |token: &str| {
+        let filter = json!({"notifications": {"taskIds": [id]}});
+        let mut reply = ask(token, "subscriptions/listen", filter);
+        reply.message().unwrap()["params"]["notifications"].take()
+    };
+    assert_eq!(listen("reader")["taskIds"].as_array().map_or(0, Vec::len), 0);
+    assert_eq!(listen("writer")["taskIds"], json!([id]));
+    let updated = ask("writer", "tasks/update", update).answer();
+    assert!(updated["result"].is_object(), "{updated}");
+    let done = loop {
+        let status = ask("writer", "tasks/get", task()).answer();
+        if status["result"]["status"] == "completed" {
+            break status;
+        }
+    };
+    assert!(done.to_string().contains("the secret"), "{done}");
+    assert_forbidden(ask("reader", "tasks/get", task()), "write");
+    // A task may always be stopped, and other tasks need no scope.
+    let cancelled = ask("reader", "tasks/cancel", task()).answer();
+    assert!(cancelled["result"].is_object(), "{cancelled}");
+    let open = ask("reader", "tools/call", call("open")).answer();
+    let open = ask("reader", "tasks/get", json!({"taskId": open["result"]["taskId"]})).answer();
+    assert!(open["result"].is_object(), "{open}");
+}
+
+// AUT-24
+fn results_of_legacy_tasks_need_the_scopes_of_their_tools_aut_24<R: Runtime>() {
+    let served = served::<R>();
+    let hello = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "row", "version": "1"},
+    }});
+    let opened = bearing("writer", post(&hello)).send(served.address);
+    let session = opened.field("mcp-session-id").unwrap().to_owned();
+    let ready = post(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+    assert_eq!(bearing("writer", within(&session, ready)).send(served.address).status, 202);
+    let ask = |token: &str, method: &str, params: Value| {
+        let request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        bearing(token, within(&session, post(&request))).send(served.address)
+    };
+    let call = json!({"name": "guarded", "arguments": {}, "task": {}});
+    let created = ask("writer", "tools/call", call).answer();
+    let task = json!({"taskId": created["result"]["task"]["taskId"]});
+    assert_forbidden(ask("reader", "tasks/get", task.clone()), "write");
+    // Its client cannot be asked, so the task fails.
+    let failed = ask("writer", "tasks/result", task.clone()).answer();
+    assert!(failed["error"].is_object(), "{failed}");
+    assert_forbidden(ask("reader", "tasks/result", task.clone()), "write");
+    let listed = ask("reader", "tasks/list", json!({})).answer();
+    assert_eq!(listed["result"]["tasks"][0]["taskId"], task["taskId"], "{listed}");
+    let open = json!({"name": "open", "arguments": {}, "task": {}});
+    let created = ask("reader", "tools/call", open).answer();
+    let task = json!({"taskId": created["result"]["task"]["taskId"]});
+    let mut result = ask("reader", "tasks/result", task);
+    assert_eq!(text(&result.answer()), "open");
+}
