@@ -4,9 +4,12 @@ pub(crate) mod child;
 #[cfg(unix)]
 pub(crate) mod child_output;
 mod group;
+pub(crate) mod parent;
 pub(crate) mod pipe_size;
 #[cfg(unix)]
 mod polling_file;
+#[cfg(unix)]
+pub(crate) mod protocol_stdout;
 pub(crate) mod signals;
 #[cfg(unix)]
 pub mod stdio;

@@ -21,6 +21,7 @@ mod list_settings;
 pub(crate) mod manual;
 mod open;
 mod pending_changes;
+pub(crate) mod process_settings;
 mod replies;
 pub(crate) mod required_scopes;
 mod scope_settings;
@@ -51,6 +52,7 @@ use crate::server::catalog_edit::{CatalogEdit, EditError};
 use crate::server::changes::Changes;
 use crate::server::events::ServerCallbacks;
 use crate::server::layers::{Layer, Layers};
+use crate::server::process_settings::ProcessSettings;
 use crate::server::tasks::TaskCell;
 use crate::server::unregistered::Unregistered;
 use crate::server::visibility::Visibility;
@@ -108,7 +110,7 @@ pub struct Server {
     callback_threads: CallbackThreads,
     trace_payloads: bool,
     recorder: Recorder,
-    exit_with_parent: bool,
+    process: ProcessSettings,
     pipe_bytes: Option<usize>,
     callbacks: Arc<ServerCallbacks>,
     layers: Option<Arc<Layers>>,
@@ -126,7 +128,7 @@ impl Server {
             callback_threads: CallbackThreads::default(),
             trace_payloads: false,
             recorder: Recorder::default(),
-            exit_with_parent: false,
+            process: ProcessSettings::default(),
             pipe_bytes: None,
             callbacks: Arc::default(),
             layers: None,
@@ -265,15 +267,6 @@ impl Server {
     #[cfg(feature = "seal")]
     pub fn seal(mut self, seal: mcp_proto::seal::Seal) -> Self {
         self.builder.sealing.seal = Some(seal);
-        self
-    }
-
-    /// Makes a server on stdin and stdout close when its parent process exits. Default: off.
-    ///
-    /// This works even if another process keeps stdin open. The exit is detected within about half
-    /// a second, on Unix only; on other systems this setting has no effect.
-    pub fn exit_with_parent(mut self) -> Self {
-        self.exit_with_parent = true;
         self
     }
 

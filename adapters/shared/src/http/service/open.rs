@@ -22,6 +22,7 @@ use crate::http::options::Http;
 use crate::http::request_head::RequestHead;
 use crate::http::sessions::SessionPlace;
 use crate::http::transport::{HttpBinding, MeteredServer, ResponseSource};
+use crate::server::process_settings::ProcessSettings;
 use crate::server::serving::Serving;
 use crate::transport::link::{Link, State, Transport};
 
@@ -142,7 +143,11 @@ impl ServiceShared {
                 self.refusal(Rejection::Service, why)
             };
             Some((
-                Serving::new(Arc::clone(&link), caller.principal().cloned(), false),
+                Serving::new(
+                    Arc::clone(&link),
+                    caller.principal().cloned(),
+                    ProcessSettings::default(),
+                ),
                 self.sessions.listen(&link, caller.principal()).ok_or_else(full)?,
             ))
         } else {
@@ -181,7 +186,8 @@ impl ServiceShared {
         let session = HttpServer::legacy(machine, Arc::clone(&id), settings);
         let description = description_bytes(body.len());
         let link = self.link(clock, HttpBinding::Streamable(session), description);
-        let serving = Serving::new(Arc::clone(&link), principal.clone(), false);
+        let serving =
+            Serving::new(Arc::clone(&link), principal.clone(), ProcessSettings::default());
         let exchange =
             self.exchange(Arc::clone(&link), caller, false, true, body, Some(decoded))?;
         let is_open = link.inspect(|state| state.connection.peer().is_some());
