@@ -98,6 +98,8 @@ impl Policy {
 
     /// Makes the server also accept this origin, for example `https://app.example.com`.
     ///
+    /// [`CrossOrigin`](super::CrossOrigin) lets its pages read the responses.
+    ///
     /// Pass `null` to accept all opaque origins, which browsers send as `null`. An invalid origin
     /// has no effect.
     // T-90: a `null` origin is rejected unless configured.

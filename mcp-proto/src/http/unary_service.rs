@@ -9,7 +9,8 @@ use core::time::Duration;
 
 use bytes::Bytes;
 
-use super::admit::{Admitted, PostHead, admit};
+use super::admit::{Admitted, PostHead, admit, check_origin};
+use super::cross_origin::CrossOrigin;
 use super::headers::Headers;
 use super::policy::Policy;
 use super::refusal::Refusal;
@@ -203,7 +204,15 @@ impl UnaryService {
         respond: impl FnMut(&Request, &Context) -> Result<R, ErrorObject>,
     ) -> Reply {
         self.sessions.expire(now, |_| false);
-        self.serve(now, request, respond).unwrap_or_else(Reply::from)
+        let page = CrossOrigin::of(&self.policy, request.headers);
+        let preflight = page.preflight(&self.policy, request.method, request.headers);
+        let mut reply = match preflight {
+            Some(granted) => check_origin(&self.policy, request.headers).map(|()| granted),
+            None => self.serve(now, request, respond),
+        }
+        .unwrap_or_else(Reply::from);
+        page.apply(&mut reply);
+        reply
     }
 
     fn serve<R: Encode>(

@@ -11,6 +11,7 @@ mod client;
 mod head_timer;
 mod hyper_stream;
 mod listening;
+mod operator_options;
 mod options;
 mod request_head;
 mod runtime;
@@ -38,7 +39,7 @@ pub(crate) use client::{ClientTransport, start};
 #[cfg(feature = "auth")]
 pub(crate) use client::{FullBody, ProxyServer, Tls, TlsConfig, dial_any};
 pub use hyper_stream::HyperStream;
-pub use listening::{AcceptedConnection, DRAIN, Listening};
+pub use listening::{AcceptedConnection, Listening};
 pub use mcp_proto::Principal;
 pub use mcp_proto::http::{Guard, Refusal};
 pub use options::Http;

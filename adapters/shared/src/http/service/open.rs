@@ -178,8 +178,7 @@ impl ServiceShared {
         if !self.sessions.has_bytes() {
             return Err(self.sessions_too_large());
         }
-        let id =
-            session_id().map_err(|_| Refusal::new(500, "no source of randomness is available"))?;
+        let id = self.options.new_session_id()?;
         let clock = Clock::new();
         let machine = Machine::new(clock.now(), self.config.clone());
         let settings = Arc::clone(&self.options.settings);
@@ -314,15 +313,6 @@ fn check_session(
     let negotiated = state.connection.peer().map(|peer| peer.revision);
     drop(state);
     check_version(version, negotiated, id)
-}
-
-/// Returns a session id of 128 random bits.
-// HTTP-30: the id must be unguessable.
-pub(super) fn session_id() -> Result<Arc<str>, getrandom::Error> {
-    let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes)?;
-    let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    Ok(digits.into())
 }
 
 /// Returns the memory of a client's description in a body of this length, beyond what each session

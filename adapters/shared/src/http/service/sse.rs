@@ -10,7 +10,7 @@ use mcp_proto::http::{Refusal, Reply};
 use mcp_proto::server::Server as Machine;
 use mcp_proto::{MessageEndpoint as _, Principal, Raw};
 
-use super::open::{PATIENCE, caller, description_bytes, session_id};
+use super::open::{PATIENCE, caller, description_bytes};
 use super::shared::ServiceShared;
 use crate::exec::clock::Clock;
 use crate::http::body::{Exchange, ResponseBody};
@@ -79,8 +79,7 @@ impl ServiceShared {
         if !self.sessions.has_bytes() {
             return Err(self.sessions_too_large());
         }
-        let id =
-            session_id().map_err(|_| Refusal::new(500, "no source of randomness is available"))?;
+        let id = self.options.new_session_id()?;
         let clock = Clock::new();
         let session = SseServer::new(clock.now(), settings, &id);
         let link = self.link(clock, HttpBinding::Sse(session), 0);

@@ -1,0 +1,124 @@
+//! Options of a server over HTTP for its operation: connections, shutdown, health and session ids.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::Method;
+use http::request::Parts;
+use mcp_proto::http::{Body, Refusal, Reply};
+
+use super::options::Http;
+
+/// Returns the id of a new session.
+pub(super) type SessionIds = Arc<dyn Fn() -> String + Send + Sync>;
+
+impl Http {
+    /// Sets how long a connection stays open between two requests. Default: 75 s.
+    ///
+    /// Behind a load balancer, this time must exceed the time after which the balancer closes idle
+    /// connections, which is 60 s in many products: otherwise, the balancer may send a request just
+    /// when the server closes the connection, and responds with status 502. The setting applies only
+    /// to servers that are started with `serve_http`.
+    // SEC-18: bounds the connections that clients keep without using them.
+    pub const fn connection_idle_max(mut self, connection_idle_max: Duration) -> Self {
+        self.connection_idle_max = connection_idle_max;
+        self
+    }
+
+    /// Sets how long the head of a request may take to arrive. Default: 30 s.
+    ///
+    /// The time starts with the first byte of the head, or when the connection opens for its first
+    /// request. After that, the connection is closed. The timeout applies only to servers that are
+    /// started with `serve_http`.
+    pub const fn head_timeout(mut self, head_timeout: Duration) -> Self {
+        self.head_timeout = head_timeout;
+        self
+    }
+
+    /// Sets how long requests in progress may take when the server stops. Default: 2 s.
+    ///
+    /// The time is the same for requests in sessions and for modern ones. It also applies to
+    /// requests in a session that ends earlier, for example because its client deletes it, and
+    /// replaces [`Limits::drain_timeout`](mcp_proto::Limits::drain_timeout), which applies to byte
+    /// streams only.
+    pub const fn drain_timeout(mut self, drain_timeout: Duration) -> Self {
+        self.drain_timeout = drain_timeout;
+        self
+    }
+
+    /// Answers GET and HEAD requests to this path, such as `/healthz`, for load balancers and
+    /// supervisors. Default: there is no such path.
+    ///
+    /// The status is 200 while the server accepts requests, and 503 once it is stopping. Requests
+    /// are answered for any `Host`, and without authentication, as health checks address the server
+    /// by its number. The path takes precedence over all other paths.
+    ///
+    /// ```
+    /// # use mcp_adapter as mcp_tokio;
+    /// use mcp_tokio::http::Http;
+    ///
+    /// let options = Http::new().host("mcp.example.com").health("/healthz");
+    /// # drop(options);
+    /// ```
+    pub fn health(mut self, path: &str) -> Self {
+        self.health = Some(path.into());
+        self
+    }
+
+    /// Sets the function that generates session ids. Default: 128 random bits, as 32 digits.
+    ///
+    /// Use it, for example, to let a load balancer read from the id which instance has the session.
+    /// Ids must be unpredictable: include at least 128 random bits. They must consist of 1 to 256
+    /// visible ASCII characters; otherwise, or if the function panics, the client receives status
+    /// 500. The function must not block.
+    // HTTP-30: ids are unguessable, and visible ASCII.
+    pub fn session_ids(mut self, new_id: impl Fn() -> String + Send + Sync + 'static) -> Self {
+        self.session_ids = Some(Arc::new(new_id));
+        self
+    }
+
+    /// Answers a health check; returns `None` for other requests.
+    pub(super) fn health_reply(&self, parts: &Parts, is_stopping: bool) -> Option<Reply> {
+        if self.health.as_deref() != Some(parts.uri.path()) {
+            return None;
+        }
+        if ![Method::GET, Method::HEAD].contains(&parts.method) {
+            let refusal = Refusal::new(405, "health checks use GET or HEAD");
+            return Some(refusal.header("allow", "GET, HEAD").into());
+        }
+        let (status, text) = if is_stopping { (503, "stopping\n") } else { (200, "ok\n") };
+        let mut reply = Reply::empty(status);
+        reply.headers.push(("content-type", "text/plain".into()));
+        reply.headers.push(("cache-control", "no-store".into()));
+        reply.body = Body::Whole(text.into());
+        Some(reply)
+    }
+
+    /// Returns the id of a new session.
+    pub(super) fn new_session_id(&self) -> Result<Arc<str>, Refusal> {
+        let Some(new_id) = &self.session_ids else {
+            return random_id()
+                .map_err(|_| Refusal::new(500, "no source of randomness is available"));
+        };
+        // The panic was reported when it happened.
+        let id = catch_unwind(AssertUnwindSafe(|| new_id())).unwrap_or_default();
+        if (1..=ID_BYTES_MAX).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_graphic())
+        {
+            return Ok(id.into());
+        }
+        Err(Refusal::new(500, "invalid session id (`Http::session_ids`)"))
+    }
+}
+
+/// Returns 128 random bits as text.
+// HTTP-30: the id must be unguessable.
+fn random_id() -> Result<Arc<str>, getrandom::Error> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes)?;
+    let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok(digits.into())
+}
+
+/// The maximum length of a session id in bytes, as the policy accepts it.
+const ID_BYTES_MAX: usize = 256;
