@@ -250,6 +250,15 @@ impl UnaryService {
                 let id = server.handle_decoded(now, message.needs_response(), decoded);
                 Ok(answer(now, &mut server, id, respond))
             }
+            Post::Sessionless { message, .. } if !message.needs_response() => Ok(Reply::empty(202)),
+            Post::Sessionless { revision, message } => {
+                let server = Server::new(now, self.config.clone().without_subscriptions());
+                let settings = Arc::clone(&self.settings);
+                let mut server = HttpServer::sessionless(now, server, revision, &message, settings);
+                server.set_caller(request.caller.clone());
+                let id = server.handle_decoded(now, true, decoded);
+                Ok(answer(now, &mut server, id, respond))
+            }
             Post::Initialize { .. } => {
                 let session: Arc<str> = (self.new_session_id)().into();
                 let server = Server::new(now, self.config.clone());

@@ -66,6 +66,25 @@ impl Http {
         self
     }
 
+    /// Serves clients of legacy revisions (up to 2025-11-25) without sessions.
+    ///
+    /// Each request is then independent of all others, as in the modern era, so that any load
+    /// balancer works for clients of all revisions, and the server keeps nothing for them in
+    /// between. What needs a session is not available to legacy clients:
+    ///
+    /// - questions: [`Cx::ask`](crate::Cx::ask) and the like fail, because the capabilities of the
+    ///   client are unknown;
+    /// - subscriptions and notifications of changed lists;
+    /// - cancellation, except by disconnecting, and the resumption of broken streams;
+    /// - the log level of `logging/setLevel`, and the name of the client;
+    /// - [HTTP+SSE](Self::sse), whose paths then do not exist.
+    ///
+    /// GET and DELETE requests receive status 405. Clients of revision 2026-07-28 are not affected.
+    pub const fn without_sessions(mut self) -> Self {
+        self.has_no_sessions = true;
+        self
+    }
+
     /// Sets the function that generates session ids. Default: 128 random bits, as 32 digits.
     ///
     /// Use it, for example, to let a load balancer read from the id which instance has the session.

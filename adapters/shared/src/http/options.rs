@@ -69,6 +69,7 @@ pub struct Http {
     pub(super) authentication_timeout: Duration,
     pub(super) drain_timeout: Duration,
     pub(super) health: Option<String>,
+    pub(super) has_no_sessions: bool,
     pub(super) session_ids: Option<SessionIds>,
     pub(super) counters: Arc<Counters>,
     pub(super) sessions: SessionControl,
@@ -105,6 +106,7 @@ impl Http {
             authentication_timeout: Duration::from_secs(30),
             drain_timeout: Duration::from_secs(2),
             health: None,
+            has_no_sessions: false,
             session_ids: None,
             counters: Arc::default(),
             sessions: SessionControl::default(),
@@ -521,6 +523,9 @@ impl Http {
         }
         for origin in &self.origins {
             policy = policy.origin(origin);
+        }
+        if self.has_no_sessions {
+            policy = policy.without_sessions();
         }
         if self.any_host { policy.any_host() } else { policy }
     }

@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
+use mcp_adapter::proto::Raw;
+use mcp_adapter::proto::schema::Elicit;
 use mcp_blocking::http::{Http, Principal, Refusal};
 use mcp_http_tests::{
     PATIENCE, Request, Runtime, Served, Session, initialize, modern, post, rows, server, text, tool,
@@ -18,6 +20,7 @@ rows! {
     idle_connections_end_after_their_own_time,
     requests_of_both_eras_have_the_same_time_to_drain,
     session_ids_come_from_the_application,
+    legacy_clients_are_served_without_sessions,
 }
 
 const PAGE: &str = "https://app.example.com";
@@ -147,4 +150,60 @@ fn session_ids_come_from_the_application<R: Runtime>() {
     }
     let lost = post(&json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}));
     assert_eq!(lost.field("Mcp-Session-Id", "not visible").send(served.address).status, 404);
+}
+
+/// Builds a POST of a legacy request without a session.
+fn legacy(method: &str, params: &Value) -> Request {
+    post(&json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}))
+        .field("MCP-Protocol-Version", "2025-11-25")
+}
+
+fn legacy_clients_are_served_without_sessions<R: Runtime>() {
+    let (begins, begun) = channel();
+    let (begins, ends) = (Mutex::new(begins), channel());
+    let cancelled = Mutex::new(ends.0);
+    let server = server()
+        .tool_with(tool("hang"), move |_: Value, cx| {
+            begins.lock().unwrap().send(())?;
+            cancelled.lock().unwrap().send(cx.sleep(PATIENCE))?;
+            Ok("never heard")
+        })
+        .tool_with(tool("ask"), |_: Value, cx| {
+            let answer: Value = cx.ask("name", Elicit::form("Who?", Raw::new(&json!({}))?))?;
+            Ok(answer.to_string())
+        });
+    let options = Http::new().without_sessions().sse();
+    let stats = options.stats();
+    let served = Served::on::<R>(server, options);
+    let mut hello = initialize().send(served.address);
+    assert_eq!((hello.status, hello.field("mcp-session-id")), (200, None));
+    assert_eq!(hello.answer()["result"]["protocolVersion"], "2025-11-25");
+    let ready = post(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+    assert_eq!(ready.send(served.address).status, 202);
+    let echo = json!({"name": "echo", "arguments": {"text": "x"}});
+    // Also with the id of a session that another instance has had.
+    for request in [
+        legacy("tools/call", &echo),
+        legacy("tools/call", &echo).without("MCP-Protocol-Version"),
+        legacy("tools/call", &echo).field("Mcp-Session-Id", "5f1c"),
+        modern("tools/call", echo.clone()),
+    ] {
+        assert_eq!(text(&request.send(served.address).answer()), "x");
+    }
+    let asked = legacy("tools/call", &json!({"name": "ask", "arguments": {}}));
+    let asked = asked.send(served.address).answer();
+    assert!(asked["error"].is_object() || asked["result"]["isError"] == true, "{asked}");
+    for (request, status) in [
+        (Request::new("GET").field("Accept", "text/event-stream"), 405),
+        (Request::new("DELETE").field("Mcp-Session-Id", "5f1c"), 405),
+        (Request::new("GET").path("/sse").field("Accept", "text/event-stream"), 404),
+    ] {
+        assert_eq!(request.send(served.address).status, status);
+    }
+    let hanging = legacy("tools/call", &json!({"name": "hang", "arguments": {}}));
+    let hanging = hanging.start(served.address);
+    begun.recv_timeout(PATIENCE).unwrap();
+    drop(hanging);
+    assert!(ends.1.recv_timeout(PATIENCE).unwrap(), "cancelled by disconnecting");
+    assert_eq!(stats.sessions(), 0);
 }

@@ -249,6 +249,7 @@ impl ServiceShared {
                 let body = self.read(body, &mut lease, &mut share).await?;
                 let exchange = match self.post(head, principal, &post, &body)? {
                     Posted::Begun(exchange) => exchange,
+                    Posted::Answered(reply) => return Ok(self.reply(reply, None)),
                     // Boxed: this is rare, and inline it would enlarge all requests.
                     Posted::Blocked(blocked) => Box::pin(self.post_later(blocked, &body)).await?,
                 };

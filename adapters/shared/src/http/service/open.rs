@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::Response;
 use mcp_proto::http::{
-    GetRequest, HttpServer, Post, PostHead, PostedMessage, Refusal, check_version,
+    GetRequest, HttpServer, Post, PostHead, PostedMessage, Refusal, Reply, check_version,
 };
 use mcp_proto::server::Server as Machine;
 use mcp_proto::{
@@ -30,6 +30,8 @@ use crate::transport::link::{Link, State, Transport};
 pub(super) enum Posted {
     /// Its connection has the message.
     Begun(Exchange),
+    /// It needs no connection.
+    Answered(Reply),
     /// Its session accepts no more input for now.
     Blocked(BlockedPost),
 }
@@ -63,6 +65,15 @@ impl ServiceShared {
         let exchange = match post {
             Post::Modern { revision, message } => {
                 self.open_modern(caller, revision, &message, body, decoded)?
+            }
+            Post::Sessionless { message, .. } if !message.needs_response() => {
+                return Ok(Posted::Answered(Reply::empty(202)));
+            }
+            Post::Sessionless { revision, message } => {
+                if matches!(message, PostedMessage::Batch { .. }) {
+                    self.authorize_batch(head, Some(revision), &caller, body)?;
+                }
+                self.open_sessionless(caller, revision, &message, body, decoded)?
             }
             Post::Initialize { .. } => {
                 self.open_session(caller, head.peer_address(), body, decoded)?
@@ -162,6 +173,25 @@ impl ServiceShared {
             *contexts = latest.unwrap_or_default();
         }
         Ok(exchange)
+    }
+
+    /// Starts an exchange of a legacy client without a session, with a connection of its own.
+    fn open_sessionless(
+        &self,
+        caller: Arc<Caller>,
+        revision: Revision,
+        message: &PostedMessage,
+        body: &Bytes,
+        decoded: DecodedMessage<'_>,
+    ) -> Result<Exchange, Refusal> {
+        let clock = Clock::new();
+        let now = clock.now();
+        let machine = Machine::new(now, self.sessionless_config.clone());
+        let settings = Arc::clone(&self.options.settings);
+        let single = HttpServer::sessionless(now, machine, revision, message, settings);
+        let description = description_bytes(body.len());
+        let link = self.link(clock, HttpBinding::Streamable(single), description);
+        self.exchange(link, caller, true, true, body, Some(decoded))
     }
 
     /// Starts a session.
