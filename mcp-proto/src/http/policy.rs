@@ -224,12 +224,11 @@ impl Policy {
     /// Returns the revision of a legacy request without a session whose header names none.
     // HTTP-37: without the header, the server assumes 2025-03-26.
     pub(super) fn sessionless_revision(&self) -> Revision {
-        let legacy = |revision: &&Revision| revision.era() == Era::Legacy;
         let assumed = Revision::V2025_03_26;
         if self.supports(assumed) {
             return assumed;
         }
-        self.revisions.iter().find(legacy).copied().unwrap_or(assumed)
+        self.of_era(Era::Legacy).next().unwrap_or(assumed)
     }
 
     /// Returns whether legacy requests have no session.
@@ -239,7 +238,12 @@ impl Policy {
 
     /// Returns whether the server supports a revision of this era.
     pub(super) fn speaks_era(&self, era: Era) -> bool {
-        self.revisions.iter().any(|revision| revision.era() == era)
+        self.of_era(era).next().is_some()
+    }
+
+    /// Returns the supported revisions of an era, oldest first.
+    fn of_era(&self, era: Era) -> impl Iterator<Item = Revision> {
+        self.revisions.iter().copied().filter(move |revision| revision.era() == era)
     }
 
     pub(super) const fn limits(&self) -> &Limits {
