@@ -33,12 +33,12 @@ pub trait Serve: mcp_adapter::ExtensionSeal {
     /// - Requests in progress can be answered within `Limits::drain_timeout` (default: 50 ms).
     /// - The remaining output is sent for at most 2 s, and only as long as the client reads it.
     ///
-    /// The server owns both streams. On Unix, what handlers print to stdout meanwhile goes to stderr
-    /// (see [`Server::without_stdout_redirect`]); on other systems it corrupts the protocol. When the
-    /// parent process exits, the server closes (see [`Server::outlive_parent`]).
+    /// The server owns both streams. On Unix, what handlers print to stdout meanwhile goes to
+    /// stderr (see [`Server::without_stdout_redirect`]); on other systems it corrupts the protocol.
+    /// When the parent process exits, the server closes (see [`Server::outlive_parent`]).
     ///
-    /// If stdin is still open when this method returns, a thread stays blocked on it until the process
-    /// exits.
+    /// If stdin is still open when this method returns, a thread stays blocked on it until the
+    /// process exits.
     ///
     /// # Errors
     /// Fails if

@@ -33,9 +33,9 @@ pub trait Serve: mcp_adapter::ExtensionSeal {
     /// - requests in progress can be answered within `Limits::drain_timeout` (50 ms);
     /// - remaining output is sent for at most 2 s, as long as the client reads it.
     ///
-    /// The server owns both streams. On Unix, what handlers print to stdout meanwhile goes to stderr
-    /// (see [`Server::without_stdout_redirect`]); on other systems it corrupts the protocol. When the
-    /// parent process exits, the server closes (see [`Server::outlive_parent`]).
+    /// The server owns both streams. On Unix, what handlers print to stdout meanwhile goes to
+    /// stderr (see [`Server::without_stdout_redirect`]); on other systems it corrupts the protocol.
+    /// When the parent process exits, the server closes (see [`Server::outlive_parent`]).
     ///
     /// No runtime thread blocks on stdin, so an open stdin does not delay the runtime's shutdown.
     ///

@@ -133,10 +133,10 @@ impl Policy {
 
     /// Serves legacy revisions without sessions, so that any instance can answer any request.
     ///
-    /// Each POST is then independent of all others, as in the modern era, and no `Mcp-Session-Id` is
-    /// sent. What needs a session is not available to legacy clients: input requests, subscriptions,
-    /// cancellation by notification, and resumption. GET and DELETE are rejected with 405, and so is
-    /// HTTP+SSE with 404. Requests of legacy clients become [`Post::Sessionless`].
+    /// Each POST is then independent of all others, as in the modern era, and no `Mcp-Session-Id`
+    /// is sent. What needs a session is not available to legacy clients: input requests,
+    /// subscriptions, cancellation by notification, and resumption. GET and DELETE are rejected
+    /// with 405, and HTTP+SSE with 404. Messages of legacy clients become [`Post::Sessionless`].
     ///
     /// [`Post::Sessionless`]: super::Post::Sessionless
     // HTTP-29: a server may assign a session id. HTTP-23: 405 without a stream for GET.

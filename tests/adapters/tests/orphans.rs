@@ -1,5 +1,5 @@
-//! Server processes whose parent is killed, on each runtime: neither they nor what they have started
-//! stays behind.
+//! Server processes whose parent is killed, on each runtime: neither they nor what they have
+//! started stays behind.
 
 #![cfg(target_os = "linux")]
 #![allow(

@@ -1,5 +1,5 @@
-//! Servers on stdin and stdout, on each runtime: streams that are non-blocking or fail, and handlers
-//! that print to stdout.
+//! Servers on stdin and stdout, on each runtime: streams that are non-blocking or fail, and
+//! handlers that print to stdout.
 
 #![cfg(target_os = "linux")]
 #![allow(

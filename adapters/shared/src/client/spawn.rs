@@ -15,8 +15,8 @@ impl Client {
     /// Passes only harmless variables of this process's environment to server processes.
     ///
     /// By default, a server inherits the whole environment, which may include credentials for other
-    /// services. With this setting, it receives what its [`Command`] sets, and, as with the official
-    /// SDKs, these variables of this process:
+    /// services. With this setting, it receives what its [`Command`] sets, and, as with the
+    /// official SDKs, these variables of this process:
     ///
     /// - on Unix: `HOME`, `LOGNAME`, `PATH`, `SHELL`, `TERM` and `USER`;
     /// - on Windows: `APPDATA`, `HOMEDRIVE`, `HOMEPATH`, `LOCALAPPDATA`, `PATH`, `PATHEXT`,

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use hyper::rt::{Sleep, Timer};
 
-/// The timer of one connection: limits how long it is idle, and how long the head of a request takes
-/// from its first byte. The first head counts from the start of the connection.
+/// The timer of one connection: limits how long it is idle, and how long the head of a request
+/// takes from its first byte. The first head counts from the start of the connection.
 ///
 /// hyper starts a timer for each request and drops it when the head of the request has arrived.
 /// Timers of a runtime can wake another thread when they start, so this one keeps the timer of an

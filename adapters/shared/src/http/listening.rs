@@ -74,7 +74,8 @@ impl Listening {
     }
 
     /// Sets the stop signal, ends all sessions, closes each connection after its request in
-    /// progress, and waits for that up to [`Http::drain_timeout`](crate::http::Http::drain_timeout).
+    /// progress, and waits for that up to
+    /// [`Http::drain_timeout`](crate::http::Http::drain_timeout).
     pub async fn finish(self) {
         self.stop.stop();
         self.service.close();

@@ -17,6 +17,7 @@ mod request_head;
 mod runtime;
 mod service;
 mod session_control;
+mod session_ids;
 mod sessions;
 mod sockets;
 mod stall_guard;

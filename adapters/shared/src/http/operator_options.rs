@@ -1,7 +1,5 @@
 //! Options of a server over HTTP for its operation: connections, shutdown, health and session ids.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::time::Duration;
 
 use http::Method;
@@ -9,17 +7,15 @@ use http::request::Parts;
 use mcp_proto::http::{Body, Refusal, Reply};
 
 use super::options::Http;
-
-/// Returns the id of a new session.
-pub(super) type SessionIds = Arc<dyn Fn() -> String + Send + Sync>;
+use super::session_ids::SessionIds;
 
 impl Http {
     /// Sets how long a connection stays open between two requests. Default: 75 s.
     ///
     /// Behind a load balancer, this time must exceed the time after which the balancer closes idle
     /// connections, which is 60 s in many products: otherwise, the balancer may send a request just
-    /// when the server closes the connection, and responds with status 502. The setting applies only
-    /// to servers that are started with `serve_http`.
+    /// when the server closes the connection, and responds with status 502. The setting applies
+    /// only to servers that are started with `serve_http`.
     // SEC-18: bounds the connections that clients keep without using them.
     pub const fn connection_idle_max(mut self, connection_idle_max: Duration) -> Self {
         self.connection_idle_max = connection_idle_max;
@@ -38,7 +34,7 @@ impl Http {
 
     /// Sets how long requests in progress may take when the server stops. Default: 2 s.
     ///
-    /// The time is the same for requests in sessions and for modern ones. It also applies to
+    /// Requests in sessions and modern ones have equal time. It also applies to
     /// requests in a session that ends earlier, for example because its client deletes it, and
     /// replaces [`Limits::drain_timeout`](mcp_proto::Limits::drain_timeout), which applies to byte
     /// streams only.
@@ -93,7 +89,7 @@ impl Http {
     /// 500. The function must not block.
     // HTTP-30: ids are unguessable, and visible ASCII.
     pub fn session_ids(mut self, new_id: impl Fn() -> String + Send + Sync + 'static) -> Self {
-        self.session_ids = Some(Arc::new(new_id));
+        self.session_ids = SessionIds::new(new_id);
         self
     }
 
@@ -113,31 +109,4 @@ impl Http {
         reply.body = Body::Whole(text.into());
         Some(reply)
     }
-
-    /// Returns the id of a new session.
-    pub(super) fn new_session_id(&self) -> Result<Arc<str>, Refusal> {
-        let Some(new_id) = &self.session_ids else {
-            return random_id()
-                .map_err(|_| Refusal::new(500, "no source of randomness is available"));
-        };
-        // The panic was reported when it happened.
-        let id = catch_unwind(AssertUnwindSafe(|| new_id())).unwrap_or_default();
-        if (1..=ID_BYTES_MAX).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_graphic())
-        {
-            return Ok(id.into());
-        }
-        Err(Refusal::new(500, "invalid session id (`Http::session_ids`)"))
-    }
 }
-
-/// Returns 128 random bits as text.
-// HTTP-30: the id must be unguessable.
-fn random_id() -> Result<Arc<str>, getrandom::Error> {
-    let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes)?;
-    let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    Ok(digits.into())
-}
-
-/// The maximum length of a session id in bytes, as the policy accepts it.
-const ID_BYTES_MAX: usize = 256;

@@ -13,9 +13,9 @@ use mcp_proto::{Limits, Principal};
 
 use super::authentication::{Authenticator, Check};
 use super::budget::{Counters, HttpStats};
-use super::operator_options::SessionIds;
 use super::request_head::RequestHead;
 use super::session_control::SessionControl;
+use super::session_ids::SessionIds;
 
 /// The paths of HTTP+SSE.
 #[derive(Clone, Debug)]
@@ -70,7 +70,7 @@ pub struct Http {
     pub(super) drain_timeout: Duration,
     pub(super) health: Option<String>,
     pub(super) has_no_sessions: bool,
-    pub(super) session_ids: Option<SessionIds>,
+    pub(super) session_ids: SessionIds,
     pub(super) counters: Arc<Counters>,
     pub(super) sessions: SessionControl,
     pub(super) settings: Arc<StreamSettings>,
@@ -107,7 +107,7 @@ impl Http {
             drain_timeout: Duration::from_secs(2),
             health: None,
             has_no_sessions: false,
-            session_ids: None,
+            session_ids: SessionIds::default(),
             counters: Arc::default(),
             sessions: SessionControl::default(),
             settings: Arc::default(),

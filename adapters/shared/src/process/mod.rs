@@ -13,6 +13,7 @@ mod polling_file;
 pub(crate) mod program_lookup;
 #[cfg(unix)]
 pub(crate) mod protocol_stdout;
+pub(crate) mod settings;
 pub(crate) mod signals;
 #[cfg(unix)]
 pub mod stdio;

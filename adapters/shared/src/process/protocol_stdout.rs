@@ -107,7 +107,7 @@ impl Drop for Redirect {
 
 /// Flushes the standard library's buffer of stdout, so that it does not follow the last message.
 ///
-/// Returns false if the buffer is in use: a handler may print, or hold the lock of stdout, for ever.
+/// Returns false if the buffer is in use: a handler may hold the lock of stdout for ever.
 fn flush_prints() -> bool {
     let (done, flushed) = channel();
     let flush = move || {

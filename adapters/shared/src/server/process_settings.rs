@@ -2,19 +2,6 @@
 
 use crate::Server;
 
-/// The effects of a server on stdin and stdout on its process.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ProcessSettings {
-    pub(crate) exits_with_parent: bool,
-    pub(crate) redirects_stdout: bool,
-}
-
-impl Default for ProcessSettings {
-    fn default() -> Self {
-        Self { exits_with_parent: true, redirects_stdout: true }
-    }
-}
-
 impl Server {
     /// Keeps a server on stdin and stdout running when its parent process exits.
     ///
@@ -24,8 +11,9 @@ impl Server {
     /// end as well. The exit is detected within about half a second, on Unix only; on other systems
     /// only the end of stdin closes the server.
     ///
-    /// With this setting, the server runs until stdin ends or a closing signal arrives. Use it for a
-    /// server whose parent starts it and exits, such as a script that puts it into the background.
+    /// With this setting, the server runs until stdin ends or a closing signal arrives. Use it for
+    /// a server whose parent starts it and exits, such as a script that puts it into the
+    /// background.
     pub fn outlive_parent(mut self) -> Self {
         self.process.exits_with_parent = false;
         self

@@ -11,9 +11,9 @@ use mcp_proto::{CloseReason, Principal};
 use crate::process::parent::Parent;
 #[cfg(unix)]
 use crate::process::protocol_stdout::ProtocolStdout;
+use crate::process::settings::ProcessSettings;
 use crate::process::signals::{self, Closeable};
 use crate::server::handler::context::HandlerLink;
-use crate::server::process_settings::ProcessSettings;
 use crate::transport::link::Link;
 
 /// The connection of a server to one client.

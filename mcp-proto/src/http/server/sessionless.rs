@@ -15,10 +15,10 @@ impl HttpServer {
     /// Creates the server of a single exchange of a legacy client, on a service
     /// [without sessions](crate::http::Policy::without_sessions).
     ///
-    /// The arguments are those of [`Post::Sessionless`](crate::http::Post::Sessionless), and the message
-    /// must be the first that the server handles. Unless it is `initialize`, the server behaves as
-    /// after a handshake with a client without name and capabilities: its application cannot request
-    /// input. Create `server` with a [configuration without
+    /// The arguments are those of [`Post::Sessionless`](crate::http::Post::Sessionless), and the
+    /// message must be the first that the server handles. Unless it is `initialize`, the server
+    /// behaves as after a handshake with a client without name and capabilities: its application
+    /// cannot request input. Create `server` with a [configuration without
     /// subscriptions](crate::server::Config::without_subscriptions), which nothing would notify.
     ///
     /// The request is cancelled if the client disconnects before the response is complete.

@@ -18,7 +18,7 @@ rows! {
     pages_of_allowed_origins_may_ask_and_read,
     health_checks_need_neither_host_nor_credentials,
     idle_connections_end_after_their_own_time,
-    requests_of_both_eras_have_the_same_time_to_drain,
+    requests_of_both_eras_have_equal_time_to_drain,
     session_ids_come_from_the_application,
     legacy_clients_are_served_without_sessions,
 }
@@ -101,7 +101,7 @@ fn idle_connections_end_after_their_own_time<R: Runtime>() {
     assert!(connection.reply_or_end().is_none_or(|reply| reply.status == 408));
 }
 
-fn requests_of_both_eras_have_the_same_time_to_drain<R: Runtime>() {
+fn requests_of_both_eras_have_equal_time_to_drain<R: Runtime>() {
     let (begins, begun) = channel();
     let (go, goes) = channel::<()>();
     let (begins, goes) = (Mutex::new(begins), Mutex::new(goes));

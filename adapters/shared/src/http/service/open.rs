@@ -22,7 +22,7 @@ use crate::http::options::Http;
 use crate::http::request_head::RequestHead;
 use crate::http::sessions::SessionPlace;
 use crate::http::transport::{HttpBinding, MeteredServer, ResponseSource};
-use crate::server::process_settings::ProcessSettings;
+use crate::process::settings::ProcessSettings;
 use crate::server::serving::Serving;
 use crate::transport::link::{Link, State, Transport};
 
@@ -208,7 +208,7 @@ impl ServiceShared {
         if !self.sessions.has_bytes() {
             return Err(self.sessions_too_large());
         }
-        let id = self.options.new_session_id()?;
+        let id = self.options.session_ids.next()?;
         let clock = Clock::new();
         let machine = Machine::new(clock.now(), self.config.clone());
         let settings = Arc::clone(&self.options.settings);

@@ -18,7 +18,7 @@ use crate::http::budget::{ByteLease, Rejection};
 use crate::http::options::SsePaths;
 use crate::http::request_head::RequestHead;
 use crate::http::transport::{HttpBinding, ResponseSource};
-use crate::server::process_settings::ProcessSettings;
+use crate::process::settings::ProcessSettings;
 use crate::server::serving::Serving;
 use crate::transport::link::{Link, State};
 
@@ -79,7 +79,7 @@ impl ServiceShared {
         if !self.sessions.has_bytes() {
             return Err(self.sessions_too_large());
         }
-        let id = self.options.new_session_id()?;
+        let id = self.options.session_ids.next()?;
         let clock = Clock::new();
         let session = SseServer::new(clock.now(), settings, &id);
         let link = self.link(clock, HttpBinding::Sse(session), 0);
