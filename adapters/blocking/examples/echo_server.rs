@@ -22,10 +22,7 @@ struct Number {
 struct Nothing {}
 
 fn main() -> std::io::Result<()> {
-    let server = Server::new("echo", "1.0.0");
-    let with_parent = std::env::args().any(|argument| argument == "--with-parent");
-    let server = if with_parent { server.exit_with_parent() } else { server };
-    server
+    Server::new("echo", "1.0.0")
         .logging()
         .tool("echo", "Returns its text", |echo: Text, _| Ok(echo.text))
         .tool("flood", "Logs so many messages", |flood: Number, cx| {

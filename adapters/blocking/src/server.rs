@@ -3,9 +3,9 @@
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
-use mcp_adapter::Server;
 #[cfg(unix)]
-use mcp_adapter::standard::PollingFile;
+use mcp_adapter::standard::{PollingFile, ProtocolStdout};
+use mcp_adapter::{Server, Serving};
 
 use crate::drive;
 use crate::runtime::Threads;
@@ -33,8 +33,12 @@ pub trait Serve: mcp_adapter::ExtensionSeal {
     /// - Requests in progress can be answered within `Limits::drain_timeout` (default: 50 ms).
     /// - The remaining output is sent for at most 2 s, and only as long as the client reads it.
     ///
-    /// The server owns both streams: any other output to stdout corrupts the protocol. If stdin is
-    /// still open when this method returns, a thread stays blocked on it until the process exits.
+    /// The server owns both streams. On Unix, what handlers print to stdout meanwhile goes to
+    /// stderr (see [`Server::without_stdout_redirect`]); on other systems it corrupts the protocol.
+    /// When the parent process exits, the server closes (see [`Server::outlive_parent`]).
+    ///
+    /// If stdin is still open when this method returns, a thread stays blocked on it until the
+    /// process exits.
     ///
     /// # Errors
     /// Fails if
@@ -67,10 +71,11 @@ pub trait Serve: mcp_adapter::ExtensionSeal {
 
 impl Serve for Server {
     fn serve_stdio(&self) -> io::Result<()> {
-        let (stdin, stdout) = standard_streams()?;
         let (serving, driving) = self.open_on(Arc::new(Threads))?;
+        let driving = driving.over_standard_streams();
+        let (stdin, stdout, _reserved) = standard_streams(&serving)?;
         serving.close_with_process()?;
-        drive::start(driving.over_standard_streams(), stdin, stdout)?.run();
+        drive::start(driving, stdin, stdout)?.run();
         serving.outcome()
     }
 
@@ -87,11 +92,12 @@ impl Serve for Server {
 
 /// Returns stdin and stdout without the buffers and locks of the standard library.
 #[cfg(unix)]
-fn standard_streams() -> io::Result<(PollingFile, PollingFile)> {
-    Ok((PollingFile::stdin()?, PollingFile::stdout()?))
+fn standard_streams(serving: &Serving) -> io::Result<(PollingFile, PollingFile, ProtocolStdout)> {
+    let stdout = serving.take_stdout()?;
+    Ok((PollingFile::stdin()?, stdout.file()?, stdout))
 }
 
 #[cfg(not(unix))]
-fn standard_streams() -> io::Result<(io::Stdin, io::Stdout)> {
-    Ok((io::stdin(), io::stdout()))
+fn standard_streams(_: &Serving) -> io::Result<(io::Stdin, io::Stdout, ())> {
+    Ok((io::stdin(), io::stdout(), ()))
 }

@@ -253,21 +253,3 @@ fn panic_messages_go_to_stderr_only() {
         assert!(said.contains("as it was asked to"), "{said}");
     });
 }
-
-#[test]
-fn exit_with_parent_works_while_stdin_stays_open() {
-    story(|| {
-        let server = example("echo_server");
-        let mut shell = std::process::Command::new("sh");
-        shell.args(["-c", "exec 3<&0; \"$0\" --with-parent <&3 & wait"]).arg(server.get_program());
-        shell.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut shell = Process(shell.spawn().unwrap());
-        let mut hand = Hand::new(shell.0.stdout.take().unwrap(), shell.0.stdin.take().unwrap());
-        hand.request(1, "ping", &json!({}));
-        hand.hear();
-        shell.0.kill().unwrap();
-        shell.0.wait().unwrap();
-        // Its stdout ends with the process; its stdin is still open.
-        assert_eq!(hand.hear_or_end(), None);
-    });
-}

@@ -7,6 +7,7 @@ use std::process::{ChildStdin, ChildStdout};
 #[cfg(unix)]
 use std::task::{Context, Poll, ready};
 
+use mcp_adapter::Serving;
 use smol::io::{AsyncRead, AsyncWrite};
 
 pub(crate) type Reader = Box<dyn AsyncRead + Send + Unpin>;
@@ -27,7 +28,7 @@ pub(crate) fn pipes(stdout: ChildStdout, stdin: ChildStdin) -> io::Result<(Reade
 /// Returns stdin and stdout, polled by the event loop. No thread blocks on stdin, which would delay
 /// the end of the process.
 #[cfg(unix)]
-pub(crate) fn standard() -> io::Result<(Reader, Writer, CopyThreads)> {
+pub(crate) fn standard(serving: &Serving) -> io::Result<(Reader, Writer, CopyThreads)> {
     use std::fs::File;
 
     use mcp_adapter::standard::{Pollable, streams};
@@ -37,7 +38,7 @@ pub(crate) fn standard() -> io::Result<(Reader, Writer, CopyThreads)> {
             Pollable::Pipe(descriptor) | Pollable::Socket(descriptor) => File::from(descriptor),
         }
     }
-    let (input, output, copies) = streams()?;
+    let (input, output, copies) = streams(serving.take_stdout()?)?;
     Ok((
         Box::new(Waiting::new(file(input))?),
         Box::new(async_io::Async::new(file(output))?),
@@ -79,7 +80,7 @@ impl<T: io::Read + async_io::IoSafe + Unpin> AsyncRead for Waiting<T> {
 pub(crate) use mcp_adapter::standard::CopyThreads;
 
 #[cfg(not(unix))]
-pub(crate) fn standard() -> io::Result<(Reader, Writer, CopyThreads)> {
+pub(crate) fn standard(_: &Serving) -> io::Result<(Reader, Writer, CopyThreads)> {
     Ok((
         Box::new(smol::Unblock::new(io::stdin())),
         Box::new(smol::Unblock::new(io::stdout())),

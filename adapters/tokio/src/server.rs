@@ -33,8 +33,11 @@ pub trait Serve: mcp_adapter::ExtensionSeal {
     /// - requests in progress can be answered within `Limits::drain_timeout` (50 ms);
     /// - remaining output is sent for at most 2 s, as long as the client reads it.
     ///
-    /// The server owns both streams: any other output to stdout corrupts the protocol. No runtime
-    /// thread blocks on stdin, so an open stdin does not delay the runtime's shutdown.
+    /// The server owns both streams. On Unix, what handlers print to stdout meanwhile goes to
+    /// stderr (see [`Server::without_stdout_redirect`]); on other systems it corrupts the protocol.
+    /// When the parent process exits, the server closes (see [`Server::outlive_parent`]).
+    ///
+    /// No runtime thread blocks on stdin, so an open stdin does not delay the runtime's shutdown.
     ///
     /// # Errors
     /// Fails if
@@ -68,9 +71,10 @@ pub trait Serve: mcp_adapter::ExtensionSeal {
 impl Serve for Server {
     async fn serve_stdio(&self) -> io::Result<()> {
         let (serving, driving) = self.open_on(Tokio::current()?)?;
-        let (reader, writer, copies) = standard()?;
+        let driving = driving.over_standard_streams();
+        let (reader, writer, copies) = standard(&serving)?;
         close_on_signals(&serving)?;
-        drive(driving.over_standard_streams(), reader, writer).await;
+        drive(driving, reader, writer).await;
         copies.flush(serving.gives_up(tokio::time::sleep)).await;
         serving.outcome().and_then(|()| copies.outcome())
     }

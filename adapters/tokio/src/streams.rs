@@ -3,6 +3,7 @@
 use std::io;
 use std::process::{ChildStdin, ChildStdout};
 
+use mcp_adapter::Serving;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 pub(crate) type Reader = Box<dyn AsyncRead + Send + Unpin>;
@@ -22,7 +23,7 @@ pub(crate) fn pipes(
 /// Returns stdin and stdout, polled by the event loop. No thread of the runtime blocks on stdin,
 /// which would delay the runtime's shutdown.
 #[cfg(unix)]
-pub(crate) fn standard() -> io::Result<(Reader, Writer, CopyThreads)> {
+pub(crate) fn standard(serving: &Serving) -> io::Result<(Reader, Writer, CopyThreads)> {
     use mcp_adapter::standard::{Pollable, streams};
     use tokio::net::UnixStream;
     use tokio::net::unix::pipe::{Receiver, Sender};
@@ -33,7 +34,7 @@ pub(crate) fn standard() -> io::Result<(Reader, Writer, CopyThreads)> {
         socket.set_nonblocking(true)?;
         UnixStream::from_std(socket)
     }
-    let (input, output, copies) = streams()?;
+    let (input, output, copies) = streams(serving.take_stdout()?)?;
     let reader: Reader = match input {
         Pollable::Pipe(pipe) => Box::new(Receiver::from_owned_fd(pipe)?),
         Pollable::Socket(descriptor) => Box::new(socket(descriptor)?),
@@ -50,7 +51,7 @@ pub(crate) use mcp_adapter::standard::CopyThreads;
 
 /// Without pollable descriptors, threads of the runtime read and write.
 #[cfg(not(unix))]
-pub(crate) fn standard() -> io::Result<(Reader, Writer, CopyThreads)> {
+pub(crate) fn standard(_: &Serving) -> io::Result<(Reader, Writer, CopyThreads)> {
     Ok((Box::new(tokio::io::stdin()), Box::new(tokio::io::stdout()), CopyThreads))
 }
 

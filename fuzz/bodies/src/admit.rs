@@ -97,6 +97,10 @@ fn came_in(policy: &Policy, head: &Head, admitted: &Admitted, post: Option<&Post
             assert!(policy.supports(*revision) && revision.era() == Era::Modern);
             alone(head, *revision, message, body);
         }
+        (_, Some(Post::Sessionless { revision, .. })) => {
+            assert!(!policy.offers_sessions() && policy.supports(*revision));
+            assert!(revision.era() == Era::Legacy);
+        }
         (_, Some(Post::Initialize { .. })) => assert!(policy.offers_sessions()),
         (_, Some(Post::Session { version, .. })) => {
             assert!(version.is_none_or(|version| policy.supports(version)));

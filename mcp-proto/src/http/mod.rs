@@ -8,6 +8,7 @@
 //! each POST. Both reject a request with a [`Refusal`], which converts to a complete [`Reply`]. An
 //! accepted request goes to an [`HttpServer`], which assigns messages to responses; a
 //! [`SessionTable`] stores the open sessions. A [`Guard`] admits only requests with access tokens.
+//! [`CrossOrigin`] lets the pages of allowed origins read responses.
 //! A [`UnaryService`] does all of this for programs that respond to each request at once.
 //! A client is a [`client::HttpClient`]. [`sse`] and [`header`] are independent of MCP.
 //! [`legacy_sse`] is the transport that preceded Streamable HTTP.
@@ -21,6 +22,7 @@
 
 mod admit;
 pub mod client;
+mod cross_origin;
 mod guard;
 pub mod header;
 mod headers;
@@ -41,6 +43,7 @@ mod validate;
 
 pub use crate::meta::ContextCache;
 pub use admit::{Admitted, GetRequest, PostHead, admit, check_host, check_origin};
+pub use cross_origin::CrossOrigin;
 pub use guard::{
     AcceptedToken, Guard, GuardBuilder, InsufficientScope, InvalidClaims, InvalidGuard,
     TokenExpiry, VerifiedToken,

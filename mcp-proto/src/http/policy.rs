@@ -39,6 +39,7 @@ pub struct Policy {
     pub(super) revisions: Vec<Revision>,
     served: Vec<Box<str>>,
     pub(super) extensions: Extensions,
+    has_no_sessions: bool,
     limits: Limits,
     session_id_bytes_max: usize,
     event_id_bytes_max: usize,
@@ -55,6 +56,7 @@ impl Default for Policy {
             revisions: Revision::ALL.to_vec(),
             served: Vec::new(),
             extensions: Extensions::default(),
+            has_no_sessions: false,
             limits: Limits::default(),
             session_id_bytes_max: 256,
             event_id_bytes_max: 256,
@@ -98,6 +100,8 @@ impl Policy {
 
     /// Makes the server also accept this origin, for example `https://app.example.com`.
     ///
+    /// [`CrossOrigin`](super::CrossOrigin) lets its pages read the responses.
+    ///
     /// Pass `null` to accept all opaque origins, which browsers send as `null`. An invalid origin
     /// has no effect.
     // T-90: a `null` origin is rejected unless configured.
@@ -124,6 +128,21 @@ impl Policy {
     pub fn revisions(mut self, revisions: &[Revision]) -> Self {
         self.revisions = revisions.to_vec();
         self.revisions.sort_unstable();
+        self
+    }
+
+    /// Serves legacy revisions without sessions, so that any instance can answer any request.
+    ///
+    /// Each POST is then independent of all others, as in the modern era, and no `Mcp-Session-Id`
+    /// is sent. What needs a session is not available to legacy clients: input requests,
+    /// subscriptions, cancellation by notification, and resumption. GET and DELETE are rejected
+    /// with 405, and HTTP+SSE with 404. Messages of legacy clients become [`Post::Sessionless`].
+    ///
+    /// [`Post::Sessionless`]: super::Post::Sessionless
+    // HTTP-29: a server may assign a session id. HTTP-23: 405 without a stream for GET.
+    #[must_use]
+    pub const fn without_sessions(mut self) -> Self {
+        self.has_no_sessions = true;
         self
     }
 
@@ -195,15 +214,36 @@ impl Policy {
         self.revisions.contains(&revision)
     }
 
-    /// Returns whether the server supports sessions, that is, at least one legacy revision.
+    /// Returns whether the server has sessions: it supports at least one legacy revision, and
+    /// [`without_sessions`](Self::without_sessions) is not set.
     #[must_use]
     pub fn offers_sessions(&self) -> bool {
-        self.speaks_era(Era::Legacy)
+        !self.has_no_sessions && self.speaks_era(Era::Legacy)
+    }
+
+    /// Returns the revision of a legacy request without a session whose header names none.
+    // HTTP-37: without the header, the server assumes 2025-03-26.
+    pub(super) fn sessionless_revision(&self) -> Revision {
+        let assumed = Revision::V2025_03_26;
+        if self.supports(assumed) {
+            return assumed;
+        }
+        self.of_era(Era::Legacy).next().unwrap_or(assumed)
+    }
+
+    /// Returns whether legacy requests have no session.
+    pub(super) const fn has_no_sessions(&self) -> bool {
+        self.has_no_sessions
     }
 
     /// Returns whether the server supports a revision of this era.
     pub(super) fn speaks_era(&self, era: Era) -> bool {
-        self.revisions.iter().any(|revision| revision.era() == era)
+        self.of_era(era).next().is_some()
+    }
+
+    /// Returns the supported revisions of an era, oldest first.
+    fn of_era(&self, era: Era) -> impl Iterator<Item = Revision> {
+        self.revisions.iter().copied().filter(move |revision| revision.era() == era)
     }
 
     pub(super) const fn limits(&self) -> &Limits {

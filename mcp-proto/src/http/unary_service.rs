@@ -9,7 +9,8 @@ use core::time::Duration;
 
 use bytes::Bytes;
 
-use super::admit::{Admitted, PostHead, admit};
+use super::admit::{Admitted, PostHead, admit, check_origin};
+use super::cross_origin::CrossOrigin;
 use super::headers::Headers;
 use super::policy::Policy;
 use super::refusal::Refusal;
@@ -203,7 +204,15 @@ impl UnaryService {
         respond: impl FnMut(&Request, &Context) -> Result<R, ErrorObject>,
     ) -> Reply {
         self.sessions.expire(now, |_| false);
-        self.serve(now, request, respond).unwrap_or_else(Reply::from)
+        let page = CrossOrigin::of(&self.policy, request.headers);
+        let preflight = page.preflight(&self.policy, request.method, request.headers);
+        let mut reply = match preflight {
+            Some(granted) => check_origin(&self.policy, request.headers).map(|()| granted),
+            None => self.serve(now, request, respond),
+        }
+        .unwrap_or_else(Reply::from);
+        page.apply(&mut reply);
+        reply
     }
 
     fn serve<R: Encode>(
@@ -239,6 +248,15 @@ impl UnaryService {
                 let mut server = HttpServer::modern(server, revision, Arc::clone(&self.settings));
                 server.set_caller(request.caller.clone());
                 let id = server.handle_decoded(now, message.needs_response(), decoded);
+                Ok(answer(now, &mut server, id, respond))
+            }
+            Post::Sessionless { message, .. } if !message.needs_response() => Ok(Reply::empty(202)),
+            Post::Sessionless { revision, message } => {
+                let server = Server::new(now, self.config.clone().without_subscriptions());
+                let settings = Arc::clone(&self.settings);
+                let mut server = HttpServer::sessionless(now, server, revision, &message, settings);
+                server.set_caller(request.caller.clone());
+                let id = server.handle_decoded(now, true, decoded);
                 Ok(answer(now, &mut server, id, respond))
             }
             Post::Initialize { .. } => {

@@ -67,6 +67,19 @@ pub enum Post {
         /// The request id.
         id: RequestId,
     },
+    /// A legacy message to a server [without sessions](super::Policy::without_sessions), which is
+    /// independent of all others.
+    ///
+    /// If the message [needs no response](PostedMessage::needs_response), it has no effect: reply
+    /// with status 202. Otherwise, pass it to [`HttpServer::sessionless`].
+    ///
+    /// [`HttpServer::sessionless`]: super::HttpServer::sessionless
+    Sessionless {
+        /// The revision in `MCP-Protocol-Version`, or an assumed one.
+        revision: Revision,
+        /// The kind of message.
+        message: PostedMessage,
+    },
     /// A message in a legacy session. The driver must check whether the session exists.
     ///
     /// A request is not cancelled if the client disconnects.
@@ -87,6 +100,11 @@ impl fmt::Debug for Post {
         match self {
             Self::Modern { revision, message } => f
                 .debug_struct("Modern")
+                .field("revision", revision)
+                .field("message", message)
+                .finish(),
+            Self::Sessionless { revision, message } => f
+                .debug_struct("Sessionless")
                 .field("revision", revision)
                 .field("message", message)
                 .finish(),
@@ -296,7 +314,7 @@ impl PostHead {
     fn classify_legacy(&self, policy: &Policy, message: &Message<'_>) -> Result<Post, Refusal> {
         match message {
             Message::Request { id, method, .. } => {
-                if method.id == Some(MethodId::Initialize) {
+                if method.id == Some(MethodId::Initialize) && !policy.has_no_sessions() {
                     return Ok(Post::Initialize { id: id.clone() });
                 }
                 self.require_session(policy, Some(id), request(id, method))
@@ -331,7 +349,7 @@ impl PostHead {
         };
         // LIF-28, HTTP-38: a legacy-only server rejects a modern request for its version, so that
         // the client falls back to `initialize`.
-        !policy.offers_sessions() || policy.speaks_era(Era::Modern) && (by_head || by_body())
+        !policy.speaks_era(Era::Legacy) || policy.speaks_era(Era::Modern) && (by_head || by_body())
     }
 
     /// Classifies a message of a session.
@@ -344,6 +362,10 @@ impl PostHead {
     ) -> Result<Post, Refusal> {
         let version = require_supported(policy, &self.version)
             .map_err(|refusal| self.with_id(refusal, id))?;
+        if policy.has_no_sessions() {
+            let revision = version.unwrap_or_else(|| policy.sessionless_revision());
+            return Ok(Post::Sessionless { revision, message });
+        }
         let session = self.session.require().map_err(|refusal| self.with_id(refusal, id))?;
         Ok(Post::Session { session, version, message })
     }

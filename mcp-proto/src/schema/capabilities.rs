@@ -61,6 +61,13 @@ impl Capabilities {
         self
     }
 
+    /// Removes `capability`, which must have no parts.
+    #[cfg(feature = "http")]
+    pub(crate) fn without(mut self, capability: Capability) -> Self {
+        self.known &= !bit(capability);
+        self
+    }
+
     /// Sets the `experimental` member. A value that is not an object removes the member.
     #[must_use]
     pub fn with_experimental(mut self, experimental: impl Into<Raw>) -> Self {

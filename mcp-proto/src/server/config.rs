@@ -96,6 +96,24 @@ impl Config {
         })
     }
 
+    /// Withdraws the capabilities to report changes of lists and resources to subscribers.
+    ///
+    /// Requests for such subscriptions are then refused. A server [without
+    /// sessions](crate::http::Policy::without_sessions) has nowhere to send the changes.
+    #[cfg(feature = "http")]
+    #[must_use]
+    pub fn without_subscriptions(self) -> Self {
+        use crate::Capability::{
+            PromptsListChanged, ResourcesListChanged, ResourcesSubscribe, ToolsListChanged,
+        };
+        let withdrawn =
+            [PromptsListChanged, ResourcesListChanged, ResourcesSubscribe, ToolsListChanged];
+        self.with(|identity| {
+            let capabilities = core::mem::replace(&mut identity.capabilities, Capabilities::none());
+            identity.capabilities = withdrawn.into_iter().fold(capabilities, Capabilities::without);
+        })
+    }
+
     /// Sets the instructions that tell a model how to use this server. Default: none.
     #[must_use]
     pub fn instructions(self, instructions: &str) -> Self {

@@ -85,6 +85,7 @@ pub const ORDERS: &[Order] = &[
                 "client/credentials",
                 "client/event_stream",
                 "client/legacy_session",
+                "cross_origin",
                 "guard",
             ],
             &["client/event"],

@@ -15,6 +15,7 @@ mod pages;
 pub(crate) mod progress;
 pub(crate) mod request_handler;
 pub(crate) mod served_tasks;
+mod spawn;
 mod stderr;
 pub(crate) mod subscription;
 pub(crate) mod task;
@@ -23,7 +24,6 @@ mod tasks;
 use std::collections::HashMap;
 use std::fmt;
 use std::io;
-use std::process::Command;
 use std::sync::Arc;
 
 use mcp_proto::client::{Client as Machine, Config};
@@ -32,12 +32,16 @@ use mcp_proto::{Capability, Era, Instant, Limits, Raw, Revision, Side};
 
 use crate::client::call_hooks::{CallEnd, CallHook, HookError, OutgoingCall};
 use crate::client::connect::Connecting;
+#[cfg(feature = "http")]
 use crate::client::connection::Connection;
-use crate::client::connector::{ConnectionConfig, Connector, Runtime};
+use crate::client::connector::ConnectionConfig;
+#[cfg(feature = "http")]
+use crate::client::connector::Connector;
 use crate::client::events::ClientCallbacks;
 use crate::client::request_handler::{FORM, RequestHandler, URL};
 use crate::client::task::settings::TaskSettings;
 use crate::declared_extensions::DeclaredExtensions;
+#[cfg(feature = "http")]
 use crate::error::Error;
 use crate::exec::callbacks::CallbackThreads;
 use crate::exec::clock::Clock;
@@ -80,6 +84,7 @@ pub struct Client {
     threads: HandlerThreads,
     callback_threads: CallbackThreads,
     pipe_bytes: Option<usize>,
+    restricts_environment: bool,
     trace_payloads: bool,
     recorder: Recorder,
 }
@@ -99,6 +104,7 @@ impl Client {
             threads: handler_threads(THREADS_MAX),
             callback_threads: CallbackThreads::default(),
             pipe_bytes: None,
+            restricts_environment: false,
             trace_payloads: false,
             recorder: Recorder::default(),
         }
@@ -265,25 +271,6 @@ impl Client {
         self.limits = limits.clone();
         self.config = self.config.limits(limits);
         self
-    }
-
-    /// Starts a server process and connects to its stdin and stdout.
-    ///
-    /// `runtime` reads, writes and runs timers. The `spawn` methods of adapters call this method.
-    ///
-    /// # Errors
-    /// Fails with
-    /// - [`Error::Io`] if the server cannot be started, or if an [extension](Self::extension) is
-    ///   invalid;
-    /// - [`Error::Start`] if the connection cannot be opened. This error contains the last lines
-    ///   that the server wrote to stderr.
-    pub async fn spawn_on(
-        self,
-        runtime: Arc<dyn Runtime>,
-        command: Command,
-    ) -> Result<Connection, Error> {
-        let (connection, machine) = self.into_config()?;
-        Connector::to_child(command, connection, machine, runtime).connect().await
     }
 
     /// Connects to a server over HTTP.

@@ -1,4 +1,4 @@
-//! The timer of request heads, which starts few timers of the runtime.
+//! The timer of idle connections and request heads, which starts few timers of the runtime.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use hyper::rt::{Sleep, Timer};
 
-/// The timer of one connection.
+/// The timer of one connection: limits how long it is idle, and how long the head of a request
+/// takes from its first byte. The first head counts from the start of the connection.
 ///
 /// hyper starts a timer for each request and drops it when the head of the request has arrived.
 /// Timers of a runtime can wake another thread when they start, so this one keeps the timer of an
@@ -17,26 +18,50 @@ pub(super) struct HeadTimer<T>(Arc<SharedTimer<T>>);
 
 struct SharedTimer<T> {
     timer: T,
-    /// Ends no later than any [`HeadSleep`], because all of them have one duration.
-    running: Mutex<Option<Pin<Box<dyn Sleep>>>>,
+    head_timeout: Duration,
+    state: Mutex<HeadState>,
+}
+
+#[derive(Default)]
+struct HeadState {
+    /// A timer of the runtime, and when it ends.
+    running: Option<(Instant, Pin<Box<dyn Sleep>>)>,
+    /// When the first byte of the awaited head arrived.
+    began: Option<Instant>,
+    /// A head was awaited before.
+    is_reused: bool,
 }
 
 /// Waits until a time, with the timer of its connection.
 struct HeadSleep<T> {
     shared: Arc<SharedTimer<T>>,
+    /// When the connection has been idle for too long.
     deadline: Instant,
 }
 
 impl<T> HeadTimer<T> {
-    /// Creates the timer of a connection, all of whose sleeps must have one duration.
-    pub(super) fn new(timer: T) -> Self {
-        Self(Arc::new(SharedTimer { timer, running: Mutex::default() }))
+    /// Creates the timer of a connection. Its sleeps begin when a head is awaited.
+    pub(super) fn new(timer: T, head_timeout: Duration) -> Self {
+        Self(Arc::new(SharedTimer { timer, head_timeout, state: Mutex::default() }))
+    }
+}
+
+impl<T: Timer> HeadTimer<T> {
+    /// Returns a function to call whenever bytes have arrived.
+    pub(super) fn on_bytes(&self) -> impl Fn() + use<T> {
+        let shared = Arc::clone(&self.0);
+        move || {
+            let mut state = shared.lock();
+            if state.began.is_none() {
+                state.began = Some(shared.timer.now());
+            }
+        }
     }
 }
 
 impl<T> SharedTimer<T> {
-    fn lock(&self) -> MutexGuard<'_, Option<Pin<Box<dyn Sleep>>>> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, HeadState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -46,6 +71,10 @@ impl<T: Timer + Send + Sync + 'static> Timer for HeadTimer<T> {
     }
 
     fn sleep_until(&self, deadline: Instant) -> Pin<Box<dyn Sleep>> {
+        let mut state = self.0.lock();
+        let is_reused = std::mem::replace(&mut state.is_reused, true);
+        state.began = if is_reused { None } else { Some(self.0.timer.now()) };
+        drop(state);
         Box::pin(HeadSleep { shared: Arc::clone(&self.0), deadline })
     }
 
@@ -61,14 +90,19 @@ impl<T: Timer> Future for HeadSleep<T> {
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         let timer = &self.shared.timer;
-        let mut running = self.shared.lock();
+        let mut state = self.shared.lock();
+        let head_ends = state.began.and_then(|began| began.checked_add(self.shared.head_timeout));
+        let deadline = head_ends.map_or(self.deadline, |ends| ends.min(self.deadline));
+        // A timer that ends earlier, of an earlier request, is kept until then.
+        state.running.take_if(|(ends, _)| *ends > deadline);
         loop {
-            let sleep = running.get_or_insert_with(|| timer.sleep_until(self.deadline));
+            let (_, sleep) =
+                state.running.get_or_insert_with(|| (deadline, timer.sleep_until(deadline)));
             if sleep.as_mut().poll(context).is_pending() {
                 return Poll::Pending;
             }
-            *running = None;
-            if timer.now() >= self.deadline {
+            state.running = None;
+            if timer.now() >= deadline {
                 return Poll::Ready(());
             }
         }
@@ -125,7 +159,7 @@ mod tests {
     fn requests_in_quick_succession_share_one_timer_and_each_has_its_full_time() {
         let manual =
             ManualTimer { epoch: Instant::now(), seconds: Arc::default(), started: Arc::default() };
-        let timer = HeadTimer::new(manual.clone());
+        let timer = HeadTimer::new(manual.clone(), Duration::from_secs(30));
         for _ in 0..20 {
             let mut head = timer.sleep(Duration::from_secs(30));
             assert!(poll(&mut head).is_pending());
@@ -144,5 +178,35 @@ mod tests {
         assert!(poll(&mut head).is_pending());
         manual.seconds.store(50, SeqCst);
         assert!(poll(&mut head).is_ready());
+    }
+
+    #[test]
+    fn an_idle_connection_may_wait_longer_than_a_head_that_has_begun() {
+        let manual =
+            ManualTimer { epoch: Instant::now(), seconds: Arc::default(), started: Arc::default() };
+        let timer = HeadTimer::new(manual.clone(), Duration::from_secs(30));
+        let on_bytes = timer.on_bytes();
+        let idle = Duration::from_secs(75);
+        let mut first = timer.sleep(idle);
+        manual.seconds.store(29, SeqCst);
+        assert!(poll(&mut first).is_pending());
+        manual.seconds.store(30, SeqCst);
+        assert!(poll(&mut first).is_ready(), "the first head counts from the start");
+        let mut second = timer.sleep(idle);
+        manual.seconds.store(104, SeqCst);
+        assert!(poll(&mut second).is_pending(), "idle for 74 s");
+        on_bytes();
+        assert!(poll(&mut second).is_pending());
+        manual.seconds.store(105, SeqCst);
+        assert!(poll(&mut second).is_ready(), "idle time and head together have the idle time");
+        let mut third = timer.sleep(idle);
+        assert!(poll(&mut third).is_pending());
+        on_bytes();
+        assert!(poll(&mut third).is_pending());
+        manual.seconds.store(134, SeqCst);
+        on_bytes();
+        assert!(poll(&mut third).is_pending());
+        manual.seconds.store(135, SeqCst);
+        assert!(poll(&mut third).is_ready(), "the head took 30 s from its first byte");
     }
 }

@@ -74,12 +74,14 @@ impl Listening {
     }
 
     /// Sets the stop signal, ends all sessions, closes each connection after its request in
-    /// progress, and waits for that up to [`DRAIN`].
+    /// progress, and waits for that up to
+    /// [`Http::drain_timeout`](crate::http::Http::drain_timeout).
     pub async fn finish(self) {
         self.stop.stop();
         self.service.close();
         self.sockets.end_all(SocketEnd::Graceful);
-        or(self.sockets.all_closed(), self.service.runtime().sleep(DRAIN)).await;
+        let drained = self.service.runtime().sleep(self.service.drain_timeout() + LAST_WRITES);
+        or(self.sockets.all_closed(), drained).await;
     }
 }
 
@@ -115,14 +117,17 @@ impl AcceptedConnection {
         });
         let is_refused = socket.rejection.is_some();
         let mut builder = http1::Builder::new();
+        let timer = HeadTimer::new(timer, service.head_timeout());
+        let on_bytes = timer.on_bytes();
+        let idle_max = if is_refused { REFUSAL_TIMEOUT } else { service.connection_idle_max() };
         builder
-            .timer(HeadTimer::new(timer))
+            .timer(timer)
             .keep_alive(!is_refused)
-            .header_read_timeout(if is_refused { REFUSAL_TIMEOUT } else { service.head_timeout() })
+            .header_read_timeout(idle_max)
             .max_buf_size(HEAD_BYTES_MAX);
         let runtime = Arc::clone(service.runtime());
         let sleep = move |duration| runtime.sleep(duration);
-        let io = StallGuard::new(io, service.stall_timeout(), sleep);
+        let io = StallGuard::new(io, service.stall_timeout(), sleep, on_bytes);
         let mut connection = pin!(builder.serve_connection(io, answer));
         let ended = async { Some(connection.as_mut().await) };
         let stopped = async {
@@ -139,7 +144,7 @@ impl AcceptedConnection {
         let ended = async {
             let _ended = connection.as_mut().await;
         };
-        let drained = or(ended, service.runtime().sleep(DRAIN));
+        let drained = or(ended, service.runtime().sleep(service.drain_timeout() + LAST_WRITES));
         or(socket.ends(SocketEnd::Abort), drained).await;
     }
 }
@@ -174,8 +179,8 @@ impl fmt::Debug for AcceptedConnection {
     }
 }
 
-/// How long a stopping server waits for requests in progress.
-pub const DRAIN: Duration = Duration::from_secs(2);
+/// How long a stopping server goes on sending responses after its requests have ended.
+const LAST_WRITES: Duration = Duration::from_millis(250);
 
 /// How long a refused connection may take to send the head of its request.
 const REFUSAL_TIMEOUT: Duration = Duration::from_secs(1);

@@ -15,6 +15,7 @@ use super::authentication::{Authenticator, Check};
 use super::budget::{Counters, HttpStats};
 use super::request_head::RequestHead;
 use super::session_control::SessionControl;
+use super::session_ids::SessionIds;
 
 /// The paths of HTTP+SSE.
 #[derive(Clone, Debug)]
@@ -62,9 +63,14 @@ pub struct Http {
     pub(super) listeners_max: usize,
     pub(super) idle_max: Duration,
     pub(super) unconfirmed_max: Duration,
+    pub(super) connection_idle_max: Duration,
     pub(super) head_timeout: Duration,
     pub(super) body_timeout: Duration,
     pub(super) authentication_timeout: Duration,
+    pub(super) drain_timeout: Duration,
+    pub(super) health: Option<String>,
+    pub(super) has_no_sessions: bool,
+    pub(super) session_ids: SessionIds,
     pub(super) counters: Arc<Counters>,
     pub(super) sessions: SessionControl,
     pub(super) settings: Arc<StreamSettings>,
@@ -94,9 +100,14 @@ impl Http {
             listeners_max: 10_000,
             idle_max: Duration::from_secs(30 * 60),
             unconfirmed_max: Duration::from_secs(20),
+            connection_idle_max: Duration::from_secs(75),
             head_timeout: Duration::from_secs(30),
             body_timeout: Duration::from_secs(30),
             authentication_timeout: Duration::from_secs(30),
+            drain_timeout: Duration::from_secs(2),
+            health: None,
+            has_no_sessions: false,
+            session_ids: SessionIds::default(),
             counters: Arc::default(),
             sessions: SessionControl::default(),
             settings: Arc::default(),
@@ -129,6 +140,12 @@ impl Http {
 
     /// Makes the server accept requests from web pages of this origin, for example
     /// `https://app.example.com`.
+    ///
+    /// Pages of allowed origins can also read the responses: the server answers the preflight
+    /// requests of browsers and adds the headers of [CORS]. Pages on loopback hosts are always
+    /// allowed. Cookies are not shared; pages authenticate with the `Authorization` header.
+    ///
+    /// [CORS]: https://developer.mozilla.org/en-US/docs/Web/HTTP/Guides/CORS
     pub fn origin(mut self, origin: &str) -> Self {
         self.origins.push(origin.into());
         self
@@ -321,15 +338,6 @@ impl Http {
         self
     }
 
-    /// Sets how long a connection waits for the complete head of its next request. Default: 30 s.
-    ///
-    /// This time includes the idle time before the request. After that, the connection is closed.
-    /// The timeout applies only to servers that are started with `serve_http`.
-    pub const fn head_timeout(mut self, head_timeout: Duration) -> Self {
-        self.head_timeout = head_timeout;
-        self
-    }
-
     /// Sets how long the body of a request may take to arrive. Default: 30 s.
     ///
     /// A request that takes longer receives status 408.
@@ -485,6 +493,7 @@ impl Http {
         Limits {
             message_bytes_max: limits.message_bytes_max.min(self.body_bytes_max),
             peer_bytes_max: limits.peer_bytes_max.min(self.peer_bytes_max),
+            drain_timeout: self.drain_timeout,
             ..limits.clone()
         }
     }
@@ -514,6 +523,9 @@ impl Http {
         }
         for origin in &self.origins {
             policy = policy.origin(origin);
+        }
+        if self.has_no_sessions {
+            policy = policy.without_sessions();
         }
         if self.any_host { policy.any_host() } else { policy }
     }

@@ -223,6 +223,11 @@ impl Sessions {
         Some(Listener { sessions: Arc::clone(self), number })
     }
 
+    /// Returns whether no more sessions are accepted.
+    pub(super) fn is_closed(&self) -> bool {
+        self.lock().is_closed
+    }
+
     /// Ends all sessions and subscriptions, and accepts no more.
     pub(super) fn close(&self) {
         let mut state = self.lock();

@@ -12,20 +12,22 @@ use crate::BoxFuture;
 /// A socket whose writes fail after a time without progress.
 ///
 /// Without it, a client that stops reading keeps its response, and the connection, forever.
-pub(super) struct StallGuard<I, F> {
+pub(super) struct StallGuard<I, F, R> {
     socket: I,
     stall_timeout: Duration,
     sleep: F,
+    /// Called when bytes have arrived.
+    on_bytes: R,
     /// Runs while a write waits for the peer.
     timer: Option<BoxFuture<'static, ()>>,
 }
 
-impl<I, F> StallGuard<I, F>
+impl<I, F, R> StallGuard<I, F, R>
 where
     F: Fn(Duration) -> BoxFuture<'static, ()>,
 {
-    pub(super) const fn new(socket: I, stall_timeout: Duration, sleep: F) -> Self {
-        Self { socket, stall_timeout, sleep, timer: None }
+    pub(super) const fn new(socket: I, stall_timeout: Duration, sleep: F, on_bytes: R) -> Self {
+        Self { socket, stall_timeout, sleep, on_bytes, timer: None }
     }
 
     /// Passes the outcome of a write on, unless the write has waited for too long.
@@ -49,20 +51,25 @@ where
     }
 }
 
-impl<I: Read + Unpin, F: Unpin> Read for StallGuard<I, F> {
+impl<I: Read + Unpin, F: Unpin, R: Fn() + Unpin> Read for StallGuard<I, F, R> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         buffer: ReadBufCursor<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.socket).poll_read(context, buffer)
+        let read = Pin::new(&mut self.socket).poll_read(context, buffer);
+        if read.is_ready() {
+            (self.on_bytes)();
+        }
+        read
     }
 }
 
-impl<I, F> Write for StallGuard<I, F>
+impl<I, F, R> Write for StallGuard<I, F, R>
 where
     I: Write + Unpin,
     F: Fn(Duration) -> BoxFuture<'static, ()> + Unpin,
+    R: Unpin,
 {
     fn poll_write(
         mut self: Pin<&mut Self>,

@@ -3,7 +3,9 @@
 #[cfg(not(unix))]
 pub(super) use other::{detach, kill, terminate, wait_without_reaping};
 #[cfg(unix)]
-pub(super) use unix::{detach, kill, terminate, wait_without_reaping};
+pub(super) use unix::{
+    detach, has_children, is_leader, kill, terminate, terminate_own, wait_without_reaping,
+};
 
 #[cfg(unix)]
 mod unix {
@@ -11,7 +13,7 @@ mod unix {
     use std::process::{Child, Command};
 
     use nix::sys::signal::{Signal, killpg};
-    use nix::unistd::Pid;
+    use nix::unistd::{Pid, getpgrp, getpid};
 
     /// Puts the child into a process group of its own, so that a signal to this process's group
     /// does not end the child before its connection is closed.
@@ -25,6 +27,32 @@ mod unix {
 
     pub(crate) fn kill(id: u32, _: &mut Child) {
         let _gone = killpg(pid(id), Signal::SIGKILL);
+    }
+
+    /// Returns whether this process leads a process group.
+    pub(crate) fn is_leader() -> bool {
+        getpgrp() == getpid()
+    }
+
+    /// Asks this process and the rest of its process group to terminate.
+    pub(crate) fn terminate_own() {
+        let _gone = killpg(getpgrp(), Signal::SIGTERM);
+    }
+
+    /// Returns whether this process has children, running or not yet reaped.
+    #[cfg(not(target_vendor = "apple"))]
+    pub(crate) fn has_children() -> bool {
+        use nix::sys::wait::{Id, WaitPidFlag, waitid};
+        let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
+        waitid(Id::All, flags) != Err(nix::Error::ECHILD)
+    }
+
+    // `nix` has no `waitid` for these systems.
+    #[cfg(target_vendor = "apple")]
+    pub(crate) fn has_children() -> bool {
+        use rustix::process::{WaitId, WaitIdOptions, waitid};
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        waitid(WaitId::All, options).is_ok()
     }
 
     /// Waits until the child exits. It stays a zombie until it is reaped, so that its process and

@@ -3,10 +3,17 @@
 pub(crate) mod child;
 #[cfg(unix)]
 pub(crate) mod child_output;
+pub(crate) mod environment;
 mod group;
+pub(crate) mod parent;
 pub(crate) mod pipe_size;
 #[cfg(unix)]
 mod polling_file;
+#[cfg(any(windows, test))]
+pub(crate) mod program_lookup;
+#[cfg(unix)]
+pub(crate) mod protocol_stdout;
+pub(crate) mod settings;
 pub(crate) mod signals;
 #[cfg(unix)]
 pub mod stdio;

@@ -26,14 +26,6 @@ impl PollingFile {
         io::stdin().as_fd().try_clone_to_owned().map(|stdin| File::from(stdin).into())
     }
 
-    /// Returns stdout, without the buffer and lock of the standard library.
-    ///
-    /// # Errors
-    /// Fails if stdout is closed.
-    pub fn stdout() -> io::Result<Self> {
-        io::stdout().as_fd().try_clone_to_owned().map(|stdout| File::from(stdout).into())
-    }
-
     /// Calls `act` until it does not return `WouldBlock`, waiting in between.
     fn retry<T>(
         &mut self,

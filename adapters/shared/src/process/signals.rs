@@ -1,9 +1,9 @@
-//! Closing connections on SIGINT, SIGTERM, SIGHUP and the end of the parent process.
+//! Closing connections on SIGINT, SIGTERM and SIGHUP.
 //!
 //! A signal that was ignored when the process started stays ignored: shells ignore SIGINT for
 //! background jobs, and `nohup` ignores SIGHUP.
 
-use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, Once, PoisonError, Weak};
 
 /// A target that a signal closes.
@@ -12,6 +12,15 @@ pub(crate) trait Closeable: Send + Sync {
 }
 
 static TARGETS: Mutex<Vec<Weak<dyn Closeable>>> = Mutex::new(Vec::new());
+
+/// Whether this process has sent a signal to its own process group.
+static OWN_SIGNAL: AtomicBool = AtomicBool::new(false);
+
+/// Ignores the next signal, which this process is about to send to its own process group.
+#[cfg(unix)]
+pub(super) fn expect_own_signal() {
+    OWN_SIGNAL.store(true, Ordering::SeqCst);
+}
 
 /// Closes `target` when a signal arrives, as long as it is alive.
 ///
@@ -41,6 +50,9 @@ pub(crate) fn receive_signals() {
 /// If there are none, exits the process with code 130. Adapters whose runtime receives signals call
 /// this whenever one of [`closing_signals`] arrives.
 pub fn close_on_received_signal() {
+    if OWN_SIGNAL.swap(false, Ordering::SeqCst) {
+        return;
+    }
     let targets: Vec<_> = {
         let targets = TARGETS.lock().unwrap_or_else(PoisonError::into_inner);
         targets.iter().filter_map(Weak::upgrade).collect()
@@ -141,37 +153,3 @@ mod dispositions {
         false
     }
 }
-
-/// Closes `target` once the parent process has ended, as long as `target` is alive.
-///
-/// # Errors
-/// Fails if the thread that watches the parent cannot be started.
-#[cfg(unix)]
-pub(crate) fn close_with_parent(target: Weak<dyn Closeable>) -> io::Result<()> {
-    use std::os::unix::process::parent_id;
-    use std::thread;
-
-    let parent = parent_id();
-    let watch = move || {
-        while target.strong_count() > 0 {
-            if parent_id() != parent {
-                if let Some(target) = target.upgrade() {
-                    target.close();
-                }
-                return;
-            }
-            thread::sleep(PARENT_CHECK_INTERVAL);
-        }
-    };
-    thread::Builder::new().name("mcp-parent".into()).spawn(watch).map(drop)
-}
-
-/// Does nothing: other systems do not report a new parent.
-#[cfg(not(unix))]
-pub(crate) fn close_with_parent(_: Weak<dyn Closeable>) -> io::Result<()> {
-    Ok(())
-}
-
-/// How often the parent is checked.
-#[cfg(unix)]
-const PARENT_CHECK_INTERVAL: std::time::Duration = std::time::Duration::from_millis(500);

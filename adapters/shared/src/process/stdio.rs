@@ -14,6 +14,7 @@ use std::thread;
 use futures_lite::future::or;
 
 pub use super::polling_file::PollingFile;
+pub use super::protocol_stdout::ProtocolStdout;
 use crate::exec::watched::Watched;
 use crate::transport::stream_error::{cannot, is_disconnect};
 
@@ -34,10 +35,10 @@ pub enum Pollable {
 ///
 /// # Errors
 /// Fails if stdin or stdout is closed, or if a thread cannot be started.
-pub fn streams() -> io::Result<(Pollable, Pollable, CopyThreads)> {
+pub fn streams(stdout: ProtocolStdout) -> io::Result<(Pollable, Pollable, CopyThreads)> {
     let (input, stdin) = input()?;
-    let (output, stdout) = output()?;
-    Ok((input, output, CopyThreads { stdin, stdout }))
+    let (output, copied) = output(&stdout)?;
+    Ok((input, output, CopyThreads { stdin, stdout: copied, _protocol_stdout: stdout }))
 }
 
 fn input() -> io::Result<(Pollable, CopyThread)> {
@@ -56,8 +57,8 @@ fn input() -> io::Result<(Pollable, CopyThread)> {
     }
 }
 
-fn output() -> io::Result<(Pollable, CopyThread)> {
-    match pollable(io::stdout().as_fd().try_clone_to_owned()?, Direction::Out)? {
+fn output(stdout: &ProtocolStdout) -> io::Result<(Pollable, CopyThread)> {
+    match pollable(stdout.descriptor()?, Direction::Out)? {
         Ok(pollable) => Ok((pollable, CopyThread(None))),
         Err(file) => {
             let (reader, writer) = io::pipe()?;
@@ -73,10 +74,13 @@ fn output() -> io::Result<(Pollable, CopyThread)> {
 }
 
 /// The threads that copy bytes from stdin and to stdout, if such threads are needed.
+///
+/// Stdout is reserved for the protocol as long as this value exists.
 #[derive(Debug)]
 pub struct CopyThreads {
     stdin: CopyThread,
     stdout: CopyThread,
+    _protocol_stdout: ProtocolStdout,
 }
 
 impl CopyThreads {

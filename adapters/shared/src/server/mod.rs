@@ -22,6 +22,7 @@ mod list_settings;
 pub(crate) mod manual;
 mod open;
 mod pending_changes;
+mod process_settings;
 mod replies;
 pub(crate) mod required_scopes;
 mod scope_settings;
@@ -46,6 +47,7 @@ use mcp_proto::{Capability, Limits, Raw, Revision};
 
 use crate::exec::callbacks::CallbackThreads;
 use crate::exec::workers::{HandlerThreads, THREADS_MAX, handler_threads};
+use crate::process::settings::ProcessSettings;
 use crate::recorder::Recorder;
 use crate::server::builder::Builder;
 use crate::server::catalog_edit::{CatalogEdit, EditError};
@@ -111,7 +113,7 @@ pub struct Server {
     callback_threads: CallbackThreads,
     trace_payloads: bool,
     recorder: Recorder,
-    exit_with_parent: bool,
+    process: ProcessSettings,
     pipe_bytes: Option<usize>,
     callbacks: Arc<ServerCallbacks>,
     layers: Option<Arc<Layers>>,
@@ -129,7 +131,7 @@ impl Server {
             callback_threads: CallbackThreads::default(),
             trace_payloads: false,
             recorder: Recorder::default(),
-            exit_with_parent: false,
+            process: ProcessSettings::default(),
             pipe_bytes: None,
             callbacks: Arc::default(),
             layers: None,
@@ -312,15 +314,6 @@ impl Server {
     #[cfg(feature = "seal")]
     pub fn without_seal(mut self) -> Self {
         self.builder.sealing = StateSealing::Plain;
-        self
-    }
-
-    /// Makes a server on stdin and stdout close when its parent process exits. Default: off.
-    ///
-    /// This works even if another process keeps stdin open. The exit is detected within about half
-    /// a second, on Unix only; on other systems this setting has no effect.
-    pub fn exit_with_parent(mut self) -> Self {
-        self.exit_with_parent = true;
         self
     }
 

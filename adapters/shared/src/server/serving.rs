@@ -1,13 +1,17 @@
 //! The connection of a server as an adapter serves it: signals, the end of output, the outcome.
 
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use futures_lite::future::or;
 use mcp_proto::server::Server as Machine;
 use mcp_proto::{CloseReason, Principal};
 
+use crate::process::parent::Parent;
+#[cfg(unix)]
+use crate::process::protocol_stdout::ProtocolStdout;
+use crate::process::settings::ProcessSettings;
 use crate::process::signals::{self, Closeable};
 use crate::server::handler::context::HandlerLink;
 use crate::transport::link::Link;
@@ -21,7 +25,9 @@ pub struct Serving {
     /// Keeps the subscription to [`Changes`] and to signals, which end with this value.
     #[expect(clippy::redundant_allocation, reason = "the link may outlive the subscription")]
     subscription: Arc<Arc<Link<Machine>>>,
-    exit_with_parent: bool,
+    process: ProcessSettings,
+    /// The parent process, once it is watched.
+    parent: OnceLock<Parent>,
 }
 
 impl Serving {
@@ -29,12 +35,12 @@ impl Serving {
     pub(crate) fn new(
         link: Arc<Link<Machine>>,
         principal: Option<Principal>,
-        exit_with_parent: bool,
+        process: ProcessSettings,
     ) -> Self {
         let subscription = Arc::new(Arc::clone(&link));
         let joined: Arc<dyn HandlerLink> = Arc::clone(&subscription) as _;
         link.shared.changes.join(&joined, principal);
-        Self { link, subscription, exit_with_parent }
+        Self { link, subscription, process, parent: OnceLock::new() }
     }
 
     /// Closes the connection when the process receives SIGINT, SIGTERM or SIGHUP.
@@ -43,7 +49,7 @@ impl Serving {
     /// [`close_on_signal`](Self::close_on_signal). A thread of this crate receives the signals. If
     /// the program itself handles one of the three signals, none of them closes the connection.
     ///
-    /// If [`Server::exit_with_parent`](crate::Server::exit_with_parent) is set, the parent
+    /// Unless [`Server::outlive_parent`](crate::Server::outlive_parent) is set, the parent
     /// process's exit also closes the connection.
     ///
     /// Call this method before driving the connection: a client may send a signal as soon as it
@@ -59,7 +65,7 @@ impl Serving {
 
     /// Makes a later call of `close_on_received_signal` close the connection.
     ///
-    /// If [`Server::exit_with_parent`](crate::Server::exit_with_parent) is set, the parent
+    /// Unless [`Server::outlive_parent`](crate::Server::outlive_parent) is set, the parent
     /// process's exit also closes the connection.
     ///
     /// Call this before driving the connection: a client may send a signal as soon as it receives
@@ -70,10 +76,20 @@ impl Serving {
     pub fn close_on_signal(&self) -> io::Result<()> {
         let closeable: Arc<dyn Closeable> = Arc::clone(&self.subscription) as _;
         signals::close_on_signal(Arc::downgrade(&closeable));
-        if self.exit_with_parent {
-            signals::close_with_parent(Arc::downgrade(&closeable))?;
+        if self.process.exits_with_parent {
+            let parent = Parent::close_at_exit(Arc::downgrade(&closeable))?;
+            self.parent.get_or_init(|| parent);
         }
         Ok(())
+    }
+
+    /// Reserves the process's stdout for the connection.
+    ///
+    /// # Errors
+    /// Fails if stdout or stderr is closed.
+    #[cfg(unix)]
+    pub fn take_stdout(&self) -> io::Result<ProtocolStdout> {
+        ProtocolStdout::new(self.process.redirects_stdout)
     }
 
     /// Waits until it is time to abandon output that has not reached stdout yet.
@@ -89,10 +105,16 @@ impl Serving {
 
     /// Returns the outcome of the connection. Call this after its driver has finished.
     ///
+    /// If the parent process was watched and has exited, this method first asks the processes that
+    /// this process has started to terminate.
+    ///
     /// # Errors
     /// Fails if the connection was closed because of a protocol fault, or because reading or
     /// writing failed for a reason other than the client's disconnection.
     pub fn outcome(self) -> io::Result<()> {
+        if let Some(parent) = self.parent.get() {
+            parent.terminate_children_if_exited();
+        }
         match self.link.inspect(|state| state.connection.close_reason().cloned()) {
             Some(CloseReason::Fault(fault)) => Err(io::Error::other(fault)),
             Some(CloseReason::Local | CloseReason::Peer) | None => {

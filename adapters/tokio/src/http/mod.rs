@@ -29,8 +29,8 @@ pub use mcp_adapter::auth::IntrospectionVerifier;
 #[cfg(feature = "jwt")]
 pub use mcp_adapter::http::JwtVerifier;
 pub use mcp_adapter::http::{
-    AuthChallenge, DRAIN, FixedTokens, Guard, Http, HttpFailure, HttpStats, PeerAddress, Principal,
-    Proxy, ProxyError, Refusal, Remote, RequestHead, ResponseBody, SessionControl, Stop,
-    TokenVerifier, VerifyError,
+    AuthChallenge, FixedTokens, Guard, Http, HttpFailure, HttpStats, PeerAddress, Principal, Proxy,
+    ProxyError, Refusal, Remote, RequestHead, ResponseBody, SessionControl, Stop, TokenVerifier,
+    VerifyError,
 };
 pub use server::{ServeHttp, Service};

@@ -11,6 +11,7 @@ mod event_id;
 mod exchange;
 mod replay;
 mod scope;
+mod sessionless;
 mod settings;
 mod streams;
 mod usage;

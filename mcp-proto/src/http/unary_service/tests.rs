@@ -222,3 +222,27 @@ fn a_refused_request_does_not_reach_the_application() {
     assert_eq!(fixture.send("PUT", &[], "", &call()).status, 405);
     assert_eq!(fixture.calls, 0);
 }
+
+#[test]
+fn pages_of_allowed_origins_may_ask_and_read() {
+    let config = Config::new("clock", "1.0.0");
+    let mut service = UnaryService::new(config, || "session".into());
+    let mut send = |method: &str, host: &str| {
+        let headers = [
+            ("Host", host),
+            ("Origin", "http://localhost:3000"),
+            ("Access-Control-Request-Method", "POST"),
+        ];
+        let request = UnaryRequest::new(method, &headers, Bytes::new());
+        let reply = service.handle(Instant::ZERO, &request, |request, _| {
+            Err::<CallToolResult, _>(ErrorObject::method_not_found(&request.method))
+        });
+        let is_readable = reply.headers.iter().any(|(name, value)| {
+            *name == "access-control-allow-origin" && value == "http://localhost:3000"
+        });
+        (reply.status, is_readable)
+    };
+    assert_eq!(send("OPTIONS", "localhost"), (204, true));
+    assert_eq!(send("POST", "localhost"), (415, true), "a page can read why it is refused");
+    assert_eq!(send("OPTIONS", "evil.example"), (403, true), "the host is checked, too");
+}

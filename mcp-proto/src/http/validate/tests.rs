@@ -631,6 +631,7 @@ proptest! {
                 let is_expected = matches!(message, Request { .. } | Notification { .. });
                 prop_assert!(is_expected);
             }
+            Ok(Post::Sessionless { .. }) => panic!("the policy has sessions"),
             Ok(Post::Initialize { .. }) => prop_assert!(policy.offers_sessions()),
             Ok(Post::Session { version, .. }) => {
                 prop_assert!(version.is_none_or(|version| policy.supports(version)));

@@ -1,27 +1,64 @@
 //! A server on stdin and stdout, on the runtime named by its first argument, for tests that need a
-//! process. The second argument, if any, is the size of its pipes in bytes. The environment
-//! variable `EOF_DRAIN_MS`, if set, is `Limits::eof_drain_timeout` in milliseconds.
+//! process. The second argument, if any, is the size of its pipes in bytes. Environment variables:
+//!
+//! - `EOF_DRAIN_MS` is `Limits::eof_drain_timeout` in milliseconds.
+//! - `STDOUT=kept` turns the redirection of stdout off.
+//! - `PARENT=outlived` makes the server outlive its parent process.
+//! - `FAREWELL` is printed once the server has ended, without a newline.
+
+#![allow(clippy::print_stdout, reason = "prints are what tests look for")]
 
 use std::io;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use mcp_adapter::Server;
 use mcp_adapter::proto::Limits;
+use mcp_adapter::{Server, ToolError};
+use serde_json::Value;
 
-use mcp_adapter_tests::{Blocking, Runtime, Smol, Tokio, TokioThreads, shop};
+use mcp_adapter_tests::{Blocking, Runtime, Smol, Tokio, TokioThreads, shop, tool};
 
 fn serve<R: Runtime>() -> io::Result<()> {
-    let server = match std::env::args().nth(2) {
-        Some(bytes) => limited_shop()?.pipe_bytes(bytes.parse().map_err(io::Error::other)?),
-        None => limited_shop()?,
-    };
-    R::block_on(R::serve_stdio(server))
+    let mut server = limited_shop()?
+        .tool_with_async(tool("print"), |_: Value, _| async { print() })
+        .tool_with(tool("print_plain"), |_: Value, _| print())
+        .tool_with(tool("start"), |_: Value, _| start());
+    if let Some(bytes) = std::env::args().nth(2) {
+        server = server.pipe_bytes(bytes.parse().map_err(io::Error::other)?);
+    }
+    if is_set("STDOUT", "kept") {
+        server = server.without_stdout_redirect();
+    }
+    if is_set("PARENT", "outlived") {
+        server = server.outlive_parent();
+    }
+    R::block_on(R::serve_stdio(server))?;
+    print!("{}", std::env::var("FAREWELL").unwrap_or_default());
+    Ok(())
+}
+
+fn is_set(name: &str, value: &str) -> bool {
+    std::env::var(name).is_ok_and(|set| set == value)
 }
 
 fn limited_shop() -> io::Result<Server> {
     let Ok(millis) = std::env::var("EOF_DRAIN_MS") else { return Ok(shop()) };
     let eof_drain_timeout = Duration::from_millis(millis.parse().map_err(io::Error::other)?);
     Ok(shop().limits(Limits { eof_drain_timeout, ..Limits::default() }))
+}
+
+/// Prints what would be a message to the client.
+fn print() -> Result<String, ToolError> {
+    println!(r#"{{"jsonrpc":"2.0","method":"notifications/forged"}}"#);
+    print!("the end of a handler");
+    Ok("printed".to_owned())
+}
+
+/// Starts a process that keeps running, and returns its id.
+fn start() -> Result<String, ToolError> {
+    let mut command = Command::new("sleep");
+    command.arg("600").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    Ok(command.spawn()?.id().to_string())
 }
 
 fn main() -> io::Result<()> {

@@ -17,6 +17,7 @@ use crate::SERVER;
 rows! {
     a_child_serves_and_ends_when_its_input_does,
     a_child_has_a_process_group_of_its_own,
+    a_child_inherits_the_environment_unless_it_is_restricted,
     a_missing_program_is_reported,
     the_stderr_of_a_failed_start_is_reported,
     a_child_that_exits_fails_its_calls_at_once_and_says_how,
@@ -73,6 +74,28 @@ async fn a_child_has_a_process_group_of_its_own<R: Runtime>() {
     let child = Pid::from_raw(child_id(&connection).await.cast_signed());
     assert_eq!(getpgid(Some(child)).unwrap(), child);
     assert_ne!(getpgrp(), child);
+}
+
+async fn a_child_inherits_the_environment_unless_it_is_restricted<R: Runtime>() {
+    // Cargo sets the first variable for this process.
+    let script =
+        r#"echo "${CARGO_MANIFEST_DIR:+cargo} ${OWN-none} ${PATH:+path}" >&2; exec "$0" "$@""#;
+    for (client, expected) in
+        [(client(), "cargo own path"), (client().restrict_environment(), " own path")]
+    {
+        let server = adapter_server::<R>(SERVER);
+        let mut command = Command::new("sh");
+        command.args(["-c", script]).arg(server.get_program()).args(server.get_args());
+        let connection = R::spawn(client, {
+            command.env("OWN", "own");
+            command
+        })
+        .await
+        .unwrap();
+        eventually("the child has said its variables", || !connection.stderr().is_empty()).await;
+        assert_eq!(connection.stderr()[0], expected, "{}", R::NAME);
+        connection.clone().close().await.unwrap();
+    }
 }
 
 async fn a_missing_program_is_reported<R: Runtime>() {

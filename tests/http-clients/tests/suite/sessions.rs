@@ -5,10 +5,11 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use mcp_adapter::proto::{CallError, CloseReason, Fault, Filter};
+use mcp_adapter::http::Http;
+use mcp_adapter::proto::{CallError, CloseReason, Fault, Filter, Revision};
 use mcp_adapter::{Changed, Error};
-use mcp_adapter_tests::{eventually, rows, success, timer};
-use mcp_http_client_tests::{Answer, OverHttp, Request, SESSION, Site, legacy, result};
+use mcp_adapter_tests::{client, eventually, rows, shop, success, timer};
+use mcp_http_client_tests::{Answer, OverHttp, Request, SESSION, Served, Site, legacy, result};
 use serde_json::json;
 use smol::future::or;
 
@@ -23,6 +24,7 @@ rows! {
     the_delete_is_the_last_request_http_35,
     without_a_session_id_nothing_is_deleted_t_80,
     an_unanswered_delete_delays_nothing,
+    a_server_without_sessions_serves_clients_of_every_revision,
 }
 
 /// Scripts a legacy server that forgets its first session on command.
@@ -236,4 +238,16 @@ async fn an_unanswered_delete_delays_nothing<R: OverHttp>() {
     connection.closes().await.unwrap();
     assert!(began.elapsed() < SOON / 2, "{:?}", began.elapsed());
     eventually("no connection is left", || site.open() == 0).await;
+}
+
+async fn a_server_without_sessions_serves_clients_of_every_revision<R: OverHttp>() {
+    let served = Served::with(shop(), Http::new().without_sessions());
+    for revision in Revision::ALL {
+        let client = client().revisions(&[revision]);
+        let connection = R::connect_http(client, served.remote()).await.unwrap();
+        assert_eq!(connection.revision(), revision);
+        let echo = connection.call_tool("echo", &json!({"text": "hello"}));
+        assert_eq!(success(echo.await), "hello");
+        connection.closes().await.unwrap();
+    }
 }

@@ -15,6 +15,7 @@ mod ending;
 mod ids;
 mod limits;
 mod notified;
+mod operators;
 mod principals;
 mod refused;
 mod resumed;

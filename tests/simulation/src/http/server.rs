@@ -108,6 +108,7 @@ impl Server {
                 let host = self.add(Host::new(session, None, client, listens));
                 self.hand_over(shared, net, id, host, message.needs_response(), body, tag);
             }
+            Post::Sessionless { .. } => shared.breach("the server has sessions"),
             Post::Initialize { .. } => {
                 if self.table.has_room().is_err() {
                     shared.mark("http.reached full");

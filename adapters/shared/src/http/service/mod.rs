@@ -18,11 +18,11 @@ use bytes::{Buf, Bytes};
 use futures_lite::future::{or, poll_once};
 use http::request::Parts;
 use http::{HeaderValue, Method, Request, Response};
-use mcp_proto::http::{Admitted, Refusal, Reply, admit, check_host, check_origin};
+use mcp_proto::http::{Admitted, CrossOrigin, Refusal, Reply, admit, check_host, check_origin};
 use mcp_proto::{Principal, Secret};
 
 use self::open::Posted;
-use self::reply::response;
+use self::reply::{response, share};
 use self::shared::ServiceShared;
 use self::sse::ServiceEndpoint;
 use super::authentication::{Authenticator, HeadCall};
@@ -62,7 +62,7 @@ impl HttpService {
     /// Ends all sessions and subscriptions, and rejects new ones.
     ///
     /// Requests in progress may still be answered within
-    /// [`Limits::drain_timeout`](mcp_proto::Limits::drain_timeout).
+    /// [`Http::drain_timeout`](crate::http::Http::drain_timeout).
     pub fn close(&self) {
         self.shared.sessions.close();
     }
@@ -81,6 +81,14 @@ impl HttpService {
 
     pub(super) fn runtime(&self) -> &Arc<dyn HttpRuntime> {
         &self.shared.runtime
+    }
+
+    pub(super) fn connection_idle_max(&self) -> Duration {
+        self.shared.options.connection_idle_max
+    }
+
+    pub(super) fn drain_timeout(&self) -> Duration {
+        self.shared.options.drain_timeout
     }
 
     pub(super) fn head_timeout(&self) -> Duration {
@@ -132,14 +140,17 @@ impl HttpService {
         let shared = Arc::clone(&self.shared);
         let (parts, body) = request.into_parts();
         // Outside of the future, which stays small without the head.
-        let screened = shared.screen(parts, address);
+        let page = CrossOrigin::of(&shared.policy, &parts.headers);
+        let screened = shared.screen(parts, address, &page);
         async move {
             let answered = match screened {
                 Ok(Screened::Request(head, token)) => shared.answer(&head, token, body).await,
-                Ok(Screened::Metadata(reply)) => Ok(shared.reply(reply, None)),
+                Ok(Screened::Answered(reply)) => Ok(shared.reply(reply, None)),
                 Err(refusal) => Err(refusal),
             };
-            answered.unwrap_or_else(|refusal| shared.refuse(refusal))
+            let mut response = answered.unwrap_or_else(|refusal| shared.refuse(refusal));
+            share(&mut response, &page);
+            response
         }
     }
 }
@@ -148,8 +159,9 @@ impl HttpService {
 enum Screened {
     /// The head, and the access token that was taken out of it.
     Request(RequestHead, Option<Secret>),
-    /// Anybody may read the metadata of the resource.
-    Metadata(Reply),
+    /// The reply to a request that needs no authentication: for the metadata of the resource, for
+    /// the health of the server, or of a browser that asks for permission.
+    Answered(Reply),
 }
 
 impl ServiceShared {
@@ -159,13 +171,23 @@ impl ServiceShared {
     }
 
     /// Answers or refuses a request that needs no authentication for that, or keeps its head.
-    fn screen(&self, mut parts: Parts, address: Option<PeerAddress>) -> Result<Screened, Refusal> {
+    fn screen(
+        &self,
+        mut parts: Parts,
+        address: Option<PeerAddress>,
+        page: &CrossOrigin,
+    ) -> Result<Screened, Refusal> {
+        if self.options.health.is_some()
+            && let Some(reply) = self.options.health_reply(&parts, self.sessions.is_closed())
+        {
+            return Ok(Screened::Answered(reply));
+        }
         add_host(&mut parts);
         let authorizer = self.options.authenticator.as_ref().and_then(Authenticator::authorizer);
         if let Some(metadata) = authorizer.and_then(|authorizer| authorizer.metadata_reply(&parts))
         {
             check_host(&self.policy, &parts.headers)?;
-            return Ok(Screened::Metadata(metadata));
+            return Ok(Screened::Answered(metadata));
         }
         let endpoint = self.endpoint(parts.uri.path());
         let is_elsewhere = endpoint == ServiceEndpoint::None;
@@ -179,7 +201,13 @@ impl ServiceShared {
             return Err(Refusal::new(404, "not found"));
         }
         if ![Method::POST, Method::GET, Method::DELETE].contains(&parts.method) {
-            // Refused without credentials: a browser sends none before it asks for permission.
+            // Without credentials: a browser sends none before it has permission.
+            if let Some(granted) =
+                page.preflight(&self.policy, parts.method.as_str(), &parts.headers)
+            {
+                check_origin(&self.policy, &parts.headers)?;
+                return Ok(Screened::Answered(granted));
+            }
             admit(&self.policy, parts.method.as_str(), &parts.headers)?;
         }
         self.screen_sse(endpoint, &parts)?;
@@ -223,6 +251,7 @@ impl ServiceShared {
                 let body = self.read(body, &mut lease, &mut share).await?;
                 let exchange = match self.post(head, principal, &post, &body)? {
                     Posted::Begun(exchange) => exchange,
+                    Posted::Answered(reply) => return Ok(self.reply(reply, None)),
                     // Boxed: this is rare, and inline it would enlarge all requests.
                     Posted::Blocked(blocked) => Box::pin(self.post_later(blocked, &body)).await?,
                 };

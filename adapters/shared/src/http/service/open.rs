@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::Response;
 use mcp_proto::http::{
-    GetRequest, HttpServer, Post, PostHead, PostedMessage, Refusal, check_version,
+    GetRequest, HttpServer, Post, PostHead, PostedMessage, Refusal, Reply, check_version,
 };
 use mcp_proto::server::Server as Machine;
 use mcp_proto::{
@@ -15,7 +15,6 @@ use mcp_proto::{
 
 use super::shared::ServiceShared;
 use crate::exec::clock::Clock;
-use crate::exec::random::random_id;
 use crate::exec::workers::Spawn;
 use crate::http::body::{Exchange, ResponseBody};
 use crate::http::budget::{PeerAddress, Rejection};
@@ -23,6 +22,7 @@ use crate::http::options::Http;
 use crate::http::request_head::RequestHead;
 use crate::http::sessions::SessionPlace;
 use crate::http::transport::{HttpBinding, MeteredServer, ResponseSource};
+use crate::process::settings::ProcessSettings;
 use crate::server::serving::Serving;
 use crate::transport::link::{Link, State, Transport};
 
@@ -30,6 +30,8 @@ use crate::transport::link::{Link, State, Transport};
 pub(super) enum Posted {
     /// Its connection has the message.
     Begun(Exchange),
+    /// It needs no connection.
+    Answered(Reply),
     /// Its session accepts no more input for now.
     Blocked(BlockedPost),
 }
@@ -63,6 +65,15 @@ impl ServiceShared {
         let exchange = match post {
             Post::Modern { revision, message } => {
                 self.open_modern(caller, revision, &message, body, decoded)?
+            }
+            Post::Sessionless { message, .. } if !message.needs_response() => {
+                return Ok(Posted::Answered(Reply::empty(202)));
+            }
+            Post::Sessionless { revision, message } => {
+                if matches!(message, PostedMessage::Batch { .. }) {
+                    self.authorize_batch(head, Some(revision), &caller, body)?;
+                }
+                self.open_sessionless(caller, revision, &message, body, decoded)?
             }
             Post::Initialize { .. } => {
                 self.open_session(caller, head.peer_address(), body, decoded)?
@@ -143,7 +154,11 @@ impl ServiceShared {
                 self.refusal(Rejection::Service, why)
             };
             Some((
-                Serving::new(Arc::clone(&link), caller.principal().cloned(), false),
+                Serving::new(
+                    Arc::clone(&link),
+                    caller.principal().cloned(),
+                    ProcessSettings::default(),
+                ),
                 self.sessions.listen(&link, caller.principal()).ok_or_else(full)?,
             ))
         } else {
@@ -160,6 +175,25 @@ impl ServiceShared {
         Ok(exchange)
     }
 
+    /// Starts an exchange of a legacy client without a session, with a connection of its own.
+    fn open_sessionless(
+        &self,
+        caller: Arc<Caller>,
+        revision: Revision,
+        message: &PostedMessage,
+        body: &Bytes,
+        decoded: DecodedMessage<'_>,
+    ) -> Result<Exchange, Refusal> {
+        let clock = Clock::new();
+        let now = clock.now();
+        let machine = Machine::new(now, self.sessionless_config.clone());
+        let settings = Arc::clone(&self.options.settings);
+        let single = HttpServer::sessionless(now, machine, revision, message, settings);
+        let description = description_bytes(body.len());
+        let link = self.link(clock, HttpBinding::Streamable(single), description);
+        self.exchange(link, caller, true, true, body, Some(decoded))
+    }
+
     /// Starts a session.
     // HTTP-29: the response to `initialize` carries the session id.
     fn open_session(
@@ -174,15 +208,15 @@ impl ServiceShared {
         if !self.sessions.has_bytes() {
             return Err(self.sessions_too_large());
         }
-        let id =
-            session_id().map_err(|_| Refusal::new(500, "no source of randomness is available"))?;
+        let id = self.options.session_ids.next()?;
         let clock = Clock::new();
         let machine = Machine::new(clock.now(), self.config.clone());
         let settings = Arc::clone(&self.options.settings);
         let session = HttpServer::legacy(machine, Arc::clone(&id), settings);
         let description = description_bytes(body.len());
         let link = self.link(clock, HttpBinding::Streamable(session), description);
-        let serving = Serving::new(Arc::clone(&link), principal.clone(), false);
+        let serving =
+            Serving::new(Arc::clone(&link), principal.clone(), ProcessSettings::default());
         let exchange =
             self.exchange(Arc::clone(&link), caller, false, true, body, Some(decoded))?;
         let is_open = link.inspect(|state| state.connection.peer().is_some());
@@ -309,12 +343,6 @@ fn check_session(
     let negotiated = state.connection.peer().map(|peer| peer.revision);
     drop(state);
     check_version(version, negotiated, id)
-}
-
-/// Returns a new session id.
-// HTTP-30: the id must be unguessable.
-pub(super) fn session_id() -> Result<Arc<str>, getrandom::Error> {
-    Ok(random_id()?.into())
 }
 
 /// Returns the memory of a client's description in a body of this length, beyond what each session

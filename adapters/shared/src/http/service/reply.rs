@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use futures_lite::future::or;
-use http::{HeaderName, HeaderValue, Response, StatusCode};
-use mcp_proto::http::{Body as ReplyBody, Reply};
+use http::{HeaderName, HeaderValue, Response, StatusCode, header};
+use mcp_proto::http::{Body as ReplyBody, CrossOrigin, Reply};
 
 use super::shared::ServiceShared;
 use crate::http::body::{Exchange, ResponseBody};
@@ -64,6 +64,21 @@ pub(super) fn response(
     let mut response = Response::new(body);
     *response.status_mut() =
         StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    add(&mut response, fields);
+    response
+}
+
+/// Lets a page of an allowed origin read a response, unless that says itself who may.
+pub(super) fn share(response: &mut Response<ResponseBody>, page: &CrossOrigin) {
+    if !response.headers().contains_key(header::ACCESS_CONTROL_ALLOW_ORIGIN) {
+        add(response, page.headers());
+    }
+}
+
+fn add(
+    response: &mut Response<ResponseBody>,
+    fields: impl IntoIterator<Item = (&'static str, Cow<'static, str>)>,
+) {
     for (name, value) in fields {
         let value = match value {
             Cow::Borrowed(value) => Bytes::from_static(value.as_bytes()),
@@ -73,5 +88,4 @@ pub(super) fn response(
             response.headers_mut().append(HeaderName::from_static(name), value);
         }
     }
-    response
 }

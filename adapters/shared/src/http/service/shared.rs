@@ -22,6 +22,8 @@ pub(super) struct ServiceShared {
     /// What the connections share.
     pub(super) parts: Arc<ServerParts>,
     pub(super) config: Config,
+    /// The configuration for legacy clients without sessions.
+    pub(super) sessionless_config: Config,
     pub(super) options: Http,
     pub(super) policy: Policy,
     /// HTTP+SSE, if the service offers it.
@@ -72,6 +74,7 @@ impl ServiceShared {
         Ok(Self {
             server,
             parts,
+            sessionless_config: config.clone().without_subscriptions(),
             config,
             options,
             policy,

@@ -10,7 +10,7 @@ use mcp_proto::http::{Refusal, Reply};
 use mcp_proto::server::Server as Machine;
 use mcp_proto::{MessageEndpoint as _, Principal, Raw};
 
-use super::open::{PATIENCE, caller, description_bytes, session_id};
+use super::open::{PATIENCE, caller, description_bytes};
 use super::shared::ServiceShared;
 use crate::exec::clock::Clock;
 use crate::http::body::{Exchange, ResponseBody};
@@ -18,6 +18,7 @@ use crate::http::budget::{ByteLease, Rejection};
 use crate::http::options::SsePaths;
 use crate::http::request_head::RequestHead;
 use crate::http::transport::{HttpBinding, ResponseSource};
+use crate::process::settings::ProcessSettings;
 use crate::server::serving::Serving;
 use crate::transport::link::{Link, State};
 
@@ -78,12 +79,12 @@ impl ServiceShared {
         if !self.sessions.has_bytes() {
             return Err(self.sessions_too_large());
         }
-        let id =
-            session_id().map_err(|_| Refusal::new(500, "no source of randomness is available"))?;
+        let id = self.options.session_ids.next()?;
         let clock = Clock::new();
         let session = SseServer::new(clock.now(), settings, &id);
         let link = self.link(clock, HttpBinding::Sse(session), 0);
-        let serving = Serving::new(Arc::clone(&link), principal.cloned(), false);
+        let serving =
+            Serving::new(Arc::clone(&link), principal.cloned(), ProcessSettings::default());
         let exchange = Exchange {
             link: Arc::clone(&link),
             source: ResponseSource::SseStream,

@@ -7,6 +7,7 @@ mod modern;
 mod random_actions;
 mod replies;
 mod resumption;
+mod sessionless;
 mod unsolicited;
 
 use alloc::format;

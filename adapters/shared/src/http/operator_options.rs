@@ -1,0 +1,112 @@
+//! Options of a server over HTTP for its operation: connections, shutdown, health and session ids.
+
+use std::time::Duration;
+
+use http::Method;
+use http::request::Parts;
+use mcp_proto::http::{Body, Refusal, Reply};
+
+use super::options::Http;
+use super::session_ids::SessionIds;
+
+impl Http {
+    /// Sets how long a connection stays open between two requests. Default: 75 s.
+    ///
+    /// Behind a load balancer, this time must exceed the time after which the balancer closes idle
+    /// connections, which is 60 s in many products: otherwise, the balancer may send a request just
+    /// when the server closes the connection, and responds with status 502. The setting applies
+    /// only to servers that are started with `serve_http`.
+    // SEC-18: bounds the connections that clients keep without using them.
+    pub const fn connection_idle_max(mut self, connection_idle_max: Duration) -> Self {
+        self.connection_idle_max = connection_idle_max;
+        self
+    }
+
+    /// Sets how long the head of a request may take to arrive. Default: 30 s.
+    ///
+    /// The time starts with the first byte of the head, or when the connection opens for its first
+    /// request. After that, the connection is closed. The timeout applies only to servers that are
+    /// started with `serve_http`.
+    pub const fn head_timeout(mut self, head_timeout: Duration) -> Self {
+        self.head_timeout = head_timeout;
+        self
+    }
+
+    /// Sets how long requests in progress may take when the server stops. Default: 2 s.
+    ///
+    /// Requests in sessions and modern ones have equal time. It also applies to
+    /// requests in a session that ends earlier, for example because its client deletes it, and
+    /// replaces [`Limits::drain_timeout`](mcp_proto::Limits::drain_timeout), which applies to byte
+    /// streams only.
+    pub const fn drain_timeout(mut self, drain_timeout: Duration) -> Self {
+        self.drain_timeout = drain_timeout;
+        self
+    }
+
+    /// Answers GET and HEAD requests to this path, such as `/healthz`, for load balancers and
+    /// supervisors. Default: there is no such path.
+    ///
+    /// The status is 200 while the server accepts requests, and 503 once it is stopping. Requests
+    /// are answered for any `Host`, and without authentication, as health checks address the server
+    /// by its number. The path takes precedence over all other paths.
+    ///
+    /// ```
+    /// # use mcp_adapter as mcp_tokio;
+    /// use mcp_tokio::http::Http;
+    ///
+    /// let options = Http::new().host("mcp.example.com").health("/healthz");
+    /// # drop(options);
+    /// ```
+    pub fn health(mut self, path: &str) -> Self {
+        self.health = Some(path.into());
+        self
+    }
+
+    /// Serves clients of legacy revisions (up to 2025-11-25) without sessions.
+    ///
+    /// Each request is then independent of all others, as in the modern era, so that any load
+    /// balancer works for clients of all revisions, and the server keeps nothing for them in
+    /// between. What needs a session is not available to legacy clients:
+    ///
+    /// - questions: [`Cx::ask`](crate::Cx::ask) and the like fail, because the capabilities of the
+    ///   client are unknown;
+    /// - subscriptions and notifications of changed lists;
+    /// - cancellation, except by disconnecting, and the resumption of broken streams;
+    /// - the log level of `logging/setLevel`, and the name of the client;
+    /// - [HTTP+SSE](Self::sse), whose paths then do not exist.
+    ///
+    /// GET and DELETE requests receive status 405. Clients of revision 2026-07-28 are not affected.
+    pub const fn without_sessions(mut self) -> Self {
+        self.has_no_sessions = true;
+        self
+    }
+
+    /// Sets the function that generates session ids. Default: 128 random bits, as 32 digits.
+    ///
+    /// Use it, for example, to let a load balancer read from the id which instance has the session.
+    /// Ids must be unpredictable: include at least 128 random bits. They must consist of 1 to 256
+    /// visible ASCII characters; otherwise, or if the function panics, the client receives status
+    /// 500. The function must not block.
+    // HTTP-30: ids are unguessable, and visible ASCII.
+    pub fn session_ids(mut self, new_id: impl Fn() -> String + Send + Sync + 'static) -> Self {
+        self.session_ids = SessionIds::new(new_id);
+        self
+    }
+
+    /// Answers a health check; returns `None` for other requests.
+    pub(super) fn health_reply(&self, parts: &Parts, is_stopping: bool) -> Option<Reply> {
+        if self.health.as_deref() != Some(parts.uri.path()) {
+            return None;
+        }
+        if ![Method::GET, Method::HEAD].contains(&parts.method) {
+            let refusal = Refusal::new(405, "health checks use GET or HEAD");
+            return Some(refusal.header("allow", "GET, HEAD").into());
+        }
+        let (status, text) = if is_stopping { (503, "stopping\n") } else { (200, "ok\n") };
+        let mut reply = Reply::empty(status);
+        reply.headers.push(("content-type", "text/plain".into()));
+        reply.headers.push(("cache-control", "no-store".into()));
+        reply.body = Body::Whole(text.into());
+        Some(reply)
+    }
+}

@@ -1,0 +1,36 @@
+//! Settings of servers on stdin and stdout that concern the process.
+
+use crate::Server;
+
+impl Server {
+    /// Keeps a server on stdin and stdout running when its parent process exits.
+    ///
+    /// By default, such a server closes when its parent exits, even if another process keeps stdin
+    /// open. If the server leads a process group, as the servers do that clients of this crate
+    /// start, SIGTERM then goes to the whole group, so that processes which the server has started
+    /// end as well. The exit is detected within about half a second, on Unix only; on other systems
+    /// only the end of stdin closes the server.
+    ///
+    /// With this setting, the server runs until stdin ends or a closing signal arrives. Use it for
+    /// a server whose parent starts it and exits, such as a script that puts it into the
+    /// background.
+    pub fn outlive_parent(mut self) -> Self {
+        self.process.exits_with_parent = false;
+        self
+    }
+
+    /// Leaves the process's stdout as it is while serving on stdin and stdout.
+    ///
+    /// By default, on Unix, what handlers and libraries print to stdout while such a server runs
+    /// goes to stderr, as does the output of child processes that inherit stdout: descriptor 1
+    /// refers to stderr, and only the server writes to the real stdout, so that a `println!` cannot
+    /// corrupt a message. Descriptor 1 is restored when serving ends. If at that moment a thread
+    /// holds the lock of [`std::io::stdout`], it stays redirected.
+    ///
+    /// With this setting, and on other systems, the program must not print to stdout. Use the
+    /// setting if the program itself redirects descriptor 1.
+    pub fn without_stdout_redirect(mut self) -> Self {
+        self.process.redirects_stdout = false;
+        self
+    }
+}
