@@ -97,7 +97,7 @@ pub use mcp_adapter::{
     ClientCx, ClientHandle, ClientTask, Cx, EditError, Error, FormAnswer, Handlers, IntoToolResult,
     ListError, ManualServer, OutgoingCall, Page, PromptEntry, PromptResult, ResourceEntry,
     ResourceResult, Server, State, SubscriptionChange, SubscriptionCx, TaskUpdate, TemplateEntry,
-    ToolEntry, ToolError, layers, proto, tasks,
+    ToolEntry, ToolError, find_program, layers, proto, tasks,
 };
 #[cfg(feature = "schemars")]
 pub use mcp_adapter::{Json, ToolArguments};

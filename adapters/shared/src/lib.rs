@@ -56,6 +56,7 @@ pub use futures_lite::io;
 pub use mcp_proto as proto;
 #[cfg(unix)]
 pub use process::child_output::{ChildOutput, StopOnDrop};
+pub use process::program_lookup::find_program;
 #[cfg(unix)]
 pub use process::signals::{ClosingSignal, close_on_received_signal, closing_signals};
 #[cfg(unix)]

@@ -136,7 +136,7 @@ pub use mcp_adapter::{
     Handlers, IntoToolResult, ListError, ManualServer, OutgoingCall, Page, Pending,
     ProgressUpdates, PromptEntry, PromptResult, ResourceEntry, ResourceResult, Server, State,
     Subscription, SubscriptionChange, SubscriptionCx, TaskCall, TaskHandle, TaskUpdate,
-    TemplateEntry, ToolEntry, ToolError, layers, proto, tasks,
+    TemplateEntry, ToolEntry, ToolError, find_program, layers, proto, tasks,
 };
 #[cfg(feature = "schemars")]
 pub use mcp_adapter::{Json, ToolArguments};

@@ -8,8 +8,6 @@ use crate::client::connection::Connection;
 use crate::client::connector::{Connector, Runtime};
 use crate::error::Error;
 use crate::process::environment;
-#[cfg(windows)]
-use crate::process::program_lookup;
 
 impl Client {
     /// Passes only harmless variables of this process's environment to server processes.
@@ -22,6 +20,9 @@ impl Client {
     /// - on Windows: `APPDATA`, `HOMEDRIVE`, `HOMEPATH`, `LOCALAPPDATA`, `PATH`, `PATHEXT`,
     ///   `PROCESSOR_ARCHITECTURE`, `PROGRAMFILES`, `SYSTEMDRIVE`, `SYSTEMROOT`, `TEMP`, `USERNAME`
     ///   and `USERPROFILE`.
+    ///
+    /// It also receives these if its command clears the environment, because that cannot be seen.
+    /// Such a command needs no restriction.
     ///
     /// ```no_run
     /// # use mcp_adapter as mcp_tokio;
@@ -41,8 +42,8 @@ impl Client {
 
     /// Starts a server process and connects to its stdin and stdout.
     ///
-    /// On Windows, a program without an extension is also found as a script, as `npx` is found as
-    /// `npx.cmd`, by the variables `PATH` and `PATHEXT`.
+    /// On Windows, [`find_program`](crate::find_program) finds programs that are scripts, such as
+    /// `npx`.
     ///
     /// `runtime` reads, writes and runs timers. The `spawn` methods of adapters call this method.
     ///
@@ -55,11 +56,8 @@ impl Client {
     pub async fn spawn_on(
         self,
         runtime: Arc<dyn Runtime>,
-        command: Command,
+        mut command: Command,
     ) -> Result<Connection, Error> {
-        #[cfg(windows)]
-        let command = program_lookup::resolve(&command).unwrap_or(command);
-        let mut command = command;
         if self.restricts_environment {
             environment::restrict(&mut command);
         }

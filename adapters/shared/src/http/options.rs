@@ -374,9 +374,8 @@ impl Http {
     ///
     /// Handlers read the principal with [`Cx::principal`](crate::Cx::principal). A session and its
     /// streams belong to the principal that opened the session: requests of others receive status
-    /// 404, as for an unknown session. With [`Server::seal`](crate::Server::seal), the state of a
-    /// handler that asks the client opens only for its principal; without it, clients can read and
-    /// forge this state.
+    /// 404, as for an unknown session. The state of a handler that asks the client opens only for
+    /// its principal, unless the feature `seal` is disabled.
     ///
     /// A request is authenticated once, when it arrives. Its response, which may be an event
     /// stream, continues if the credentials expire or are revoked meanwhile.

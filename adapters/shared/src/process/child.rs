@@ -203,7 +203,12 @@ fn cannot_start(command: &Command, error: &io::Error) -> io::Error {
     let program = command.get_program();
     let remedy = match (error.kind(), command.get_current_dir()) {
         (ErrorKind::NotFound, None) => {
-            "; install the program in a directory of `PATH`, or pass its path to `Command::new`"
+            if cfg!(windows) {
+                "; install the program in a directory of `PATH`, pass its path to `Command::new`, \
+                 or find a script by `find_program`"
+            } else {
+                "; install the program in a directory of `PATH`, or pass its path to `Command::new`"
+            }
         }
         (ErrorKind::NotFound, Some(_)) => {
             "; check that the program and the directory of `Command::current_dir` exist"

@@ -9,7 +9,6 @@ pub(crate) mod parent;
 pub(crate) mod pipe_size;
 #[cfg(unix)]
 mod polling_file;
-#[cfg(any(windows, test))]
 pub(crate) mod program_lookup;
 #[cfg(unix)]
 pub(crate) mod protocol_stdout;

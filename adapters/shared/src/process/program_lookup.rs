@@ -2,20 +2,46 @@
 //!
 //! The standard library looks for `.exe` only.
 
-#[cfg(windows)]
-pub(crate) use windows::resolve;
+use std::path::PathBuf;
 
-/// Returns the file of the program that `name` names, unless the standard library finds it itself.
+/// Returns the file of a program, which on Windows may be a script such as `npx.cmd`.
 ///
-/// `path` and `extensions` are the values of `PATH` and `PATHEXT`. A name with an extension is left
-/// to the standard library. A name without a directory is looked up in the directories of `path`
-/// only, never in the current one, where a stranger may have put a program. In each directory, the
-/// extensions are tried in their order.
+/// On Windows, [`Command`](std::process::Command) finds programs, but not scripts, by a name
+/// without an extension. This function looks a name up as the command prompt does, in the
+/// directories of `PATH`, but not in the current directory. It tries the extensions `.com`, `.exe`,
+/// `.bat` and `.cmd`, in the order of `PATHEXT`. A name with an extension or one that is not found
+/// is returned unchanged, as are all names on other systems.
+///
+/// ```
+/// use std::process::Command;
+/// # use mcp_adapter as mcp_tokio;
+/// use mcp_tokio::find_program;
+///
+/// let mut command = Command::new(find_program("npx"));
+/// command.args(["-y", "some-server"]);
+/// // Client::new("host", "1.0.0").spawn(command)
+/// ```
+#[must_use]
+pub fn find_program(name: &str) -> PathBuf {
+    #[cfg(windows)]
+    {
+        let variable = |name: &str| std::env::var(name).unwrap_or_default();
+        let is_file = |file: &str| std::path::Path::new(file).is_file();
+        if let Some(file) = find(name, &variable("PATH"), &variable("PATHEXT"), is_file) {
+            return file.into();
+        }
+    }
+    name.into()
+}
+
+/// Returns the file that `name` names, given the values of `PATH` and `PATHEXT`.
+///
+/// The current directory is left out, because a stranger may have put a program there.
 #[cfg(any(windows, test))]
 fn find(
     name: &str,
     path: &str,
-    extensions: Option<&str>,
+    extensions: &str,
     is_file: impl Fn(&str) -> bool,
 ) -> Option<String> {
     let is_separator = |character| matches!(character, '\\' | '/' | ':');
@@ -23,71 +49,36 @@ fn find(
     if file_name.is_empty() || file_name.contains('.') {
         return None;
     }
-    let extensions = extensions.filter(|list| !list.is_empty()).unwrap_or(EXTENSIONS);
+    let extensions = if extensions.is_empty() { EXTENSIONS } else { extensions };
     let with_extension = |base: &str| {
-        let extensions = extensions.split(';').map(str::trim);
-        let extensions = extensions.filter(|one| one.len() > 1 && one.starts_with('.'));
+        let extensions = extensions.split(';').map(|one| one.trim().to_ascii_lowercase());
         extensions
-            .map(|extension| format!("{base}{}", extension.to_ascii_lowercase()))
+            .filter(|one| matches!(&**one, ".com" | ".exe" | ".bat" | ".cmd"))
+            .map(|extension| format!("{base}{extension}"))
             .find(|file| is_file(file))
     };
-    let found = if file_name.len() < name.len() {
-        with_extension(name)
-    } else {
-        let directories = path.split(';').map(|directory| directory.trim().trim_matches('"'));
-        let mut directories = directories.filter(|directory| !directory.is_empty());
-        directories.find_map(|directory| {
-            with_extension(&format!("{}\\{name}", directory.trim_end_matches(['\\', '/'])))
-        })
-    };
-    found.filter(|file| !file.ends_with(".exe"))
+    if file_name.len() < name.len() {
+        return with_extension(name);
+    }
+    let directories = path.split(';').map(|directory| directory.trim().trim_matches('"'));
+    let mut directories = directories.filter(|directory| !directory.is_empty());
+    directories.find_map(|directory| {
+        with_extension(&format!("{}\\{name}", directory.trim_end_matches(['\\', '/'])))
+    })
 }
 
 /// The extensions of programs if `PATHEXT` is not set.
 #[cfg(any(windows, test))]
 const EXTENSIONS: &str = ".COM;.EXE;.BAT;.CMD";
 
-#[cfg(windows)]
-mod windows {
-    use std::path::Path;
-    use std::process::Command;
-
-    /// Returns `command` with the file of its program, if only `PATHEXT` leads to it.
-    ///
-    /// Keeps the arguments, the directory and the variables that the command sets or removes.
-    pub(crate) fn resolve(command: &Command) -> Option<Command> {
-        let name = command.get_program().to_str()?;
-        let variable = |name: &str| {
-            let own = command.get_envs().find(|(key, _)| key.eq_ignore_ascii_case(name));
-            own.map_or_else(|| std::env::var_os(name), |(_, value)| value.map(Into::into))
-        };
-        let path = variable("PATH").unwrap_or_default();
-        let extensions = variable("PATHEXT").unwrap_or_default();
-        let is_file = |file: &str| Path::new(file).is_file();
-        let file = super::find(name, path.to_str()?, extensions.to_str(), is_file)?;
-        let mut resolved = Command::new(file);
-        resolved.args(command.get_args());
-        for (name, value) in command.get_envs() {
-            match value {
-                Some(value) => resolved.env(name, value),
-                None => resolved.env_remove(name),
-            };
-        }
-        if let Some(directory) = command.get_current_dir() {
-            resolved.current_dir(directory);
-        }
-        Some(resolved)
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::find;
+    use super::*;
 
     const PATH: &str = r#"C:\tools\;"C:\Program Files\node";;D:\bin"#;
 
     fn found(name: &str, files: &[&str]) -> Option<String> {
-        find(name, PATH, Some(".COM;.EXE;.BAT;.CMD"), |file| files.contains(&file))
+        find(name, PATH, EXTENSIONS, |file| files.contains(&file))
     }
 
     #[test]
@@ -99,10 +90,10 @@ mod tests {
     }
 
     #[test]
-    fn what_the_standard_library_finds_is_left_to_it() {
-        let files = [r"C:\tools\npx.exe", r"C:\tools\npx.cmd", r"D:\bin\other.cmd"];
-        assert_eq!(found("npx", &files), None, "`.exe` precedes `.cmd` in one directory");
-        assert_eq!(found("npx.cmd", &files), None);
+    fn a_program_precedes_a_script_of_its_directory() {
+        let files = [r"C:\tools\npx.exe", r"C:\tools\npx.cmd"];
+        assert_eq!(found("npx", &files).as_deref(), Some(files[0]));
+        assert_eq!(found("npx.cmd", &files), None, "it has an extension");
         assert_eq!(found("", &files), None);
     }
 
@@ -122,16 +113,23 @@ mod tests {
 
     #[test]
     fn programs_of_the_current_directory_are_not_found() {
-        assert_eq!(find("npx", "", None, |file| file == "npx.cmd" || file == r"\npx.cmd"), None);
+        let is_here = |file: &str| file == "npx.cmd" || file == r"\npx.cmd";
+        assert_eq!(find("npx", "", "", is_here), None);
     }
 
     #[test]
-    fn the_extensions_of_the_system_decide() {
-        let is_file = |file: &str| matches!(file, r"C:\a.cmd" | r"C:\a.py");
+    fn only_what_windows_can_start_is_found_in_the_order_of_the_system() {
+        let is_file = |file: &str| matches!(file, r"C:\a.cmd" | r"C:\a.py" | r"C:\a.bat");
         let find = |extensions| find("a", r"C:\", extensions, is_file);
-        assert_eq!(find(Some(".PY; .CMD")).as_deref(), Some(r"C:\a.py"));
-        assert_eq!(find(Some("PY;.;.CMD")).as_deref(), Some(r"C:\a.cmd"));
-        assert_eq!(find(Some("")).as_deref(), Some(r"C:\a.cmd"));
-        assert_eq!(find(None).as_deref(), Some(r"C:\a.cmd"));
+        assert_eq!(find(".PY; .CMD;.BAT").as_deref(), Some(r"C:\a.cmd"));
+        assert_eq!(find("PY;.;.BAT").as_deref(), Some(r"C:\a.bat"));
+        assert_eq!(find("").as_deref(), Some(r"C:\a.bat"));
+        assert_eq!(find(".PY"), None);
+    }
+
+    #[cfg(not(windows))]
+    #[test]
+    fn names_of_other_systems_stay_as_they_are() {
+        assert_eq!(find_program("sh"), PathBuf::from("sh"));
     }
 }

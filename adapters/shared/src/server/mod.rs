@@ -299,6 +299,9 @@ impl Server {
     /// - is more than an hour old;
     /// - was sealed with another key.
     ///
+    /// The state includes all answers so far and the results of `Cx::once`. If it exceeds 64 KiB,
+    /// or if the request has more than 64 params, the request fails with `-32603`.
+    ///
     /// Set a seal if the next request may reach another process: one of several instances, or this
     /// program after a restart. They must share its key.
     #[cfg(feature = "seal")]

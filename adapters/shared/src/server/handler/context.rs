@@ -270,8 +270,8 @@ impl Cx {
     /// [`set_state`](Self::set_state).
     ///
     /// In the modern era (from revision 2026-07-28), the client keeps the state and returns it with
-    /// its answers. The client can forge the state, unless `Server::seal` is set. In a legacy
-    /// session, the state stays on the server.
+    /// its answers. The feature `seal`, which is enabled by default, keeps the client from forging
+    /// it. In a legacy session, the state stays on the server.
     ///
     /// # Errors
     /// Fails with `-32602` if the state cannot be deserialized as `T`.
@@ -292,7 +292,8 @@ impl Cx {
     /// that was stored last, also within an unfinished run.
     ///
     /// In the modern era (from revision 2026-07-28), the client receives the state and returns it.
-    /// Therefore, keep the state small and free of secrets.
+    /// Therefore, keep the state small and free of secrets. Together with all answers, it must not
+    /// exceed 64 KiB.
     ///
     /// # Errors
     /// Fails with [`Misuse::Unencodable`] if `state` cannot be serialized as JSON.

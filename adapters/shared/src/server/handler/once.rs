@@ -17,8 +17,8 @@ impl Cx {
     /// be unique within the handler. An action that fails is not kept: the next run tries again.
     ///
     /// The result is kept like the [state](Self::state): on the server in a legacy session, and by
-    /// the client in the modern era (from revision 2026-07-28). Keep it small and free of secrets,
-    /// and set `Server::seal`: without a seal, the client can forge it.
+    /// the client in the modern era (from revision 2026-07-28). Keep it small and free of secrets:
+    /// the client can read it. It cannot forge it, unless the feature `seal` is disabled.
     ///
     /// In a task that may be started again after a restart of the server, the result is also saved
     /// at once. `action` runs again only if the server is killed after `action` and before that.
