@@ -11,9 +11,9 @@ use crate::http::header::text;
 
 /// The headers with which a browser lets a page of an allowed origin read responses.
 ///
-/// A [`Policy`] that admits requests from an origin also lets its pages read the responses: without
-/// these headers, browsers withhold them, and most requests are not even sent, because browsers
-/// first ask for permission in a [preflight request]. Cookies are not shared; pages authenticate
+/// A [`Policy`] that names an origin also lets its pages read the responses: without these headers,
+/// browsers withhold them, and most requests are not even sent, because browsers first ask for
+/// permission in a [preflight request]. Cookies are not shared; pages authenticate
 /// with the `Authorization` header.
 ///
 /// A driver creates a value from the head of each request, answers preflight requests with
@@ -55,7 +55,7 @@ impl CrossOrigin {
         // Echoed into a header, so it must be visible ASCII.
         let origin = text(origin).filter(|origin| {
             origin.bytes().all(|byte| byte.is_ascii_graphic())
-                && policy.allows_origin(origin.as_bytes())
+                && policy.shares_with(origin.as_bytes())
         });
         Self { origin: origin.map(Into::into) }
     }
@@ -114,9 +114,12 @@ fn requested_params(fields: &dyn Headers) -> impl Iterator<Item = &str> {
     let names = lists.filter_map(text).flat_map(|list| list.split(',')).map(str::trim);
     names.filter(|name| {
         name.get(..PARAM.len()).is_some_and(|start| start.eq_ignore_ascii_case(PARAM))
-            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || MARKS.contains(&byte))
     })
 }
+
+/// The characters of a header name beside letters and digits.
+const MARKS: &[u8] = b"!#$%&'*+-.^_`|~";
 
 const PARAM: &str = "mcp-param-";
 
@@ -163,8 +166,10 @@ mod tests {
 
     #[test]
     fn a_preflight_request_of_an_allowed_origin_is_granted() {
-        let policy = Policy::default().origin("https://app.example.com").origin("null");
-        for origin in ["https://app.example.com", "null", "http://localhost:3000"] {
+        let local = "http://localhost:3000";
+        let policy =
+            Policy::default().origin("https://app.example.com").origin("null").origin(local);
+        for origin in ["https://app.example.com", "null", local] {
             let reply = answer(&policy, &preflight_of(origin)).unwrap();
             assert_eq!(reply.status, 204);
             assert_eq!(header(&reply, "access-control-allow-origin"), Some(origin));
@@ -187,19 +192,22 @@ mod tests {
         fields.push(("Access-Control-Request-Headers", "Mcp-Param-Unit,mcp-param-a b,Mcp-Par"));
         fields.push(("access-control-request-headers", "mcp-param-a\r\nx: y"));
         fields.push(("access-control-request-headers", "mcp-param-é"));
-        let reply = answer(&Policy::default(), &fields).unwrap();
+        let policy = Policy::default().origin("http://localhost");
+        let reply = answer(&policy, &fields).unwrap();
         let expected = alloc::format!("{REQUEST_HEADERS}, mcp-param-city, Mcp-Param-Unit");
         assert_eq!(header(&reply, "access-control-allow-headers"), Some(&*expected));
     }
 
     #[test]
     fn nothing_is_granted_to_other_requests() {
-        let policy = Policy::default();
+        let policy = Policy::default().origin("http://localhost");
         let mut twice = preflight_of("http://localhost");
         twice.push(("origin", "http://localhost"));
         let all = preflight_of("http://localhost");
         for fields in [
             preflight_of("https://evil.example"),
+            // Accepted, but not configured.
+            preflight_of("http://localhost:3000"),
             preflight_of("null"),
             preflight_of("http://localhost\r\nx: y"),
             twice,
@@ -227,7 +235,10 @@ mod tests {
 
     #[test]
     fn a_response_is_readable_once() {
-        let page = CrossOrigin::of(&Policy::default(), &[("origin", "http://localhost")]);
+        let page = CrossOrigin::of(
+            &Policy::default().origin("http://localhost"),
+            &[("origin", "http://localhost")],
+        );
         let mut reply = Reply::empty(401);
         page.apply(&mut reply);
         page.apply(&mut reply);

@@ -33,6 +33,7 @@ use crate::server;
 pub struct Policy {
     any_host: bool,
     any_origin: bool,
+    without_cors: bool,
     hosts: Vec<Box<str>>,
     origins: Vec<Box<str>>,
     /// Oldest first.
@@ -57,6 +58,7 @@ impl Default for Policy {
             served: Vec::new(),
             extensions: Extensions::default(),
             has_no_sessions: false,
+            without_cors: false,
             limits: Limits::default(),
             session_id_bytes_max: 256,
             event_id_bytes_max: 256,
@@ -100,7 +102,9 @@ impl Policy {
 
     /// Makes the server also accept this origin, for example `https://app.example.com`.
     ///
-    /// [`CrossOrigin`](super::CrossOrigin) lets its pages read the responses.
+    /// [`CrossOrigin`](super::CrossOrigin) lets its pages read the responses. Origins of this machine,
+    /// such as `http://localhost:3000`, are always accepted, but their pages can read responses only
+    /// if they are passed here.
     ///
     /// Pass `null` to accept all opaque origins, which browsers send as `null`. An invalid origin
     /// has no effect.
@@ -113,10 +117,19 @@ impl Policy {
 
     /// Makes the server accept every origin.
     ///
-    /// This removes the protection against requests from web pages.
+    /// This removes the protection against requests from web pages, which may also read the
+    /// responses ([`CrossOrigin`](super::CrossOrigin)).
     #[must_use]
     pub const fn any_origin(mut self) -> Self {
         self.any_origin = true;
+        self
+    }
+
+    /// Leaves out the headers that let pages of accepted origins read responses, for servers behind
+    /// a proxy that adds these headers.
+    #[must_use]
+    pub const fn without_cors(mut self) -> Self {
+        self.without_cors = true;
         self
     }
 
@@ -274,16 +287,24 @@ impl Policy {
     /// Returns whether this `Origin` value is allowed. A malformed one is allowed by `any_origin`
     /// only.
     pub(super) fn allows_origin(&self, origin: &[u8]) -> bool {
-        let matches = |one: &Origin<'_>, other: &Origin<'_>| match (one, other) {
-            (Origin::Opaque, Origin::Opaque) => true,
-            (one, other) => one.is(other),
-        };
         self.any_origin
-            || Origin::parse(origin).is_some_and(|origin| {
-                let mut allowed =
-                    self.origins.iter().filter_map(|allowed| Origin::parse(allowed.as_bytes()));
-                origin.is_loopback() || allowed.any(|allowed| matches(&allowed, &origin))
-            })
+            || Origin::parse(origin)
+                .is_some_and(|origin| origin.is_loopback() || self.names_origin(&origin))
+    }
+
+    /// Returns whether pages of this `Origin` may read responses. Those of this machine may only if
+    /// they are configured: any local program can serve a page.
+    pub(super) fn shares_with(&self, origin: &[u8]) -> bool {
+        let is_named = || Origin::parse(origin).is_some_and(|origin| self.names_origin(&origin));
+        !self.without_cors && (self.any_origin || is_named())
+    }
+
+    fn names_origin(&self, origin: &Origin<'_>) -> bool {
+        let mut named = self.origins.iter().filter_map(|named| Origin::parse(named.as_bytes()));
+        named.any(|named| match (&named, origin) {
+            (Origin::Opaque, Origin::Opaque) => true,
+            (named, origin) => named.is(origin),
+        })
     }
 }
 

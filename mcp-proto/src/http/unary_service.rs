@@ -252,7 +252,7 @@ impl UnaryService {
             }
             Post::Sessionless { message, .. } if !message.needs_response() => Ok(Reply::empty(202)),
             Post::Sessionless { revision, message } => {
-                let server = Server::new(now, self.config.clone().without_subscriptions());
+                let server = Server::new(now, self.config.clone().without_sessions());
                 let settings = Arc::clone(&self.settings);
                 let mut server = HttpServer::sessionless(now, server, revision, &message, settings);
                 server.set_caller(request.caller.clone());

@@ -96,21 +96,26 @@ impl Config {
         })
     }
 
-    /// Withdraws the capabilities to report changes of lists and resources to subscribers.
+    /// Withdraws the capabilities that need a session: subscriptions, notifications of changed
+    /// lists, and the tasks of 2025-11-25.
     ///
-    /// Requests for such subscriptions are then refused. A server [without
-    /// sessions](crate::http::Policy::without_sessions) has nowhere to send the changes.
+    /// Requests that need them are then refused. A server [without
+    /// sessions](crate::http::Policy::without_sessions) has nowhere to send changes, and does not
+    /// know the owner of a task.
     #[cfg(feature = "http")]
     #[must_use]
-    pub fn without_subscriptions(self) -> Self {
+    pub fn without_sessions(self) -> Self {
         use crate::Capability::{
-            PromptsListChanged, ResourcesListChanged, ResourcesSubscribe, ToolsListChanged,
+            PromptsListChanged, ResourcesListChanged, ResourcesSubscribe, Tasks, TasksCancel,
+            TasksList, TasksToolsCall, ToolsListChanged,
         };
-        let withdrawn =
+        let lists =
             [PromptsListChanged, ResourcesListChanged, ResourcesSubscribe, ToolsListChanged];
+        let tasks = [Tasks, TasksCancel, TasksList, TasksToolsCall];
+        let withdrawn = lists.into_iter().chain(tasks);
         self.with(|identity| {
             let capabilities = core::mem::replace(&mut identity.capabilities, Capabilities::none());
-            identity.capabilities = withdrawn.into_iter().fold(capabilities, Capabilities::without);
+            identity.capabilities = withdrawn.fold(capabilities, Capabilities::without);
         })
     }
 

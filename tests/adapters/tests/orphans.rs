@@ -13,13 +13,16 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use mcp_adapter_tests::{Hand, Process, Runtime, adapter_server, eventually};
+use mcp_adapter_tests::{Hand, Process, Runtime, adapter_server, eventually, is_ignored};
+use nix::sys::signal::Signal;
 use serde_json::json;
 
 mcp_adapter_tests::rows!(
     nothing_stays_behind_when_a_client_is_killed,
+    a_program_cleans_up_after_its_client_was_killed_although_it_handles_signals,
     a_server_exits_with_its_parent_although_its_input_stays_open,
     a_server_outlives_its_parent_on_request,
+    a_server_outlives_its_parent_below_nohup,
 );
 
 fn server<R: Runtime>() -> Command {
@@ -33,27 +36,54 @@ fn is_running(process: u32) -> bool {
     stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
 }
 
-async fn nothing_stays_behind_when_a_client_is_killed<R: Runtime>() {
+/// Kills the client of a server with these environment variables, and returns the process ids of
+/// the server and of a process that it has started.
+fn kill_client<R: Runtime>(variables: &[String]) -> Vec<u32> {
     let server = server::<R>();
     let mut client = Command::new(env!("CARGO_BIN_EXE_adapter-client"));
-    client.arg(server.get_program()).args(server.get_args());
+    client.arg("env").args(variables).arg(server.get_program()).args(server.get_args());
     let mut client = Process(client.stdout(Stdio::piped()).spawn().unwrap());
     let lines = BufReader::new(client.0.stdout.take().unwrap()).lines();
     let started: Vec<u32> = lines.take(2).map(|line| line.unwrap().parse().unwrap()).collect();
     assert!(started.iter().copied().all(is_running), "{} {started:?}", R::NAME);
-    let began = Instant::now();
     // Sends SIGKILL.
     client.0.kill().unwrap();
+    started
+}
+
+async fn nothing_stays_behind_when_a_client_is_killed<R: Runtime>() {
+    // Below `nohup`, which the server inherits, its parent is not watched.
+    if is_ignored(Signal::SIGHUP) {
+        return;
+    }
+    let began = Instant::now();
+    let started = kill_client::<R>(&[]);
     eventually("all processes have ended", || !started.iter().copied().any(is_running)).await;
     let took = began.elapsed();
     assert!(took < Duration::from_secs(2), "{} {took:?}", R::NAME);
+}
+
+async fn a_program_cleans_up_after_its_client_was_killed_although_it_handles_signals<R: Runtime>() {
+    let path = std::env::temp_dir().join(format!("mcp-orphan-{}-{}", R::NAME, std::process::id()));
+    let variables = ["SIGINT=own".to_owned(), format!("CLEANED_UP={}", path.display())];
+    let started = kill_client::<R>(&variables);
+    let server = started[0];
+    eventually("the server has ended", || !is_running(server)).await;
+    let cleaned_up = path.exists();
+    let _removed = std::fs::remove_file(&path);
+    assert!(cleaned_up, "{}", R::NAME);
+    if is_ignored(Signal::SIGHUP) {
+        return;
+    }
+    eventually("all processes have ended", || !started.iter().copied().any(is_running)).await;
 }
 
 /// Starts a server below a shell that keeps the server's input open, and opens a session.
 fn below_a_shell<R: Runtime>(parent: &str) -> (Process, Hand<ChildStdout, ChildStdin>) {
     let server = server::<R>();
     let mut shell = Command::new("sh");
-    shell.args(["-c", "exec 3<&0; \"$0\" \"$@\" <&3 & wait"]);
+    let trap = if parent == "nohup" { "trap '' HUP; " } else { "" };
+    shell.arg("-c").arg(format!("{trap}exec 3<&0; \"$0\" \"$@\" <&3 & wait"));
     shell.arg(server.get_program()).args(server.get_args()).env("PARENT", parent);
     let mut shell = shell.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let Child { stdin, stdout, .. } = &mut shell;
@@ -63,6 +93,9 @@ fn below_a_shell<R: Runtime>(parent: &str) -> (Process, Hand<ChildStdout, ChildS
 }
 
 async fn a_server_exits_with_its_parent_although_its_input_stays_open<R: Runtime>() {
+    if is_ignored(Signal::SIGHUP) {
+        return;
+    }
     let (mut shell, mut hand) = below_a_shell::<R>("followed");
     shell.0.kill().unwrap();
     shell.0.wait().unwrap();
@@ -71,7 +104,15 @@ async fn a_server_exits_with_its_parent_although_its_input_stays_open<R: Runtime
 }
 
 async fn a_server_outlives_its_parent_on_request<R: Runtime>() {
-    let (mut shell, mut hand) = below_a_shell::<R>("outlived");
+    outlives_its_parent::<R>("outlived");
+}
+
+async fn a_server_outlives_its_parent_below_nohup<R: Runtime>() {
+    outlives_its_parent::<R>("nohup");
+}
+
+fn outlives_its_parent<R: Runtime>(parent: &str) {
+    let (mut shell, mut hand) = below_a_shell::<R>(parent);
     shell.0.kill().unwrap();
     shell.0.wait().unwrap();
     // Together they take longer than a server needs to miss its parent.

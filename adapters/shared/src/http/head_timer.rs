@@ -91,8 +91,11 @@ impl<T: Timer> Future for HeadSleep<T> {
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         let timer = &self.shared.timer;
         let mut state = self.shared.lock();
-        let head_ends = state.began.and_then(|began| began.checked_add(self.shared.head_timeout));
-        let deadline = head_ends.map_or(self.deadline, |ends| ends.min(self.deadline));
+        // The time between two requests ends with the first byte of a head.
+        let deadline = match state.began {
+            Some(began) => began + self.shared.head_timeout,
+            None => self.deadline,
+        };
         // A timer that ends earlier, of an earlier request, is kept until then.
         state.running.take_if(|(ends, _)| *ends > deadline);
         loop {
@@ -197,16 +200,18 @@ mod tests {
         assert!(poll(&mut second).is_pending(), "idle for 74 s");
         on_bytes();
         assert!(poll(&mut second).is_pending());
-        manual.seconds.store(105, SeqCst);
-        assert!(poll(&mut second).is_ready(), "idle time and head together have the idle time");
+        manual.seconds.store(133, SeqCst);
+        assert!(poll(&mut second).is_pending(), "a head has its own time, however late it begins");
+        manual.seconds.store(134, SeqCst);
+        assert!(poll(&mut second).is_ready());
         let mut third = timer.sleep(idle);
         assert!(poll(&mut third).is_pending());
         on_bytes();
         assert!(poll(&mut third).is_pending());
-        manual.seconds.store(134, SeqCst);
+        manual.seconds.store(163, SeqCst);
         on_bytes();
         assert!(poll(&mut third).is_pending());
-        manual.seconds.store(135, SeqCst);
+        manual.seconds.store(164, SeqCst);
         assert!(poll(&mut third).is_ready(), "the head took 30 s from its first byte");
     }
 }

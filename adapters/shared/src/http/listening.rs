@@ -117,9 +117,13 @@ impl AcceptedConnection {
         });
         let is_refused = socket.rejection.is_some();
         let mut builder = http1::Builder::new();
-        let timer = HeadTimer::new(timer, service.head_timeout());
+        let (head_timeout, idle_max) = if is_refused {
+            (REFUSAL_TIMEOUT, REFUSAL_TIMEOUT)
+        } else {
+            (service.head_timeout(), service.connection_idle_max())
+        };
+        let timer = HeadTimer::new(timer, head_timeout);
         let on_bytes = timer.on_bytes();
-        let idle_max = if is_refused { REFUSAL_TIMEOUT } else { service.connection_idle_max() };
         builder
             .timer(timer)
             .keep_alive(!is_refused)

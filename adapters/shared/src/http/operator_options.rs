@@ -9,6 +9,12 @@ use mcp_proto::http::{Body, Refusal, Reply};
 use super::options::Http;
 use super::session_ids::SessionIds;
 
+/// Limits a time so that it can be added to any time of a clock.
+const fn at_most_a_year(time: Duration) -> Duration {
+    const YEAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+    if time.as_secs() < YEAR.as_secs() { time } else { YEAR }
+}
+
 impl Http {
     /// Sets how long a connection stays open between two requests. Default: 75 s.
     ///
@@ -18,7 +24,7 @@ impl Http {
     /// only to servers that are started with `serve_http`.
     // SEC-18: bounds the connections that clients keep without using them.
     pub const fn connection_idle_max(mut self, connection_idle_max: Duration) -> Self {
-        self.connection_idle_max = connection_idle_max;
+        self.connection_idle_max = at_most_a_year(connection_idle_max);
         self
     }
 
@@ -28,7 +34,7 @@ impl Http {
     /// request. After that, the connection is closed. The timeout applies only to servers that are
     /// started with `serve_http`.
     pub const fn head_timeout(mut self, head_timeout: Duration) -> Self {
-        self.head_timeout = head_timeout;
+        self.head_timeout = at_most_a_year(head_timeout);
         self
     }
 
@@ -39,16 +45,21 @@ impl Http {
     /// replaces [`Limits::drain_timeout`](mcp_proto::Limits::drain_timeout), which applies to byte
     /// streams only.
     pub const fn drain_timeout(mut self, drain_timeout: Duration) -> Self {
-        self.drain_timeout = drain_timeout;
+        self.drain_timeout = at_most_a_year(drain_timeout);
         self
     }
 
     /// Answers GET and HEAD requests to this path, such as `/healthz`, for load balancers and
     /// supervisors. Default: there is no such path.
     ///
-    /// The status is 200 while the server accepts requests, and 503 once it is stopping. Requests
-    /// are answered for any `Host`, and without authentication, as health checks address the server
-    /// by its number. The path takes precedence over all other paths.
+    /// The status is 200, and 503 once a service that a router serves was closed. A server that is
+    /// started with `serve_http` accepts no connections once it is stopping. A server that has
+    /// [too many connections](Self::connections_max) answers new ones with status 429 or 503, also
+    /// here: use the path to find servers that can take requests, not to restart those that cannot.
+    ///
+    /// Requests are answered for any `Host`, and without authentication, as health checks address
+    /// the server by its number. The path takes precedence over all other paths. A missing slash at
+    /// its start is added.
     ///
     /// ```
     /// # use mcp_adapter as mcp_tokio;
@@ -58,7 +69,8 @@ impl Http {
     /// # drop(options);
     /// ```
     pub fn health(mut self, path: &str) -> Self {
-        self.health = Some(path.into());
+        let slash = if path.starts_with('/') { "" } else { "/" };
+        self.health = Some(format!("{slash}{path}").into());
         self
     }
 
@@ -71,6 +83,7 @@ impl Http {
     /// - questions: [`Cx::ask`](crate::Cx::ask) and the like fail, because the capabilities of the
     ///   client are unknown;
     /// - subscriptions and notifications of changed lists;
+    /// - tasks: calls of tools that could become tasks run to their end;
     /// - cancellation, except by disconnecting, and the resumption of broken streams;
     /// - the log level of `logging/setLevel`, and the name of the client;
     /// - [HTTP+SSE](Self::sse), whose paths then do not exist.
@@ -81,13 +94,20 @@ impl Http {
         self
     }
 
+    /// Leaves out the headers that let pages of [allowed origins](Self::origin) read responses, for
+    /// servers behind a proxy that adds these headers.
+    pub const fn without_cors(mut self) -> Self {
+        self.without_cors = true;
+        self
+    }
+
     /// Sets the function that generates session ids. Default: 128 random bits, as 32 digits.
     ///
     /// Use it, for example, to let a load balancer read from the id which instance has the session.
     /// Ids must be unpredictable: include at least 128 random bits. They must consist of 1 to 256
-    /// visible ASCII characters; otherwise, or if the function panics, the client receives status
-    /// 500. The function must not block.
-    // HTTP-30: ids are unguessable, and visible ASCII.
+    /// letters and digits of ASCII, and `-`, `.`, `_` and `~`; otherwise, or if the function panics,
+    /// the client receives status 500. The function must not block.
+    // HTTP-30: ids are unguessable, and visible ASCII. Over HTTP+SSE they are part of a URL.
     pub fn session_ids(mut self, new_id: impl Fn() -> String + Send + Sync + 'static) -> Self {
         self.session_ids = SessionIds::new(new_id);
         self

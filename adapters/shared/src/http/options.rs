@@ -70,6 +70,7 @@ pub struct Http {
     pub(super) drain_timeout: Duration,
     pub(super) health: Option<String>,
     pub(super) has_no_sessions: bool,
+    pub(super) without_cors: bool,
     pub(super) session_ids: SessionIds,
     pub(super) counters: Arc<Counters>,
     pub(super) sessions: SessionControl,
@@ -107,6 +108,7 @@ impl Http {
             drain_timeout: Duration::from_secs(2),
             health: None,
             has_no_sessions: false,
+            without_cors: false,
             session_ids: SessionIds::default(),
             counters: Arc::default(),
             sessions: SessionControl::default(),
@@ -141,9 +143,11 @@ impl Http {
     /// Makes the server accept requests from web pages of this origin, for example
     /// `https://app.example.com`.
     ///
-    /// Pages of allowed origins can also read the responses: the server answers the preflight
-    /// requests of browsers and adds the headers of [CORS]. Pages on loopback hosts are always
-    /// allowed. Cookies are not shared; pages authenticate with the `Authorization` header.
+    /// Pages of these origins can also read the responses: the server answers the preflight
+    /// requests of browsers and adds the headers of [CORS]. Requests from pages on loopback hosts,
+    /// such as `http://localhost:3000`, are always accepted, but browsers send most of them, and
+    /// let the pages read responses, only if their origin is passed here. Cookies are not shared;
+    /// pages authenticate with the `Authorization` header.
     ///
     /// [CORS]: https://developer.mozilla.org/en-US/docs/Web/HTTP/Guides/CORS
     pub fn origin(mut self, origin: &str) -> Self {
@@ -522,6 +526,9 @@ impl Http {
         }
         for origin in &self.origins {
             policy = policy.origin(origin);
+        }
+        if self.without_cors {
+            policy = policy.without_cors();
         }
         if self.has_no_sessions {
             policy = policy.without_sessions();

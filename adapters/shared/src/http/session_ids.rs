@@ -27,12 +27,16 @@ impl SessionIds {
         };
         // The panic was reported when it happened.
         let id = catch_unwind(AssertUnwindSafe(|| new_id())).unwrap_or_default();
-        if (1..=ID_BYTES_MAX).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_graphic())
-        {
+        if (1..=ID_BYTES_MAX).contains(&id.len()) && id.bytes().all(is_unreserved) {
             return Ok(id.into());
         }
         Err(Refusal::new(500, "invalid session id (`Http::session_ids`)"))
     }
+}
+
+/// Returns whether a URL may contain a byte as it is.
+const fn is_unreserved(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
 }
 
 /// The maximum length of a session id in bytes, as the policy accepts it.

@@ -2,10 +2,10 @@
 
 #[cfg(not(unix))]
 pub(super) use other::{detach, kill, terminate, wait_without_reaping};
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(super) use procfs::{is_exiting, terminate_others};
 #[cfg(unix)]
-pub(super) use unix::{
-    detach, has_children, is_leader, kill, terminate, terminate_own, wait_without_reaping,
-};
+pub(super) use unix::{detach, kill, terminate, wait_without_reaping};
 
 #[cfg(unix)]
 mod unix {
@@ -13,7 +13,7 @@ mod unix {
     use std::process::{Child, Command};
 
     use nix::sys::signal::{Signal, killpg};
-    use nix::unistd::{Pid, getpgrp, getpid};
+    use nix::unistd::Pid;
 
     /// Puts the child into a process group of its own, so that a signal to this process's group
     /// does not end the child before its connection is closed.
@@ -27,32 +27,6 @@ mod unix {
 
     pub(crate) fn kill(id: u32, _: &mut Child) {
         let _gone = killpg(pid(id), Signal::SIGKILL);
-    }
-
-    /// Returns whether this process leads a process group.
-    pub(crate) fn is_leader() -> bool {
-        getpgrp() == getpid()
-    }
-
-    /// Asks this process and the rest of its process group to terminate.
-    pub(crate) fn terminate_own() {
-        let _gone = killpg(getpgrp(), Signal::SIGTERM);
-    }
-
-    /// Returns whether this process has children, running or not yet reaped.
-    #[cfg(not(target_vendor = "apple"))]
-    pub(crate) fn has_children() -> bool {
-        use nix::sys::wait::{Id, WaitPidFlag, waitid};
-        let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
-        waitid(Id::All, flags) != Err(nix::Error::ECHILD)
-    }
-
-    // `nix` has no `waitid` for these systems.
-    #[cfg(target_vendor = "apple")]
-    pub(crate) fn has_children() -> bool {
-        use rustix::process::{WaitId, WaitIdOptions, waitid};
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        waitid(WaitId::All, options).is_ok()
     }
 
     /// Waits until the child exits. It stays a zombie until it is reaped, so that its process and
@@ -87,6 +61,49 @@ mod unix {
     fn pid(id: u32) -> Pid {
         Pid::from_raw(id.cast_signed())
     }
+}
+
+/// Processes other than children, as Linux reports them.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+mod procfs {
+    use nix::sys::signal::{Signal, kill};
+    use nix::unistd::{Pid, getpgrp, getpid};
+
+    /// Asks all other processes of this process's group to terminate, if this process leads it.
+    ///
+    /// This process receives no signal: it may not handle SIGTERM, or count the signals that it
+    /// receives.
+    pub(crate) fn terminate_others() {
+        let own = getpid();
+        // Other members of a group may belong to other programs.
+        if getpgrp() != own {
+            return;
+        }
+        let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+        let ids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+        for id in ids.filter(|id| *id != own.as_raw() && field(*id, GROUP) == Some(own.as_raw())) {
+            let _gone = kill(Pid::from_raw(id), Signal::SIGTERM);
+        }
+    }
+
+    /// Returns whether a process has begun to exit. Its files may be closed already.
+    pub(crate) fn is_exiting(id: u32) -> bool {
+        field(id.cast_signed(), FLAGS).is_some_and(|flags: u32| flags & PF_EXITING != 0)
+    }
+
+    /// Returns a field of a process's status, counted from the state of the process.
+    fn field<T: std::str::FromStr>(id: i32, index: usize) -> Option<T> {
+        let stat = std::fs::read(format!("/proc/{id}/stat")).ok()?;
+        let stat = String::from_utf8_lossy(&stat);
+        // The state follows the name of the program, which is in parentheses.
+        stat.rsplit_once(") ")?.1.split(' ').nth(index)?.parse().ok()
+    }
+
+    const GROUP: usize = 2;
+    const FLAGS: usize = 6;
+
+    /// The flag of the system for a process that exits.
+    const PF_EXITING: u32 = 0x4;
 }
 
 /// Without process groups, only the child itself is ended, and it is killed at once.

@@ -14,10 +14,12 @@ pub(crate) use unix::Parent;
 mod unix {
     use std::os::unix::process::parent_id;
     use std::thread;
-    use std::time::{Duration, Instant};
+    use std::time::Duration;
 
     use super::{Closeable, Weak, io};
-    use crate::process::{group, signals};
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    use crate::process::group;
+    use crate::process::signals;
 
     /// The parent process when serving started.
     #[derive(Clone, Copy, Debug)]
@@ -26,9 +28,15 @@ mod unix {
     impl Parent {
         /// Closes `target` once the parent has exited, as long as `target` is alive.
         ///
+        /// Returns `None`, and does nothing, if the process is meant to outlive its parent: it
+        /// ignores SIGHUP, as below `nohup`.
+        ///
         /// # Errors
         /// Fails if the thread that watches the parent cannot be started.
-        pub(crate) fn close_at_exit(target: Weak<dyn Closeable>) -> io::Result<Self> {
+        pub(crate) fn close_at_exit(target: Weak<dyn Closeable>) -> io::Result<Option<Self>> {
+            if signals::ignores_hangup() {
+                return Ok(None);
+            }
             let parent = Self(parent_id());
             let watch = move || {
                 while target.strong_count() > 0 {
@@ -42,7 +50,7 @@ mod unix {
                 }
             };
             thread::Builder::new().name("mcp-parent".into()).spawn(watch)?;
-            Ok(parent)
+            Ok(Some(parent))
         }
 
         fn has_exited(self) -> bool {
@@ -52,33 +60,23 @@ mod unix {
         /// If the parent has exited, asks the processes that this process has started to terminate.
         ///
         /// Does nothing unless this process leads a process group, as servers do that a client of
-        /// this crate has started: other members of the group may belong to other programs.
+        /// this crate has started.
+        #[cfg(any(target_os = "linux", target_os = "android"))]
         pub(crate) fn terminate_children_if_exited(self) {
-            if !group::is_leader() {
-                return;
+            // A parent that is killed closes its pipes first, and is replaced a moment later.
+            if self.has_exited() || group::is_exiting(self.0) {
+                group::terminate_others();
             }
-            // A parent that is killed closes the pipes first and is gone a moment later.
-            let began = Instant::now();
-            while !self.has_exited() {
-                if !group::has_children() || began.elapsed() > EXIT_TIMEOUT {
-                    return;
-                }
-                thread::sleep(EXIT_CHECK_INTERVAL);
-            }
-            // The signal also reaches this process.
-            signals::expect_own_signal();
-            group::terminate_own();
         }
+
+        /// Does nothing: no safe function of these systems lists the processes of a group, and a
+        /// signal to the whole group would reach this process, which may not handle it.
+        #[cfg(not(any(target_os = "linux", target_os = "android")))]
+        pub(crate) fn terminate_children_if_exited(self) {}
     }
 
     /// How often the parent is checked.
     const CHECK_INTERVAL: Duration = Duration::from_millis(500);
-
-    /// How often the parent is checked once the connection has ended.
-    const EXIT_CHECK_INTERVAL: Duration = Duration::from_millis(2);
-
-    /// How long after the end of the connection an exit of the parent counts.
-    const EXIT_TIMEOUT: Duration = Duration::from_millis(100);
 }
 
 /// Other systems do not report a new parent.
@@ -91,8 +89,8 @@ mod other {
 
     impl Parent {
         #[expect(clippy::unnecessary_wraps, reason = "fails on other systems")]
-        pub(crate) fn close_at_exit(_: Weak<dyn Closeable>) -> io::Result<Self> {
-            Ok(Self)
+        pub(crate) fn close_at_exit(_: Weak<dyn Closeable>) -> io::Result<Option<Self>> {
+            Ok(Some(Self))
         }
 
         pub(crate) fn terminate_children_if_exited(self) {}

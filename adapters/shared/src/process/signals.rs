@@ -3,7 +3,6 @@
 //! A signal that was ignored when the process started stays ignored: shells ignore SIGINT for
 //! background jobs, and `nohup` ignores SIGHUP.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, Once, PoisonError, Weak};
 
 /// A target that a signal closes.
@@ -12,15 +11,6 @@ pub(crate) trait Closeable: Send + Sync {
 }
 
 static TARGETS: Mutex<Vec<Weak<dyn Closeable>>> = Mutex::new(Vec::new());
-
-/// Whether this process has sent a signal to its own process group.
-static OWN_SIGNAL: AtomicBool = AtomicBool::new(false);
-
-/// Ignores the next signal, which this process is about to send to its own process group.
-#[cfg(unix)]
-pub(super) fn expect_own_signal() {
-    OWN_SIGNAL.store(true, Ordering::SeqCst);
-}
 
 /// Closes `target` when a signal arrives, as long as it is alive.
 ///
@@ -50,9 +40,6 @@ pub(crate) fn receive_signals() {
 /// If there are none, exits the process with code 130. Adapters whose runtime receives signals call
 /// this whenever one of [`closing_signals`] arrives.
 pub fn close_on_received_signal() {
-    if OWN_SIGNAL.swap(false, Ordering::SeqCst) {
-        return;
-    }
     let targets: Vec<_> = {
         let targets = TARGETS.lock().unwrap_or_else(PoisonError::into_inner);
         targets.iter().filter_map(Weak::upgrade).collect()
@@ -105,6 +92,13 @@ impl ClosingSignal {
 #[must_use]
 pub fn closing_signals() -> Vec<ClosingSignal> {
     ClosingSignal::ALL.into_iter().filter(|signal| !dispositions::is_ignored(*signal)).collect()
+}
+
+/// Returns whether this process ignores SIGHUP, as below `nohup`; false if the system does not say.
+#[cfg(unix)]
+pub(super) fn ignores_hangup() -> bool {
+    cfg!(any(target_os = "linux", target_os = "android"))
+        && dispositions::is_ignored(ClosingSignal::Hangup)
 }
 
 /// What the process does on a signal, as Linux reports it.

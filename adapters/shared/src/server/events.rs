@@ -58,6 +58,7 @@ pub(crate) struct ServerCallbacks {
 }
 
 /// What the connections of a server on one runtime share.
+#[derive(Clone)]
 #[expect(
     missing_debug_implementations,
     unnameable_types,

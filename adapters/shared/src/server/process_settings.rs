@@ -6,10 +6,15 @@ impl Server {
     /// Keeps a server on stdin and stdout running when its parent process exits.
     ///
     /// By default, such a server closes when its parent exits, even if another process keeps stdin
-    /// open. If the server leads a process group, as the servers do that clients of this crate
-    /// start, SIGTERM then goes to the whole group, so that processes which the server has started
-    /// end as well. The exit is detected within about half a second, on Unix only; on other systems
-    /// only the end of stdin closes the server.
+    /// open. The exit is detected within about half a second, on Unix only; on other systems only
+    /// the end of stdin closes the server. A server that ignores SIGHUP when it starts, as below
+    /// `nohup`, outlives its parent as if this setting were set, on Linux and Android.
+    ///
+    /// When the connection ends because the parent exits, a server on Linux and Android that leads
+    /// a process group, as the servers do that clients of this crate start, also sends SIGTERM to
+    /// all other processes of its group, so that processes which it has started can end as well. A
+    /// process that ignores SIGTERM or has left the group stays. On other systems, the handlers
+    /// must end what they have started.
     ///
     /// With this setting, the server runs until stdin ends or a closing signal arrives. Use it for
     /// a server whose parent starts it and exits, such as a script that puts it into the

@@ -77,8 +77,9 @@ impl Serving {
         let closeable: Arc<dyn Closeable> = Arc::clone(&self.subscription) as _;
         signals::close_on_signal(Arc::downgrade(&closeable));
         if self.process.exits_with_parent {
-            let parent = Parent::close_at_exit(Arc::downgrade(&closeable))?;
-            self.parent.get_or_init(|| parent);
+            if let Some(parent) = Parent::close_at_exit(Arc::downgrade(&closeable))? {
+                self.parent.get_or_init(|| parent);
+            }
         }
         Ok(())
     }
@@ -106,7 +107,7 @@ impl Serving {
     /// Returns the outcome of the connection. Call this after its driver has finished.
     ///
     /// If the parent process was watched and has exited, this method first asks the processes that
-    /// this process has started to terminate.
+    /// this process has started to terminate (on Linux and Android).
     ///
     /// # Errors
     /// Fails if the connection was closed because of a protocol fault, or because reading or

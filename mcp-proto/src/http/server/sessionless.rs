@@ -19,7 +19,7 @@ impl HttpServer {
     /// message must be the first that the server handles. Unless it is `initialize`, the server
     /// behaves as after a handshake with a client without name and capabilities: its application
     /// cannot request input. Create `server` with a [configuration without
-    /// subscriptions](crate::server::Config::without_subscriptions), which nothing would notify.
+    /// sessions](crate::server::Config::without_sessions).
     ///
     /// The request is cancelled if the client disconnects before the response is complete.
     #[must_use]

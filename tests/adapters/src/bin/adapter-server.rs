@@ -5,6 +5,8 @@
 //! - `STDOUT=kept` turns the redirection of stdout off.
 //! - `PARENT=outlived` makes the server outlive its parent process.
 //! - `FAREWELL` is printed once the server has ended, without a newline.
+//! - `CLEANED_UP` is the path of a file that is created once the server has ended.
+//! - `SIGINT=own` makes the program handle SIGINT itself.
 
 #![allow(clippy::print_stdout, reason = "prints are what tests look for")]
 
@@ -32,9 +34,25 @@ fn serve<R: Runtime>() -> io::Result<()> {
     if is_set("PARENT", "outlived") {
         server = server.outlive_parent();
     }
+    let signals = is_set("SIGINT", "own").then(handle_interrupt).transpose()?;
     R::block_on(R::serve_stdio(server))?;
+    drop(signals);
+    if let Ok(path) = std::env::var("CLEANED_UP") {
+        std::fs::write(path, "")?;
+    }
     print!("{}", std::env::var("FAREWELL").unwrap_or_default());
     Ok(())
+}
+
+/// Handles SIGINT, as a program does that uses it for something of its own. Such a program keeps
+/// the default action of SIGTERM on runtimes that do not receive signals.
+fn handle_interrupt() -> io::Result<(tokio::runtime::Runtime, tokio::signal::unix::Signal)> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let interrupts = {
+        let _entered = runtime.enter();
+        tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt())?
+    };
+    Ok((runtime, interrupts))
 }
 
 fn is_set(name: &str, value: &str) -> bool {

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use mcp_adapter::proto::Raw;
 use mcp_adapter::proto::schema::Elicit;
+use mcp_adapter::tasks::TaskPolicy;
 use mcp_blocking::http::{Http, Principal, Refusal};
 use mcp_http_tests::{
     PATIENCE, Request, Runtime, Served, Session, initialize, modern, post, rows, server, text, tool,
@@ -19,6 +20,8 @@ rows! {
     health_checks_need_neither_host_nor_credentials,
     idle_connections_end_after_their_own_time,
     requests_of_both_eras_have_equal_time_to_drain,
+    the_longest_times_are_accepted,
+    legacy_clients_without_sessions_have_no_tasks,
     session_ids_come_from_the_application,
     legacy_clients_are_served_without_sessions,
 }
@@ -101,6 +104,31 @@ fn idle_connections_end_after_their_own_time<R: Runtime>() {
     assert!(connection.reply_or_end().is_none_or(|reply| reply.status == 408));
 }
 
+fn the_longest_times_are_accepted<R: Runtime>() {
+    let options = Http::new()
+        .connection_idle_max(Duration::MAX)
+        .head_timeout(Duration::MAX)
+        .drain_timeout(Duration::MAX);
+    let served = Served::on::<R>(server(), options);
+    let session = Session::open(served.address);
+    assert_eq!(session.ping(), 200);
+    served.stop.stop();
+    served.ends_within(PATIENCE);
+}
+
+fn legacy_clients_without_sessions_have_no_tasks<R: Runtime>() {
+    let server =
+        server().tool_with(tool("long"), |_: Value, _| Ok("done")).as_task(TaskPolicy::optional());
+    let served = Served::on::<R>(server, Http::new().without_sessions());
+    let declared = initialize().send(served.address).answer()["result"]["capabilities"].clone();
+    assert!(declared.get("tasks").is_none(), "{declared}");
+    // TSK-07: without the capability, `task` is ignored.
+    let call = post(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
+        "name": "long", "arguments": {}, "task": {}}}));
+    let mut reply = call.field("MCP-Protocol-Version", "2025-11-25").send(served.address);
+    assert_eq!(text(&reply.answer()), "done");
+}
+
 fn requests_of_both_eras_have_equal_time_to_drain<R: Runtime>() {
     let (begins, begun) = channel();
     let (go, goes) = channel::<()>();
@@ -137,7 +165,7 @@ fn session_ids_come_from_the_application<R: Runtime>() {
     let count = AtomicU32::new(0);
     let new_id = move || match count.fetch_add(1, Ordering::SeqCst) {
         0 => "node-7.5f1c".to_owned(),
-        1 => "not visible".to_owned(),
+        1 => "node#7".to_owned(),
         2 => String::new(),
         3 => "x".repeat(257),
         _ => panic!("no more ids"),

@@ -23,6 +23,7 @@ use crate::http::request_head::RequestHead;
 use crate::http::sessions::SessionPlace;
 use crate::http::transport::{HttpBinding, MeteredServer, ResponseSource};
 use crate::process::settings::ProcessSettings;
+use crate::server::events::ServerParts;
 use crate::server::serving::Serving;
 use crate::transport::link::{Link, State, Transport};
 
@@ -189,8 +190,9 @@ impl ServiceShared {
         let machine = Machine::new(now, self.sessionless_config.clone());
         let settings = Arc::clone(&self.options.settings);
         let single = HttpServer::sessionless(now, machine, revision, message, settings);
-        let description = description_bytes(body.len());
-        let link = self.link(clock, HttpBinding::Streamable(single), description);
+        // The body is counted as a request, and no description outlives it.
+        let parts = Arc::clone(&self.sessionless_parts);
+        let link = self.link_with(clock, HttpBinding::Streamable(single), 0, parts);
         self.exchange(link, caller, true, true, body, Some(decoded))
     }
 
@@ -280,9 +282,19 @@ impl ServiceShared {
         session: HttpBinding,
         description: usize,
     ) -> Arc<Link<Machine>> {
+        self.link_with(clock, session, description, Arc::clone(&self.parts))
+    }
+
+    fn link_with(
+        &self,
+        clock: Clock,
+        session: HttpBinding,
+        description: usize,
+        parts: Arc<ServerParts>,
+    ) -> Arc<Link<Machine>> {
         let Http { counters, sessions_bytes_max, .. } = &self.options;
         let metered = MeteredServer::new(session, counters, *sessions_bytes_max, description);
-        let (transport, parts) = (Transport::Http(Box::new(metered)), Arc::clone(&self.parts));
+        let transport = Transport::Http(Box::new(metered));
         let link = self.server.link(clock, transport, self.spawn(), parts);
         link.has_no_writer();
         link

@@ -24,6 +24,8 @@ pub(super) struct ServiceShared {
     pub(super) config: Config,
     /// The configuration for legacy clients without sessions.
     pub(super) sessionless_config: Config,
+    /// What connections of legacy clients without sessions share: these have no tasks.
+    pub(super) sessionless_parts: Arc<ServerParts>,
     pub(super) options: Http,
     pub(super) policy: Policy,
     /// HTTP+SSE, if the service offers it.
@@ -73,8 +75,9 @@ impl ServiceShared {
         let parts = server.parts(Arc::clone(&runtime).as_spawn(), false)?;
         Ok(Self {
             server,
+            sessionless_config: config.clone().without_sessions(),
+            sessionless_parts: Arc::new(ServerParts { tasks: None, ..(*parts).clone() }),
             parts,
-            sessionless_config: config.clone().without_subscriptions(),
             config,
             options,
             policy,

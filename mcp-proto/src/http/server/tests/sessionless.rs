@@ -24,7 +24,7 @@ fn post(
     if !message.needs_response() {
         return Ok(None);
     }
-    let config = config().capability(Capability::ResourcesSubscribe).without_subscriptions();
+    let config = config().capability(Capability::ResourcesSubscribe).without_sessions();
     let server = Server::new(Instant::ZERO, config);
     let settings = StreamSettings::default();
     let mut single = HttpServer::sessionless(Instant::ZERO, server, revision, &message, settings);
