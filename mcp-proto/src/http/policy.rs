@@ -102,9 +102,9 @@ impl Policy {
 
     /// Makes the server also accept this origin, for example `https://app.example.com`.
     ///
-    /// [`CrossOrigin`](super::CrossOrigin) lets its pages read the responses. Origins of this machine,
-    /// such as `http://localhost:3000`, are always accepted, but their pages can read responses only
-    /// if they are passed here.
+    /// [`CrossOrigin`](super::CrossOrigin) lets its pages read the responses. Origins of this
+    /// machine, such as `http://localhost:3000`, are always accepted, but their pages can read
+    /// responses only if they are passed here.
     ///
     /// Pass `null` to accept all opaque origins, which browsers send as `null`. An invalid origin
     /// has no effect.

@@ -105,8 +105,8 @@ impl Http {
     ///
     /// Use it, for example, to let a load balancer read from the id which instance has the session.
     /// Ids must be unpredictable: include at least 128 random bits. They must consist of 1 to 256
-    /// letters and digits of ASCII, and `-`, `.`, `_` and `~`; otherwise, or if the function panics,
-    /// the client receives status 500. The function must not block.
+    /// letters and digits of ASCII, and `-`, `.`, `_` and `~`; otherwise, or if the function
+    /// panics, the client receives status 500. The function must not block.
     // HTTP-30: ids are unguessable, and visible ASCII. Over HTTP+SSE they are part of a URL.
     pub fn session_ids(mut self, new_id: impl Fn() -> String + Send + Sync + 'static) -> Self {
         self.session_ids = SessionIds::new(new_id);
