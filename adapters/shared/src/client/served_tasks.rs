@@ -8,8 +8,8 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
 
+use event_listener::Event;
 use futures_lite::future::or;
 use mcp_proto::client::{Client as Machine, Command};
 use mcp_proto::schema::{
@@ -34,6 +34,23 @@ pub(crate) struct ServedTasks {
     /// The requests for the result of a task that runs, by the number of their listener.
     waiting: HashMap<u64, IncomingId>,
     last_listener: u64,
+    /// Stops the handlers of tasks whose time is over.
+    timer: ExpiryTimer,
+}
+
+/// The timer of all tasks of a connection. It runs while handlers do.
+enum ExpiryTimer {
+    Stopped,
+    /// Notified when a deadline may have moved.
+    Running(Arc<Event>),
+}
+
+impl ExpiryTimer {
+    fn wake(&self) {
+        if let Self::Running(moved) = self {
+            moved.notify(1);
+        }
+    }
 }
 
 /// The handler of a task.
@@ -54,6 +71,7 @@ impl ServedTasks {
             runs: HashMap::new(),
             waiting: HashMap::new(),
             last_listener: 0,
+            timer: ExpiryTimer::Stopped,
         }
     }
 
@@ -68,6 +86,7 @@ impl ServedTasks {
 
     /// Stops all handlers: the connection has ended.
     pub(crate) fn stop(self, link: &Link<Machine>) {
+        self.timer.wake();
         stop_all(link, self.runs.into_values());
     }
 
@@ -186,8 +205,6 @@ fn begin(
                 return None;
             }
         };
-        let ttl = created.member("task").and_then(|task| task.member("ttl"));
-        let ttl = Duration::from_millis(ttl.and_then(|ttl| ttl.parse().ok()).unwrap_or_default());
         // TSK-28: known before the response.
         served.runs.insert(id, ServedRun { over: Arc::clone(&over), handler });
         let response = Command::respond(incoming, &created);
@@ -199,32 +216,48 @@ fn begin(
             settle(state, now);
             return None;
         }
-        Some((id, handler, now + ttl))
+        Some((id, handler))
     });
-    let Some((id, handler, expires)) = created else { return };
+    let Some((id, handler)) = created else { return };
     let delivering = Arc::clone(link);
     run_handler(link, handler, request, &over, move |answer| deliver(&delivering, id, answer));
-    if !over.is_set() {
-        expire_at(link, &over, expires);
-    }
+    expire_in_time(link);
 }
 
-/// Stops the handler of a task when the time of the task is over.
-// TSK-12. Tasks that are over are deleted with the next request.
-fn expire_at(link: &Arc<Link<Machine>>, over: &Arc<Cancellation>, at: Instant) {
-    let (expiring, over) = (Arc::clone(link), Arc::clone(over));
-    link.shared.workers.spawn_on_runtime(Box::pin(async move {
-        or(expiring.sleep_until(at), over.wait()).await;
-        if !over.is_set() {
-            expiring.with(|state, now| {
-                if let Some(served) = &mut state.role.served {
-                    served.table.handle_timeout(now);
-                }
-                settle(state, now);
-            });
-            after_change(&expiring);
+/// Starts the timer of the tasks, unless it runs.
+fn expire_in_time(link: &Arc<Link<Machine>>) {
+    let moved = Arc::new(Event::new());
+    {
+        let mut state = link.lock();
+        let Some(served) = &mut state.role.served else { return };
+        if matches!(served.timer, ExpiryTimer::Running(_)) || served.runs.is_empty() {
+            return served.timer.wake();
         }
-    }));
+        served.timer = ExpiryTimer::Running(Arc::clone(&moved));
+    }
+    link.shared.workers.spawn_on_runtime(Box::pin(expire(Arc::clone(link), moved)));
+}
+
+/// Stops the handlers of tasks whose time is over, until none runs.
+// TSK-12. Tasks that are over are deleted with the next request.
+async fn expire(link: Arc<Link<Machine>>, moved: Arc<Event>) {
+    loop {
+        let has_moved = moved.listen();
+        let next = link.with(|state, now| {
+            let served = state.role.served.as_mut()?;
+            served.table.handle_timeout(now);
+            settle(state, now);
+            let served = state.role.served.as_mut()?;
+            let next = served.table.poll_timeout().filter(|_| !served.runs.is_empty());
+            if next.is_none() {
+                served.timer = ExpiryTimer::Stopped;
+            }
+            next
+        });
+        after_change(&link);
+        let Some(next) = next else { return };
+        or(link.sleep_until(next), has_moved).await;
+    }
 }
 
 /// Takes the answer of a task's handler; `None` if it panicked.
@@ -244,6 +277,9 @@ fn deliver(link: &Arc<Link<Machine>>, id: TaskId, answer: Option<Answer>) {
             Err(error) => served.table.fail(time, id, error),
         };
         let run = served.runs.remove(&id);
+        if served.runs.is_empty() {
+            served.timer.wake();
+        }
         settle(state, now);
         run
     });

@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use futures_lite::future::block_on;
-use mcp_proto::schema::{Decode as _, Encode, Level, ServerRequest};
+use mcp_proto::schema::{CancelTask, Decode as _, Encode, Level, ServerRequest};
 use mcp_proto::server::{Command, Server as Machine};
 use mcp_proto::{CallError, CallId, CallOptions, Misuse, Payload, Peer, Principal, Raw};
 use serde::Serialize;
@@ -196,7 +196,8 @@ impl ClientHandle {
         };
         let call = link.with_room(REQUEST_PATIENCE, send).await?;
         let _cancel = CancelOnDrop { link: Arc::clone(link), call };
-        let outcome = open.when(Option::take).await;
+        let unread = Unread { link, open: &open };
+        let outcome = unread.open.when(Option::take).await;
         Ok(outcome?)
     }
 
@@ -211,7 +212,7 @@ impl ClientHandle {
 }
 
 /// How long a request waits for room in the output queue.
-const REQUEST_PATIENCE: Duration = Duration::from_secs(10);
+pub(crate) const REQUEST_PATIENCE: Duration = Duration::from_secs(10);
 
 /// A request to the client, and its outcome once it has ended.
 pub(crate) type OpenCall = Watched<Option<Result<Raw, CallError>>>;
@@ -222,11 +223,42 @@ pub(crate) struct CancelOnDrop {
     pub(crate) call: CallId,
 }
 
+/// A response that nobody has read. Dropped, it cancels the task that it may have created.
+struct Unread<'a> {
+    link: &'a Arc<Link<Machine>>,
+    open: &'a OpenCall,
+}
+
+impl Drop for Unread<'_> {
+    // CAN-10: nothing waits for the task.
+    fn drop(&mut self) {
+        let outcome = self.open.lock().take();
+        if let Some(Ok(result)) = outcome {
+            cancel_late(self.link, &result);
+        }
+    }
+}
+
 impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         let _ended =
             self.link.apply(Command::Cancel { call: self.call, reason: "no longer wanted" });
     }
+}
+
+/// Cancels the task that a request has created after it was given up.
+// CAN-10: nothing waits for the task.
+pub(crate) fn cancel_late(link: &Arc<Link<Machine>>, created: &Raw) {
+    let id = created.member("task").and_then(|task| task.member("taskId"));
+    let Some(id) = id.as_ref().and_then(Raw::to_text) else { return };
+    let params = CancelTask::new(id);
+    let command = Command::Call {
+        method: "tasks/cancel",
+        params: Payload::Value(&params),
+        options: CallOptions::default(),
+    };
+    // If that is not possible, the client ends the task when its time is over.
+    let _not_possible = link.with(|state, now| state.connection.call(now, command));
 }
 
 impl Cx {

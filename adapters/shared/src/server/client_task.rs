@@ -6,19 +6,21 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use futures_lite::future::block_on;
-use mcp_proto::schema::{CancelTask, Decode, Encode, ServerRequest, TaskRequest, TaskStatus};
+use mcp_proto::schema::{Decode, Encode, ServerRequest, TaskRequest, TaskStatus};
 use mcp_proto::server::{Command, Server as Machine};
 use mcp_proto::tasks::{
     PollLimits, TaskOutcome, TaskPollEvent, TaskPollRequest, TaskPollRequestKind, TaskPoller,
     TaskProtocol,
 };
-use mcp_proto::{CallError, CallOptions, MessageEndpoint as _, Misuse, Payload, Raw};
+use mcp_proto::{CallError, CallOptions, Capability, MessageEndpoint as _, Misuse, Payload, Raw};
 
 use crate::error::Error;
 use crate::exec::sole_driver::is_sole_driver;
-use crate::server::client_handle::{CancelOnDrop, ClientHandle, OpenCall};
+use crate::server::client_handle::{
+    CancelOnDrop, ClientHandle, OpenCall, REQUEST_PATIENCE, cancel_late,
+};
 use crate::tasks::{TaskUpdate, WithTask, task_time};
-use crate::transport::link::Link;
+use crate::transport::link::{Link, State};
 
 /// A request to a client that may outlive its response: a task at the client, or a request that is
 /// over.
@@ -61,6 +63,8 @@ enum ClientTaskState {
 /// A task at the client.
 struct Polled {
     poller: TaskPoller,
+    /// The request that waits for room.
+    unsent: Option<TaskPollRequest>,
     /// The request in flight.
     request: Option<Pending>,
 }
@@ -127,9 +131,11 @@ impl ClientHandle {
         let is_task = created.member("task").is_some_and(|task| task.member("taskId").is_some());
         let (id, state) = if is_task {
             let (time, limits) = (task_time(link.clock.now()), PollLimits::default());
-            let poller = TaskPoller::new(time, TaskProtocol::Core, &created, limits)?;
+            let poller = TaskPoller::new(time, TaskProtocol::Core, &created, limits);
+            let poller = poller.inspect_err(|_| cancel_late(&link, &created))?;
             let id = Some(poller.task_id().into());
-            (id, ClientTaskState::Running(Box::new(Polled { poller, request: None })))
+            let polled = Polled { poller, unsent: None, request: None };
+            (id, ClientTaskState::Running(Box::new(polled)))
         } else {
             // The client ignored that it was asked for a task.
             (None, ClientTaskState::Over(Ok(created)))
@@ -223,8 +229,8 @@ impl<R: Decode> ClientTask<R> {
     // CAN-10: `tasks/cancel`, and no notification.
     pub async fn cancel_async(&mut self) -> Result<(), Error> {
         if let ClientTaskState::Running(polled) = &mut self.state {
-            polled.poller.cancel();
-            polled.request = None;
+            let link = self.link.upgrade().ok_or(Misuse::Closed)?;
+            polled.cancel(&link)?;
         }
         while self.next_update_async().await?.is_some() {}
         Ok(())
@@ -240,6 +246,23 @@ fn blocking<T>(operation: impl Future<Output = Result<T, Error>>) -> Result<T, E
 }
 
 impl Polled {
+    /// Makes the next request a cancellation, unless one is in flight already.
+    fn cancel(&mut self, link: &Link<Machine>) -> Result<(), Misuse> {
+        let is_declared = link.inspect(|state| {
+            let peer = state.connection.peer();
+            peer.is_some_and(|peer| peer.capabilities.has(Capability::TasksCancel))
+        });
+        if !is_declared {
+            return Err(Misuse::Undeclared);
+        }
+        let is_cancelling =
+            |request: &TaskPollRequest| matches!(request, TaskPollRequest::Cancel(_));
+        self.poller.cancel();
+        self.unsent.take_if(|request| !is_cancelling(request));
+        self.request.take_if(|pending| pending.kind != TaskPollRequestKind::Cancel);
+        Ok(())
+    }
+
     /// Polls the task until there is something new. May be dropped and called again.
     async fn next(&mut self, link: &Arc<Link<Machine>>) -> Result<Step, Error> {
         loop {
@@ -253,11 +276,12 @@ impl Polled {
                     _ => {}
                 }
             }
-            let time = task_time(link.clock.now());
-            if self.request.is_none()
-                && let Some(request) = self.poller.poll_request(time)
-            {
-                self.send(link, &request)?;
+            if self.request.is_none() && self.unsent.is_none() {
+                self.unsent = self.poller.poll_request(task_time(link.clock.now()));
+            }
+            if self.unsent.is_some() {
+                self.send(link).await?;
+                continue;
             }
             if let Some(Pending { kind, open, .. }) = &self.request {
                 let (kind, outcome) = (*kind, open.when(Option::take).await);
@@ -274,13 +298,19 @@ impl Polled {
                 }
             } else if let Some(at) = self.poller.poll_timeout() {
                 link.sleep_until(at).await;
+            } else {
+                // Nothing is due: only the end of the connection changes anything.
+                link.wait_until(FOREVER, |state| state.connection.is_closed()).await;
+                return Err(CallError::Lost.into());
             }
         }
     }
 
-    /// Sends a request of the poller, which sends it again if there is no room.
-    fn send(&mut self, link: &Arc<Link<Machine>>, request: &TaskPollRequest) -> Result<(), Error> {
-        let (kind, method, params): (_, _, &dyn Encode) = match request {
+    /// Sends the request that waits, which is kept if this is dropped, or if there is no room for
+    /// long.
+    async fn send(&mut self, link: &Arc<Link<Machine>>) -> Result<(), Error> {
+        let Some(request) = &self.unsent else { return Ok(()) };
+        let (kind, method, params): (_, _, &(dyn Encode + Sync)) = match request {
             TaskPollRequest::Get(params) => (TaskPollRequestKind::Get, "tasks/get", params),
             TaskPollRequest::Result(params) => {
                 (TaskPollRequestKind::Result, "tasks/result", params)
@@ -293,7 +323,7 @@ impl Polled {
             }
         };
         let open = Arc::new(OpenCall::default());
-        let sent = link.with(|state, now| {
+        let send = |state: &mut State<Machine>, now| {
             let mut options = CallOptions::default();
             if kind == TaskPollRequestKind::Result {
                 // TMO-12: answered when the task is over.
@@ -303,24 +333,22 @@ impl Polled {
             let call = state.connection.call(now, command)?;
             state.role.insert_call(call, Arc::clone(&open));
             Ok(call)
-        });
-        match sent {
+        };
+        match link.with_room(REQUEST_PATIENCE, send).await {
             Ok(call) => {
                 let _cancel = CancelOnDrop { link: Arc::clone(link), call };
+                self.unsent = None;
                 self.request = Some(Pending { kind, open, _cancel });
                 Ok(())
             }
-            Err(misuse) => {
-                self.poller.on_lost(task_time(link.clock.now()), kind);
-                match misuse {
-                    Misuse::Blocked | Misuse::NotReady => Ok(()),
-                    Misuse::Closed => Err(CallError::Lost.into()),
-                    other => Err(other.into()),
-                }
-            }
+            Err(Misuse::Closed) => Err(CallError::Lost.into()),
+            Err(other) => Err(other.into()),
         }
     }
 }
+
+/// Longer than any connection.
+const FOREVER: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
 
 const fn update(status: TaskStatus, message: Option<Box<str>>) -> TaskUpdate {
     TaskUpdate { status, message, progress: None }
@@ -334,21 +362,6 @@ fn result_of(outcome: TaskOutcome) -> Result<Raw, CallError> {
         TaskOutcome::Expired => Err(CallError::TimedOut),
         other => Err(CallError::Invalid(format!("unknown outcome {other:?}").into())),
     }
-}
-
-/// Cancels the task that a request has created after it was given up.
-// CAN-10: nothing waits for the task.
-pub(crate) fn cancel_late(link: &Arc<Link<Machine>>, created: &Raw) {
-    let id = created.member("task").and_then(|task| task.member("taskId"));
-    let Some(id) = id.as_ref().and_then(Raw::to_text) else { return };
-    let params = CancelTask::new(id);
-    let command = Command::Call {
-        method: "tasks/cancel",
-        params: Payload::Value(&params),
-        options: CallOptions::default(),
-    };
-    // If that is not possible, the client ends the task when its time is over.
-    let _not_possible = link.with(|state, now| state.connection.call(now, command));
 }
 
 /// The task itself is a secret.

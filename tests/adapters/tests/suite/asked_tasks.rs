@@ -32,6 +32,9 @@ rows! {
     a_server_polls_as_the_client_wishes,
     a_request_that_is_given_up_cancels_its_late_task,
     an_answer_without_a_task_is_the_result,
+    a_cancellation_may_be_dropped_and_repeated,
+    a_task_that_cannot_be_cancelled_goes_on,
+    the_time_of_a_task_ends_without_further_requests,
 }
 
 /// Limits that let servers poll quickly.
@@ -421,4 +424,80 @@ async fn an_answer_without_a_task_is_the_result<R: Runtime>() {
         assert_eq!(task.wait_async().await.unwrap().action, ElicitAction::Decline);
     };
     zip(hand, run).await;
+}
+
+async fn a_cancellation_may_be_dropped_and_repeated<R: Runtime>() {
+    let (handle, hand) = hand_to::<R>().await;
+    let (cancelling, is_cancelling) = bounded(1);
+    let (dropped, is_dropped) = bounded(1);
+    let hand = call_by_hand(hand, move |hand| {
+        let asked = hears(hand, "elicitation/create");
+        hand.answer(&asked, &json!({"task": task("working")}));
+        let cancel = hears(hand, "tasks/cancel");
+        cancelling.send_blocking(()).unwrap();
+        is_dropped.recv_blocking().unwrap();
+        hand.answer(&cancel, &task("cancelled"));
+    });
+    let run = async {
+        let mut task = handle.request_task_async(form(), None).await.unwrap();
+        let first = async {
+            let _never = task.cancel_async().await;
+            panic!("the cancellation was answered");
+        };
+        smol::future::or(first, async { is_cancelling.recv().await.unwrap() }).await;
+        let again = async { task.cancel_async().await.unwrap() };
+        zip(again, async { dropped.send(()).await.unwrap() }).await;
+        assert!(matches!(task.wait_async().await, Err(Error::Call(CallError::Cancelled))));
+    };
+    zip(hand, run).await;
+}
+
+async fn a_task_that_cannot_be_cancelled_goes_on<R: Runtime>() {
+    let (server, handles) = server_of_handles();
+    let mut hand = by_hand::<R>(&server);
+    let hand = unblock(move || {
+        let tasks = json!({"requests": {"elicitation": {"create": {}}}});
+        hand.greet(&json!({"elicitation": {}, "tasks": tasks}));
+        hand
+    })
+    .await;
+    let handle = handles.recv().await.unwrap();
+    let hand = call_by_hand(hand, |hand| {
+        let asked = hears(hand, "elicitation/create");
+        hand.answer(&asked, &json!({"task": task("working")}));
+        let get = hears(hand, "tasks/get");
+        hand.answer(&get, &task("completed"));
+        let fetch = hears(hand, "tasks/result");
+        hand.answer(&fetch, &json!({"action": "decline"}));
+    });
+    let run = async {
+        let mut task = handle.request_task_async(form(), None).await.unwrap();
+        let refused = task.cancel_async().await;
+        assert!(matches!(refused, Err(Error::Misuse(Misuse::Undeclared))), "{refused:?}");
+        assert_eq!(task.wait_async().await.unwrap().action, ElicitAction::Decline);
+    };
+    zip(hand, run).await;
+}
+
+// TSK-12
+async fn the_time_of_a_task_ends_without_further_requests<R: Runtime>() {
+    let (client, begins, ends) = sleeping();
+    let (connection, hand) = to_hand::<R>(client).await;
+    let hand = call_by_hand(hand, move |hand| {
+        hand.request(
+            1,
+            "elicitation/create",
+            &json!({
+            "mode": "form", "message": "Sure?", "task": {"ttl": 1_000},
+            "requestedSchema": {"type": "object", "properties": {}}}),
+        );
+        let created = hears_response(hand, 1);
+        let id = &created["result"]["task"]["taskId"];
+        hand.request(2, "tasks/result", &json!({"taskId": id}));
+        begins.recv_blocking().unwrap();
+        assert_eq!(hears_response(hand, 2)["error"]["code"], -32602);
+    })
+    .await;
+    assert!(ends.recv().await.unwrap(), "the handler was not stopped");
+    drop((connection, hand));
 }
