@@ -86,9 +86,9 @@ pub enum Event {
     /// The server reported progress under the token of a call that has ended, as it does for the
     /// task that such a call has created. (2025-11-25)
     ///
-    /// Only calls that asked for [progress](crate::CallOptions::progress) receive it. Pass it to
-    /// [`TaskPoller::on_progress`](crate::tasks::TaskPoller::on_progress), and ignore it for a call
-    /// without a task.
+    /// Pass it to [`TaskPoller::on_progress`](crate::tasks::TaskPoller::on_progress). Ignore it for
+    /// a call without a task, and for one that did not ask for
+    /// [progress](crate::CallOptions::progress).
     TaskProgress {
         /// The call that has created the task.
         call: CallId,

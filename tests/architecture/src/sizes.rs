@@ -133,7 +133,7 @@ mod tests {
                     ("json", 2_500),
                     ("rpc", 2_500),
                     ("wire", 2_500),
-                    ("meta", 1_301),
+                    ("meta", 1_331),
                 ],
                 CONNECTION.join(" + "),
             ),

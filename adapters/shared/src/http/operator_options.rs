@@ -70,7 +70,7 @@ impl Http {
     /// ```
     pub fn health(mut self, path: &str) -> Self {
         let slash = if path.starts_with('/') { "" } else { "/" };
-        self.health = Some(format!("{slash}{path}").into());
+        self.health = Some(format!("{slash}{path}"));
         self
     }
 

@@ -76,10 +76,10 @@ impl Serving {
     pub fn close_on_signal(&self) -> io::Result<()> {
         let closeable: Arc<dyn Closeable> = Arc::clone(&self.subscription) as _;
         signals::close_on_signal(Arc::downgrade(&closeable));
-        if self.process.exits_with_parent {
-            if let Some(parent) = Parent::close_at_exit(Arc::downgrade(&closeable))? {
-                self.parent.get_or_init(|| parent);
-            }
+        if self.process.exits_with_parent
+            && let Some(parent) = Parent::close_at_exit(Arc::downgrade(&closeable))?
+        {
+            self.parent.get_or_init(|| parent);
         }
         Ok(())
     }

@@ -123,6 +123,9 @@ fn results_of_legacy_tasks_need_the_scopes_of_their_tools_aut_24<R: Runtime>() {
     assert_forbidden(ask("reader", "tasks/result", task.clone()), "write");
     let listed = ask("reader", "tasks/list", json!({})).answer();
     assert_eq!(listed["result"]["tasks"][0]["taskId"], task["taskId"], "{listed}");
+    assert!(listed["result"]["tasks"][0].get("statusMessage").is_none(), "{listed}");
+    let listed = ask("writer", "tasks/list", json!({})).answer();
+    assert!(listed["result"]["tasks"][0]["statusMessage"].is_string(), "{listed}");
     let open = json!({"name": "open", "arguments": {}, "task": {}});
     let created = ask("reader", "tools/call", open).answer();
     let task = json!({"taskId": created["result"]["task"]["taskId"]});

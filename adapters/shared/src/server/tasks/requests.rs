@@ -8,6 +8,7 @@ use mcp_proto::schema::{
 use mcp_proto::server::Server as Machine;
 use mcp_proto::tasks::{Requestor, TaskProtocol};
 use mcp_proto::{Context, ErrorObject, IncomingId, Raw, Request};
+use serde_json::Value;
 
 use super::capabilities::LISTEN_KEY;
 use super::deliver::{answered, on_answer};
@@ -36,7 +37,7 @@ pub(crate) fn serve_task_request(
     }
     let owner = tasks.owner(link, context, protocol);
     let requestor = Requestor { principal: owner.as_ref(), protocol };
-    // AUT-24: as for the call. A list has no results, and a task may always be stopped.
+    // AUT-24: as for the call. Tasks may always be listed and stopped.
     if !matches!(&*request.method, CancelTask::METHOD | ListTasks::METHOD) {
         let id = request.params.as_ref().and_then(|params| params.member("taskId"));
         let id = id.as_ref().and_then(Raw::to_text).unwrap_or_default();
@@ -68,7 +69,14 @@ pub(crate) fn serve_task_request(
             }
             Err(error) => reply_now(link, incoming, HandlerReply::Error(error)),
         },
-        _ => tasks.respond(link, incoming, answer(link, tasks, requestor, request)),
+        _ => {
+            let response = answer(link, tasks, requestor, request);
+            let response = response.map(|told| match &*request.method {
+                GetTask::METHOD => told,
+                _ => hide_messages(tasks, requestor, context, told),
+            });
+            tasks.respond(link, incoming, response);
+        }
     }
     Some(Ok(()))
 }
@@ -85,6 +93,28 @@ fn check_task_scopes(
         return Ok(());
     }
     check_scopes(context.caller.as_deref(), scopes.iter().map(String::as_str))
+}
+
+/// Removes the messages of tasks from a response if the token of the caller lacks the scopes of
+/// their tools.
+// AUT-24: an error or the progress of a tool is part of its result.
+fn hide_messages(
+    tasks: &ServerTasks,
+    requestor: Requestor<'_>,
+    context: &Context,
+    response: Raw,
+) -> Raw {
+    let hide = |task: &mut Value| {
+        let id = task.get("taskId").and_then(Value::as_str).unwrap_or_default();
+        check_task_scopes(tasks, requestor, id, context).is_err()
+            && task.as_object_mut().is_some_and(|task| task.remove("statusMessage").is_some())
+    };
+    let Ok(mut parsed) = response.parse::<Value>() else { return response };
+    let has_hidden = match parsed.get_mut("tasks").and_then(Value::as_array_mut) {
+        Some(list) => list.iter_mut().map(hide).fold(false, |one, other| one | other),
+        None => hide(&mut parsed),
+    };
+    if has_hidden { parsed.into() } else { response }
 }
 
 /// Returns the tasks of a subscription that the client has, and whose tools its token may call.
