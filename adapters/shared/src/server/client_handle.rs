@@ -223,7 +223,7 @@ pub(crate) struct CancelOnDrop {
     pub(crate) call: CallId,
 }
 
-/// A response that nobody has read. Dropped, it cancels the task that it may have created.
+/// A response that was not read. Dropped, it cancels the task that it may have created.
 struct Unread<'a> {
     link: &'a Arc<Link<Machine>>,
     open: &'a OpenCall,
