@@ -3,6 +3,8 @@
 //! A signal that was ignored when the process started stays ignored: shells ignore SIGINT for
 //! background jobs, and `nohup` ignores SIGHUP.
 
+#[cfg(unix)]
+use std::sync::OnceLock;
 use std::sync::{Mutex, Once, PoisonError, Weak};
 
 /// A target that a signal closes.
@@ -27,6 +29,8 @@ pub(crate) fn close_on_signal(target: Weak<dyn Closeable>) {
 pub(crate) fn receive_signals() {
     static RECEIVED: Once = Once::new();
     RECEIVED.call_once(|| {
+        #[cfg(unix)]
+        ignores_hangup();
         // Fails if one of the signals is ignored or handled.
         if ctrlc::try_set_handler(close_on_received_signal).is_err() && dispositions::keep_ignored()
         {
@@ -94,11 +98,16 @@ pub fn closing_signals() -> Vec<ClosingSignal> {
     ClosingSignal::ALL.into_iter().filter(|signal| !dispositions::is_ignored(*signal)).collect()
 }
 
-/// Returns whether this process ignores SIGHUP, as below `nohup`; false if the system does not say.
+/// Returns whether this process ignored SIGHUP at first, as below `nohup`; false if the system does
+/// not say.
 #[cfg(unix)]
 pub(super) fn ignores_hangup() -> bool {
-    cfg!(any(target_os = "linux", target_os = "android"))
-        && dispositions::is_ignored(ClosingSignal::Hangup)
+    // Kept, because a signal that is received is no longer ignored.
+    static IGNORES: OnceLock<bool> = OnceLock::new();
+    *IGNORES.get_or_init(|| {
+        cfg!(any(target_os = "linux", target_os = "android"))
+            && dispositions::is_ignored(ClosingSignal::Hangup)
+    })
 }
 
 /// What the process does on a signal, as Linux reports it.

@@ -58,9 +58,10 @@ impl Serving {
     /// # Errors
     /// Fails if the thread that watches the parent cannot be started.
     pub fn close_with_process(&self) -> io::Result<()> {
-        self.close_on_signal()?;
+        self.register();
+        // Before any thread is started, which could otherwise receive what is to stay ignored.
         signals::receive_signals();
-        Ok(())
+        self.watch_parent()
     }
 
     /// Makes a later call of `close_on_received_signal` close the connection.
@@ -74,8 +75,17 @@ impl Serving {
     /// # Errors
     /// Fails if the thread that watches the parent cannot be started.
     pub fn close_on_signal(&self) -> io::Result<()> {
+        self.register();
+        self.watch_parent()
+    }
+
+    fn register(&self) {
         let closeable: Arc<dyn Closeable> = Arc::clone(&self.subscription) as _;
         signals::close_on_signal(Arc::downgrade(&closeable));
+    }
+
+    fn watch_parent(&self) -> io::Result<()> {
+        let closeable: Arc<dyn Closeable> = Arc::clone(&self.subscription) as _;
         if self.process.exits_with_parent
             && let Some(parent) = Parent::close_at_exit(Arc::downgrade(&closeable))?
         {

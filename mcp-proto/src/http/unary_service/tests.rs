@@ -226,7 +226,8 @@ fn a_refused_request_does_not_reach_the_application() {
 #[test]
 fn pages_of_allowed_origins_may_ask_and_read() {
     let config = Config::new("clock", "1.0.0");
-    let mut service = UnaryService::new(config, || "session".into());
+    let policy = Policy::from_config(&config).origin("http://localhost:3000");
+    let mut service = UnaryService::new(config, || "session".into()).policy(policy);
     let mut send = |method: &str, host: &str| {
         let headers = [
             ("Host", host),

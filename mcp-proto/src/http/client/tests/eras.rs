@@ -102,7 +102,6 @@ fn a_server_that_stays_unavailable_is_reported_with_its_status_lif_31() {
             let probe = it.post("server/discover");
             it.reply(&probe, 503, PLAIN, "");
             if repetition < 2 {
-                it.aborts(&probe);
                 pass_to_repetition(&mut it);
             }
         }
@@ -121,7 +120,6 @@ fn a_modern_server_in_place_of_a_lost_session_is_probed_lif_31() {
     let call = it.call("tools/list");
     let list = it.post("tools/list");
     it.reply(&list, 404, PLAIN, "");
-    it.aborts(&list);
     let initialize = it.post("initialize");
     let body = error_of(&initialize, -32601);
     it.reply(&initialize, 404, JSON, &body);

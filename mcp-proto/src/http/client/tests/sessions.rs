@@ -139,7 +139,6 @@ fn a_404_to_initialize_of_a_new_session_closes_the_client_t_72() {
     let call = it.call("tools/list");
     let list = it.post("tools/list");
     it.reply(&list, 404, PLAIN, "");
-    it.aborts(&list);
     let initialize = it.post("initialize");
     let body = error_of(&initialize, -32001);
     it.reply(&initialize, 404, PLAIN, &body);
@@ -164,7 +163,6 @@ fn a_server_that_loses_every_session_is_given_up_t_72() {
         it.call("tools/list");
         let list = it.post("tools/list");
         it.reply(&list, 404, PLAIN, "");
-        it.aborts(&list);
         if it.http.is_closed() {
             assert_eq!(round, 3);
             break;
@@ -194,7 +192,6 @@ fn an_answered_call_resets_the_count_of_lost_sessions_t_72() {
         it.call("tools/list");
         let list = it.post("tools/list");
         it.reply(&list, 404, PLAIN, "");
-        it.aborts(&list);
         let initialize = it.post("initialize");
         it.welcome(&initialize, Revision::V2025_11_25, SESSION);
         let initialized = it.post("notifications/initialized");
