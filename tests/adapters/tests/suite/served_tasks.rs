@@ -1,6 +1,6 @@
 //! Tasks from end to end: clients and servers of ours, in both eras.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex};
@@ -57,12 +57,14 @@ fn gated() -> (Server, Sender<()>) {
     (server, open)
 }
 
+// TSK-09
 async fn a_task_ends_with_the_result_of_its_handler<R: Runtime>() {
+    let mut ids = HashSet::new();
     for revision in REVISIONS {
         let (server, open) = gated();
         let (connection, _serving) = pair::<R>(quick(revision), server).await;
         let mut task = connection.call_tool("gated", &json!({})).task().await.unwrap();
-        assert!(task.id().is_some(), "{revision:?}");
+        assert!(ids.insert(task.id().unwrap().to_owned()), "{revision:?}");
         loop {
             let update = task.next_update().await.unwrap().unwrap();
             assert_eq!(update.status, TaskStatus::Working);

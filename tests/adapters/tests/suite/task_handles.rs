@@ -40,7 +40,7 @@ async fn create<R: Runtime>(client: Client, era: Era) -> (R::Connection, Hand, T
     (connection, hand, task)
 }
 
-// TSK-02, TSK-03, TSK-14, TSK-26
+// TSK-02, TSK-03, TSK-14, TSK-23, TSK-26
 async fn a_task_runs_to_its_result<R: Runtime>() {
     for era in ERAS {
         let (connection, hand) = connect::<R>(quick(), era).await;
@@ -48,6 +48,12 @@ async fn a_task_runs_to_its_result<R: Runtime>() {
             let call = accepts(hand, era);
             if era == Era::Legacy {
                 assert_eq!(call["params"]["task"], json!({"ttl": 5000}));
+            } else {
+                // TSK-23
+                let declared =
+                    &call["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"];
+                let tasks = &declared["extensions"]["io.modelcontextprotocol/tasks"];
+                assert!(tasks.is_object(), "{call}");
             }
             let get = hears(hand, "tasks/get");
             hand.answer(&get, &status(era, "working", &json!({"statusMessage": "half"})));

@@ -108,6 +108,7 @@ fn gated() -> (Server, Sender<()>) {
     (server, open)
 }
 
+// TSK-28
 async fn tasks_outlive_the_connection_of_their_call<R: Runtime>() {
     for tool in ["function", "future"] {
         let (server, open) = gated();
@@ -157,6 +158,7 @@ async fn timeouts_of_tasks_outlive_connections_too<R: Runtime>() {
     }
 }
 
+// TSK-24, TSK-25
 async fn tasks_need_the_extension<R: Runtime>() {
     let (server, open) = gated();
     let mut hand = Hand::new::<R>(&server);
@@ -269,6 +271,7 @@ async fn tasks_ask_for_input<R: Runtime>() {
     .await;
 }
 
+// TSK-40
 async fn input_is_asked_before_the_task<R: Runtime>() {
     let policy = TaskPolicy::optional().asks_first();
     let server = server()

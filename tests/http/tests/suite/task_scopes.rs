@@ -69,7 +69,7 @@ fn results_of_tasks_need_the_scopes_of_their_tools_aut_24<R: Runtime>() {
     let update = json!({"taskId": id, "inputResponses": {key: answer}});
     assert_forbidden(ask("reader", "tasks/get", task()), "write");
     assert_forbidden(ask("reader", "tasks/update", update.clone()), "write");
-    // The task of another principal does not exist, whatever the scopes.
+    // TSK-38: the task of another principal does not exist, whatever the scopes.
     let foreign = ask("other", "tasks/get", task()).answer();
     assert_eq!(foreign["error"]["code"], -32602, "{foreign}");
     let listen = |token: &str| {
