@@ -5,7 +5,6 @@
 
 use alloc::format;
 use alloc::vec::Vec;
-use std::println;
 
 use super::world::{Driver, World, user};
 use crate::auth::*;
@@ -156,6 +155,5 @@ fn two_processes_lose_no_token_and_use_none_twice_in_every_order() {
             }
         }
     }
-    println!("{cases} orders of two processes");
     assert!(cases >= 1700, "{cases}");
 }
