@@ -196,8 +196,8 @@ impl ClientHandle {
         };
         let call = link.with_room(REQUEST_PATIENCE, send).await?;
         let _cancel = CancelOnDrop { link: Arc::clone(link), call };
-        let unread = Unread { link, open: &open };
-        let outcome = unread.open.when(Option::take).await;
+        let waiting = GiveUpOnDrop { link, open: &open };
+        let outcome = waiting.open.when(CallState::take).await;
         Ok(outcome?)
     }
 
@@ -214,8 +214,48 @@ impl ClientHandle {
 /// How long a request waits for room in the output queue.
 pub(crate) const REQUEST_PATIENCE: Duration = Duration::from_secs(10);
 
-/// A request to the client, and its outcome once it has ended.
-pub(crate) type OpenCall = Watched<Option<Result<Raw, CallError>>>;
+/// A request to the client.
+pub(crate) type OpenCall = Watched<CallState>;
+
+/// The state of a request to the client, which its sender and the dispatcher of events change.
+#[derive(Debug, Default)]
+pub(crate) enum CallState {
+    #[default]
+    Open,
+    Ended(Result<Raw, CallError>),
+    /// Nothing waits for the outcome.
+    GivenUp,
+}
+
+impl CallState {
+    /// Takes the outcome, if the request has ended.
+    pub(crate) fn take(&mut self) -> Option<Result<Raw, CallError>> {
+        match std::mem::take(self) {
+            Self::Ended(outcome) => Some(outcome),
+            other => {
+                *self = other;
+                None
+            }
+        }
+    }
+}
+
+/// Hands the outcome of a request to its sender.
+// CAN-10: nothing waits for a task whose request was given up.
+pub(crate) fn complete(
+    link: &Arc<Link<Machine>>,
+    open: &OpenCall,
+    outcome: Result<Raw, CallError>,
+) {
+    let mut unread = None;
+    open.change(|state| match state {
+        CallState::GivenUp => unread = outcome.ok(),
+        CallState::Open | CallState::Ended(_) => *state = CallState::Ended(outcome),
+    });
+    if let Some(created) = unread {
+        cancel_late(link, &created);
+    }
+}
 
 /// Cancels a request to the client when dropped, unless it has ended.
 pub(crate) struct CancelOnDrop {
@@ -223,18 +263,18 @@ pub(crate) struct CancelOnDrop {
     pub(crate) call: CallId,
 }
 
-/// A response that was not read. Dropped, it cancels the task that it may have created.
-struct Unread<'a> {
+/// Gives a request up when dropped, and cancels the task that its unread response has created.
+struct GiveUpOnDrop<'a> {
     link: &'a Arc<Link<Machine>>,
     open: &'a OpenCall,
 }
 
-impl Drop for Unread<'_> {
+impl Drop for GiveUpOnDrop<'_> {
     // CAN-10: nothing waits for the task.
     fn drop(&mut self) {
-        let outcome = self.open.lock().take();
-        if let Some(Ok(result)) = outcome {
-            cancel_late(self.link, &result);
+        let state = std::mem::replace(&mut *self.open.lock(), CallState::GivenUp);
+        if let CallState::Ended(Ok(created)) = state {
+            cancel_late(self.link, &created);
         }
     }
 }

@@ -17,7 +17,7 @@ use mcp_proto::{CallError, CallOptions, Capability, MessageEndpoint as _, Misuse
 use crate::error::Error;
 use crate::exec::sole_driver::is_sole_driver;
 use crate::server::client_handle::{
-    CancelOnDrop, ClientHandle, OpenCall, REQUEST_PATIENCE, cancel_late,
+    CallState, CancelOnDrop, ClientHandle, OpenCall, REQUEST_PATIENCE, cancel_late,
 };
 use crate::tasks::{TaskUpdate, WithTask, task_time};
 use crate::transport::link::{Link, State};
@@ -284,7 +284,7 @@ impl Polled {
                 continue;
             }
             if let Some(Pending { kind, open, .. }) = &self.request {
-                let (kind, outcome) = (*kind, open.when(Option::take).await);
+                let (kind, outcome) = (*kind, open.when(CallState::take).await);
                 self.request = None;
                 let time = task_time(link.clock.now());
                 match outcome {

@@ -16,7 +16,7 @@ use crate::exec::callbacks::Callbacks;
 use crate::exec::cancellation::Cancellation;
 use crate::exec::workers::Workers;
 use crate::server::changes::Changes;
-use crate::server::client_handle::{ClientHandle, OpenCall, cancel_late};
+use crate::server::client_handle::{ClientHandle, OpenCall, cancel_late, complete};
 use crate::server::handler::context::{Cx, HandlerLink};
 use crate::server::handler::round_state::StateSealing;
 use crate::server::handler::running_task::RunningTask;
@@ -217,7 +217,7 @@ impl LinkRole for Machine {
             Event::Completed { call, outcome } => {
                 let open = link.lock().role.take_call(call);
                 if let Some(open) = open {
-                    open.change(|result| *result = Some(outcome));
+                    complete(link, &open, outcome);
                 }
             }
             Event::LateTask(created) => cancel_late(link, &created),

@@ -16,7 +16,7 @@ use mcp_proto::{CallError, CallOptions, IncomingId, Misuse, Payload, Raw};
 use super::table::TaskRun;
 use super::waiting::WaitingClient;
 use crate::error::Error;
-use crate::server::client_handle::{CancelOnDrop, OpenCall};
+use crate::server::client_handle::{CallState, CancelOnDrop, OpenCall};
 use crate::transport::link::Link;
 
 /// Takes the answer to the input request with this key.
@@ -112,7 +112,7 @@ async fn ask(run: &TaskRun, route: &QuestionRoute, asked: &InputRequest) -> Resu
     });
     let call = sent.await?;
     let _cancel = CancelOnDrop { link, call };
-    Ok(open.when(Option::take).await?)
+    Ok(open.when(CallState::take).await?)
 }
 
 fn with_related_task(params: &Raw, related: &Raw) -> Raw {
