@@ -2,7 +2,6 @@
 
 use alloc::borrow::Cow;
 use alloc::string::String;
-use core::fmt;
 
 use super::headers::{Headers, all_values};
 use super::policy::Policy;
@@ -38,12 +37,15 @@ use crate::http::header::text;
 /// assert!(page.preflight(&policy, "POST", &head).is_none());
 ///
 /// let elsewhere = CrossOrigin::of(&policy, &[("origin", "https://evil.example")]);
-/// assert_eq!(elsewhere.headers().count(), 0);
+/// let names: Vec<_> = elsewhere.headers().map(|(name, _)| name).collect();
+/// assert_eq!(names, ["vary"]);
 /// ```
-#[derive(Clone, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct CrossOrigin {
     /// The allowed origin of the request, if it has one.
     origin: Option<String>,
+    /// Responses depend on the origin of the request.
+    varies: bool,
 }
 
 impl CrossOrigin {
@@ -51,13 +53,16 @@ impl CrossOrigin {
     // F-55: a page of an allowed origin can read the response.
     #[must_use]
     pub fn of(policy: &Policy, fields: &dyn Headers) -> Self {
-        let Ok(Some(origin)) = fields.single("origin") else { return Self::default() };
+        let varies = policy.shares();
+        let Ok(Some(origin)) = fields.single("origin") else {
+            return Self { origin: None, varies };
+        };
         // Echoed into a header, so it must be visible ASCII.
         let origin = text(origin).filter(|origin| {
             origin.bytes().all(|byte| byte.is_ascii_graphic())
                 && policy.shares_with(origin.as_bytes())
         });
-        Self { origin: origin.map(Into::into) }
+        Self { origin: origin.map(Into::into), varies }
     }
 
     /// Answers a preflight request; returns `None` for any other request.
@@ -86,17 +91,16 @@ impl CrossOrigin {
         Some(reply)
     }
 
-    /// Returns the headers to add to a response; none if the request is not from an allowed page.
+    /// Returns the headers to add to a response.
+    ///
+    /// To a request that is not from an allowed page, this is at most `Vary`.
     pub fn headers(&self) -> impl Iterator<Item = (&'static str, Cow<'static, str>)> + use<> {
         let headers = self.origin.clone().map(|origin| {
-            [
-                ("access-control-allow-origin", origin.into()),
-                // Caches must not hand the response to a page of another origin.
-                ("vary", "Origin".into()),
-                (EXPOSE, RESPONSE_HEADERS.into()),
-            ]
+            [("access-control-allow-origin", origin.into()), (EXPOSE, RESPONSE_HEADERS.into())]
         });
-        headers.into_iter().flatten()
+        // Caches must not hand the response to a page of another origin.
+        let vary = self.varies.then(|| ("vary", "Origin".into()));
+        headers.into_iter().flatten().chain(vary)
     }
 
     /// Adds the headers to a response, unless it already says which origins may read it.
@@ -132,12 +136,6 @@ const REQUEST_HEADERS: &str = "Accept, Authorization, Content-Type, Last-Event-I
 /// The headers that pages may read, besides those that all pages may read.
 const RESPONSE_HEADERS: &str =
     "Mcp-Session-Id, MCP-Protocol-Version, Retry-After, WWW-Authenticate";
-
-impl fmt::Debug for CrossOrigin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("CrossOrigin").field(&self.origin).finish()
-    }
-}
 
 #[cfg(test)]
 mod tests {
@@ -217,7 +215,8 @@ mod tests {
             assert_eq!(answer(&policy, &fields), None, "{fields:?}");
             let mut reply = Reply::empty(204);
             CrossOrigin::of(&policy, &fields).apply(&mut reply);
-            assert_eq!(reply, Reply::empty(204), "{fields:?}");
+            let names: Vec<_> = reply.headers.iter().map(|(name, _)| *name).collect();
+            assert_eq!(names, ["vary"], "{fields:?}");
         }
         assert_eq!(answer(&policy, &all[..2].to_vec()), None, "an ordinary OPTIONS request");
         let post = CrossOrigin::of(&policy, &all).preflight(&policy, "POST", &all);
@@ -229,7 +228,7 @@ mod tests {
         let policy = Policy::default().any_origin();
         for (origin, is_echoed) in [("https://any.example", true), ("a b", false), ("é", false)] {
             let headers = CrossOrigin::of(&policy, &[("origin", origin)]).headers().count();
-            assert_eq!(headers > 0, is_echoed, "{origin}");
+            assert_eq!(headers, if is_echoed { 3 } else { 1 }, "{origin}");
         }
     }
 

@@ -299,6 +299,11 @@ impl Policy {
         !self.without_cors && (self.any_origin || is_named())
     }
 
+    /// Returns whether pages of any `Origin` may read responses.
+    pub(super) fn shares(&self) -> bool {
+        !self.without_cors && (self.any_origin || !self.origins.is_empty())
+    }
+
     fn names_origin(&self, origin: &Origin<'_>) -> bool {
         let mut named = self.origins.iter().filter_map(|named| Origin::parse(named.as_bytes()));
         named.any(|named| match (&named, origin) {

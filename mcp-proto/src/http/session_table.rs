@@ -140,6 +140,12 @@ impl<T> SessionTable<T> {
         if self.sessions.len() < self.sessions_max { Ok(()) } else { Err(SessionTableFull) }
     }
 
+    /// Returns whether a session has this id, of any principal.
+    #[must_use]
+    pub fn contains(&self, id: &str) -> bool {
+        self.sessions.contains_key(id)
+    }
+
     /// Inserts a session of `principal`.
     ///
     /// # Errors

@@ -92,6 +92,15 @@ impl OpenListener {
     }
 }
 
+/// Why a session was not added.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum NotInserted {
+    /// All sessions are busy, or the service is stopping.
+    Full,
+    /// Another session has the id.
+    Taken,
+}
+
 impl Sessions {
     pub(super) fn new(
         table: SessionTable<Box<SessionEntry>>,
@@ -160,7 +169,10 @@ impl Sessions {
     }
 
     /// Adds a session, which is ended once idle. If the table is full, the session that would
-    /// expire first makes room; returns false if all are busy.
+    /// expire first makes room.
+    ///
+    /// # Errors
+    /// Fails if all sessions are busy, or if the id is taken.
     pub(super) fn insert(
         self: &Arc<Self>,
         runtime: &Arc<dyn HttpRuntime>,
@@ -169,12 +181,15 @@ impl Sessions {
         link: &Arc<Link<Machine>>,
         serving: Serving,
         place: SessionPlace,
-    ) -> bool {
+    ) -> Result<(), NotInserted> {
         let link = Arc::clone(link);
         let entry = Box::new(SessionEntry { link, _serving: serving, _place: place });
         let mut state = self.lock();
         if state.is_closed {
-            return false;
+            return Err(NotInserted::Full);
+        }
+        if state.table.contains(&id) {
+            return Err(NotInserted::Taken);
         }
         let mut evicted = None;
         if state.table.has_room().is_err() {
@@ -192,7 +207,7 @@ impl Sessions {
         }
         drop(state);
         evicted.iter().for_each(|entry| end(entry));
-        is_inserted
+        if is_inserted { Ok(()) } else { Err(NotInserted::Full) }
     }
 
     /// Removes and ends a session; returns false if it does not exist for the principal.

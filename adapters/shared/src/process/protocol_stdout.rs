@@ -31,7 +31,11 @@ impl ProtocolStdout {
     /// Fails if stdout or stderr is closed.
     pub(crate) fn new(redirects: bool) -> io::Result<Self> {
         if !redirects {
-            let stdout = io::stdout().as_fd().try_clone_to_owned()?;
+            // Another server may have redirected stdout.
+            let stdout = match &*redirected() {
+                Some(redirected) => redirected.stdout.try_clone()?,
+                None => io::stdout().as_fd().try_clone_to_owned()?,
+            };
             return Ok(Self { stdout, _redirect: None });
         }
         let (stdout, redirect) = Redirect::new()?;

@@ -23,6 +23,7 @@ rows! {
     the_longest_times_are_accepted,
     legacy_clients_without_sessions_have_no_tasks,
     session_ids_come_from_the_application,
+    an_id_that_is_taken_ends_no_session,
     legacy_clients_are_served_without_sessions,
 }
 
@@ -178,6 +179,14 @@ fn session_ids_come_from_the_application<R: Runtime>() {
     }
     let lost = post(&json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}));
     assert_eq!(lost.field("Mcp-Session-Id", "not visible").send(served.address).status, 404);
+}
+
+fn an_id_that_is_taken_ends_no_session<R: Runtime>() {
+    let options = Http::new().sessions_max(1).session_ids(|| "always-this".into());
+    let served = Served::on::<R>(server(), options);
+    let session = Session::open(served.address);
+    assert_eq!(Session::try_open(served.address).err(), Some(500));
+    assert_eq!(session.ping(), 200, "it was not evicted");
 }
 
 /// Builds a POST of a legacy request without a session.

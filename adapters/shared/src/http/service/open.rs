@@ -223,10 +223,9 @@ impl ServiceShared {
             self.exchange(Arc::clone(&link), caller, false, true, body, Some(decoded))?;
         let is_open = link.inspect(|state| state.connection.peer().is_some());
         if is_open {
-            if !self.sessions.insert(&self.runtime, id, principal.as_ref(), &link, serving, place) {
-                let why = "too many sessions (`Http::sessions_max`)";
-                return Err(self.refusal(Rejection::Service, why));
-            }
+            self.sessions
+                .insert(&self.runtime, id, principal.as_ref(), &link, serving, place)
+                .map_err(|why| self.session_refusal(why))?;
             link.spawn_timers_with(Arc::clone(&self.timers));
         }
         Ok(exchange)

@@ -12,7 +12,7 @@ use crate::http::authentication::Authenticator;
 use crate::http::budget::Rejection;
 use crate::http::options::Http;
 use crate::http::runtime::HttpRuntime;
-use crate::http::sessions::{SessionTimers, Sessions};
+use crate::http::sessions::{NotInserted, SessionTimers, Sessions};
 use crate::server::Server;
 use crate::server::events::ServerParts;
 use crate::transport::link::{Link, SpawnTimer};
@@ -94,6 +94,15 @@ impl ServiceShared {
     pub(super) fn refusal(&self, rejection: Rejection, why: &'static str) -> Refusal {
         self.options.counters.refuse(rejection);
         Refusal::new(rejection.status(), why).header("retry-after", RETRY_AFTER)
+    }
+
+    pub(super) fn session_refusal(&self, why: NotInserted) -> Refusal {
+        match why {
+            NotInserted::Full => {
+                self.refusal(Rejection::Service, "too many sessions (`Http::sessions_max`)")
+            }
+            NotInserted::Taken => Refusal::new(500, "session id is taken (`Http::session_ids`)"),
+        }
     }
 
     pub(super) fn sessions_too_large(&self) -> Refusal {

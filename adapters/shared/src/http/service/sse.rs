@@ -92,10 +92,9 @@ impl ServiceShared {
             is_over: false,
             listening: None,
         };
-        if !self.sessions.insert(&self.runtime, id, principal, &link, serving, place) {
-            let why = "too many sessions (`Http::sessions_max`)";
-            return Err(self.refusal(Rejection::Service, why));
-        }
+        self.sessions
+            .insert(&self.runtime, id, principal, &link, serving, place)
+            .map_err(|why| self.session_refusal(why))?;
         link.spawn_timers_with(Arc::clone(&self.timers));
         Ok(self.respond(exchange).await)
     }
