@@ -101,12 +101,7 @@ impl Visibility {
         caller: Option<&Caller>,
         name: &str,
     ) -> bool {
-        let is_shown = |entry: CatalogEntry<'_>| self.shows(caller, entry);
-        self.hides_forbidden
-            && catalog
-                .visible(&is_shown)
-                .tool(name)
-                .is_some_and(|tool| !is_allowed(catalog, caller, tool.into()))
+        self.hides_found(catalog, caller, |view| view.tool(name).map(Into::into))
     }
 
     /// Like [`hides_tool`](Self::hides_tool), for a prompt.
@@ -116,12 +111,20 @@ impl Visibility {
         caller: Option<&Caller>,
         name: &str,
     ) -> bool {
+        self.hides_found(catalog, caller, |view| view.prompt(name).map(Into::into))
+    }
+
+    /// Returns whether an entry that the application shows is hidden because of its scopes.
+    fn hides_found(
+        &self,
+        catalog: &Catalog<Handler>,
+        caller: Option<&Caller>,
+        find: impl for<'a> Fn(CatalogView<'a, Handler>) -> Option<CatalogEntry<'a>>,
+    ) -> bool {
         let is_shown = |entry: CatalogEntry<'_>| self.shows(caller, entry);
         self.hides_forbidden
-            && catalog
-                .visible(&is_shown)
-                .prompt(name)
-                .is_some_and(|prompt| !is_allowed(catalog, caller, prompt.into()))
+            && find(catalog.visible(&is_shown))
+                .is_some_and(|entry| !is_allowed(catalog, caller, entry))
     }
 
     /// Returns the error for a request to read a [hidden](Self::hides_resource) resource.

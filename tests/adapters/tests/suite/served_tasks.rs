@@ -1,20 +1,20 @@
 //! Tasks from end to end: clients and servers of ours, in both eras.
 
-use std::collections::{BTreeMap, HashSet};
-use std::io;
+use std::collections::HashSet;
 use std::os::unix::net::UnixStream;
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use mcp_adapter::proto::schema::TaskStatus;
-use mcp_adapter::proto::tasks::{PollLimits, TaskId, TaskLimits, TaskRecord};
+use mcp_adapter::proto::tasks::{PollLimits, TaskLimits};
 use mcp_adapter::proto::{CallError, Progress, Revision};
-use mcp_adapter::tasks::{TaskPolicy, TaskStore, Tasks};
+use mcp_adapter::tasks::{TaskPolicy, TaskStore as _, Tasks};
 use mcp_adapter::{Client, Connection, Error, Server, ToolError};
 use mcp_adapter_tests::{Hand, Runtime, client, pair, rows, serve, server, success};
 use serde_json::{Value, json};
 use smol::channel::{Receiver, Sender, bounded};
 use smol::unblock;
+
+use crate::task_restarts::InMemory;
 
 rows! {
     a_task_ends_with_the_result_of_its_handler,
@@ -116,26 +116,6 @@ async fn a_cancelled_task_stops_its_handler<R: Runtime>() {
         assert!(ends.recv().await.unwrap(), "{revision:?}: the handler was not cancelled");
         let over = task.wait().await;
         assert!(matches!(over, Err(Error::Call(CallError::Cancelled))), "{revision:?}: {over:?}");
-    }
-}
-
-/// Survives the server, but not the process.
-#[derive(Clone, Default)]
-struct InMemory(Arc<Mutex<BTreeMap<TaskId, TaskRecord>>>);
-
-impl TaskStore for InMemory {
-    fn load(&self) -> io::Result<Vec<TaskRecord>> {
-        Ok(self.0.lock().unwrap().values().cloned().collect())
-    }
-
-    fn save(&self, record: &TaskRecord) -> io::Result<()> {
-        self.0.lock().unwrap().insert(record.id(), record.clone());
-        Ok(())
-    }
-
-    fn remove(&self, task: TaskId) -> io::Result<()> {
-        self.0.lock().unwrap().remove(&task);
-        Ok(())
     }
 }
 

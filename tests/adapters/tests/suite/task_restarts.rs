@@ -35,7 +35,7 @@ fn policy() -> TaskPolicy {
 
 /// Survives the server, but not the process.
 #[derive(Clone, Default)]
-struct InMemory(Arc<Mutex<BTreeMap<TaskId, TaskRecord>>>);
+pub(crate) struct InMemory(Arc<Mutex<BTreeMap<TaskId, TaskRecord>>>);
 
 impl InMemory {
     /// Returns what a server finds that is started after the present one was killed.

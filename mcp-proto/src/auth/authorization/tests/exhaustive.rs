@@ -5,7 +5,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::failures::{FAULTS, Fault, check_records, fail, is_end};
+use super::failures::{FAULTS, Fault, check_records, is_end, perform_all};
 use super::scenarios::{SCENARIOS, Scenario, answer};
 use super::world::{Driver, World};
 use crate::auth::*;
@@ -63,18 +63,7 @@ fn run(world: &mut World, driver: &mut Driver, faults: &[(usize, Fault)]) -> usi
     for _ in 0..100 {
         let mut asked = driver.events.len();
         loop {
-            while let Some(action) = driver.take() {
-                let fault = faults.iter().find(|(at, _)| *at == count);
-                count += 1;
-                let releases = matches!(action, AuthAction::Release { .. } | AuthAction::Unlisten);
-                let failed = fault.is_some_and(|(_, fault)| fail(driver, world, &action, *fault));
-                if releases || !failed {
-                    driver.perform(world, action);
-                } else if let AuthAction::Listen { .. } = action {
-                    driver.listening = fault.is_some_and(|(_, fault)| *fault != Fault::Unreached);
-                }
-                driver.unlock(world);
-            }
+            perform_all(world, driver, faults, &mut count);
             driver.collect();
             let Some(event) = driver.events.get(asked).cloned() else { break };
             asked += 1;

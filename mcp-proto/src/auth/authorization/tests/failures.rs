@@ -131,22 +131,32 @@ fn fail_fetch(driver: &mut Driver, world: &mut World, fetch: &Fetch, fault: Faul
     true
 }
 
+/// Performs the actions that are due; those with these numbers fail. `count` counts all actions.
+pub(super) fn perform_all(
+    world: &mut World,
+    driver: &mut Driver,
+    faults: &[(usize, Fault)],
+    count: &mut usize,
+) {
+    while let Some(action) = driver.take() {
+        let fault = faults.iter().find(|(at, _)| at == count);
+        *count += 1;
+        let releases = matches!(action, AuthAction::Release { .. } | AuthAction::Unlisten);
+        let failed = fault.is_some_and(|(_, fault)| fail(driver, world, &action, *fault));
+        if releases || !failed {
+            driver.perform(world, action);
+        } else if let AuthAction::Listen { .. } = action {
+            driver.listening = fault.is_some_and(|(_, fault)| *fault != Fault::Unreached);
+        }
+        driver.unlock(world);
+    }
+}
+
 /// Runs a flow in which the actions with these numbers fail, until nothing is left to wait for.
 fn run(world: &mut World, driver: &mut Driver, faults: &[(usize, Fault)]) -> usize {
     let mut count = 0;
     for _ in 0..200 {
-        while let Some(action) = driver.take() {
-            let fault = faults.iter().find(|(at, _)| *at == count);
-            count += 1;
-            let releases = matches!(action, AuthAction::Release { .. } | AuthAction::Unlisten);
-            let failed = fault.is_some_and(|(_, fault)| fail(driver, world, &action, *fault));
-            if releases || !failed {
-                driver.perform(world, action);
-            } else if let AuthAction::Listen { .. } = action {
-                driver.listening = fault.is_some_and(|(_, fault)| *fault != Fault::Unreached);
-            }
-            driver.unlock(world);
-        }
+        perform_all(world, driver, faults, &mut count);
         driver.collect();
         let waits = driver.events.iter().all(|event| !is_end(event));
         if !waits || driver.auth.poll_timeout().is_none() {

@@ -398,8 +398,8 @@ fn a_rejected_stream_waits_for_credentials_even_if_denied() {
     assert_eq!(it.events(), ["accepted generation 1"]);
 }
 
-#[test]
-fn a_rejected_resumption_continues_where_the_stream_ended() {
+/// A call whose stream has ended, and whose resumption is rejected.
+fn with_rejected_resumption() -> (Fixture, CallId, HttpRequest) {
     let mut it = legacy();
     let call = it.call("tools/list");
     let send = it.post("tools/list");
@@ -409,6 +409,12 @@ fn a_rejected_resumption_continues_where_the_stream_ended() {
     it.pass(Duration::from_secs(3));
     let resumed = it.get();
     it.refuse(&resumed);
+    (it, call, send)
+}
+
+#[test]
+fn a_rejected_resumption_continues_where_the_stream_ended() {
+    let (mut it, call, send) = with_rejected_resumption();
     it.authorize(1);
     let resumed = it.get();
     assert_eq!(resumed.header("last-event-id"), Some("e1"));
@@ -419,15 +425,7 @@ fn a_rejected_resumption_continues_where_the_stream_ended() {
 
 #[test]
 fn the_cancellation_of_a_parked_resumption_is_sent() {
-    let mut it = legacy();
-    let call = it.call("tools/list");
-    let send = it.post("tools/list");
-    it.head(&send, 200, EVENTS);
-    it.feed(&send, "id: e1\ndata:\n\n");
-    it.end(&send);
-    it.pass(Duration::from_secs(3));
-    let resumed = it.get();
-    it.refuse(&resumed);
+    let (mut it, call, _) = with_rejected_resumption();
     it.http.cancel(it.now, call, "no").unwrap();
     it.post("notifications/cancelled");
 }
