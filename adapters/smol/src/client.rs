@@ -4,15 +4,15 @@ use std::future::Future;
 use std::process::Command;
 use std::sync::Arc;
 
+use futures_lite::{AsyncRead, AsyncWrite};
 use mcp_adapter::{Client, Connection, Error, Spawn};
-use smol::io::{AsyncRead, AsyncWrite};
 
 use crate::drive::drive;
 use crate::runtime::Smol;
 
 /// Extends [`Client`] with methods that use smol to connect it to a server.
 ///
-/// The background tasks of a connection run on smol's global executor, even if another executor
+/// The background tasks of a connection run on the executor of this crate, even if another executor
 /// polls the futures that the methods of the connection return.
 ///
 /// The trait is sealed: [`Client`] is its only implementation.

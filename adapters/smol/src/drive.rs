@@ -1,9 +1,9 @@
 //! The driver of a connection on async-io.
 
 use async_io::Timer;
+use futures_lite::future::yield_now;
+use futures_lite::{AsyncRead, AsyncWrite};
 use mcp_adapter::{DriverHandle, LinkRole};
-use smol::future::yield_now;
-use smol::io::{AsyncRead, AsyncWrite};
 
 /// Drives a connection to its end.
 ///

@@ -1,8 +1,10 @@
 //! The Model Context Protocol on smol.
 //!
-//! This crate runs MCP servers and clients on smol and async-io. The protocol logic is in
-//! [`mcp_proto`](proto). Handlers and connections are tasks of smol's global executor. The
-//! environment variable `SMOL_THREADS` sets the executor's number of threads; the default is one.
+//! This crate runs MCP servers and clients on async-io, the reactor of smol. The protocol logic is
+//! in [`mcp_proto`](proto). Handlers and connections are tasks of an executor of this crate; as with
+//! smol's own executor, the environment variable `SMOL_THREADS` sets its number of threads, one by
+//! default. The futures of this crate can be awaited on any executor, and its handlers can await
+//! whatever uses async-io, such as the sockets of `smol::net`.
 //!
 //! A server:
 //!
@@ -89,6 +91,7 @@
 pub mod auth;
 mod client;
 mod drive;
+mod executor;
 #[cfg(feature = "http")]
 pub mod http;
 mod runtime;

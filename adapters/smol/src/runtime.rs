@@ -1,4 +1,4 @@
-//! The smol runtime as the shared adapter code uses it.
+//! The runtime as the shared adapter code uses it.
 
 use std::io;
 use std::process::{ChildStdin, ChildStdout};
@@ -8,15 +8,15 @@ use mcp_adapter::proto::client::Client as Machine;
 use mcp_adapter::{BoxFuture, DriverHandle, Runtime, Spawn};
 
 use crate::drive::drive;
+use crate::executor;
 use crate::streams::pipes;
 
-/// The global executor of smol.
+/// The executor of this crate, with the reactor of async-io.
 pub(crate) struct Smol;
 
 impl Spawn for Smol {
     fn spawn(&self, future: BoxFuture<'static, ()>) -> io::Result<()> {
-        smol::spawn(future).detach();
-        Ok(())
+        executor::spawn(future)
     }
 }
 

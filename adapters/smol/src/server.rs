@@ -5,8 +5,8 @@ use std::io;
 use std::sync::Arc;
 
 use async_io::Timer;
+use futures_lite::{AsyncRead, AsyncWrite};
 use mcp_adapter::Server;
-use smol::io::{AsyncRead, AsyncWrite};
 
 use crate::drive::drive;
 use crate::runtime::Smol;
@@ -15,7 +15,7 @@ use crate::streams::standard;
 
 /// Extends [`Server`] with methods that use smol to serve clients.
 ///
-/// Asynchronous handlers run on smol's global executor, no matter which executor polls the future
+/// Asynchronous handlers run on the executor of this crate, no matter which executor polls the future
 /// that a method returns. Dropping that future ends the connection immediately.
 ///
 /// The trait is sealed: [`Server`] is its only implementation.

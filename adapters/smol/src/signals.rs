@@ -4,12 +4,15 @@ use std::io;
 
 use mcp_adapter::Serving;
 
+#[cfg(unix)]
+use crate::executor;
+
 /// Lets signals close a server, received by async-io.
 #[cfg(unix)]
 pub(crate) fn close_on_signals(serving: &Serving) -> io::Result<()> {
     use async_signal::{Signal, Signals};
+    use futures_lite::StreamExt as _;
     use mcp_adapter::{ClosingSignal, close_on_received_signal, closing_signals};
-    use smol::stream::StreamExt as _;
 
     serving.close_on_signal()?;
     let mut received = Signals::new(closing_signals().into_iter().map(|closing| match closing {
@@ -18,13 +21,11 @@ pub(crate) fn close_on_signals(serving: &Serving) -> io::Result<()> {
         ClosingSignal::Terminate => Signal::Term,
     }))?;
     // Not ended with the server: nothing else would react to the signal from then on.
-    smol::spawn(async move {
+    executor::spawn(async move {
         while let Some(Ok(_)) = received.next().await {
             close_on_received_signal();
         }
     })
-    .detach();
-    Ok(())
 }
 
 #[cfg(not(unix))]

@@ -7,8 +7,8 @@ use std::process::{ChildStdin, ChildStdout};
 #[cfg(unix)]
 use std::task::{Context, Poll, ready};
 
+use futures_lite::{AsyncRead, AsyncWrite};
 use mcp_adapter::Serving;
-use smol::io::{AsyncRead, AsyncWrite};
 
 pub(crate) type Reader = Box<dyn AsyncRead + Send + Unpin>;
 pub(crate) type Writer = Box<dyn AsyncWrite + Send + Unpin>;
@@ -22,7 +22,7 @@ pub(crate) fn pipes(stdout: ChildStdout, stdin: ChildStdin) -> io::Result<(Reade
 /// Without pollable descriptors, threads read and write.
 #[cfg(not(unix))]
 pub(crate) fn pipes(stdout: ChildStdout, stdin: ChildStdin) -> io::Result<(Reader, Writer)> {
-    Ok((Box::new(smol::Unblock::new(stdout)), Box::new(smol::Unblock::new(stdin))))
+    Ok((Box::new(blocking::Unblock::new(stdout)), Box::new(blocking::Unblock::new(stdin))))
 }
 
 /// Returns stdin and stdout, polled by the event loop. No thread blocks on stdin, which would delay
@@ -82,8 +82,8 @@ pub(crate) use mcp_adapter::standard::CopyThreads;
 #[cfg(not(unix))]
 pub(crate) fn standard(_: &Serving) -> io::Result<(Reader, Writer, CopyThreads)> {
     Ok((
-        Box::new(smol::Unblock::new(io::stdin())),
-        Box::new(smol::Unblock::new(io::stdout())),
+        Box::new(blocking::Unblock::new(io::stdin())),
+        Box::new(blocking::Unblock::new(io::stdout())),
         CopyThreads,
     ))
 }

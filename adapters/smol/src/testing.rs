@@ -7,6 +7,7 @@ use mcp_adapter::{Client, Connection, Error, Server};
 use piper::pipe;
 
 use crate::client::Connect as _;
+use crate::executor;
 use crate::server::Serve as _;
 
 /// The bytes in flight in each direction.
@@ -15,7 +16,7 @@ const PIPE_BYTES: usize = 64 << 10;
 /// Connects `client` to `server` in memory, without a process or a socket.
 ///
 /// The messages pass the whole protocol, so a test sees what real peers see. The server runs as a
-/// task of the global executor and ends when the connection closes.
+/// task of the executor of this crate and ends when the connection closes.
 ///
 /// ```
 /// use mcp_smol::{Client, Server, testing};
@@ -46,10 +47,9 @@ pub async fn connect(server: &Server, client: Client) -> Result<Connection, Erro
     let (from_client, to_server) = pipe(PIPE_BYTES);
     let (from_server, to_client) = pipe(PIPE_BYTES);
     let server = server.clone();
-    smol::spawn(async move {
+    executor::spawn(async move {
         // The client sees how the connection ends.
         let _ended = server.serve(from_client, to_client).await;
-    })
-    .detach();
+    })?;
     client.connect(from_server, to_server).await
 }

@@ -47,8 +47,7 @@ struct EventLoop;
 
 impl Spawn for EventLoop {
     fn spawn(&self, future: BoxFuture<'static, ()>) -> io::Result<()> {
-        mcp_smol::http::spawn(future);
-        Ok(())
+        mcp_smol::http::spawn(future)
     }
 
     fn is_plain(&self) -> bool {

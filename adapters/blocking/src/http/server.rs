@@ -5,6 +5,7 @@ use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_lite::future::block_on;
 use mcp_adapter::http::{Dial, Http, HttpRuntime, HttpService, Stop};
 use mcp_adapter::{BoxFuture, Server, Spawn};
 
@@ -49,6 +50,8 @@ pub trait ServeHttp: mcp_adapter::ExtensionSeal {
 impl ServeHttp for Server {
     fn serve_http(&self, listener: TcpListener, options: Http, stop: &Stop) -> io::Result<()> {
         let service = HttpService::new(self, options, Arc::new(EventLoop))?;
-        mcp_smol::http::block_on(mcp_smol::http::serve(service, listener, stop))
+        // This thread only accepts. The thread that handles the requests also waits for IO: were it
+        // this one, each batch of requests would change threads.
+        block_on(mcp_smol::http::serve(service, listener, stop))
     }
 }

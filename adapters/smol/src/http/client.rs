@@ -2,14 +2,13 @@
 
 use std::future::Future;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs as _};
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_io::Timer;
+use async_io::{Async, Timer};
 use mcp_adapter::http::{ByteStream, Dial, KEEP_ALIVE_INTERVAL, KEEP_ALIVE_TIME, Remote};
 use mcp_adapter::{BoxFuture, Client, Connection, Error, Spawn};
-use smol::net::TcpStream;
 use socket2::{SockRef, TcpKeepalive};
 
 use crate::runtime::Smol;
@@ -37,16 +36,19 @@ impl Dial for Smol {
 /// Returns the addresses of `host`, which is a host name or an IP address, with `port`.
 #[doc(hidden)]
 pub fn resolve(host: &str, port: u16) -> BoxFuture<'static, io::Result<Vec<SocketAddr>>> {
+    if let Ok(address) = host.parse::<IpAddr>() {
+        return Box::pin(async move { Ok(vec![(address, port).into()]) });
+    }
     let host = host.to_owned();
-    Box::pin(async move { smol::net::resolve((&*host, port)).await })
+    Box::pin(blocking::unblock(move || Ok((&*host, port).to_socket_addrs()?.collect())))
 }
 
 /// Opens a TCP connection.
 #[doc(hidden)]
 pub fn dial(address: SocketAddr) -> BoxFuture<'static, io::Result<Box<dyn ByteStream>>> {
     Box::pin(async move {
-        let stream = TcpStream::connect(address).await?;
-        stream.set_nodelay(true)?;
+        let stream = Async::<TcpStream>::connect(address).await?;
+        stream.get_ref().set_nodelay(true)?;
         SockRef::from(&stream).set_tcp_keepalive(&keep_alive())?;
         Ok(Box::new(stream) as Box<dyn ByteStream>)
     })

@@ -39,4 +39,4 @@ pub use mcp_adapter::http::{
 };
 pub use server::ServeHttp;
 #[doc(hidden)]
-pub use server::{block_on, serve, sleep, spawn};
+pub use server::{serve, sleep, spawn};

@@ -7,12 +7,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_io::{Async, Timer};
+use futures_lite::future::or;
 use mcp_adapter::http::{Dial, Http, HttpRuntime, HttpService, HyperStream, Listening, Stop};
 use mcp_adapter::{BoxFuture, Server, Spawn};
-use smol::future::or;
 use smol_hyper::rt::SmolTimer;
 
 use super::socket::Socket;
+use crate::executor;
 use crate::runtime::Smol;
 
 impl HttpRuntime for Smol {
@@ -91,12 +92,15 @@ pub async fn serve(service: HttpService, listener: TcpListener, stop: &Stop) -> 
             Some(Ok((stream, peer))) => {
                 let Some(connection) = listening.accept(peer.ip()) else { continue };
                 // Called inside the task: a future passed in would occupy its space twice.
-                smol::spawn(async move {
+                let driven = executor::spawn(async move {
                     // T-87: disables Nagle's algorithm, as small messages must not wait for more.
                     let _slower = stream.get_ref().set_nodelay(true);
                     connection.drive(HyperStream(Socket::new(stream)), SmolTimer::new()).await;
-                })
-                .detach();
+                });
+                // Without a thread that runs it, the connection was closed.
+                if let Err(error) = driven {
+                    break Err(error);
+                }
             }
             // Too many open files, or a client that disconnected at once: the listener goes on.
             Some(Err(error)) if is_transient(&error) => {
@@ -110,22 +114,16 @@ pub async fn serve(service: HttpService, listener: TcpListener, stop: &Stop) -> 
     outcome
 }
 
-/// Runs a future in the background, on smol's global executor.
+/// Runs a future in the background, on the executor of this crate.
 #[doc(hidden)]
-pub fn spawn(future: BoxFuture<'static, ()>) {
-    smol::spawn(future).detach();
+pub fn spawn(future: BoxFuture<'static, ()>) -> io::Result<()> {
+    executor::spawn(future)
 }
 
 /// Waits for `duration`.
 #[doc(hidden)]
 pub fn sleep(duration: Duration) -> BoxFuture<'static, ()> {
     HttpRuntime::sleep(&Smol, duration)
-}
-
-/// Runs a future to completion on the calling thread.
-#[doc(hidden)]
-pub fn block_on<T>(future: impl Future<Output = T>) -> T {
-    smol::block_on(future)
 }
 
 fn is_transient(error: &io::Error) -> bool {

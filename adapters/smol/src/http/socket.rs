@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use async_io::Async;
-use smol::io::{AsyncRead, AsyncWrite};
+use futures_lite::{AsyncRead, AsyncWrite};
 
 /// A socket that remembers when it has no more data.
 ///

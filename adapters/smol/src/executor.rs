@@ -1,0 +1,67 @@
+//! The executor that all tasks of this crate share.
+
+use std::future::{Future, pending};
+use std::panic::catch_unwind;
+use std::sync::{Mutex, PoisonError};
+use std::{env, io, thread};
+
+use async_executor::Executor;
+
+static EXECUTOR: Executor<'static> = Executor::new();
+
+/// Runs a future in the background. A panic ends only its own task.
+///
+/// # Errors
+/// Fails if the executor has no thread yet and the operating system starts none.
+pub(crate) fn spawn(future: impl Future<Output = ()> + Send + 'static) -> io::Result<()> {
+    start()?;
+    EXECUTOR.spawn(future).detach();
+    Ok(())
+}
+
+/// Starts the threads of the executor, unless they run already.
+fn start() -> io::Result<()> {
+    static IS_RUNNING: Mutex<bool> = Mutex::new(false);
+
+    let mut is_running = IS_RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+    if *is_running {
+        return Ok(());
+    }
+    // The variable that smol's own executor reads.
+    let threads = env::var("SMOL_THREADS").ok().and_then(|threads| threads.parse().ok());
+    for number in 1..=threads.unwrap_or(1).max(1) {
+        let started = thread::Builder::new().name(format!("mcp-smol-{number}")).spawn(run);
+        // The threads before it run all tasks.
+        if started.is_err() && *is_running {
+            break;
+        }
+        let _runs_on = started?;
+        *is_running = true;
+    }
+    Ok(())
+}
+
+fn run() {
+    loop {
+        // A panic of a task reaches this thread, which carries on with the other tasks.
+        let _panicked = catch_unwind(|| async_io::block_on(EXECUTOR.run(pending::<()>())));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_task_that_panics_ends_alone() {
+        let (done, awaited) = channel();
+        spawn(async { panic!("a bug of the application") }).unwrap();
+        spawn(async move { done.send(thread::current().name().map(str::to_owned)).unwrap() })
+            .unwrap();
+        let name = awaited.recv_timeout(Duration::from_secs(10)).unwrap();
+        assert!(name.unwrap().starts_with("mcp-smol-"));
+    }
+}
