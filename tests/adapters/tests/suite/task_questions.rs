@@ -44,17 +44,25 @@ async fn open_questions_are_withdrawn_once_a_task_is_over<R: Runtime>() {
                 assert_eq!(related["taskId"], task, "{question}");
                 asked.push(question["id"].clone());
             }
+            let mut unanswered = vec![json!(number + 20)];
             if is_cancelled {
                 hand.request(number + 10, "tasks/cancel", &json!({"taskId": task}));
+                unanswered.push(json!(number + 10));
             } else {
                 // Refused by the client, which fails the task.
                 let error = json!({"code": -32603, "message": "no user"});
                 hand.say(&json!({"jsonrpc": "2.0", "id": asked.remove(0), "error": error}));
             }
-            while withdrawn.len() < asked.len() {
+            // In any order: all questions are withdrawn, all requests answered, the status is told.
+            let mut is_told = false;
+            while withdrawn.len() < asked.len() || !unanswered.is_empty() || !is_told {
                 let message = hand.hear();
-                if message["method"] == "notifications/cancelled" {
-                    withdrawn.push(message["params"]["requestId"].clone());
+                match message["method"].as_str() {
+                    Some("notifications/cancelled") => {
+                        withdrawn.push(message["params"]["requestId"].clone());
+                    }
+                    Some(STATUS) => is_told = true,
+                    _ => unanswered.retain(|id| *id != message["id"]),
                 }
             }
             assert!(asked.iter().all(|id| withdrawn.contains(id)), "{asked:?} {withdrawn:?}");
