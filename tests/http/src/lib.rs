@@ -13,11 +13,13 @@
     reason = "a test fails by panicking"
 )]
 
+mod http2;
 mod raw;
 mod runtime;
 mod served;
 mod talk;
 
+pub use http2::{Http2, StreamReply, call_in, on_client, within};
 pub use mcp_adapter_tests::at_once;
 pub use raw::{Event, PATIENCE, Pending, Reply, Request};
 pub use runtime::{Blocking, Runtime, Smol, Tokio, TokioThreads};

@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
+use bytes::Bytes;
 use serde_json::Value;
 
 /// The timeout of every operation.
@@ -53,6 +54,18 @@ impl Request {
     pub fn body(mut self, body: &[u8]) -> Self {
         self.body = body.to_vec();
         self.field("Content-Length", &body.len().to_string())
+    }
+
+    /// Returns the request for a stream of HTTP/2, and its body.
+    #[must_use]
+    pub fn stream_parts(&self) -> (http::Request<()>, Bytes) {
+        let host = self.fields.iter().find(|(name, _)| name == "Host");
+        let uri = format!("http://{}{}", host.map_or("localhost", |(_, host)| host), self.path);
+        let mut request = http::Request::builder().method(&*self.verb).uri(uri);
+        for (name, value) in self.fields.iter().filter(|(name, _)| name != "Host") {
+            request = request.header(name, value);
+        }
+        (request.body(()).unwrap(), Bytes::from(self.body.clone()))
     }
 
     /// Returns the encoded request.

@@ -2,6 +2,8 @@
 
 use std::io;
 use std::net::TcpListener;
+#[cfg(unix)]
+use std::os::unix::net::UnixListener;
 
 use mcp_adapter::Server;
 use mcp_blocking::http::{Http, Stop};
@@ -14,6 +16,15 @@ pub trait Runtime: Send + 'static {
 
     /// Serves on this thread until stopped.
     fn serve(server: &Server, listener: TcpListener, options: Http, stop: &Stop) -> io::Result<()>;
+
+    /// Serves on this thread, over a Unix socket, until stopped.
+    #[cfg(unix)]
+    fn serve_unix(
+        server: &Server,
+        listener: UnixListener,
+        options: Http,
+        stop: &Stop,
+    ) -> io::Result<()>;
 }
 
 /// `mcp-blocking`.
@@ -38,6 +49,16 @@ impl Runtime for Blocking {
     fn serve(server: &Server, listener: TcpListener, options: Http, stop: &Stop) -> io::Result<()> {
         mcp_blocking::http::ServeHttp::serve_http(server, listener, options, stop)
     }
+
+    #[cfg(unix)]
+    fn serve_unix(
+        server: &Server,
+        listener: UnixListener,
+        options: Http,
+        stop: &Stop,
+    ) -> io::Result<()> {
+        mcp_blocking::http::ServeHttp::serve_http_unix(server, listener, options, stop)
+    }
 }
 
 impl Runtime for Smol {
@@ -45,6 +66,16 @@ impl Runtime for Smol {
 
     fn serve(server: &Server, listener: TcpListener, options: Http, stop: &Stop) -> io::Result<()> {
         smol::block_on(mcp_smol::http::ServeHttp::serve_http(server, listener, options, stop))
+    }
+
+    #[cfg(unix)]
+    fn serve_unix(
+        server: &Server,
+        listener: UnixListener,
+        options: Http,
+        stop: &Stop,
+    ) -> io::Result<()> {
+        smol::block_on(mcp_smol::http::ServeHttp::serve_http_unix(server, listener, options, stop))
     }
 }
 
@@ -62,11 +93,36 @@ fn on_tokio(
     })
 }
 
+#[cfg(unix)]
+fn unix_on_tokio(
+    mut builder: Builder,
+    server: &Server,
+    listener: UnixListener,
+    options: Http,
+    stop: &Stop,
+) -> io::Result<()> {
+    builder.enable_all().build()?.block_on(async {
+        listener.set_nonblocking(true)?;
+        let listener = tokio::net::UnixListener::from_std(listener)?;
+        mcp_tokio::http::ServeHttp::serve_http_unix(server, listener, options, stop).await
+    })
+}
+
 impl Runtime for Tokio {
     const NAME: &'static str = "tokio";
 
     fn serve(server: &Server, listener: TcpListener, options: Http, stop: &Stop) -> io::Result<()> {
         on_tokio(Builder::new_current_thread(), server, listener, options, stop)
+    }
+
+    #[cfg(unix)]
+    fn serve_unix(
+        server: &Server,
+        listener: UnixListener,
+        options: Http,
+        stop: &Stop,
+    ) -> io::Result<()> {
+        unix_on_tokio(Builder::new_current_thread(), server, listener, options, stop)
     }
 }
 
@@ -77,5 +133,17 @@ impl Runtime for TokioThreads {
         let mut builder = Builder::new_multi_thread();
         builder.worker_threads(2);
         on_tokio(builder, server, listener, options, stop)
+    }
+
+    #[cfg(unix)]
+    fn serve_unix(
+        server: &Server,
+        listener: UnixListener,
+        options: Http,
+        stop: &Stop,
+    ) -> io::Result<()> {
+        let mut builder = Builder::new_multi_thread();
+        builder.worker_threads(2);
+        unix_on_tokio(builder, server, listener, options, stop)
     }
 }

@@ -2,6 +2,8 @@
 
 use std::io;
 use std::net::TcpListener;
+#[cfg(unix)]
+use std::os::unix::net::UnixListener;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -45,6 +47,24 @@ pub trait ServeHttp: mcp_adapter::ExtensionSeal {
     ///   [`Http::host`] nor [`Http::any_host`] is used;
     /// - the listener fails permanently; this method then also calls [`Stop::stop`] on `stop`.
     fn serve_http(&self, listener: TcpListener, options: Http, stop: &Stop) -> io::Result<()>;
+
+    /// Serves HTTP clients that connect to a Unix socket, until `stop` is set.
+    ///
+    /// Like [`serve_http`](Self::serve_http), for clients on this machine and proxies in front of
+    /// the server. The application creates the file of the socket, sets its permissions, which
+    /// decide who can connect, and removes it: the server does not. Clients of a Unix socket send
+    /// `Host: localhost`; other hosts must be allowed as they must be for TCP.
+    ///
+    /// Clients have no address. Limits per client address do not apply to them, and their requests
+    /// have no [`PeerAddress`](super::PeerAddress); all other limits apply.
+    ///
+    /// # Errors
+    /// Fails if
+    /// - a registered tool, resource, resource template or prompt is invalid;
+    /// - the listener fails permanently; this method then also calls [`Stop::stop`] on `stop`.
+    #[cfg(unix)]
+    fn serve_http_unix(&self, listener: UnixListener, options: Http, stop: &Stop)
+    -> io::Result<()>;
 }
 
 impl ServeHttp for Server {
@@ -53,5 +73,16 @@ impl ServeHttp for Server {
         // This thread only accepts. The thread that handles the requests also waits for IO: were it
         // this one, each batch of requests would change threads.
         block_on(mcp_smol::http::serve(service, listener, stop))
+    }
+
+    #[cfg(unix)]
+    fn serve_http_unix(
+        &self,
+        listener: UnixListener,
+        options: Http,
+        stop: &Stop,
+    ) -> io::Result<()> {
+        let service = HttpService::new(self, options, Arc::new(EventLoop))?;
+        block_on(mcp_smol::http::serve_unix(service, listener, stop))
     }
 }

@@ -19,6 +19,8 @@ pub(super) struct HeadTimer<T>(Arc<SharedTimer<T>>);
 struct SharedTimer<T> {
     timer: T,
     head_timeout: Duration,
+    /// When the connection started.
+    started: Instant,
     state: Mutex<HeadState>,
 }
 
@@ -39,14 +41,13 @@ struct HeadSleep<T> {
     deadline: Instant,
 }
 
-impl<T> HeadTimer<T> {
-    /// Creates the timer of a connection. Its sleeps begin when a head is awaited.
-    pub(super) fn new(timer: T, head_timeout: Duration) -> Self {
-        Self(Arc::new(SharedTimer { timer, head_timeout, state: Mutex::default() }))
-    }
-}
-
 impl<T: Timer> HeadTimer<T> {
+    /// Creates the timer of a connection that starts now.
+    pub(super) fn new(timer: T, head_timeout: Duration) -> Self {
+        let started = timer.now();
+        Self(Arc::new(SharedTimer { timer, head_timeout, started, state: Mutex::default() }))
+    }
+
     /// Returns a function to call whenever bytes have arrived.
     pub(super) fn on_bytes(&self) -> impl Fn() + use<T> {
         let shared = Arc::clone(&self.0);
@@ -73,7 +74,7 @@ impl<T: Timer + Send + Sync + 'static> Timer for HeadTimer<T> {
     fn sleep_until(&self, deadline: Instant) -> Pin<Box<dyn Sleep>> {
         let mut state = self.0.lock();
         let is_reused = std::mem::replace(&mut state.is_reused, true);
-        state.began = if is_reused { None } else { Some(self.0.timer.now()) };
+        state.began = if is_reused { None } else { Some(self.0.started) };
         drop(state);
         Box::pin(HeadSleep { shared: Arc::clone(&self.0), deadline })
     }

@@ -11,6 +11,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_lite::future::or;
+#[cfg(feature = "http2")]
+use futures_lite::future::poll_once;
 use hyper::rt::{Read, Timer, Write};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -18,6 +20,8 @@ use mcp_proto::http::Refusal;
 
 use super::budget::{PeerAddress, Rejection};
 use super::head_timer::HeadTimer;
+#[cfg(feature = "http2")]
+use super::http2;
 use super::service::HttpService;
 use super::sockets::{OpenSocket, SocketEnd, Sockets};
 use super::stall_guard::StallGuard;
@@ -37,7 +41,7 @@ pub struct Listening {
 pub struct AcceptedConnection {
     service: HttpService,
     socket: OpenSocket,
-    address: IpAddr,
+    address: Option<IpAddr>,
 }
 
 impl Listening {
@@ -58,17 +62,26 @@ impl Listening {
             );
             return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
         }
+        Ok(Self::local(service, stop))
+    }
+
+    /// Like [`new`](Self::new), for a listener that only this machine can reach, such as a Unix
+    /// socket.
+    #[must_use]
+    pub fn local(service: HttpService, stop: &Stop) -> Self {
         let sockets = service.sockets();
-        Ok(Self { service, sockets, stop: stop.clone() })
+        Self { service, sockets, stop: stop.clone() }
     }
 
     /// Adds a connection from `address`. A task must run it with [`AcceptedConnection::drive`].
+    ///
+    /// A connection without an address, over a Unix socket, is not subject to limits per address.
     ///
     /// A connection beyond a limit is also returned; its request receives status 429 or 503.
     /// Returns `None` if 64 such connections are already open. The caller must then close the
     /// socket.
     #[must_use]
-    pub fn accept(&self, address: IpAddr) -> Option<AcceptedConnection> {
+    pub fn accept(&self, address: Option<IpAddr>) -> Option<AcceptedConnection> {
         let socket = self.sockets.admit(address)?;
         Some(AcceptedConnection { service: self.service.clone(), socket, address })
     }
@@ -93,14 +106,44 @@ impl Drop for Listening {
 }
 
 impl AcceptedConnection {
-    /// Serves HTTP over `io` until the connection ends.
+    /// Serves HTTP over `io` until the connection ends: HTTP/1.1, and with the feature `http2` also
+    /// HTTP/2 if the client starts with it.
     pub async fn drive<I, T>(self, io: I, timer: T)
     where
         I: Read + Write + Unpin,
         T: Timer + Send + Sync + 'static,
     {
         let Self { service, socket, address } = self;
-        let address = Some(PeerAddress(address));
+        let address = address.map(PeerAddress);
+        let is_refused = socket.rejection.is_some();
+        let (head_timeout, idle_max) = if is_refused {
+            (REFUSAL_TIMEOUT, REFUSAL_TIMEOUT)
+        } else {
+            (service.head_timeout(), service.connection_idle_max())
+        };
+        let timer = HeadTimer::new(timer, head_timeout);
+        let on_bytes = timer.on_bytes();
+        let runtime = Arc::clone(service.runtime());
+        let sleep = move |duration| runtime.sleep(duration);
+        let io = StallGuard::new(io, service.stall_timeout(), sleep, on_bytes);
+        #[cfg(feature = "http2")]
+        let mut io = http2::Prefixed::new(io);
+        #[cfg(feature = "http2")]
+        match protocol(&mut io, &service, &socket, head_timeout).await {
+            Some(Protocol::Http1) => {}
+            None => return,
+            Some(Protocol::Http2) => {
+                let drain = service.drain_timeout() + LAST_WRITES;
+                let times = http2::ConnectionTimes { head: head_timeout, idle: idle_max, drain };
+                // Boxed: inline it would enlarge connections of HTTP/1.1.
+                let connection =
+                    http2::drive(io, &service, &socket, address, times, connection_refusal);
+                if Box::pin(connection).await.is_some_and(|error| has_stalled(&error)) {
+                    socket.count_stall();
+                }
+                return;
+            }
+        }
         let answer = service_fn(|request: hyper::Request<hyper::body::Incoming>| {
             let in_flight = socket.begin();
             // Boxed: inline it would enlarge the connection for its whole life. Boxed before the
@@ -115,23 +158,12 @@ impl AcceptedConnection {
                 Ok::<_, Infallible>(response)
             }
         });
-        let is_refused = socket.rejection.is_some();
         let mut builder = http1::Builder::new();
-        let (head_timeout, idle_max) = if is_refused {
-            (REFUSAL_TIMEOUT, REFUSAL_TIMEOUT)
-        } else {
-            (service.head_timeout(), service.connection_idle_max())
-        };
-        let timer = HeadTimer::new(timer, head_timeout);
-        let on_bytes = timer.on_bytes();
         builder
             .timer(timer)
             .keep_alive(!is_refused)
             .header_read_timeout(idle_max)
             .max_buf_size(HEAD_BYTES_MAX);
-        let runtime = Arc::clone(service.runtime());
-        let sleep = move |duration| runtime.sleep(duration);
-        let io = StallGuard::new(io, service.stall_timeout(), sleep, on_bytes);
         let mut connection = pin!(builder.serve_connection(io, answer));
         let ended = async { Some(connection.as_mut().await) };
         let stopped = async {
@@ -151,6 +183,37 @@ impl AcceptedConnection {
         let drained = or(ended, service.runtime().sleep(service.drain_timeout() + LAST_WRITES));
         or(socket.ends(SocketEnd::Abort), drained).await;
     }
+}
+
+/// The protocol of a connection.
+#[cfg(feature = "http2")]
+enum Protocol {
+    Http1,
+    Http2,
+}
+
+/// Waits for the first bytes of a connection. Returns `None` if the connection must be closed.
+#[cfg(feature = "http2")]
+async fn protocol<I: Read + Unpin>(
+    io: &mut http2::Prefixed<I>,
+    service: &HttpService,
+    socket: &OpenSocket,
+    head_timeout: Duration,
+) -> Option<Protocol> {
+    let detected = async {
+        let is_http2 = http2::is_http2(io).await.ok()?;
+        Some(if is_http2 { Protocol::Http2 } else { Protocol::Http1 })
+    };
+    let mut detected = pin!(detected);
+    // Most clients send their first request when they connect, and need no timer.
+    if let Some(detected) = poll_once(detected.as_mut()).await {
+        return detected;
+    }
+    let ended = async {
+        or(socket.ends(SocketEnd::Graceful), service.runtime().sleep(head_timeout)).await;
+        None
+    };
+    or(detected, ended).await
 }
 
 fn connection_refusal(rejection: Rejection) -> Refusal {

@@ -9,6 +9,8 @@ mod body_buffer;
 mod budget;
 mod client;
 mod head_timer;
+#[cfg(feature = "http2")]
+mod http2;
 mod hyper_stream;
 mod listening;
 mod operator_options;

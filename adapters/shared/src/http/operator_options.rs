@@ -28,6 +28,22 @@ impl Http {
         self
     }
 
+    /// Sets the maximum number of concurrent requests on one HTTP/2 connection. Default: 100.
+    ///
+    /// Clients learn the limit when they connect; streams beyond it are reset with
+    /// `REFUSED_STREAM`, and can be sent again. Each request in flight on a connection, except for
+    /// one, also counts like a connection in [`connections_max`](Self::connections_max) and
+    /// [`connections_per_address_max`](Self::connections_per_address_max), and receives status 503
+    /// or 429 beyond these. Each permitted stream adds 4 KiB to what a connection can cost; its
+    /// response is reset if the client does not read it for
+    /// [`Limits::stall_timeout`](mcp_proto::Limits::stall_timeout).
+    // SEC-18: bounds what one connection can claim.
+    #[cfg(feature = "http2")]
+    pub const fn http2_streams_max(mut self, streams_max: u32) -> Self {
+        self.http2_streams_max = streams_max;
+        self
+    }
+
     /// Sets how long the head of a request may take to arrive. Default: 30 s.
     ///
     /// The time starts with the first byte of the head, or when the connection opens for its first

@@ -4,10 +4,14 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+#[cfg(feature = "http2")]
+use std::time::{Duration, Instant};
 
 use event_listener::Event;
 
 use super::budget::{AddressShare, Counters, PeerAddress, Rejection};
+#[cfg(feature = "http2")]
+use crate::BoxFuture;
 
 /// The open connections of one listening server.
 #[derive(Debug)]
@@ -18,6 +22,8 @@ pub(super) struct Sockets {
     per_address_max: usize,
     /// The number of times that a connection has become idle.
     idle_count: AtomicU64,
+    /// The requests on HTTP/2 connections that count like a connection.
+    streams: AtomicUsize,
     /// Notified when the last connection has closed.
     empty: Event,
 }
@@ -61,6 +67,8 @@ pub(super) struct OpenSocket {
     number: u64,
     pub(super) rejection: Option<Rejection>,
     _address: Option<AddressShare>,
+    #[cfg(feature = "http2")]
+    activity: StreamActivity,
 }
 
 /// A request in flight on a connection, until it is dropped.
@@ -68,6 +76,28 @@ pub(super) struct OpenSocket {
 pub(super) struct RequestInFlight {
     state: Arc<SocketState>,
     sockets: Arc<Sockets>,
+    #[cfg(feature = "http2")]
+    stream: Option<StreamPlace>,
+}
+
+/// What an HTTP/2 connection needs to count its streams.
+#[cfg(feature = "http2")]
+#[derive(Debug)]
+struct StreamActivity {
+    network: Option<IpAddr>,
+    opened: Instant,
+    /// When the last request ended, in milliseconds since `opened`.
+    ended: Arc<AtomicU64>,
+}
+
+/// The place of an HTTP/2 stream in the limits of connections.
+#[cfg(feature = "http2")]
+#[derive(Debug)]
+struct StreamPlace {
+    opened: Instant,
+    ended: Arc<AtomicU64>,
+    /// `None` if the connection had no other request in flight.
+    counted: Option<AddressShare>,
 }
 
 impl Sockets {
@@ -82,6 +112,7 @@ impl Sockets {
             connections_max,
             per_address_max,
             idle_count: AtomicU64::new(0),
+            streams: AtomicUsize::new(0),
             empty: Event::new(),
         })
     }
@@ -100,16 +131,19 @@ impl Sockets {
     ///
     /// If a limit is reached nevertheless, the connection must be answered with its
     /// [rejection](OpenSocket::rejection). Returns `None` if too many are being answered so.
-    pub(super) fn admit(self: &Arc<Self>, address: IpAddr) -> Option<OpenSocket> {
+    ///
+    /// A connection without an address is not limited by address.
+    pub(super) fn admit(self: &Arc<Self>, address: Option<IpAddr>) -> Option<OpenSocket> {
         let by_address = &self.counters.connections_by_address;
-        let place = by_address.take(Some(PeerAddress(address).network()), self.per_address_max);
+        let network = address.map(|address| PeerAddress(address).network());
+        let place = by_address.take(network, self.per_address_max);
         let state = Arc::new(SocketState::default());
         self.idle(&state);
         let mut table = self.lock();
-        let is_full = || table.open.len() >= self.connections_max;
+        let is_full = self.is_full(&table);
         let rejection = match &place {
             None => Some(Rejection::Address),
-            Some(_) if is_full() && !self.make_room(&mut table) => Some(Rejection::Service),
+            Some(_) if is_full && !self.make_room(&mut table) => Some(Rejection::Service),
             Some(_) => None,
         };
         if let Some(rejection) = rejection {
@@ -127,7 +161,19 @@ impl Sockets {
         drop(table);
         self.counters.connections.fetch_add(1, Relaxed);
         let _address = if rejection.is_none() { place } else { None };
-        Some(OpenSocket { sockets: Arc::clone(self), state, number, rejection, _address })
+        Some(OpenSocket {
+            sockets: Arc::clone(self),
+            state,
+            number,
+            rejection,
+            _address,
+            #[cfg(feature = "http2")]
+            activity: StreamActivity { network, opened: Instant::now(), ended: Arc::default() },
+        })
+    }
+
+    fn is_full(&self, table: &SocketTable) -> bool {
+        table.open.len().saturating_add(self.streams.load(Relaxed)) >= self.connections_max
     }
 
     /// Closes the connections that have been idle for longest: at least one and at most a
@@ -183,7 +229,69 @@ impl OpenSocket {
     /// Marks the connection as busy until the returned value is dropped.
     pub(super) fn begin(&self) -> RequestInFlight {
         self.state.in_flight.fetch_add(1, SeqCst);
-        RequestInFlight { state: Arc::clone(&self.state), sockets: Arc::clone(&self.sockets) }
+        RequestInFlight {
+            state: Arc::clone(&self.state),
+            sockets: Arc::clone(&self.sockets),
+            #[cfg(feature = "http2")]
+            stream: None,
+        }
+    }
+
+    /// Like [`begin`](Self::begin), for a stream of an HTTP/2 connection.
+    ///
+    /// A request beyond the first one in flight counts like another connection. Fails if there is
+    /// no room for that, or if `streams_max` requests of this connection are in flight: streams
+    /// that the client has reset count until their tasks have ended.
+    #[cfg(feature = "http2")]
+    pub(super) fn begin_stream(&self, streams_max: usize) -> Result<RequestInFlight, Rejection> {
+        let sockets = &self.sockets;
+        let mut in_flight = self.begin();
+        let others = self.state.in_flight.load(SeqCst).saturating_sub(1);
+        let counted = if others == 0 {
+            None
+        } else {
+            let place = if others < streams_max {
+                let by_address = &sockets.counters.connections_by_address;
+                by_address.take(self.activity.network, sockets.per_address_max)
+            } else {
+                None
+            };
+            let place = place.ok_or(Rejection::Address);
+            let place = place.inspect_err(|rejection| sockets.counters.refuse(*rejection))?;
+            let table = sockets.lock();
+            if sockets.is_full(&table) {
+                sockets.counters.refuse(Rejection::Service);
+                return Err(Rejection::Service);
+            }
+            sockets.streams.fetch_add(1, Relaxed);
+            drop(table);
+            Some(place)
+        };
+        let StreamActivity { opened, ended, .. } = &self.activity;
+        in_flight.stream = Some(StreamPlace { opened: *opened, ended: Arc::clone(ended), counted });
+        Ok(in_flight)
+    }
+
+    /// Waits until the connection has had no request in flight for `idle_max`.
+    #[cfg(feature = "http2")]
+    pub(super) async fn idle_for(
+        &self,
+        idle_max: Duration,
+        sleep: impl Fn(Duration) -> BoxFuture<'static, ()>,
+    ) {
+        let idle_max = idle_max.max(IDLE_MIN);
+        loop {
+            let mut rest = idle_max;
+            if self.state.in_flight.load(SeqCst) == 0 {
+                let ended = Duration::from_millis(self.activity.ended.load(SeqCst));
+                let idle = self.activity.opened.elapsed().saturating_sub(ended);
+                rest = idle_max.saturating_sub(idle);
+                if rest.is_zero() {
+                    return;
+                }
+            }
+            sleep(rest).await;
+        }
     }
 
     /// Waits until the connection must end at least like this.
@@ -221,9 +329,21 @@ impl Drop for OpenSocket {
 impl Drop for RequestInFlight {
     fn drop(&mut self) {
         self.sockets.idle(&self.state);
+        #[cfg(feature = "http2")]
+        if let Some(StreamPlace { opened, ended, counted }) = &self.stream {
+            let millis = u64::try_from(opened.elapsed().as_millis()).unwrap_or(u64::MAX);
+            ended.fetch_max(millis, SeqCst);
+            if counted.is_some() {
+                self.sockets.streams.fetch_sub(1, Relaxed);
+            }
+        }
         self.state.in_flight.fetch_sub(1, SeqCst);
     }
 }
+
+/// The shortest idle time of an HTTP/2 connection.
+#[cfg(feature = "http2")]
+const IDLE_MIN: Duration = Duration::from_millis(10);
 
 /// The number of connections that are answered with a rejection at a time. Further ones are closed
 /// without an answer.
@@ -242,7 +362,7 @@ mod tests {
     }
 
     fn admit(sockets: &Arc<Sockets>, host: u8) -> OpenSocket {
-        sockets.admit(IpAddr::V4(Ipv4Addr::new(10, 0, 0, host))).unwrap()
+        sockets.admit(Some(IpAddr::V4(Ipv4Addr::new(10, 0, 0, host)))).unwrap()
     }
 
     fn is_ended(socket: &OpenSocket) -> bool {
@@ -289,12 +409,41 @@ mod tests {
     }
 
     #[test]
+    fn connections_without_an_address_count_only_in_the_whole() {
+        let sockets = sockets(2, 1);
+        let open = [sockets.admit(None).unwrap(), sockets.admit(None).unwrap()];
+        let _busy: Vec<_> = open.iter().map(OpenSocket::begin).collect();
+        assert!(open.iter().all(|open| open.rejection.is_none()));
+        assert_eq!(sockets.admit(None).unwrap().rejection, Some(Rejection::Service));
+    }
+
+    #[cfg(feature = "http2")]
+    #[test]
+    fn each_stream_beyond_the_first_counts_like_a_connection() {
+        let sockets = sockets(4, 3);
+        let open = admit(&sockets, 1);
+        let first = open.begin_stream(9).unwrap();
+        let second = open.begin_stream(9).unwrap();
+        let other = admit(&sockets, 1);
+        assert_eq!(open.begin_stream(9).unwrap_err(), Rejection::Address);
+        assert_eq!(admit(&sockets, 1).rejection, Some(Rejection::Address));
+        let elsewhere = admit(&sockets, 2);
+        let busy = [elsewhere.begin_stream(9).unwrap(), other.begin_stream(9).unwrap()];
+        assert_eq!(elsewhere.begin_stream(9).unwrap_err(), Rejection::Service);
+        drop((second, busy));
+        let more = elsewhere.begin_stream(1).unwrap();
+        assert_eq!(elsewhere.begin_stream(1).unwrap_err(), Rejection::Address, "one at a time");
+        drop((first, more, open, other, elsewhere));
+        assert_eq!(sockets.streams.load(Relaxed), 0);
+    }
+
+    #[test]
     fn the_number_of_refusals_in_progress_is_bounded() {
         let sockets = sockets(9, 0);
         let refused: Vec<_> = (0..REFUSED_MAX).map(|_| admit(&sockets, 1)).collect();
-        assert!(sockets.admit(IpAddr::V4(Ipv4Addr::LOCALHOST)).is_none());
+        assert!(sockets.admit(Some(IpAddr::V4(Ipv4Addr::LOCALHOST))).is_none());
         drop(refused);
-        assert!(sockets.admit(IpAddr::V4(Ipv4Addr::LOCALHOST)).is_some());
+        assert!(sockets.admit(Some(IpAddr::V4(Ipv4Addr::LOCALHOST))).is_some());
     }
 
     #[test]

@@ -38,5 +38,8 @@ pub use mcp_adapter::http::{
     ProxyError, Refusal, Remote, RequestHead, SessionControl, Stop, TokenVerifier, VerifyError,
 };
 pub use server::ServeHttp;
+#[cfg(unix)]
+#[doc(hidden)]
+pub use server::serve_unix;
 #[doc(hidden)]
 pub use server::{serve, sleep, spawn};

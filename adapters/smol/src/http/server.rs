@@ -2,11 +2,13 @@
 
 use std::future::Future;
 use std::io;
-use std::net::TcpListener;
+use std::net::{IpAddr, TcpListener, TcpStream};
+#[cfg(unix)]
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_io::{Async, Timer};
+use async_io::{Async, IoSafe, Timer};
 use futures_lite::future::or;
 use mcp_adapter::http::{Dial, Http, HttpRuntime, HttpService, HyperStream, Listening, Stop};
 use mcp_adapter::{BoxFuture, Server, Spawn};
@@ -58,6 +60,28 @@ pub trait ServeHttp: mcp_adapter::ExtensionSeal {
         options: Http,
         stop: &Stop,
     ) -> impl Future<Output = io::Result<()>> + Send;
+
+    /// Serves HTTP clients that connect to a Unix socket, until [`Stop::stop`] is called.
+    ///
+    /// Like [`serve_http`](Self::serve_http), for clients on this machine and proxies in front of
+    /// the server. The application creates the file of the socket, sets its permissions, which
+    /// decide who can connect, and removes it: the server does not. Clients of a Unix socket send
+    /// `Host: localhost`; other hosts must be allowed as they must be for TCP.
+    ///
+    /// Clients have no address. Limits per client address do not apply to them, and their requests
+    /// have no [`PeerAddress`](super::PeerAddress); all other limits apply.
+    ///
+    /// # Errors
+    /// Fails if
+    /// - a registered tool, resource, resource template or prompt is invalid;
+    /// - the listener fails permanently; this method then also calls [`Stop::stop`] on `stop`.
+    #[cfg(unix)]
+    fn serve_http_unix(
+        &self,
+        listener: UnixListener,
+        options: Http,
+        stop: &Stop,
+    ) -> impl Future<Output = io::Result<()>> + Send;
 }
 
 impl ServeHttp for Server {
@@ -70,6 +94,47 @@ impl ServeHttp for Server {
         let service = HttpService::new(self, options, Arc::new(Smol))?;
         serve(service, listener, stop).await
     }
+
+    #[cfg(unix)]
+    async fn serve_http_unix(
+        &self,
+        listener: UnixListener,
+        options: Http,
+        stop: &Stop,
+    ) -> io::Result<()> {
+        let service = HttpService::new(self, options, Arc::new(Smol))?;
+        serve_unix(service, listener, stop).await
+    }
+}
+
+/// A listener of byte streams.
+trait Accept: Send + Sync {
+    type Stream: IoSafe + io::Read + io::Write + Send + Sync + 'static;
+
+    /// Waits for a client; returns its address, if clients have addresses.
+    fn accept_client(
+        &self,
+    ) -> impl Future<Output = io::Result<(Async<Self::Stream>, Option<IpAddr>)>> + Send;
+}
+
+impl Accept for Async<TcpListener> {
+    type Stream = TcpStream;
+
+    async fn accept_client(&self) -> io::Result<(Async<TcpStream>, Option<IpAddr>)> {
+        let (stream, peer) = self.accept().await?;
+        // T-87: disables Nagle's algorithm, as small messages must not wait for more.
+        let _slower = stream.get_ref().set_nodelay(true);
+        Ok((stream, Some(peer.ip())))
+    }
+}
+
+#[cfg(unix)]
+impl Accept for Async<UnixListener> {
+    type Stream = UnixStream;
+
+    async fn accept_client(&self) -> io::Result<(Async<UnixStream>, Option<IpAddr>)> {
+        Ok((self.accept().await?.0, None))
+    }
 }
 
 /// Serves HTTP clients that connect to `listener`, until [`Stop::stop`] is called.
@@ -79,22 +144,36 @@ impl ServeHttp for Server {
 #[doc(hidden)]
 pub async fn serve(service: HttpService, listener: TcpListener, stop: &Stop) -> io::Result<()> {
     let address = listener.local_addr()?;
-    let listener = Async::new(listener)?;
-    // Dropped with this future, it closes the connections.
-    let listening = Listening::new(service, address, stop)?;
+    serve_all(Listening::new(service, address, stop)?, Async::new(listener)?, stop).await
+}
+
+/// Like [`serve`], on a Unix socket.
+///
+/// # Errors
+/// Fails if the listener fails permanently.
+#[cfg(unix)]
+#[doc(hidden)]
+pub async fn serve_unix(
+    service: HttpService,
+    listener: UnixListener,
+    stop: &Stop,
+) -> io::Result<()> {
+    serve_all(Listening::local(service, stop), Async::new(listener)?, stop).await
+}
+
+/// Serves the clients of a listener until `stop` is set. Dropping the future closes them.
+async fn serve_all(listening: Listening, listener: impl Accept, stop: &Stop) -> io::Result<()> {
     let outcome = loop {
         let stopped = async {
             stop.stopped().await;
             None
         };
-        match or(stopped, async { Some(listener.accept().await) }).await {
+        match or(stopped, async { Some(listener.accept_client().await) }).await {
             None => break Ok(()),
-            Some(Ok((stream, peer))) => {
-                let Some(connection) = listening.accept(peer.ip()) else { continue };
+            Some(Ok((stream, address))) => {
+                let Some(connection) = listening.accept(address) else { continue };
                 // Called inside the task: a future passed in would occupy its space twice.
                 let driven = executor::spawn(async move {
-                    // T-87: disables Nagle's algorithm, as small messages must not wait for more.
-                    let _slower = stream.get_ref().set_nodelay(true);
                     connection.drive(HyperStream(Socket::new(stream)), SmolTimer::new()).await;
                 });
                 // Without a thread that runs it, the connection was closed.

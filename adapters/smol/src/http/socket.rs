@@ -1,30 +1,29 @@
 //! The socket of an HTTP connection, which is read only when it has data.
 
-use std::io::{self, IoSlice};
-use std::net::TcpStream;
+use std::io::{self, IoSlice, Read, Write};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use async_io::Async;
+use async_io::{Async, IoSafe};
 use futures_lite::{AsyncRead, AsyncWrite};
 
 /// A socket that remembers when it has no more data.
 ///
 /// `Async` tries each read before it waits. hyper polls a connection that has nothing to read
 /// several times per request, and each of these reads would be a system call.
-pub(super) struct Socket {
-    stream: Async<TcpStream>,
+pub(super) struct Socket<S> {
+    stream: Async<S>,
     /// The last read returned less than it could have, so the next one must wait.
     is_drained: bool,
 }
 
-impl Socket {
-    pub(super) const fn new(stream: Async<TcpStream>) -> Self {
+impl<S> Socket<S> {
+    pub(super) const fn new(stream: Async<S>) -> Self {
         Self { stream, is_drained: false }
     }
 }
 
-impl AsyncRead for Socket {
+impl<S: IoSafe + Read> AsyncRead for Socket<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -41,7 +40,7 @@ impl AsyncRead for Socket {
     }
 }
 
-impl AsyncWrite for Socket {
+impl<S: IoSafe + Write> AsyncWrite for Socket<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

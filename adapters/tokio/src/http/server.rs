@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::error::Error as StdError;
 use std::future::Future;
 use std::io;
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -15,7 +16,10 @@ use mcp_adapter::http::{
     Dial, Http, HttpRuntime, HttpService, HttpStats, Listening, Principal, ResponseBody, Stop,
 };
 use mcp_adapter::{BoxFuture, Server, Spawn};
-use tokio::net::TcpListener;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream};
+#[cfg(unix)]
+use tokio::net::{UnixListener, UnixStream};
 
 use crate::runtime::Tokio;
 
@@ -63,6 +67,29 @@ pub trait ServeHttp: mcp_adapter::ExtensionSeal {
         stop: &Stop,
     ) -> impl Future<Output = io::Result<()>> + Send;
 
+    /// Serves HTTP clients that connect to a Unix socket, until [`Stop::stop`] is called.
+    ///
+    /// Like [`serve_http`](Self::serve_http), for clients on this machine and proxies in front of
+    /// the server. The application creates the file of the socket, sets its permissions, which
+    /// decide who can connect, and removes it: the server does not. Clients of a Unix socket send
+    /// `Host: localhost`; other hosts must be allowed as they must be for TCP.
+    ///
+    /// Clients have no address. Limits per client address do not apply to them, and their requests
+    /// have no [`PeerAddress`](super::PeerAddress); all other limits apply.
+    ///
+    /// # Errors
+    /// Fails if
+    /// - a registered tool, resource, resource template or prompt is invalid;
+    /// - the method is used outside of a tokio runtime;
+    /// - the listener fails permanently; this method then also calls [`Stop::stop`] on `stop`.
+    #[cfg(unix)]
+    fn serve_http_unix(
+        &self,
+        listener: UnixListener,
+        options: Http,
+        stop: &Stop,
+    ) -> impl Future<Output = io::Result<()>> + Send;
+
     /// Returns the server as a service for `hyper` or for a router such as `axum`.
     ///
     /// # Errors
@@ -79,38 +106,80 @@ impl ServeHttp for Server {
         stop: &Stop,
     ) -> io::Result<()> {
         let Service(service) = self.http_service(options)?;
-        // Dropped with this future, it closes the connections.
         let listening = Listening::new(service, listener.local_addr()?, stop)?;
-        let outcome = loop {
-            let accepted = tokio::select! {
-                biased;
-                () = stop.stopped() => break Ok(()),
-                accepted = listener.accept() => accepted,
-            };
-            match accepted {
-                Ok((stream, peer)) => {
-                    let Some(connection) = listening.accept(peer.ip()) else { continue };
-                    // Called inside the task: a future passed in would occupy its space twice.
-                    drop(tokio::spawn(async move {
-                        // T-87: disables Nagle's algorithm, as small messages must not wait for
-                        // more.
-                        let _slower = stream.set_nodelay(true);
-                        connection.drive(TokioIo::new(stream), TokioTimer::new()).await;
-                    }));
-                }
-                // Too many open files, or a client that disconnected at once: the listener goes on.
-                Err(error) if is_transient(&error) => tokio::time::sleep(PAUSE).await,
-                Err(error) => break Err(error),
-            }
-        };
-        drop(listener);
-        listening.finish().await;
-        outcome
+        serve(listening, listener, stop).await
+    }
+
+    #[cfg(unix)]
+    async fn serve_http_unix(
+        &self,
+        listener: UnixListener,
+        options: Http,
+        stop: &Stop,
+    ) -> io::Result<()> {
+        let Service(service) = self.http_service(options)?;
+        serve(Listening::local(service, stop), listener, stop).await
     }
 
     fn http_service(&self, options: Http) -> io::Result<Service> {
         Ok(Service(HttpService::new(self, options, Tokio::current()?)?))
     }
+}
+
+/// A listener of byte streams.
+trait Accept: Sync {
+    type Stream: AsyncRead + AsyncWrite + Send + Unpin + 'static;
+
+    /// Waits for a client; returns its address, if clients have addresses.
+    fn accept_client(
+        &self,
+    ) -> impl Future<Output = io::Result<(Self::Stream, Option<IpAddr>)>> + Send;
+}
+
+impl Accept for TcpListener {
+    type Stream = TcpStream;
+
+    async fn accept_client(&self) -> io::Result<(TcpStream, Option<IpAddr>)> {
+        let (stream, peer) = self.accept().await?;
+        // T-87: disables Nagle's algorithm, as small messages must not wait for more.
+        let _slower = stream.set_nodelay(true);
+        Ok((stream, Some(peer.ip())))
+    }
+}
+
+#[cfg(unix)]
+impl Accept for UnixListener {
+    type Stream = UnixStream;
+
+    async fn accept_client(&self) -> io::Result<(UnixStream, Option<IpAddr>)> {
+        Ok((self.accept().await?.0, None))
+    }
+}
+
+/// Serves the clients of a listener until `stop` is set. Dropping the future closes them.
+async fn serve(listening: Listening, listener: impl Accept, stop: &Stop) -> io::Result<()> {
+    let outcome = loop {
+        let accepted = tokio::select! {
+            biased;
+            () = stop.stopped() => break Ok(()),
+            accepted = listener.accept_client() => accepted,
+        };
+        match accepted {
+            Ok((stream, address)) => {
+                let Some(connection) = listening.accept(address) else { continue };
+                // Called inside the task: a future passed in would occupy its space twice.
+                drop(tokio::spawn(async move {
+                    connection.drive(TokioIo::new(stream), TokioTimer::new()).await;
+                }));
+            }
+            // Too many open files, or a client that disconnected at once: the listener goes on.
+            Err(error) if is_transient(&error) => tokio::time::sleep(PAUSE).await,
+            Err(error) => break Err(error),
+        }
+    };
+    drop(listener);
+    listening.finish().await;
+    outcome
 }
 
 fn is_transient(error: &io::Error) -> bool {

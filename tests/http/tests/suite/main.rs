@@ -12,6 +12,8 @@ mod checked;
 mod crowds;
 mod ended_principals;
 mod ending;
+mod http2;
+mod http2_limits;
 mod ids;
 mod limits;
 mod notified;
@@ -24,6 +26,8 @@ mod scopes;
 mod sessions;
 mod sse;
 mod task_scopes;
+#[cfg(unix)]
+mod unix_sockets;
 mod visibility;
 mod waiting;
 mod withdrawn;

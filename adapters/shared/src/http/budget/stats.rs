@@ -73,6 +73,12 @@ impl Counters {
 }
 
 impl HttpStats {
+    /// Counts a stream whose client has stopped reading.
+    #[cfg(feature = "http2")]
+    pub(in crate::http) fn count_stall(&self) {
+        self.0.connections_stalled.fetch_add(1, Relaxed);
+    }
+
     /// Returns the number of open connections to servers that were started with `serve_http`.
     ///
     /// Connections to a router in front of a service do not count.
@@ -133,7 +139,8 @@ impl HttpStats {
         self.0.connections_evicted.load(Relaxed)
     }
 
-    /// Returns the number of connections that were closed because their client stopped reading.
+    /// Returns the number of connections that were closed, and of HTTP/2 streams that were reset,
+    /// because their client stopped reading.
     #[must_use]
     pub fn connections_stalled(&self) -> u64 {
         self.0.connections_stalled.load(Relaxed)

@@ -95,6 +95,11 @@ impl HttpService {
         self.shared.options.head_timeout
     }
 
+    #[cfg(feature = "http2")]
+    pub(super) fn http2_streams_max(&self) -> u32 {
+        self.shared.options.http2_streams_max
+    }
+
     /// Returns whether the options allow hosts other than this machine.
     pub(super) fn names_hosts(&self) -> bool {
         self.shared.options.names_hosts()
