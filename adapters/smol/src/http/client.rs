@@ -23,6 +23,14 @@ impl Dial for Smol {
         dial(address)
     }
 
+    #[cfg(unix)]
+    fn dial_unix(
+        &self,
+        path: &std::path::Path,
+    ) -> BoxFuture<'static, io::Result<Box<dyn ByteStream>>> {
+        dial_unix(path)
+    }
+
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
         Box::pin(async move {
             let _now = Timer::after(duration).await;
@@ -49,6 +57,16 @@ pub fn dial(address: SocketAddr) -> BoxFuture<'static, io::Result<Box<dyn ByteSt
         stream.set_nodelay(true)?;
         SockRef::from(&stream).set_tcp_keepalive(&keep_alive())?;
         Ok(Box::new(stream) as Box<dyn ByteStream>)
+    })
+}
+
+/// Connects to a Unix domain socket.
+#[cfg(unix)]
+#[doc(hidden)]
+pub fn dial_unix(path: &std::path::Path) -> BoxFuture<'static, io::Result<Box<dyn ByteStream>>> {
+    let path = path.to_owned();
+    Box::pin(async move {
+        Ok(Box::new(smol::net::unix::UnixStream::connect(path).await?) as Box<dyn ByteStream>)
     })
 }
 

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,8 +12,10 @@ use http::{HeaderName, HeaderValue, Uri};
 use mcp_proto::http::legacy_sse::ServerUrl;
 
 use super::authorization::{AUTHORIZATION_TIMEOUT, Authorize};
+use super::http_send::HttpSend;
 #[cfg(feature = "auth")]
 use super::network::Network;
+use super::pool_options::PoolOptions;
 use super::proxy::Proxy;
 use super::this_machine::is_this_machine;
 use super::tls::TlsConfig;
@@ -61,6 +64,11 @@ pub struct Remote {
     pub(super) allows_plain_credentials: bool,
     pub(super) tls: TlsConfig,
     pub(super) proxy: Proxy,
+    pub(super) pool: PoolOptions,
+    /// The Unix domain socket to connect to, instead of the host.
+    pub(super) socket: Option<Arc<Path>>,
+    /// Sends all requests, instead of the pool.
+    pub(super) client: Option<Arc<dyn HttpSend>>,
 }
 
 impl Remote {
@@ -71,6 +79,11 @@ impl Remote {
     /// Pass credentials with [`authorization`](Self::authorization) instead. The error contains
     /// neither a password nor the query.
     pub fn new(url: &str) -> io::Result<Self> {
+        Self::parse(url, cfg!(feature = "tls"))
+    }
+
+    /// Parses a server's URL, whose scheme may be `https` if the client can encrypt.
+    pub(super) fn parse(url: &str, encrypts: bool) -> io::Result<Self> {
         let bad = |why: &str| {
             let why = shown(url).map_or_else(|| why.to_owned(), |url| format!("{why}: {url}"));
             io::Error::new(io::ErrorKind::InvalidInput, why)
@@ -78,7 +91,7 @@ impl Remote {
         let uri: Uri = url.parse().map_err(|_| bad("invalid URL"))?;
         let is_secure = match uri.scheme() {
             Some(scheme) if *scheme == Scheme::HTTP => false,
-            Some(scheme) if *scheme == Scheme::HTTPS && cfg!(feature = "tls") => true,
+            Some(scheme) if *scheme == Scheme::HTTPS && encrypts => true,
             Some(scheme) if *scheme == Scheme::HTTPS => {
                 return Err(bad("https requires the feature `tls`"));
             }
@@ -119,6 +132,9 @@ impl Remote {
             allows_plain_credentials: false,
             tls: TlsConfig::default(),
             proxy: Proxy::from_env(),
+            pool: PoolOptions::default(),
+            socket: None,
+            client: None,
         })
     }
 
@@ -312,8 +328,8 @@ impl Remote {
     /// Sets the maximum number of calls in flight, at least 1. Default: 128.
     ///
     /// Each call in flight uses a connection, which costs a file descriptor and about 16 KiB of
-    /// memory, more with TLS. Connections are kept for later calls until they have been idle for 30
-    /// seconds. Calls beyond the maximum wait in a queue, in order; their timeouts run while they
+    /// memory, more with TLS. Connections are kept for later calls until they have been idle for
+    /// [30 seconds](Self::idle_timeout). Calls beyond the maximum wait in a queue, in order; their timeouts run while they
     /// wait. Subscriptions, notifications and answers to the server do not count.
     ///
     /// While the server processes a call, it can send a request whose handler in this client makes
@@ -360,7 +376,7 @@ impl Remote {
     /// Returns how connections for this server are opened.
     #[cfg(feature = "auth")]
     pub(crate) fn network(&self) -> Network {
-        Network { tls: self.tls.clone(), proxy: self.proxy.clone() }
+        Network { tls: self.tls.without_identity(), proxy: self.proxy.clone() }
     }
 
     /// Sets the proxy of the connections to the server, and of those to the authorization servers
@@ -378,7 +394,7 @@ impl Remote {
     /// Sets the TLS configuration. By default, Mozilla's root certificates are trusted.
     #[cfg(feature = "tls")]
     pub fn tls(mut self, config: Arc<futures_rustls::rustls::ClientConfig>) -> Self {
-        self.tls = TlsConfig::new(config);
+        self.tls.set_config(config);
         self
     }
 }

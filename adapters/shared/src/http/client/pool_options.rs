@@ -1,0 +1,42 @@
+//! [`PoolOptions`]: the limits of the connections to one server, and their version of HTTP.
+
+use std::time::Duration;
+
+/// The limits of a connection pool, which [`Remote`](super::remote::Remote) documents.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PoolOptions {
+    pub(super) connections_max: usize,
+    /// `None`: as many as are used at a time.
+    pub(super) idle_max: Option<usize>,
+    pub(super) idle_timeout: Duration,
+    pub(super) version: HttpVersion,
+}
+
+impl Default for PoolOptions {
+    fn default() -> Self {
+        Self {
+            connections_max: 512,
+            idle_max: None,
+            idle_timeout: Duration::from_secs(30),
+            version: HttpVersion::Negotiated,
+        }
+    }
+}
+
+/// How the version of HTTP is chosen.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[cfg_attr(not(feature = "http2"), allow(dead_code, reason = "only the feature has a choice"))]
+pub(super) enum HttpVersion {
+    /// By the TLS handshake; HTTP/1.1 without TLS.
+    Negotiated,
+    Http1,
+    /// Without asking the server.
+    Http2,
+}
+
+impl HttpVersion {
+    /// Returns whether TLS offers HTTP/2 to the server.
+    pub(super) fn offers_http2(self) -> bool {
+        cfg!(feature = "http2") && self != Self::Http1
+    }
+}
