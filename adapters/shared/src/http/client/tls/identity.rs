@@ -81,11 +81,20 @@ impl fmt::Debug for ClientIdentity {
 
 #[cfg(test)]
 mod tests {
+    use base64ct::{Base64, Encoding as _};
+
     use super::ClientIdentity;
 
     fn pem() -> (String, String) {
         let made = rcgen::generate_simple_self_signed(["client".to_owned()]).unwrap();
-        (made.cert.pem(), made.signing_key.serialize_pem())
+        let key = made.signing_key.serialize_der();
+        (encoded("CERTIFICATE", made.cert.der()), encoded("PRIVATE KEY", &key))
+    }
+
+    fn encoded(label: &str, der: &[u8]) -> String {
+        let lines = Base64::encode_string(der);
+        let lines: Vec<_> = lines.as_bytes().chunks(64).map(String::from_utf8_lossy).collect();
+        format!("-----BEGIN {label}-----\n{}\n-----END {label}-----\n", lines.join("\n"))
     }
 
     #[test]
