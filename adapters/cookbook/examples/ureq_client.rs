@@ -5,7 +5,6 @@
 //! waits until the server announces that its tools changed.
 
 use std::error::Error;
-use std::io::Read;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -14,6 +13,7 @@ use mcp_blocking::Client;
 use mcp_blocking::http::{BlockingClient, ConnectHttp as _, Remote, SendError};
 use mcp_blocking::proto::Filter;
 use serde_json::json;
+use ureq::BodyReader;
 
 #[expect(clippy::print_stdout, reason = "it is what the example is for")]
 fn main() -> Result<(), Box<dyn Error>> {
@@ -39,7 +39,7 @@ fn remote(url: &str) -> Result<Remote, Box<dyn Error>> {
 fn send(
     agent: &ureq::Agent,
     request: Request<Bytes>,
-) -> Result<Response<impl Read + Send + 'static>, SendError> {
+) -> Result<Response<BodyReader<'static>>, SendError> {
     // `ureq` adds the length of a body, also to requests that have none.
     let response = if request.body().is_empty() {
         agent.run(request.map(|_| ()))

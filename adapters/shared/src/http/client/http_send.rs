@@ -23,15 +23,21 @@ type BoxError = Box<dyn Error + Send + Sync>;
 /// the [`Remote`](super::remote::Remote) has any, in `Authorization` and fields set by
 /// [`Remote::header`](super::remote::Remote::header), and the session's id, which is as secret.
 ///
-/// | concern | responsible |
-/// |---|---|
-/// | redirects | the adapter: the implementation must return responses with status 3xx and follow none, because it could send credentials to other origins |
-/// | timeouts | the adapter limits how long calls take; the implementation limits how long it connects. Neither a response nor its body may have a limit of its own: event streams last for hours |
-/// | proxies, TLS, addresses, pooling | the implementation |
-/// | credentials | the adapter adds them to each request for the origin of the URL; the implementation must not add them to requests for other origins, and must not log them |
-/// | cookies | the implementation; by default it should keep none |
-/// | decompression | the implementation, which adds `Accept-Encoding` if it decodes; the adapter sends no such field and reads bodies as they are |
-/// | retries | the adapter: the implementation sends each request at most once, except one that is certain not to have been sent |
+/// Responsible are:
+///
+/// - **Redirects**: the adapter. The implementation must return responses with status 3xx and follow
+///   none, because it could send credentials to other origins.
+/// - **Timeouts**: the adapter limits how long calls take, and the implementation how long it
+///   connects. Neither responses nor bodies may have a limit of their own: event streams last for
+///   hours.
+/// - **Proxies, TLS, addresses and pooling**: the implementation.
+/// - **Credentials**: the adapter, which adds them to each request for the origin of the URL. The
+///   implementation must not add them to requests for other origins, and must not log them.
+/// - **Cookies**: the implementation, which by default should keep none.
+/// - **Decompression**: the implementation, which adds `Accept-Encoding` if it decodes. The adapter
+///   sends no such field, and reads bodies as they are.
+/// - **Retries**: the adapter. The implementation sends each request at most once, except one that
+///   was certainly not sent.
 ///
 /// **Backpressure**: the adapter polls the body only while it has room, so the implementation must
 /// not read ahead without a limit. **Aborting**: dropping the future or the body must end the

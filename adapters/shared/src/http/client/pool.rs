@@ -77,7 +77,7 @@ impl Pool {
         };
         let version = remote.pool.version;
         let tls = Tls::new(remote.is_secure, &remote.host, &remote.tls, version.offers_http2())?;
-        connect::check_version(version, remote.is_secure, proxy.as_ref())?;
+        version.check(proxy.is_some() && !remote.is_secure)?;
         Ok(Self {
             idle: Mutex::default(),
             http2: Http2Pool::default(),

@@ -1,5 +1,6 @@
 //! [`PoolOptions`]: the limits of the connections to one server, and their version of HTTP.
 
+use std::io;
 use std::time::Duration;
 
 /// The limits of a connection pool, which [`Remote`](super::remote::Remote) documents.
@@ -38,5 +39,14 @@ impl HttpVersion {
     /// Returns whether TLS offers HTTP/2 to the server.
     pub(super) fn offers_http2(self) -> bool {
         cfg!(feature = "http2") && self != Self::Http1
+    }
+
+    /// Fails if this version cannot be used through a proxy that forwards requests.
+    pub(super) fn check(self, is_forwarded: bool) -> io::Result<()> {
+        if self == Self::Http2 && is_forwarded {
+            let why = "a proxy does not forward HTTP/2 (`Remote::http2_prior_knowledge`)";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+        }
+        Ok(())
     }
 }

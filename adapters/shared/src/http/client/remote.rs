@@ -13,8 +13,6 @@ use mcp_proto::http::legacy_sse::ServerUrl;
 
 use super::authorization::{AUTHORIZATION_TIMEOUT, Authorize};
 use super::http_send::HttpSend;
-#[cfg(feature = "auth")]
-use super::network::Network;
 use super::pool_options::PoolOptions;
 use super::proxy::Proxy;
 use super::this_machine::is_this_machine;
@@ -329,8 +327,9 @@ impl Remote {
     ///
     /// Each call in flight uses a connection, which costs a file descriptor and about 16 KiB of
     /// memory, more with TLS. Connections are kept for later calls until they have been idle for
-    /// [30 seconds](Self::idle_timeout). Calls beyond the maximum wait in a queue, in order; their timeouts run while they
-    /// wait. Subscriptions, notifications and answers to the server do not count.
+    /// [30 seconds](Self::idle_timeout). Calls beyond the maximum wait in a queue, in order; their
+    /// timeouts run while they wait. Subscriptions, notifications and answers to the server do not
+    /// count.
     ///
     /// While the server processes a call, it can send a request whose handler in this client makes
     /// another call. To avoid deadlock, the maximum must exceed the number of calls that wait for
@@ -371,31 +370,6 @@ impl Remote {
     pub(super) fn sse_url(&self) -> Option<ServerUrl> {
         let url = Some(self.url_of(&self.target)).filter(|_| self.falls_back_to_sse)?;
         ServerUrl::parse(&url).ok()
-    }
-
-    /// Returns how connections for this server are opened.
-    #[cfg(feature = "auth")]
-    pub(crate) fn network(&self) -> Network {
-        Network { tls: self.tls.without_identity(), proxy: self.proxy.clone() }
-    }
-
-    /// Sets the proxy of the connections to the server, and of those to the authorization servers
-    /// that [`authorized`](Self::authorized) needs. Default: [`Proxy::from_env`].
-    ///
-    /// Through a proxy, the addresses of hosts are not known here: the proxy resolves their names.
-    /// URLs that a server names are then judged by their text. They may not contain an address more
-    /// private than the server's, but a name may lead to any address that the proxy lets it reach.
-    /// Addresses of hosts that are connected to directly are judged as without a proxy.
-    pub fn proxy(mut self, proxy: Proxy) -> Self {
-        self.proxy = proxy;
-        self
-    }
-
-    /// Sets the TLS configuration. By default, Mozilla's root certificates are trusted.
-    #[cfg(feature = "tls")]
-    pub fn tls(mut self, config: Arc<futures_rustls::rustls::ClientConfig>) -> Self {
-        self.tls.set_config(config);
-        self
     }
 }
 

@@ -5,7 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::http_send::HttpSend;
+#[cfg(feature = "auth")]
+use super::network::Network;
 use super::pool_options::HttpVersion;
+use super::proxy::Proxy;
 use super::remote::Remote;
 #[cfg(feature = "tls")]
 use super::tls::ClientIdentity;
@@ -62,6 +65,31 @@ impl Remote {
         let mut remote = Self::parse(&format!("http://localhost{path}"), false)?;
         remote.socket = Some(Arc::from(socket.as_ref()));
         Ok(remote)
+    }
+
+    /// Returns how connections for this server are opened.
+    #[cfg(feature = "auth")]
+    pub(crate) fn network(&self) -> Network {
+        Network { tls: self.tls.without_identity(), proxy: self.proxy.clone() }
+    }
+
+    /// Sets the proxy of the connections to the server, and of those to the authorization servers
+    /// that [`authorized`](Self::authorized) needs. Default: [`Proxy::from_env`].
+    ///
+    /// Through a proxy, the addresses of hosts are not known here: the proxy resolves their names.
+    /// URLs that a server names are then judged by their text. They may not contain an address more
+    /// private than the server's, but a name may lead to any address that the proxy lets it reach.
+    /// Addresses of hosts that are connected to directly are judged as without a proxy.
+    pub fn proxy(mut self, proxy: Proxy) -> Self {
+        self.proxy = proxy;
+        self
+    }
+
+    /// Sets the TLS configuration. By default, Mozilla's root certificates are trusted.
+    #[cfg(feature = "tls")]
+    pub fn tls(mut self, config: Arc<futures_rustls::rustls::ClientConfig>) -> Self {
+        self.tls.set_config(config);
+        self
     }
 
     /// Sets the certificate with which the client authenticates itself to the server, in addition

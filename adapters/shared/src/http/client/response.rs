@@ -25,11 +25,12 @@ impl ResponseStream {
     pub(super) async fn next(&mut self) -> Option<Result<Bytes, BodyCut>> {
         loop {
             match poll_fn(|context| self.poll_frame(context)).await? {
-                // Other frames are trailers.
-                Ok(frame) => match frame.into_data() {
-                    Ok(data) => return Some(Ok(data)),
-                    Err(_) => {}
-                },
+                Ok(frame) => {
+                    // Other frames are trailers.
+                    if let Ok(data) = frame.into_data() {
+                        return Some(Ok(data));
+                    }
+                }
                 Err(cut) => return Some(Err(cut)),
             }
         }

@@ -1,3 +1,5 @@
+//! Tests of exchanges on threads: pieces of bodies, aborts, panics and the limit.
+
 use std::sync::Mutex;
 use std::sync::atomic::AtomicUsize;
 use std::sync::mpsc::{Receiver, Sender, channel};

@@ -11,7 +11,6 @@ use super::permit::Permit;
 use super::{Leased, Pool};
 use crate::http::client::dial::{ByteStream, dial_any};
 use crate::http::client::pool_options::HttpVersion;
-use crate::http::client::proxy::ProxyServer;
 use crate::http::client::remote::Remote;
 use crate::http::hyper_stream::HyperStream;
 
@@ -66,17 +65,4 @@ impl Pool {
             }
         }
     }
-}
-
-/// Fails if a version of HTTP cannot be used with a server.
-pub(super) fn check_version(
-    version: HttpVersion,
-    is_secure: bool,
-    proxy: Option<&ProxyServer>,
-) -> io::Result<()> {
-    if version == HttpVersion::Http2 && !is_secure && proxy.is_some() {
-        let why = "a proxy does not forward HTTP/2 (`Remote::http2_prior_knowledge`)";
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
-    }
-    Ok(())
 }
