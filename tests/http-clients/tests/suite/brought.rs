@@ -111,24 +111,29 @@ async fn failures_say_whether_a_request_was_sent<R: OverHttp>() {
     let remote = remote(|request| match &*text_of(&request) {
         "unsent" => Err(SendError::unsent("no route")),
         "lost" => Err(SendError::lost("reset")),
-        "cut" => {
+        "panic" => panic!("on purpose"),
+        text @ ("cut" | "panic in the body") => {
             let response = Response::builder().header("content-type", "text/event-stream");
-            Ok(response.body(ReceivedBody::new(Broken)).unwrap())
+            Ok(response.body(ReceivedBody::new(Broken(text != "cut"))).unwrap())
         }
         _ => echo(&request),
     });
     let connection = R::connect_http(modern_client(), remote).await.unwrap();
-    for (text, error) in
-        [("unsent", CallError::Unsent), ("lost", CallError::Lost), ("cut", CallError::Lost)]
-    {
+    for (text, error) in [
+        ("unsent", CallError::Unsent),
+        ("lost", CallError::Lost),
+        ("panic", CallError::Lost),
+        ("cut", CallError::Lost),
+        ("panic in the body", CallError::Lost),
+    ] {
         let outcome = connection.call_tool("echo", &json!({"text": text})).await;
         assert_eq!(failed(outcome), error, "{text}");
     }
     assert_eq!(success(connection.call_tool("echo", &json!({"text": "on"})).await), "on");
 }
 
-/// A body that breaks.
-struct Broken;
+/// A body that breaks, or panics.
+struct Broken(bool);
 
 impl Body for Broken {
     type Data = Bytes;
@@ -138,6 +143,7 @@ impl Body for Broken {
         self: Pin<&mut Self>,
         _: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, &'static str>>> {
+        assert!(!self.0, "on purpose");
         Poll::Ready(Some(Err("broken")))
     }
 }

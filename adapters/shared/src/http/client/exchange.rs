@@ -20,6 +20,7 @@ use super::proxy::ProxyServer;
 use super::redirect;
 use super::response::ResponseStream;
 use crate::exec::budget::PIECE_BYTES_MAX;
+use crate::exec::workers::catch_panic;
 use crate::transport::link::{Link, State};
 
 /// Runs an exchange to its end and reports the outcome to the session.
@@ -123,7 +124,11 @@ async fn send_once(
             })
         }
         Route::Client(client) => {
-            client.send(request.map(FullBody::into_bytes)).await.map(|response| {
+            let request = request.map(FullBody::into_bytes);
+            // Called inside the future: the function may panic, too.
+            let sent = catch_panic(async { client.send(request).await }).await;
+            let panicked = || Err(SendError::lost("the client of the `Remote` panicked"));
+            sent.unwrap_or_else(panicked).map(|response| {
                 let (parts, body) = response.into_parts();
                 (parts, ResponseStream::Client(body))
             })

@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::fmt;
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -25,8 +26,8 @@ type BoxError = Box<dyn Error + Send + Sync>;
 ///
 /// Responsible are:
 ///
-/// - **Redirects**: the adapter. The implementation must return responses with status 3xx and follow
-///   none, because it could send credentials to other origins.
+/// - **Redirects**: the adapter. The implementation must return responses with status 3xx and
+///   follow none, because it could send credentials to other origins.
 /// - **Timeouts**: the adapter limits how long calls take, and the implementation how long it
 ///   connects. Neither responses nor bodies may have a limit of their own: event streams last for
 ///   hours.
@@ -45,6 +46,8 @@ type BoxError = Box<dyn Error + Send + Sync>;
 ///
 /// With `mcp-blocking`, futures and bodies are polled by the thread that does all IO, and must not
 /// block: see [`BlockingClient`](super::blocking_client::BlockingClient).
+///
+/// A panic of the future or the body fails the request as lost.
 ///
 /// Cost: two allocations for each exchange.
 ///
@@ -176,12 +179,14 @@ impl ReceivedBody {
         Self(Box::pin(body))
     }
 
-    /// Polls the next frame.
+    /// Polls the next frame. A panic is an error, after which the body must not be polled.
     pub(super) fn poll_frame(
         &mut self,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        self.0.as_mut().poll_body(context)
+        let body = self.0.as_mut();
+        catch_unwind(AssertUnwindSafe(|| body.poll_body(context)))
+            .unwrap_or_else(|_| Poll::Ready(Some(Err("the body panicked".into()))))
     }
 }
 

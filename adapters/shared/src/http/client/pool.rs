@@ -19,6 +19,7 @@ use super::dial::Dial;
 use super::full_body::FullBody;
 use super::http_send::SendError;
 use super::membership::AllowedAddresses;
+use super::pool_options::CONNECTIONS_FOR_STREAMS;
 use super::proxy::ProxyServer;
 use super::remote::Remote;
 use super::tls::Tls;
@@ -75,6 +76,7 @@ impl Pool {
             Some(proxy) if !is_local => Some(proxy.clone()),
             _ => None,
         };
+        let connections = remote.concurrent_calls_max.saturating_add(CONNECTIONS_FOR_STREAMS);
         let version = remote.pool.version;
         let tls = Tls::new(remote.is_secure, &remote.host, &remote.tls, version.offers_http2())?;
         version.check(proxy.is_some() && !remote.is_secure)?;
@@ -82,7 +84,7 @@ impl Pool {
             idle: Mutex::default(),
             http2: Http2Pool::default(),
             became_idle: Event::new(),
-            permits: Permits::new(remote.pool.connections_max),
+            permits: Permits::new(remote.pool.connections_max.unwrap_or(connections)),
             tls,
             proxy,
             addresses,

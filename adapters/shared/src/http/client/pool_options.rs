@@ -3,10 +3,14 @@
 use std::io;
 use std::time::Duration;
 
+/// The default number of connections for streams, subscriptions, notifications and answers.
+pub(super) const CONNECTIONS_FOR_STREAMS: usize = 384;
+
 /// The limits of a connection pool, which [`Remote`](super::remote::Remote) documents.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PoolOptions {
-    pub(super) connections_max: usize,
+    /// `None`: [`CONNECTIONS_FOR_STREAMS`] more than calls in flight.
+    pub(super) connections_max: Option<usize>,
     /// `None`: as many as are used at a time.
     pub(super) idle_max: Option<usize>,
     pub(super) idle_timeout: Duration,
@@ -16,7 +20,7 @@ pub(super) struct PoolOptions {
 impl Default for PoolOptions {
     fn default() -> Self {
         Self {
-            connections_max: 512,
+            connections_max: None,
             idle_max: None,
             idle_timeout: Duration::from_secs(30),
             version: HttpVersion::Negotiated,

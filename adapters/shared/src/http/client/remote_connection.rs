@@ -103,14 +103,19 @@ impl Remote {
         self
     }
 
-    /// Sets the maximum number of open connections of the client, at least 1. Default: 512.
+    /// Sets the maximum number of open connections, at least 1. Default: 384 more than
+    /// [`concurrent_calls_max`](Self::concurrent_calls_max), together 512.
     ///
     /// Requests beyond it wait until a connection is free, and the timeouts of calls run while they
     /// wait. Streams and subscriptions keep their connections: the maximum must exceed their number
-    /// and that of [calls in flight](Self::concurrent_calls_max), because a call may depend on
-    /// another message of this client. Over HTTP/2, a connection has room for up to 100 of them.
+    /// and that of calls in flight, because a call may depend on another message of this client.
+    /// Over HTTP/2, a connection has room for up to 100 of them.
+    ///
+    /// The maximum applies to each connection to an MCP server, not to all of a [`Client`].
+    ///
+    /// [`Client`]: crate::Client
     pub const fn connections_max(mut self, max: usize) -> Self {
-        self.pool.connections_max = max;
+        self.pool.connections_max = Some(max);
         self
     }
 
@@ -180,4 +185,19 @@ impl Remote {
 
 fn invalid(why: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, why)
+}
+
+#[cfg(all(test, feature = "auth"))]
+mod tests {
+    use super::{ClientIdentity, Remote};
+
+    #[test]
+    fn authorization_servers_do_not_receive_the_certificate() {
+        let made = rcgen::generate_simple_self_signed(["client".to_owned()]).unwrap();
+        let key = made.signing_key.serialize_der();
+        let identity = ClientIdentity::new(vec![made.cert.der().clone()], key.try_into().unwrap());
+        let remote = Remote::new("https://example.com/mcp").unwrap();
+        let remote = remote.client_identity(identity.unwrap());
+        assert!(remote.tls.has_identity() && !remote.network().tls.has_identity());
+    }
 }
