@@ -103,9 +103,10 @@
 //! `apps`, tools have user interfaces; with `skills`, servers offer instructions for models.
 //!
 //! With `http`, servers and clients speak Streamable HTTP; with `tls`, clients connect to `https`
-//! URLs. With `auth`, `Remote::authorized` lets clients log in with OAuth 2.1; with `browser`, the
-//! browser of the system opens for that, and with `keyring`, its keyring holds the key of stored
-//! tokens. With `jwt`, servers verify JSON Web Tokens.
+//! URLs. With `http2`, clients use HTTP/2 where the server does. With `auth`, `Remote::authorized`
+//! lets clients log in with OAuth 2.1; with `browser`, the browser of the system opens for that,
+//! and with `keyring`, its keyring holds the key of stored tokens. With `jwt`, servers verify JSON
+//! Web Tokens.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -17,6 +17,8 @@
 mod answer;
 mod forward_proxy;
 mod guarded;
+mod http2_site;
+mod local_socket;
 mod proxy;
 mod request;
 mod runtime;
@@ -28,6 +30,8 @@ mod trust;
 pub use answer::Answer;
 pub use forward_proxy::ForwardProxy;
 pub use guarded::{Guarded, PLANTED, Rules, agreed, browse, proof_of};
+pub use http2_site::{Http2Site, Played};
+pub use local_socket::LocalSocket;
 pub use proxy::Proxy;
 pub use request::Request;
 pub use runtime::{Connected, OverHttp};

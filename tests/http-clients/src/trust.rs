@@ -4,10 +4,13 @@ use std::net::TcpStream;
 use std::sync::Arc;
 
 use futures_rustls::rustls::crypto::ring;
-use futures_rustls::rustls::pki_types::PrivateKeyDer;
+use futures_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use futures_rustls::rustls::server::WebPkiClientVerifier;
 use futures_rustls::rustls::{
     ClientConfig, RootCertStore, ServerConfig, ServerConnection, StreamOwned,
 };
+
+use mcp_adapter::http::ClientIdentity;
 
 use crate::answer::{Answer, Wire};
 use crate::request::Request;
@@ -18,6 +21,8 @@ use crate::site::Site;
 pub struct Trust {
     client: Arc<ClientConfig>,
     server: Arc<ServerConfig>,
+    certificate: CertificateDer<'static>,
+    key: Vec<u8>,
 }
 
 impl Trust {
@@ -30,19 +35,20 @@ impl Trust {
         let certificate = made.cert.der().clone();
         let mut roots = RootCertStore::empty();
         roots.add(certificate.clone()).unwrap();
+        let der = made.signing_key.serialize_der();
         let client = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()
             .unwrap()
             .with_root_certificates(roots)
             .with_no_client_auth();
-        let key = PrivateKeyDer::Pkcs8(made.signing_key.serialize_der().into());
+        let key = PrivateKeyDer::Pkcs8(der.clone().into());
         let server = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()
             .unwrap()
             .with_no_client_auth()
-            .with_single_cert(vec![certificate], key)
+            .with_single_cert(vec![certificate.clone()], key)
             .unwrap();
-        Self { client: Arc::new(client), server: Arc::new(server) }
+        Self { client: Arc::new(client), server: Arc::new(server), certificate, key: der }
     }
 
     /// Returns a client configuration that trusts the certificate.
@@ -53,7 +59,54 @@ impl Trust {
 
     /// Starts a site with the certificate.
     pub fn site(&self, play: impl Fn(&Request, &mut Answer<'_>) + Send + Sync + 'static) -> Site {
-        let config = Arc::clone(&self.server);
+        Self::site_with(Arc::clone(&self.server), play)
+    }
+
+    /// Starts a site with the certificate, whose clients need a certificate that `clients` has
+    /// issued, which is the one of `clients` itself.
+    pub fn guarded_site(
+        &self,
+        clients: &Self,
+        play: impl Fn(&Request, &mut Answer<'_>) + Send + Sync + 'static,
+    ) -> Site {
+        let mut roots = RootCertStore::empty();
+        roots.add(clients.certificate.clone()).unwrap();
+        let provider = Arc::new(ring::default_provider());
+        let verifier =
+            WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider))
+                .build()
+                .unwrap();
+        let config = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_client_cert_verifier(verifier)
+            .with_single_cert(vec![self.certificate.clone()], self.private_key())
+            .unwrap();
+        Self::site_with(Arc::new(config), play)
+    }
+
+    /// Returns the certificate as the identity of a client.
+    #[must_use]
+    pub fn identity(&self) -> ClientIdentity {
+        ClientIdentity::new(vec![self.certificate.clone()], self.private_key()).unwrap()
+    }
+
+    /// Returns a server configuration that chooses among these protocols.
+    #[must_use]
+    pub fn server(&self, protocols: &[&str]) -> Arc<ServerConfig> {
+        let mut config = ServerConfig::clone(&self.server);
+        config.alpn_protocols = protocols.iter().map(|it| it.as_bytes().to_vec()).collect();
+        Arc::new(config)
+    }
+
+    fn private_key(&self) -> PrivateKeyDer<'static> {
+        PrivateKeyDer::Pkcs8(self.key.clone().into())
+    }
+
+    fn site_with(
+        config: Arc<ServerConfig>,
+        play: impl Fn(&Request, &mut Answer<'_>) + Send + Sync + 'static,
+    ) -> Site {
         let secure = move |socket: TcpStream| {
             let session = ServerConnection::new(Arc::clone(&config)).ok()?;
             Some(Box::new(StreamOwned::new(session, socket)) as Box<dyn Wire>)

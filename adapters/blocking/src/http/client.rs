@@ -21,6 +21,14 @@ impl Dial for EventLoop {
         mcp_smol::http::dial(address)
     }
 
+    #[cfg(unix)]
+    fn dial_unix(
+        &self,
+        path: &std::path::Path,
+    ) -> BoxFuture<'static, io::Result<Box<dyn ByteStream>>> {
+        mcp_smol::http::dial_unix(path)
+    }
+
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
         mcp_smol::http::sleep(duration)
     }

@@ -49,6 +49,8 @@ impl Membership {
             .map_err(|error| invalid(format!("the URL cannot be used with `Auth`: {error}")))?;
         let http = OAuthHttp::new(Arc::clone(runtime), remote, limits.clone());
         let reach = match server.host() {
+            // What a name leads to is up to the client, as it is through a proxy.
+            Host::Name(_) if remote.has_client() && !server.is_loopback() => Some(Reach::Public),
             Host::Name(_) if !server.is_loopback() => http.reach_of(&server).await.ok().flatten(),
             Host::Name(_) | Host::V4(_) | Host::V6(_) => None,
         };

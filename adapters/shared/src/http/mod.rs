@@ -32,11 +32,13 @@ mod verifier;
 pub use crate::error::HttpFailure;
 pub use body::ResponseBody;
 pub use budget::{HttpStats, PeerAddress};
+#[cfg(feature = "tls")]
+pub use client::ClientIdentity;
 #[cfg(any(feature = "auth", feature = "jwt"))]
 pub(crate) use client::Network;
 pub use client::{
-    AuthChallenge, ByteStream, Dial, KEEP_ALIVE_INTERVAL, KEEP_ALIVE_TIME, Proxy, ProxyError,
-    Remote,
+    AuthChallenge, BlockingClient, ByteStream, Dial, HttpSend, KEEP_ALIVE_INTERVAL,
+    KEEP_ALIVE_TIME, Proxy, ProxyError, ReceivedBody, Remote, SendError,
 };
 pub(crate) use client::{ClientTransport, start};
 #[cfg(feature = "auth")]

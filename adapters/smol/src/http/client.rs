@@ -3,6 +3,8 @@
 use std::future::Future;
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs as _};
+#[cfg(unix)]
+use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,6 +22,14 @@ impl Dial for Smol {
 
     fn dial(&self, address: SocketAddr) -> BoxFuture<'static, io::Result<Box<dyn ByteStream>>> {
         dial(address)
+    }
+
+    #[cfg(unix)]
+    fn dial_unix(
+        &self,
+        path: &std::path::Path,
+    ) -> BoxFuture<'static, io::Result<Box<dyn ByteStream>>> {
+        dial_unix(path)
     }
 
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
@@ -51,6 +61,16 @@ pub fn dial(address: SocketAddr) -> BoxFuture<'static, io::Result<Box<dyn ByteSt
         stream.get_ref().set_nodelay(true)?;
         SockRef::from(&stream).set_tcp_keepalive(&keep_alive())?;
         Ok(Box::new(stream) as Box<dyn ByteStream>)
+    })
+}
+
+/// Connects to a Unix domain socket.
+#[cfg(unix)]
+#[doc(hidden)]
+pub fn dial_unix(path: &std::path::Path) -> BoxFuture<'static, io::Result<Box<dyn ByteStream>>> {
+    let path = path.to_owned();
+    Box::pin(async move {
+        Ok(Box::new(Async::<UnixStream>::connect(path).await?) as Box<dyn ByteStream>)
     })
 }
 

@@ -30,6 +30,18 @@ impl Dial for Tokio {
         })
     }
 
+    #[cfg(unix)]
+    fn dial_unix(
+        &self,
+        path: &std::path::Path,
+    ) -> BoxFuture<'static, io::Result<Box<dyn ByteStream>>> {
+        let path = path.to_owned();
+        Box::pin(async move {
+            let stream = tokio::net::UnixStream::connect(path).await?;
+            Ok(Box::new(Socket::new(stream).compat()) as Box<dyn ByteStream>)
+        })
+    }
+
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
         Box::pin(tokio::time::sleep(duration))
     }

@@ -26,11 +26,13 @@ mod socket;
 pub use client::ConnectHttp;
 #[cfg(feature = "auth")]
 pub use mcp_adapter::auth::IntrospectionVerifier;
+#[cfg(feature = "tls")]
+pub use mcp_adapter::http::ClientIdentity;
 #[cfg(feature = "jwt")]
 pub use mcp_adapter::http::JwtVerifier;
 pub use mcp_adapter::http::{
-    AuthChallenge, FixedTokens, Guard, Http, HttpFailure, HttpStats, PeerAddress, Principal, Proxy,
-    ProxyError, Refusal, Remote, RequestHead, ResponseBody, SessionControl, Stop, TokenVerifier,
-    VerifyError,
+    AuthChallenge, BlockingClient, FixedTokens, Guard, Http, HttpFailure, HttpSend, HttpStats,
+    PeerAddress, Principal, Proxy, ProxyError, ReceivedBody, Refusal, Remote, RequestHead,
+    ResponseBody, SendError, SessionControl, Stop, TokenVerifier, VerifyError,
 };
 pub use server::{ServeHttp, Service};

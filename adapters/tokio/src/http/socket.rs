@@ -7,19 +7,23 @@ use std::task::{Context, Poll};
 
 use socket2::SockRef;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
 
 /// A socket whose reads query the operating system before they wait.
 ///
 /// Tokio learns of socket events only when its driver polls. A server may have closed an idle
 /// socket before that, and a request sent over it would be lost.
-pub(super) struct Socket(TcpStream);
+pub(super) struct Socket<S>(S);
 
-impl Socket {
-    pub(super) const fn new(stream: TcpStream) -> Self {
+impl<S> Socket<S> {
+    pub(super) const fn new(stream: S) -> Self {
         Self(stream)
     }
+}
 
+impl<S> Socket<S>
+where
+    for<'s> SockRef<'s>: From<&'s S>,
+{
     /// Returns the result of a read at the end of the stream; `None` if the stream has not ended.
     fn end(&self) -> Option<io::Result<()>> {
         match SockRef::from(&self.0).peek(&mut [MaybeUninit::uninit()]) {
@@ -37,7 +41,10 @@ impl Socket {
     }
 }
 
-impl AsyncRead for Socket {
+impl<S: AsyncRead + Unpin> AsyncRead for Socket<S>
+where
+    for<'s> SockRef<'s>: From<&'s S>,
+{
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -50,7 +57,7 @@ impl AsyncRead for Socket {
     }
 }
 
-impl AsyncWrite for Socket {
+impl<S: AsyncWrite + Unpin> AsyncWrite for Socket<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

@@ -11,10 +11,13 @@
 mod authorized;
 mod both_eras;
 mod bounds;
+mod brought;
 mod callbacks;
 mod ends;
 mod eras;
 mod fields;
+mod http2;
+mod limits;
 mod proxied;
 mod resuming;
 mod reuse;
@@ -22,6 +25,7 @@ mod sessions;
 mod sse;
 mod strangers;
 mod tls;
+mod unix;
 
 use std::time::Duration;
 

@@ -10,6 +10,8 @@ use crate::{legacy_client, modern_client, quick};
 rows! {
     a_trusted_server_is_used,
     an_untrusted_server_receives_nothing,
+    a_client_presents_its_certificate,
+    a_client_without_an_accepted_certificate_is_refused,
 }
 
 async fn a_trusted_server_is_used<R: OverHttp>() {
@@ -55,4 +57,30 @@ async fn an_untrusted_server_receives_nothing<R: OverHttp>() {
         .unwrap()
         .tls(trust.client());
     R::connect_http(modern_client().limits(quick()), remote).await.unwrap_err();
+}
+
+async fn a_client_presents_its_certificate<R: OverHttp>() {
+    let (trust, clients) = (Trust::new(), Trust::new());
+    let site = trust.guarded_site(&clients, modern);
+    let remote = Remote::new(&format!("https://localhost:{}/mcp", site.port())).unwrap();
+    let remotes = [
+        remote.clone().tls(trust.client()).client_identity(clients.identity()),
+        remote.client_identity(clients.identity()).tls(trust.client()),
+    ];
+    for remote in remotes {
+        let connection = R::connect_http(modern_client(), remote).await.unwrap();
+        assert_eq!(success(connection.call_tool("echo", &json!({"text": "on"})).await), "on");
+        connection.closes().await.unwrap();
+    }
+}
+
+async fn a_client_without_an_accepted_certificate_is_refused<R: OverHttp>() {
+    let (trust, clients) = (Trust::new(), Trust::new());
+    let site = trust.guarded_site(&clients, modern);
+    let remote = Remote::new(&format!("https://localhost:{}/mcp", site.port())).unwrap();
+    let remote = remote.tls(trust.client());
+    for remote in [remote.clone(), remote.client_identity(Trust::new().identity())] {
+        R::connect_http(modern_client().limits(quick()), remote).await.unwrap_err();
+    }
+    assert!(site.heard().is_empty());
 }

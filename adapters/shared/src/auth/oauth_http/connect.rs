@@ -49,7 +49,7 @@ impl OAuthConnector {
                 opened.map_err(OAuthFailure::Unreached)?
             }
         };
-        let tls = Tls::new(is_secure, &host, &self.network.tls);
+        let tls = Tls::new(is_secure, &host, &self.network.tls, false);
         let tls = tls.map_err(OAuthFailure::Unreached)?;
         let stream = tls.secure(stream).await.map_err(OAuthFailure::Unreached)?;
         Ok(OpenedStream { stream, forwarder: proxy.filter(|_| !is_secure) })

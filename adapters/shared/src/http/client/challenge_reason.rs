@@ -1,18 +1,15 @@
 //! A server's explanation of status 401 or 403, without the credentials that it may repeat.
 
-use std::future::poll_fn;
-use std::pin::Pin;
 use std::time::Duration;
 
 use futures_lite::future::or;
 use http::header::{AUTHORIZATION, PROXY_AUTHORIZATION};
 use http::{HeaderValue, Uri};
-use http_body::Body as _;
-use hyper::body::Incoming;
 use mcp_proto::client::Client as Machine;
 use serde_json::Value;
 
 use super::remote::Remote;
+use super::response::ResponseStream;
 use crate::transport::link::Link;
 
 /// The maximum length of a body with an explanation; longer ones are not reported.
@@ -24,7 +21,7 @@ const BODY_TIMEOUT: Duration = Duration::from_secs(1);
 /// Reads the explanation from the body of a response; `None` if there is none.
 pub(super) async fn read(
     link: &Link<Machine>,
-    body: &mut Incoming,
+    body: &mut ResponseStream,
     credentials: &Credentials<'_>,
 ) -> Option<String> {
     let too_late = async {
@@ -36,10 +33,10 @@ pub(super) async fn read(
 }
 
 /// Reads a body; `None` if it is too long or broken, because a part could end within a credential.
-async fn read_whole(link: &Link<Machine>, body: &mut Incoming) -> Option<Vec<u8>> {
+async fn read_whole(link: &Link<Machine>, body: &mut ResponseStream) -> Option<Vec<u8>> {
     let mut whole = Vec::new();
-    while let Some(frame) = poll_fn(|context| Pin::new(&mut *body).poll_frame(context)).await {
-        let Ok(data) = frame.ok()?.into_data() else { continue };
+    while let Some(data) = body.next().await {
+        let data = data.ok()?;
         link.trace.input(&data);
         if data.len() > BODY_BYTES_MAX - whole.len() {
             return None;

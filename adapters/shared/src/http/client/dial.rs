@@ -36,6 +36,16 @@ pub trait Dial: Spawn {
     /// might send a request over it.
     fn dial(&self, address: SocketAddr) -> BoxFuture<'static, io::Result<Box<dyn ByteStream>>>;
 
+    /// Opens a connection to a Unix domain socket. Reads from it behave as those of
+    /// [`dial`](Self::dial). By default, there are none.
+    #[cfg(unix)]
+    fn dial_unix(
+        &self,
+        _path: &std::path::Path,
+    ) -> BoxFuture<'static, io::Result<Box<dyn ByteStream>>> {
+        Box::pin(async { Err(io::ErrorKind::Unsupported.into()) })
+    }
+
     /// Waits for `duration`.
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()>;
 

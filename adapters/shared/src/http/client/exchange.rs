@@ -1,29 +1,26 @@
 //! One HTTP exchange: sends a request and feeds the response to the session.
 
-use std::future::poll_fn;
 use std::io;
-use std::pin::{Pin, pin};
 use std::sync::Arc;
 
-use bytes::Bytes;
 use http::header::PROXY_AUTHORIZATION;
 use http::response::Parts;
 use http::{HeaderName, HeaderValue, Request, Uri};
-use http_body::Body as _;
-use hyper::body::Incoming;
-use hyper::client::conn::TrySendError;
-use hyper::client::conn::http1::SendRequest;
 use mcp_proto::Instant;
 use mcp_proto::client::Client as Machine;
 use mcp_proto::http::client::{ExchangeFailure, ExchangeId, HttpClient, HttpRequest};
 
 use super::authorize::authorize;
 use super::challenge_reason::{self, Credentials};
-use super::connections::{Borrowed, HttpConnections};
+use super::connections::{HttpConnections, Route};
 use super::full_body::FullBody;
+use super::http_send::SendError;
+use super::pool::Leased;
 use super::proxy::ProxyServer;
 use super::redirect;
+use super::response::ResponseStream;
 use crate::exec::budget::PIECE_BYTES_MAX;
+use crate::exec::workers::catch_panic;
 use crate::transport::link::{Link, State};
 
 /// Runs an exchange to its end and reports the outcome to the session.
@@ -31,7 +28,7 @@ pub(super) async fn run(
     link: &Arc<Link<Machine>>,
     connections: &HttpConnections,
     send: HttpRequest,
-    reserved: Option<SendRequest<FullBody>>,
+    reserved: Option<Leased>,
 ) {
     let id = send.exchange;
     match send_and_read(link, connections, send, reserved).await {
@@ -52,7 +49,7 @@ async fn send_and_read(
     link: &Arc<Link<Machine>>,
     connections: &HttpConnections,
     send: HttpRequest,
-    reserved: Option<SendRequest<FullBody>>,
+    reserved: Option<Leased>,
 ) -> Result<(), ExchangeFailure> {
     let id = send.exchange;
     link.trace.output(&send.body);
@@ -64,7 +61,7 @@ async fn send_and_read(
         })?,
         None => connections.remote.target.clone(),
     };
-    let mut borrowed = connections.borrow(reserved).await.map_err(|e| unreached(connections, e))?;
+    let mut connection = reserved;
     for followed in 0.. {
         let mut request = request(connections, &send, &target, authorization.clone());
         let url = || connections.remote.url_of(&target);
@@ -72,7 +69,9 @@ async fn send_and_read(
         if let Some(proof) = proof.map_err(|error| unreached(connections, error))? {
             request.headers_mut().insert("dpop", proof);
         }
-        let (sender, parts, mut body) = send_once(connections, borrowed, request).await?;
+        let is_again = followed > 0;
+        let sent = send_once(connections, connection.take(), is_again, request).await;
+        let (parts, mut body) = sent?;
         let next = redirect::next_target(&connections.remote, &target, &parts);
         let Some(next) = next.filter(|_| followed < redirect::REDIRECTS_MAX) else {
             let status = parts.status.as_u16();
@@ -92,41 +91,54 @@ async fn send_and_read(
                 Some(reason) => http.handle_challenge(now, id, status, &parts.headers, &reason),
                 None => http.handle_head(now, id, status, &parts.headers),
             });
-            read(link, id, body).await?;
-            connections.give_back(sender);
+            read(link, id, &mut body).await?;
+            connections.give_back(body);
             break;
         };
         target = next;
         skip(&mut body).await?;
-        borrowed = connections
-            .borrow_again(sender)
-            .await
-            .map_err(|error| unreached(connections, error))?;
+        connection = body.finish();
     }
     Ok(())
 }
 
-/// Sends the request and waits for the head of the response.
+/// Sends the request and waits for the head of the response. `connection` is reserved, or was used
+/// for the request that this one follows.
 async fn send_once(
     connections: &HttpConnections,
-    Borrowed { mut sender, is_reused }: Borrowed,
+    connection: Option<Leased>,
+    is_again: bool,
     request: Request<FullBody>,
-) -> Result<(SendRequest<FullBody>, Parts, Incoming), ExchangeFailure> {
-    let response = match sender.try_send_request(request).await {
-        Ok(response) => response,
-        // Nothing was sent: the server closed the idle connection.
-        Err(mut error) if is_reused && error.message().is_some() => {
-            let Some(unsent) = error.take_message() else { return Err(ExchangeFailure::Unreached) };
-            sender = connections.connect().await.map_err(|error| unreached(connections, error))?;
-            sender.try_send_request(unsent).await.map_err(|error| failure(connections, error))?
+) -> Result<(Parts, ResponseStream), ExchangeFailure> {
+    let sent = match &connections.route {
+        Route::Pool(pool) => {
+            let borrowed = if is_again {
+                pool.borrow_again(connection).await
+            } else {
+                pool.borrow(connection).await
+            };
+            let borrowed = borrowed.map_err(|error| unreached(connections, error))?;
+            pool.send(borrowed, request).await.map(|(leased, response)| {
+                let (parts, body) = response.into_parts();
+                (parts, ResponseStream::Pooled(body, leased))
+            })
         }
-        Err(error) => return Err(failure(connections, error)),
+        Route::Client(client) => {
+            let request = request.map(FullBody::into_bytes);
+            // Called inside the future: the function may panic, too.
+            let sent = catch_panic(async { client.send(request).await }).await;
+            let panicked = || Err(SendError::lost("the client of the `Remote` panicked"));
+            sent.unwrap_or_else(panicked).map(|response| {
+                let (parts, body) = response.into_parts();
+                (parts, ResponseStream::Client(body))
+            })
+        }
     };
-    let (parts, body) = response.into_parts();
+    let (parts, body) = sent.map_err(|error| failure(connections, error))?;
     if let Some(proxy) = connections.forwarder().filter(|_| parts.status.as_u16() == 407) {
         return Err(unreached(connections, proxy.unauthorized().into()));
     }
-    Ok((sender, parts, body))
+    Ok((parts, body))
 }
 
 fn unreached(connections: &HttpConnections, cause: io::Error) -> ExchangeFailure {
@@ -135,11 +147,11 @@ fn unreached(connections: &HttpConnections, cause: io::Error) -> ExchangeFailure
 }
 
 /// Reads the body of a redirect, so that its connection can be used again.
-async fn skip(body: &mut Incoming) -> Result<(), ExchangeFailure> {
+async fn skip(body: &mut ResponseStream) -> Result<(), ExchangeFailure> {
     let mut left = REDIRECT_BYTES_MAX;
-    while let Some(frame) = poll_fn(|context| Pin::new(&mut *body).poll_frame(context)).await {
-        let length = frame.map_err(|_| ExchangeFailure::Cut)?.data_ref().map_or(0, Bytes::len);
-        left = left.checked_sub(length).ok_or(ExchangeFailure::Cut)?;
+    while let Some(data) = body.next().await {
+        let data = data.map_err(|_| ExchangeFailure::Cut)?;
+        left = left.checked_sub(data.len()).ok_or(ExchangeFailure::Cut)?;
     }
     Ok(())
 }
@@ -147,26 +159,23 @@ async fn skip(body: &mut Incoming) -> Result<(), ExchangeFailure> {
 /// The maximum length of the body of a redirect that is followed.
 const REDIRECT_BYTES_MAX: usize = 64 * 1024;
 
-fn failure<T>(connections: &HttpConnections, error: TrySendError<T>) -> ExchangeFailure {
-    let failure =
-        if error.message().is_some() { ExchangeFailure::Unreached } else { ExchangeFailure::Cut };
-    connections.failed(io::Error::other(error.into_error()));
-    failure
+fn failure(connections: &HttpConnections, error: SendError) -> ExchangeFailure {
+    let is_unsent = error.is_unsent();
+    connections.failed(error.into_io());
+    if is_unsent { ExchangeFailure::Unreached } else { ExchangeFailure::Cut }
 }
 
 async fn read(
     link: &Arc<Link<Machine>>,
     id: ExchangeId,
-    body: Incoming,
+    body: &mut ResponseStream,
 ) -> Result<(), ExchangeFailure> {
-    let mut body = pin!(body);
     loop {
         link.when(|state| may_read(state, id).then_some(())).await;
-        match poll_fn(|context| body.as_mut().poll_frame(context)).await {
+        match body.next().await {
             None => return Ok(()),
             Some(Err(_)) => return Err(ExchangeFailure::Cut),
-            Some(Ok(frame)) => {
-                let Ok(data) = frame.into_data() else { continue };
+            Some(Ok(data)) => {
                 link.trace.input(&data);
                 for piece in data.chunks(PIECE_BYTES_MAX) {
                     feed(link, id, piece).await;
@@ -208,13 +217,17 @@ fn request(
     *request.method_mut() =
         http::Method::from_bytes(send.method.name().as_bytes()).unwrap_or(http::Method::POST);
     let forwarder = connections.forwarder();
-    *request.uri_mut() = match forwarder {
-        // A proxy needs the whole URL.
-        Some(_) => remote.url_of(target).parse().unwrap_or_else(|_| target.clone()),
-        None => target.clone(),
+    let is_foreign = matches!(connections.route, Route::Client(_));
+    *request.uri_mut() = if is_foreign || forwarder.is_some() {
+        // Proxies and the clients of programs need the whole URL.
+        remote.url_of(target).parse().unwrap_or_else(|_| target.clone())
+    } else {
+        target.clone()
     };
     let fields = request.headers_mut();
-    fields.insert("host", remote.authority.clone());
+    if !is_foreign {
+        fields.insert("host", remote.authority.clone());
+    }
     for (name, value) in &remote.fields {
         fields.append(name.clone(), value.clone());
     }

@@ -8,12 +8,16 @@ use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 
 /// A request body in one piece.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct FullBody(Option<Bytes>);
 
 impl FullBody {
     pub(crate) fn new(bytes: Bytes) -> Self {
         Self(Some(bytes).filter(|bytes| !bytes.is_empty()))
+    }
+
+    pub(super) fn into_bytes(self) -> Bytes {
+        self.0.unwrap_or_default()
     }
 }
 

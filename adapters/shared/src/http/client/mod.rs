@@ -2,18 +2,24 @@
 
 mod authorization;
 mod authorize;
+mod blocking_client;
 mod challenge_reason;
 mod connections;
 mod dial;
 mod driver;
 mod exchange;
 mod full_body;
+mod http_send;
 mod membership;
 #[cfg(any(feature = "auth", feature = "jwt"))]
 mod network;
+mod pool;
+mod pool_options;
 mod proxy;
 mod redirect;
 mod remote;
+mod remote_connection;
+mod response;
 mod this_machine;
 mod tls;
 mod transport;
@@ -24,17 +30,21 @@ use std::sync::Arc;
 use mcp_proto::client::{Client as Machine, Config};
 use mcp_proto::http::client::HttpClient;
 
+pub use blocking_client::BlockingClient;
 #[cfg(feature = "auth")]
 pub(crate) use dial::dial_any;
 pub use dial::{ByteStream, Dial, KEEP_ALIVE_INTERVAL, KEEP_ALIVE_TIME};
 #[cfg(feature = "auth")]
 pub(crate) use full_body::FullBody;
+pub use http_send::{HttpSend, ReceivedBody, SendError};
 #[cfg(any(feature = "auth", feature = "jwt"))]
 pub(crate) use network::Network;
 #[cfg(feature = "auth")]
 pub(crate) use proxy::ProxyServer;
 pub use proxy::{Proxy, ProxyError};
 pub use remote::Remote;
+#[cfg(feature = "tls")]
+pub use tls::ClientIdentity;
 #[cfg(feature = "auth")]
 pub(crate) use tls::{Tls, TlsConfig};
 pub use transport::AuthChallenge;
@@ -54,6 +64,7 @@ pub(crate) async fn start(
     machine: Config,
 ) -> io::Result<(Arc<Link<Machine>>, Arc<HttpConnections>)> {
     remote.check_credentials()?;
+    remote.check_connections()?;
     let member = AuthMember::join(remote, runtime).await?;
     let connections = HttpConnections::new(remote.clone(), Arc::clone(runtime), &member)?;
     let settings =

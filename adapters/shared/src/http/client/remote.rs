@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,8 +12,8 @@ use http::{HeaderName, HeaderValue, Uri};
 use mcp_proto::http::legacy_sse::ServerUrl;
 
 use super::authorization::{AUTHORIZATION_TIMEOUT, Authorize};
-#[cfg(feature = "auth")]
-use super::network::Network;
+use super::http_send::HttpSend;
+use super::pool_options::PoolOptions;
 use super::proxy::Proxy;
 use super::this_machine::is_this_machine;
 use super::tls::TlsConfig;
@@ -61,6 +62,11 @@ pub struct Remote {
     pub(super) allows_plain_credentials: bool,
     pub(super) tls: TlsConfig,
     pub(super) proxy: Proxy,
+    pub(super) pool: PoolOptions,
+    /// The Unix domain socket to connect to, instead of the host.
+    pub(super) socket: Option<Arc<Path>>,
+    /// Sends all requests, instead of the pool.
+    pub(super) client: Option<Arc<dyn HttpSend>>,
 }
 
 impl Remote {
@@ -71,6 +77,11 @@ impl Remote {
     /// Pass credentials with [`authorization`](Self::authorization) instead. The error contains
     /// neither a password nor the query.
     pub fn new(url: &str) -> io::Result<Self> {
+        Self::parse(url, cfg!(feature = "tls"))
+    }
+
+    /// Parses a server's URL, whose scheme may be `https` if the client can encrypt.
+    pub(super) fn parse(url: &str, encrypts: bool) -> io::Result<Self> {
         let bad = |why: &str| {
             let why = shown(url).map_or_else(|| why.to_owned(), |url| format!("{why}: {url}"));
             io::Error::new(io::ErrorKind::InvalidInput, why)
@@ -78,7 +89,7 @@ impl Remote {
         let uri: Uri = url.parse().map_err(|_| bad("invalid URL"))?;
         let is_secure = match uri.scheme() {
             Some(scheme) if *scheme == Scheme::HTTP => false,
-            Some(scheme) if *scheme == Scheme::HTTPS && cfg!(feature = "tls") => true,
+            Some(scheme) if *scheme == Scheme::HTTPS && encrypts => true,
             Some(scheme) if *scheme == Scheme::HTTPS => {
                 return Err(bad("https requires the feature `tls`"));
             }
@@ -119,6 +130,9 @@ impl Remote {
             allows_plain_credentials: false,
             tls: TlsConfig::default(),
             proxy: Proxy::from_env(),
+            pool: PoolOptions::default(),
+            socket: None,
+            client: None,
         })
     }
 
@@ -312,9 +326,10 @@ impl Remote {
     /// Sets the maximum number of calls in flight, at least 1. Default: 128.
     ///
     /// Each call in flight uses a connection, which costs a file descriptor and about 16 KiB of
-    /// memory, more with TLS. Connections are kept for later calls until they have been idle for 30
-    /// seconds. Calls beyond the maximum wait in a queue, in order; their timeouts run while they
-    /// wait. Subscriptions, notifications and answers to the server do not count.
+    /// memory, more with TLS. Connections are kept for later calls until they have been idle for
+    /// [30 seconds](Self::idle_timeout). Calls beyond the maximum wait in a queue, in order; their
+    /// timeouts run while they wait. Subscriptions, notifications and answers to the server do not
+    /// count.
     ///
     /// While the server processes a call, it can send a request whose handler in this client makes
     /// another call. To avoid deadlock, the maximum must exceed the number of calls that wait for
@@ -355,31 +370,6 @@ impl Remote {
     pub(super) fn sse_url(&self) -> Option<ServerUrl> {
         let url = Some(self.url_of(&self.target)).filter(|_| self.falls_back_to_sse)?;
         ServerUrl::parse(&url).ok()
-    }
-
-    /// Returns how connections for this server are opened.
-    #[cfg(feature = "auth")]
-    pub(crate) fn network(&self) -> Network {
-        Network { tls: self.tls.clone(), proxy: self.proxy.clone() }
-    }
-
-    /// Sets the proxy of the connections to the server, and of those to the authorization servers
-    /// that [`authorized`](Self::authorized) needs. Default: [`Proxy::from_env`].
-    ///
-    /// Through a proxy, the addresses of hosts are not known here: the proxy resolves their names.
-    /// URLs that a server names are then judged by their text. They may not contain an address more
-    /// private than the server's, but a name may lead to any address that the proxy lets it reach.
-    /// Addresses of hosts that are connected to directly are judged as without a proxy.
-    pub fn proxy(mut self, proxy: Proxy) -> Self {
-        self.proxy = proxy;
-        self
-    }
-
-    /// Sets the TLS configuration. By default, Mozilla's root certificates are trusted.
-    #[cfg(feature = "tls")]
-    pub fn tls(mut self, config: Arc<futures_rustls::rustls::ClientConfig>) -> Self {
-        self.tls = TlsConfig::new(config);
-        self
     }
 }
 

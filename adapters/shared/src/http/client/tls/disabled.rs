@@ -8,12 +8,10 @@ use crate::http::client::dial::ByteStream;
 #[derive(Clone, Default)]
 pub(crate) struct TlsConfig {}
 
-#[cfg(feature = "auth")]
 impl TlsConfig {
-    /// Returns whether both are equal, which they are.
     #[allow(clippy::unused_self, reason = "shared signature with the feature")]
-    pub(crate) const fn is_same(&self, _: &Self) -> bool {
-        true
+    pub(in crate::http::client) const fn has_identity(&self) -> bool {
+        false
     }
 }
 
@@ -22,15 +20,15 @@ pub(crate) struct Tls;
 
 impl Tls {
     #[expect(clippy::unnecessary_wraps, reason = "shared signature with the feature")]
-    pub(crate) const fn new(_: bool, _: &str, _: &TlsConfig) -> io::Result<Self> {
+    pub(crate) const fn new(_: bool, _: &str, _: &TlsConfig, _: bool) -> io::Result<Self> {
         Ok(Self)
     }
 
     #[allow(clippy::unused_async, clippy::unused_self, reason = "shared signature")]
-    pub(crate) async fn secure(
+    pub(crate) async fn negotiate(
         &self,
         stream: Box<dyn ByteStream>,
-    ) -> io::Result<Box<dyn ByteStream>> {
-        Ok(stream)
+    ) -> io::Result<(Box<dyn ByteStream>, bool)> {
+        Ok((stream, false))
     }
 }

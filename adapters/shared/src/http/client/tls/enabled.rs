@@ -4,29 +4,79 @@ use std::io;
 use std::sync::{Arc, OnceLock};
 
 use futures_rustls::TlsConnector;
+use futures_rustls::rustls::client::Resumption;
 use futures_rustls::rustls::crypto::ring;
 use futures_rustls::rustls::pki_types::ServerName;
 use futures_rustls::rustls::{ClientConfig, RootCertStore};
 
+use super::identity::ClientIdentity;
 use crate::http::client::dial::ByteStream;
 
 /// The TLS configuration of a remote server. By default it trusts the web's root certificates.
 #[derive(Clone, Default)]
-pub(crate) struct TlsConfig(Option<Arc<ClientConfig>>);
+pub(crate) struct TlsConfig {
+    config: Option<Arc<ClientConfig>>,
+    identity: Option<ClientIdentity>,
+}
 
 impl TlsConfig {
+    #[cfg(feature = "auth")]
     pub(crate) fn new(config: Arc<ClientConfig>) -> Self {
-        Self(Some(config))
+        Self { config: Some(config), identity: None }
+    }
+
+    pub(in crate::http::client) fn set_config(&mut self, config: Arc<ClientConfig>) {
+        self.config = Some(config);
+    }
+
+    pub(in crate::http::client) fn set_identity(&mut self, identity: ClientIdentity) {
+        self.identity = Some(identity);
+    }
+
+    pub(in crate::http::client) const fn has_identity(&self) -> bool {
+        self.identity.is_some()
+    }
+
+    /// Returns the configuration for other servers, which do not receive the client's certificate.
+    #[cfg(feature = "auth")]
+    pub(in crate::http::client) fn without_identity(&self) -> Self {
+        Self { config: self.config.clone(), identity: None }
     }
 
     /// Returns whether both are the default, or one object.
     #[cfg(feature = "auth")]
     pub(crate) fn is_same(&self, other: &Self) -> bool {
-        match (&self.0, &other.0) {
+        match (&self.config, &other.config) {
             (None, None) => true,
             (Some(one), Some(two)) => Arc::ptr_eq(one, two),
             _ => false,
         }
+    }
+
+    /// Returns the configuration with the identity, and with the protocols to offer.
+    fn whole(&self, offers_http2: bool) -> io::Result<Arc<ClientConfig>> {
+        let base = match &self.config {
+            Some(config) => Arc::clone(config),
+            None => default_config()?,
+        };
+        let is_http2 = |protocol: &Vec<u8>| protocol == b"h2";
+        let mut protocols = base.alpn_protocols.clone();
+        if !offers_http2 {
+            protocols.retain(|protocol| !is_http2(protocol));
+        } else if protocols.is_empty() {
+            protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        }
+        if self.identity.is_none() && protocols == base.alpn_protocols {
+            return Ok(base);
+        }
+        let mut config = ClientConfig::clone(&base);
+        config.alpn_protocols = protocols;
+        if let Some(identity) = &self.identity {
+            config.client_auth_cert_resolver = identity.resolver();
+            // No session of one identity is resumed by another.
+            config.resumption = Resumption::default();
+        }
+        Ok(Arc::new(config))
     }
 }
 
@@ -34,27 +84,38 @@ impl TlsConfig {
 pub(crate) struct Tls(Option<(TlsConnector, ServerName<'static>)>);
 
 impl Tls {
-    pub(crate) fn new(is_secure: bool, host: &str, config: &TlsConfig) -> io::Result<Self> {
+    pub(crate) fn new(
+        is_secure: bool,
+        host: &str,
+        config: &TlsConfig,
+        offers_http2: bool,
+    ) -> io::Result<Self> {
         if !is_secure {
             return Ok(Self(None));
         }
         let name = ServerName::try_from(host.to_owned()).map_err(io::Error::other)?;
-        let config = match config {
-            TlsConfig(Some(config)) => Arc::clone(config),
-            TlsConfig(None) => default_config()?,
-        };
-        Ok(Self(Some((TlsConnector::from(config), name))))
+        Ok(Self(Some((TlsConnector::from(config.whole(offers_http2)?), name))))
     }
 
     /// Performs the TLS handshake if the URL is `https`.
+    #[cfg(feature = "auth")]
     pub(crate) async fn secure(
         &self,
         stream: Box<dyn ByteStream>,
     ) -> io::Result<Box<dyn ByteStream>> {
-        match &self.0 {
-            Some((connector, name)) => Ok(Box::new(connector.connect(name.clone(), stream).await?)),
-            None => Ok(stream),
-        }
+        Ok(self.negotiate(stream).await?.0)
+    }
+
+    /// Performs the TLS handshake if the URL is `https`. Returns also whether the server has chosen
+    /// HTTP/2.
+    pub(crate) async fn negotiate(
+        &self,
+        stream: Box<dyn ByteStream>,
+    ) -> io::Result<(Box<dyn ByteStream>, bool)> {
+        let Some((connector, name)) = &self.0 else { return Ok((stream, false)) };
+        let stream = connector.connect(name.clone(), stream).await?;
+        let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+        Ok((Box::new(stream), is_http2))
     }
 }
 

@@ -4,8 +4,12 @@
 mod disabled;
 #[cfg(feature = "tls")]
 mod enabled;
+#[cfg(feature = "tls")]
+mod identity;
 
 #[cfg(not(feature = "tls"))]
 pub(crate) use disabled::{Tls, TlsConfig};
 #[cfg(feature = "tls")]
 pub(crate) use enabled::{Tls, TlsConfig};
+#[cfg(feature = "tls")]
+pub use identity::ClientIdentity;

@@ -1,0 +1,66 @@
+//! Runs the examples that bring an HTTP client, against a server on a local port.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::error::Error;
+use std::net::{Ipv4Addr, TcpListener};
+use std::thread;
+
+use mcp_blocking::http::{Http, ServeHttp as _, Stop};
+use mcp_blocking::proto::{Progress, Revision};
+use mcp_blocking::{Client, Cx, Server};
+use serde_json::json;
+
+#[allow(dead_code, reason = "an example also has a main function")]
+#[path = "../examples/reqwest_client.rs"]
+mod reqwest_client;
+#[allow(dead_code, reason = "an example also has a main function")]
+#[path = "../examples/ureq_client.rs"]
+mod ureq_client;
+
+/// Runs `talk` with the URL of a server and clients of both eras; checks the lines that it shows.
+fn run(talk: impl Fn(Client, &str, &mut Vec<String>) -> Result<(), Box<dyn Error>>) {
+    let no_arguments = || json!({"type": "object"});
+    let server = Server::new("counter", "1.0.0")
+        .declare_list_changed()
+        .tool_raw("count", "Counts to three", no_arguments(), |_, cx: Cx| {
+            for step in 1..=3 {
+                cx.progress(Progress::new(f64::from(step)))?;
+            }
+            Ok("three")
+        })
+        .tool_raw("grow", "Announces more tools", no_arguments(), |_, cx: Cx| {
+            cx.changes().tools_list_changed()?;
+            Ok("grown")
+        });
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    let stop = Stop::new();
+    let until = stop.clone();
+    let serving = thread::spawn(move || server.serve_http(listener, Http::new(), &until));
+    for revisions in [&[Revision::V2026_07_28][..], &[Revision::V2025_11_25]] {
+        let mut lines = Vec::new();
+        let client = Client::new("test", "1.0.0").revisions(revisions);
+        talk(client, &url, &mut lines).unwrap();
+        let (change, before) = lines.split_last().unwrap();
+        let expected =
+            ["tool count", "tool grow", "progress 1", "progress 2", "progress 3", "result three"];
+        assert_eq!(before, expected);
+        assert!(change.starts_with("changed ") && change.contains("Tools"), "{change}");
+    }
+    stop.stop();
+    serving.join().unwrap().unwrap();
+}
+
+#[test]
+fn ureq_sends_the_requests_of_a_client() {
+    run(|client, url, lines| ureq_client::talk(client, url, |line| lines.push(line)));
+}
+
+#[test]
+fn reqwest_sends_the_requests_of_a_client() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    run(|client, url, lines| {
+        runtime.block_on(reqwest_client::talk(client, url, |line| lines.push(line)))
+    });
+}
