@@ -6,6 +6,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+#[cfg(unix)]
+use async_io::Async;
 use async_io::Timer;
 use mcp_adapter::http::{ByteStream, Dial, KEEP_ALIVE_INTERVAL, KEEP_ALIVE_TIME, Remote};
 use mcp_adapter::{BoxFuture, Client, Connection, Error, Spawn};
@@ -66,7 +68,8 @@ pub fn dial(address: SocketAddr) -> BoxFuture<'static, io::Result<Box<dyn ByteSt
 pub fn dial_unix(path: &std::path::Path) -> BoxFuture<'static, io::Result<Box<dyn ByteStream>>> {
     let path = path.to_owned();
     Box::pin(async move {
-        Ok(Box::new(smol::net::unix::UnixStream::connect(path).await?) as Box<dyn ByteStream>)
+        let stream = Async::<std::os::unix::net::UnixStream>::connect(path).await?;
+        Ok(Box::new(stream) as Box<dyn ByteStream>)
     })
 }
 
