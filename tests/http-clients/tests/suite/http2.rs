@@ -16,7 +16,7 @@ rows! {
     tls_chooses_http2_if_the_client_may_speak_it,
     a_connection_has_no_more_streams_than_the_server_allows,
     an_aborted_call_resets_its_stream_only,
-    streams_that_are_not_read_hold_up_no_other,
+    a_flood_over_many_streams_is_read_once_there_is_room,
     a_server_that_goes_away_costs_no_call,
     refused_requests_are_sent_again_once,
     a_request_on_a_broken_stream_is_lost,
@@ -117,7 +117,7 @@ async fn an_aborted_call_resets_its_stream_only<R: OverHttp>() {
     assert_eq!((site.streams(), site.accepted()), (2, 1));
 }
 
-async fn streams_that_are_not_read_hold_up_no_other<R: OverHttp>() {
+async fn a_flood_over_many_streams_is_read_once_there_is_room<R: OverHttp>() {
     // More than the queue of notifications holds, in each of many streams.
     let log = json!({
         "jsonrpc": "2.0", "method": "notifications/message",
@@ -141,7 +141,7 @@ async fn streams_that_are_not_read_hold_up_no_other<R: OverHttp>() {
         floods.push(call.start().await.unwrap());
     }
     eventually("all have begun", || site.streams() == 40).await;
-    // The head arrives, though the session has no room for the body: the request is answered.
+    // Requests are still sent, though the session has no room for bodies.
     let call = connection.call_tool("echo", &json!({"text": "on"})).start().await.unwrap();
     eventually("it was received", || calls(&site).len() == 41).await;
     drop(release);
