@@ -23,6 +23,9 @@ pub use theirs::Answers;
 pub enum Kind {
     /// `hyper` with an echo handler.
     Bare,
+    /// `hyper` with an echo handler, over HTTP/2.
+    #[cfg(feature = "http2")]
+    BareHttp2,
     /// `mcp-tokio` with its own listener.
     Tokio,
     /// `mcp-tokio` as a service, on the accept loop of the bare server and the official SDK.
@@ -61,6 +64,8 @@ impl Kind {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Bare => "bare",
+            #[cfg(feature = "http2")]
+            Self::BareHttp2 => "bare-http2",
             Self::Tokio => "tokio",
             Self::Service => "service",
             Self::TokioFuture => "tokio-future",
@@ -101,6 +106,8 @@ impl Kind {
         let listener = tokio::net::TcpListener::from_std(listener)?;
         match self {
             Self::Bare => on_hyper(listener, delays, bare::answer).await,
+            #[cfg(feature = "http2")]
+            Self::BareHttp2 => on_hyper_http2(listener).await,
             Self::Tokio => ours::on_tokio(listener, &ours::echo()?).await,
             Self::TokioFuture => ours::on_tokio(listener, &ours::echo_futures()?).await,
             Self::Service => {
@@ -149,6 +156,22 @@ where
             });
             let _ended =
                 http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
+        });
+    }
+}
+
+/// Answers each request on each connection of HTTP/2, like the bare server.
+#[cfg(feature = "http2")]
+async fn on_hyper_http2(listener: tokio::net::TcpListener) -> std::io::Result<()> {
+    loop {
+        let (stream, _) = listener.accept().await?;
+        stream.set_nodelay(true)?;
+        tokio::spawn(async move {
+            let service =
+                service_fn(|request| async { Ok::<_, Infallible>(bare::answer(request).await) });
+            let executor = hyper_util::rt::TokioExecutor::new();
+            let builder = hyper::server::conn::http2::Builder::new(executor);
+            let _ended = builder.serve_connection(TokioIo::new(stream), service).await;
         });
     }
 }

@@ -23,6 +23,30 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! # HTTP/2 and Unix sockets
+//!
+//! With the feature `http2`, a listening server also speaks HTTP/2 with prior knowledge (h2c),
+//! which proxies that terminate TLS can use. Both versions share the port: the first bytes of a
+//! connection decide. `Upgrade: h2c` is not supported. All limits and timeouts of [`Http`] apply to
+//! both, and these to HTTP/2 only:
+//!
+//! | limit | value |
+//! |---|---|
+//! | concurrent requests on a connection | 100 (`Http::http2_streams_max`), then `REFUSED_STREAM` |
+//! | requests in flight in total | all but one of a connection count like connections |
+//! | headers of a request | 64 KiB, then status 431 |
+//! | body bytes that were sent and not yet read | 64 KiB a stream, 256 KiB a connection |
+//! | response bytes that wait in the connection | 64 KiB a stream, and a piece of 16 KiB |
+//! | resets before a request was accepted | 20, then the connection is closed |
+//! | streams that the server resets for errors of the client | 256, then the connection is closed |
+//!
+//! A head that is incomplete for [`Http::head_timeout`] closes the connection, because nothing can
+//! follow it. A response that its client does not read for `Limits::stall_timeout` is reset, and
+//! the connection goes on. An idle connection is closed with `GOAWAY`, as are all when the server
+//! stops. A connection costs up to 0.9 MiB beside its requests.
+//!
+//! On Unix, `ServeHttp::serve_http_unix` serves the clients of a Unix socket.
 
 mod client;
 mod server;

@@ -240,8 +240,8 @@ impl OpenSocket {
     /// Like [`begin`](Self::begin), for a stream of an HTTP/2 connection.
     ///
     /// A request beyond the first one in flight counts like another connection. Fails if there is
-    /// no room for that, or if `streams_max` requests of this connection are in flight: streams
-    /// that the client has reset count until their tasks have ended.
+    /// no room for that, or if twice `streams_max` requests of this connection are in flight:
+    /// streams that have ended count until their tasks have, which takes a moment.
     #[cfg(feature = "http2")]
     pub(super) fn begin_stream(&self, streams_max: usize) -> Result<RequestInFlight, Rejection> {
         let sockets = &self.sockets;
@@ -250,7 +250,7 @@ impl OpenSocket {
         let counted = if others == 0 {
             None
         } else {
-            let place = if others < streams_max {
+            let place = if others < streams_max.saturating_mul(2) {
                 let by_address = &sockets.counters.connections_by_address;
                 by_address.take(self.activity.network, sockets.per_address_max)
             } else {
@@ -431,8 +431,8 @@ mod tests {
         let busy = [elsewhere.begin_stream(9).unwrap(), other.begin_stream(9).unwrap()];
         assert_eq!(elsewhere.begin_stream(9).unwrap_err(), Rejection::Service);
         drop((second, busy));
-        let more = elsewhere.begin_stream(1).unwrap();
-        assert_eq!(elsewhere.begin_stream(1).unwrap_err(), Rejection::Address, "one at a time");
+        let more = [elsewhere.begin_stream(1).unwrap(), elsewhere.begin_stream(1).unwrap()];
+        assert_eq!(elsewhere.begin_stream(1).unwrap_err(), Rejection::Address, "two at a time");
         drop((first, more, open, other, elsewhere));
         assert_eq!(sockets.streams.load(Relaxed), 0);
     }

@@ -75,6 +75,9 @@ impl Drop for Server {
     }
 }
 
+/// Returns the program of servers, whose name begins with that of this program.
 fn program() -> PathBuf {
-    std::env::current_exe().expect("it has a path").with_file_name("http-server")
+    let this = std::env::current_exe().expect("it has a path");
+    let name = this.file_stem().expect("it has a name").to_string_lossy();
+    this.with_file_name(format!("{name}-server"))
 }

@@ -98,6 +98,7 @@ fn streams_beyond_the_limit_are_reset_and_may_be_sent_again<R: Runtime>() {
     assert_eq!(next_of(&mut stream, RST_STREAM), (5, refused_stream));
     on_client(async {
         let client = Http2::connect(served.address).await;
+        assert_eq!(client.send(&echo("on")).await.unwrap().status, 200);
         let held = [without_body(&client).await, without_body(&client).await];
         let (third, _stream) = client.start(&echo("on")).await;
         let third = tokio::spawn(third);
