@@ -3,6 +3,8 @@
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
+#[cfg(not(unix))]
+use mcp_adapter::standard::{BlockingStdin, StopStdin};
 #[cfg(unix)]
 use mcp_adapter::standard::{PollingFile, ProtocolStdout};
 use mcp_adapter::{Server, Serving};
@@ -98,6 +100,7 @@ fn standard_streams(serving: &Serving) -> io::Result<(PollingFile, PollingFile, 
 }
 
 #[cfg(not(unix))]
-fn standard_streams(_: &Serving) -> io::Result<(io::Stdin, io::Stdout, ())> {
-    Ok((io::stdin(), io::stdout(), ()))
+fn standard_streams(_: &Serving) -> io::Result<(BlockingStdin, io::Stdout, StopStdin)> {
+    let (stdin, stop) = BlockingStdin::new();
+    Ok((stdin, io::stdout(), stop))
 }
