@@ -145,6 +145,7 @@ pub enum ClosingSignal {
 impl ClosingSignal {
     const ALL: [Self; 3] = [Self::Hangup, Self::Interrupt, Self::Terminate];
 
+    #[cfg(any(target_os = "linux", target_os = "android"))]
     const fn as_nix(self) -> nix::sys::signal::Signal {
         use nix::sys::signal::Signal;
         match self {
