@@ -26,7 +26,7 @@ use tokio::net::windows::named_pipe::{ClientOptions, PipeMode, ServerOptions};
 mcp_adapter_tests::rows!(
     nothing_stays_behind_when_a_client_is_killed,
     nothing_stays_behind_when_a_connection_is_closed,
-    a_console_event_ends_a_server_cleanly,
+    ctrl_c_ends_a_server_cleanly,
     the_end_of_stdin_ends_the_process,
     what_follows_the_end_of_a_server_is_left_in_stdin,
     a_script_is_found_and_started,
@@ -37,7 +37,8 @@ const SOON: Duration = Duration::from_secs(2);
 
 const PATIENCE: Duration = Duration::from_secs(120);
 
-const CREATE_NEW_PROCESS_GROUP: u32 = 0x200;
+/// The flag that gives a process a console of its own, so that events reach no other test.
+const CREATE_NEW_CONSOLE: u32 = 0x10;
 
 fn server<R: Runtime>() -> Command {
     adapter_server::<R>(env!("CARGO_BIN_EXE_adapter-server"))
@@ -113,21 +114,21 @@ fn exit_code<R: Runtime>(mut server: Process) -> Option<i32> {
     code
 }
 
-/// Sends Ctrl-Break to a process group of the same console.
-fn send_break(group: u32) {
-    let helper = std::env::var("MCP_CTRL_BREAK").expect("`tests/windows/run` sets it");
-    let sent = Command::new(helper).arg(group.to_string()).status().unwrap();
+/// Sends Ctrl-C to the console of a process.
+fn send_interrupt(process: u32) {
+    let helper = std::env::var("MCP_CTRL_C").expect("`tests/windows/run` sets it");
+    let sent = Command::new(helper).arg(process.to_string()).status().unwrap();
     assert!(sent.success(), "{sent}");
 }
 
-async fn a_console_event_ends_a_server_cleanly<R: Runtime>() {
+async fn ctrl_c_ends_a_server_cleanly<R: Runtime>() {
     let mut command = server::<R>();
-    command.creation_flags(CREATE_NEW_PROCESS_GROUP).env("FAREWELL", "\"good-bye\"\n");
+    command.creation_flags(CREATE_NEW_CONSOLE).env("FAREWELL", "\"good-bye\"\n");
     let (server, mut hand) = session::<R>(&mut command);
     hand.call_tool(1, "hang", &json!({}));
     hand.request(2, "ping", &json!({}));
     assert_eq!(hand.hear_with_id()["id"], 2, "{}", R::NAME);
-    send_break(server.0.id());
+    send_interrupt(server.0.id());
     // Its stdin stays open meanwhile.
     assert_eq!(exit_code::<R>(server), Some(0), "{}", R::NAME);
     let mut said = String::new();
@@ -146,10 +147,10 @@ async fn the_end_of_stdin_ends_the_process<R: Runtime>() {
 
 async fn what_follows_the_end_of_a_server_is_left_in_stdin<R: Runtime>() {
     let mut command = server::<R>();
-    command.creation_flags(CREATE_NEW_PROCESS_GROUP).env("NEXT", "line");
+    command.creation_flags(CREATE_NEW_CONSOLE).env("NEXT", "line");
     command.env("CLEANED_UP", ended_file::<R>());
     let (server, mut hand) = session::<R>(&mut command);
-    send_break(server.0.id());
+    send_interrupt(server.0.id());
     mcp_adapter_tests::eventually("the server has ended", || ended_file::<R>().exists()).await;
     std::fs::remove_file(ended_file::<R>()).unwrap();
     writeln!(hand.writer, "for the program").unwrap();
