@@ -49,6 +49,7 @@ mod task_stores;
 mod tasks;
 mod test_pair;
 mod timeouts;
+#[cfg(unix)]
 mod tokio_alone;
 
 /// The path of this package's server, set by cargo.
