@@ -32,12 +32,12 @@ impl Runtime for Threads {
     ) -> io::Result<()> {
         #[cfg(unix)]
         let (stdout, stop_reading) = mcp_adapter::ChildOutput::new(stdout);
-        #[cfg(not(unix))]
-        let stop_reading = ();
         let timer = drive::start(driving, stdout, stdin)?;
         drive::spawn("mcp-client", move || {
             timer.run();
-            // A process that the child has started may keep its stdout open.
+            // A process that the child has started may keep its stdout open. On Windows, its job
+            // ends such a process.
+            #[cfg(unix)]
             drop(stop_reading);
         })
     }

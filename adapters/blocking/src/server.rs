@@ -3,6 +3,8 @@
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
+#[cfg(not(unix))]
+use mcp_adapter::standard::{BlockingStdin, StopStdin};
 #[cfg(unix)]
 use mcp_adapter::standard::{PollingFile, ProtocolStdout};
 use mcp_adapter::{Server, Serving};
@@ -33,12 +35,21 @@ pub trait Serve: mcp_adapter::ExtensionSeal {
     /// - Requests in progress can be answered within `Limits::drain_timeout` (default: 50 ms).
     /// - The remaining output is sent for at most 2 s, and only as long as the client reads it.
     ///
+    /// On Windows, Ctrl-C, Ctrl-Break and the end of the console, the session or the system close the
+    /// server. Of several handlers of such an event, Windows calls the latest one first, and this
+    /// one ends the event.
+    ///
     /// The server owns both streams. On Unix, what handlers print to stdout meanwhile goes to
     /// stderr (see [`Server::without_stdout_redirect`]); on other systems it corrupts the protocol.
     /// When the parent process exits, the server closes (see [`Server::outlive_parent`]).
     ///
+    /// On Windows, start child processes with a stdin of their own, such as
+    /// [`Stdio::null`](std::process::Stdio::null): a child that inherits stdin may hang while the
+    /// server reads it.
+    ///
     /// If stdin is still open when this method returns, a thread stays blocked on it until the
-    /// process exits.
+    /// process exits. On Windows, the next input ends this thread, and is left to the next reader of
+    /// [`std::io::stdin`].
     ///
     /// # Errors
     /// Fails if
@@ -50,6 +61,9 @@ pub trait Serve: mcp_adapter::ExtensionSeal {
     fn serve_stdio(&self) -> io::Result<()>;
 
     /// Serves on a pair of byte streams until the client disconnects.
+    ///
+    /// On Windows, a named pipe that was opened as a [`File`](std::fs::File) cannot read and write at
+    /// once: use one pipe for each direction.
     ///
     /// When the connection ends, `writer` is dropped. This drop must close the underlying stream,
     /// so that the client detects the end. Exception: if `writer` is a `TcpStream` or `UnixStream`,
@@ -98,6 +112,7 @@ fn standard_streams(serving: &Serving) -> io::Result<(PollingFile, PollingFile, 
 }
 
 #[cfg(not(unix))]
-fn standard_streams(_: &Serving) -> io::Result<(io::Stdin, io::Stdout, ())> {
-    Ok((io::stdin(), io::stdout(), ()))
+fn standard_streams(_: &Serving) -> io::Result<(BlockingStdin, io::Stdout, StopStdin)> {
+    let (stdin, stop) = BlockingStdin::new();
+    Ok((stdin, io::stdout(), stop))
 }

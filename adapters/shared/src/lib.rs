@@ -61,6 +61,8 @@ pub use process::program_lookup::find_program;
 pub use process::signals::{ClosingSignal, close_on_received_signal, closing_signals};
 #[cfg(unix)]
 pub use process::stdio as standard;
+#[cfg(not(unix))]
+pub use process::stdio_threads as standard;
 #[cfg(feature = "record")]
 pub use recorder::private_file;
 pub use server::Server;

@@ -76,26 +76,11 @@ impl<T: io::Read + async_io::IoSafe + Unpin> AsyncRead for Waiting<T> {
     }
 }
 
-#[cfg(unix)]
 pub(crate) use mcp_adapter::standard::CopyThreads;
 
+/// Without pollable descriptors, threads that do not delay the end of the process read and write.
 #[cfg(not(unix))]
 pub(crate) fn standard(_: &Serving) -> io::Result<(Reader, Writer, CopyThreads)> {
-    Ok((
-        Box::new(blocking::Unblock::new(io::stdin())),
-        Box::new(blocking::Unblock::new(io::stdout())),
-        CopyThreads,
-    ))
-}
-
-#[cfg(not(unix))]
-pub(crate) struct CopyThreads;
-
-#[cfg(not(unix))]
-impl CopyThreads {
-    pub(crate) async fn flush(&self, _: impl Future) {}
-
-    pub(crate) fn outcome(&self) -> io::Result<()> {
-        Ok(())
-    }
+    let (stdin, stdout, copies) = mcp_adapter::standard::streams()?;
+    Ok((Box::new(stdin), Box::new(stdout), copies))
 }

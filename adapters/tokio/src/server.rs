@@ -33,11 +33,21 @@ pub trait Serve: mcp_adapter::ExtensionSeal {
     /// - requests in progress can be answered within `Limits::drain_timeout` (50 ms);
     /// - remaining output is sent for at most 2 s, as long as the client reads it.
     ///
+    /// On Windows, Ctrl-C, Ctrl-Break and the end of the console, the session or the system close the
+    /// server. Of several handlers of such an event, Windows calls the latest one first, and this
+    /// one ends the event.
+    ///
     /// The server owns both streams. On Unix, what handlers print to stdout meanwhile goes to
     /// stderr (see [`Server::without_stdout_redirect`]); on other systems it corrupts the protocol.
     /// When the parent process exits, the server closes (see [`Server::outlive_parent`]).
     ///
+    /// On Windows, start child processes with a stdin of their own, such as
+    /// [`Stdio::null`](std::process::Stdio::null): a child that inherits stdin may hang while the
+    /// server reads it.
+    ///
     /// No runtime thread blocks on stdin, so an open stdin does not delay the runtime's shutdown.
+    /// On Windows, threads of this crate read stdin and write to stdout. Input that arrives after
+    /// this method has returned is left to the next reader of [`std::io::stdin`].
     ///
     /// # Errors
     /// Fails if
@@ -50,7 +60,9 @@ pub trait Serve: mcp_adapter::ExtensionSeal {
 
     /// Serves one client over a pair of byte streams until the client disconnects.
     ///
-    /// The streams can be, for example, the halves of a socket.
+    /// The streams can be, for example, the halves of a socket. On Windows, they can be those of a
+    /// named pipe, by [`tokio::io::split`]; the example `tokio_named_pipe` shows a server and a
+    /// client.
     ///
     /// When the connection ends, the server shuts down and drops `writer`. These two steps must
     /// close the underlying stream.

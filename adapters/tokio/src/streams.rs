@@ -46,23 +46,61 @@ pub(crate) fn standard(serving: &Serving) -> io::Result<(Reader, Writer, CopyThr
     Ok((reader, writer, copies))
 }
 
-#[cfg(unix)]
 pub(crate) use mcp_adapter::standard::CopyThreads;
 
-/// Without pollable descriptors, threads of the runtime read and write.
+/// Without pollable descriptors, threads that do not belong to the runtime read and write.
 #[cfg(not(unix))]
 pub(crate) fn standard(_: &Serving) -> io::Result<(Reader, Writer, CopyThreads)> {
-    Ok((Box::new(tokio::io::stdin()), Box::new(tokio::io::stdout()), CopyThreads))
+    let (stdin, stdout, copies) = mcp_adapter::standard::streams()?;
+    Ok((Box::new(Standard(stdin)), Box::new(Standard(stdout)), copies))
 }
 
+/// A standard stream with the IO traits of tokio.
 #[cfg(not(unix))]
-pub(crate) struct CopyThreads;
+struct Standard<S>(S);
 
 #[cfg(not(unix))]
-impl CopyThreads {
-    pub(crate) async fn flush(&self, _: impl Future) {}
+mod standard_streams {
+    use std::io;
+    use std::pin::Pin;
+    use std::task::{Context, Poll, ready};
 
-    pub(crate) fn outcome(&self) -> io::Result<()> {
-        Ok(())
+    use mcp_adapter::io as futures_io;
+    use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+    use super::Standard;
+
+    impl<S: futures_io::AsyncRead + Unpin> AsyncRead for Standard<S> {
+        fn poll_read(
+            mut self: Pin<&mut Self>,
+            context: &mut Context<'_>,
+            buffer: &mut ReadBuf<'_>,
+        ) -> Poll<io::Result<()>> {
+            let space = buffer.initialize_unfilled();
+            let count = ready!(Pin::new(&mut self.0).poll_read(context, space))?;
+            buffer.advance(count);
+            Poll::Ready(Ok(()))
+        }
+    }
+
+    impl<S: futures_io::AsyncWrite + Unpin> AsyncWrite for Standard<S> {
+        fn poll_write(
+            mut self: Pin<&mut Self>,
+            context: &mut Context<'_>,
+            bytes: &[u8],
+        ) -> Poll<io::Result<usize>> {
+            Pin::new(&mut self.0).poll_write(context, bytes)
+        }
+
+        fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Pin::new(&mut self.0).poll_flush(context)
+        }
+
+        fn poll_shutdown(
+            mut self: Pin<&mut Self>,
+            context: &mut Context<'_>,
+        ) -> Poll<io::Result<()>> {
+            Pin::new(&mut self.0).poll_close(context)
+        }
     }
 }

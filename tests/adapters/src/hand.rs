@@ -1,14 +1,15 @@
 //! A scripted peer that reads and writes line by line, blocking its thread.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::os::unix::net::UnixStream;
 
 use serde_json::{Value, json};
+
+use crate::Socket;
 
 /// One end of a stream, controlled by a test.
 #[derive(Debug)]
 #[allow(missing_docs, reason = "the names are enough")]
-pub struct Hand<R = UnixStream, W = UnixStream> {
+pub struct Hand<R = Socket, W = Socket> {
     pub reader: BufReader<R>,
     pub writer: W,
 }
@@ -16,7 +17,7 @@ pub struct Hand<R = UnixStream, W = UnixStream> {
 impl Hand {
     /// Wraps both directions of a socket.
     #[must_use]
-    pub fn of(stream: UnixStream) -> Self {
+    pub fn of(stream: Socket) -> Self {
         Self::new(stream.try_clone().unwrap(), stream)
     }
 }

@@ -1,7 +1,6 @@
 //! Helpers of the adapters' suite: each runtime behind one trait, a server that offers every
 //! feature, and scripted peers.
 
-#![cfg(unix)]
 #![allow(
     clippy::expect_used,
     clippy::panic,
@@ -19,13 +18,17 @@ mod pairs;
 mod process;
 mod runtime;
 mod shop;
+mod socket;
 mod story;
 
 pub use hand::Hand;
 pub use pairs::{Serving, call_by_hand, connect_by_hand, pair, serve, serve_by_hand};
-pub use process::{Process, adapter_server, is_alive, is_ignored, resident_kib};
+pub use process::{Process, adapter_server, resident_kib};
+#[cfg(unix)]
+pub use process::{is_alive, is_ignored};
 pub use runtime::{Blocking, Runtime, Smol, Stream, Tokio, TokioThreads};
 pub use shop::{client, form, raw, server, shop, tool};
+pub use socket::{Socket, socket_pair};
 pub use story::{at_once, eventually, failure, on, refusal, said, story, success, timer};
 
 /// Runs every test on every runtime, on all runtimes concurrently: tests mostly wait.

@@ -1,7 +1,6 @@
 //! Two peers in one process, joined by a socket: both ours, or one scripted.
 
 use std::io;
-use std::os::unix::net::UnixStream;
 use std::thread;
 
 use mcp_adapter::proto::Revision;
@@ -10,7 +9,7 @@ use serde_json::json;
 use smol::channel::{Receiver, bounded};
 use smol::unblock;
 
-use crate::{Hand, Runtime, Stream};
+use crate::{Hand, Runtime, Stream, socket_pair};
 
 /// The outcome of a server in the background.
 #[derive(Debug)]
@@ -41,14 +40,14 @@ pub fn serve<R: Runtime>(server: Server, stream: impl Into<Stream>) -> Serving {
 
 /// Connects a client and a server.
 pub async fn pair<R: Runtime>(client: Client, server: Server) -> (R::Connection, Serving) {
-    let (ours, theirs) = UnixStream::pair().unwrap();
+    let (ours, theirs) = socket_pair();
     let serving = serve::<R>(server, theirs);
     (R::connect(client, ours.into()).await.unwrap(), serving)
 }
 
 /// Starts a server whose client is scripted and has opened a legacy session.
 pub async fn serve_by_hand<R: Runtime>(server: Server) -> (Hand, Serving) {
-    let (ours, theirs) = UnixStream::pair().unwrap();
+    let (ours, theirs) = socket_pair();
     let serving = serve::<R>(server, theirs);
     let hand = call_by_hand(Hand::of(ours), |hand| hand.greet(&json!({}))).await;
     (hand, serving)
@@ -56,7 +55,7 @@ pub async fn serve_by_hand<R: Runtime>(server: Server) -> (Hand, Serving) {
 
 /// Connects a client whose server is scripted, legacy, and offers tools and log messages.
 pub async fn connect_by_hand<R: Runtime>(client: Client) -> (R::Connection, Hand) {
-    let (ours, theirs) = UnixStream::pair().unwrap();
+    let (ours, theirs) = socket_pair();
     let greeting = thread::spawn(move || {
         let mut hand = Hand::of(ours);
         let hello = hand.hear();

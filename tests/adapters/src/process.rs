@@ -3,9 +3,8 @@
 use std::path::Path;
 use std::process::{Child, Command};
 
-use nix::errno::Errno;
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+#[cfg(unix)]
+use nix::sys::signal::Signal;
 
 use crate::Runtime;
 
@@ -30,12 +29,17 @@ pub fn adapter_server<R: Runtime>(path: &str) -> Command {
 }
 
 /// Returns whether a process runs, or has ended and was not reaped.
+#[cfg(unix)]
 #[must_use]
 pub fn is_alive(process: u32) -> bool {
+    use nix::errno::Errno;
+    use nix::sys::signal::kill;
+    use nix::unistd::Pid;
     kill(Pid::from_raw(process.cast_signed()), None) != Err(Errno::ESRCH)
 }
 
 /// Returns whether this process ignores a signal; false where the system does not say.
+#[cfg(unix)]
 #[must_use]
 pub fn is_ignored(signal: Signal) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

@@ -1,7 +1,6 @@
 //! Helpers of the HTTP client suite: the clients of each runtime, scripted servers, and our own
 //! server behind a proxy.
 
-#![cfg(unix)]
 #![allow(
     clippy::expect_used,
     clippy::panic,

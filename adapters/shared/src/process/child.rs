@@ -8,7 +8,7 @@ use std::thread;
 
 #[cfg(unix)]
 use super::child_output::{ChildOutput, StopOnDrop};
-use super::group;
+use super::group::{self, Group};
 use crate::exec::watched::Watched;
 
 /// The number of stderr lines kept.
@@ -33,6 +33,7 @@ pub(crate) struct Child {
 struct ChildState {
     /// `None` once the child is reaped. Until then its process id is not reused.
     process: Option<Process>,
+    group: Group,
     /// How the child exited, if the system reports it.
     status: Option<ExitStatus>,
     stderr: VecDeque<String>,
@@ -42,7 +43,7 @@ struct ChildState {
 }
 
 impl Child {
-    /// Starts `command` in a process group of its own, with piped standard streams. The caller must
+    /// Starts `command` in a process group or job of its own, with piped standard streams. The caller must
     /// then call [`watch`](Self::watch).
     ///
     /// If the program cannot be started, the error names it.
@@ -55,12 +56,14 @@ impl Child {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         group::detach(command);
         let mut process = command.spawn().map_err(|error| cannot_start(command, &error))?;
+        let group = Group::of(&process);
         let pipes = (process.stdin.take(), process.stdout.take(), process.stderr.take());
         let child = Arc::new(Self {
             id: process.id(),
             program: command.get_program().to_string_lossy().into(),
             state: Watched::new(ChildState {
                 process: Some(process),
+                group,
                 status: None,
                 stderr: VecDeque::new(),
                 stderr_done: false,
@@ -130,19 +133,21 @@ impl Child {
         drop(self.state.lock().stop_stderr.take());
     }
 
-    /// Asks the process group of the child to terminate.
+    /// Asks the process group of the child to terminate; kills its job on Windows.
     pub(crate) fn terminate(&self) {
         let mut state = self.state.lock();
-        if let Some(process) = &mut state.process {
-            group::terminate(self.id, process);
+        let ChildState { process, group, .. } = &mut *state;
+        if let Some(process) = process {
+            group.terminate(process);
         }
     }
 
-    /// Kills the process group of the child.
+    /// Kills the process group or job of the child.
     pub(crate) fn kill(&self) {
         let mut state = self.state.lock();
-        if let Some(process) = &mut state.process {
-            group::kill(self.id, process);
+        let ChildState { process, group, .. } = &mut *state;
+        if let Some(process) = process {
+            group.kill(process);
         }
     }
 
@@ -157,7 +162,7 @@ impl Child {
         group::wait_without_reaping(self.id, || self.has_exited());
         self.state.change(|state| {
             if let Some(mut process) = state.process.take() {
-                group::kill(self.id, &mut process);
+                state.group.kill(&mut process);
                 state.status = process.wait().ok();
             }
         });

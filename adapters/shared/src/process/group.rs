@@ -1,11 +1,15 @@
-//! Process groups: signals that reach a child and everything it started.
+//! Process groups, and job objects on Windows: they reach a child and everything it started.
 
 #[cfg(not(unix))]
-pub(super) use other::{detach, kill, terminate, wait_without_reaping};
+pub(super) use other::wait_without_reaping;
+#[cfg(not(any(unix, windows)))]
+pub(super) use other::{Group, detach};
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub(super) use procfs::{is_exiting, terminate_others};
 #[cfg(unix)]
-pub(super) use unix::{detach, kill, terminate, wait_without_reaping};
+pub(super) use unix::{Group, detach, wait_without_reaping};
+#[cfg(windows)]
+pub(super) use windows::{Group, detach};
 
 #[cfg(unix)]
 mod unix {
@@ -21,12 +25,22 @@ mod unix {
         command.process_group(0);
     }
 
-    pub(crate) fn terminate(id: u32, _: &mut Child) {
-        let _gone = killpg(pid(id), Signal::SIGTERM);
-    }
+    /// The process group that a child leads.
+    #[derive(Debug)]
+    pub(crate) struct Group(Pid);
 
-    pub(crate) fn kill(id: u32, _: &mut Child) {
-        let _gone = killpg(pid(id), Signal::SIGKILL);
+    impl Group {
+        pub(crate) fn of(child: &Child) -> Self {
+            Self(pid(child.id()))
+        }
+
+        pub(crate) fn terminate(&mut self, _: &mut Child) {
+            let _gone = killpg(self.0, Signal::SIGTERM);
+        }
+
+        pub(crate) fn kill(&mut self, _: &mut Child) {
+            let _gone = killpg(self.0, Signal::SIGKILL);
+        }
     }
 
     /// Waits until the child exits. It stays a zombie until it is reaped, so that its process and
@@ -106,20 +120,80 @@ mod procfs {
     const PF_EXITING: u32 = 0x4;
 }
 
-/// Without process groups, only the child itself is ended, and it is killed at once.
+/// Job objects. The system kills the processes of a job when its last handle is closed, which also
+/// happens when this process is killed.
+#[cfg(windows)]
+mod windows {
+    use std::os::windows::io::AsRawHandle;
+    use std::process::{Child, Command};
+
+    use win32job::{ExtendedLimitInfo, Job, JobError};
+
+    /// Leaves the command as it is: creation flags would replace those that the program has set.
+    pub(crate) fn detach(_: &mut Command) {}
+
+    /// A child and all processes that it starts.
+    #[derive(Debug)]
+    pub(crate) struct Group(Option<Job>);
+
+    impl Group {
+        /// Puts a child that has just been started into a job.
+        ///
+        /// What the child starts before this call stays outside. The child is not started suspended
+        /// to prevent this: if this process were killed meanwhile, the child would stay for ever.
+        ///
+        /// Without a job, as for a child that has exited, the group consists of the child only.
+        pub(crate) fn of(child: &Child) -> Self {
+            Self(job_of(child).ok())
+        }
+
+        /// Windows cannot ask a process without a console to terminate.
+        pub(crate) fn terminate(&mut self, child: &mut Child) {
+            self.kill(child);
+        }
+
+        pub(crate) fn kill(&mut self, child: &mut Child) {
+            drop(self.0.take());
+            let _gone = child.kill();
+        }
+    }
+
+    fn job_of(child: &Child) -> Result<Job, JobError> {
+        let mut limits = ExtendedLimitInfo::new();
+        limits.limit_kill_on_job_close();
+        let job = Job::create_with_limit_info(&limits)?;
+        job.assign_process(child.as_raw_handle() as isize)?;
+        Ok(job)
+    }
+}
+
+/// Systems without process groups: only the child itself is ended, and it is killed at once.
 #[cfg(not(unix))]
 mod other {
+    #[cfg(not(windows))]
     use std::process::{Child, Command};
     use std::time::Duration;
 
+    #[cfg(not(windows))]
     pub(crate) fn detach(_: &mut Command) {}
 
-    pub(crate) fn terminate(_: u32, child: &mut Child) {
-        let _gone = child.kill();
-    }
+    #[cfg(not(windows))]
+    #[derive(Debug)]
+    pub(crate) struct Group;
 
-    pub(crate) fn kill(_: u32, child: &mut Child) {
-        let _gone = child.kill();
+    #[cfg(not(windows))]
+    impl Group {
+        pub(crate) fn of(_: &Child) -> Self {
+            Self
+        }
+
+        pub(crate) fn terminate(&mut self, child: &mut Child) {
+            self.kill(child);
+        }
+
+        pub(crate) fn kill(&mut self, child: &mut Child) {
+            let _gone = child.kill();
+        }
     }
 
     pub(crate) fn wait_without_reaping(_: u32, has_exited: impl Fn() -> bool) {

@@ -16,3 +16,5 @@ pub(crate) mod settings;
 pub(crate) mod signals;
 #[cfg(unix)]
 pub mod stdio;
+#[cfg(not(unix))]
+pub mod stdio_threads;

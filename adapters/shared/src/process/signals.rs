@@ -1,4 +1,4 @@
-//! Closing connections on SIGINT, SIGTERM and SIGHUP.
+//! Closing connections on SIGINT, SIGTERM and SIGHUP, and on the console events of Windows.
 //!
 //! A signal that was ignored when the process started stays ignored: shells ignore SIGINT for
 //! background jobs, and `nohup` ignores SIGHUP.
@@ -28,21 +28,94 @@ pub(crate) fn close_on_signal(target: Weak<dyn Closeable>) {
 /// Does nothing in a program that handles one of the signals itself.
 pub(crate) fn receive_signals() {
     static RECEIVED: Once = Once::new();
-    RECEIVED.call_once(|| {
+    RECEIVED.call_once(system::receive);
+}
+
+#[cfg(not(windows))]
+mod system {
+    use super::{close_on_received_signal, dispositions};
+
+    pub(super) fn receive() {
         #[cfg(unix)]
-        ignores_hangup();
+        super::ignores_hangup();
         // Fails if one of the signals is ignored or handled.
         if ctrlc::try_set_handler(close_on_received_signal).is_err() && dispositions::keep_ignored()
         {
             let _signals_end_the_process = ctrlc::set_handler(close_on_received_signal);
         }
-    });
+    }
+}
+
+/// Ctrl-C, Ctrl-Break, and the end of the console, of the session or of the system.
+///
+/// The system ends a process as soon as its handler of one of the last three events returns. The
+/// handlers of tokio do not return, so that the program has the time that the system grants (5 s by
+/// default). They need no runtime of tokio.
+#[cfg(windows)]
+mod system {
+    use std::future::poll_fn;
+    use std::io;
+    use std::task::Poll;
+    use std::thread;
+
+    use futures_lite::future::block_on;
+    use tokio::signal::windows;
+
+    use super::close_on_received_signal;
+
+    /// Without a thread, or without handlers, the events end the process.
+    pub(super) fn receive() {
+        let Ok(mut received) = Events::new() else { return };
+        let run = move || {
+            loop {
+                block_on(received.next());
+                close_on_received_signal();
+            }
+        };
+        let _unhandled = thread::Builder::new().name("mcp-signals".into()).spawn(run);
+    }
+
+    struct Events {
+        interrupt: windows::CtrlC,
+        interrupt_break: windows::CtrlBreak,
+        close: windows::CtrlClose,
+        log_off: windows::CtrlLogoff,
+        shutdown: windows::CtrlShutdown,
+    }
+
+    impl Events {
+        fn new() -> io::Result<Self> {
+            Ok(Self {
+                interrupt: windows::ctrl_c()?,
+                interrupt_break: windows::ctrl_break()?,
+                close: windows::ctrl_close()?,
+                log_off: windows::ctrl_logoff()?,
+                shutdown: windows::ctrl_shutdown()?,
+            })
+        }
+
+        /// Waits for the next event.
+        async fn next(&mut self) {
+            poll_fn(|context| {
+                let arrived = [
+                    self.interrupt.poll_recv(context),
+                    self.interrupt_break.poll_recv(context),
+                    self.close.poll_recv(context),
+                    self.log_off.poll_recv(context),
+                    self.shutdown.poll_recv(context),
+                ];
+                if arrived.iter().any(Poll::is_ready) { Poll::Ready(()) } else { Poll::Pending }
+            })
+            .await;
+        }
+    }
 }
 
 /// Closes all connections and HTTP servers that react to signals.
 ///
 /// If there are none, exits the process with code 130. Adapters whose runtime receives signals call
 /// this whenever one of [`closing_signals`] arrives.
+#[cfg_attr(not(unix), allow(unreachable_pub, reason = "public for the runtimes of Unix"))]
 pub fn close_on_received_signal() {
     let targets: Vec<_> = {
         let targets = TARGETS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -72,6 +145,7 @@ pub enum ClosingSignal {
 impl ClosingSignal {
     const ALL: [Self; 3] = [Self::Hangup, Self::Interrupt, Self::Terminate];
 
+    #[cfg(any(target_os = "linux", target_os = "android"))]
     const fn as_nix(self) -> nix::sys::signal::Signal {
         use nix::sys::signal::Signal;
         match self {
@@ -145,7 +219,7 @@ mod dispositions {
 }
 
 /// Other systems do not report what is ignored without unsafe code. SIGHUP is then left alone.
-#[cfg(not(any(target_os = "linux", target_os = "android")))]
+#[cfg(not(any(target_os = "linux", target_os = "android", windows)))]
 mod dispositions {
     #[cfg(unix)]
     pub(super) fn is_ignored(signal: super::ClosingSignal) -> bool {

@@ -6,8 +6,9 @@ impl Server {
     /// Keeps a server on stdin and stdout running when its parent process exits.
     ///
     /// By default, such a server closes when its parent exits, even if another process keeps stdin
-    /// open. The exit is detected within about half a second, on Unix only; on other systems only
-    /// the end of stdin closes the server. A server that ignores SIGHUP when it starts, as below
+    /// open. The exit is detected within about half a second, on Unix only; on Windows only the
+    /// end of stdin closes the server, and a client of this crate that ends or is killed ends its
+    /// servers. A server that ignores SIGHUP when it starts, as below
     /// `nohup`, outlives its parent as if this setting were set, on Linux and Android.
     ///
     /// When the connection ends because the parent exits, a server on Linux and Android that leads
@@ -32,7 +33,9 @@ impl Server {
     /// corrupt a message. Descriptor 1 is restored when serving ends. If at that moment a thread
     /// holds the lock of [`std::io::stdout`], it stays redirected.
     ///
-    /// With this setting, and on other systems, the program must not print to stdout. Use the
+    /// With this setting, and on other systems, the program must not print to stdout: Windows offers no
+    /// safe function that redirects it, so print to stderr there, and give child processes a stdout
+    /// of their own. Use the
     /// setting if the program itself redirects descriptor 1.
     pub fn without_stdout_redirect(mut self) -> Self {
         self.process.redirects_stdout = false;

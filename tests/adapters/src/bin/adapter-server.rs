@@ -6,7 +6,10 @@
 //! - `PARENT=outlived` makes the server outlive its parent process.
 //! - `FAREWELL` is printed once the server has ended, without a newline.
 //! - `CLEANED_UP` is the path of a file that is created once the server has ended.
-//! - `SIGINT=own` makes the program handle SIGINT itself.
+//! - `SIGINT=own` makes the program handle SIGINT itself, on Unix.
+//! - `ALIVE` is a socket address. The server and the process that its tool `start` starts connect to
+//!   it and keep the connection until they end.
+//! - `NEXT=line` makes the program print the next line of stdin once the server has ended.
 
 #![allow(clippy::print_stdout, reason = "prints are what tests look for")]
 
@@ -34,16 +37,22 @@ fn serve<R: Runtime>() -> io::Result<()> {
     if is_set("PARENT", "outlived") {
         server = server.outlive_parent();
     }
+    #[cfg(unix)]
     let signals = is_set("SIGINT", "own").then(handle_interrupt).transpose()?;
     R::block_on(R::serve_stdio(server))?;
+    #[cfg(unix)]
     drop(signals);
     if let Ok(path) = std::env::var("CLEANED_UP") {
         std::fs::write(path, "")?;
+    }
+    if is_set("NEXT", "line") {
+        println!("next: {}", io::stdin().lines().next().transpose()?.unwrap_or_default());
     }
     print!("{}", std::env::var("FAREWELL").unwrap_or_default());
     Ok(())
 }
 
+#[cfg(unix)]
 /// Handles SIGINT, as a program does that uses it for something of its own. Such a program keeps
 /// the default action of SIGTERM on runtimes that do not receive signals.
 fn handle_interrupt() -> io::Result<(tokio::runtime::Runtime, tokio::signal::unix::Signal)> {
@@ -74,17 +83,23 @@ fn print() -> Result<String, ToolError> {
 
 /// Starts a process that keeps running, and returns its id.
 fn start() -> Result<String, ToolError> {
-    let mut command = Command::new("sleep");
-    command.arg("600").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut command = Command::new(std::env::current_exe()?);
+    command.arg("sleep").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     Ok(command.spawn()?.id().to_string())
 }
 
 fn main() -> io::Result<()> {
+    let address = std::env::var("ALIVE").ok();
+    let _alive = address.map(std::net::TcpStream::connect).transpose()?;
     match std::env::args().nth(1).as_deref() {
         Some(Blocking::NAME) => serve::<Blocking>(),
         Some(Smol::NAME) => serve::<Smol>(),
         Some(Tokio::NAME) => serve::<Tokio>(),
         Some(TokioThreads::NAME) => serve::<TokioThreads>(),
+        Some("sleep") => {
+            std::thread::sleep(Duration::from_secs(600));
+            Ok(())
+        }
         _ => Err(io::Error::other("on which runtime?")),
     }
 }

@@ -45,6 +45,7 @@ impl Runtime for Blocking {
     async fn serve(server: Server, stream: Stream) -> io::Result<()> {
         match stream {
             Stream::Tcp(stream) => server.serve(stream.try_clone()?, stream),
+            #[cfg(unix)]
             Stream::Unix(stream) => server.serve(stream.try_clone()?, stream),
         }
     }
@@ -56,6 +57,7 @@ impl Runtime for Blocking {
     async fn connect(client: Client, stream: Stream) -> Result<Handle, Error> {
         match stream {
             Stream::Tcp(stream) => client.connect(stream.try_clone()?, stream),
+            #[cfg(unix)]
             Stream::Unix(stream) => client.connect(stream.try_clone()?, stream),
         }
         .map(Handle)

@@ -8,6 +8,7 @@ use std::future::Future;
 use std::io;
 use std::net::TcpStream;
 use std::ops::Deref;
+#[cfg(unix)]
 use std::os::unix::net::UnixStream;
 use std::process::Command;
 
@@ -22,9 +23,11 @@ pub use self::tokio::{Tokio, TokioThreads};
 #[allow(missing_docs, reason = "the names are enough")]
 pub enum Stream {
     Tcp(TcpStream),
+    #[cfg(unix)]
     Unix(UnixStream),
 }
 
+#[cfg(unix)]
 impl From<UnixStream> for Stream {
     fn from(stream: UnixStream) -> Self {
         Self::Unix(stream)

@@ -8,6 +8,7 @@ use mcp_adapter::{Client, Error, Server};
 use mcp_smol::{Connect as _, Serve as _};
 use smol::Async;
 use smol::net::TcpStream;
+#[cfg(unix)]
 use smol::net::unix::UnixStream;
 
 use super::{Handle, Runtime, Stream};
@@ -34,6 +35,7 @@ impl Runtime for Smol {
                 let stream = TcpStream::from(Async::new(stream)?);
                 server.serve(stream.clone(), stream).await
             }
+            #[cfg(unix)]
             Stream::Unix(stream) => {
                 let stream = UnixStream::from(Async::new(stream)?);
                 server.serve(stream.clone(), stream).await
@@ -51,6 +53,7 @@ impl Runtime for Smol {
                 let stream = TcpStream::from(Async::new(stream)?);
                 client.connect(stream.clone(), stream).await
             }
+            #[cfg(unix)]
             Stream::Unix(stream) => {
                 let stream = UnixStream::from(Async::new(stream)?);
                 client.connect(stream.clone(), stream).await

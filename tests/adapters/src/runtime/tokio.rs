@@ -6,7 +6,9 @@ use std::process::Command;
 
 use mcp_adapter::{Client, Error, Server};
 use mcp_tokio::{Connect as _, Serve as _};
-use tokio::net::{TcpStream, UnixStream};
+use tokio::net::TcpStream;
+#[cfg(unix)]
+use tokio::net::UnixStream;
 use tokio::runtime::Builder;
 
 use super::{Handle, Runtime, Stream};
@@ -26,6 +28,7 @@ async fn serve(server: Server, stream: Stream) -> io::Result<()> {
             let (reader, writer) = TcpStream::from_std(stream)?.into_split();
             server.serve(reader, writer).await
         }
+        #[cfg(unix)]
         Stream::Unix(stream) => {
             stream.set_nonblocking(true)?;
             let (reader, writer) = UnixStream::from_std(stream)?.into_split();
@@ -41,6 +44,7 @@ async fn connect(client: Client, stream: Stream) -> Result<Handle, Error> {
             let (reader, writer) = TcpStream::from_std(stream)?.into_split();
             client.connect(reader, writer).await
         }
+        #[cfg(unix)]
         Stream::Unix(stream) => {
             stream.set_nonblocking(true)?;
             let (reader, writer) = UnixStream::from_std(stream)?.into_split();

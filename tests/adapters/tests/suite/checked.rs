@@ -5,9 +5,10 @@ use std::io;
 use mcp_adapter::Server;
 use mcp_adapter::proto::code;
 use mcp_adapter::proto::schema::{AnyObject, CallToolResult, OutputSchema, Tool};
-use mcp_adapter_tests::{Runtime, Serving, client, pair, raw, refusal, rows, serve, server};
+use mcp_adapter_tests::{
+    Runtime, Serving, client, pair, raw, refusal, rows, serve, server, socket_pair,
+};
 use serde_json::{Value, json};
-use std::os::unix::net::UnixStream;
 
 rows! {
     arguments_and_results_are_checked_against_the_schemas_of_their_tool,
@@ -92,7 +93,7 @@ async fn a_schema_in_an_unknown_dialect_is_refused_at_startup_json_26<R: Runtime
     let schema = json!({"type": "object", "$schema": "https://example.com/dialect"});
     let tool = Tool::new("odd", AnyObject(raw(&schema)));
     let server = server().tool_with(tool, |_: Value, _| Ok("never")).checked();
-    let (_ours, theirs) = UnixStream::pair().unwrap();
+    let (_ours, theirs) = socket_pair();
     let serving: Serving = serve::<R>(server, theirs);
     let error = serving.ends().await.unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::InvalidInput);

@@ -7,7 +7,7 @@ use mcp_adapter::proto::{
     Extension, ExtensionMethod, Filter, Misuse, Raw, Revision, Side, Unencodable, code,
 };
 use mcp_adapter::{Client, Error, Server, ToolError};
-use mcp_adapter_tests::{Runtime, client, pair, refusal, rows, server, tool};
+use mcp_adapter_tests::{Runtime, client, pair, refusal, rows, server, socket_pair, tool};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use smol::channel::unbounded;
@@ -257,7 +257,7 @@ async fn invalid_extensions_and_handlers_are_refused<R: Runtime>() {
         (server().extension(whiteboard()).method(done).method(done), "two handlers"),
     ];
     for (server, why) in servers {
-        let (ours, _theirs) = std::os::unix::net::UnixStream::pair().unwrap();
+        let (ours, _theirs) = socket_pair();
         let refused = R::serve(server, ours.into()).await.unwrap_err();
         assert!(refused.to_string().contains(why), "{refused}");
     }
@@ -268,7 +268,7 @@ async fn invalid_extensions_and_handlers_are_refused<R: Runtime>() {
         (client().extension(whiteboard()).method(done).method(done), "two handlers"),
     ];
     for (client, why) in clients {
-        let (ours, _theirs) = std::os::unix::net::UnixStream::pair().unwrap();
+        let (ours, _theirs) = socket_pair();
         let Err(refused) = R::connect(client, ours.into()).await else { panic!("{why}") };
         assert!(refused.to_string().contains(why), "{refused}");
     }
@@ -310,7 +310,7 @@ async fn requests_outside_of_extensions_are_served_to_all<R: Runtime>() {
         (server().extension(whiteboard()).serve_method(done), "set its handler with `method`"),
         (server().serve_method(done).extension(whiteboard()).method(done), "two handlers"),
     ] {
-        let (ours, _theirs) = std::os::unix::net::UnixStream::pair().unwrap();
+        let (ours, _theirs) = socket_pair();
         let refused = R::serve(server, ours.into()).await.unwrap_err();
         assert!(refused.to_string().contains(why), "{refused}");
     }

@@ -1,6 +1,5 @@
 //! One behavior suite, written against the shared handles and run on each runtime.
 
-#![cfg(unix)]
 #![allow(
     clippy::expect_used,
     clippy::panic,
@@ -16,6 +15,7 @@ mod callbacks;
 mod calls;
 mod cancelling;
 mod checked;
+#[cfg(unix)]
 mod children;
 mod clients;
 mod contexts;
@@ -36,6 +36,7 @@ mod results;
 mod served_tasks;
 mod skills;
 mod state;
+#[cfg(unix)]
 mod stderr;
 mod streams;
 mod task_calls;
@@ -48,6 +49,7 @@ mod task_stores;
 mod tasks;
 mod test_pair;
 mod timeouts;
+#[cfg(unix)]
 mod tokio_alone;
 
 /// The path of this package's server, set by cargo.

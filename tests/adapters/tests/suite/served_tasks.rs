@@ -1,7 +1,6 @@
 //! Tasks from end to end: clients and servers of ours, in both eras.
 
 use std::collections::HashSet;
-use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 use mcp_adapter::proto::schema::TaskStatus;
@@ -9,7 +8,7 @@ use mcp_adapter::proto::tasks::{PollLimits, TaskLimits};
 use mcp_adapter::proto::{CallError, Progress, Revision};
 use mcp_adapter::tasks::{TaskPolicy, TaskStore as _, Tasks};
 use mcp_adapter::{Client, Connection, Error, Server, ToolError};
-use mcp_adapter_tests::{Hand, Runtime, client, pair, rows, serve, server, success};
+use mcp_adapter_tests::{Hand, Runtime, client, pair, rows, serve, server, socket_pair, success};
 use serde_json::{Value, json};
 use smol::channel::{Receiver, Sender, bounded};
 use smol::unblock;
@@ -195,7 +194,7 @@ fn modern(mut params: Value, extensions: &Value) -> Value {
 }
 
 pub(crate) fn by_hand<R: Runtime>(server: &Server) -> Hand {
-    let (ours, theirs) = UnixStream::pair().unwrap();
+    let (ours, theirs) = socket_pair();
     drop(serve::<R>(server.clone(), theirs));
     ours.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     Hand::of(ours)

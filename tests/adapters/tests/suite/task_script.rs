@@ -1,13 +1,12 @@
 //! Scripted servers that create tasks.
 
-use std::os::unix::net::UnixStream;
 use std::thread;
 use std::time::Duration;
 
 use mcp_adapter::Client;
 use mcp_adapter::proto::tasks::PollLimits;
 use mcp_adapter::proto::{Era, Revision};
-use mcp_adapter_tests::{Hand, Runtime, client};
+use mcp_adapter_tests::{Hand, Runtime, client, socket_pair};
 use serde_json::{Value, json};
 
 pub(crate) const ERAS: [Era; 2] = [Era::Legacy, Era::Modern];
@@ -33,7 +32,7 @@ pub(crate) async fn connect_to<R: Runtime>(
     era: Era,
     capabilities: Value,
 ) -> (R::Connection, Hand) {
-    let (ours, theirs) = UnixStream::pair().unwrap();
+    let (ours, theirs) = socket_pair();
     let greeting = thread::spawn(move || {
         let mut hand = Hand::of(ours);
         let hello = hand.hear();

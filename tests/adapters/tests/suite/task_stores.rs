@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -12,7 +11,7 @@ use mcp_adapter::proto::Progress;
 use mcp_adapter::proto::tasks::{TaskId, TaskLimits, TaskRecord};
 use mcp_adapter::tasks::{TaskPolicy, TaskStore, Tasks};
 use mcp_adapter::{Server, ToolError};
-use mcp_adapter_tests::{Hand, Runtime, rows, serve, server};
+use mcp_adapter_tests::{Hand, Runtime, rows, serve, server, socket_pair};
 use serde_json::{Value, json};
 use smol::channel::{Receiver, Sender, bounded};
 use smol::unblock;
@@ -78,7 +77,7 @@ struct Modern {
 
 impl Modern {
     fn of<R: Runtime>(server: &Server) -> Self {
-        let (ours, theirs) = UnixStream::pair().unwrap();
+        let (ours, theirs) = socket_pair();
         drop(serve::<R>(server.clone(), theirs));
         ours.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         Self { hand: Hand::of(ours) }

@@ -1,7 +1,6 @@
 //! Calls of tools that become tasks, by clients of revision 2026-07-28 that speak by hand.
 
 use std::io::{BufRead, BufReader, Write};
-use std::os::unix::net::UnixStream;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -9,7 +8,7 @@ use mcp_adapter::layers::Timeout;
 use mcp_adapter::proto::schema::{Elicit, Form, Map, OrUnknown};
 use mcp_adapter::tasks::TaskPolicy;
 use mcp_adapter::{Server, ToolError};
-use mcp_adapter_tests::{Runtime, rows, serve, server};
+use mcp_adapter_tests::{Runtime, Socket, rows, serve, server, socket_pair};
 use serde_json::{Value, json};
 use smol::channel::{Receiver, Sender, bounded};
 use smol::unblock;
@@ -28,13 +27,13 @@ const TASKS: &str = "io.modelcontextprotocol/tasks";
 
 /// A client by hand.
 struct Hand {
-    writer: UnixStream,
-    reader: BufReader<UnixStream>,
+    writer: Socket,
+    reader: BufReader<Socket>,
 }
 
 impl Hand {
     fn new<R: Runtime>(server: &Server) -> Self {
-        let (ours, theirs) = UnixStream::pair().unwrap();
+        let (ours, theirs) = socket_pair();
         drop(serve::<R>(server.clone(), theirs));
         ours.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         Self { writer: ours.try_clone().unwrap(), reader: BufReader::new(ours) }

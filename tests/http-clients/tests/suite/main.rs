@@ -1,6 +1,5 @@
 //! Tests of clients over HTTP, on each runtime, against scripted servers and our own.
 
-#![cfg(unix)]
 #![allow(
     clippy::expect_used,
     clippy::panic,

@@ -4,7 +4,6 @@
 //! `task-kills KILLS [SEED]` starts itself as the server, kills it that often with SIGKILL in each
 //! era, and fails if a task is lost, ends twice or runs twice without a restart.
 
-#![cfg(unix)]
 #![allow(clippy::print_stdout, reason = "prints a report")]
 #![allow(
     clippy::expect_used,

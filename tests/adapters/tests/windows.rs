@@ -1,0 +1,242 @@
+//! Servers as processes on Windows, on each runtime: jobs, console events, stdin, scripts and named
+//! pipes. `tests/windows/run` runs these tests below wine.
+
+#![cfg(windows)]
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::os::windows::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::Duration;
+
+use mcp_adapter_tests::{Hand, Process, Runtime, adapter_server, client, shop, success};
+use serde_json::json;
+use tokio::net::windows::named_pipe::{ClientOptions, PipeMode, ServerOptions};
+
+mcp_adapter_tests::rows!(
+    nothing_stays_behind_when_a_client_is_killed,
+    nothing_stays_behind_when_a_connection_is_closed,
+    ctrl_c_ends_a_server_cleanly,
+    the_end_of_stdin_ends_the_process,
+    what_follows_the_end_of_a_server_is_left_in_stdin,
+    a_script_is_found_and_started,
+);
+
+/// How soon processes must have ended.
+const SOON: Duration = Duration::from_secs(2);
+
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// The flag that gives a process a console of its own, so that events reach no other test.
+const CREATE_NEW_CONSOLE: u32 = 0x10;
+
+fn server<R: Runtime>() -> Command {
+    adapter_server::<R>(env!("CARGO_BIN_EXE_adapter-server"))
+}
+
+/// Starts a client of a server that starts a process; returns the client and one connection of
+/// each of these two processes.
+fn client_and_connections<R: Runtime>() -> (Process, [TcpStream; 2]) {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let server = server::<R>();
+    let mut client = Command::new(env!("CARGO_BIN_EXE_adapter-client"));
+    client.arg(server.get_program()).args(server.get_args());
+    client.env("ALIVE", listener.local_addr().unwrap().to_string());
+    let spawned = client.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+    let mut client = Process(spawned.unwrap());
+    let connections = [(); 2].map(|()| listener.accept().unwrap().0);
+    let lines = BufReader::new(client.0.stdout.take().unwrap()).lines();
+    assert_eq!(lines.take(2).map(|line| line.unwrap()).count(), 2, "{}", R::NAME);
+    for mut connection in &connections {
+        connection.set_nonblocking(true).unwrap();
+        let read = connection.read(&mut [0]).map_err(|error| error.kind());
+        assert_eq!(read, Err(ErrorKind::WouldBlock), "{}: a process has ended", R::NAME);
+        connection.set_nonblocking(false).unwrap();
+    }
+    (client, connections)
+}
+
+/// Waits until the processes at the other ends have ended.
+fn all_end<R: Runtime>(connections: [TcpStream; 2], within: Duration) {
+    for mut connection in connections {
+        connection.set_read_timeout(Some(within)).unwrap();
+        match connection.read(&mut [0]) {
+            Ok(0) => {}
+            Err(error) if error.kind() == ErrorKind::ConnectionReset => {}
+            other => panic!("{}: a process has not ended: {other:?}", R::NAME),
+        }
+    }
+}
+
+async fn nothing_stays_behind_when_a_client_is_killed<R: Runtime>() {
+    let (mut client, connections) = client_and_connections::<R>();
+    // `TerminateProcess`.
+    client.0.kill().unwrap();
+    all_end::<R>(connections, SOON);
+}
+
+async fn nothing_stays_behind_when_a_connection_is_closed<R: Runtime>() {
+    let (mut client, connections) = client_and_connections::<R>();
+    client.0.stdin.take().unwrap().write_all(b"close\n").unwrap();
+    assert!(client.0.wait().unwrap().success(), "{}", R::NAME);
+    all_end::<R>(connections, SOON);
+}
+
+/// Starts a server and opens a session.
+fn session<R: Runtime>(command: &mut Command) -> (Process, Hand<ChildStdout, ChildStdin>) {
+    let command = command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut server = command.spawn().unwrap();
+    let Child { stdin, stdout, .. } = &mut server;
+    let mut hand = Hand::new(stdout.take().unwrap(), stdin.take().unwrap());
+    hand.greet(&json!({}));
+    (Process(server), hand)
+}
+
+/// Waits for the end of a server process, whose stdin stays open, and returns its exit code.
+fn exit_code<R: Runtime>(mut server: Process) -> Option<i32> {
+    let (says, hears) = channel();
+    let waiting = thread::spawn(move || {
+        says.send(server.0.wait().unwrap().code()).unwrap();
+        server
+    });
+    let code = hears.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("{} stays", R::NAME));
+    drop(waiting.join().unwrap());
+    code
+}
+
+/// Sends Ctrl-C to the console of a process.
+fn send_interrupt(process: u32) {
+    let helper = std::env::var("MCP_CTRL_C").expect("`tests/windows/run` sets it");
+    let sent = Command::new(helper).arg(process.to_string()).status().unwrap();
+    assert!(sent.success(), "{sent}");
+}
+
+async fn ctrl_c_ends_a_server_cleanly<R: Runtime>() {
+    let mut command = server::<R>();
+    command.creation_flags(CREATE_NEW_CONSOLE).env("FAREWELL", "\"good-bye\"\n");
+    let (server, mut hand) = session::<R>(&mut command);
+    hand.call_tool(1, "hang", &json!({}));
+    hand.request(2, "ping", &json!({}));
+    assert_eq!(hand.hear_with_id()["id"], 2, "{}", R::NAME);
+    send_interrupt(server.0.id());
+    // Its stdin stays open meanwhile.
+    assert_eq!(exit_code::<R>(server), Some(0), "{}", R::NAME);
+    let mut said = String::new();
+    hand.reader.read_to_string(&mut said).unwrap();
+    assert!(said.ends_with("\"good-bye\"\n"), "{}: {said}", R::NAME);
+}
+
+async fn the_end_of_stdin_ends_the_process<R: Runtime>() {
+    let (server, Hand { mut reader, writer }) = session::<R>(&mut server::<R>());
+    drop(writer);
+    assert_eq!(exit_code::<R>(server), Some(0), "{}", R::NAME);
+    let mut said = String::new();
+    reader.read_to_string(&mut said).unwrap();
+    assert_eq!(said, "", "{}", R::NAME);
+}
+
+async fn what_follows_the_end_of_a_server_is_left_in_stdin<R: Runtime>() {
+    let mut command = server::<R>();
+    command.creation_flags(CREATE_NEW_CONSOLE).env("NEXT", "line");
+    command.env("CLEANED_UP", ended_file::<R>());
+    let (server, mut hand) = session::<R>(&mut command);
+    send_interrupt(server.0.id());
+    mcp_adapter_tests::eventually("the server has ended", || ended_file::<R>().exists()).await;
+    std::fs::remove_file(ended_file::<R>()).unwrap();
+    writeln!(hand.writer, "for the program").unwrap();
+    let mut said = String::new();
+    hand.reader.read_to_string(&mut said).unwrap();
+    assert!(said.ends_with("next: for the program\n"), "{}: {said}", R::NAME);
+    assert_eq!(exit_code::<R>(server), Some(0), "{}", R::NAME);
+}
+
+fn ended_file<R: Runtime>() -> PathBuf {
+    std::env::temp_dir().join(format!("mcp-ended-{}-{}", R::NAME, std::process::id()))
+}
+
+async fn a_script_is_found_and_started<R: Runtime>() {
+    let directory =
+        std::env::temp_dir().join(format!("mcp-cmd-{}-{}", R::NAME, std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let server = server::<R>();
+    let script = format!("@\"{}\" %*\r\n", server.get_program().display());
+    std::fs::write(directory.join("shop.cmd"), script).unwrap();
+    let mut path = directory.clone().into_os_string();
+    path.push(";");
+    path.push(std::env::var_os("PATH").unwrap());
+    let mut client = Command::new(env!("CARGO_BIN_EXE_adapter-client"));
+    client.arg("shop").args(server.get_args()).env("PATH", path);
+    let mut client = client.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let lines = BufReader::new(client.stdout.take().unwrap()).lines();
+    let started: Vec<u32> = lines.take(2).map(|line| line.unwrap().parse().unwrap()).collect();
+    let mut client = Process(client);
+    client.0.stdin.take().unwrap().write_all(b"close\n").unwrap();
+    assert!(client.0.wait().unwrap().success(), "{}", R::NAME);
+    std::fs::remove_dir_all(&directory).unwrap();
+    assert_eq!(started.len(), 2, "{}", R::NAME);
+}
+
+/// Returns the name of a pipe of this test process.
+fn pipe_name(name: &str) -> String {
+    format!(r"\\.\pipe\mcp-{name}-{}", std::process::id())
+}
+
+#[test]
+fn tokio_serves_and_connects_over_one_named_pipe() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        use mcp_tokio::{Connect as _, Serve as _};
+
+        let name = pipe_name("both");
+        let pipe = ServerOptions::new().first_pipe_instance(true).create(&name).unwrap();
+        let serving = tokio::spawn(async move {
+            pipe.connect().await.unwrap();
+            let (reader, writer) = tokio::io::split(pipe);
+            shop().serve(reader, writer).await
+        });
+        let pipe = ClientOptions::new().open(&name).unwrap();
+        let (reader, writer) = tokio::io::split(pipe);
+        let connection = client().connect(reader, writer).await.unwrap();
+        let text = "x".repeat(500_000);
+        assert!(success(connection.call_tool("echo", &json!({"text": text})).await) == text);
+        connection.close().await.unwrap();
+        serving.await.unwrap().unwrap();
+    });
+}
+
+#[test]
+fn a_blocking_client_connects_over_one_named_pipe_per_direction() {
+    use mcp_blocking::Connect as _;
+    use mcp_tokio::Serve as _;
+
+    let (requests, responses) = (pipe_name("requests"), pipe_name("responses"));
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let _entered = runtime.enter();
+    let mut options = ServerOptions::new();
+    options.pipe_mode(PipeMode::Byte).first_pipe_instance(true);
+    let reader = options.access_outbound(false).create(&requests).unwrap();
+    let writer = options.access_inbound(false).access_outbound(true).create(&responses).unwrap();
+    let serving = runtime.spawn(async move {
+        reader.connect().await.unwrap();
+        writer.connect().await.unwrap();
+        shop().serve(reader, writer).await
+    });
+    let writer = File::options().write(true).open(&requests).unwrap();
+    let reader = File::open(&responses).unwrap();
+    let connection = client().connect(reader, writer).unwrap();
+    let text = "x".repeat(500_000);
+    let echoed = connection.call_tool("echo", &json!({"text": text})).wait();
+    assert!(echoed.unwrap().content[0].as_text() == Some(&text));
+    connection.close().unwrap();
+    runtime.block_on(serving).unwrap().unwrap();
+}
