@@ -2,6 +2,10 @@
 #![forbid(unsafe_code)]
 mod client;
 mod error;
+#[cfg(feature = "http")]
+pub mod http;
+#[cfg(all(feature = "js", target_arch = "wasm32", target_os = "unknown"))]
+pub mod js;
 mod link;
 pub mod memory;
 mod platform;
