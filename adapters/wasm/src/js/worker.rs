@@ -1,7 +1,7 @@
 //! Responses to the requests of a Worker.
 
 use std::cell::{Cell, RefCell};
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::rc::Rc;
 use std::task::{Poll, Waker};
@@ -9,10 +9,10 @@ use std::task::{Poll, Waker};
 use bytes::Bytes;
 use js_sys::futures::future_to_promise;
 use js_sys::{Array, Object, Promise, Reflect, Uint8Array};
-use wasm_bindgen::JsCast as _;
+use wasm_bindgen::{JsCast as _, JsError};
 use wasm_bindgen::prelude::{Closure, JsValue};
 use web_sys::{
-    Headers, ReadableStream, ReadableStreamDefaultController, ReadableStreamDefaultReader, Request,
+    AbortSignal, Headers, ReadableStream, ReadableStreamDefaultController, ReadableStreamDefaultReader, Request,
     Response, ResponseInit, Url,
 };
 
@@ -30,7 +30,10 @@ use crate::http::{EventBody, WebBody, WebReply, WebRequest, WebService};
 pub async fn respond(service: &WebService, request: &Request) -> Result<Response, JsValue> {
     let head = head_of(request)?;
     let body = read_body(request.body(), service.body_bytes_max());
-    let WebReply { status, headers, body } = service.handle(&head, body).await;
+    let handled = or_abort(request.signal(), service.handle(&head, body)).await;
+    let Some(WebReply { status, headers, body }) = handled else {
+        return Err(JsError::new("the client has disconnected").into());
+    };
     let sent = Headers::new()?;
     for (name, value) in headers {
         sent.append(name, &value)?;
@@ -51,6 +54,30 @@ pub async fn respond(service: &WebService, request: &Request) -> Result<Response
             Response::new_with_opt_readable_stream_and_init(Some(&stream_of(events)?), &init)
         }
     }
+}
+
+/// Waits for a future; returns `None` once `signal` is aborted.
+async fn or_abort<T>(signal: AbortSignal, future: impl Future<Output = T>) -> Option<T> {
+    let aborted = Rc::new(RefCell::new(None::<Waker>));
+    let woken = Rc::clone(&aborted);
+    let on_abort: Closure<dyn FnMut()> = Closure::new(move || {
+        let waker = woken.take();
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    });
+    signal.set_onabort(Some(on_abort.as_ref().unchecked_ref()));
+    let mut future = pin!(future);
+    let outcome = poll_fn(|cx| {
+        if signal.aborted() {
+            return Poll::Ready(None);
+        }
+        aborted.replace(Some(cx.waker().clone()));
+        future.as_mut().poll(cx).map(Some)
+    })
+    .await;
+    signal.set_onabort(None);
+    outcome
 }
 
 fn head_of(request: &Request) -> Result<WebRequest, JsValue> {
