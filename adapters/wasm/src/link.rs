@@ -39,6 +39,7 @@ impl<T> Link<T> {
     }
 
     /// Removes a driver and wakes the others, one of which then runs the handlers.
+    #[cfg(feature = "http")]
     pub(crate) fn remove_driver(&self, key: u64) {
         self.drivers.borrow_mut().retain(|(known, _)| *known != key);
         self.wake();

@@ -77,10 +77,9 @@ impl<K: Copy + Ord> TaskSet<K> {
                     waker
                 }
                 // Never polled, or polled by another task than before.
-                _ => Arc::new(TaskWaker {
-                    is_woken: AtomicBool::new(false),
-                    parent: parent.clone(),
-                }),
+                _ => {
+                    Arc::new(TaskWaker { is_woken: AtomicBool::new(false), parent: parent.clone() })
+                }
             };
             task.waker = Some(Arc::clone(&waker));
             return Some((*key, task, waker.into()));
@@ -98,7 +97,8 @@ pub(crate) fn poll_tasks<K: Copy + Ord>(set: &RefCell<TaskSet<K>>, parent: &Wake
         let woken = set.borrow_mut().take_woken(last, parent);
         let Some((key, mut task, waker)) = woken else { return last.is_some() };
         last = Some(key);
-        let is_over = task.future.as_mut().poll(&mut Context::from_waker(&waker)) == Poll::Ready(());
+        let is_over =
+            task.future.as_mut().poll(&mut Context::from_waker(&waker)) == Poll::Ready(());
         let mut set = set.borrow_mut();
         if is_over {
             set.tasks.remove(&key);

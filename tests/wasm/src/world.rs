@@ -55,8 +55,7 @@ impl World {
             |params| {
                 let asked = crate::shop::text(&params, "message").unwrap_or_default();
                 let value = if asked.contains("colour") { "green" } else { "Ada" };
-                let answer =
-                    format!(r#"{{"action":"accept","content":{{"value":"{value}"}}}}"#);
+                let answer = format!(r#"{{"action":"accept","content":{{"value":"{value}"}}}}"#);
                 ready(Ok::<Raw, _>(json(&answer)))
             },
         )
@@ -125,7 +124,8 @@ impl Fetch for InProcess {
     ) -> LocalBoxFuture<'static, Result<FetchReply, ExchangeFailure>> {
         let service = self.0.clone();
         let mut headers: Vec<(String, String)> = vec![("host".into(), "localhost".into())];
-        headers.extend(request.headers.iter().map(|(name, value)| (name.to_string(), value.clone())));
+        headers
+            .extend(request.headers.iter().map(|(name, value)| (name.to_string(), value.clone())));
         let head = WebRequest { method: request.method.name().into(), headers };
         Box::pin(async move {
             let reply = service.handle(&head, ready(Some(request.body.to_vec()))).await;

@@ -14,11 +14,7 @@ fn run(route: &Route) {
     let platform: Rc<dyn Platform> = Rc::new(std_platform.clone());
     let mut failures = Vec::new();
     for row in ROWS {
-        for revision in [
-            Revision::V2025_06_18,
-            Revision::V2025_11_25,
-            Revision::V2026_07_28,
-        ] {
+        for revision in [Revision::V2025_06_18, Revision::V2025_11_25, Revision::V2026_07_28] {
             let (platform, route) = (Rc::clone(&platform), route.clone());
             let world = World { platform, route, revision };
             if let Err(why) = std_platform.block_on(world.run((row.run)(world.clone()))) {

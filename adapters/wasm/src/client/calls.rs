@@ -19,11 +19,14 @@ use crate::tasks::{TaskSet, poll_tasks};
 pub(crate) type Answer =
     Rc<dyn Fn(Raw) -> LocalBoxFuture<'static, Result<Box<dyn Encode>, ErrorObject>>>;
 
+/// Receives the method and the params of a notification.
+type OnNotification = Rc<dyn Fn(&str, Option<&Raw>)>;
+
 /// The handlers of a client.
 #[derive(Clone, Default)]
 pub(crate) struct Handlers {
     pub(crate) requests: Vec<(Box<str>, Answer)>,
-    pub(crate) notification: Option<Rc<dyn Fn(&str, Option<&Raw>)>>,
+    pub(crate) notification: Option<OnNotification>,
 }
 
 /// The most unread progress notifications that a call queues. Older ones are dropped.

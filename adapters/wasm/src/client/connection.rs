@@ -149,9 +149,7 @@ impl fmt::Debug for Connection {
 #[cfg(feature = "schema")]
 mod typed {
     use mcp_proto::Raw;
-    use mcp_proto::schema::{
-        CallTool, CallToolResult, ClientRequest, Decode, ListTools, Tool,
-    };
+    use mcp_proto::schema::{CallTool, CallToolResult, ClientRequest, Decode, ListTools, Tool};
     use serde::Serialize;
 
     use super::Connection;
@@ -196,5 +194,4 @@ mod typed {
     fn false_json() -> Raw {
         serde_json::Value::Bool(false).into()
     }
-
 }

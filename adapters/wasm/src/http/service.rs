@@ -236,7 +236,8 @@ impl WebService {
             Post::Initialize { .. } => {
                 let id = self.new_session_id()?;
                 let server = ServerMachine::new(now, self.config.clone());
-                let session = self.new_session(HttpServer::legacy(server, Arc::clone(&id), settings));
+                let session =
+                    self.new_session(HttpServer::legacy(server, Arc::clone(&id), settings));
                 let exchange = session.link.machine.borrow_mut().handle_decoded(now, true, decoded);
                 let answer = self.open(Rc::clone(&session), exchange).answer().await;
                 if session.link.machine.borrow().peer().is_some() {
@@ -346,10 +347,9 @@ const TURNS_MAX: usize = 64;
 impl Exchange {
     /// Waits for the head of the response.
     async fn answer(mut self) -> Answer {
-        let reply = poll_fn(|cx| {
-            self.poll(cx, |exchange| exchange.machine_mut(HttpServer::poll_reply))
-        })
-        .await;
+        let reply =
+            poll_fn(|cx| self.poll(cx, |exchange| exchange.machine_mut(HttpServer::poll_reply)))
+                .await;
         self.is_over = reply.body != Body::Events;
         let open = if self.is_over { None } else { Some(self) };
         Answer { reply, open }
@@ -360,11 +360,7 @@ impl Exchange {
     }
 
     /// Drives the session until `output` returns something.
-    fn poll<T>(
-        &mut self,
-        cx: &mut Context<'_>,
-        output: impl Fn(&Self) -> Option<T>,
-    ) -> Poll<T> {
+    fn poll<T>(&mut self, cx: &mut Context<'_>, output: impl Fn(&Self) -> Option<T>) -> Poll<T> {
         let session = Rc::clone(&self.session);
         let Session { link, serving } = &*session;
         link.set_driver(self.key, cx.waker());

@@ -9,11 +9,11 @@ use std::task::{Poll, Waker};
 use bytes::Bytes;
 use js_sys::futures::future_to_promise;
 use js_sys::{Array, Object, Promise, Reflect, Uint8Array};
-use wasm_bindgen::{JsCast as _, JsError};
 use wasm_bindgen::prelude::{Closure, JsValue};
+use wasm_bindgen::{JsCast as _, JsError};
 use web_sys::{
-    AbortSignal, Headers, ReadableStream, ReadableStreamDefaultController, ReadableStreamDefaultReader, Request,
-    Response, ResponseInit, Url,
+    AbortSignal, Headers, ReadableStream, ReadableStreamDefaultController,
+    ReadableStreamDefaultReader, Request, Response, ResponseInit, Url,
 };
 
 use super::fetch::read;

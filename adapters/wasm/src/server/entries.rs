@@ -32,7 +32,8 @@ impl Entries {
         schema: &Raw,
         handler: Handler,
     ) -> Result<(), String> {
-        let is_valid = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+        let is_valid =
+            |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
         if name.is_empty() || name.len() > NAME_BYTES_MAX || !name.bytes().all(is_valid) {
             return Err(format!(
                 "tool {name:?}: a name has 1 to {NAME_BYTES_MAX} letters, digits, `_`, `-` or `.`"
@@ -45,7 +46,8 @@ impl Entries {
         if kind.as_ref().and_then(Raw::to_text).as_deref() != Some("object") {
             return Err(format!("tool {name:?}: the schema is not one of type `object`"));
         }
-        let description = Raw::new(description).map_err(|error| format!("tool {name:?}: {error}"))?;
+        let description =
+            Raw::new(description).map_err(|error| format!("tool {name:?}: {error}"))?;
         if !self.definitions.is_empty() {
             self.definitions.push(',');
         }

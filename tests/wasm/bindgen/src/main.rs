@@ -24,7 +24,8 @@ fn run() -> Result<(), Box<dyn Error>> {
         return Err("usage: mcp-wasm-bindgen MODULE DIRECTORY KIND".into());
     };
     let mut bindgen = Bindgen::new();
-    bindgen.input_path(module).typescript(false);
+    bindgen.input_path(module).typescript(false).omit_default_module_path(false);
+    bindgen.remove_name_section(true).remove_producers_section(true);
     match &**kind {
         "nodejs" => bindgen.nodejs(true)?,
         "web" => bindgen.web(true)?,

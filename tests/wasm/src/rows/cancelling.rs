@@ -27,10 +27,7 @@ async fn dropped(world: &World, connection: &Connection, key: &str) -> Outcome {
 }
 
 /// Starts a call that never ends. Its handler runs before the answer to a further call.
-async fn waiting(
-    connection: &Connection,
-    key: &str,
-) -> Result<mcp_wasm::Pending<Raw>, String> {
+async fn waiting(connection: &Connection, key: &str) -> Result<mcp_wasm::Pending<Raw>, String> {
     let pending = connection.call_tool_raw("wait", keyed(key)).start().await;
     let pending = pending.map_err(|error| error.to_string())?;
     success(connection.call_tool_raw("echo", json(r#"{"text":""}"#)).await)?;
@@ -54,9 +51,7 @@ pub(super) async fn an_unsent_call_is_not_cancelled(world: World) -> Outcome {
     Ok(())
 }
 
-pub(super) async fn a_call_that_takes_too_long_times_out_and_is_cancelled(
-    world: World,
-) -> Outcome {
+pub(super) async fn a_call_that_takes_too_long_times_out_and_is_cancelled(world: World) -> Outcome {
     let (connection, key) = (world.open().await?, world.key()?);
     let call = connection.call_tool_raw("wait", keyed(&key)).timeout(Duration::from_millis(200));
     let late = call.await;

@@ -58,11 +58,7 @@ rows! {
 
 /// Fails unless two values are equal.
 fn equal<T: Debug + PartialEq>(found: T, expected: T) -> Outcome {
-    if found == expected {
-        Ok(())
-    } else {
-        Err(format!("found {found:?}, expected {expected:?}"))
-    }
+    if found == expected { Ok(()) } else { Err(format!("found {found:?}, expected {expected:?}")) }
 }
 
 /// Returns the text of a tool's result, and whether it reports an error.

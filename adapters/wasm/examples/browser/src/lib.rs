@@ -27,7 +27,10 @@ pub async fn run(url: String, show: Function) -> Result<(), JsError> {
 async fn demo(url: &str, show: impl Fn(&str, &str)) -> Result<(), Error> {
     let connection = connect_http(Client::new("page", "1.0.0"), JsRemote::new(url)).await?;
     if let Some(peer) = connection.peer() {
-        show("server", &format!("{} {}, revision {}", peer.info.name, peer.info.version, peer.revision));
+        show(
+            "server",
+            &format!("{} {}, revision {}", peer.info.name, peer.info.version, peer.revision),
+        );
     }
     let tools = connection.list_tools().await?;
     let names: Vec<&str> = tools.iter().map(|tool| &*tool.name).collect();
