@@ -1,7 +1,7 @@
-//! The Model Context Protocol in WebAssembly: Workers, browsers, WASI, and any host with one thread.
+//! The Model Context Protocol in WebAssembly: Workers, browsers, WASI, any host with one thread.
 //!
 //! Handlers need not be `Send`: they share `Rc` and `RefCell`, and run on one thread without locks.
-//! The protocol logic is in [`mcp_proto`](proto).
+//! The protocol logic is in [`proto`].
 //!
 //! A server over stdin and stdout, which also runs under WASI preview 1:
 //!
@@ -10,7 +10,9 @@
 //! use mcp_wasm::proto::Raw;
 //!
 //! fn main() -> Result<(), Box<dyn std::error::Error>> {
-//!     let schema = Raw::from_text(r#"{"type":"object","properties":{"city":{"type":"string"}}}"#)?;
+//!     let schema = Raw::from_text(
+//!         r#"{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}"#,
+//!     )?;
 //!     Server::new("weather", "1.0.0")
 //!         .tool_raw("today", "Today's weather in a city", schema, |arguments, _cx| {
 //!             let city = arguments.member("city");
@@ -44,12 +46,12 @@
 //! | platform | target | server | client |
 //! |---|---|---|---|
 //! | Workers | `wasm32-unknown-unknown` | `js::respond` (feature `js`) | `js::connect_http` |
-//! | browsers, node | `wasm32-unknown-unknown` | in memory: [`memory::connect`] | `js::connect_http` |
-//! | WASI preview 1 | `wasm32-wasip1` | [`Server::serve_stdio`] | in memory |
+//! | browsers | `wasm32-unknown-unknown` | in memory: [`memory::connect`] | `js::connect_http` |
+//! | WASI preview 1 | `wasm32-wasip1` | `Server::serve_stdio` | in memory |
 //! | other hosts | any | `http::WebService` (feature `http`) | `http::connect` |
 //!
 //! A [`Platform`] is the clock, timers, tasks and entropy of a host. Under WASI preview 1, timers
-//! and input cannot be awaited together; [`Server::serve_stdio`] explains the effects.
+//! and input cannot be awaited together; `Server::serve_stdio` explains the effects.
 //!
 //! # Differences from the other adapters
 //!

@@ -24,7 +24,7 @@ pub type LocalBoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
 /// use mcp_wasm::proto::Instant;
 /// use mcp_wasm::{LocalBoxFuture, Platform};
 ///
-/// /// A host whose time stands still, for tests of handlers that never wait.
+/// /// A host whose time never advances, for tests of handlers that never wait.
 /// struct Frozen;
 ///
 /// impl Platform for Frozen {

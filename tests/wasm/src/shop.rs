@@ -46,7 +46,7 @@ pub fn shop() -> Server {
         .tool_raw("echo", "Returns its text", object(), |it, _cx| {
             text(&it, "text").ok_or_else(|| ToolError::failed("`text` is missing"))
         })
-        .tool_raw_async("echo_late", "Returns its text after a while", object(), |it, cx| async move {
+        .tool_raw_async("echo_late", "Returns its text late", object(), |it, cx| async move {
             cx.sleep(Duration::from_millis(millis(&it))).await;
             Ok(text(&it, "text").unwrap_or_default())
         })

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::task::Poll;
 use std::time::Duration;
 
-use mcp_wasm::http::{Fetch, FetchBody, FetchReply, WebBody, WebRequest, WebService, connect};
+use mcp_wasm::http::{FetchBody, FetchReply, WebBody, WebFetch, WebRequest, WebService, connect};
 use mcp_wasm::proto::http::client::{ExchangeFailure, HttpRequest};
 use mcp_wasm::proto::{Capability, Raw, Revision};
 use mcp_wasm::{Client, Connection, Error, LocalBoxFuture, Platform, memory};
@@ -117,7 +117,7 @@ impl World {
 /// An HTTP client that calls a service of its own process.
 struct InProcess(WebService);
 
-impl Fetch for InProcess {
+impl WebFetch for InProcess {
     fn fetch(
         &self,
         request: HttpRequest,

@@ -87,7 +87,6 @@ impl Connection {
     /// Fails under the conditions of a call, and with [`Error::List`] if the list exceeds
     /// [`Limits::list_entries_max`], [`Limits::list_bytes_max`] or 10,000 pages, or if the server
     /// repeats a cursor.
-    // PAG-07: bounds the pages and refuses a repeated cursor.
     pub async fn list_raw(&self, method: &str, member: &str) -> Result<Vec<Raw>, Error> {
         let (mut entries, mut bytes) = (Vec::new(), 0_usize);
         let mut cursors: Vec<Raw> = Vec::new();

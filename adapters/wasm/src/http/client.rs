@@ -26,13 +26,13 @@ use crate::tasks::{TaskSet, poll_tasks};
 ///
 /// ```
 /// use mcp_wasm::LocalBoxFuture;
-/// use mcp_wasm::http::{Fetch, FetchReply};
+/// use mcp_wasm::http::{WebFetch, FetchReply};
 /// use mcp_wasm::proto::http::client::{ExchangeFailure, HttpRequest};
 ///
 /// /// A network without any server.
 /// struct Offline;
 ///
-/// impl Fetch for Offline {
+/// impl WebFetch for Offline {
 ///     fn fetch(
 ///         &self,
 ///         _: HttpRequest,
@@ -42,7 +42,7 @@ use crate::tasks::{TaskSet, poll_tasks};
 /// }
 /// # drop(Offline);
 /// ```
-pub trait Fetch {
+pub trait WebFetch {
     /// Sends a request to the server and returns the head of the response.
     ///
     /// The future fails with [`ExchangeFailure`] if there is no response.
@@ -88,7 +88,7 @@ const CLOSING_MAX: Duration = Duration::from_secs(2);
 /// server cannot be reached or refuses the client.
 pub async fn connect(
     client: Client,
-    fetch: Rc<dyn Fetch>,
+    fetch: Rc<dyn WebFetch>,
     platform: &Rc<dyn Platform>,
 ) -> Result<Connection, Error> {
     let mut seed = [0; 8];
@@ -116,7 +116,7 @@ type Paused = Rc<RefCell<Vec<Waker>>>;
 struct Driver {
     link: Rc<Link<HttpClient>>,
     calls: Rc<Calls>,
-    fetch: Rc<dyn Fetch>,
+    fetch: Rc<dyn WebFetch>,
     exchanges: RefCell<TaskSet<ExchangeId>>,
     paused: Paused,
     /// When a closed connection is dropped with what it still sends.
@@ -195,7 +195,7 @@ impl Driver {
 /// Sends a request and reports its response to the state machine.
 async fn exchange(
     link: Rc<Link<HttpClient>>,
-    fetch: Rc<dyn Fetch>,
+    fetch: Rc<dyn WebFetch>,
     paused: Paused,
     request: HttpRequest,
 ) {

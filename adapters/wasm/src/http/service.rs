@@ -265,7 +265,6 @@ impl WebService {
     }
 
     /// Returns 128 random bits in hexadecimal digits.
-    // HTTP-30: ids are unguessable, and drawn by the driver.
     fn new_session_id(&self) -> Result<Arc<str>, Refusal> {
         let mut bits = [0; 16];
         let no_entropy = |_| Refusal::new(500, "no source of randomness is available");

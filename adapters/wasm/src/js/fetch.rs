@@ -15,7 +15,7 @@ use super::platform::{JsPlatform, call_global};
 use crate::client::Client;
 use crate::client::connection::Connection;
 use crate::error::Error;
-use crate::http::{Fetch, FetchBody, FetchReply, connect};
+use crate::http::{FetchBody, FetchReply, WebFetch, connect};
 use crate::platform::{LocalBoxFuture, Platform};
 
 /// The address of a server, and headers to send to it.
@@ -61,7 +61,7 @@ pub async fn connect_http(client: Client, remote: JsRemote) -> Result<Connection
     connect(client, Rc::new(remote), &platform).await
 }
 
-impl Fetch for JsRemote {
+impl WebFetch for JsRemote {
     fn fetch(
         &self,
         request: HttpRequest,
