@@ -29,6 +29,7 @@ mod unix {
     #[derive(Debug)]
     pub(crate) struct Group(Pid);
 
+    #[allow(clippy::needless_pass_by_ref_mut, reason = "a job of Windows changes")]
     impl Group {
         pub(crate) fn of(child: &Child) -> Self {
             Self(pid(child.id()))
