@@ -7,6 +7,7 @@ mod theirs;
 use std::convert::Infallible;
 use std::error::Error;
 use std::future::Future;
+use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 
 use hyper::body::{Body, Incoming};
@@ -23,7 +24,7 @@ pub use theirs::Answers;
 pub enum Kind {
     /// `hyper` with an echo handler.
     Bare,
-    /// `hyper` with an echo handler, over HTTP/2.
+    /// The bare server over HTTP/2.
     #[cfg(feature = "http2")]
     BareHttp2,
     /// `mcp-tokio` with its own listener.
@@ -47,8 +48,10 @@ pub enum Kind {
 
 impl Kind {
     /// All servers.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: &[Self] = &[
         Self::Bare,
+        #[cfg(feature = "http2")]
+        Self::BareHttp2,
         Self::Tokio,
         Self::Service,
         Self::TokioFuture,
@@ -160,18 +163,42 @@ where
     }
 }
 
-/// Answers each request on each connection of HTTP/2, like the bare server.
+/// Answers each request on each connection of HTTP/2.
 #[cfg(feature = "http2")]
 async fn on_hyper_http2(listener: tokio::net::TcpListener) -> std::io::Result<()> {
+    use hyper::server::conn::http2;
+    use hyper_util::rt::TokioExecutor;
+
     loop {
         let (stream, _) = listener.accept().await?;
         stream.set_nodelay(true)?;
         tokio::spawn(async move {
             let service =
-                service_fn(|request| async { Ok::<_, Infallible>(bare::answer(request).await) });
-            let executor = hyper_util::rt::TokioExecutor::new();
-            let builder = hyper::server::conn::http2::Builder::new(executor);
-            let _ended = builder.serve_connection(TokioIo::new(stream), service).await;
+                service_fn(async |request| Ok::<_, Infallible>(bare::answer(request).await));
+            let _ended = http2::Builder::new(TokioExecutor::new())
+                .serve_connection(TokioIo::new(stream), service)
+                .await;
         });
     }
+}
+
+/// Runs the server with this name: prints its port, and serves until stdin ends.
+///
+/// # Errors
+///
+/// If no server has this name, or listening fails.
+pub fn run_server(name: &str, delays: bool) -> std::io::Result<()> {
+    let kind = Kind::ALL
+        .iter()
+        .find(|kind| kind.name() == name)
+        .ok_or(std::io::ErrorKind::InvalidInput)?;
+    let listener = TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0))?;
+    let mut stdout = std::io::stdout();
+    writeln!(stdout, "{}", listener.local_addr()?.port())?;
+    stdout.flush()?;
+    std::thread::spawn(|| {
+        let _ended = std::io::stdin().read(&mut [0]);
+        std::process::exit(0);
+    });
+    kind.serve(listener, delays)
 }

@@ -1,5 +1,7 @@
 //! A server in its own process, on its own core where `taskset` is available.
 
+#![allow(dead_code, reason = "not every program starts every kind of server")]
+
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -18,15 +20,20 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) fn start(kind: Kind, delays: bool) -> Self {
+        Self::start_program("http-server", &[kind.name(), if delays { "delays" } else { "" }])
+    }
+
+    /// Starts the server that a program beside this one serves with these arguments.
+    pub(crate) fn start_program(name: &str, arguments: &[&str]) -> Self {
         let mut command =
             if Command::new("taskset").arg("-V").stdout(Stdio::null()).status().is_ok() {
                 let mut command = Command::new("taskset");
-                command.args(["-c", CORE]).arg(program());
+                command.args(["-c", CORE]).arg(program(name));
                 command
             } else {
-                Command::new(program())
+                Command::new(program(name))
             };
-        command.args([kind.name(), if delays { "delays" } else { "" }]);
+        command.args(arguments);
         Self::spawn(command)
     }
 
@@ -34,7 +41,7 @@ impl Server {
     pub(crate) fn counted(kind: Kind, out: &str) -> Self {
         let mut command = Command::new("valgrind");
         command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
-        command.arg(format!("--log-file={out}")).arg(program()).arg(kind.name());
+        command.arg(format!("--log-file={out}")).arg(program("http-server")).arg(kind.name());
         Self::spawn(command)
     }
 
@@ -75,9 +82,6 @@ impl Drop for Server {
     }
 }
 
-/// Returns the program of servers, whose name begins with that of this program.
-fn program() -> PathBuf {
-    let this = std::env::current_exe().expect("it has a path");
-    let name = this.file_stem().expect("it has a name").to_string_lossy();
-    this.with_file_name(format!("{name}-server"))
+fn program(name: &str) -> PathBuf {
+    std::env::current_exe().expect("it has a path").with_file_name(name)
 }

@@ -38,7 +38,7 @@ fn a_session_with_its_event_stream_runs_over_one_connection<R: Runtime>() {
         let session = client.open_session().await;
         let mut events = client.listen(&session).await;
         assert_eq!(
-            (events.status, &*events.headers["content-type"].to_str().unwrap()),
+            (events.status, events.headers["content-type"].to_str().unwrap()),
             (200, "text/event-stream")
         );
         for id in 1..=20 {
