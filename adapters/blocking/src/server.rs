@@ -35,9 +35,9 @@ pub trait Serve: mcp_adapter::ExtensionSeal {
     /// - Requests in progress can be answered within `Limits::drain_timeout` (default: 50 ms).
     /// - The remaining output is sent for at most 2 s, and only as long as the client reads it.
     ///
-    /// On Windows, Ctrl-C, Ctrl-Break and the end of the console, the session or the system close the
-    /// server. Of several handlers of such an event, Windows calls the latest one first, and this
-    /// one ends the event.
+    /// On Windows, Ctrl-C, Ctrl-Break and the end of the console, the session or the system close
+    /// the server. Of several handlers of such an event, Windows calls the latest one first, and
+    /// this one ends the event.
     ///
     /// The server owns both streams. On Unix, what handlers print to stdout meanwhile goes to
     /// stderr (see [`Server::without_stdout_redirect`]); on other systems it corrupts the protocol.
@@ -48,8 +48,8 @@ pub trait Serve: mcp_adapter::ExtensionSeal {
     /// server reads it.
     ///
     /// If stdin is still open when this method returns, a thread stays blocked on it until the
-    /// process exits. On Windows, the next input ends this thread, and is left to the next reader of
-    /// [`std::io::stdin`].
+    /// process exits. On Windows, the next input ends this thread, and is left to the next reader
+    /// of [`std::io::stdin`].
     ///
     /// # Errors
     /// Fails if
@@ -62,8 +62,8 @@ pub trait Serve: mcp_adapter::ExtensionSeal {
 
     /// Serves on a pair of byte streams until the client disconnects.
     ///
-    /// On Windows, a named pipe that was opened as a [`File`](std::fs::File) cannot read and write at
-    /// once: use one pipe for each direction.
+    /// On Windows, a named pipe that was opened as a [`File`](std::fs::File) cannot read and write
+    /// at once: use one pipe for each direction.
     ///
     /// When the connection ends, `writer` is dropped. This drop must close the underlying stream,
     /// so that the client detects the end. Exception: if `writer` is a `TcpStream` or `UnixStream`,

@@ -1,10 +1,10 @@
 //! The Model Context Protocol on smol.
 //!
 //! This crate runs MCP servers and clients on async-io, the reactor of smol. The protocol logic is
-//! in [`mcp_proto`](proto). Handlers and connections are tasks of an executor of this crate; as with
-//! smol's own executor, the environment variable `SMOL_THREADS` sets its number of threads, one by
-//! default. The futures of this crate can be awaited on any executor, and its handlers can await
-//! whatever uses async-io, such as the sockets of `smol::net`.
+//! in [`mcp_proto`](proto). Handlers and connections are tasks of an executor of this crate; as
+//! with smol's own executor, the environment variable `SMOL_THREADS` sets its number of threads,
+//! one by default. The futures of this crate can be awaited on any executor, and its handlers can
+//! await whatever uses async-io, such as the sockets of `smol::net`.
 //!
 //! A server:
 //!

@@ -15,8 +15,8 @@ use crate::streams::standard;
 
 /// Extends [`Server`] with methods that use smol to serve clients.
 ///
-/// Asynchronous handlers run on the executor of this crate, no matter which executor polls the future
-/// that a method returns. Dropping that future ends the connection immediately.
+/// Asynchronous handlers run on the executor of this crate, no matter which executor polls the
+/// future that a method returns. Dropping that future ends the connection immediately.
 ///
 /// The trait is sealed: [`Server`] is its only implementation.
 pub trait Serve: mcp_adapter::ExtensionSeal {
@@ -35,9 +35,9 @@ pub trait Serve: mcp_adapter::ExtensionSeal {
     /// - requests in progress can be answered within `Limits::drain_timeout` (50 ms);
     /// - remaining output is sent for at most 2 s, as long as the client reads it.
     ///
-    /// On Windows, Ctrl-C, Ctrl-Break and the end of the console, the session or the system close the
-    /// server. Of several handlers of such an event, Windows calls the latest one first, and this
-    /// one ends the event.
+    /// On Windows, Ctrl-C, Ctrl-Break and the end of the console, the session or the system close
+    /// the server. Of several handlers of such an event, Windows calls the latest one first, and
+    /// this one ends the event.
     ///
     /// The server owns both streams. On Unix, what handlers print to stdout meanwhile goes to
     /// stderr (see [`Server::without_stdout_redirect`]); on other systems it corrupts the protocol.
@@ -48,9 +48,9 @@ pub trait Serve: mcp_adapter::ExtensionSeal {
     /// server reads it.
     ///
     /// No thread blocks on stdin, so an open stdin does not keep the process from exiting.
-    /// On Windows, threads of this crate read stdin and write to stdout, and do not keep the process
-    /// from exiting either. Input that arrives after this method has returned is left to the next
-    /// reader of [`std::io::stdin`].
+    /// On Windows, threads of this crate read stdin and write to stdout, and do not keep the
+    /// process from exiting either. Input that arrives after this method has returned is left to
+    /// the next reader of [`std::io::stdin`].
     ///
     /// # Errors
     /// Fails if

@@ -33,9 +33,9 @@ pub trait Serve: mcp_adapter::ExtensionSeal {
     /// - requests in progress can be answered within `Limits::drain_timeout` (50 ms);
     /// - remaining output is sent for at most 2 s, as long as the client reads it.
     ///
-    /// On Windows, Ctrl-C, Ctrl-Break and the end of the console, the session or the system close the
-    /// server. Of several handlers of such an event, Windows calls the latest one first, and this
-    /// one ends the event.
+    /// On Windows, Ctrl-C, Ctrl-Break and the end of the console, the session or the system close
+    /// the server. Of several handlers of such an event, Windows calls the latest one first, and
+    /// this one ends the event.
     ///
     /// The server owns both streams. On Unix, what handlers print to stdout meanwhile goes to
     /// stderr (see [`Server::without_stdout_redirect`]); on other systems it corrupts the protocol.

@@ -17,6 +17,8 @@ pub const KNOWN: &[(&str, usize)] = &[
     ("AsyncCx", 2),
     ("Call", 3),
     ("Connection", 3),
+    // One for Unix and one for Windows.
+    ("CopyThreads", 2),
     ("Cx", 2),
     ("Error", 2),
     ("IntoToolResult", 2),

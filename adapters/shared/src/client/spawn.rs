@@ -43,10 +43,10 @@ impl Client {
     /// Starts a server process and connects to its stdin and stdout.
     ///
     /// The server and the processes that it starts are ended together once the connection has
-    /// ended: by signals to their process group on Unix, by their job object on Windows. On Windows,
-    /// the system also ends them when this process is killed, and a server that does not exit after
-    /// its stdin was closed is killed at once, because Windows has no SIGTERM. A process that the
-    /// server starts in the microseconds before it is in the job stays outside.
+    /// ended: by signals to their process group on Unix, by their job object on Windows. On
+    /// Windows, the system also ends them when this process is killed, and a server that does not
+    /// exit after its stdin was closed is killed at once, because Windows has no SIGTERM. A process
+    /// that the server starts in the microseconds before it is in the job stays outside.
     ///
     /// On Windows, [`find_program`](crate::find_program) finds programs that are scripts, such as
     /// `npx`. The creation flags of the command are kept: set `CREATE_NO_WINDOW` in a program

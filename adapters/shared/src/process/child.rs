@@ -43,8 +43,8 @@ struct ChildState {
 }
 
 impl Child {
-    /// Starts `command` in a process group or job of its own, with piped standard streams. The caller must
-    /// then call [`watch`](Self::watch).
+    /// Starts `command` in a process group or job of its own, with piped standard streams. The
+    /// caller must then call [`watch`](Self::watch).
     ///
     /// If the program cannot be started, the error names it.
     ///

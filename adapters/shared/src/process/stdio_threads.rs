@@ -1,5 +1,5 @@
-//! Stdin and stdout on systems where no safe function waits for several files: threads of this crate
-//! read and write.
+//! Stdin and stdout on systems where no safe function waits for several files: threads of this
+//! crate read and write.
 //!
 //! The threads do not belong to a runtime, so they delay the end of neither the runtime nor the
 //! process. A thread that still waits for input when the server has ended leaves that input to the
@@ -141,7 +141,8 @@ impl Input {
         !state.is_stopped
     }
 
-    /// Offers input, and returns the number of bytes that the server has taken: all, unless it ends.
+    /// Offers input, and returns the number of bytes that the server has taken: all, unless it
+    /// ends.
     fn offer(&self, available: &[u8]) -> usize {
         let mut state = self.lock();
         if state.is_stopped {

@@ -33,9 +33,9 @@ impl Server {
     /// corrupt a message. Descriptor 1 is restored when serving ends. If at that moment a thread
     /// holds the lock of [`std::io::stdout`], it stays redirected.
     ///
-    /// With this setting, and on other systems, the program must not print to stdout: Windows offers no
-    /// safe function that redirects it, so print to stderr there, and give child processes a stdout
-    /// of their own. Use the
+    /// With this setting, and on other systems, the program must not print to stdout: Windows
+    /// offers no safe function that redirects it, so print to stderr there, and give child
+    /// processes a stdout of their own. Use the
     /// setting if the program itself redirects descriptor 1.
     pub fn without_stdout_redirect(mut self) -> Self {
         self.process.redirects_stdout = false;

@@ -7,8 +7,8 @@
 //! - `FAREWELL` is printed once the server has ended, without a newline.
 //! - `CLEANED_UP` is the path of a file that is created once the server has ended.
 //! - `SIGINT=own` makes the program handle SIGINT itself, on Unix.
-//! - `ALIVE` is a socket address. The server and the process that its tool `start` starts connect to
-//!   it and keep the connection until they end.
+//! - `ALIVE` is a socket address. The server and the process that its tool `start` starts connect
+//!   to it and keep the connection until they end.
 //! - `NEXT=line` makes the program print the next line of stdin once the server has ended.
 
 #![allow(clippy::print_stdout, reason = "prints are what tests look for")]

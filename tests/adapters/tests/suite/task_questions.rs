@@ -54,14 +54,14 @@ async fn open_questions_are_withdrawn_once_a_task_is_over<R: Runtime>() {
                 hand.say(&json!({"jsonrpc": "2.0", "id": asked.remove(0), "error": error}));
             }
             // In any order: all questions are withdrawn, all requests answered, the status is told.
-            let mut is_told = false;
-            while withdrawn.len() < asked.len() || !unanswered.is_empty() || !is_told {
+            let mut has_status = false;
+            while withdrawn.len() < asked.len() || !unanswered.is_empty() || !has_status {
                 let message = hand.hear();
                 match message["method"].as_str() {
                     Some("notifications/cancelled") => {
                         withdrawn.push(message["params"]["requestId"].clone());
                     }
-                    Some(STATUS) => is_told = true,
+                    Some(STATUS) => has_status = true,
                     _ => unanswered.retain(|id| *id != message["id"]),
                 }
             }

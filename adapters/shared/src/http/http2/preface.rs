@@ -10,7 +10,7 @@ use hyper::rt::{Read, ReadBuf, ReadBufCursor, Write};
 /// The first bytes of a client that speaks HTTP/2 with prior knowledge.
 pub(super) const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// A socket whose first bytes were read to find out the protocol, and are read once more.
+/// A socket whose first bytes were read to find out the protocol, and are read again.
 pub(in crate::http) struct Prefixed<I> {
     socket: I,
     prefix: [u8; PREFACE.len()],
