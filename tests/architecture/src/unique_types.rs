@@ -17,8 +17,6 @@ pub const KNOWN: &[(&str, usize)] = &[
     ("AsyncCx", 2),
     ("Call", 3),
     ("Connection", 3),
-    // One for Unix and one for Windows.
-    ("CopyThreads", 2),
     ("Cx", 2),
     ("Error", 2),
     ("IntoToolResult", 2),
@@ -39,6 +37,8 @@ pub const KNOWN: &[(&str, usize)] = &[
     ("ConnectHttp", 3),
     ("Serve", 3),
     ("ServeHttp", 3),
+    // One for Unix and one for Windows.
+    ("CopyThreads", 2),
 ];
 
 /// Finds public type names with several definitions, and known ones with fewer than listed.
