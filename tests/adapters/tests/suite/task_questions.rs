@@ -53,7 +53,7 @@ async fn open_questions_are_withdrawn_once_a_task_is_over<R: Runtime>() {
                 let error = json!({"code": -32603, "message": "no user"});
                 hand.say(&json!({"jsonrpc": "2.0", "id": asked.remove(0), "error": error}));
             }
-            // In any order: all questions are withdrawn, all requests answered, the new status is received.
+            // In any order: withdrawals, responses, and the last status.
             let mut has_status = false;
             while withdrawn.len() < asked.len() || !unanswered.is_empty() || !has_status {
                 let message = hand.hear();
