@@ -64,7 +64,7 @@ pub trait Serve: mcp_adapter::ExtensionSeal {
     ///
     /// The streams can be, for example, the halves of a socket. On Windows, a named pipe that was
     /// opened as a [`File`](std::fs::File) cannot read and write at once: use one pipe for each
-    /// direction, each in a [`smol::Unblock`].
+    /// direction, each in a `smol::Unblock`.
     ///
     /// When the connection ends, the server closes and drops `writer`. These two steps must close
     /// the underlying stream.
