@@ -36,7 +36,8 @@ const wasi = {
   "node:wasi": ["node", "--no-warnings", join(here, "wasi.mjs")],
 };
 for (const [platform, host] of Object.entries(wasi)) {
-  const { text } = await output([...host, join(build, "wasm-rows.wasm")]);
+  const { code, text } = await output([...host, join(build, "wasm-rows.wasm")]);
+  assert.equal(code, 0, `the rows end with an error on ${platform}`);
   record(platform, text);
   record(platform, await runStdio([...host, join(build, "mcp-wasm-stdio.wasm")]));
 }
@@ -188,6 +189,23 @@ const workerd = async (directory) => {
 }
 
 const routes = ["memory", "http", "remote", "stdio", "example"];
+// All rows run wherever they can.
+const expected = {
+  wasmtime: { memory: 23, http: 23, stdio: 6 },
+  "node:wasi": { memory: 23, http: 23, stdio: 6 },
+  node: { memory: 23, http: 23 },
+  workerd: { remote: 23, example: 4 },
+  Chromium: { memory: 23, http: 23, example: 4 },
+};
+for (const [platform, ways] of Object.entries(expected)) {
+  for (const [route, rows] of Object.entries(ways)) {
+    const ran = results.get(platform)?.get(route)?.names.size ?? 0;
+    if (ran !== rows) {
+      hasFailed = true;
+      console.log(`FAILED: ${ran} rows instead of ${rows} ran on ${platform}, ${route}`);
+    }
+  }
+}
 const table = [
   ["platform", ...routes, "runs"],
   ["---", ...routes.map(() => "---"), "---"],

@@ -66,7 +66,8 @@ pub async fn connect(
         server,
         client,
         calls: Rc::clone(&calls),
-        has_ended: false,
+        has_client_ended: false,
+        has_server_ended: false,
     };
     platform.spawn(Box::pin(pair.drive()));
     Connection::open(calls, limits).await
@@ -78,8 +79,10 @@ struct Pair {
     serving: Serving,
     client: Rc<Link<Stdio<ClientMachine>>>,
     calls: Rc<Calls>,
-    /// The server was told that its input ended.
-    has_ended: bool,
+    /// The client has closed, and the server has received the end of its input.
+    has_client_ended: bool,
+    /// The server has closed, and the client has received the end of its input.
+    has_server_ended: bool,
 }
 
 impl Pair {
@@ -121,8 +124,8 @@ impl Pair {
     fn take_turns(&mut self, cx: &Context<'_>) -> bool {
         let now = self.client.now();
         let mut is_busy = transfer(now, &self.client, &self.server);
-        if self.client.machine.borrow().is_closed() && !self.has_ended {
-            self.has_ended = true;
+        if self.client.machine.borrow().is_closed() && !self.has_client_ended {
+            self.has_client_ended = true;
             Endpoint::handle_eof(&mut *self.server.machine.borrow_mut(), now);
             is_busy = true;
         }
@@ -134,6 +137,14 @@ impl Pair {
         }
         is_busy |= self.serving.poll(cx.waker());
         is_busy |= transfer(now, &self.server, &self.client);
+        if self.server.machine.borrow().is_closed()
+            && !self.has_server_ended
+            && !self.server.machine.borrow_mut().outbox().has_remaining()
+        {
+            self.has_server_ended = true;
+            Endpoint::handle_eof(&mut *self.client.machine.borrow_mut(), now);
+            is_busy = true;
+        }
         loop {
             let event = Endpoint::poll_event(&mut *self.client.machine.borrow_mut());
             let Some(event) = event else { break };

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};
 use std::io;
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Poll, Waker};
 use std::thread;
 use std::time::{Duration, Instant as StdInstant, SystemTime, UNIX_EPOCH};
@@ -63,16 +65,17 @@ impl StdPlatform {
     /// wakes.
     pub fn block_on<T>(&self, future: impl Future<Output = T>) -> T {
         let mut future = Box::pin(future);
-        let waker = Waker::from(std::sync::Arc::new(Unpark(thread::current())));
+        let unpark =
+            Arc::new(Unpark { thread: thread::current(), is_woken: AtomicBool::new(false) });
+        let waker = Waker::from(Arc::clone(&unpark));
         let mut cx = std::task::Context::from_waker(&waker);
         loop {
             if let Poll::Ready(value) = future.as_mut().poll(&mut cx) {
                 return value;
             }
             poll_tasks(&self.0.tasks, &waker);
-            match self.until_next_timer() {
-                Some(left) => thread::park_timeout(left),
-                None => thread::park(),
+            if !unpark.is_woken.swap(false, Ordering::AcqRel) {
+                wait(self.until_next_timer());
             }
             self.fire();
         }
@@ -169,11 +172,27 @@ impl std::fmt::Debug for StdPlatform {
     }
 }
 
+/// Blocks the thread until it is continued, or for this time.
+///
+/// Under WASI, the standard library parks no thread, and no other thread could continue this one.
+fn wait(time: Option<Duration>) {
+    const LONG: Duration = Duration::from_secs(60 * 60);
+    match time {
+        _ if cfg!(target_family = "wasm") => thread::sleep(time.unwrap_or(LONG)),
+        Some(time) => thread::park_timeout(time),
+        None => thread::park(),
+    }
+}
+
 /// Continues a blocked thread.
-struct Unpark(thread::Thread);
+struct Unpark {
+    thread: thread::Thread,
+    is_woken: AtomicBool,
+}
 
 impl std::task::Wake for Unpark {
-    fn wake(self: std::sync::Arc<Self>) {
-        self.0.unpark();
+    fn wake(self: Arc<Self>) {
+        self.is_woken.store(true, Ordering::Release);
+        self.thread.unpark();
     }
 }

@@ -134,11 +134,12 @@ fn flush(link: &Link<Stdio<server::Server>>, output: &mut dyn Write) -> io::Resu
     let mut machine = link.machine.borrow_mut();
     let outbox = machine.outbox();
     while outbox.has_remaining() {
-        let written = output.write(outbox.chunk())?;
-        if written == 0 {
-            return Err(io::ErrorKind::WriteZero.into());
+        match output.write(outbox.chunk()) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(written) => outbox.advance(written),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
         }
-        outbox.advance(written);
     }
     output.flush()
 }

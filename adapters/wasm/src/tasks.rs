@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ops::Bound;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
 use crate::platform::LocalBoxFuture;
@@ -21,15 +21,23 @@ pub(crate) struct TaskSet<K> {
 
 struct Task {
     future: LocalBoxFuture<'static, ()>,
-    waker: Option<Arc<TaskWaker>>,
+    waker: Arc<TaskWaker>,
 }
 
 /// Notes that one future can continue, and wakes the task that polls the set.
 ///
-/// `Waker` requires `Send` and `Sync`; on one thread, the atomic is a plain byte.
+/// `Waker` requires `Send` and `Sync`; on one thread, the atomic is a plain byte, and the lock is
+/// never contended.
 struct TaskWaker {
     is_woken: AtomicBool,
-    parent: Waker,
+    /// The task that polled the set last.
+    parent: Mutex<Waker>,
+}
+
+impl TaskWaker {
+    fn set_parent(&self, waker: &Waker) {
+        self.parent.lock().unwrap_or_else(PoisonError::into_inner).clone_from(waker);
+    }
 }
 
 impl Wake for TaskWaker {
@@ -39,7 +47,8 @@ impl Wake for TaskWaker {
 
     fn wake_by_ref(self: &Arc<Self>) {
         self.is_woken.store(true, Ordering::Release);
-        self.parent.wake_by_ref();
+        let parent = self.parent.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        parent.wake();
     }
 }
 
@@ -53,7 +62,9 @@ impl<K: Copy + Ord> TaskSet<K> {
     }
 
     pub(crate) fn insert(&mut self, key: K, future: LocalBoxFuture<'static, ()>) {
-        self.tasks.insert(key, Some(Task { future, waker: None }));
+        let parent = Mutex::new(Waker::noop().clone());
+        let waker = Arc::new(TaskWaker { is_woken: AtomicBool::new(true), parent });
+        self.tasks.insert(key, Some(Task { future, waker }));
     }
 
     /// Removes a future, which the caller drops once the set is no longer borrowed.
@@ -62,27 +73,16 @@ impl<K: Copy + Ord> TaskSet<K> {
         self.tasks.remove(&key).flatten()
     }
 
-    /// Takes the first future after `last` that was woken.
-    fn take_woken(&mut self, last: Option<K>, parent: &Waker) -> Option<(K, Task, Waker)> {
+    /// Takes the first future after `last` that was woken. All that come before it wake `parent`
+    /// from now on.
+    fn take_woken(&mut self, last: Option<K>, parent: &Waker) -> Option<(K, Task)> {
         let after = last.map_or(Bound::Unbounded, Bound::Excluded);
         for (key, place) in self.tasks.range_mut((after, Bound::Unbounded)) {
-            let Some(mut task) = place.take() else { continue };
-            let waker = match task.waker.take() {
-                Some(waker) if parent.will_wake(&waker.parent) => {
-                    if !waker.is_woken.swap(false, Ordering::AcqRel) {
-                        task.waker = Some(waker);
-                        *place = Some(task);
-                        continue;
-                    }
-                    waker
-                }
-                // Never polled, or polled by another task than before.
-                _ => {
-                    Arc::new(TaskWaker { is_woken: AtomicBool::new(false), parent: parent.clone() })
-                }
-            };
-            task.waker = Some(Arc::clone(&waker));
-            return Some((*key, task, waker.into()));
+            let Some(task) = place else { continue };
+            task.waker.set_parent(parent);
+            if task.waker.is_woken.swap(false, Ordering::AcqRel) {
+                return place.take().map(|task| (*key, task));
+            }
         }
         None
     }
@@ -95,8 +95,9 @@ pub(crate) fn poll_tasks<K: Copy + Ord>(set: &RefCell<TaskSet<K>>, parent: &Wake
     let mut last = None;
     loop {
         let woken = set.borrow_mut().take_woken(last, parent);
-        let Some((key, mut task, waker)) = woken else { return last.is_some() };
+        let Some((key, mut task)) = woken else { return last.is_some() };
         last = Some(key);
+        let waker = Waker::from(Arc::clone(&task.waker));
         let is_over =
             task.future.as_mut().poll(&mut Context::from_waker(&waker)) == Poll::Ready(());
         let mut set = set.borrow_mut();

@@ -57,6 +57,15 @@ struct OpenState {
     waiting: Vec<Waker>,
 }
 
+impl OpenState {
+    /// Wakes a task at the next change. A task that waits again is kept once.
+    fn wake_later(&mut self, waker: &Waker) {
+        if !self.waiting.iter().any(|known| known.will_wake(waker)) {
+            self.waiting.push(waker.clone());
+        }
+    }
+}
+
 impl Calls {
     pub(crate) fn new(link: Rc<dyn ClientLink>, handlers: Handlers) -> Self {
         Self {
@@ -155,7 +164,7 @@ impl Calls {
             Some(why) => Some(Err(why.clone())),
             None if state.is_ready => Some(Ok(())),
             None => {
-                state.waiting.push(waker.clone());
+                state.wake_later(waker);
                 None
             }
         }
@@ -165,7 +174,7 @@ impl Calls {
     pub(crate) fn poll_closed(&self, waker: &Waker) -> Option<CloseReason> {
         let mut state = self.state.borrow_mut();
         if state.closed.is_none() {
-            state.waiting.push(waker.clone());
+            state.wake_later(waker);
         }
         state.closed.clone()
     }

@@ -43,8 +43,11 @@ impl Connection {
     /// # Errors
     /// Fails with [`Error::Start`] if the connection ends before.
     pub(crate) async fn open(calls: Rc<Calls>, limits: Limits) -> Result<Self, Error> {
+        // Dropped with this future, it closes the connection, which has no handle yet.
+        let opening = CloseOnDrop(Some(Rc::clone(&calls)));
         let opened =
             poll_fn(|cx| calls.poll_opened(cx.waker()).map_or(Poll::Pending, Poll::Ready)).await;
+        opening.disarm();
         opened.map_err(Error::Start)?;
         Ok(Self { calls, limits })
     }
@@ -192,5 +195,22 @@ mod typed {
 
     fn false_json() -> Raw {
         serde_json::Value::Bool(false).into()
+    }
+}
+
+/// Closes a connection when it is dropped.
+struct CloseOnDrop(Option<Rc<Calls>>);
+
+impl CloseOnDrop {
+    fn disarm(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for CloseOnDrop {
+    fn drop(&mut self) {
+        if let Some(calls) = &self.0 {
+            calls.link.close();
+        }
     }
 }

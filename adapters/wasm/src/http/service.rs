@@ -1,6 +1,6 @@
 //! Servers as functions of HTTP requests.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::io;
@@ -69,6 +69,8 @@ pub enum WebBody {
 struct Session {
     link: Rc<Link<HttpServer>>,
     serving: Serving,
+    /// The number of open HTTP requests.
+    exchanges: Cell<usize>,
 }
 
 /// A server over HTTP, as a function from requests to responses.
@@ -197,6 +199,8 @@ impl WebService {
                 let last = get.last_event_id.as_deref();
                 let opened = session.link.machine.borrow_mut().handle_get(now, last);
                 let id = opened.map_err(|why| Refusal::new(404, why.to_string()))?;
+                // The response that had the stream before ends.
+                session.link.wake();
                 Ok(self.open(session, id).answer().await)
             }
             Admitted::Delete(id) => {
@@ -261,7 +265,7 @@ impl WebService {
     fn new_session(&self, server: HttpServer) -> Rc<Session> {
         let link = Rc::new(Link::new(&self.platform, server));
         let serving = Serving::new(&self.entries, Rc::clone(&link) as Rc<dyn ServerLink>);
-        Rc::new(Session { link, serving })
+        Rc::new(Session { link, serving, exchanges: Cell::new(0) })
     }
 
     /// Returns 128 random bits in hexadecimal digits.
@@ -296,6 +300,7 @@ impl WebService {
     }
 
     fn open(&self, session: Rc<Session>, id: ServerExchangeId) -> Exchange {
+        session.exchanges.set(session.exchanges.get() + 1);
         let mut next = self.next_exchange.borrow_mut();
         *next += 1;
         let timer = DeadlineTimer::new(&self.platform);
@@ -309,8 +314,10 @@ impl fmt::Debug for WebService {
     }
 }
 
+/// Whether a session must not count as idle. Without an exchange nothing drives its handlers, so
+/// that requests without an answer would keep it for ever.
 fn is_busy(session: &Rc<Session>) -> bool {
-    session.link.machine.borrow_mut().is_busy()
+    session.exchanges.get() > 0 && session.link.machine.borrow_mut().is_busy()
 }
 
 /// Whether the server of a session has closed.
@@ -361,8 +368,23 @@ impl Exchange {
     /// Drives the session until `output` returns something.
     fn poll<T>(&mut self, cx: &mut Context<'_>, output: impl Fn(&Self) -> Option<T>) -> Poll<T> {
         let session = Rc::clone(&self.session);
-        let Session { link, serving } = &*session;
+        let link = &session.link;
         link.set_driver(self.key, cx.waker());
+        let polled = self.poll_session(cx, output);
+        if polled.is_ready() {
+            // Until it is polled again, this exchange does not run the handlers.
+            link.remove_driver(self.key);
+        }
+        polled
+    }
+
+    fn poll_session<T>(
+        &mut self,
+        cx: &mut Context<'_>,
+        output: impl Fn(&Self) -> Option<T>,
+    ) -> Poll<T> {
+        let session = Rc::clone(&self.session);
+        let Session { link, serving, .. } = &*session;
         for _ in 0..TURNS_MAX {
             let mut is_busy = false;
             loop {
@@ -393,7 +415,8 @@ impl Exchange {
 /// The client has disconnected, unless the response is complete.
 impl Drop for Exchange {
     fn drop(&mut self) {
-        let Session { link, serving } = &*self.session;
+        let Session { link, serving, exchanges } = &*self.session;
+        exchanges.set(exchanges.get() - 1);
         if !self.is_over {
             link.machine.borrow_mut().handle_gone(link.now(), self.id);
             // A modern request is cancelled, and its handler dropped.

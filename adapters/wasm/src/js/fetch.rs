@@ -68,8 +68,12 @@ impl WebFetch for JsRemote {
     ) -> LocalBoxFuture<'static, Result<FetchReply, ExchangeFailure>> {
         let remote = self.clone();
         Box::pin(async move {
-            // Whether an aborted or failed request has reached the server is not revealed.
-            send(&remote, &request).await.map_err(|_exception| ExchangeFailure::Unreached)
+            let abort = AbortController::new().map(AbortOnDrop);
+            let prepared = abort.and_then(|abort| Ok((prepare(&remote, &request, &abort)?, abort)));
+            let (sent, abort) = prepared.map_err(|_exception| ExchangeFailure::Unreached)?;
+            // Whether a request that failed has reached the server is not revealed, so that it
+            // cannot be said to be safe to repeat.
+            send(&sent, abort).await.map_err(|_exception| ExchangeFailure::Cut)
         })
     }
 }
@@ -83,8 +87,11 @@ impl Drop for AbortOnDrop {
     }
 }
 
-async fn send(remote: &JsRemote, request: &HttpRequest) -> Result<FetchReply, JsValue> {
-    let abort = AbortOnDrop(AbortController::new()?);
+fn prepare(
+    remote: &JsRemote,
+    request: &HttpRequest,
+    abort: &AbortOnDrop,
+) -> Result<Request, JsValue> {
     let headers = Headers::new()?;
     let own = request.headers.iter().map(|(name, value)| (&**name, &**value));
     let added = remote.headers.iter().map(|(name, value)| (&**name, &**value));
@@ -98,8 +105,11 @@ async fn send(remote: &JsRemote, request: &HttpRequest) -> Result<FetchReply, Js
     if !request.body.is_empty() {
         init.set_body(&Uint8Array::from(&request.body[..]).into());
     }
-    let sent = Request::new_with_str_and_init(&remote.url, &init)?;
-    let response: Promise = call_global("fetch", &[&sent])?.dyn_into()?;
+    Request::new_with_str_and_init(&remote.url, &init)
+}
+
+async fn send(request: &Request, abort: AbortOnDrop) -> Result<FetchReply, JsValue> {
+    let response: Promise = call_global("fetch", &[request])?.dyn_into()?;
     let response: Response = JsFuture::from(response).await?.dyn_into()?;
     let mut headers = Vec::new();
     for pair in js_sys::try_iter(&response.headers())?.into_iter().flatten() {

@@ -38,13 +38,23 @@ impl Platform for JsPlatform {
 
     fn sleep(&self, duration: Duration) -> LocalBoxFuture<'static, ()> {
         // `setTimeout` rounds down.
-        let millis = duration.as_nanos().div_ceil(1_000_000).min(DELAY_MS_MAX) as f64;
-        let mut timer = None;
+        let mut left = duration.as_nanos().div_ceil(1_000_000);
+        let mut timer: Option<Timer> = None;
         Box::pin(poll_fn(move |cx| {
-            let timer = timer.get_or_insert_with(|| Timer::start(millis));
-            if timer.state.has_fired.get() {
-                return Poll::Ready(());
-            }
+            let timer = loop {
+                let running = timer.get_or_insert_with(|| {
+                    let part = left.min(DELAY_MS_MAX);
+                    left -= part;
+                    Timer::start(part as f64)
+                });
+                if !running.state.has_fired.get() {
+                    break running;
+                }
+                if left == 0 {
+                    return Poll::Ready(());
+                }
+                timer = None;
+            };
             timer.state.waker.replace(Some(cx.waker().clone()));
             Poll::Pending
         }))

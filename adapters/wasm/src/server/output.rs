@@ -65,7 +65,7 @@ impl Encode for TextResult {
 ///
 /// | type | result |
 /// |---|---|
-/// | `String`, `&str`, `Cow<str>`, integers, `bool` | one text block |
+/// | `String`, `&str`, `Cow<str>`, numbers, `bool` | one text block |
 /// | `()` | no content |
 /// | [`serde_json::Value`] | its JSON as a text block |
 /// | `CallToolResult` (feature `schema`) | itself, for example with structured content |
