@@ -258,8 +258,8 @@ impl OpenSocket {
             };
             let place = place.ok_or(Rejection::Address);
             let place = place.inspect_err(|rejection| sockets.counters.refuse(*rejection))?;
-            let table = sockets.lock();
-            if sockets.is_full(&table) {
+            let mut table = sockets.lock();
+            if sockets.is_full(&table) && !sockets.make_room(&mut table) {
                 sockets.counters.refuse(Rejection::Service);
                 return Err(Rejection::Service);
             }

@@ -130,7 +130,7 @@ async fn send_once(
             let panicked = || Err(SendError::lost("the client of the `Remote` panicked"));
             sent.unwrap_or_else(panicked).map(|response| {
                 let (parts, body) = response.into_parts();
-                (parts, ResponseStream::Client(body))
+                (parts, ResponseStream::Client(Some(body)))
             })
         }
     };

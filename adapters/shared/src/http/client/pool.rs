@@ -6,7 +6,7 @@ mod permit;
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use event_listener::Event;
 use http::{Request, Response};
@@ -107,6 +107,20 @@ impl Pool {
         self.idle().pop().map(|(_, sender)| Leased::Http1(sender))
     }
 
+    /// Takes an idle connection that can send at once, if there is one. Closes those that cannot.
+    fn reserve_ready(&self) -> Option<Leased> {
+        loop {
+            let leased = self.reserve()?;
+            let is_ready = match &leased {
+                Leased::Http1(sender) => sender.is_ready(),
+                Leased::Http2(lease) => lease.is_open(),
+            };
+            if is_ready {
+                return Some(leased);
+            }
+        }
+    }
+
     fn idle(&self) -> MutexGuard<'_, Vec<(Instant, http1::SendRequest<FullBody>)>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -114,12 +128,13 @@ impl Pool {
     /// Closes connections that have been idle for too long, for ever.
     pub(super) async fn close_idle(&self) {
         let timeout = self.remote.pool.idle_timeout;
+        let pause = timeout.max(IDLE_CHECK_MIN);
         loop {
             let became_idle = self.became_idle.listen();
             if self.idle().is_empty() && self.http2.is_empty() {
                 became_idle.await;
             }
-            self.runtime.sleep(timeout).await;
+            self.runtime.sleep(pause).await;
             self.idle().retain(|(since, _)| since.elapsed() < timeout);
             self.http2.close_idle(timeout);
         }
@@ -130,7 +145,6 @@ impl Pool {
     pub(super) async fn borrow(&self, reserved: Option<Leased>) -> io::Result<Borrowed> {
         let mut next = reserved;
         loop {
-            let freed = self.permits.freed();
             while let Some(leased) = next.take().or_else(|| self.reserve()) {
                 match leased {
                     Leased::Http1(sender) if sender.is_ready() => {
@@ -151,11 +165,14 @@ impl Pool {
                 }
             }
             let connecting = self.http2.connecting(self.remote.pool.version).await;
-            // A connection that was opened meanwhile may have room.
-            if let Some(lease) = self.http2.lease() {
-                return Ok(Borrowed::reused(Leased::Http2(lease)));
+            // Not before the waits above, which would keep the wake-up from another exchange.
+            let freed = self.permits.freed();
+            // A connection that was opened or given back meanwhile.
+            if let Some(leased) = self.reserve_ready() {
+                return Ok(Borrowed::reused(leased));
             }
             if let Some(permit) = self.permits.acquire() {
+                drop(freed);
                 let leased = self.connect(permit).await?;
                 drop(connecting);
                 return Ok(Borrowed { leased, is_reused: false });
@@ -240,17 +257,25 @@ impl Pool {
         }
     }
 
-    /// Opens a connection for a request that another one did not send.
+    /// Opens a connection for a request that another one did not send. Takes one that is given back
+    /// if there may be no more.
     async fn borrow_new(&self) -> io::Result<Leased> {
         loop {
             let freed = self.permits.freed();
             if let Some(permit) = self.permits.acquire() {
+                drop(freed);
                 return self.connect(permit).await;
+            }
+            if let Some(leased) = self.reserve_ready() {
+                return Ok(leased);
             }
             freed.await;
         }
     }
 }
+
+/// The shortest time between two looks at idle connections.
+const IDLE_CHECK_MIN: Duration = Duration::from_millis(10);
 
 /// Sends a request. A request that was not sent is part of the error.
 async fn send_http1(

@@ -14,7 +14,8 @@ use super::pool::Leased;
 /// The body of a response. Dropping it before its end aborts the exchange.
 pub(super) enum ResponseStream {
     Pooled(Incoming, Leased),
-    Client(ReceivedBody),
+    /// `None` after the end or an error: bodies need not be polled afterwards.
+    Client(Option<ReceivedBody>),
 }
 
 /// The response was cut off.
@@ -42,7 +43,14 @@ impl ResponseStream {
     ) -> Poll<Option<Result<Frame<Bytes>, BodyCut>>> {
         match self {
             Self::Pooled(body, _) => Pin::new(body).poll_frame(context).map_err(|_| BodyCut),
-            Self::Client(body) => body.poll_frame(context).map_err(|_| BodyCut),
+            Self::Client(body) => {
+                let Some(received) = body else { return Poll::Ready(None) };
+                let polled = received.poll_frame(context).map_err(|_| BodyCut);
+                if matches!(polled, Poll::Ready(None | Some(Err(_)))) {
+                    *body = None;
+                }
+                polled
+            }
         }
     }
 

@@ -23,8 +23,12 @@ impl Pool {
         let connected = async {
             let (stream, has_chosen_http2) = self.tls.negotiate(self.open().await?).await?;
             if has_chosen_http2 || self.remote.pool.version == HttpVersion::Http2 {
-                let opened = self.http2.open(stream, &self.runtime, permit);
-                return opened.await.map(Leased::Http2);
+                let opened = self.http2.open(stream, &self.runtime, permit).await;
+                // It is idle once its exchanges end, also those that are given up.
+                self.became_idle.notify(1);
+                // It has room for others.
+                self.permits.notify_all();
+                return opened.map(Leased::Http2);
             }
             let (sender, connection) =
                 http1::handshake(HyperStream(stream)).await.map_err(io::Error::other)?;

@@ -36,6 +36,11 @@ impl Permits {
         self.freed.listen()
     }
 
+    /// Wakes all exchanges that wait for a connection.
+    pub(super) fn notify_all(&self) {
+        self.freed.notify(usize::MAX);
+    }
+
     /// Wakes one exchange that waits for a connection.
     pub(super) fn notify(&self) {
         self.freed.notify(1.additional());
