@@ -23,7 +23,9 @@ pub trait Connect: mcp_adapter::ExtensionSeal {
     /// stdin is closed, and if it does not exit, the group receives SIGTERM and finally SIGKILL.
     ///
     /// Processes that the server has started are killed once it has exited, unless they have left
-    /// its process group, for example with `setsid`. On Windows, only the server itself is ended.
+    /// its process group, for example with `setsid`. On Windows, a job object ends the server and
+    /// all of them, also when this process is killed. As Windows has no SIGTERM, a server that
+    /// does not exit there after its stdin was closed is killed at once.
     ///
     /// By default, the client first sends `server/discover` to detect whether the server supports a
     /// modern revision (2026-07-28 or later). If the server exits before it has answered, the

@@ -24,7 +24,9 @@ pub trait Connect: mcp_adapter::ExtensionSeal {
     /// and finally SIGKILL.
     ///
     /// Processes that the server has started are killed once it has exited, unless they have left
-    /// its process group, for example with `setsid`. On Windows, only the server itself is ended.
+    /// its process group, for example with `setsid`. On Windows, a job object ends the server and
+    /// all of them, also when this process is killed. As Windows has no SIGTERM, a server that
+    /// does not exit there after its stdin was closed is killed at once.
     ///
     /// The executor stops when the program exits, so await [`Connection::close`] before that.
     /// Otherwise, a server that does not exit when its stdin is closed may be left running.

@@ -41,7 +41,8 @@ pub trait Serve: mcp_adapter::ExtensionSeal {
     ///
     /// The server owns both streams. On Unix, what handlers print to stdout meanwhile goes to
     /// stderr (see [`Server::without_stdout_redirect`]); on other systems it corrupts the protocol.
-    /// When the parent process exits, the server closes (see [`Server::outlive_parent`]).
+    /// On Unix, the server closes when its parent exits (see [`Server::outlive_parent`]). On
+    /// Windows, only the end of stdin tells it.
     ///
     /// On Windows, start child processes with a stdin of their own, such as
     /// [`Stdio::null`](std::process::Stdio::null): a child that inherits stdin may hang while the
