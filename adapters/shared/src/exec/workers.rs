@@ -36,7 +36,7 @@ use crate::exec::thread_pool::ThreadPool;
 use crate::trace::Trace;
 
 pub(crate) use task::Ended;
-use task::{Lane, Ran, Stopwatch, Task, Work};
+use task::{JobKey, Lane, Ran, Stage, Stopwatch, Task, Work};
 
 /// The part of a runtime that runs futures in the background.
 pub trait Spawn: Send + Sync + 'static {
@@ -65,7 +65,7 @@ pub trait Spawn: Send + Sync + 'static {
 }
 
 /// The thread pool that all connections of one server or client share.
-pub(crate) type HandlerThreads = Arc<ThreadPool<Lane, (u64, IncomingId)>>;
+pub(crate) type HandlerThreads = Arc<ThreadPool<Lane, JobKey>>;
 
 pub(crate) fn handler_threads(threads_max: usize) -> HandlerThreads {
     Arc::new(ThreadPool::new(threads_max))
@@ -187,6 +187,31 @@ impl Workers {
         self.run_task(incoming, pace, Work::FirstPoll(Box::new(job)));
     }
 
+    /// Runs a long check of a request, which comes before its handler, on the pool.
+    ///
+    /// With one thread, it runs at once: functions begin in the order of their requests.
+    pub(crate) fn check(
+        &self,
+        incoming: IncomingId,
+        pace: &Arc<Pace>,
+        check: impl FnOnce() + Send + 'static,
+    ) {
+        if self.is_manual {
+            let job = move |run: &Stopwatch<'_>| {
+                check();
+                Ran { took: run.elapsed(), has_run: true, rest: None }
+            };
+            let work = Work::Function(Box::new(job));
+            self.run_manually(Task { incoming, pace: Arc::clone(pace), work });
+        } else if self.threads.is_serial() {
+            check();
+        } else {
+            let key = self.key(incoming, Stage::Check);
+            self.threads.queue(self.lane(pace), key, Box::new(check));
+            self.threads.start();
+        }
+    }
+
     fn run_task(&self, incoming: IncomingId, pace: &Arc<Pace>, work: Work) {
         let task = Task { incoming, pace: Arc::clone(pace), work };
         if self.is_manual {
@@ -261,7 +286,8 @@ impl Workers {
             index.and_then(|index| tasks.remove(index))
         };
         if removed.is_none() {
-            self.threads.cancel(&(self.connection, incoming));
+            self.threads.cancel(&self.key(incoming, Stage::Check));
+            self.threads.cancel(&self.key(incoming, Stage::Handler));
         }
     }
 
@@ -330,7 +356,7 @@ impl Workers {
         if let Some(index) = running.iter().position(|(running, _)| *running == incoming) {
             running.swap_remove(index);
         } else {
-            self.threads.finish(&(self.connection, incoming));
+            self.threads.finish(&self.key(incoming, Stage::Handler));
         }
     }
 
@@ -347,7 +373,7 @@ impl Workers {
         // Under the lock: before the driver can record the end of the handler.
         for (incoming, pace) in inline.running.drain(..) {
             pace.record_stuck();
-            self.threads.adopt(self.lane(&pace), (self.connection, incoming));
+            self.threads.adopt(self.lane(&pace), self.key(incoming, Stage::Handler));
         }
         drop(inline);
         self.hand_over(None);

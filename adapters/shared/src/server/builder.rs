@@ -2,6 +2,7 @@
 
 use std::io;
 use std::mem;
+use std::sync::Arc;
 
 use mcp_proto::catalog::Catalog;
 use mcp_proto::schema::Capabilities;
@@ -9,6 +10,7 @@ use mcp_proto::server::Config;
 use mcp_proto::{Capability, ExtensionError, Raw, Side};
 
 use crate::declared_extensions::DeclaredExtensions;
+use crate::exec::pace::Pace;
 use crate::server::catalog_edit::{CatalogEdit, EditError};
 use crate::server::changes::Changes;
 use crate::server::handler::Handler;
@@ -36,6 +38,8 @@ pub(crate) struct Builder {
     pub(crate) handled_lists: Vec<(Capability, Capability)>,
     /// Some calls of tools become tasks.
     pub(crate) has_tasks: bool,
+    /// The pace of the checks of long arguments; `None` if arguments are not checked.
+    pub(crate) argument_checks: Option<Arc<Pace>>,
     /// What was registered last.
     last: Last,
     /// The first invalid entry, and what is wrong with it.
@@ -66,6 +70,7 @@ impl Builder {
             has_list_changed: false,
             handled_lists: Vec::new(),
             has_tasks: false,
+            argument_checks: None,
             last: Last::Nothing,
             error: None,
         }

@@ -14,6 +14,7 @@ use mcp_proto::{
 use crate::BoxFuture;
 use crate::exec::callbacks::Callbacks;
 use crate::exec::cancellation::Cancellation;
+use crate::exec::pace::Pace;
 use crate::exec::workers::Workers;
 use crate::server::changes::Changes;
 use crate::server::client_handle::{ClientHandle, OpenCall, cancel_late, complete};
@@ -67,6 +68,8 @@ pub struct ServerParts {
     pub(crate) changes: Changes,
     pub(crate) sealing: StateSealing,
     pub(crate) checks: ToolChecks,
+    /// The pace of the checks of long arguments; `None` if arguments are not checked.
+    pub(crate) argument_checks: Option<Arc<Pace>>,
     pub(crate) callback_threads: Callbacks,
     pub(crate) callbacks: Arc<ServerCallbacks>,
     /// The middleware around requests; `None` if there is none.

@@ -46,6 +46,7 @@ use mcp_proto::schema::{Implementation, Tool};
 use mcp_proto::{Capability, Limits, Raw, Revision};
 
 use crate::exec::callbacks::CallbackThreads;
+use crate::exec::pace::Pace;
 use crate::exec::workers::{HandlerThreads, THREADS_MAX, handler_threads};
 use crate::process::settings::ProcessSettings;
 use crate::recorder::Recorder;
@@ -175,12 +176,16 @@ impl Server {
     /// If `check` returns an error message, the handler is not called. The client receives a tool
     /// error with this message, so that the model can correct the call.
     ///
-    /// `check` runs on the thread that reads requests: it must neither wait for the connection nor
-    /// change the server's tools, resources or prompts.
+    /// `check` must neither wait for the connection nor change the server's tools, resources or
+    /// prompts. It runs on the thread that reads requests if the params of the call have at most
+    /// 16 KiB, and otherwise on a thread for blocking handlers, so that a long check delays no other
+    /// request. With a [maximum of one such thread](Self::threads_max), it always runs on
+    /// the thread that reads.
     pub fn check_arguments(
-        self,
+        mut self,
         check: impl Fn(&Tool, &Raw) -> Result<(), String> + Send + Sync + 'static,
     ) -> Self {
+        self.builder.argument_checks.get_or_insert_with(|| Arc::new(Pace::blocking()));
         self.builder.configure(|catalog| catalog.check_arguments(check));
         self
     }

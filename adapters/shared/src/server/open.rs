@@ -90,6 +90,7 @@ impl Server {
             changes: self.builder.changes.clone(),
             sealing: self.builder.sealing.clone(),
             checks: self.builder.changes.checks(),
+            argument_checks: self.builder.argument_checks.clone(),
             callbacks: Arc::clone(&self.callbacks),
             callback_threads: self.callbacks(Arc::clone(&runtime)).manual(is_manual),
             layers: self.layers.clone(),

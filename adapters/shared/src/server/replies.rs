@@ -144,7 +144,11 @@ pub(crate) fn handler_failed() -> ErrorObject {
 
 /// Sends a reply that never waits for room: anything but input requests.
 pub(crate) fn reply_now(link: &Arc<Link<Machine>>, incoming: IncomingId, mut reply: HandlerReply) {
-    let _gone = link.with(|state, now| reply.send(&mut state.connection, now, incoming));
+    let _gone = link.with(|state, now| {
+        // Only requests with long checks have been registered as running.
+        state.role.running.remove(&incoming);
+        reply.send(&mut state.connection, now, incoming)
+    });
 }
 
 /// How long input requests wait for room in the output queue. Other replies never wait.

@@ -3,9 +3,11 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use mcp_proto::schema::{CallTool, ClientRequest as _};
 use mcp_proto::server::Server as Machine;
 use mcp_proto::{Context, ErrorObject, IncomingId, Request};
 
+use crate::exec::cancellation::Cancellation;
 use crate::exec::clock::unix_seconds;
 use crate::exec::pace::Pace;
 use crate::exec::workers::catch_panic;
@@ -71,6 +73,10 @@ fn resolve(
     catch_unwind(AssertUnwindSafe(find)).unwrap_or_else(|_panic| Err(handler_failed()))
 }
 
+/// The maximum length of params that are checked on the thread that reads requests. Checks against
+/// a JSON Schema take up to about 20 ns a byte.
+const CHECKED_AT_ONCE_MAX: usize = 16 * 1024;
+
 /// Answers a request from the catalog, or starts its handler.
 pub(super) fn serve(
     link: &Arc<Link<Machine>>,
@@ -86,16 +92,52 @@ pub(super) fn serve(
             && let Resolution::Run(job, pace) = Resolution::failed(error)
         {
             let rounds = RoundState::default();
-            start(link, open_request(link, incoming, request, context, rounds, &pace), job, &pace);
+            let cx = open_request(link, incoming, request, context, rounds, &pace, None);
+            start(link, cx, job, &pace);
         }
         return;
     }
+    let Some(pace) = link.shared.argument_checks.as_ref().filter(|_| has_long_check(&request))
+    else {
+        return serve_now(link, incoming, request, context, None);
+    };
+    let (serving, cancelled) = (Arc::clone(link), Arc::<Cancellation>::default());
+    link.lock().role.running.insert(incoming, Arc::clone(&cancelled));
+    link.shared.workers.check(incoming, pace, move || {
+        serve_now(&serving, incoming, request, context, Some(cancelled));
+    });
+}
+
+/// Returns whether a check of a request's arguments may take long.
+fn has_long_check(request: &Request) -> bool {
+    let params = request.params.as_ref();
+    request.method == CallTool::METHOD
+        && params.is_some_and(|params| params.as_bytes().len() > CHECKED_AT_ONCE_MAX)
+}
+
+/// Serves a request that is not about a task, from the current thread.
+///
+/// A request whose check was long has been registered as running, with `cancelled`.
+fn serve_now(
+    link: &Arc<Link<Machine>>,
+    incoming: IncomingId,
+    request: Request,
+    context: Context,
+    cancelled: Option<Arc<Cancellation>>,
+) {
     let mut task = None;
     let resolution = resolve(link, &request, &context, &mut task);
+    if cancelled.as_ref().is_some_and(|cancelled| cancelled.is_set()) {
+        return;
+    }
     let ready = resolution.and_then(|resolution| {
         Ok((resolution, read_rounds(&link.shared.sealing, &request, &context)?))
     });
     if let (Some(tasks), Some(start)) = (&link.shared.tasks, task) {
+        // The call ends with the creation of the task, which has a cancellation of its own.
+        if cancelled.is_some() && link.lock().role.running.remove(&incoming).is_none() {
+            return;
+        }
         return match ready {
             Ok((Resolution::Run(job, pace), rounds)) => {
                 begin(
@@ -114,12 +156,12 @@ pub(super) fn serve(
     }
     if let Some(layers) = &link.shared.layers {
         let (job, pace, rounds) = layers.job(ready, &request.method);
-        let cx = open_request(link, incoming, request, context, rounds, &pace);
+        let cx = open_request(link, incoming, request, context, rounds, &pace, cancelled);
         return layers::start(layers, cx, job, &pace);
     }
     match ready {
         Ok((Resolution::Run(job, pace), rounds)) => {
-            let cx = open_request(link, incoming, request, context, rounds, &pace);
+            let cx = open_request(link, incoming, request, context, rounds, &pace, cancelled);
             start(link, cx, job, &pace);
         }
         Ok((Resolution::Answer(answer), _)) => {
@@ -187,9 +229,16 @@ fn open_request(
     context: Context,
     rounds: RoundState,
     pace: &Arc<Pace>,
+    cancelled: Option<Arc<Cancellation>>,
 ) -> Cx {
-    let request = RequestState::new(link, incoming, request, context, rounds, pace);
-    link.lock().role.running.insert(incoming, Arc::clone(&request.cancelled));
+    let mut request = RequestState::new(link, incoming, request, context, rounds, pace);
+    match cancelled {
+        // Not registered again: the request may have been cancelled meanwhile.
+        Some(cancelled) => request.cancelled = cancelled,
+        None => {
+            link.lock().role.running.insert(incoming, Arc::clone(&request.cancelled));
+        }
+    }
     Cx { request: Arc::new(request) }
 }
 

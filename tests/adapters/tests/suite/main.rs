@@ -26,6 +26,7 @@ mod layers;
 mod limits;
 mod list_handlers;
 mod listening;
+mod long_checks;
 mod macros;
 mod manual;
 mod prompts;

@@ -7,7 +7,7 @@ use futures_lite::future::block_on;
 use mcp_proto::IncomingId;
 
 use super::Workers;
-use super::task::{Lane, Stopwatch, Task, Work};
+use super::task::{JobKey, Lane, Stage, Stopwatch, Task, Work};
 use crate::BoxFuture;
 use crate::exec::clock::Clock;
 use crate::exec::pace::Pace;
@@ -41,7 +41,7 @@ impl Workers {
                 }
             }),
         };
-        self.threads.queue(lane, (self.connection, incoming), job);
+        self.threads.queue(lane, self.key(incoming, Stage::Handler), job);
     }
 
     /// Blocks a thread of the pool on the rest of a future.
@@ -52,13 +52,17 @@ impl Workers {
         rest: BoxFuture<'static, ()>,
     ) {
         let job = self.in_runtime(move || block_on(rest));
-        self.threads.queue(self.lane(pace), (self.connection, incoming), job);
+        self.threads.queue(self.lane(pace), self.key(incoming, Stage::Handler), job);
         self.threads.start();
     }
 
     fn in_runtime(&self, job: impl FnOnce() + Send + 'static) -> Job {
         let runtime = Arc::clone(&self.runtime);
         Box::new(move || runtime.enter(Box::new(job)))
+    }
+
+    pub(super) const fn key(&self, incoming: IncomingId, stage: Stage) -> JobKey {
+        (self.connection, incoming, stage)
     }
 
     pub(super) fn lane(&self, pace: &Pace) -> Lane {

@@ -13,6 +13,17 @@ use crate::exec::pace::{Pace, QUICK_MAX};
 /// address of the [`Pace`].
 pub(super) type Lane = (Option<u64>, usize);
 
+/// What the pool knows a job by: the connection, the request, and what the job does for it.
+pub(super) type JobKey = (u64, IncomingId, Stage);
+
+/// What a job does for its request.
+#[derive(Clone, Copy, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) enum Stage {
+    /// It finds out which handler serves the request, and then starts that handler.
+    Check,
+    Handler,
+}
+
 /// A handler with its request.
 pub(super) struct Task {
     pub(super) incoming: IncomingId,
