@@ -58,13 +58,18 @@
 //! `record`, `Server::record` and `Client::record` record connections over byte streams, including
 //! secrets, for printing and replay. With `macros`, the attribute `server` registers marked
 //! methods. With `testing`, `testing::pair` tests servers in virtual time. With `apps`, tools have
-//! user interfaces; with `skills`, servers offer instructions for models.
+//! user interfaces; with `skills`, servers offer instructions for models. With `jsonschema`,
+//! `Server::checked` checks the arguments and structured results of tools against their schemas,
+//! and `Connection::check_result` the results of calls. With `task-store`, `tasks::FileTaskStore`
+//! keeps tasks in a file. With `tracing`, the crate `tracing` receives spans of connections and
+//! handlers and events of the protocol, and `layers::Tracing` runs each request in a span.
 //!
 //! With `http`, servers and clients speak Streamable HTTP; with `tls`, clients connect to `https`
-//! URLs. With `http2`, clients use HTTP/2 where the server does. With `auth`, `Remote::authorized`
-//! lets clients log in with OAuth 2.1; with `browser`, the browser of the system opens for that,
-//! and with `keyring`, its keyring holds the key of stored tokens. With `jwt`, servers verify JSON
-//! Web Tokens.
+//! URLs and can present certificates. With `http2`, clients use HTTP/2 over TLS where the server
+//! does, or with prior knowledge, and servers accept it with prior knowledge beside HTTP/1.1. With
+//! `auth`, `Remote::authorized` lets clients log in with OAuth 2.1; with `browser`, the browser of
+//! the system opens for that, and with `keyring`, its keyring holds the key of stored tokens. With
+//! `jwt`, servers verify JSON Web Tokens.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
