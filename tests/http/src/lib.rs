@@ -22,7 +22,7 @@ mod talk;
 pub use http2::{Http2, StreamReply, call_in, on_client, within};
 pub use mcp_adapter_tests::at_once;
 pub use raw::{Event, PATIENCE, Pending, Reply, Request};
-pub use runtime::{Blocking, Runtime, Smol, Tokio, TokioThreads};
+pub use runtime::{Blocking, Listener, Runtime, Smol, Tokio, TokioThreads};
 pub use served::{Served, eventually, server, text, tool};
 pub use talk::{Session, get, initialize, initialize_with_icons, modern, modern_as, post};
 

@@ -13,7 +13,7 @@ use mcp_blocking::http::{Http, Stop};
 use serde_json::{Value, json};
 
 use crate::raw::PATIENCE;
-use crate::runtime::Runtime;
+use crate::runtime::{Listener, Runtime};
 
 /// A server on a port of its own. Dropping it stops it and waits for its end.
 #[derive(Debug)]
@@ -33,7 +33,8 @@ impl Served {
         let (stop, (says, outcome)) = (Stop::new(), channel());
         let told = stop.clone();
         thread::spawn(move || {
-            let _row_is_over = says.send(R::serve(&server, listener, options, &told));
+            let _row_is_over =
+                says.send(R::serve(&server, Listener::Tcp(listener), options, &told));
         });
         Self { address, stop, outcome }
     }

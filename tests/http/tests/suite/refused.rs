@@ -7,7 +7,7 @@ use std::time::Duration;
 use mcp_adapter::proto::Limits;
 use mcp_blocking::http::{Http, Stop};
 use mcp_http_tests::{
-    Request, Runtime, Served, Session, get, initialize, modern, post, rows, server, text,
+    Listener, Request, Runtime, Served, Session, get, initialize, modern, post, rows, server, text,
 };
 use serde_json::json;
 
@@ -57,8 +57,8 @@ fn foreign_host_names_are_refused<R: Runtime>() {
 /// `Host: localhost` does not show that a request is from this machine.
 fn a_listener_for_other_machines_needs_a_host<R: Runtime>() {
     let (stop, bound) = (Stop::new(), (Ipv4Addr::UNSPECIFIED, 0));
-    let refused = R::serve(&server(), TcpListener::bind(bound).unwrap(), Http::new(), &stop);
-    let refused = refused.unwrap_err();
+    let listener = || Listener::Tcp(TcpListener::bind(bound).unwrap());
+    let refused = R::serve(&server(), listener(), Http::new(), &stop).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::InvalidInput);
     for named in ["0.0.0.0:", "127.0.0.1", "`Http::host`", "`Http::any_host`"] {
         assert!(refused.to_string().contains(named), "{named}: {refused}");
@@ -66,7 +66,7 @@ fn a_listener_for_other_machines_needs_a_host<R: Runtime>() {
     // It would go on, but is stopped.
     stop.stop();
     for options in [Http::new().host("example.com"), Http::new().any_host()] {
-        R::serve(&server(), TcpListener::bind(bound).unwrap(), options, &stop).unwrap();
+        R::serve(&server(), listener(), options, &stop).unwrap();
     }
 }
 

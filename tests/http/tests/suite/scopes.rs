@@ -12,7 +12,9 @@ use mcp_adapter::proto::schema::{
 };
 use mcp_adapter::{Cx, ResourceEntry, Server, State, ToolEntry, ToolError};
 use mcp_blocking::http::Http;
-use mcp_http_tests::{Reply, Request, Runtime, Served, modern, post, rows, server, text, tool};
+use mcp_http_tests::{
+    Listener, Reply, Request, Runtime, Served, modern, post, rows, server, text, tool,
+};
 use serde_json::{Value, json};
 
 use crate::authorized::{bearing, builder, challenge};
@@ -323,7 +325,7 @@ fn scopes_of_a_running_server_change_with_its_entries<R: Runtime>() {
 
 fn scopes_need_a_server_that_authorizes<R: Runtime>() {
     let starts = |server: Server, options: Http| {
-        let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let listener = Listener::Tcp(std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap());
         R::serve(&server, listener, options, &mcp_blocking::http::Stop::new()).unwrap_err()
     };
     let error = starts(service().0, Http::new());

@@ -7,7 +7,7 @@ use std::time::Duration;
 use mcp_adapter::proto::Limits;
 use mcp_blocking::http::Http;
 use mcp_http_tests::{
-    Reply, Request, Runtime, Served, Session, eventually, post, rows, server, text, tool,
+    Listener, Reply, Request, Runtime, Served, Session, eventually, post, rows, server, text, tool,
 };
 use serde_json::{Value, json};
 
@@ -134,7 +134,7 @@ fn the_endpoints_exist_only_on_request<R: Runtime>() {
     ] {
         let invalid = R::serve(
             &server(),
-            std::net::TcpListener::bind("127.0.0.1:0").unwrap(),
+            Listener::Tcp(std::net::TcpListener::bind("127.0.0.1:0").unwrap()),
             Http::new().sse_at(stream, messages),
             &mcp_blocking::http::Stop::new(),
         );

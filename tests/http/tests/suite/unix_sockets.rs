@@ -9,7 +9,8 @@ use std::thread;
 use h2::client::Builder;
 use mcp_blocking::http::{Http, PeerAddress, Stop};
 use mcp_http_tests::{
-    Http2, PATIENCE, Request, Runtime, eventually, modern, on_client, rows, server, text, tool,
+    Http2, Listener, PATIENCE, Request, Runtime, eventually, modern, on_client, rows, server, text,
+    tool,
 };
 use serde_json::{Value, json};
 
@@ -39,7 +40,8 @@ fn on_socket<R: Runtime>(options: Http, test: impl FnOnce(&PathBuf)) {
         let head = cx.head().ok_or("no head")?;
         Ok(format!("{:?}", head.extensions.get::<PeerAddress>()))
     });
-    let serving = thread::spawn(move || R::serve_unix(&server, listener, options, &stopped));
+    let serving =
+        thread::spawn(move || R::serve(&server, Listener::Unix(listener), options, &stopped));
     test(&path);
     stop.stop();
     serving.join().unwrap().unwrap();

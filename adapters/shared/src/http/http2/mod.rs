@@ -1,6 +1,7 @@
 //! HTTP/2 on the connections of a listening server, with prior knowledge.
 
 mod connection;
+mod forward_write;
 mod frame_guard;
 mod frame_scanner;
 mod preface;
