@@ -3,6 +3,8 @@
 mod connect;
 mod http2;
 mod permit;
+#[cfg(all(test, feature = "http2"))]
+mod tests;
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,7 +15,7 @@ use http::{Request, Response};
 use hyper::body::Incoming;
 use hyper::client::conn::http1;
 
-use self::http2::{Http2Lease, Http2Pool};
+use self::http2::{Http2Lease, Http2Pool, Patience};
 use self::permit::Permits;
 use super::dial::Dial;
 use super::full_body::FullBody;
@@ -144,6 +146,7 @@ impl Pool {
     /// are as many connections as there may be.
     pub(super) async fn borrow(&self, reserved: Option<Leased>) -> io::Result<Borrowed> {
         let mut next = reserved;
+        let mut patience = Patience::default();
         loop {
             while let Some(leased) = next.take().or_else(|| self.reserve()) {
                 match leased {
@@ -164,7 +167,7 @@ impl Pool {
                     Leased::Http2(_) => {}
                 }
             }
-            let connecting = self.http2.connecting(self.remote.pool.version).await;
+            let connecting = self.http2.connecting(self.remote.pool.version, &mut patience).await;
             // Not before the waits above, which would keep the wake-up from another exchange.
             let freed = self.permits.freed();
             // A connection that was opened or given back meanwhile.
@@ -173,9 +176,9 @@ impl Pool {
             }
             if let Some(permit) = self.permits.acquire() {
                 drop(freed);
-                let leased = self.connect(permit).await?;
-                drop(connecting);
-                return Ok(Borrowed { leased, is_reused: false });
+                let connected = self.connect(permit).await;
+                connecting.finish(connected.is_ok());
+                return connected.map(|leased| Borrowed { leased, is_reused: false });
             }
             drop(connecting);
             freed.await;

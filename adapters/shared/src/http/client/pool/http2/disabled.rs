@@ -35,6 +35,14 @@ impl Http2Lease {
 /// Others may always open a connection.
 pub(in crate::http::client::pool) struct OpeningGuard;
 
+impl OpeningGuard {
+    pub(in crate::http::client::pool) fn finish(self, _: bool) {}
+}
+
+/// No exchange waits for the connection of another one.
+#[derive(Default)]
+pub(in crate::http::client::pool) struct Patience;
+
 /// No connections.
 #[derive(Default)]
 pub(in crate::http::client::pool) struct Http2Pool {}
@@ -53,7 +61,11 @@ impl Http2Pool {
 
     pub(in crate::http::client::pool) fn close_idle(&self, _: Duration) {}
 
-    pub(in crate::http::client::pool) async fn connecting(&self, _: HttpVersion) -> OpeningGuard {
+    pub(in crate::http::client::pool) async fn connecting(
+        &self,
+        _: HttpVersion,
+        _: &mut Patience,
+    ) -> OpeningGuard {
         OpeningGuard
     }
 

@@ -50,8 +50,10 @@ pub(in crate::http::client::pool) struct Http2Pool {
 
 #[derive(Default)]
 struct Opening {
-    /// A connection is being opened.
+    /// A connection is being opened, for all exchanges that wait.
     is_running: bool,
+    /// The number of such connections that could not be opened.
+    failures: u64,
     /// The server has chosen HTTP/2 before.
     is_http2: bool,
 }
@@ -191,17 +193,25 @@ impl Http2Pool {
     }
 
     /// Waits until no other exchange opens a connection that this one could share.
+    ///
+    /// After the first of these connections that cannot be opened, the exchange waits no longer:
+    /// one after the other, each might wait for the whole timeout.
     pub(in crate::http::client::pool) async fn connecting(
         &self,
         version: HttpVersion,
-    ) -> Option<OpeningGuard<'_>> {
-        let may_share = move |opening: &mut Opening| {
+        patience: &mut Patience,
+    ) -> OpeningGuard<'_> {
+        let may_share = |opening: &mut Opening| {
             if version != HttpVersion::Http2 && !opening.is_http2 {
+                return Some(false);
+            }
+            if *patience.0.get_or_insert(opening.failures) != opening.failures {
                 return Some(false);
             }
             (!std::mem::replace(&mut opening.is_running, true)).then_some(true)
         };
-        self.opening.when(may_share).await.then_some(OpeningGuard(self))
+        let is_for_all = self.opening.when(may_share).await;
+        OpeningGuard(is_for_all.then_some(self))
     }
 
     /// Begins HTTP/2 on a stream, and waits for the settings of the server.
@@ -283,14 +293,29 @@ async fn drive(
     drop(permit);
 }
 
-/// Allows others to open a connection when dropped.
-pub(in crate::http::client::pool) struct OpeningGuard<'p>(&'p Http2Pool);
+/// Allows another exchange to open a connection for all when dropped, if this one did.
+pub(in crate::http::client::pool) struct OpeningGuard<'p>(Option<&'p Http2Pool>);
+
+impl OpeningGuard<'_> {
+    /// Reports whether the connection was opened.
+    pub(in crate::http::client::pool) fn finish(self, is_open: bool) {
+        if let Some(pool) = self.0.filter(|_| !is_open) {
+            pool.opening.lock().failures += 1;
+        }
+    }
+}
 
 impl Drop for OpeningGuard<'_> {
     fn drop(&mut self) {
-        self.0.opening.change(|opening| opening.is_running = false);
+        if let Some(pool) = self.0 {
+            pool.opening.change(|opening| opening.is_running = false);
+        }
     }
 }
+
+/// The failures that an exchange has seen before it first waited.
+#[derive(Default)]
+pub(in crate::http::client::pool) struct Patience(Option<u64>);
 
 /// Runs the tasks of a connection, one of which reads its frames.
 #[derive(Clone)]
