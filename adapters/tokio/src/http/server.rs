@@ -189,7 +189,10 @@ fn is_transient(error: &io::Error) -> bool {
         || matches!(error.raw_os_error(), Some(23 | 24))
 }
 
-/// A server as a `tower` service and a `hyper` 1 service. Cheap to clone; clones share sessions.
+/// A server as a `tower` service. Cheap to clone; clones share sessions.
+///
+/// For hyper 1, wrap it in `hyper_util::service::TowerToHyperService`. The versions of HTTP are
+/// those that the router or hyper speaks.
 ///
 /// The service does not accept connections itself, so some options of [`Http`] have no effect:
 /// [`connections_max`](Http::connections_max),

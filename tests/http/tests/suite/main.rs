@@ -26,6 +26,7 @@ mod scopes;
 mod sessions;
 mod sse;
 mod task_scopes;
+mod tower_service;
 #[cfg(unix)]
 mod unix_sockets;
 mod visibility;
