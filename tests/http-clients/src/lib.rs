@@ -14,6 +14,7 @@
 )]
 
 mod answer;
+mod bare_client;
 mod forward_proxy;
 mod guarded;
 mod http2_site;
@@ -27,6 +28,7 @@ mod site;
 mod trust;
 
 pub use answer::Answer;
+pub use bare_client::send_bare;
 pub use forward_proxy::ForwardProxy;
 pub use guarded::{Guarded, PLANTED, Rules, agreed, browse, proof_of};
 pub use http2_site::{Http2Site, Played};

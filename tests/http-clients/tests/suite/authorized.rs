@@ -38,7 +38,7 @@ rows! {
 }
 
 /// Returns the authorization by a user who agrees at once.
-fn user() -> Auth {
+pub(crate) fn user() -> Auth {
     let browser = Browser::custom(|url| browse(&browse(url.expose())?).map(drop));
     Auth::user("row").store(MemoryStore::new()).browser(browser)
 }

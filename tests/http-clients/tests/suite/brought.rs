@@ -9,12 +9,14 @@ use bytes::Bytes;
 use http::{Request, Response};
 use http_body::{Body, Frame};
 use mcp_adapter::Error;
-use mcp_adapter::http::{ReceivedBody, Remote, SendError};
+use mcp_adapter::auth::SigningKey;
+use mcp_adapter::http::{BlockingClient, ReceivedBody, Remote, SendError};
 use mcp_adapter::proto::CallError;
 use mcp_adapter_tests::{eventually, rows, success};
-use mcp_http_client_tests::{OverHttp, Trust};
+use mcp_http_client_tests::{Guarded, OverHttp, PLANTED, Trust, proof_of, send_bare};
 use serde_json::{Value, json};
 
+use crate::authorized::user;
 use crate::{failed, modern_client};
 
 rows! {
@@ -24,6 +26,7 @@ rows! {
     an_aborted_call_drops_its_body,
     a_body_is_polled_only_while_there_is_room,
     contradicting_options_are_refused,
+    an_authorized_client_sends_its_tokens_through_it,
 }
 
 type Sent = Result<Response<ReceivedBody>, SendError>;
@@ -244,6 +247,41 @@ async fn contradicting_options_are_refused<R: OverHttp>() {
         match R::connect_http(modern_client(), remote).await.unwrap_err() {
             Error::Io(error) => assert_eq!(error.kind(), std::io::ErrorKind::InvalidInput),
             other => panic!("{other:?}"),
+        }
+    }
+}
+
+async fn an_authorized_client_sends_its_tokens_through_it<R: OverHttp>() {
+    for binds_tokens in [false, true] {
+        let server = Guarded::new();
+        server.rules.binds_tokens.store(binds_tokens, Ordering::SeqCst);
+        let sent = Arc::new(AtomicUsize::new(0));
+        let counts = Arc::clone(&sent);
+        let client = BlockingClient::new(move |request| {
+            counts.fetch_add(1, Ordering::SeqCst);
+            send_bare(&request)
+        });
+        let auth = if binds_tokens { user().dpop(SigningKey::generate().unwrap()) } else { user() };
+        let remote = Remote::with_client(&server.site.url(), client).unwrap().authorized(auth);
+        let connection = R::connect_http(modern_client(), remote).await.unwrap();
+        assert_eq!(success(connection.call_tool("echo", &json!({"text": "on"})).await), "on");
+        server.rules.revoke();
+        assert_eq!(success(connection.call_tool("echo", &json!({"text": "on"})).await), "on");
+        connection.closes().await.unwrap();
+        let counted = ["/register", "/authorize"].map(|path| server.count(path));
+        assert_eq!((counted, server.refreshes() > 0), ([1, 1], true));
+        let heard = server.site.heard();
+        let (mcp, other): (Vec<_>, Vec<_>) = heard.iter().partition(|it| it.path == "/mcp");
+        assert_eq!(sent.load(Ordering::SeqCst), mcp.len(), "only the server is reached through it");
+        assert!(other.iter().all(|it| it.field("authorization").is_none()));
+        let scheme = if binds_tokens { "DPoP" } else { "Bearer" };
+        let first = format!("{scheme} {PLANTED}-access-1");
+        let last = format!("{scheme} {PLANTED}-access-2");
+        let tokens: Vec<_> = mcp.iter().map(|it| it.field("authorization")).collect();
+        assert_eq!((tokens[0], tokens.last()), (None, Some(&Some(&*last))));
+        assert!(tokens[1..].iter().all(|it| [&first, &last].contains(&&it.unwrap().to_owned())));
+        for request in mcp.iter().skip(1).filter(|_| binds_tokens) {
+            assert_eq!(proof_of(request).unwrap()["htu"], server.site.url());
         }
     }
 }
