@@ -71,6 +71,9 @@
 //! they do so in JavaScript hosts. With `schema`, calls and results have the types of the protocol;
 //! with `schemars`, `Server::tool` derives the schemas of tools. With `seal`, clients cannot forge
 //! the state that a handler stores while it gathers input.
+//!
+//! The module `js` exists on `wasm32-unknown-unknown` only, where `StdPlatform` and
+//! `Server::serve_stdio` are missing. docs.rs shows the documentation of both targets.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
