@@ -18,6 +18,7 @@ mod bare_client;
 mod forward_proxy;
 mod guarded;
 mod http2_site;
+#[cfg(unix)]
 mod local_socket;
 mod proxy;
 mod request;
@@ -32,6 +33,7 @@ pub use bare_client::send_bare;
 pub use forward_proxy::ForwardProxy;
 pub use guarded::{Guarded, PLANTED, Rules, agreed, browse, proof_of};
 pub use http2_site::{Http2Site, Played};
+#[cfg(unix)]
 pub use local_socket::LocalSocket;
 pub use proxy::Proxy;
 pub use request::Request;

@@ -24,6 +24,7 @@ mod sessions;
 mod sse;
 mod strangers;
 mod tls;
+#[cfg(unix)]
 mod unix;
 
 use std::time::Duration;
