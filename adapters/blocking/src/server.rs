@@ -3,10 +3,11 @@
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
-#[cfg(not(unix))]
-use mcp_adapter::standard::{BlockingStdin, StopStdin};
 #[cfg(unix)]
-use mcp_adapter::standard::{PollingFile, ProtocolStdout};
+use mcp_adapter::standard::PollingFile;
+use mcp_adapter::standard::ProtocolStdout;
+#[cfg(not(unix))]
+use mcp_adapter::standard::{BlockingStdin, StdoutFile, StopStdin};
 use mcp_adapter::{Server, Serving};
 
 use crate::drive;
@@ -39,10 +40,9 @@ pub trait Serve: mcp_adapter::ExtensionSeal {
     /// the server. Of several handlers of such an event, Windows calls the latest one first, and
     /// this one ends the event.
     ///
-    /// The server owns both streams. On Unix, what handlers print to stdout meanwhile goes to
-    /// stderr (see [`Server::without_stdout_redirect`]); on other systems it corrupts the protocol.
-    /// On Unix, the server closes when its parent exits (see [`Server::outlive_parent`]). On
-    /// Windows, only the end of stdin tells it.
+    /// The server owns both streams. What handlers print to stdout meanwhile goes to stderr (see
+    /// [`Server::without_stdout_redirect`]). On Unix, the server closes when its parent exits (see
+    /// [`Server::outlive_parent`]). On Windows, only the end of stdin reports the parent's exit.
     ///
     /// On Windows, start child processes with a stdin of their own, such as
     /// [`Stdio::null`](std::process::Stdio::null): a child that inherits stdin may hang while the
@@ -113,7 +113,10 @@ fn standard_streams(serving: &Serving) -> io::Result<(PollingFile, PollingFile, 
 }
 
 #[cfg(not(unix))]
-fn standard_streams(_: &Serving) -> io::Result<(BlockingStdin, io::Stdout, StopStdin)> {
+fn standard_streams(
+    serving: &Serving,
+) -> io::Result<(BlockingStdin, StdoutFile, (StopStdin, ProtocolStdout))> {
+    let stdout = serving.take_stdout()?;
     let (stdin, stop) = BlockingStdin::new();
-    Ok((stdin, io::stdout(), stop))
+    Ok((stdin, stdout.file()?, (stop, stdout)))
 }

@@ -80,7 +80,7 @@ pub(crate) use mcp_adapter::standard::CopyThreads;
 
 /// Without pollable descriptors, threads that do not delay the end of the process read and write.
 #[cfg(not(unix))]
-pub(crate) fn standard(_: &Serving) -> io::Result<(Reader, Writer, CopyThreads)> {
-    let (stdin, stdout, copies) = mcp_adapter::standard::streams()?;
+pub(crate) fn standard(serving: &Serving) -> io::Result<(Reader, Writer, CopyThreads)> {
+    let (stdin, stdout, copies) = mcp_adapter::standard::streams(serving.take_stdout()?)?;
     Ok((Box::new(stdin), Box::new(stdout), copies))
 }

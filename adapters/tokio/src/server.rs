@@ -37,10 +37,9 @@ pub trait Serve: mcp_adapter::ExtensionSeal {
     /// the server. Of several handlers of such an event, Windows calls the latest one first, and
     /// this one ends the event.
     ///
-    /// The server owns both streams. On Unix, what handlers print to stdout meanwhile goes to
-    /// stderr (see [`Server::without_stdout_redirect`]); on other systems it corrupts the protocol.
-    /// On Unix, the server closes when its parent exits (see [`Server::outlive_parent`]). On
-    /// Windows, only the end of stdin tells it.
+    /// The server owns both streams. What handlers print to stdout meanwhile goes to stderr (see
+    /// [`Server::without_stdout_redirect`]). On Unix, the server closes when its parent exits (see
+    /// [`Server::outlive_parent`]). On Windows, only the end of stdin reports the parent's exit.
     ///
     /// On Windows, start child processes with a stdin of their own, such as
     /// [`Stdio::null`](std::process::Stdio::null): a child that inherits stdin may hang while the

@@ -50,8 +50,8 @@ pub(crate) use mcp_adapter::standard::CopyThreads;
 
 /// Without pollable descriptors, threads that do not belong to the runtime read and write.
 #[cfg(not(unix))]
-pub(crate) fn standard(_: &Serving) -> io::Result<(Reader, Writer, CopyThreads)> {
-    let (stdin, stdout, copies) = mcp_adapter::standard::streams()?;
+pub(crate) fn standard(serving: &Serving) -> io::Result<(Reader, Writer, CopyThreads)> {
+    let (stdin, stdout, copies) = mcp_adapter::standard::streams(serving.take_stdout()?)?;
     Ok((Box::new(Standard(stdin)), Box::new(Standard(stdout)), copies))
 }
 

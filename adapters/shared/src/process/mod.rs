@@ -10,7 +10,6 @@ pub(crate) mod pipe_size;
 #[cfg(unix)]
 mod polling_file;
 pub(crate) mod program_lookup;
-#[cfg(unix)]
 pub(crate) mod protocol_stdout;
 pub(crate) mod settings;
 pub(crate) mod signals;

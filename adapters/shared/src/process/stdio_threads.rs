@@ -16,6 +16,7 @@ use std::thread;
 use futures_lite::future::or;
 use futures_lite::io::{AsyncRead, AsyncWrite};
 
+pub use super::protocol_stdout::{ProtocolStdout, StdoutFile};
 use crate::exec::watched::Watched;
 use crate::transport::stream_error::{cannot, is_disconnect};
 
@@ -63,17 +64,21 @@ impl Read for BlockingStdin {
 /// Starts the threads that read stdin and write to stdout.
 ///
 /// # Errors
-/// Fails if a thread cannot be started.
-pub fn streams() -> io::Result<(AsyncStdin, AsyncStdout, CopyThreads)> {
+/// Fails if a thread cannot be started, or if this process has no handle left.
+pub fn streams(
+    protocol_stdout: ProtocolStdout,
+) -> io::Result<(AsyncStdin, AsyncStdout, CopyThreads)> {
+    let file = protocol_stdout.file()?;
     let input = Arc::new(Input::default());
     let output = Arc::new(Output::default());
     let stdin = AsyncStdin(Arc::clone(&input));
     let stdout = AsyncStdout(Arc::clone(&output));
-    let copies = CopyThreads(Arc::clone(&output));
+    let copies =
+        CopyThreads { output: Arc::clone(&output), _protocol_stdout: Some(protocol_stdout) };
     thread::Builder::new().name("mcp-stdin".into()).spawn(move || {
         input.read(|| io::stdin().lock());
     })?;
-    thread::Builder::new().name("mcp-stdout".into()).spawn(move || output.write(&io::stdout()))?;
+    thread::Builder::new().name("mcp-stdout".into()).spawn(move || output.write(file))?;
     Ok((stdin, stdout, copies))
 }
 
@@ -330,15 +335,21 @@ impl Drop for AsyncStdout {
 const OUTPUT_BYTES_MAX: usize = 64 * 1024;
 
 /// The thread that writes to stdout, after the server has closed the stream.
+///
+/// Stdout is reserved for the protocol as long as this value exists.
 #[derive(Debug)]
-pub struct CopyThreads(Arc<Output>);
+pub struct CopyThreads {
+    output: Arc<Output>,
+    /// Absent in tests, whose stdout stays as it is.
+    _protocol_stdout: Option<ProtocolStdout>,
+}
 
 impl CopyThreads {
     /// Waits until all output has arrived at stdout, or until `give_up` completes.
     ///
     /// `give_up` is needed because a client that does not read may never accept the output.
     pub async fn flush(&self, give_up: impl Future) {
-        let ended = self.0.has_ended.when(|has_ended| has_ended.then_some(()));
+        let ended = self.output.has_ended.when(|has_ended| has_ended.then_some(()));
         or(ended, async { drop(give_up.await) }).await;
     }
 
@@ -347,7 +358,7 @@ impl CopyThreads {
     /// # Errors
     /// Fails if stdout could not be written to for a reason other than the client's disconnection.
     pub fn outcome(&self) -> io::Result<()> {
-        match self.0.lock().error.take() {
+        match self.output.lock().error.take() {
             Some(error) if !is_disconnect(&error) => Err(cannot("write to stdout", &error)),
             Some(_) | None => Ok(()),
         }
@@ -449,7 +460,7 @@ mod tests {
     fn write_to(file: impl Write + Send + 'static) -> (AsyncStdout, CopyThreads) {
         let output = Arc::new(Output::default());
         let stdout = AsyncStdout(Arc::clone(&output));
-        let copies = CopyThreads(Arc::clone(&output));
+        let copies = CopyThreads { output: Arc::clone(&output), _protocol_stdout: None };
         thread::spawn(move || output.write(file));
         (stdout, copies)
     }

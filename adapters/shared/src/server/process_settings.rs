@@ -27,16 +27,19 @@ impl Server {
 
     /// Leaves the process's stdout as it is while serving on stdin and stdout.
     ///
-    /// By default, on Unix, what handlers and libraries print to stdout while such a server runs
-    /// goes to stderr, as does the output of child processes that inherit stdout: descriptor 1
-    /// refers to stderr, and only the server writes to the real stdout, so that a `println!` cannot
-    /// corrupt a message. Descriptor 1 is restored when serving ends. If at that moment a thread
-    /// holds the lock of [`std::io::stdout`], it stays redirected.
+    /// By default, what handlers and libraries print to stdout while such a server runs goes to
+    /// stderr, as does the output of child processes that inherit stdout: descriptor 1, or the
+    /// standard handle of Windows, refers to stderr, and only the server writes to the real stdout,
+    /// so that a `println!` cannot corrupt a message. Stdout is restored when serving ends. If at
+    /// that moment a thread holds the lock of [`std::io::stdout`], it stays redirected.
     ///
-    /// With this setting, and on other systems, the program must not print to stdout: Windows
-    /// offers no safe function that redirects it, so print to stderr there, and give child
-    /// processes a stdout of their own. Use the
-    /// setting if the program itself redirects descriptor 1.
+    /// On Windows, a console is not redirected. Two handles to the standard streams stay open for
+    /// each server that has been served, because another thread may be using them. Libraries that
+    /// print with the `printf` of C keep the handle with which the process was started, and must
+    /// not print.
+    ///
+    /// With this setting, the program must not print to stdout. Use the setting if the program
+    /// itself redirects stdout.
     pub fn without_stdout_redirect(mut self) -> Self {
         self.process.redirects_stdout = false;
         self

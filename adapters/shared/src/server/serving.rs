@@ -9,7 +9,6 @@ use mcp_proto::server::Server as Machine;
 use mcp_proto::{CloseReason, Principal};
 
 use crate::process::parent::Parent;
-#[cfg(unix)]
 use crate::process::protocol_stdout::ProtocolStdout;
 use crate::process::settings::ProcessSettings;
 use crate::process::signals::{self, Closeable};
@@ -98,7 +97,6 @@ impl Serving {
     ///
     /// # Errors
     /// Fails if stdout or stderr is closed.
-    #[cfg(unix)]
     pub fn take_stdout(&self) -> io::Result<ProtocolStdout> {
         ProtocolStdout::new(self.process.redirects_stdout)
     }

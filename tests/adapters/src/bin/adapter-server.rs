@@ -27,6 +27,7 @@ fn serve<R: Runtime>() -> io::Result<()> {
     let mut server = limited_shop()?
         .tool_with_async(tool("print"), |_: Value, _| async { print() })
         .tool_with(tool("print_plain"), |_: Value, _| print())
+        .tool_with(tool("print_in_child"), |_: Value, _| print_in_child())
         .tool_with(tool("start"), |_: Value, _| start());
     if let Some(bytes) = std::env::args().nth(2) {
         server = server.pipe_bytes(bytes.parse().map_err(io::Error::other)?);
@@ -81,6 +82,13 @@ fn print() -> Result<String, ToolError> {
     Ok("printed".to_owned())
 }
 
+/// Prints from a process that inherits stdout.
+fn print_in_child() -> Result<String, ToolError> {
+    let mut command = Command::new(std::env::current_exe()?);
+    let status = command.arg("print").env_remove("ALIVE").stdin(Stdio::null()).status()?;
+    Ok(status.to_string())
+}
+
 /// Starts a process that keeps running, and returns its id.
 fn start() -> Result<String, ToolError> {
     let mut command = Command::new(std::env::current_exe()?);
@@ -96,6 +104,7 @@ fn main() -> io::Result<()> {
         Some(Smol::NAME) => serve::<Smol>(),
         Some(Tokio::NAME) => serve::<Tokio>(),
         Some(TokioThreads::NAME) => serve::<TokioThreads>(),
+        Some("print") => print().map(drop).map_err(|_| io::Error::other("cannot print")),
         Some("sleep") => {
             std::thread::sleep(Duration::from_secs(600));
             Ok(())
