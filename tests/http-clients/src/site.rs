@@ -83,6 +83,12 @@ impl Site {
         self.inner.heard.lock().unwrap().clone()
     }
 
+    /// Returns the number of requests so far that satisfy a condition, without copying them.
+    #[must_use]
+    pub fn count(&self, is_counted: impl Fn(&Request) -> bool) -> usize {
+        self.inner.heard.lock().unwrap().iter().filter(|request| is_counted(request)).count()
+    }
+
     /// Returns the requests so far with this message method or HTTP method.
     #[must_use]
     pub fn of(&self, what: &str) -> Vec<Request> {

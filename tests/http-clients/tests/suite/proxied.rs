@@ -11,7 +11,7 @@ use mcp_http_client_tests::{
 };
 use serde_json::json;
 
-use crate::{legacy_client, modern_client, quick};
+use crate::{legacy_client, modern_client};
 
 rows! {
     http_requests_are_forwarded,
@@ -40,7 +40,7 @@ fn environment(proxy: &ForwardProxy, no_proxy: &str) -> Proxy {
 
 /// Returns why a connection through a proxy was not opened.
 async fn refused<R: OverHttp>(remote: Remote) -> ProxyError {
-    let error = R::connect_http(modern_client().limits(quick()), remote).await.unwrap_err();
+    let error = R::connect_http(modern_client(), remote).await.unwrap_err();
     assert!(!format!("{error} {error:?}").contains(PLANTED), "{error:?}");
     let cause = match error {
         Error::Start { http: Some(http), .. } => http.cause.unwrap(),
@@ -97,7 +97,7 @@ async fn https_requests_pass_through_a_tunnel<R: OverHttp>() {
     // The proxy cannot stand in for the server.
     let remote = Remote::new("https://other.example/mcp").unwrap().tls(trust.client());
     let remote = remote.proxy(environment(&proxy, ""));
-    let error = R::connect_http(modern_client().limits(quick()), remote).await.unwrap_err();
+    let error = R::connect_http(modern_client(), remote).await.unwrap_err();
     assert!(error.to_string().contains("certificate"), "{error}");
 }
 

@@ -78,7 +78,7 @@ async fn connections_are_limited_and_used_again_by_answers_at_once<R: OverHttp>(
     });
     let remote = site.remote().concurrent_calls_max(1);
     let connection = R::connect_http(legacy_client(), remote).await.unwrap();
-    let answers = || site.heard().iter().filter(|it| it.body["result"].is_object()).count();
+    let answers = || site.count(|request| request.body["result"].is_object());
     eventually("all requests are answered", || answers() == REQUESTS).await;
     assert!(site.accepted() <= 64 + 3, "{}", site.accepted());
     success(connection.call_tool("echo", &json!({})).await);

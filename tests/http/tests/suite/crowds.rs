@@ -31,10 +31,14 @@ fn a_handler_that_panics_answers_with_an_error<R: Runtime>() {
     assert_eq!(session.ping(), 200);
 }
 
+/// The number of clients on each runtime. Fewer on Windows: one process of wine handles all
+/// operations on sockets, and 40 clients keep it busy for minutes.
+const CLIENTS: u64 = if cfg!(windows) { 10 } else { 40 };
+
 fn many_connections_are_served_at_once<R: Runtime>() {
     let served = Served::echo::<R>();
     let shared = Session::open(served.address);
-    let threads: Vec<_> = (0..40)
+    let threads: Vec<_> = (0..CLIENTS)
         .map(|number| {
             let (address, shared) = (served.address, shared.clone());
             thread::spawn(move || {
