@@ -195,13 +195,14 @@ fn heads_that_are_too_large_are_answered<R: Runtime>() {
 }
 
 fn an_idle_connection_is_closed_and_a_busy_one_is_not<R: Runtime>() {
-    let options = Http::new().connection_idle_max(Duration::from_millis(200));
+    let options = Http::new().connection_idle_max(Duration::from_secs(2));
     let served = Served::on::<R>(server(), options);
     on_client(async {
         let client = Http2::connect(served.address).await;
         let session = client.open_session().await;
         let events = client.listen(&session).await;
-        tokio::time::sleep(Duration::from_millis(600)).await;
+        // Longer than an idle connection is kept.
+        tokio::time::sleep(Duration::from_secs(3)).await;
         assert_eq!(client.send(&echo("on")).await.unwrap().status, 200);
         drop(events);
         assert!(client.end().await.is_none(), "idle, it is closed without error");

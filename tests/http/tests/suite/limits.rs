@@ -42,7 +42,7 @@ fn echoes(address: SocketAddr) -> bool {
 }
 
 fn sessions_that_are_never_used_expire_early<R: Runtime>() {
-    let options = Http::new().unconfirmed_max(Duration::from_millis(150));
+    let options = Http::new().unconfirmed_max(Duration::from_secs(2));
     let stats = options.stats();
     let served = Served::on::<R>(server(), options);
     let used = Session::open(served.address);

@@ -233,7 +233,7 @@ fn a_message_without_the_scopes_of_its_entry_is_challenged_aut_24<R: Runtime>() 
 
 // SEC-18
 fn unused_sessions_expire_sec_18<R: Runtime>() {
-    let options = Http::new().sse().unconfirmed_max(Duration::from_millis(150));
+    let options = Http::new().sse().unconfirmed_max(Duration::from_secs(2));
     let served = Served::on::<R>(server(), options);
     let used = SseSession::open(served.address);
     let mut unused = SseSession::connect(served.address, &stream());
