@@ -110,7 +110,7 @@ fn a_stream_above_the_limit_is_refused_until_another_ends<R: Runtime>() {
 }
 
 fn idle_sessions_are_evicted_and_busy_ones_are_not<R: Runtime>() {
-    let idle_max = Duration::from_millis(150);
+    let idle_max = Duration::from_secs(1);
     let served = Served::on::<R>(server(), Http::new().sessions_max(1).idle_max(idle_max));
     let idle = Session::open(served.address);
     // Subscribers that are slow after that start again.
