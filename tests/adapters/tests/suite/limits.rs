@@ -121,13 +121,13 @@ async fn the_end_of_each_request_is_observed<R: Runtime>() {
         let expected = vec![(format!("tools/call {name}"), outcome, error_code)];
         assert_eq!(std::mem::take(&mut *seen.lock().unwrap()), expected);
     }
-    let call = connection.call_tool("slow", &json!({})).start().await.unwrap();
+    let call = connection.call_tool("hang", &json!({})).start().await.unwrap();
     // The answer to a later request shows that the call has begun.
     connection.list_tools().await.unwrap();
     call.cancel("a test cancels");
     eventually("the cancellation is observed", || seen.lock().unwrap().len() == 2).await;
     let last = seen.lock().unwrap().pop().unwrap();
-    assert_eq!(last, ("tools/call slow".into(), Outcome::Cancelled, None));
+    assert_eq!(last, ("tools/call hang".into(), Outcome::Cancelled, None));
 }
 
 async fn a_panic_of_an_inner_layer_is_observed<R: Runtime>() {
