@@ -19,7 +19,6 @@ use crate::connection::Connection;
 use crate::error::Misuse;
 use crate::limits::Limits;
 use crate::message_endpoint::message_endpoint_over_connection;
-use crate::meta::MetaWriter;
 use crate::revision::{Era, Side};
 use crate::rpc::ErrorObject;
 use crate::schema::{ClientRequest, Encode, Level};
@@ -83,9 +82,10 @@ impl Client {
     ///
     /// See [Versioning](https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning)
     /// and [Lifecycle](https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle).
+    #[cfg(feature = "client")]
     #[must_use]
     pub fn new(now: Instant, config: Config) -> Self {
-        let meta = Arc::new(MetaWriter::of(&config.0, Side::Client));
+        let meta = Arc::new(crate::meta::MetaWriter::of(&config.0, Side::Client));
         let mut connection = Connection::new(Side::Client, now, Arc::new(config.0), meta);
         // LIF-01, LIF-26: the client sends the first message.
         connection.open();

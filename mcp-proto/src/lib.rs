@@ -199,6 +199,8 @@
 //! | flag | default | adds |
 //! |---|---|---|
 //! | `schema` | yes | types of requests and results (else JSON text); [`catalog`], [`tasks`] |
+//! | `client` | yes | [`client::Client::new`]; without it, the code for clients is not linked |
+//! | `server` | yes | [`server::Server::new`]; without it, the code for servers is not linked |
 //! | `std` | yes | `std` support of `serde_json` and `bytes`; not needed by the protocol |
 //! | `auth` | no | module `auth`: authorization of clients (OAuth 2.1) without IO; implies `http` |
 //! | `http` | no | module `http`: Streamable HTTP without IO |
@@ -258,8 +260,8 @@
 #![warn(clippy::alloc_instead_of_core, clippy::std_instead_of_alloc, clippy::std_instead_of_core)]
 #![warn(clippy::indexing_slicing, clippy::string_slice)]
 #![cfg_attr(
-    not(feature = "schema"),
-    allow(dead_code, reason = "some tables and helpers are used only by its types")
+    not(all(feature = "client", feature = "schema", feature = "server")),
+    allow(dead_code, reason = "some tables and helpers are used only by one role, or by `schema`")
 )]
 #![cfg_attr(test, allow(clippy::indexing_slicing, clippy::string_slice))]
 

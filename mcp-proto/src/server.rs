@@ -79,6 +79,7 @@ pub struct Server {
 
 impl Server {
     /// Creates a server that waits for a client's first message.
+    #[cfg(feature = "server")]
     #[must_use]
     pub fn new(now: Instant, config: Config) -> Self {
         Self { connection: Connection::new(Side::Server, now, config.identity, config.meta) }

@@ -77,6 +77,10 @@
 
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
+#![cfg_attr(
+    not(all(feature = "client", feature = "server")),
+    allow(dead_code, reason = "each role uses only its part")
+)]
 
 mod client;
 mod error;
@@ -85,12 +89,13 @@ pub mod http;
 #[cfg(all(feature = "js", target_arch = "wasm32", target_os = "unknown"))]
 pub mod js;
 mod link;
+#[cfg(all(feature = "client", feature = "server"))]
 pub mod memory;
 mod platform;
 mod server;
 #[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]
 mod std_platform;
-#[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]
+#[cfg(all(feature = "server", not(all(target_arch = "wasm32", target_os = "unknown"))))]
 mod stdio;
 mod tasks;
 pub use client::Client;

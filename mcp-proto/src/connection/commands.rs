@@ -40,7 +40,7 @@ impl Connection {
         let allowed = self.env.allows();
         if known == Some(MethodId::Ping) {
             // STL-13: a client without a session accepts no requests.
-            let is_modern_client = self.env.side == Side::Server && self.env.has_no_session();
+            let is_modern_client = self.env.side() == Side::Server && self.env.has_no_session();
             self.env.require(allowed.pings && !is_modern_client)?;
         } else {
             self.env.require(allowed.traffic)?;
@@ -75,7 +75,7 @@ impl Connection {
     ) -> Result<CallId, Misuse> {
         let env = &mut self.env;
         let theirs = env.terms.peer.as_deref();
-        let (side, revision) = (env.side, env.revision());
+        let (side, revision) = (env.side(), env.revision());
         let extensions = &env.identity.extensions;
         let is_extended =
             permissions::outgoing_extension(extensions, side, revision, method, true, theirs)?;
@@ -169,7 +169,7 @@ impl Connection {
             let env = &mut self.env;
             let theirs = env.terms.peer.as_deref();
             let rule = permissions::outgoing_call(
-                env.side,
+                env.side(),
                 env.revision(),
                 Some(method),
                 &params,
@@ -234,7 +234,7 @@ impl Connection {
         let logs = allowed.logs && env.terms.peer.is_some();
         let is_log = known == Some(MethodId::LogMessage);
         env.require(if is_log { logs } else { allowed.traffic })?;
-        let (side, theirs) = (env.side, env.terms.peer.as_deref());
+        let (side, theirs) = (env.side(), env.terms.peer.as_deref());
         let Identity { extensions, capabilities, .. } = &*env.identity;
         let is_extended =
             permissions::outgoing_extension(extensions, side, revision, method, false, theirs)?;
@@ -391,7 +391,7 @@ impl Connection {
                 let sent = |revision| {
                     permissions::incoming_extension(
                         extensions,
-                        self.env.side.other(),
+                        self.env.side().other(),
                         revision,
                         method,
                         false,
@@ -462,7 +462,7 @@ impl Connection {
     pub(crate) fn close(&mut self, now: Instant) {
         self.advance(now);
         // Over HTTP, closing the streams of the calls cancels them.
-        if self.env.side == Side::Client && self.env.out.is_in_lines() {
+        if self.env.side() == Side::Client && self.env.out.is_in_lines() {
             self.calls.send_cancels(&mut self.env, "the client closes the connection");
         }
         self.finish(CloseReason::Local);

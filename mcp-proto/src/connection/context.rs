@@ -29,7 +29,7 @@ use crate::vocabulary::{
 /// The environment passed to every call of a part.
 #[derive(Debug)]
 pub(crate) struct Env {
-    pub(super) side: Side,
+    side: Side,
     /// The time of the current input or command; monotonic.
     pub(super) now: Instant,
     pub(super) identity: Arc<Identity>,
@@ -97,6 +97,16 @@ impl Env {
         }
     }
 
+    /// Returns this side of the connection. A constant if only one role is enabled, so that the
+    /// compiler removes the code of the other.
+    pub(super) const fn side(&self) -> Side {
+        match (cfg!(feature = "client"), cfg!(feature = "server")) {
+            (true, false) => Side::Client,
+            (false, true) => Side::Server,
+            _ => self.side,
+        }
+    }
+
     pub(super) fn limits(&self) -> &Limits {
         &self.identity.limits
     }
@@ -124,7 +134,7 @@ impl Env {
 
     /// Returns whether this side is a server that accepts modern requests (no handshake).
     pub(super) fn serves_modern(&self) -> bool {
-        self.side == Side::Server && self.identity.newest(Era::Modern).is_some()
+        self.side() == Side::Server && self.identity.newest(Era::Modern).is_some()
     }
 
     /// Returns whether this side supports the modern era and no peer has been negotiated.

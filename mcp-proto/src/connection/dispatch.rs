@@ -63,10 +63,12 @@ pub(crate) fn request(env: &Env, method: Option<MethodId>, carries_context: bool
             _ => ModernTarget::Application,
         });
     }
-    let has_sessions = env.side == Side::Client || env.identity.newest(Era::Legacy).is_some();
+    let has_sessions = env.side() == Side::Client || env.identity.newest(Era::Legacy).is_some();
     match method {
         Some(MethodId::Ping) if has_sessions => RequestTarget::Ping,
-        Some(MethodId::Initialize) if env.side == Side::Server && env.phase() == Phase::Opening => {
+        Some(MethodId::Initialize)
+            if env.side() == Side::Server && env.phase() == Phase::Opening =>
+        {
             RequestTarget::Initialize
         }
         Some(MethodId::SetLogLevel) => RequestTarget::Session(SessionTarget::SetLogLevel),
@@ -80,7 +82,9 @@ pub(crate) fn request(env: &Env, method: Option<MethodId>, carries_context: bool
 pub(crate) fn notification(env: &Env, method: Option<MethodId>) -> NotificationTarget {
     match method {
         Some(MethodId::Cancelled) => NotificationTarget::Cancelled,
-        Some(MethodId::Initialized) if env.side == Side::Server => NotificationTarget::Initialized,
+        Some(MethodId::Initialized) if env.side() == Side::Server => {
+            NotificationTarget::Initialized
+        }
         Some(MethodId::Progress) => NotificationTarget::Progress,
         Some(
             MethodId::Acknowledged
@@ -88,7 +92,7 @@ pub(crate) fn notification(env: &Env, method: Option<MethodId>) -> NotificationT
             | MethodId::ResourceUpdated
             | MethodId::ResourcesChanged
             | MethodId::ToolsChanged,
-        ) if env.side == Side::Client => NotificationTarget::Subscription,
+        ) if env.side() == Side::Client => NotificationTarget::Subscription,
         _ => NotificationTarget::Application,
     }
 }

@@ -188,6 +188,21 @@ impl Connection {
     fn on_ended(&mut self, call: CallId, owner: Owner, outcome: Result<Raw, CallError>) {
         match owner {
             Owner::Application => self.env.emit(Event::Completed { call, outcome }),
+            Owner::KeepAlive if matches!(outcome, Err(CallError::TimedOut)) => {
+                if self.keep_alive.on_missed(&self.env) {
+                    self.fault(Fault::Unresponsive);
+                }
+            }
+            Owner::KeepAlive => self.keep_alive.on_sign_of_life(),
+            Owner::Question(incoming, index) => {
+                if let Some(error) = self.inbound.on_answer(&mut self.env, incoming, index, outcome)
+                {
+                    self.calls.withdraw_questions(&mut self.env, incoming);
+                    let _stale = self.refuse_delivered(incoming, error);
+                }
+            }
+            // Only clients make the calls below.
+            _ if self.env.side() == Side::Server => {}
             Owner::Listen => {
                 let ended = self.subscriptions.allocated_mut().map(|it| it.remove(&self.env, call));
                 if let Some(filter) = ended.flatten() {
@@ -208,19 +223,6 @@ impl Connection {
             Owner::Probe => {
                 let next = self.lifecycle.on_discovered(&self.env, outcome);
                 self.proceed(owner, next);
-            }
-            Owner::KeepAlive if matches!(outcome, Err(CallError::TimedOut)) => {
-                if self.keep_alive.on_missed(&self.env) {
-                    self.fault(Fault::Unresponsive);
-                }
-            }
-            Owner::KeepAlive => self.keep_alive.on_sign_of_life(),
-            Owner::Question(incoming, index) => {
-                if let Some(error) = self.inbound.on_answer(&mut self.env, incoming, index, outcome)
-                {
-                    self.calls.withdraw_questions(&mut self.env, incoming);
-                    let _stale = self.refuse_delivered(incoming, error);
-                }
             }
             Owner::Subscribe => {
                 self.subscriptions.on_subscribed(&mut self.env, call.0, outcome.is_ok());
@@ -245,8 +247,9 @@ impl Connection {
     ) {
         let Self { env, calls, cache, .. } = self;
         let (now, bytes_max) = (env.now, env.limits().cache_bytes_max);
+        let is_client = env.side() == Side::Client;
         let answered = calls.on_response(env, request, kind, outcome, |call, outcome| {
-            if let Some(place) = call.take_cache_as() {
+            if let Some(place) = call.take_cache_as().filter(|_| is_client) {
                 let is_first = call.retry().is_none_or(|retry| retry.rounds == 0);
                 cache.on_completed(place, outcome, is_first, now, bytes_max);
             }
@@ -326,7 +329,7 @@ impl Connection {
 
     /// Moves to the phase that follows `trigger`, if any, and runs its entry actions.
     fn step(&mut self, trigger: Trigger) {
-        let Some(next) = self.env.phase().next(self.env.side, trigger) else { return };
+        let Some(next) = self.env.phase().next(self.env.side(), trigger) else { return };
         self.env.terms.phase = next;
         match next {
             Phase::Opening | Phase::Greeted => {}

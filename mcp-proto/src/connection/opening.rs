@@ -119,7 +119,7 @@ impl Connection {
 
     /// Client: ends everything that belongs to the session or the era, and continues with `next`.
     pub(super) fn reopen(&mut self, next: OpenAction) {
-        let phase = self.env.phase().next(self.env.side, Trigger::Forgotten);
+        let phase = self.env.phase().next(self.env.side(), Trigger::Forgotten);
         let Some(phase) = phase else { return };
         self.env.terms.phase = phase;
         self.lose_calls();

@@ -241,7 +241,7 @@ impl Connection {
 
     // T-03, LIF-28: an error without an id belongs to the opening request if that is the only call.
     fn on_orphan(&mut self, error: ErrorObject) {
-        let is_opening = self.env.phase() == Phase::Opening && self.env.side == Side::Client;
+        let is_opening = self.env.phase() == Phase::Opening && self.env.side() == Side::Client;
         if is_opening && !self.lifecycle.takes_late_refusal() {
             let opener = [Owner::Probe, Owner::Handshake]
                 .into_iter()
@@ -329,7 +329,7 @@ impl Connection {
                 ErrorObject::new(code::INVALID_REQUEST, "the session is not initialized")
             });
         }
-        if method.id == Some(MethodId::Initialize) && self.env.side == Side::Server {
+        if method.id == Some(MethodId::Initialize) && self.env.side() == Side::Server {
             let why = "the session is already initialized";
             return Err(ErrorObject::new(code::INVALID_REQUEST, why));
         }
@@ -412,7 +412,7 @@ impl Connection {
         permissions::incoming_request(
             rule,
             is_served,
-            self.env.side,
+            self.env.side(),
             &method.text,
             params,
             &identity.capabilities,
@@ -423,10 +423,10 @@ impl Connection {
     /// Returns whether the application serves a method that the revision does not define.
     // LIF-34: a method of an extension needs a peer that declared the extension.
     fn serves(&self, method: &MethodName<'_>, peer: &Peer) -> Result<bool, ErrorObject> {
-        let Env { identity, side, .. } = &self.env;
-        let (extensions, revision) = (&identity.extensions, peer.revision);
-        match permissions::incoming_extension(extensions, *side, revision, &method.text, true) {
-            None => Ok(identity.serves_method(&method.text)),
+        let (extensions, revision) = (&self.env.identity.extensions, peer.revision);
+        let side = self.env.side();
+        match permissions::incoming_extension(extensions, side, revision, &method.text, true) {
+            None => Ok(self.env.identity.serves_method(&method.text)),
             Some(extension) if extension.is_declared_in(&peer.capabilities) => Ok(true),
             Some(extension) => {
                 let mut error = ErrorObject::missing_extension(extension.id());
@@ -486,7 +486,7 @@ impl Connection {
         // T-27, T-29: a client must not send notifications before the session exists, unless this
         // server also serves clients without a session.
         let needs_session = method.id.is_some() || self.env.identity.newest(Era::Modern).is_none();
-        if self.env.phase() == Phase::Opening && self.env.side == Side::Server && needs_session {
+        if self.env.phase() == Phase::Opening && self.env.side() == Side::Server && needs_session {
             let kind = ViolationKind::BeforeInitialize;
             return self.env.violation(kind, "notification before `initialize`");
         }
@@ -538,10 +538,10 @@ impl Connection {
     /// Returns whether a notification belongs to an extension that the peer did not declare.
     /// Without a session, the capabilities of a client are unknown.
     fn is_of_missing_extension(&self, method: &MethodName<'_>) -> bool {
-        let Env { identity, side, terms, .. } = &self.env;
+        let Env { identity, terms, .. } = &self.env;
         let Some(peer) = &terms.peer else { return false };
         let (extensions, revision) = (&identity.extensions, peer.revision);
-        permissions::incoming_extension(extensions, *side, revision, &method.text, false)
+        permissions::incoming_extension(extensions, self.env.side(), revision, &method.text, false)
             .is_some_and(|extension| !extension.is_declared_in(&peer.capabilities))
     }
 

@@ -178,7 +178,7 @@ impl Connection {
         let (method, theirs) = (MethodId::ListTools, env.terms.peer.as_deref());
         let revision = env.revision();
         let rule =
-            permissions::outgoing_call(env.side, revision, Some(method), &params, theirs, true)
+            permissions::outgoing_call(env.side(), revision, Some(method), &params, theirs, true)
                 .ok()?;
         let wait = CallOptions::default().wait_for(rule, env.limits());
         let call = NewCall::own(method, rule, &params, Owner::ToolList, wait);

@@ -38,6 +38,7 @@ mod session_table;
 pub mod sse;
 #[cfg(test)]
 mod testing;
+#[cfg(feature = "server")]
 mod unary_service;
 mod validate;
 
@@ -55,5 +56,6 @@ pub use refusal::{Refusal, status_of};
 pub use reply::{Body, BodyChunk, Reply};
 pub use server::{HttpServer, ServerExchangeId, ServerUsage, StreamSettings, Unresumable};
 pub use session_table::{SessionTable, SessionTableFull};
+#[cfg(feature = "server")]
 pub use unary_service::{UnaryRequest, UnaryService};
 pub use validate::{Post, PostedMessage, check_version};

@@ -83,7 +83,7 @@ pub(super) fn ask(
         })?;
         let method = MethodId::from_name(question.method());
         permissions::outgoing_call(
-            env.side,
+            env.side(),
             env.revision(),
             method,
             &params,

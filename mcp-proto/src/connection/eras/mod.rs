@@ -23,7 +23,7 @@ use rules::{Delivery, LogTarget};
 /// Returns whether the peer may be waiting for our responses before it can answer our calls.
 pub(super) fn peer_may_be_waiting(env: &Env, inbound: &Inbound) -> bool {
     match env.era() {
-        Era::Legacy => env.side == Side::Client && !inbound.is_empty(),
+        Era::Legacy => env.side() == Side::Client && !inbound.is_empty(),
         Era::Modern => false,
     }
 }

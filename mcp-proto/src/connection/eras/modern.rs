@@ -59,8 +59,14 @@ pub(super) fn listen(
         return Err(Misuse::Blocked);
     }
     let (method, theirs) = (MethodId::Listen, env.terms.peer.as_deref());
-    let rule =
-        permissions::outgoing_call(env.side, env.revision(), Some(method), &params, theirs, true)?;
+    let rule = permissions::outgoing_call(
+        env.side(),
+        env.revision(),
+        Some(method),
+        &params,
+        theirs,
+        true,
+    )?;
     let wait = options.wait_for(rule, env.limits());
     let new = NewCall {
         wants_progress: options.progress,

@@ -29,7 +29,7 @@ pub(in super::super) enum ResultKind {
 pub(in super::super) fn receives_requests(env: &Env) -> bool {
     match env.era() {
         Era::Legacy => true,
-        Era::Modern => env.side == Side::Server,
+        Era::Modern => env.side() == Side::Server,
     }
 }
 
@@ -50,7 +50,7 @@ pub(in super::super) fn delivers_again(peer: &Peer) -> bool {
 /// Returns the revision in which this side declared its capabilities; a legacy client does that
 /// before the revision is negotiated.
 pub(in super::super) fn declared_in(env: &Env) -> Revision {
-    match (env.side, env.era()) {
+    match (env.side(), env.era()) {
         (Side::Client, Era::Legacy) => {
             env.identity.newest(Era::Legacy).unwrap_or_else(|| env.revision())
         }
@@ -62,15 +62,15 @@ pub(in super::super) fn declared_in(env: &Env) -> Revision {
 pub(in super::super) fn repeats_calls(env: &Env) -> bool {
     match env.era() {
         Era::Legacy => false,
-        Era::Modern => env.side == Side::Client,
+        Era::Modern => env.side() == Side::Client,
     }
 }
 
 /// Returns the meaning of the `resultType` of a result.
 pub(in super::super) fn result_kind(env: &Env, kind: Option<&str>) -> ResultKind {
-    match env.era() {
-        Era::Legacy => ResultKind::Complete,
-        Era::Modern => match kind {
+    match (env.side(), env.era()) {
+        (Side::Server, _) | (_, Era::Legacy) => ResultKind::Complete,
+        (Side::Client, Era::Modern) => match kind {
             None | Some("complete") => ResultKind::Complete,
             Some("input_required") => ResultKind::InputRequired,
             Some(_) => ResultKind::Unknown,
@@ -97,7 +97,7 @@ pub(in super::super) fn on_late_result(env: &mut Env, kind: Option<&str>, result
         TASK_METHODS.iter().any(|(_, needed)| has(env, *needed))
             && result.member("task").is_some_and(|task| task.is_object())
     };
-    if (env.side == Side::Client && is_extended) || is_nested() {
+    if (env.side() == Side::Client && is_extended) || is_nested() {
         env.emit(Event::LateTask(result));
     }
 }
@@ -113,7 +113,7 @@ pub(in super::super) fn asks_for_task(env: &Env, method: Option<MethodId>, param
 /// Returns whether progress may belong to a task that an earlier call of this side has created.
 // PRG-14: the tasks extension has no progress.
 pub(in super::super) fn has_task_progress(env: &Env) -> bool {
-    env.side == Side::Client && has(env, Capability::TasksToolsCall)
+    env.side() == Side::Client && has(env, Capability::TasksToolsCall)
 }
 
 fn has(env: &Env, capability: Capability) -> bool {
@@ -151,7 +151,7 @@ pub(in super::super) fn send_request(
     let draft = Draft::new(route, kind);
     let is_modern = match env.era() {
         Era::Legacy => false,
-        Era::Modern => env.side == Side::Client,
+        Era::Modern => env.side() == Side::Client,
     };
     if is_modern {
         send_modern(env, draft, id, method, params, token)

@@ -325,7 +325,8 @@ impl PendingCalls {
         index: usize,
         answer: Result<Raw, ErrorObject>,
     ) {
-        let Some(id) = self.table.wire_id(call) else { return };
+        let repeated = self.table.wire_id(call).filter(|_| rules::repeats_calls(env));
+        let Some(id) = repeated else { return };
         let Some(input) = self.table.get_mut(id).and_then(Call::input_mut) else { return };
         match answer {
             Ok(answer) => {

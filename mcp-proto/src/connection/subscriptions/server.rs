@@ -278,9 +278,9 @@ impl Subscribers {
 
 /// Fails unless this side may send a notification of an extension to the client of the session.
 fn outgoing(env: &Env, method: &str) -> Result<bool, Misuse> {
-    let Env { identity, side, terms, .. } = env;
+    let Env { identity, terms, .. } = env;
     let (extensions, peer) = (&identity.extensions, terms.peer.as_deref());
-    outgoing_extension(extensions, *side, env.revision(), method, false, peer)
+    outgoing_extension(extensions, env.side(), env.revision(), method, false, peer)
 }
 
 fn notify(env: &mut Env, change: Change<'_>, subscription: Option<(StreamId, &RequestId)>) {

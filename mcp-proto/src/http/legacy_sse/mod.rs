@@ -33,9 +33,11 @@
 //! [spec]: https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse
 
 mod admit;
+#[cfg(feature = "server")]
 mod server;
 pub(super) mod server_url;
 
 pub use admit::{admit_message, admit_stream};
+#[cfg(feature = "server")]
 pub use server::{InvalidMessagePath, SseServer, SseSettings};
 pub use server_url::{InvalidServerUrl, ServerUrl};
