@@ -1,7 +1,6 @@
 //! [`StdPlatform`]: a host with the clock of the standard library and one blocked thread.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};
 use std::io;
 use std::rc::Rc;
@@ -40,11 +39,34 @@ struct Parts {
     next_task: RefCell<u64>,
 }
 
-/// Wakers by deadline, and the number of the next timer, which distinguishes equal deadlines.
+/// A deadline, and the number of the timer, which distinguishes equal deadlines.
+type TimerKey = (Instant, u64);
+
 #[derive(Default)]
 struct Timers {
-    wakers: BTreeMap<(Instant, u64), Waker>,
-    next: u64,
+    /// Sorted by key.
+    wakers: Vec<(TimerKey, Waker)>,
+    /// The number of the latest timer.
+    latest: u64,
+}
+
+impl Timers {
+    /// Returns the index of a timer, or else where to insert it.
+    fn find(&self, key: TimerKey) -> Result<usize, usize> {
+        self.wakers.binary_search_by_key(&key, |(key, _)| *key)
+    }
+
+    fn set(&mut self, key: TimerKey, waker: Waker) {
+        match self.find(key) {
+            Ok(place) => self.wakers[place].1 = waker,
+            Err(place) => self.wakers.insert(place, (key, waker)),
+        }
+    }
+
+    #[must_use]
+    fn remove(&mut self, key: TimerKey) -> Option<Waker> {
+        self.find(key).ok().map(|place| self.wakers.remove(place).1)
+    }
 }
 
 impl StdPlatform {
@@ -89,7 +111,7 @@ impl StdPlatform {
     /// Returns the time left until the next timer, if any.
     pub(crate) fn until_next_timer(&self) -> Option<Duration> {
         let timers = self.0.timers.borrow();
-        let ((deadline, _), _) = timers.wakers.first_key_value()?;
+        let ((deadline, _), _) = timers.wakers.first()?;
         Some(deadline.duration_since(self.now()))
     }
 
@@ -98,8 +120,8 @@ impl StdPlatform {
         let now = self.now();
         loop {
             let mut timers = self.0.timers.borrow_mut();
-            let due = timers.wakers.first_entry().filter(|first| first.key().0 <= now);
-            let Some(waker) = due.map(|first| first.remove()) else { return };
+            let due = timers.wakers.first().map(|(key, _)| *key).filter(|key| key.0 <= now);
+            let Some(waker) = due.and_then(|key| timers.remove(key)) else { return };
             drop(timers);
             waker.wake();
         }
@@ -109,12 +131,12 @@ impl StdPlatform {
 /// A timer, whose waker is removed when the future is dropped.
 struct Timer {
     parts: Rc<Parts>,
-    key: (Instant, u64),
+    key: TimerKey,
 }
 
 impl Drop for Timer {
     fn drop(&mut self) {
-        let waker = self.parts.timers.borrow_mut().wakers.remove(&self.key);
+        let waker = self.parts.timers.borrow_mut().remove(self.key);
         drop(waker);
     }
 }
@@ -130,15 +152,15 @@ impl Platform for StdPlatform {
 
     fn sleep(&self, duration: Duration) -> LocalBoxFuture<'static, ()> {
         let mut timers = self.0.timers.borrow_mut();
-        timers.next += 1;
-        let key = (self.now() + duration, timers.next);
+        timers.latest += 1;
+        let key = (self.now() + duration, timers.latest);
         let timer = Timer { parts: Rc::clone(&self.0), key };
         let platform = self.clone();
         Box::pin(poll_fn(move |cx| {
             if platform.now() >= timer.key.0 {
                 return Poll::Ready(());
             }
-            timer.parts.timers.borrow_mut().wakers.insert(timer.key, cx.waker().clone());
+            timer.parts.timers.borrow_mut().set(timer.key, cx.waker().clone());
             Poll::Pending
         }))
     }

@@ -1,8 +1,6 @@
 //! [`TaskSet`]: the futures of one connection, each polled only after its own waker fired.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
-use std::ops::Bound;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
@@ -15,8 +13,8 @@ use crate::platform::LocalBoxFuture;
 /// future costs its box and about 100 bytes. Each poll of the set takes time linear in their
 /// number, without a lock.
 pub(crate) struct TaskSet<K> {
-    /// `None` while the future is being polled.
-    tasks: BTreeMap<K, Option<Task>>,
+    /// Sorted by key; `None` while the future is being polled.
+    tasks: Vec<(K, Option<Task>)>,
 }
 
 struct Task {
@@ -54,7 +52,7 @@ impl Wake for TaskWaker {
 
 impl<K: Copy + Ord> TaskSet<K> {
     pub(crate) const fn new() -> Self {
-        Self { tasks: BTreeMap::new() }
+        Self { tasks: Vec::new() }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -64,20 +62,29 @@ impl<K: Copy + Ord> TaskSet<K> {
     pub(crate) fn insert(&mut self, key: K, future: LocalBoxFuture<'static, ()>) {
         let parent = Mutex::new(Waker::noop().clone());
         let waker = Arc::new(TaskWaker { is_woken: AtomicBool::new(true), parent });
-        self.tasks.insert(key, Some(Task { future, waker }));
+        let task = Some(Task { future, waker });
+        match self.find(key) {
+            Ok(place) => self.tasks[place].1 = task,
+            Err(place) => self.tasks.insert(place, (key, task)),
+        }
+    }
+
+    /// Returns the index of a key, or else where to insert it.
+    fn find(&self, key: K) -> Result<usize, usize> {
+        self.tasks.binary_search_by_key(&key, |(key, _)| *key)
     }
 
     /// Removes a future, which the caller drops once the set is no longer borrowed.
     #[must_use]
     pub(crate) fn remove(&mut self, key: K) -> Option<impl Sized + use<K>> {
-        self.tasks.remove(&key).flatten()
+        self.find(key).ok().and_then(|place| self.tasks.remove(place).1)
     }
 
     /// Takes the first future after `last` that was woken. All that come before it wake `parent`
     /// from now on.
     fn take_woken(&mut self, last: Option<K>, parent: &Waker) -> Option<(K, Task)> {
-        let after = last.map_or(Bound::Unbounded, Bound::Excluded);
-        for (key, place) in self.tasks.range_mut((after, Bound::Unbounded)) {
+        let first = self.tasks.partition_point(|(key, _)| Some(*key) <= last);
+        for (key, place) in self.tasks.iter_mut().skip(first) {
             let Some(task) = place else { continue };
             task.waker.set_parent(parent);
             if task.waker.is_woken.swap(false, Ordering::AcqRel) {
@@ -101,11 +108,13 @@ pub(crate) fn poll_tasks<K: Copy + Ord>(set: &RefCell<TaskSet<K>>, parent: &Wake
         let is_over =
             task.future.as_mut().poll(&mut Context::from_waker(&waker)) == Poll::Ready(());
         let mut set = set.borrow_mut();
-        if is_over {
-            set.tasks.remove(&key);
-        } else if let Some(place) = set.tasks.get_mut(&key) {
-            *place = Some(task);
-            continue;
+        match set.find(key) {
+            Ok(place) if is_over => drop(set.tasks.remove(place)),
+            Ok(place) => {
+                set.tasks[place].1 = Some(task);
+                continue;
+            }
+            Err(_) => {}
         }
         // A future may borrow the set when it is dropped.
         drop(set);

@@ -4,15 +4,15 @@
 //! allocations a request, and 704 B more while it is idle.
 
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
 
-/// A map with `N` inline slots and a [`BTreeMap`] for further entries. Unordered.
+use super::SortedMap;
+
+/// A map with `N` inline slots and a [`SortedMap`] for further entries. Unordered.
 #[derive(Debug)]
 pub(crate) struct SmallMap<K, V, const N: usize> {
     inline: [Option<(K, V)>; N],
     /// `None` while it would be empty.
-    #[expect(clippy::box_collection, reason = "keeps idle connections small")]
-    spilled: Option<Box<BTreeMap<K, V>>>,
+    spilled: Option<Box<SortedMap<K, V>>>,
 }
 
 impl<K, V, const N: usize> Default for SmallMap<K, V, N> {
@@ -30,7 +30,7 @@ impl<K: Ord, V, const N: usize> SmallMap<K, V, N> {
     /// Inserts a value, replacing the existing value of the key.
     pub(crate) fn insert(&mut self, key: K, value: V) {
         let slot = self.slot(&key).or_else(|| {
-            let is_spilled = self.spilled.as_ref().is_some_and(|tree| tree.contains_key(&key));
+            let is_spilled = self.spilled.as_ref().is_some_and(|map| map.contains_key(&key));
             self.inline.iter().position(|slot| !is_spilled && slot.is_none())
         });
         match slot.and_then(|slot| self.inline.get_mut(slot)) {
@@ -58,14 +58,14 @@ impl<K: Ord, V, const N: usize> SmallMap<K, V, N> {
             return self.inline.get_mut(slot)?.take().map(|(_, value)| value);
         }
         let removed = self.spilled.as_mut()?.remove(key)?;
-        self.spilled.take_if(|tree| tree.is_empty());
+        self.spilled.take_if(|map| map.is_empty());
         Some(removed)
     }
 
     #[allow(dead_code, reason = "used only by HTTP")]
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
         let inline = self.inline.iter().flatten().map(|(key, value)| (key, value));
-        inline.chain(self.spilled.iter().flat_map(|tree| tree.iter()))
+        inline.chain(self.spilled.iter().flat_map(|map| map.iter()))
     }
 
     #[allow(dead_code, reason = "used only by HTTP")]

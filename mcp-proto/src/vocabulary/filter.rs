@@ -1,9 +1,10 @@
 //! The filters of subscriptions, and the changes that a server reports.
 
 use alloc::boxed::Box;
-use alloc::collections::BTreeSet;
+use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
 
+use crate::collections::SortedMap;
 use crate::extension::Extensions;
 use crate::json::{Array, Object, Raw, elements, find, unescape, write_str};
 use crate::method::MethodId;
@@ -122,13 +123,8 @@ impl Filter {
     /// Returns the part that `asked` also selects, without duplicate URIs.
     // STL-35: a server cannot acknowledge more than the client asked for.
     pub(crate) fn restricted_to(mut self, asked: &Self) -> Self {
-        // `remove` also drops duplicates.
-        let mut names: BTreeSet<&str> = asked.uris.iter().map(|uri| &**uri).collect();
-        self.uris.retain(|uri| names.remove(&**uri));
-        self.uris.shrink_to_fit();
-        let mut elements: BTreeSet<_> = asked.elements.iter().collect();
-        self.elements.retain(|element| elements.remove(element));
-        self.elements.shrink_to_fit();
+        retain_asked(&mut self.uris, &asked.uris);
+        retain_asked(&mut self.elements, &asked.elements);
         Self {
             tools: self.tools && asked.tools,
             prompts: self.prompts && asked.prompts,
@@ -136,6 +132,14 @@ impl Filter {
             uris: self.uris,
             elements: self.elements,
         }
+    }
+
+    /// Sorts the URIs and elements, and removes duplicates.
+    pub(crate) fn normalize(&mut self) {
+        self.uris = sorted(core::mem::take(&mut self.uris));
+        self.uris.dedup();
+        self.elements = sorted(core::mem::take(&mut self.elements));
+        self.elements.dedup();
     }
 
     /// Returns whether the filter selects the list change that `method` reports.
@@ -197,8 +201,7 @@ impl Filter {
     }
 
     fn write_elements(&self, filter: &mut Object<'_>) {
-        let mut sorted: Vec<&(Box<str>, Box<str>)> = self.elements.iter().collect();
-        sorted.sort_unstable();
+        let sorted = sorted(self.elements.iter().collect());
         for of_key in sorted.chunk_by(|one, other| one.0 == other.0) {
             let Some((key, _)) = of_key.first() else { continue };
             let mut elements = Array::begin(filter.key(key));
@@ -256,6 +259,18 @@ impl Filter {
             elements: Vec::new(),
         })
     }
+}
+
+/// Sorts the items, in a fifth of the code of `sort_unstable`.
+fn sorted<T: Ord>(items: Vec<T>) -> Vec<T> {
+    BinaryHeap::from(items).into_sorted_vec()
+}
+
+/// Removes all items that `asked` does not contain, and duplicates.
+fn retain_asked<T: Ord>(items: &mut Vec<T>, asked: &[T]) {
+    let mut asked: SortedMap<&T, ()> = asked.iter().map(|item| (item, ())).collect();
+    items.retain(|item| asked.remove(item).is_some());
+    items.shrink_to_fit();
 }
 
 /// Returns whether `uri` is the resource `parent` or one of its sub-resources, in any of their

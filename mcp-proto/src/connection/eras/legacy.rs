@@ -29,8 +29,7 @@ pub(super) fn listen(
     };
     // Only modern subscriptions select elements.
     asked.elements = Vec::new();
-    asked.uris.sort_unstable();
-    asked.uris.dedup();
+    asked.normalize();
     let calls_max = env.limits().calls_max;
     let queued = subscriptions.queued();
     // One subscription may queue any number of URIs; the next is blocked until some are sent.

@@ -5,12 +5,11 @@
 // STL-29…36, CAN-15, T-102, T-103: acknowledgement, tags, the final response and empty filters.
 
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use super::super::context::Env;
 use super::super::lifecycle::phase::Phase;
-use crate::collections::Empty;
+use crate::collections::{Empty, SortedMap};
 use crate::error::{Misuse, Unencodable};
 use crate::json::{Object, Raw, find, with_meta};
 use crate::limits::Limits;
@@ -26,11 +25,11 @@ use crate::vocabulary::{
 /// The subscribers of a server.
 #[derive(Debug, Default)]
 pub(crate) struct Subscribers {
-    open: BTreeMap<RequestId, OpenSubscription>,
+    open: SortedMap<RequestId, OpenSubscription>,
     /// Legacy: the resources that the client subscribed to, with the sender of the request.
-    session: BTreeMap<Box<str>, Option<Principal>>,
+    session: SortedMap<Box<str>, Option<Principal>>,
     /// Number of subscriptions per resource and principal, in both eras.
-    uris: BTreeMap<(Box<str>, Option<Principal>), usize>,
+    uris: SortedMap<(Box<str>, Option<Principal>), usize>,
     bytes: usize,
 }
 
@@ -49,8 +48,12 @@ const SUBSCRIPTION_BYTES: usize = 512;
 const URI_BYTES: usize = 160;
 
 impl Empty for Subscribers {
-    const EMPTY: &'static Self =
-        &Self { open: BTreeMap::new(), session: BTreeMap::new(), uris: BTreeMap::new(), bytes: 0 };
+    const EMPTY: &'static Self = &Self {
+        open: SortedMap::new(),
+        session: SortedMap::new(),
+        uris: SortedMap::new(),
+        bytes: 0,
+    };
 }
 
 impl Subscribers {
@@ -70,11 +73,13 @@ impl Subscribers {
 
     fn watch(&mut self, env: &mut Env, uri: &str, principal: Option<&Principal>) {
         self.bytes += uri.len();
-        let count = self.uris.entry((uri.into(), principal.cloned())).or_default();
-        *count += 1;
-        if *count == 1 {
-            env.emit(Event::Watched { uri: uri.into(), principal: principal.cloned() });
+        let watched = (uri.into(), principal.cloned());
+        if let Some(count) = self.uris.get_mut(&watched) {
+            *count += 1;
+            return;
         }
+        self.uris.insert(watched, 1);
+        env.emit(Event::Watched { uri: uri.into(), principal: principal.cloned() });
     }
 
     fn unwatch(&mut self, env: &mut Env, uri: &str, principal: Option<&Principal>) {
@@ -149,10 +154,7 @@ impl Subscribers {
         self.require_room(filter.len(), 0, limits)?;
         let mut filter = filter.offered_by(&env.identity.capabilities);
         filter.uris.retain(|uri| is_uri(uri));
-        filter.uris.sort_unstable();
-        filter.uris.dedup();
-        filter.elements.sort_unstable();
-        filter.elements.dedup();
+        filter.normalize();
         self.require_room(filter.len(), filter.bytes(), limits)?;
         Ok(filter)
     }
@@ -201,7 +203,9 @@ impl Subscribers {
     /// Ends the subscriptions on a closed stream.
     pub(crate) fn on_stream_closed(&mut self, env: &mut Env, stream: StreamId) {
         let on_it = |(_, open): &(&RequestId, &OpenSubscription)| open.stream == stream;
-        while let Some(id) = self.open.iter().find(on_it).map(|(id, _)| id.clone()) {
+        let ended: Vec<RequestId> =
+            self.open.iter().filter(on_it).map(|(id, _)| id.clone()).collect();
+        for id in ended {
             self.unsubscribe(env, &id);
         }
     }
@@ -236,7 +240,7 @@ impl Subscribers {
 
     /// Reports all resources as unwatched, because the connection ends.
     pub(crate) fn forget_watched(&mut self, env: &mut Env) {
-        for (uri, principal) in core::mem::take(&mut self.uris).into_keys() {
+        for ((uri, principal), _) in core::mem::take(&mut self.uris) {
             env.emit(Event::Unwatched { uri, principal });
         }
     }
@@ -245,7 +249,7 @@ impl Subscribers {
     // STL-36, CAN-15, T-102: on stdio a cancellation follows the response.
     pub(crate) fn end(mut self, env: &mut Env) {
         self.forget_watched(env);
-        for (id, OpenSubscription { stream, .. }) in &self.open {
+        for (id, OpenSubscription { stream, .. }) in self.open.iter() {
             let mut result = Vec::new();
             let mut object = Object::begin(&mut result);
             write_tag(object.key("_meta"), id);
