@@ -198,9 +198,9 @@
 //!
 //! | flag | default | adds |
 //! |---|---|---|
+//! | `client` | yes | [`client::Client::new`]; without it, the code of clients is not linked |
 //! | `schema` | yes | types of requests and results (else JSON text); [`catalog`], [`tasks`] |
-//! | `client` | yes | [`client::Client::new`]; without it, the code for clients is not linked |
-//! | `server` | yes | [`server::Server::new`]; without it, the code for servers is not linked |
+//! | `server` | yes | [`server::Server::new`]; without it, the code of servers is not linked |
 //! | `std` | yes | `std` support of `serde_json` and `bytes`; not needed by the protocol |
 //! | `auth` | no | module `auth`: authorization of clients (OAuth 2.1) without IO; implies `http` |
 //! | `http` | no | module `http`: Streamable HTTP without IO |

@@ -67,7 +67,8 @@
 //!
 //! # Features
 //!
-//! None is enabled by default. With `http`, servers and clients speak Streamable HTTP; with `js`,
+//! `client` and `server` are enabled by default; a module that needs one role is smaller without the
+//! other. With `http`, servers and clients speak Streamable HTTP; with `js`,
 //! they do so in JavaScript hosts. With `schema`, calls and results have the types of the protocol;
 //! with `schemars`, `Server::tool` derives the schemas of tools. With `seal`, clients cannot forge
 //! the state that a handler stores while it gathers input.

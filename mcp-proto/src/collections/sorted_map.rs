@@ -140,12 +140,13 @@ impl<K: Ord, V> SortedMap<K, V> {
             Err(place) => place,
         };
         self.len += 1;
+        let is_last = index + 1 == self.chunks.len();
         match self.chunks.get_mut(index) {
             None => self.chunks.push(vec![(key, value)]),
             Some(chunk) if chunk.len() < CHUNK => chunk.insert(at, (key, value)),
             Some(chunk) => {
                 // Increasing keys fill each chunk.
-                let middle = if at == CHUNK { CHUNK } else { CHUNK / 2 };
+                let middle = if is_last && at == CHUNK { CHUNK } else { CHUNK / 2 };
                 let mut rest = chunk.split_off(middle);
                 match at.checked_sub(middle) {
                     Some(at) => rest.insert(at, (key, value)),
