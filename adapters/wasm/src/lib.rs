@@ -67,11 +67,11 @@
 //!
 //! # Features
 //!
-//! `client` and `server` are enabled by default; a module that needs one role is smaller without the
-//! other. With `http`, servers and clients speak Streamable HTTP; with `js`,
-//! they do so in JavaScript hosts. With `schema`, calls and results have the types of the protocol;
-//! with `schemars`, `Server::tool` derives the schemas of tools. With `seal`, clients cannot forge
-//! the state that a handler stores while it gathers input.
+//! `client` and `server` are enabled by default; a module that needs one role is smaller without
+//! the other. With `http`, servers and clients speak Streamable HTTP; with `js`, they do so in
+//! JavaScript hosts. With `schema`, calls and results have the types of the protocol; with
+//! `schemars`, `Server::tool` derives the schemas of tools. With `seal`, clients cannot forge the
+//! state that a handler stores while it gathers input.
 //!
 //! The module `js` exists on `wasm32-unknown-unknown` only, where `StdPlatform` and
 //! `Server::serve_stdio` are missing. docs.rs shows the documentation of both targets.
