@@ -64,6 +64,7 @@ impl<K, V> SortedMap<K, V> {
     }
 
     /// Removes the entry at an index of a chunk.
+    #[inline(never)]
     fn remove_at(&mut self, (index, at): (usize, usize)) -> Option<(K, V)> {
         let chunk = self.chunks.get_mut(index).filter(|chunk| at < chunk.len())?;
         let removed = chunk.remove(at);
@@ -159,10 +160,15 @@ impl<K: Ord, V> SortedMap<K, V> {
     }
 
     /// Removes an entry and returns its value.
+    #[inline]
     pub(crate) fn remove<Q: Ord + ?Sized>(&mut self, key: &Q) -> Option<V>
     where
         K: Borrow<Q>,
     {
+        // Most maps of a connection are empty: saves 3 % per response.
+        if self.is_empty() {
+            return None;
+        }
         let place = self.find(key).ok()?;
         self.remove_at(place).map(|(_, value)| value)
     }
