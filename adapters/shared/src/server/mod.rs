@@ -177,10 +177,9 @@ impl Server {
     /// error with this message, so that the model can correct the call.
     ///
     /// `check` must neither wait for the connection nor change the server's tools, resources or
-    /// prompts. It runs on the thread that reads requests if the params of the call have at most
-    /// 16 KiB, and otherwise on a thread for blocking handlers, so that a long check delays no other
-    /// request. With a [maximum of one such thread](Self::threads_max), it always runs on
-    /// the thread that reads.
+    /// prompts. If the params of the call have more than 16 KiB, it runs on a thread for blocking
+    /// handlers, so that a long check delays no other request; otherwise, and always with a
+    /// [maximum of one such thread](Self::threads_max), on the thread that reads requests.
     pub fn check_arguments(
         mut self,
         check: impl Fn(&Tool, &Raw) -> Result<(), String> + Send + Sync + 'static,
