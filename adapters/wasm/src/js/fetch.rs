@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use js_sys::futures::JsFuture;
-use js_sys::{Array, Promise, Reflect, Uint8Array};
+use js_sys::{Array, Promise, Uint8Array};
 use mcp_proto::http::client::{ExchangeFailure, HttpRequest};
 use wasm_bindgen::JsCast as _;
 use wasm_bindgen::prelude::JsValue;
@@ -12,6 +12,7 @@ use web_sys::{
 };
 
 use super::platform::{JsPlatform, call_global};
+use super::stream::read;
 use crate::client::Client;
 use crate::client::connection::Connection;
 use crate::error::Error;
@@ -138,17 +139,4 @@ impl FetchBody for JsBody {
             read(reader).await.map_err(|_exception| ExchangeFailure::Cut)
         })
     }
-}
-
-/// Reads the next chunk of a stream of bytes; `None` at its end.
-///
-/// # Errors
-/// Fails with the exception of the stream.
-pub(super) async fn read(reader: &ReadableStreamDefaultReader) -> Result<Option<Vec<u8>>, JsValue> {
-    let result = JsFuture::from(reader.read()).await?;
-    if Reflect::get(&result, &"done".into())?.is_truthy() {
-        return Ok(None);
-    }
-    let chunk: Uint8Array = Reflect::get(&result, &"value".into())?.dyn_into()?;
-    Ok(Some(chunk.to_vec()))
 }

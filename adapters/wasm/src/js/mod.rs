@@ -7,6 +7,7 @@
 #[cfg(feature = "client")]
 mod fetch;
 mod platform;
+mod stream;
 #[cfg(feature = "server")]
 mod worker;
 

@@ -16,7 +16,7 @@ use web_sys::{
     ReadableStreamDefaultReader, Request, Response, ResponseInit, Url,
 };
 
-use super::fetch::read;
+use super::stream::read;
 use crate::http::{EventBody, WebBody, WebReply, WebRequest, WebService};
 
 /// Handles a `Request` of a JavaScript host and returns its `Response`.

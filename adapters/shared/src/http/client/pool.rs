@@ -3,7 +3,8 @@
 mod connect;
 mod http2;
 mod permit;
-#[cfg(all(test, feature = "http2"))]
+#[cfg(test)]
+#[cfg(feature = "http2")]
 mod tests;
 
 use std::io;
