@@ -8,6 +8,7 @@
 //! | future, after that | runtime | pool |
 //! | function with layers, until one waits | like a function | like a function |
 //! | function with layers, after that | pool | pool |
+//! | check of long arguments, before the handler | pool | pool |
 //!
 //! The driver is the thread or task that reads the requests of a connection and sends the
 //! responses. Running a handler there saves two context switches. [`Pace`] decides which handlers
