@@ -167,16 +167,7 @@ impl Connection {
             object.str("uri", &request.uri);
             object.end();
             let env = &mut self.env;
-            let theirs = env.terms.peer.as_deref();
-            let rule = permissions::outgoing_call(
-                env.side(),
-                env.revision(),
-                Some(method),
-                &params,
-                theirs,
-                true,
-            );
-            let Ok(rule) = rule else {
+            let Ok(rule) = env.own_call_rule(Some(method), &params) else {
                 subscriptions.on_unsendable(env, &request);
                 continue;
             };

@@ -16,8 +16,9 @@ use crate::json::Raw;
 use crate::limits::Limits;
 use crate::meta::MetaWriter;
 use crate::method::MethodId;
+use crate::permissions;
 use crate::queues::{Draft, Events, Outbound};
-use crate::revision::{Era, Revision, Rules, Side};
+use crate::revision::{Era, MethodRule, Revision, Rules, Side};
 use crate::rpc;
 use crate::schema::Level;
 use crate::time::Instant;
@@ -105,6 +106,20 @@ impl Env {
             (false, true) => Side::Server,
             _ => self.side,
         }
+    }
+
+    /// Returns the rule of a call that the connection makes by itself, or `None` for a method that
+    /// no revision defines.
+    ///
+    /// # Errors
+    /// Fails unless the revision and the capabilities of the peer allow the call.
+    pub(super) fn own_call_rule(
+        &self,
+        method: Option<MethodId>,
+        params: &[u8],
+    ) -> Result<Option<&'static MethodRule>, Misuse> {
+        let theirs = self.terms.peer.as_deref();
+        permissions::outgoing_call(self.side(), self.revision(), method, params, theirs, true)
     }
 
     pub(super) fn limits(&self) -> &Limits {

@@ -63,12 +63,11 @@ pub(crate) fn request(env: &Env, method: Option<MethodId>, carries_context: bool
             _ => ModernTarget::Application,
         });
     }
-    let has_sessions = env.side() == Side::Client || env.identity.newest(Era::Legacy).is_some();
+    let is_server = env.side() == Side::Server;
+    let has_sessions = !is_server || env.identity.newest(Era::Legacy).is_some();
     match method {
         Some(MethodId::Ping) if has_sessions => RequestTarget::Ping,
-        Some(MethodId::Initialize)
-            if env.side() == Side::Server && env.phase() == Phase::Opening =>
-        {
+        Some(MethodId::Initialize) if is_server && env.phase() == Phase::Opening => {
             RequestTarget::Initialize
         }
         Some(MethodId::SetLogLevel) => RequestTarget::Session(SessionTarget::SetLogLevel),
@@ -80,11 +79,10 @@ pub(crate) fn request(env: &Env, method: Option<MethodId>, carries_context: bool
 
 /// Returns the part that handles a notification.
 pub(crate) fn notification(env: &Env, method: Option<MethodId>) -> NotificationTarget {
+    let is_server = env.side() == Side::Server;
     match method {
         Some(MethodId::Cancelled) => NotificationTarget::Cancelled,
-        Some(MethodId::Initialized) if env.side() == Side::Server => {
-            NotificationTarget::Initialized
-        }
+        Some(MethodId::Initialized) if is_server => NotificationTarget::Initialized,
         Some(MethodId::Progress) => NotificationTarget::Progress,
         Some(
             MethodId::Acknowledged
@@ -92,7 +90,7 @@ pub(crate) fn notification(env: &Env, method: Option<MethodId>) -> NotificationT
             | MethodId::ResourceUpdated
             | MethodId::ResourcesChanged
             | MethodId::ToolsChanged,
-        ) if env.side() == Side::Client => NotificationTarget::Subscription,
+        ) if !is_server => NotificationTarget::Subscription,
         _ => NotificationTarget::Application,
     }
 }

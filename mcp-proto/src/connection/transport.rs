@@ -9,7 +9,6 @@ use crate::extension::Extensions;
 use crate::json::Object;
 use crate::meta::ContextCache;
 use crate::method::MethodId;
-use crate::permissions;
 use crate::time::Instant;
 use crate::vocabulary::{
     CallError, CallId, CallOptions, Fault, Outgoing, Route, StreamId, ViolationKind,
@@ -175,13 +174,9 @@ impl Connection {
             object.raw("cursor", cursor);
             object.end();
         }
-        let (method, theirs) = (MethodId::ListTools, env.terms.peer.as_deref());
-        let revision = env.revision();
-        let rule =
-            permissions::outgoing_call(env.side(), revision, Some(method), &params, theirs, true)
-                .ok()?;
+        let rule = env.own_call_rule(Some(MethodId::ListTools), &params).ok()?;
         let wait = CallOptions::default().wait_for(rule, env.limits());
-        let call = NewCall::own(method, rule, &params, Owner::ToolList, wait);
+        let call = NewCall::own(MethodId::ListTools, rule, &params, Owner::ToolList, wait);
         Some(calls.send(env, call))
     }
 

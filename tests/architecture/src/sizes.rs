@@ -12,7 +12,7 @@ const ROOM_LINES_MAX: usize = 2_500;
 const ROOMS: &[(&str, Option<usize>)] = &[
     ("auth", None),
     ("catalog", Some(2_850)),
-    ("connection", Some(7_020)),
+    ("connection", Some(7_000)),
     ("http", None),
     ("schema", None),
     // Two machines, of receivers and requestors, with their stored forms.
@@ -36,7 +36,7 @@ const CONNECTION: &[&str] = &[
     "vocabulary",
     "wire",
 ];
-const CONNECTION_LINES_MAX: usize = 16_050;
+const CONNECTION_LINES_MAX: usize = 16_030;
 
 /// The rooms behind features for tests and recordings.
 const OPTIONAL: &[&str] = &["record", "testing"];
@@ -120,16 +120,16 @@ mod tests {
     #[test]
     fn each_budget_is_held() {
         assert_eq!(
-            over_budget(&sizes(&[("connection", 7_020), ("json", 2_500), ("schema", 9_000)])),
+            over_budget(&sizes(&[("connection", 7_000), ("json", 2_500), ("schema", 9_000)])),
             []
         );
         for (rooms, place) in [
             (vec![("json", 2_501)], "json".to_owned()),
             (vec![("session", 2_501)], "session".to_owned()),
-            (vec![("connection", 7_021)], "connection".to_owned()),
+            (vec![("connection", 7_001)], "connection".to_owned()),
             (
                 vec![
-                    ("connection", 7_020),
+                    ("connection", 7_000),
                     ("json", 2_500),
                     ("rpc", 2_500),
                     ("wire", 2_500),

@@ -80,15 +80,7 @@ pub(super) fn ask(
         question.write(env.revision(), &mut params).map_err(|Unencodable| {
             permissions::encoding_misuse(|revision, out| question.write(revision, out))
         })?;
-        let method = MethodId::from_name(question.method());
-        permissions::outgoing_call(
-            env.side(),
-            env.revision(),
-            method,
-            &params,
-            env.terms.peer.as_deref(),
-            true,
-        )?;
+        env.own_call_rule(MethodId::from_name(question.method()), &params)?;
         written.push(WrittenQuestion { method: question.method().into(), params });
     }
     let is_held = !allowed.traffic && !written.is_empty();

@@ -58,19 +58,11 @@ pub(super) fn listen(
     if calls.len() >= env.limits().calls_max {
         return Err(Misuse::Blocked);
     }
-    let (method, theirs) = (MethodId::Listen, env.terms.peer.as_deref());
-    let rule = permissions::outgoing_call(
-        env.side(),
-        env.revision(),
-        Some(method),
-        &params,
-        theirs,
-        true,
-    )?;
+    let rule = env.own_call_rule(Some(MethodId::Listen), &params)?;
     let wait = options.wait_for(rule, env.limits());
     let new = NewCall {
         wants_progress: options.progress,
-        ..NewCall::own(method, rule, &params, Owner::Listen, wait)
+        ..NewCall::own(MethodId::Listen, rule, &params, Owner::Listen, wait)
     };
     let id = calls.send(env, new);
     let call = CallId(id);
