@@ -89,7 +89,7 @@ impl Serve for Server {
         let (serving, driving) = self.open_on(Arc::new(Threads))?;
         let driving = driving.over_standard_streams();
         let (stdin, stdout, _reserved) = standard_streams(&serving)?;
-        serving.close_with_process()?;
+        serving.close_with_process();
         drive::start(driving, stdin, stdout)?.run();
         serving.outcome()
     }

@@ -14,7 +14,7 @@ pub(crate) fn close_on_signals(serving: &Serving) -> io::Result<()> {
     use futures_lite::StreamExt as _;
     use mcp_adapter::{ClosingSignal, close_on_received_signal, closing_signals};
 
-    serving.close_on_signal()?;
+    serving.close_on_signal();
     let mut received = Signals::new(closing_signals().into_iter().map(|closing| match closing {
         ClosingSignal::Hangup => Signal::Hup,
         ClosingSignal::Interrupt => Signal::Int,
@@ -30,5 +30,6 @@ pub(crate) fn close_on_signals(serving: &Serving) -> io::Result<()> {
 
 #[cfg(not(unix))]
 pub(crate) fn close_on_signals(serving: &Serving) -> io::Result<()> {
-    serving.close_with_process()
+    serving.close_with_process();
+    Ok(())
 }

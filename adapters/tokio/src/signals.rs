@@ -10,7 +10,7 @@ pub(crate) fn close_on_signals(serving: &Serving) -> io::Result<()> {
     use mcp_adapter::{ClosingSignal, close_on_received_signal, closing_signals};
     use tokio::signal::unix::{SignalKind, signal};
 
-    serving.close_on_signal()?;
+    serving.close_on_signal();
     for closing in closing_signals() {
         let mut received = signal(match closing {
             ClosingSignal::Hangup => SignalKind::hangup(),
@@ -29,5 +29,6 @@ pub(crate) fn close_on_signals(serving: &Serving) -> io::Result<()> {
 
 #[cfg(not(unix))]
 pub(crate) fn close_on_signals(serving: &Serving) -> io::Result<()> {
-    serving.close_with_process()
+    serving.close_with_process();
+    Ok(())
 }

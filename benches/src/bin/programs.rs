@@ -60,9 +60,9 @@ fn main() {
     );
     println!(
         "| server | CPU a call, one at a time | requests/s, 64 deep | CPU a call, 64 deep | user \
-         instructions a call | system calls a call, one at a time | 64 deep | threads, 64 deep |"
+         instructions a call | system calls a call, one at a time | 64 deep | threads, 64 deep, at first | after 3 s |"
     );
-    println!("|---|--:|--:|--:|--:|--:|--:|--:|");
+    println!("|---|--:|--:|--:|--:|--:|--:|--:|--:|");
     let mut floors: Vec<[f64; 4]> = Vec::new();
     let singles = rounds(servers(), |program| run(program, 20_000, 1));
     let manies = rounds(servers(), |program| run(program, 40_000, DEEP));
@@ -79,7 +79,7 @@ fn main() {
         }
         println!(
             "| {name} | {:.1} µs{} | {:.0} k{} | {:.2} µs{} | {:.1} k{} | {single:.2} | {many:.2} \
-             | {} |",
+             | {} | {} |",
             row[0] * 1e6,
             ratios(&floors, &row, 0),
             row[1] / 1e3,
@@ -89,6 +89,7 @@ fn main() {
             row[3] / 1e3,
             ratios(&floors, &row, 3),
             deep.threads,
+            steady_threads(program),
         );
     }
     println!(
@@ -169,6 +170,16 @@ fn run(program: &str, calls: u64, deep: u64) -> Run {
     let (cpu, wall) = (server.cpu().since(before).as_secs_f64(), begin.elapsed().as_secs_f64());
     let threads = server.status("Threads:");
     Run { cpu: cpu / calls as f64, rate: calls as f64 / wall, threads }
+}
+
+/// Returns the number of threads of a server that has been called for three seconds.
+fn steady_threads(program: &str) -> u64 {
+    let mut server = Server::start(Command::new(beside(program)));
+    let begin = Instant::now();
+    while begin.elapsed() < Duration::from_secs(3) {
+        server.calls(10 * DEEP, DEEP, 30);
+    }
+    server.status("Threads:")
 }
 
 /// Returns the best run of each server. They take turns, so that a disturbance affects all of them.

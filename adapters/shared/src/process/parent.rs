@@ -1,9 +1,7 @@
 //! The parent process: its exit closes a server and ends the processes that the server has started.
 
-use std::io;
-use std::sync::Weak;
-
-use super::signals::Closeable;
+use std::future::Future;
+use std::time::Duration;
 
 #[cfg(not(unix))]
 pub(crate) use other::Parent;
@@ -13,10 +11,8 @@ pub(crate) use unix::Parent;
 #[cfg(unix)]
 mod unix {
     use std::os::unix::process::parent_id;
-    use std::thread;
-    use std::time::Duration;
 
-    use super::{Closeable, Weak, io};
+    use super::{Duration, Future};
     #[cfg(any(target_os = "linux", target_os = "android"))]
     use crate::process::group;
     use crate::process::signals;
@@ -26,31 +22,17 @@ mod unix {
     pub(crate) struct Parent(u32);
 
     impl Parent {
-        /// Closes `target` once the parent has exited, as long as `target` is alive.
-        ///
-        /// Returns `None`, and does nothing, if the process is meant to outlive its parent: it
-        /// ignores SIGHUP, as below `nohup`.
-        ///
-        /// # Errors
-        /// Fails if the thread that watches the parent cannot be started.
-        pub(crate) fn close_at_exit(target: Weak<dyn Closeable>) -> io::Result<Option<Self>> {
-            if signals::ignores_hangup() {
-                return Ok(None);
+        /// Returns the parent of this process, or `None` if the process is meant to outlive its
+        /// parent: it ignores SIGHUP, as below `nohup`.
+        pub(crate) fn current() -> Option<Self> {
+            (!signals::ignores_hangup()).then(|| Self(parent_id()))
+        }
+
+        /// Waits until the parent has exited. `sleep` is a timer.
+        pub(crate) async fn exited<S: Future>(self, sleep: impl Fn(Duration) -> S) {
+            while !self.has_exited() {
+                drop(sleep(CHECK_INTERVAL).await);
             }
-            let parent = Self(parent_id());
-            let watch = move || {
-                while target.strong_count() > 0 {
-                    if parent.has_exited() {
-                        if let Some(target) = target.upgrade() {
-                            target.close();
-                        }
-                        return;
-                    }
-                    thread::sleep(CHECK_INTERVAL);
-                }
-            };
-            thread::Builder::new().name("mcp-parent".into()).spawn(watch)?;
-            Ok(Some(parent))
         }
 
         fn has_exited(self) -> bool {
@@ -82,15 +64,20 @@ mod unix {
 /// Other systems do not report a new parent.
 #[cfg(not(unix))]
 mod other {
-    use super::{Closeable, Weak, io};
+    use std::future::pending;
+
+    use super::{Duration, Future};
 
     #[derive(Clone, Copy, Debug)]
     pub(crate) struct Parent;
 
     impl Parent {
-        #[expect(clippy::unnecessary_wraps, reason = "fails on other systems")]
-        pub(crate) fn close_at_exit(_: Weak<dyn Closeable>) -> io::Result<Option<Self>> {
-            Ok(Some(Self))
+        pub(crate) fn current() -> Option<Self> {
+            None
+        }
+
+        pub(crate) async fn exited<S: Future>(self, _: impl Fn(Duration) -> S) {
+            pending().await
         }
 
         pub(crate) fn terminate_children_if_exited(self) {}

@@ -51,7 +51,9 @@ impl Server {
         link.lock().role.principal.clone_from(&principal);
         let driving = DriverHandle::new(Arc::clone(&link), None, Limits::default())
             .pipe_bytes(self.pipe_bytes);
-        Ok((Serving::new(link, principal, self.process), driving))
+        let serving = Serving::new(link, principal, self.process);
+        let driving = driving.watching(serving.parent());
+        Ok((serving, driving))
     }
 
     /// Creates the protocol state machine of a connection over a byte stream.

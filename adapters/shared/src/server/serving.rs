@@ -1,5 +1,6 @@
 //! The connection of a server as an adapter serves it: signals, the end of output, the outcome.
 
+use std::future::{Future, pending};
 use std::io;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -25,8 +26,8 @@ pub struct Serving {
     #[expect(clippy::redundant_allocation, reason = "the link may outlive the subscription")]
     subscription: Arc<Arc<Link<Machine>>>,
     process: ProcessSettings,
-    /// The parent process, once it is watched.
-    parent: OnceLock<Parent>,
+    /// The parent process, once it is watched. Shared with the driver, which watches it.
+    parent: Arc<OnceLock<Parent>>,
 }
 
 impl Serving {
@@ -39,7 +40,7 @@ impl Serving {
         let subscription = Arc::new(Arc::clone(&link));
         let joined: Arc<dyn HandlerLink> = Arc::clone(&subscription) as _;
         link.shared.changes.join(&joined, principal);
-        Self { link, subscription, process, parent: OnceLock::new() }
+        Self { link, subscription, process, parent: Arc::default() }
     }
 
     /// Closes the connection when the process receives SIGINT, SIGTERM or SIGHUP.
@@ -53,14 +54,11 @@ impl Serving {
     ///
     /// Call this method before driving the connection: a client may send a signal as soon as it
     /// receives output.
-    ///
-    /// # Errors
-    /// Fails if the thread that watches the parent cannot be started.
-    pub fn close_with_process(&self) -> io::Result<()> {
+    pub fn close_with_process(&self) {
         self.register();
         // Before any thread is started, which could otherwise receive what is to stay ignored.
         signals::receive_signals();
-        self.watch_parent()
+        self.watch_parent();
     }
 
     /// Makes a later call of `close_on_received_signal` close the connection.
@@ -70,12 +68,9 @@ impl Serving {
     ///
     /// Call this before driving the connection: a client may send a signal as soon as it receives
     /// output.
-    ///
-    /// # Errors
-    /// Fails if the thread that watches the parent cannot be started.
-    pub fn close_on_signal(&self) -> io::Result<()> {
+    pub fn close_on_signal(&self) {
         self.register();
-        self.watch_parent()
+        self.watch_parent();
     }
 
     fn register(&self) {
@@ -83,14 +78,17 @@ impl Serving {
         signals::close_on_signal(Arc::downgrade(&closeable));
     }
 
-    fn watch_parent(&self) -> io::Result<()> {
-        let closeable: Arc<dyn Closeable> = Arc::clone(&self.subscription) as _;
+    fn watch_parent(&self) {
         if self.process.exits_with_parent
-            && let Some(parent) = Parent::close_at_exit(Arc::downgrade(&closeable))?
+            && let Some(parent) = Parent::current()
         {
             self.parent.get_or_init(|| parent);
         }
-        Ok(())
+    }
+
+    /// Returns the place of the parent process, which the driver must watch.
+    pub(super) fn parent(&self) -> Arc<OnceLock<Parent>> {
+        Arc::clone(&self.parent)
     }
 
     /// Reserves the process's stdout for the connection.
@@ -107,7 +105,13 @@ impl Serving {
     pub async fn gives_up<S: Future>(&self, sleep: impl Fn(Duration) -> S) {
         if let Some(patience) = self.link.output_patience() {
             let slow = async { drop(sleep(patience).await) };
-            or(slow, self.link.stopped()).await;
+            let parent_exited = async {
+                match self.parent.get() {
+                    Some(parent) => parent.exited(&sleep).await,
+                    None => pending().await,
+                }
+            };
+            or(slow, or(self.link.stopped(), parent_exited)).await;
         }
         sleep(FLUSH_TIMEOUT).await;
     }

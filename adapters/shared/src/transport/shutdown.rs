@@ -1,7 +1,8 @@
 //! The shutdown of a connection: its output is drained, and its child process is ended step by
 //! step.
 
-use std::sync::Arc;
+use std::future::pending;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use futures_lite::future::{or, race};
@@ -9,6 +10,7 @@ use mcp_proto::Limits;
 use mcp_proto::stdio::{Shutdown, ShutdownStep};
 
 use crate::process::child::Child;
+use crate::process::parent::Parent;
 use crate::process::pipe_size;
 use crate::transport::link::{Link, LinkRole};
 
@@ -22,16 +24,25 @@ pub struct DriverHandle<R: LinkRole> {
     child: Option<Arc<Child>>,
     limits: Limits,
     pipe_bytes: Option<usize>,
+    /// The parent process, if its exit closes the connection.
+    parent: Arc<OnceLock<Parent>>,
 }
 
 impl<R: LinkRole> DriverHandle<R> {
     pub(crate) fn new(link: Arc<Link<R>>, child: Option<Arc<Child>>, limits: Limits) -> Self {
-        Self { link, child, limits, pipe_bytes: None }
+        Self { link, child, limits, pipe_bytes: None, parent: Arc::default() }
     }
 
     /// Sets the size that [`over_standard_streams`](Self::over_standard_streams) gives the pipes.
     pub(crate) const fn pipe_bytes(mut self, bytes: Option<usize>) -> Self {
         self.pipe_bytes = bytes;
+        self
+    }
+
+    /// Sets where the parent process will be whose exit closes the connection. It must be there
+    /// before the adapter drives the connection, or never.
+    pub(crate) fn watching(mut self, parent: Arc<OnceLock<Parent>>) -> Self {
+        self.parent = parent;
         self
     }
 
@@ -69,7 +80,7 @@ impl<R: LinkRole> DriverHandle<R> {
     pub async fn ended(&self) {
         match &self.child {
             None => {
-                self.link.drained().await;
+                or(self.link.drained(), self.close_with_parent()).await;
                 self.link.dispatched().await;
             }
             Some(child) => {
@@ -81,6 +92,16 @@ impl<R: LinkRole> DriverHandle<R> {
                 self.link.dispatched().await;
             }
         }
+    }
+
+    /// Closes the connection once the parent process has exited, if it is watched.
+    async fn close_with_parent(&self) {
+        if let Some(parent) = self.parent.get() {
+            let link = &self.link;
+            parent.exited(|duration| link.sleep_until(link.clock.now() + duration)).await;
+            link.stop();
+        }
+        pending::<()>().await;
     }
 
     /// Waits until the child has exited, then ends the connection even if another process keeps the
