@@ -39,7 +39,9 @@ for (const [platform, host] of Object.entries(wasi)) {
   const { code, text } = await output([...host, join(build, "wasm-rows.wasm")]);
   assert.equal(code, 0, `the rows end with an error on ${platform}`);
   record(platform, text);
-  record(platform, await runStdio([...host, join(build, "mcp-wasm-stdio.wasm")]));
+  for (const module of ["mcp-wasm-stdio.wasm", "mcp-wasm-stdio-small.wasm"]) {
+    record(platform, await runStdio([...host, join(build, module)]));
+  }
 }
 
 // The module for node is CommonJS.

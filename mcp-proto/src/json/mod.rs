@@ -2,6 +2,7 @@
 
 mod cursor;
 mod escape;
+mod float;
 mod insert;
 mod lookup;
 mod raw;
@@ -15,6 +16,7 @@ mod writer;
 
 pub(crate) use cursor::Cursor;
 pub(crate) use escape::{key_is, unescape, unescape_key};
+pub(crate) use float::parse_float;
 pub(crate) use insert::with_meta;
 pub(crate) use lookup::{elements, find, find_each, find_rare, members};
 pub(crate) use raw::Frame;

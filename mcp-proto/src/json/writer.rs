@@ -71,9 +71,8 @@ pub(crate) fn write_f64(out: &mut Vec<u8>, number: f64) {
     if integer as f64 == number && integer.unsigned_abs() < 1 << 53 {
         write_i64(out, integer);
     } else if number.is_finite() {
-        // `zmij`, a dependency of `serde_json`, writes some numbers differently: `0.00001` for
-        // `1e-5`, `1e+16` for `1e16`.
-        out.extend_from_slice(alloc::format!("{number:?}").as_bytes());
+        // In little code, unlike `core::fmt` and `zmij`, a dependency of `serde_json`.
+        out.extend_from_slice(ryu::Buffer::new().format_finite(number).as_bytes());
     } else {
         out.extend_from_slice(b"null");
     }

@@ -101,10 +101,21 @@ impl DecodeError {
 
     /// Prefixes the pointer with `member`, which is an object key or an array index.
     #[must_use]
-    pub fn within(mut self, member: impl fmt::Display) -> Self {
-        let member = member.to_string().replace('~', "~0").replace('/', "~1");
-        self.pointer.insert_str(0, &member);
-        self.pointer.insert(0, '/');
+    pub fn within(self, member: impl fmt::Display) -> Self {
+        self.prefixed(&member.to_string())
+    }
+
+    fn prefixed(mut self, member: &str) -> Self {
+        let mut pointer = String::from("/");
+        for char in member.chars() {
+            match char {
+                '~' => pointer.push_str("~0"),
+                '/' => pointer.push_str("~1"),
+                _ => pointer.push(char),
+            }
+        }
+        pointer.push_str(&self.pointer);
+        self.pointer = pointer;
         self
     }
 }

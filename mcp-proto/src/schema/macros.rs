@@ -232,10 +232,7 @@ macro_rules! object {
     (@is_set flag $value:expr) => { $value };
 
     (@read required $type:ty, $reader:ident, $field:ident, $extra:ident, $key:literal) => {
-        $field = Some(
-            <$type as $crate::schema::Decode>::read($reader)
-                .map_err(|error| error.within($key))?,
-        )
+        $field = Some($crate::schema::macros::read_member($reader, $key)?)
     };
     (@read stamped $type:ty, $reader:ident, $field:ident, $extra:ident, $key:literal) => {
         $field = $crate::schema::macros::read_lenient($reader, &mut $extra, $key)
@@ -370,9 +367,17 @@ pub(crate) use message;
 pub(crate) use object;
 pub(crate) use string_enum;
 
-use super::decode::Decode;
+use super::decode::{Decode, DecodeError};
 use super::members::ExtraMembers;
 use crate::json::{JsonReader, Raw};
+
+/// Reads a member whose value must be a `T`.
+pub(crate) fn read_member<T: Decode>(
+    reader: &mut JsonReader<'_>,
+    key: &'static str,
+) -> Result<T, DecodeError> {
+    T::read(reader).map_err(|error| error.within(key))
+}
 
 /// Reads an optional member. A value that is not a `T` is kept in `extra`.
 pub(crate) fn read_lenient<T: Decode>(

@@ -1,5 +1,6 @@
 //! [`Entries`]: the tools and methods of a server.
 
+use std::fmt::Display;
 use std::rc::Rc;
 
 use mcp_proto::Raw;
@@ -32,22 +33,22 @@ impl Entries {
         schema: &Raw,
         handler: Handler,
     ) -> Result<(), String> {
+        let refused = |why: &dyn Display| format!("tool {name:?}: {why}");
         let is_valid =
             |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
         if name.is_empty() || name.len() > NAME_BYTES_MAX || !name.bytes().all(is_valid) {
-            return Err(format!(
-                "tool {name:?}: a name has 1 to {NAME_BYTES_MAX} letters, digits, `_`, `-` or `.`"
-            ));
+            return Err(refused(&format_args!(
+                "a name has 1 to {NAME_BYTES_MAX} letters, digits, `_`, `-` or `.`"
+            )));
         }
         if self.tool(name).is_some() {
-            return Err(format!("tool {name:?} exists already"));
+            return Err(refused(&"it exists already"));
         }
         let kind = schema.member("type");
         if kind.as_ref().and_then(Raw::to_text).as_deref() != Some("object") {
-            return Err(format!("tool {name:?}: the schema is not one of type `object`"));
+            return Err(refused(&"the schema is not one of type `object`"));
         }
-        let description =
-            Raw::new(description).map_err(|error| format!("tool {name:?}: {error}"))?;
+        let description = Raw::new(description).map_err(|error| refused(&error))?;
         if !self.definitions.is_empty() {
             self.definitions.push(',');
         }

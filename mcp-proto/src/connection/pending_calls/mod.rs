@@ -12,7 +12,7 @@ use super::eras::rules;
 use super::input_required::round::{Input, InputWait, Reader, Retry, Round};
 use crate::cache::CacheSlot;
 use crate::collections::LazyBox;
-use crate::json::{Raw, unescape};
+use crate::json::{Raw, parse_float, unescape};
 use crate::method::{Method, MethodId};
 use crate::queues::Draft;
 use crate::revision::MethodRule;
@@ -518,11 +518,8 @@ impl PendingCalls {
     // PRG-03…10, PRG-16: a value that does not increase is dropped and reported.
     pub(crate) fn on_progress(&mut self, env: &mut Env, params: &Params<'_>) {
         let number = |name: &str| -> Option<f64> {
-            core::str::from_utf8(params.member(name)?)
-                .ok()?
-                .parse()
-                .ok()
-                .filter(|n: &f64| n.is_finite())
+            let text = core::str::from_utf8(params.member(name)?).ok()?;
+            parse_float(text).filter(|number| number.is_finite())
         };
         let token = params.member("progressToken").and_then(RequestId::from_json);
         let (Some(token), Some(progress)) = (token, number("progress")) else {
@@ -546,7 +543,9 @@ impl PendingCalls {
         };
         let handle = call.id;
         if progress <= call.progress {
-            return env.violation(ViolationKind::StaleProgress, format!("{handle}: {progress}"));
+            let mut buffer = ryu::Buffer::new();
+            let why = format!("{handle}: {}", buffer.format(progress));
+            return env.violation(ViolationKind::StaleProgress, why);
         }
         call.progress = progress;
         self.table.extend(env.now, id);
