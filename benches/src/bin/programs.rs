@@ -60,7 +60,8 @@ fn main() {
     );
     println!(
         "| server | CPU a call, one at a time | requests/s, 64 deep | CPU a call, 64 deep | user \
-         instructions a call | system calls a call, one at a time | 64 deep | threads, 64 deep, at first | after 3 s |"
+         instructions a call | system calls a call, one at a time | 64 deep \
+         | threads, 64 deep, at first | after 3 s |"
     );
     println!("|---|--:|--:|--:|--:|--:|--:|--:|--:|");
     let mut floors: Vec<[f64; 4]> = Vec::new();

@@ -1,8 +1,8 @@
 //! Decimal numbers as floating-point numbers, in little code.
 //!
-//! The standard library's conversion needs a table of 10 KB, which is a twentieth of a small server
-//! in WebAssembly. This one costs about 100 ns for numbers of more than 15 digits, and gives the
-//! same numbers.
+//! The standard library's conversion needs a table of 10 KB, which is a twenty-fifth of a small
+//! server in WebAssembly. This one costs about 100 ns for numbers of more than 15 digits; its
+//! results do not differ.
 
 use alloc::vec::Vec;
 
@@ -286,7 +286,8 @@ mod tests {
         fn floats_are_read_as_they_were_written(bits: u64) {
             let float = f64::from_bits(bits);
             prop_assume!(float.is_finite());
-            for text in [format!("{float}"), format!("{float:e}"), format!("{float:.20e}"), format!("{float:.3}")] {
+            let [shortest, short] = [format!("{float}"), format!("{float:e}")];
+            for text in [shortest, short, format!("{float:.20e}"), format!("{float:.3}")] {
                 prop_assert_eq!(parsed(&text), Some(expected(&text)), "{}", text);
             }
         }

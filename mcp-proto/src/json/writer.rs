@@ -71,8 +71,7 @@ pub(crate) fn write_f64(out: &mut Vec<u8>, number: f64) {
     if integer as f64 == number && integer.unsigned_abs() < 1 << 53 {
         write_i64(out, integer);
     } else if number.is_finite() {
-        // In little code, unlike `core::fmt` and `zmij`, a dependency of `serde_json`.
-        out.extend_from_slice(ryu::Buffer::new().format_finite(number).as_bytes());
+        out.extend_from_slice(zmij::Buffer::new().format_finite(number).as_bytes());
     } else {
         out.extend_from_slice(b"null");
     }

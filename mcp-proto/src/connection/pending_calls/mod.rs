@@ -543,7 +543,7 @@ impl PendingCalls {
         };
         let handle = call.id;
         if progress <= call.progress {
-            let mut buffer = ryu::Buffer::new();
+            let mut buffer = zmij::Buffer::new();
             let why = format!("{handle}: {}", buffer.format(progress));
             return env.violation(ViolationKind::StaleProgress, why);
         }

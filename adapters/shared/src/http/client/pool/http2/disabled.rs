@@ -41,7 +41,7 @@ impl OpeningGuard {
 
 /// No exchange waits for the connection of another one.
 #[derive(Default)]
-pub(in crate::http::client::pool) struct Patience;
+pub(in crate::http::client::pool) struct Patience {}
 
 /// No connections.
 #[derive(Default)]
