@@ -11,6 +11,9 @@ use alloc::vec::Vec;
 /// Returns the nearest `f64`, of two equally near ones the one whose last bit is 0, and an infinity
 /// for numbers that are too large.
 pub(crate) fn parse_float(text: &str) -> Option<f64> {
+    if text.len() <= EXACT_DIGITS && is_digits(text) {
+        return Some(integer(text.bytes()) as f64);
+    }
     let (is_negative, text) = text.strip_prefix('-').map_or((false, text), |text| (true, text));
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, "0"));
@@ -20,6 +23,14 @@ pub(crate) fn parse_float(text: &str) -> Option<f64> {
     let decimal = Decimal::new(whole, fraction, parse_exponent(exponent)?);
     let float = decimal.exact().unwrap_or_else(|| decimal.nearest());
     Some(if is_negative { -float } else { float })
+}
+
+/// An integer of so many digits is a float.
+const EXACT_DIGITS: usize = 15;
+
+/// Returns the integer of at most `EXACT_DIGITS` digits.
+fn integer(digits: impl Iterator<Item = u8>) -> u64 {
+    digits.fold(0, |integer, digit| integer * 10 + u64::from(digit - b'0'))
 }
 
 fn is_digits(text: &str) -> bool {
@@ -57,9 +68,9 @@ impl<'a> Decimal<'a> {
         }
     }
 
-    fn digits(&self) -> impl Iterator<Item = u32> {
+    fn digits(&self) -> impl Iterator<Item = u8> {
         let (whole, fraction) = self.digits;
-        whole.bytes().chain(fraction.bytes()).map(|byte| u32::from(byte - b'0'))
+        whole.bytes().chain(fraction.bytes())
     }
 
     fn len(&self) -> usize {
@@ -69,12 +80,11 @@ impl<'a> Decimal<'a> {
     /// Returns the number if one rounded operation gives it: both operands are then exact.
     fn exact(&self) -> Option<f64> {
         let exponent = self.point - self.len() as i64;
-        if self.len() > 15 || exponent.unsigned_abs() > 22 {
+        if self.len() > EXACT_DIGITS || exponent.unsigned_abs() > 22 {
             return None;
         }
-        let integer = self.digits().fold(0, |integer, digit| integer * 10 + u64::from(digit));
         let power = (0..exponent.unsigned_abs()).fold(1.0, |power, _| power * 10.0);
-        let integer = integer as f64;
+        let integer = integer(self.digits()) as f64;
         Some(if exponent < 0 { integer / power } else { integer * power })
     }
 
@@ -88,8 +98,10 @@ impl<'a> Decimal<'a> {
         }
         // Whether it differs from what lies halfway between two floats, shows after 767 digits.
         let mut big = Big::default();
-        self.digits().take(DIGITS_MAX).for_each(|digit| big.multiply(10, digit));
-        let is_cut = self.digits().skip(DIGITS_MAX).any(|digit| digit > 0);
+        for digit in self.digits().take(DIGITS_MAX) {
+            big.multiply(10, u32::from(digit - b'0'));
+        }
+        let is_cut = self.digits().skip(DIGITS_MAX).any(|digit| digit > b'0');
         let exponent = self.point - self.len().min(DIGITS_MAX) as i64;
         let scale = exponent.unsigned_abs() as usize;
         if exponent >= 0 {

@@ -15,6 +15,7 @@ use crate::http::client::pool_options::HttpVersion;
 use crate::http::client::remote::Remote;
 
 /// A place on a connection over HTTP/2: there is none.
+// It and the guard implement `Drop`, as with the feature, where they are dropped early.
 pub(in crate::http::client) enum Http2Lease {}
 
 #[expect(clippy::unused_async, reason = "shared signatures with the feature")]
@@ -32,11 +33,21 @@ impl Http2Lease {
     }
 }
 
+impl Drop for Http2Lease {
+    fn drop(&mut self) {
+        match *self {}
+    }
+}
+
 /// Others may always open a connection.
 pub(in crate::http::client::pool) struct OpeningGuard;
 
 impl OpeningGuard {
     pub(in crate::http::client::pool) fn finish(self, _: bool) {}
+}
+
+impl Drop for OpeningGuard {
+    fn drop(&mut self) {}
 }
 
 /// No exchange waits for the connection of another one.
