@@ -4,6 +4,7 @@ mod call;
 mod table;
 
 use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 
@@ -12,7 +13,7 @@ use super::eras::rules;
 use super::input_required::round::{Input, InputWait, Reader, Retry, Round};
 use crate::cache::CacheSlot;
 use crate::collections::LazyBox;
-use crate::json::{Raw, parse_float, unescape};
+use crate::json::{Raw, parse_float, unescape, write_f64};
 use crate::method::{Method, MethodId};
 use crate::queues::Draft;
 use crate::revision::MethodRule;
@@ -242,8 +243,7 @@ impl PendingCalls {
                 }
                 rules::ResultKind::Unknown if self.is_extended(env, id, kind) => Ok(result),
                 rules::ResultKind::Unknown => {
-                    let kind: alloc::string::String =
-                        kind.unwrap_or_default().chars().take(64).collect();
+                    let kind: String = kind.unwrap_or_default().chars().take(64).collect();
                     Err(CallError::Invalid(format!("unknown result type {kind:?}").into()))
                 }
             },
@@ -543,8 +543,9 @@ impl PendingCalls {
         };
         let handle = call.id;
         if progress <= call.progress {
-            let mut buffer = zmij::Buffer::new();
-            let why = format!("{handle}: {}", buffer.format(progress));
+            let mut why = format!("{handle}: ").into_bytes();
+            write_f64(&mut why, progress);
+            let why = String::from_utf8_lossy(&why).into_owned();
             return env.violation(ViolationKind::StaleProgress, why);
         }
         call.progress = progress;
