@@ -9,7 +9,7 @@
     reason = "a test fails by panicking"
 )]
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -21,6 +21,8 @@ mcp_adapter_tests::rows!(
     nothing_stays_behind_when_a_client_is_killed,
     a_program_cleans_up_after_its_client_was_killed_although_it_handles_signals,
     a_server_exits_with_its_parent_although_its_input_stays_open,
+    a_server_exits_with_its_parent_while_it_waits_for_calls_after_the_end_of_input,
+    a_server_exits_with_its_parent_while_it_waits_for_a_reader_after_the_end_of_input,
     a_server_outlives_its_parent_on_request,
     a_server_outlives_its_parent_below_nohup,
 );
@@ -96,11 +98,62 @@ async fn a_server_exits_with_its_parent_although_its_input_stays_open<R: Runtime
     if is_ignored(Signal::SIGHUP) {
         return;
     }
-    let (mut shell, mut hand) = below_a_shell::<R>("followed");
-    shell.0.kill().unwrap();
-    shell.0.wait().unwrap();
+    let (shell, mut hand) = below_a_shell::<R>("followed");
+    kill(shell);
     // Its stdout ends with the process.
     assert_eq!(hand.hear_or_end(), None, "{}", R::NAME);
+}
+
+async fn a_server_exits_with_its_parent_while_it_waits_for_calls_after_the_end_of_input<
+    R: Runtime,
+>() {
+    if is_ignored(Signal::SIGHUP) {
+        return;
+    }
+    let (shell, mut hand) = below_a_shell::<R>("followed");
+    hand.call_tool(1, "hang", &json!({}));
+    hand.call_tool(2, "hang_plain", &json!({}));
+    // The server handles the messages in order, so both calls have begun.
+    hand.request(3, "ping", &json!({}));
+    assert_eq!(hand.hear()["id"], 3, "{}", R::NAME);
+    let Hand { mut reader, writer } = hand;
+    drop(writer);
+    let began = kill(shell);
+    reader.read_to_end(&mut Vec::new()).unwrap();
+    assert_in_time::<R>(began);
+}
+
+async fn a_server_exits_with_its_parent_while_it_waits_for_a_reader_after_the_end_of_input<
+    R: Runtime,
+>() {
+    if is_ignored(Signal::SIGHUP) {
+        return;
+    }
+    let (shell, mut hand) = below_a_shell::<R>("followed");
+    hand.call_tool(1, "pid", &json!({}));
+    let text = hand.hear()["result"]["content"][0]["text"].clone();
+    let server: u32 = text.as_str().unwrap().parse().unwrap();
+    // More than a pipe holds.
+    hand.call_tool(2, "echo", &json!({"text": "x".repeat(1_500_000)}));
+    let Hand { mut reader, writer } = hand;
+    drop(writer);
+    // The response is being written, and nobody reads the rest.
+    assert!(!reader.fill_buf().unwrap().is_empty());
+    let began = kill(shell);
+    eventually("the server has ended", || !is_running(server)).await;
+    assert_in_time::<R>(began);
+}
+
+fn kill(mut shell: Process) -> Instant {
+    shell.0.kill().unwrap();
+    shell.0.wait().unwrap();
+    Instant::now()
+}
+
+/// Asserts that it took less than the server would have waited with its parent alive.
+fn assert_in_time<R: Runtime>(began: Instant) {
+    let took = began.elapsed();
+    assert!(took < Duration::from_secs(5), "{} {took:?}", R::NAME);
 }
 
 async fn a_server_outlives_its_parent_on_request<R: Runtime>() {
@@ -112,9 +165,8 @@ async fn a_server_outlives_its_parent_below_nohup<R: Runtime>() {
 }
 
 fn outlives_its_parent<R: Runtime>(parent: &str) {
-    let (mut shell, mut hand) = below_a_shell::<R>(parent);
-    shell.0.kill().unwrap();
-    shell.0.wait().unwrap();
+    let (shell, mut hand) = below_a_shell::<R>(parent);
+    kill(shell);
     // Together they take longer than a server needs to miss its parent.
     for id in 0..4 {
         hand.call_tool(id, "slow", &json!({}));
