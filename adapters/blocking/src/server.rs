@@ -15,7 +15,9 @@ use crate::runtime::Threads;
 
 /// Extends [`Server`] with methods that serve one connection.
 ///
-/// Each method uses the calling thread and two more threads.
+/// Each method uses the calling thread and two more threads; `serve_stdio` has another one for
+/// signals. A watchdog thread runs while requests arrive, and threads of the pool run the handlers
+/// that are not known to be quick.
 ///
 /// The trait is sealed: [`Server`] is its only implementation.
 pub trait Serve: mcp_adapter::ExtensionSeal {

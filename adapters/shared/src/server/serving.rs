@@ -53,12 +53,12 @@ impl Serving {
     /// process's exit also closes the connection.
     ///
     /// Call this method before driving the connection: a client may send a signal as soon as it
-    /// receives output.
+    /// receives output, and a later call does not watch the parent process.
     pub fn close_with_process(&self) {
         self.register();
         // Before any thread is started, which could otherwise receive what is to stay ignored.
         signals::receive_signals();
-        self.watch_parent();
+        self.set_parent();
     }
 
     /// Makes a later call of `close_on_received_signal` close the connection.
@@ -67,10 +67,10 @@ impl Serving {
     /// process's exit also closes the connection.
     ///
     /// Call this before driving the connection: a client may send a signal as soon as it receives
-    /// output.
+    /// output, and a later call does not watch the parent process.
     pub fn close_on_signal(&self) {
         self.register();
-        self.watch_parent();
+        self.set_parent();
     }
 
     fn register(&self) {
@@ -78,7 +78,7 @@ impl Serving {
         signals::close_on_signal(Arc::downgrade(&closeable));
     }
 
-    fn watch_parent(&self) {
+    fn set_parent(&self) {
         if self.process.exits_with_parent
             && let Some(parent) = Parent::current()
         {
@@ -86,7 +86,7 @@ impl Serving {
         }
     }
 
-    /// Returns the place of the parent process, which the driver must watch.
+    /// Returns the cell for the parent process, which the driver must watch.
     pub(super) fn parent(&self) -> Arc<OnceLock<Parent>> {
         Arc::clone(&self.parent)
     }

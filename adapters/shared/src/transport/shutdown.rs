@@ -39,8 +39,8 @@ impl<R: LinkRole> DriverHandle<R> {
         self
     }
 
-    /// Sets where the parent process will be whose exit closes the connection. It must be there
-    /// before the adapter drives the connection, or never.
+    /// Sets the cell for the parent process whose exit closes the connection. Filling the cell has
+    /// no effect once the adapter drives the connection.
     pub(crate) fn watching(mut self, parent: Arc<OnceLock<Parent>>) -> Self {
         self.parent = parent;
         self

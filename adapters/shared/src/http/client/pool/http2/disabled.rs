@@ -15,7 +15,8 @@ use crate::http::client::pool_options::HttpVersion;
 use crate::http::client::remote::Remote;
 
 /// A place on a connection over HTTP/2: there is none.
-// It and the guard implement `Drop`, as with the feature, where they are dropped early.
+// This type and `OpeningGuard` implement `Drop`, as with the feature, because callers drop them
+// explicitly, which clippy accepts only for types that do.
 pub(in crate::http::client) enum Http2Lease {}
 
 #[expect(clippy::unused_async, reason = "shared signatures with the feature")]
