@@ -89,8 +89,8 @@ impl<'a> Decimal<'a> {
         Some(if exponent < 0 { integer / power } else { integer * power })
     }
 
-    /// Returns the float nearest to the number. The search begins with a float close to it, and goes
-    /// to the neighbour for as long as that one is nearer.
+    /// Returns the float nearest to the number. The search begins with a float close to it, and
+    /// goes to the neighbour for as long as that one is nearer.
     fn nearest(&self) -> f64 {
         // The largest number has 309 digits before the point; the smallest begins 323 behind it.
         if self.len() == 0 || self.point < -330 {
@@ -151,8 +151,8 @@ impl Ratio {
         numerator / denominator * power(exponent / 2) * power(exponent - exponent / 2)
     }
 
-    /// Compares the number with the middle between two floats: the one that `bits` represent, and the
-    /// next larger one.
+    /// Compares the number with the middle between two floats: the one that `bits` represent, and
+    /// the next larger one.
     fn cmp_halfway(&self, bits: u64) -> Ordering {
         const FRACTION: u64 = (1 << 52) - 1;
         let (mantissa, exponent) = match bits >> 52 {

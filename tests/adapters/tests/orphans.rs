@@ -137,7 +137,7 @@ async fn a_server_exits_with_its_parent_while_it_waits_for_a_reader_after_the_en
     hand.call_tool(2, "echo", &json!({"text": "x".repeat(1_500_000)}));
     let Hand { mut reader, writer } = hand;
     drop(writer);
-    // The response is being written, and nobody reads the rest.
+    // The response is being written, and no one reads the rest.
     assert!(!reader.fill_buf().unwrap().is_empty());
     let began = kill(shell);
     eventually("the server has ended", || !is_running(server)).await;

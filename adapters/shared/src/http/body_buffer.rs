@@ -1,12 +1,12 @@
 //! The body of a request while it is read.
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 
 /// The part of a request body that was read. Most bodies arrive in one piece, which is not copied.
 pub(super) enum BodyBuffer {
     Empty,
     One(Bytes),
-    Many(BytesMut),
+    Many(Vec<u8>),
 }
 
 impl BodyBuffer {
@@ -22,7 +22,7 @@ impl BodyBuffer {
         *self = match std::mem::replace(self, Self::Empty) {
             Self::Empty => Self::One(piece),
             Self::One(first) => {
-                let mut bytes = BytesMut::with_capacity(2 * (first.len() + piece.len()));
+                let mut bytes = Vec::with_capacity(2 * (first.len() + piece.len()));
                 bytes.extend_from_slice(&first);
                 bytes.extend_from_slice(&piece);
                 Self::Many(bytes)
@@ -38,7 +38,11 @@ impl BodyBuffer {
         match self {
             Self::Empty => Bytes::new(),
             Self::One(bytes) => bytes,
-            Self::Many(bytes) => bytes.freeze(),
+            Self::Many(mut bytes) => {
+                // A call may keep its body for long, and only its length is counted.
+                bytes.shrink_to_fit();
+                bytes.into()
+            }
         }
     }
 }
