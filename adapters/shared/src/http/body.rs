@@ -28,7 +28,9 @@ pub struct ResponseBody {
     kind: BodyKind,
     /// Marks the connection as busy until the body is dropped.
     in_flight: Option<RequestInFlight>,
-    /// What the request counts in the limits of its client's address until the body is dropped.
+    /// What the request of a whole body counts in the limits of its client's address until the body
+    /// is dropped.
+    #[expect(dead_code, reason = "counts until it is dropped")]
     share: Option<AddressShare>,
 }
 
@@ -56,13 +58,15 @@ pub(super) struct Exchange {
     pub(super) is_over: bool,
     /// Keeps the exchange subscribed to changes, and registered to be ended with the server.
     pub(super) listening: Option<(Serving, Listener)>,
+    /// What the request counts in the limits of its client's address.
+    pub(super) share: Option<AddressShare>,
 }
 
 impl Drop for Exchange {
     fn drop(&mut self) {
         if !self.is_over {
-            let source = self.source;
-            self.link.with(|state, now| state.handle_gone(now, source));
+            let (source, share) = (self.source, self.share.take());
+            self.link.with(|state, now| state.handle_gone(now, source, share));
         }
         // Without other handles to the connection, nothing waits for its end.
         if self.is_modern && (Arc::strong_count(&self.link) > 1 || !self.is_over) {
@@ -73,7 +77,12 @@ impl Drop for Exchange {
 
 impl ResponseBody {
     pub(super) const fn whole(bytes: Bytes) -> Self {
-        Self { kind: BodyKind::Whole(Some(bytes)), in_flight: None, share: None }
+        Self::counted(bytes, None)
+    }
+
+    /// Creates a whole body that keeps the share of the client's address until it is dropped.
+    pub(super) const fn counted(bytes: Bytes, share: Option<AddressShare>) -> Self {
+        Self { kind: BodyKind::Whole(Some(bytes)), in_flight: None, share }
     }
 
     pub(super) fn events(exchange: Exchange, runtime: &Arc<dyn HttpRuntime>) -> Self {
@@ -87,11 +96,6 @@ impl ResponseBody {
         });
         let kind = BodyKind::Events(Box::new(Events { exchange, next: None, timers }));
         Self { kind, in_flight: None, share: None }
-    }
-
-    /// Keeps the share of the client's address until this body is dropped.
-    pub(super) fn hold(&mut self, share: AddressShare) {
-        self.share = Some(share);
     }
 
     /// Marks the connection as busy until this body is dropped.

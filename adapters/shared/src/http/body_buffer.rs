@@ -3,46 +3,116 @@
 use bytes::Bytes;
 
 /// The part of a request body that was read. Most bodies arrive in one piece, which is not copied.
-pub(super) enum BodyBuffer {
-    Empty,
+pub(super) struct BodyBuffer {
+    pieces: Pieces,
+    /// The length that the client declared. It may never send that much, so this reserves nothing.
+    declared: usize,
+}
+
+enum Pieces {
+    None,
     One(Bytes),
     Many(Vec<u8>),
 }
 
 impl BodyBuffer {
+    pub(super) const fn new(declared: Option<u64>) -> Self {
+        let declared = match declared {
+            Some(declared) if declared < usize::MAX as u64 => declared as usize,
+            _ => usize::MAX,
+        };
+        Self { pieces: Pieces::None, declared }
+    }
+
     pub(super) fn len(&self) -> usize {
-        match self {
-            Self::Empty => 0,
-            Self::One(bytes) => bytes.len(),
-            Self::Many(bytes) => bytes.len(),
+        match &self.pieces {
+            Pieces::None => 0,
+            Pieces::One(bytes) => bytes.len(),
+            Pieces::Many(bytes) => bytes.len(),
         }
     }
 
     pub(super) fn push(&mut self, piece: Bytes) {
-        *self = match std::mem::replace(self, Self::Empty) {
-            Self::Empty => Self::One(piece),
-            Self::One(first) => {
-                let mut bytes = Vec::with_capacity(2 * (first.len() + piece.len()));
+        let mut bytes = match std::mem::replace(&mut self.pieces, Pieces::None) {
+            Pieces::None => {
+                self.pieces = Pieces::One(piece);
+                return;
+            }
+            Pieces::One(first) => {
+                let mut bytes = Vec::new();
+                self.reserve(&mut bytes, first.len() + piece.len());
                 bytes.extend_from_slice(&first);
-                bytes.extend_from_slice(&piece);
-                Self::Many(bytes)
+                bytes
             }
-            Self::Many(mut bytes) => {
-                bytes.extend_from_slice(&piece);
-                Self::Many(bytes)
-            }
+            Pieces::Many(bytes) => bytes,
         };
+        self.reserve(&mut bytes, piece.len());
+        bytes.extend_from_slice(&piece);
+        self.pieces = Pieces::Many(bytes);
+    }
+
+    /// Doubles the length that has room, but not beyond the length of the whole body.
+    fn reserve(&self, bytes: &mut Vec<u8>, more: usize) {
+        let len = bytes.len() + more;
+        if len > bytes.capacity() {
+            bytes.reserve_exact(len.max(self.declared.min(2 * len)) - bytes.len());
+        }
     }
 
     pub(super) fn into_bytes(self) -> Bytes {
-        match self {
-            Self::Empty => Bytes::new(),
-            Self::One(bytes) => bytes,
-            Self::Many(mut bytes) => {
+        match self.pieces {
+            Pieces::None => Bytes::new(),
+            Pieces::One(bytes) => bytes,
+            Pieces::Many(mut bytes) => {
                 // A call may keep its body for long, and only its length is counted.
                 bytes.shrink_to_fit();
                 bytes.into()
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PIECE: Bytes = Bytes::from_static(&[b'x'; 100]);
+
+    fn capacity(buffer: &BodyBuffer) -> usize {
+        match &buffer.pieces {
+            Pieces::None => 0,
+            Pieces::One(bytes) => bytes.len(),
+            Pieces::Many(bytes) => bytes.capacity(),
+        }
+    }
+
+    #[test]
+    fn one_piece_is_not_copied() {
+        let mut buffer = BodyBuffer::new(Some(100));
+        buffer.push(PIECE);
+        assert_eq!(buffer.into_bytes().as_ptr(), PIECE.as_ptr());
+    }
+
+    #[test]
+    fn no_more_is_reserved_than_the_declared_length() {
+        let mut buffer = BodyBuffer::new(Some(900));
+        let capacities: Vec<usize> = (0..9)
+            .map(|_| {
+                buffer.push(PIECE);
+                capacity(&buffer)
+            })
+            .collect();
+        assert_eq!(capacities, [100, 400, 400, 400, 900, 900, 900, 900, 900]);
+        assert_eq!(buffer.len(), 900);
+    }
+
+    #[test]
+    fn a_body_of_unknown_or_wrong_length_is_complete() {
+        for declared in [None, Some(0), Some(150), Some(u64::MAX)] {
+            let mut buffer = BodyBuffer::new(declared);
+            (0..50).for_each(|_| buffer.push(PIECE));
+            assert!(capacity(&buffer) <= 2 * 5000, "{declared:?}");
+            assert_eq!(buffer.into_bytes(), [b'x'; 5000].as_slice(), "{declared:?}");
         }
     }
 }

@@ -7,7 +7,7 @@ use mcp_proto::http::{BodyChunk, HttpServer, Reply, ServerExchangeId, ServerUsag
 use mcp_proto::server::{Event, Server};
 use mcp_proto::{Instant, MessageEndpoint as _};
 
-use super::budget::{ByteLease, Counters};
+use super::budget::{AddressShare, ByteLease, Counters};
 use crate::transport::link::{HttpTransport, State};
 
 /// The HTTP side of a connection, by transport.
@@ -115,6 +115,9 @@ pub struct MeteredServer {
     sessions_bytes_max: usize,
     /// The memory of the client's description.
     description: usize,
+    /// What requests whose clients do not wait for the response count in the limits of their
+    /// addresses. At most as much as `requests`.
+    unawaited: Vec<AddressShare>,
 }
 
 impl MeteredServer {
@@ -127,7 +130,8 @@ impl MeteredServer {
         let requests = ByteLease::new(&counters.requests_bytes);
         let mut session = ByteLease::new(&counters.sessions_bytes);
         session.set(description);
-        Self { http, requests, session, sessions_bytes_max, description }
+        let unawaited = Vec::new();
+        Self { http, requests, session, sessions_bytes_max, description, unawaited }
     }
 
     /// Returns whether the session must not count as idle.
@@ -150,10 +154,24 @@ impl MeteredServer {
         self.description = 0;
     }
 
+    /// Counts a request in the limits of its client's address although the client does not wait for
+    /// the response, for as long as the connection holds as many bytes of requests.
+    pub(super) fn keep(&mut self, share: Option<AddressShare>) {
+        if let Some(share) = share {
+            share.merge_into(&mut self.unawaited);
+        }
+    }
+
     /// Updates the budgets, and drops the replay buffers of a session that grew beyond its budget.
     pub(super) fn count(&mut self) {
         let ServerUsage { requests, session, .. } = self.http.usage();
         self.requests.set(requests);
+        let mut left = requests;
+        self.unawaited.retain_mut(|share| {
+            share.shrink_to(left);
+            left -= share.count();
+            share.count() > 0
+        });
         let session = self.description + session;
         let has_grown = session > self.session.bytes();
         self.session.set(session);
@@ -194,9 +212,15 @@ impl State<Server> {
     }
 
     /// Handles a client that disconnected from a response.
-    pub(super) fn handle_gone(&mut self, now: Instant, source: ResponseSource) {
+    pub(super) fn handle_gone(
+        &mut self,
+        now: Instant,
+        source: ResponseSource,
+        share: Option<AddressShare>,
+    ) {
         if let Some(metered) = self.connection.http() {
             metered.http.handle_gone(now, source);
+            metered.keep(share);
         }
     }
 

@@ -122,7 +122,11 @@ mod tests {
     }
 
     fn server() -> Server {
-        Server::new("s", "1").tool("a", "A", |(), _| Ok("a"))
+        with_tool(Server::new("s", "1"), "a")
+    }
+
+    fn with_tool(server: Server, name: &str) -> Server {
+        server.tool_raw(name, "A tool", Raw::empty_object(), |_, _| Ok("done"))
     }
 
     #[test]
@@ -139,7 +143,7 @@ mod tests {
             assert!(refusal.contains("needs_scopes"), "{refusal}");
         }
         let server = server().tool_fallback(|_, _| Ok("any"));
-        let later = server.tool("b", "B", |(), _| Ok("b")).requires(["admin"]);
+        let later = with_tool(server, "b").requires(["admin"]);
         assert!(later.builder.config().is_ok());
     }
 

@@ -26,6 +26,7 @@ rows! {
     descriptions_share_one_budget,
     bodies_in_progress_share_one_budget,
     bodies_of_one_address_leave_room_for_others,
+    abandoned_requests_count_for_their_address,
     requests_in_flight_share_one_budget,
     replay_buffers_share_one_budget,
     subscriptions_share_one_budget,
@@ -165,8 +166,33 @@ fn bodies_of_one_address_leave_room_for_others<R: Runtime>() {
     assert!(echoes(served.address));
 }
 
+/// The client hangs up, but the requests go on.
+fn abandoned_requests_count_for_their_address<R: Runtime>() {
+    let options = Http::new().requests_bytes_per_address_max(256 << 10);
+    let stats = options.stats();
+    let (server, go) = waiting();
+    let served = Served::on::<R>(server, options);
+    let session = Session::open(served.address);
+    let arguments = json!({"padding": "x".repeat(60_000)});
+    let abandon = |id: u64| {
+        let call = session.call(id, "wait", &arguments);
+        let bytes = 62_000 * (id as usize + 1);
+        eventually("the request is in flight", || (stats.requests_bytes() > bytes).then_some(()));
+        drop(call);
+    };
+    (0..4).for_each(abandon);
+    eventually("the hang-ups are noticed", || (stats.connections() == 0).then_some(()));
+    let mut refused = session.call(4, "wait", &arguments).reply();
+    assert_eq!(refused.status, 429);
+    assert!(refused.text().contains("requests_bytes_per_address_max"));
+    (0..4).for_each(|_| go.send(()).unwrap());
+    eventually("the bytes are given back", || (stats.requests_bytes() == 0).then_some(()));
+    go.send(()).unwrap();
+    assert_eq!(session.call(5, "wait", &arguments).reply().status, 200);
+}
+
 /// Builds a server whose tool `wait` waits for a signal.
-fn waiting() -> (Server, Sender<()>) {
+pub(crate) fn waiting() -> (Server, Sender<()>) {
     let (go, goes) = channel::<()>();
     let goes = Arc::new(Mutex::new(goes));
     let server = server().tool_with(tool("wait"), move |_: Value, _| {

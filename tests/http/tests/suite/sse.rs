@@ -12,6 +12,7 @@ use mcp_http_tests::{
 use serde_json::{Value, json};
 
 use crate::authorized::{bearing, challenge};
+use crate::limits::waiting;
 use crate::principals::user;
 
 rows! {
@@ -26,6 +27,7 @@ rows! {
     a_message_without_the_scopes_of_its_entry_is_challenged_aut_24,
     unused_sessions_expire_sec_18,
     sessions_are_limited_sec_18,
+    requests_count_for_their_address_sec_18,
     a_client_that_does_not_read_is_disconnected_sec_18,
     a_server_that_stops_ends_its_streams,
 }
@@ -257,6 +259,21 @@ fn sessions_are_limited_sec_18<R: Runtime>() {
         eventually("a session ends", || (stats.sessions() == 1).then_some(()));
         SseSession::open(served.address);
     }
+}
+
+// SEC-18: the POST is answered long before the request.
+fn requests_count_for_their_address_sec_18<R: Runtime>() {
+    let options = Http::new().sse().requests_bytes_per_address_max(128 << 10);
+    let (server, go) = waiting();
+    let served = Served::on::<R>(server, options);
+    let mut session = SseSession::open(served.address);
+    let large = call("wait", &json!({"padding": "x".repeat(100_000)}));
+    assert_eq!((session.post(&large), session.post(&large)), (202, 429));
+    go.send(()).unwrap();
+    assert_eq!(text(&session.stream.message().unwrap()), "done");
+    go.send(()).unwrap();
+    assert_eq!(session.post(&large), 202);
+    assert_eq!(text(&session.stream.message().unwrap()), "done");
 }
 
 // SEC-18

@@ -104,18 +104,37 @@ impl<K: Ord + Clone> Share<K> {
         self.count += count;
         true
     }
-}
 
-impl<K: Ord + Clone> Drop for Share<K> {
-    fn drop(&mut self) {
-        let Some(owner) = self.owner.as_ref().filter(|_| self.count > 0) else { return };
+    /// Returns what the share counts.
+    pub(in crate::http) const fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Gives back what the share counts beyond `max`.
+    pub(in crate::http) fn shrink_to(&mut self, max: usize) {
+        let Some(owner) = self.owner.as_ref().filter(|_| self.count > max) else { return };
         let mut counts = self.counts.lock();
         if let Some(held) = counts.get_mut(owner) {
-            *held -= self.count;
+            *held -= self.count - max;
             if *held == 0 {
                 counts.remove(owner);
             }
         }
+        self.count = max;
+    }
+
+    /// Adds the share to that of the same owner.
+    pub(in crate::http) fn merge_into(mut self, shares: &mut Vec<Self>) {
+        match shares.iter_mut().find(|share| share.owner == self.owner) {
+            Some(share) => share.count += std::mem::take(&mut self.count),
+            None => shares.push(self),
+        }
+    }
+}
+
+impl<K: Ord + Clone> Drop for Share<K> {
+    fn drop(&mut self) {
+        self.shrink_to(0);
     }
 }
 
@@ -150,6 +169,31 @@ mod tests {
         drop(one);
         assert!(two.try_add(60, 100));
         drop(two);
+        assert!(counts.lock().is_empty());
+    }
+
+    #[test]
+    fn shares_of_one_address_merge_and_shrink() {
+        let counts = Arc::new(AddressCounts::default());
+        let share = |text, count| {
+            let mut share = counts.share(address(text));
+            assert!(share.try_add(count, 100));
+            share
+        };
+        let mut shares = Vec::new();
+        share("10.0.0.1", 60).merge_into(&mut shares);
+        share("10.0.0.2", 40).merge_into(&mut shares);
+        share("10.0.0.1", 40).merge_into(&mut shares);
+        let held: Vec<usize> = shares.iter().map(Share::count).collect();
+        assert_eq!(held, [100, 40]);
+        let mut kept = shares.remove(0);
+        drop(shares);
+        assert!(!counts.share(address("10.0.0.1")).try_add(1, 100));
+        kept.shrink_to(200);
+        kept.shrink_to(30);
+        assert_eq!(kept.count(), 30);
+        assert!(counts.share(address("10.0.0.1")).try_add(70, 100));
+        kept.shrink_to(0);
         assert!(counts.lock().is_empty());
     }
 

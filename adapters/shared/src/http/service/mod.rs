@@ -254,7 +254,7 @@ impl ServiceShared {
                 let mut lease = ByteLease::new(&self.options.counters.requests_bytes);
                 let mut share = self.address_share(head.peer_address());
                 let body = self.read(body, &mut lease, &mut share).await?;
-                let exchange = match self.post(head, principal, &post, &body)? {
+                let mut exchange = match self.post(head, principal, &post, &body)? {
                     Posted::Begun(exchange) => exchange,
                     Posted::Answered(reply) => return Ok(self.reply(reply, None)),
                     // Boxed: this is rare, and inline it would enlarge all requests.
@@ -262,9 +262,9 @@ impl ServiceShared {
                 };
                 drop((body, lease));
                 head.detach_if_kept();
+                exchange.share = Some(share);
                 let mut response = self.respond(exchange).await;
                 head.authorization().apply(&mut response);
-                response.body_mut().hold(share);
                 Ok(response)
             }
             // Boxed, like other rare waits.
@@ -354,8 +354,8 @@ impl ServiceShared {
         B::Error: Into<Box<dyn StdError + Send + Sync>>,
     {
         let bytes_max = self.policy.body_bytes_max();
+        let mut buffer = BodyBuffer::new(body.size_hint().exact());
         let mut body = pin!(body);
-        let mut buffer = BodyBuffer::Empty;
         {
             let mut read = pin!(async {
                 while let Some(frame) = poll_fn(|context| body.as_mut().poll_frame(context)).await {

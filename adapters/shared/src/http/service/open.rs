@@ -270,6 +270,7 @@ impl ServiceShared {
                 is_modern: false,
                 is_over: false,
                 listening: None,
+                share: None,
             })
             .await)
     }
@@ -329,7 +330,7 @@ impl ServiceShared {
         });
         let id = posted.ok_or_else(|| Refusal::unknown_session(None))?;
         let source = ResponseSource::Exchange(id);
-        Ok(Exchange { link, source, is_modern, is_over: false, listening: None })
+        Ok(Exchange { link, source, is_modern, is_over: false, listening: None, share: None })
     }
 }
 

@@ -43,11 +43,12 @@ impl ServiceShared {
         let Reply { status, headers: fields, body } = reply;
         let body = match (body, exchange) {
             (ReplyBody::Whole(bytes), exchange) => {
-                if let Some(mut exchange) = exchange {
+                let share = exchange.and_then(|mut exchange| {
                     exchange.link.trace.output(&bytes);
                     exchange.is_over = true;
-                }
-                ResponseBody::whole(bytes)
+                    exchange.share.take()
+                });
+                ResponseBody::counted(bytes, share)
             }
             (ReplyBody::Events, Some(exchange)) => ResponseBody::events(exchange, &self.runtime),
             (ReplyBody::Events, None) => ResponseBody::whole(Bytes::new()),

@@ -91,6 +91,7 @@ impl ServiceShared {
             is_modern: false,
             is_over: false,
             listening: None,
+            share: None,
         };
         self.sessions
             .insert(&self.runtime, id, principal, &link, serving, place)
@@ -119,6 +120,7 @@ impl ServiceShared {
         let mut lease = ByteLease::new(&self.options.counters.requests_bytes);
         let mut share = self.address_share(head.peer_address());
         let body = self.read(body, &mut lease, &mut share).await?;
+        let mut share = Some(share);
         let caller = caller(head, principal);
         if self.server.has_entry_filter() {
             // The filter belongs to the application and may read the head.
@@ -143,8 +145,12 @@ impl ServiceShared {
             // An idle connection keeps no head.
             sse.set_caller(None);
             let is_open = state.connection.peer().is_some();
-            if let Some(metered) = state.connection.http().filter(|_| is_open && !was_open) {
-                metered.set_description(description);
+            if let Some(metered) = state.connection.http() {
+                if is_open && !was_open {
+                    metered.set_description(description);
+                }
+                // The response comes on the stream.
+                metered.keep(share.take());
             }
             Some(handled)
         });
