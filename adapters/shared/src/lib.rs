@@ -49,6 +49,7 @@ pub use client::subscription::Subscription;
 pub use client::task::call::TaskCall;
 pub use client::task::handle::TaskHandle;
 pub use error::{Error, HttpFailure, ListError};
+pub use exec::poll_on_wake::poll_on_wake;
 pub use exec::sole_driver::is_sole_driver;
 pub use exec::workers::Spawn;
 pub use extension_seal::ExtensionSeal;

@@ -86,9 +86,11 @@ impl Serve for Server {
         let (serving, driving) = self.open_on(Arc::new(Smol))?;
         let driving = driving.over_standard_streams();
         let (reader, writer, copies) = standard(&serving)?;
-        close_on_signals(&serving)?;
-        drive(driving, reader, writer).await;
-        copies.flush(serving.gives_up(Timer::after)).await;
+        close_on_signals(&serving, async {
+            drive(driving, reader, writer).await;
+            copies.flush(serving.gives_up(Timer::after)).await;
+        })
+        .await?;
         serving.outcome().and_then(|()| copies.outcome())
     }
 

@@ -1,35 +1,76 @@
 //! Closing servers on SIGINT, SIGTERM and SIGHUP.
 
-use std::io;
-
-use mcp_adapter::Serving;
+pub(crate) use system::close_on_signals;
 
 #[cfg(unix)]
-use crate::executor;
+mod system {
+    use std::future::Future;
+    use std::io;
 
-/// Lets signals close a server, received by async-io.
-#[cfg(unix)]
-pub(crate) fn close_on_signals(serving: &Serving) -> io::Result<()> {
     use async_signal::{Signal, Signals};
     use futures_lite::StreamExt as _;
-    use mcp_adapter::{ClosingSignal, close_on_received_signal, closing_signals};
+    use futures_lite::future::{or, pending};
+    use mcp_adapter::{
+        ClosingSignal, Serving, close_on_received_signal, closing_signals, poll_on_wake,
+    };
 
-    serving.close_on_signal();
-    let mut received = Signals::new(closing_signals().into_iter().map(|closing| match closing {
-        ClosingSignal::Hangup => Signal::Hup,
-        ClosingSignal::Interrupt => Signal::Int,
-        ClosingSignal::Terminate => Signal::Term,
-    }))?;
-    // Not ended with the server: nothing else would react to the signal from then on.
-    executor::spawn(async move {
-        while let Some(Ok(_)) = received.next().await {
+    use crate::executor;
+
+    /// Runs `future`, and closes the server on signals, which async-io receives.
+    ///
+    /// The task that serves receives them itself, so that no thread is needed for it.
+    pub(crate) async fn close_on_signals<T>(
+        serving: &Serving,
+        future: impl Future<Output = T>,
+    ) -> io::Result<T> {
+        serving.close_on_signal();
+        let signals = Signals::new(closing_signals().into_iter().map(|closing| match closing {
+            ClosingSignal::Hangup => Signal::Hup,
+            ClosingSignal::Interrupt => Signal::Int,
+            ClosingSignal::Terminate => Signal::Term,
+        }))?;
+        let mut received = Received(Some(signals));
+        // Each poll reads from a pipe.
+        let received = poll_on_wake(async {
+            if let Some(signals) = &mut received.0 {
+                close_on_each(signals).await;
+            }
+            pending().await
+        });
+        Ok(or(received, future).await)
+    }
+
+    async fn close_on_each(signals: &mut Signals) {
+        while let Some(Ok(_)) = signals.next().await {
             close_on_received_signal();
         }
-    })
+    }
+
+    /// Signals that are received to the end of the process: nothing else reacts to them any more.
+    struct Received(Option<Signals>);
+
+    impl Drop for Received {
+        fn drop(&mut self) {
+            let Some(mut signals) = self.0.take() else { return };
+            // Without a thread, the signals have no effect.
+            drop(executor::spawn(async move { close_on_each(&mut signals).await }));
+        }
+    }
 }
 
 #[cfg(not(unix))]
-pub(crate) fn close_on_signals(serving: &Serving) -> io::Result<()> {
-    serving.close_with_process();
-    Ok(())
+mod system {
+    use std::future::Future;
+    use std::io;
+
+    use mcp_adapter::Serving;
+
+    /// Runs `future`, and closes the server with the console, the session or the system.
+    pub(crate) async fn close_on_signals<T>(
+        serving: &Serving,
+        future: impl Future<Output = T>,
+    ) -> io::Result<T> {
+        serving.close_with_process();
+        Ok(future.await)
+    }
 }

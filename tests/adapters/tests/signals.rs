@@ -10,23 +10,31 @@
 
 use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 
-use mcp_adapter_tests::{Hand, Process, Runtime, adapter_server, is_ignored};
+use mcp_adapter_tests::{Hand, Process, Runtime, adapter_server, eventually, is_ignored};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::json;
 
 mcp_adapter_tests::rows!(
     each_signal_closes_a_server,
-    ignored_signals_stay_ignored_and_others_close
+    ignored_signals_stay_ignored_and_others_close,
+    a_signal_ends_a_program_whose_server_has_closed
 );
 
 /// Starts a server that ignores these signals, as a shell names them, and is busy.
 fn start<R: Runtime>(ignored: &str) -> (Process, Hand<ChildStdout, ChildStdin>) {
+    start_with::<R>(ignored, &[])
+}
+
+fn start_with<R: Runtime>(
+    ignored: &str,
+    variables: &[(&str, &str)],
+) -> (Process, Hand<ChildStdout, ChildStdin>) {
     let server = adapter_server::<R>(env!("CARGO_BIN_EXE_adapter-server"));
     let mut command = Command::new("sh");
     let trap = if ignored.is_empty() { String::new() } else { format!("trap '' {ignored}; ") };
     command.arg("-c").arg(format!("{trap}exec \"$0\" \"$@\""));
-    command.arg(server.get_program()).args(server.get_args());
+    command.arg(server.get_program()).args(server.get_args()).envs(variables.iter().copied());
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut hand = Hand::new(child.stdout.take().unwrap(), child.stdin.take().unwrap());
     hand.greet(&json!({}));
@@ -67,4 +75,24 @@ async fn ignored_signals_stay_ignored_and_others_close<R: Runtime>() {
         let status = process.0.wait().unwrap();
         assert_eq!(status.code(), Some(0), "{} ignores {ignored}: {status}", R::NAME);
     }
+}
+
+async fn a_signal_ends_a_program_whose_server_has_closed<R: Runtime>() {
+    // Tokio receives signals for as long as its runtime runs, and the program has ended that.
+    if R::NAME.starts_with("tokio") || is_ignored(Signal::SIGTERM) {
+        return;
+    }
+    let path = std::env::temp_dir().join(format!("mcp-closed-{}-{}", R::NAME, std::process::id()));
+    // The program waits for a line that never comes.
+    let variables = [("NEXT", "line"), ("CLEANED_UP", path.to_str().unwrap())];
+    let (mut process, mut hand) = start_with::<R>("", &variables);
+    // The server has read all that was sent.
+    hand.request(2, "ping", &json!({}));
+    assert_eq!(hand.hear()["id"], 2);
+    send(&process, Signal::SIGTERM);
+    eventually("the server has closed", || path.exists()).await;
+    std::fs::remove_file(&path).unwrap();
+    send(&process, Signal::SIGTERM);
+    let status = process.0.wait().unwrap();
+    assert_eq!(status.code(), Some(130), "{}: {status}", R::NAME);
 }

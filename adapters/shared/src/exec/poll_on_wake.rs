@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Wake, Waker};
 /// Runs `future`, polling it only when its own waker fired.
 ///
 /// For a future that shares its task with another one that is woken much more often.
-pub(crate) async fn poll_on_wake<F: Future>(future: F) -> F::Output {
+pub async fn poll_on_wake<F: Future>(future: F) -> F::Output {
     let mut future = pin!(future);
     let flag = Arc::new(WakeFlag { is_woken: AtomicBool::new(true), task: Mutex::default() });
     let waker = Waker::from(Arc::clone(&flag));

@@ -123,7 +123,7 @@ impl<K: Ord + Clone> Share<K> {
         self.count = max;
     }
 
-    /// Adds the share to that of the same owner.
+    /// Adds the share to that of its owner.
     pub(in crate::http) fn merge_into(mut self, shares: &mut Vec<Self>) {
         match shares.iter_mut().find(|share| share.owner == self.owner) {
             Some(share) => share.count += std::mem::take(&mut self.count),
