@@ -6,10 +6,12 @@ pub(crate) use system::close_on_signals;
 mod system {
     use std::future::Future;
     use std::io;
+    use std::pin::Pin;
+    use std::task::{Context, Poll, Waker};
 
     use async_signal::{Signal, Signals};
-    use futures_lite::StreamExt as _;
     use futures_lite::future::{or, pending};
+    use futures_lite::{Stream as _, StreamExt as _};
     use mcp_adapter::{
         ClosingSignal, Serving, close_on_received_signal, closing_signals, poll_on_wake,
     };
@@ -52,6 +54,12 @@ mod system {
     impl Drop for Received {
         fn drop(&mut self) {
             let Some(mut signals) = self.0.take() else { return };
+            // The server is still there: a signal that has already arrived does not end the
+            // process.
+            let mut context = Context::from_waker(Waker::noop());
+            while let Poll::Ready(Some(Ok(_))) = Pin::new(&mut signals).poll_next(&mut context) {
+                close_on_received_signal();
+            }
             // Without a thread, the signals have no effect.
             drop(executor::spawn(async move { close_on_each(&mut signals).await }));
         }

@@ -22,7 +22,8 @@ pub trait Serve: mcp_adapter::ExtensionSeal {
     ///
     /// SIGINT, SIGTERM and, on Linux and Android, SIGHUP close the server. There, a signal that is
     /// ignored when serving starts stays ignored; `nohup`, for example, ignores SIGHUP. After the
-    /// last server has closed, a further signal ends the process with exit code 130.
+    /// last server has closed, a further signal ends the process with exit code 130. Once the
+    /// runtime has ended, signals have no effect any more, as with all signals that tokio receives.
     ///
     /// At the end of stdin, as in `server < requests | less`,
     /// - requests in progress can be answered within `Limits::eof_drain_timeout` (10 s by default);

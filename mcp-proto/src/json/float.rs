@@ -125,7 +125,7 @@ struct Ratio {
     is_cut: bool,
 }
 
-/// How many digits are multiplied. The middle between two floats has at most 767 digits, so all
+/// How many digits are multiplied. The middle between two floats has at most 768 digits, so all
 /// digits that follow can only make a number larger than a middle which it otherwise equals.
 const DIGITS_MAX: usize = 770;
 

@@ -8,6 +8,7 @@
     reason = "a test fails by panicking"
 )]
 
+use std::io::Write as _;
 use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 
 use mcp_adapter_tests::{Hand, Process, Runtime, adapter_server, eventually, is_ignored};
@@ -18,7 +19,8 @@ use serde_json::json;
 mcp_adapter_tests::rows!(
     each_signal_closes_a_server,
     ignored_signals_stay_ignored_and_others_close,
-    a_signal_ends_a_program_whose_server_has_closed
+    a_signal_ends_a_program_whose_server_has_closed,
+    a_signal_that_the_program_has_received_too_does_not_end_it
 );
 
 /// Starts a server that ignores these signals, as a shell names them, and is busy.
@@ -95,4 +97,25 @@ async fn a_signal_ends_a_program_whose_server_has_closed<R: Runtime>() {
     send(&process, Signal::SIGTERM);
     let status = process.0.wait().unwrap();
     assert_eq!(status.code(), Some(130), "{}: {status}", R::NAME);
+}
+
+async fn a_signal_that_the_program_has_received_too_does_not_end_it<R: Runtime>() {
+    // On other runtimes, serving cannot be dropped, or signals end with their runtime.
+    if R::NAME != "smol" || is_ignored(Signal::SIGTERM) {
+        return;
+    }
+    for _ in 0..10 {
+        let path = std::env::temp_dir().join(format!("mcp-raced-{}", std::process::id()));
+        let variables =
+            [("SIGTERM", "raced"), ("NEXT", "line"), ("CLEANED_UP", path.to_str().unwrap())];
+        let (mut process, mut hand) = start_with::<R>("", &variables);
+        hand.request(2, "ping", &json!({}));
+        assert_eq!(hand.hear()["id"], 2);
+        send(&process, Signal::SIGTERM);
+        eventually("the program has stopped serving", || path.exists()).await;
+        std::fs::remove_file(&path).unwrap();
+        writeln!(hand.writer, "for the program").unwrap();
+        let status = process.0.wait().unwrap();
+        assert_eq!(status.code(), Some(0), "{status}");
+    }
 }

@@ -28,8 +28,8 @@ pub struct ResponseBody {
     kind: BodyKind,
     /// Marks the connection as busy until the body is dropped.
     in_flight: Option<RequestInFlight>,
-    /// What the request of a whole body counts in the limits of its client's address until the body
-    /// is dropped.
+    /// What the request counts in the limits of its client's address until this body is dropped, if
+    /// it is whole. Otherwise, the exchange has the share.
     #[expect(dead_code, reason = "counts until it is dropped")]
     share: Option<AddressShare>,
 }
@@ -60,6 +60,16 @@ pub(super) struct Exchange {
     pub(super) listening: Option<(Serving, Listener)>,
     /// What the request counts in the limits of its client's address.
     pub(super) share: Option<AddressShare>,
+}
+
+impl Exchange {
+    /// Counts the request in the limits of its client's address for as long as the session keeps
+    /// it: the response ends here, but another stream may have taken it over.
+    fn keep_share(&mut self) {
+        if let Some(share) = self.share.take() {
+            self.link.with(|state, _| state.keep_share(share));
+        }
+    }
 }
 
 impl Drop for Exchange {
@@ -122,6 +132,7 @@ impl Events {
             StreamFrame::Bytes(bytes) => Poll::Ready(Some(bytes)),
             StreamFrame::End => {
                 self.exchange.is_over = true;
+                self.exchange.keep_share();
                 Poll::Ready(None)
             }
         }

@@ -288,8 +288,9 @@ impl Http {
 
     /// Sets the maximum total bytes of the requests of one client address. Default: 64 MiB.
     ///
-    /// A body counts from its arrival until the response is complete. If the client hangs up, it
-    /// counts for as long as the server needs it. The headers count as in
+    /// A body counts from its arrival until the response is complete. If the client hangs up, the
+    /// body counts for as long as the session keeps the request. A request that is cancelled stops
+    /// counting at once, even if its handler goes on. The headers count as in
     /// [`requests_bytes_max`](Self::requests_bytes_max).
     ///
     /// Further requests from the address receive status 429. The limit applies only to requests

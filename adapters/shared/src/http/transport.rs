@@ -224,6 +224,14 @@ impl State<Server> {
         }
     }
 
+    /// Counts a request in the limits of its client's address for as long as the connection keeps
+    /// it.
+    pub(super) fn keep_share(&mut self, share: AddressShare) {
+        if let Some(metered) = self.connection.http() {
+            metered.keep(Some(share));
+        }
+    }
+
     /// Polls the HTTP side of the connection, and updates the budgets if something was sent.
     fn poll_http<T>(&mut self, poll: impl FnOnce(&mut HttpBinding) -> Option<T>) -> Option<T> {
         let metered = self.connection.http()?;

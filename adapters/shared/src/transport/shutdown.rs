@@ -39,8 +39,8 @@ impl<R: LinkRole> DriverHandle<R> {
         self
     }
 
-    /// Sets the cell for the parent process whose exit closes the connection. Filling the cell has
-    /// no effect once the adapter drives the connection.
+    /// Sets the cell for the parent process whose exit closes the connection. Only a cell that is
+    /// filled before the adapter drives the connection has this effect.
     pub(crate) fn watching(mut self, parent: Arc<OnceLock<Parent>>) -> Self {
         self.parent = parent;
         self

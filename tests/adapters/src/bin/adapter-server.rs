@@ -7,6 +7,7 @@
 //! - `FAREWELL` is printed once the server has ended, without a newline.
 //! - `CLEANED_UP` is the path of a file that is created once the server has ended.
 //! - `SIGINT=own` makes the program handle SIGINT itself, on Unix.
+//! - `SIGTERM=raced` makes the program serve until it has received SIGTERM itself, on Unix.
 //! - `ALIVE` is a socket address. The server and the process that its tool `start` starts connect
 //!   to it and keep the connection until they end.
 //! - `NEXT=line` makes the program print the next line of stdin once the server has ended.
@@ -40,7 +41,16 @@ fn serve<R: Runtime>() -> io::Result<()> {
     }
     #[cfg(unix)]
     let signals = is_set("SIGINT", "own").then(handle_interrupt).transpose()?;
-    R::block_on(R::serve_stdio(server))?;
+    #[cfg(unix)]
+    let terminated = is_set("SIGTERM", "raced").then(until_terminated).transpose()?;
+    #[cfg(not(unix))]
+    let terminated: Option<((), std::future::Pending<io::Result<()>>)> = None;
+    match terminated {
+        Some((_runtime, terminated)) => {
+            R::block_on(smol::future::or(terminated, R::serve_stdio(server)))?;
+        }
+        None => R::block_on(R::serve_stdio(server))?,
+    }
     #[cfg(unix)]
     drop(signals);
     if let Ok(path) = std::env::var("CLEANED_UP") {
@@ -63,6 +73,22 @@ fn handle_interrupt() -> io::Result<(tokio::runtime::Runtime, tokio::signal::uni
         tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt())?
     };
     Ok((runtime, interrupts))
+}
+
+/// Returns a future that ends once the process has received SIGTERM, and what it needs.
+#[cfg(unix)]
+fn until_terminated() -> io::Result<(tokio::runtime::Runtime, impl Future<Output = io::Result<()>>)>
+{
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+    let mut terminations = {
+        let _entered = runtime.enter();
+        tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?
+    };
+    let (done, awaited) = tokio::sync::oneshot::channel();
+    let _detached = runtime.spawn(async move { done.send(terminations.recv().await) });
+    let terminated = async { awaited.await.map(drop).map_err(io::Error::other) };
+    Ok((runtime, terminated))
 }
 
 fn is_set(name: &str, value: &str) -> bool {

@@ -27,6 +27,7 @@ rows! {
     bodies_in_progress_share_one_budget,
     bodies_of_one_address_leave_room_for_others,
     abandoned_requests_count_for_their_address,
+    a_request_counts_for_its_address_although_another_stream_took_it_over,
     requests_in_flight_share_one_budget,
     replay_buffers_share_one_budget,
     subscriptions_share_one_budget,
@@ -189,6 +190,26 @@ fn abandoned_requests_count_for_their_address<R: Runtime>() {
     eventually("the bytes are given back", || (stats.requests_bytes() == 0).then_some(()));
     go.send(()).unwrap();
     assert_eq!(session.call(5, "wait", &arguments).reply().status, 200);
+}
+
+fn a_request_counts_for_its_address_although_another_stream_took_it_over<R: Runtime>() {
+    let options = Http::new().requests_bytes_per_address_max(128 << 10);
+    let stats = options.stats();
+    let (server, go) = waiting();
+    let served = Served::on::<R>(server, options);
+    let session = Session::open(served.address);
+    let arguments = json!({"padding": "x".repeat(100_000)});
+    let mut reply = session.call(1, "wait", &arguments).reply();
+    // The first event has nothing but an id.
+    assert_eq!(reply.event().unwrap().data, "");
+    let other = session.listen(reply.last_id.as_deref());
+    assert_eq!(reply.message(), None, "the other stream goes on");
+    drop((reply, other));
+    eventually("the hang-ups are noticed", || (stats.connections() == 0).then_some(()));
+    assert_eq!(session.call(2, "wait", &arguments).reply().status, 429);
+    (0..2).for_each(|_| go.send(()).unwrap());
+    eventually("the bytes are given back", || (stats.requests_bytes() == 0).then_some(()));
+    assert_eq!(session.call(3, "wait", &arguments).reply().status, 200);
 }
 
 /// Builds a server whose tool `wait` waits for a signal.

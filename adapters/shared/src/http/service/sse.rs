@@ -149,8 +149,10 @@ impl ServiceShared {
                 if is_open && !was_open {
                     metered.set_description(description);
                 }
-                // The response comes on the stream.
-                metered.keep(share.take());
+                if handled.is_ok() {
+                    // The response comes on the stream.
+                    metered.keep(share.take());
+                }
             }
             Some(handled)
         });
