@@ -126,7 +126,8 @@ mod tests {
     }
 
     fn with_tool(server: Server, name: &str) -> Server {
-        server.tool_raw(name, "A tool", Raw::empty_object(), |_, _| Ok("done"))
+        let schema = serde_json::json!({"type": "object"});
+        server.tool_raw(name, "A tool", schema, |_, _| Ok("done"))
     }
 
     #[test]
