@@ -134,9 +134,11 @@ impl Ratio {
         let exponent = decimal.point - decimal.len().min(DIGITS_MAX) as i64;
         let mut numerator = Big::of_digits(decimal.digits().take(DIGITS_MAX));
         let mut denominator = Big::of_digits("1".bytes());
-        // 10^n is 5^n × 2^n.
+        // 10^n is 5^n × 2^n, and the largest power of five in a limb is the 27th.
         let scaled = if exponent < 0 { &mut denominator } else { &mut numerator };
-        scaled.multiply_by_power_of_five(exponent.unsigned_abs() as usize);
+        let fives = exponent.unsigned_abs() as u32;
+        (0..fives / 27).for_each(|_| scaled.multiply(5_u64.pow(27), 0));
+        scaled.multiply(5_u64.pow(fives % 27), 0);
         let is_cut = decimal.digits().skip(DIGITS_MAX).any(|digit| digit > b'0');
         Self { numerator, denominator, exponent, is_cut }
     }
@@ -165,12 +167,12 @@ impl Ratio {
         let shift = self.exponent - (exponent - 1);
         let shifted = if shift < 0 { &mut halfway } else { &mut numerator };
         shifted.shift(shift.unsigned_abs() as usize);
-        numerator.cmp(&halfway).then(self.is_cut.cmp(&false))
+        numerator.compare(&halfway).then(self.is_cut.cmp(&false))
     }
 }
 
 /// An integer of any size. The lowest limb comes first; the highest is not 0.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone)]
 struct Big(Vec<u64>);
 
 impl Big {
@@ -201,12 +203,6 @@ impl Big {
         }
     }
 
-    fn multiply_by_power_of_five(&mut self, exponent: usize) {
-        // The largest power of five in a limb is the 27th.
-        (0..exponent / 27).for_each(|_| self.multiply(5_u64.pow(27), 0));
-        self.multiply(5_u64.pow((exponent % 27) as u32), 0);
-    }
-
     /// Multiplies the integer by 2^`bits`.
     fn shift(&mut self, bits: usize) {
         self.multiply(1 << (bits % 64), 0);
@@ -221,18 +217,10 @@ impl Big {
         let float = highest.fold(0.0, |float, limb| float * BASE + *limb as f64);
         (float, 64 * self.0.len().saturating_sub(2) as i64)
     }
-}
 
-impl Ord for Big {
-    fn cmp(&self, other: &Self) -> Ordering {
+    fn compare(&self, other: &Self) -> Ordering {
         let len = self.0.len().cmp(&other.0.len());
         len.then_with(|| self.0.iter().rev().cmp(other.0.iter().rev()))
-    }
-}
-
-impl PartialOrd for Big {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
     }
 }
 

@@ -36,7 +36,7 @@ const CONNECTION: &[&str] = &[
     "vocabulary",
     "wire",
 ];
-const CONNECTION_LINES_MAX: usize = 16_270;
+const CONNECTION_LINES_MAX: usize = 16_250;
 
 /// The rooms behind features for tests and recordings.
 const OPTIONAL: &[&str] = &["record", "testing"];
@@ -133,7 +133,7 @@ mod tests {
                     ("json", 2_500),
                     ("rpc", 2_500),
                     ("wire", 2_500),
-                    ("meta", 1_771),
+                    ("meta", 1_751),
                 ],
                 CONNECTION.join(" + "),
             ),
