@@ -10,6 +10,7 @@
 
 use std::io::Write as _;
 use std::process::{ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use mcp_adapter_tests::{Hand, Process, Runtime, adapter_server, eventually, is_ignored};
 use nix::sys::signal::{Signal, kill};
@@ -79,21 +80,31 @@ async fn ignored_signals_stay_ignored_and_others_close<R: Runtime>() {
     }
 }
 
+/// Starts a program, and returns it once a signal has ended its server and it waits for a line.
+async fn terminate<R: Runtime>(
+    variables: &[(&str, &str)],
+) -> (Process, Hand<ChildStdout, ChildStdin>) {
+    static STARTED: AtomicUsize = AtomicUsize::new(0);
+    let number = STARTED.fetch_add(1, Ordering::Relaxed);
+    let path = std::env::temp_dir().join(format!("mcp-ended-{}-{number}", std::process::id()));
+    let ended = [("NEXT", "line"), ("CLEANED_UP", path.to_str().unwrap())];
+    let (process, mut hand) = start_with::<R>("", &[variables, &ended].concat());
+    // Once this is answered, the server has read all that was sent.
+    hand.request(2, "ping", &json!({}));
+    assert_eq!(hand.hear()["id"], 2);
+    send(&process, Signal::SIGTERM);
+    eventually("the server has ended", || path.exists()).await;
+    std::fs::remove_file(&path).unwrap();
+    (process, hand)
+}
+
 async fn a_signal_ends_a_program_whose_server_has_closed<R: Runtime>() {
     // Tokio receives signals for as long as its runtime runs, and the program has ended that.
     if R::NAME.starts_with("tokio") || is_ignored(Signal::SIGTERM) {
         return;
     }
-    let path = std::env::temp_dir().join(format!("mcp-closed-{}-{}", R::NAME, std::process::id()));
     // The program waits for a line that never comes.
-    let variables = [("NEXT", "line"), ("CLEANED_UP", path.to_str().unwrap())];
-    let (mut process, mut hand) = start_with::<R>("", &variables);
-    // The server has read all that was sent.
-    hand.request(2, "ping", &json!({}));
-    assert_eq!(hand.hear()["id"], 2);
-    send(&process, Signal::SIGTERM);
-    eventually("the server has closed", || path.exists()).await;
-    std::fs::remove_file(&path).unwrap();
+    let (mut process, _hand) = terminate::<R>(&[]).await;
     send(&process, Signal::SIGTERM);
     let status = process.0.wait().unwrap();
     assert_eq!(status.code(), Some(130), "{}: {status}", R::NAME);
@@ -105,15 +116,7 @@ async fn a_signal_that_the_program_has_received_too_does_not_end_it<R: Runtime>(
         return;
     }
     for _ in 0..10 {
-        let path = std::env::temp_dir().join(format!("mcp-raced-{}", std::process::id()));
-        let variables =
-            [("SIGTERM", "raced"), ("NEXT", "line"), ("CLEANED_UP", path.to_str().unwrap())];
-        let (mut process, mut hand) = start_with::<R>("", &variables);
-        hand.request(2, "ping", &json!({}));
-        assert_eq!(hand.hear()["id"], 2);
-        send(&process, Signal::SIGTERM);
-        eventually("the program has stopped serving", || path.exists()).await;
-        std::fs::remove_file(&path).unwrap();
+        let (mut process, mut hand) = terminate::<R>(&[("SIGTERM", "raced")]).await;
         writeln!(hand.writer, "for the program").unwrap();
         let status = process.0.wait().unwrap();
         assert_eq!(status.code(), Some(0), "{status}");

@@ -5,7 +5,7 @@ use bytes::Bytes;
 /// The part of a request body that was read. Most bodies arrive in one piece, which is not copied.
 pub(super) struct BodyBuffer {
     pieces: Pieces,
-    /// The length that the client declared. It may never send that much, so this reserves nothing.
+    /// The length that the client declared. Nothing is reserved for it: the client may send less.
     declared: usize,
 }
 
@@ -16,11 +16,8 @@ enum Pieces {
 }
 
 impl BodyBuffer {
-    pub(super) const fn new(declared: Option<u64>) -> Self {
-        let declared = match declared {
-            Some(declared) if declared < usize::MAX as u64 => declared as usize,
-            _ => usize::MAX,
-        };
+    pub(super) fn new(declared: Option<u64>) -> Self {
+        let declared = declared.and_then(|len| usize::try_from(len).ok()).unwrap_or(usize::MAX);
         Self { pieces: Pieces::None, declared }
     }
 
@@ -51,7 +48,8 @@ impl BodyBuffer {
         self.pieces = Pieces::Many(bytes);
     }
 
-    /// Doubles the length that has room, but not beyond the declared length while that is right.
+    /// Makes room for twice the new length, but not for more than the declared length, unless more
+    /// has been read already.
     fn reserve(&self, bytes: &mut Vec<u8>, more: usize) {
         let len = bytes.len() + more;
         if len > bytes.capacity() {
