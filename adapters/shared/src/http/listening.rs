@@ -3,11 +3,12 @@
 use std::convert::Infallible;
 use std::error::Error as StdError;
 use std::fmt;
-use std::future::ready;
+use std::future::{poll_fn, ready};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use futures_lite::future::or;
@@ -19,9 +20,9 @@ use hyper::service::service_fn;
 use mcp_proto::http::Refusal;
 
 use super::budget::{PeerAddress, Rejection};
-use super::head_timer::HeadTimer;
 #[cfg(feature = "http2")]
 use super::http2;
+use super::idle_timer::IdleTimer;
 use super::service::HttpService;
 use super::sockets::{OpenSocket, SocketEnd, Sockets};
 use super::stall_guard::StallGuard;
@@ -111,7 +112,7 @@ impl AcceptedConnection {
     pub async fn drive<I, T>(self, io: I, timer: T)
     where
         I: Read + Write + Unpin,
-        T: Timer + Send + Sync + 'static,
+        T: Timer,
     {
         let Self { service, socket, address } = self;
         let address = address.map(PeerAddress);
@@ -121,11 +122,10 @@ impl AcceptedConnection {
         } else {
             (service.head_timeout(), service.connection_idle_max())
         };
-        let timer = HeadTimer::new(timer, head_timeout);
-        let on_bytes = timer.on_bytes();
+        let mut idle_timer = IdleTimer::new(timer, head_timeout, idle_max);
         let runtime = Arc::clone(service.runtime());
         let sleep = move |duration| runtime.sleep(duration);
-        let io = StallGuard::new(io, service.stall_timeout(), sleep, on_bytes);
+        let io = StallGuard::new(io, service.stall_timeout(), sleep, socket.meter());
         #[cfg(feature = "http2")]
         let mut io = http2::Prefixed::new(io);
         #[cfg(feature = "http2")]
@@ -159,22 +159,27 @@ impl AcceptedConnection {
             }
         });
         let mut builder = http1::Builder::new();
-        builder
-            .timer(timer)
-            .keep_alive(!is_refused)
-            .header_read_timeout(idle_max)
-            .max_buf_size(HEAD_BYTES_MAX);
+        builder.keep_alive(!is_refused).header_read_timeout(None).max_buf_size(HEAD_BYTES_MAX);
         let mut connection = pin!(builder.serve_connection(io, answer));
-        let ended = async { Some(connection.as_mut().await) };
+        let ended = poll_fn(|context| {
+            if let Poll::Ready(outcome) = connection.as_mut().poll(context) {
+                return Poll::Ready(DriveEnd::Closed(outcome));
+            }
+            idle_timer.poll(socket.activity(), context).map(|()| DriveEnd::Overdue)
+        });
         let stopped = async {
             socket.ends(SocketEnd::Graceful).await;
-            None
+            DriveEnd::Stopped
         };
-        if let Some(outcome) = or(ended, stopped).await {
-            if outcome.is_err_and(|error| has_stalled(&error)) {
-                socket.count_stall();
+        match or(ended, stopped).await {
+            DriveEnd::Closed(Ok(())) | DriveEnd::Overdue => return,
+            DriveEnd::Closed(Err(error)) => {
+                if has_stalled(&error) {
+                    socket.count_stall();
+                }
+                return;
             }
-            return;
+            DriveEnd::Stopped => {}
         }
         connection.as_mut().graceful_shutdown();
         let ended = async {
@@ -183,6 +188,16 @@ impl AcceptedConnection {
         let drained = or(ended, service.runtime().sleep(service.drain_timeout() + LAST_WRITES));
         or(socket.ends(SocketEnd::Abort), drained).await;
     }
+}
+
+/// Why a connection is no longer served.
+enum DriveEnd {
+    /// It has ended.
+    Closed(hyper::Result<()>),
+    /// It was idle, or the head of a request took too long.
+    Overdue,
+    /// It must end after its request in progress.
+    Stopped,
 }
 
 /// The protocol of a connection.

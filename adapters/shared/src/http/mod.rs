@@ -8,10 +8,10 @@ mod body;
 mod body_buffer;
 mod budget;
 mod client;
-mod head_timer;
 #[cfg(feature = "http2")]
 mod http2;
 mod hyper_stream;
+mod idle_timer;
 mod listening;
 mod operator_options;
 mod options;

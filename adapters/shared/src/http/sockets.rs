@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
-use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize};
+use std::sync::atomic::{Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[cfg(feature = "http2")]
 use std::time::{Duration, Instant};
@@ -10,6 +11,7 @@ use std::time::{Duration, Instant};
 use event_listener::Event;
 
 use super::budget::{AddressShare, Counters, PeerAddress, Rejection};
+use super::idle_timer::Activity;
 #[cfg(feature = "http2")]
 use crate::BoxFuture;
 
@@ -45,6 +47,12 @@ struct SocketState {
     in_flight: AtomicUsize,
     /// The place of the connection in the order in which connections became idle.
     idle_since: AtomicU64,
+    /// A request has begun.
+    is_used: AtomicBool,
+    /// Bytes have arrived since the last request.
+    has_bytes: AtomicBool,
+    /// Bytes wait until the peer reads.
+    is_writing: AtomicBool,
     shutdown: AtomicU8,
     shutdown_requested: Event,
 }
@@ -70,6 +78,10 @@ pub(super) struct OpenSocket {
     #[cfg(feature = "http2")]
     activity: StreamActivity,
 }
+
+/// Tells a connection of the bytes on its socket.
+#[derive(Debug)]
+pub(super) struct SocketMeter(Arc<SocketState>);
 
 /// A request in flight on a connection, until it is dropped.
 #[derive(Debug)]
@@ -229,11 +241,32 @@ impl OpenSocket {
     /// Marks the connection as busy until the returned value is dropped.
     pub(super) fn begin(&self) -> RequestInFlight {
         self.state.in_flight.fetch_add(1, SeqCst);
+        self.state.is_used.store(true, Relaxed);
+        self.state.has_bytes.store(false, Relaxed);
         RequestInFlight {
             state: Arc::clone(&self.state),
             sockets: Arc::clone(&self.sockets),
             #[cfg(feature = "http2")]
             stream: None,
+        }
+    }
+
+    /// Returns what tells this connection of its bytes.
+    pub(super) fn meter(&self) -> SocketMeter {
+        SocketMeter(Arc::clone(&self.state))
+    }
+
+    /// Returns what a connection of HTTP/1.1 waits for.
+    pub(super) fn activity(&self) -> Activity {
+        let state = &self.state;
+        if state.in_flight.load(Relaxed) > 0 || state.is_writing.load(Relaxed) {
+            Activity::Busy
+        } else if !state.is_used.load(Relaxed) {
+            Activity::Opening
+        } else if state.has_bytes.load(Relaxed) {
+            Activity::Head
+        } else {
+            Activity::Idle(state.idle_since.load(Relaxed))
         }
     }
 
@@ -308,6 +341,21 @@ impl OpenSocket {
     /// Counts a connection whose client has stopped reading.
     pub(super) fn count_stall(&self) {
         self.sockets.counters.connections_stalled.fetch_add(1, Relaxed);
+    }
+}
+
+impl SocketMeter {
+    /// Records that bytes have arrived.
+    pub(super) fn received(&self) {
+        // What arrives during a request is part of its body, or comes too early.
+        if self.0.in_flight.load(Relaxed) == 0 {
+            self.0.has_bytes.store(true, Relaxed);
+        }
+    }
+
+    /// Records whether bytes wait until the peer reads.
+    pub(super) fn set_writing(&self, is_writing: bool) {
+        self.0.is_writing.store(is_writing, Relaxed);
     }
 }
 

@@ -7,27 +7,32 @@ use std::time::Duration;
 
 use hyper::rt::{Read, ReadBufCursor, Write};
 
+use super::sockets::SocketMeter;
 use crate::BoxFuture;
 
 /// A socket whose writes fail after a time without progress.
 ///
 /// Without it, a client that stops reading keeps its response, and the connection, forever.
-pub(super) struct StallGuard<I, F, R> {
+pub(super) struct StallGuard<I, F> {
     socket: I,
     stall_timeout: Duration,
     sleep: F,
-    /// Called when bytes have arrived.
-    on_bytes: R,
+    meter: SocketMeter,
     /// Runs while a write waits for the peer.
     timer: Option<BoxFuture<'static, ()>>,
 }
 
-impl<I, F, R> StallGuard<I, F, R>
+impl<I, F> StallGuard<I, F>
 where
     F: Fn(Duration) -> BoxFuture<'static, ()>,
 {
-    pub(super) const fn new(socket: I, stall_timeout: Duration, sleep: F, on_bytes: R) -> Self {
-        Self { socket, stall_timeout, sleep, on_bytes, timer: None }
+    pub(super) const fn new(
+        socket: I,
+        stall_timeout: Duration,
+        sleep: F,
+        meter: SocketMeter,
+    ) -> Self {
+        Self { socket, stall_timeout, sleep, meter, timer: None }
     }
 
     /// Passes the outcome of a write on, unless the write has waited for too long.
@@ -37,10 +42,15 @@ where
         context: &mut Context<'_>,
     ) -> Poll<io::Result<T>> {
         if written.is_ready() {
-            self.timer = None;
+            if self.timer.take().is_some() {
+                self.meter.set_writing(false);
+            }
             return written;
         }
-        let timer = self.timer.get_or_insert_with(|| (self.sleep)(self.stall_timeout));
+        let timer = self.timer.get_or_insert_with(|| {
+            self.meter.set_writing(true);
+            (self.sleep)(self.stall_timeout)
+        });
         if timer.as_mut().poll(context).is_pending() {
             return Poll::Pending;
         }
@@ -51,7 +61,7 @@ where
     }
 }
 
-impl<I: Read + Unpin, F: Unpin, R: Fn() + Unpin> Read for StallGuard<I, F, R> {
+impl<I: Read + Unpin, F: Unpin> Read for StallGuard<I, F> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -59,17 +69,16 @@ impl<I: Read + Unpin, F: Unpin, R: Fn() + Unpin> Read for StallGuard<I, F, R> {
     ) -> Poll<io::Result<()>> {
         let read = Pin::new(&mut self.socket).poll_read(context, buffer);
         if read.is_ready() {
-            (self.on_bytes)();
+            self.meter.received();
         }
         read
     }
 }
 
-impl<I, F, R> Write for StallGuard<I, F, R>
+impl<I, F> Write for StallGuard<I, F>
 where
     I: Write + Unpin,
     F: Fn(Duration) -> BoxFuture<'static, ()> + Unpin,
-    R: Unpin,
 {
     fn poll_write(
         mut self: Pin<&mut Self>,

@@ -1,6 +1,8 @@
 //! Options for the operation of a server: pages of other origins, health checks, idle connections,
 //! time to drain, session ids.
 
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::channel;
@@ -19,6 +21,7 @@ rows! {
     pages_of_allowed_origins_may_ask_and_read,
     health_checks_need_neither_host_nor_credentials,
     idle_connections_end_after_their_own_time,
+    a_response_that_is_read_slowly_is_complete,
     requests_of_both_eras_have_equal_time_to_drain,
     the_longest_times_are_accepted,
     legacy_clients_without_sessions_have_no_tasks,
@@ -103,6 +106,28 @@ fn idle_connections_end_after_their_own_time<R: Runtime>() {
     assert!(reply.status < 500, "{}", reply.status);
     connection.write(b"POST /mcp HTTP/1.1\r\n");
     assert!(connection.reply_or_end().is_none_or(|reply| reply.status == 408));
+}
+
+fn a_response_that_is_read_slowly_is_complete<R: Runtime>() {
+    const LEN: usize = 30 << 20;
+    let server = server().tool_with(tool("flood"), |_: Value, _| Ok("x".repeat(LEN)));
+    let options = Http::new().connection_idle_max(Duration::from_millis(50));
+    let served = Served::on::<R>(server, options);
+    let flood = modern("tools/call", json!({"name": "flood", "arguments": {}}));
+    let mut stream = TcpStream::connect(served.address).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.write_all(&flood.bytes()).unwrap();
+    let mut bytes = vec![0; 1 << 20];
+    let mut read = 0;
+    while read < LEN {
+        let count = stream.read(&mut bytes).unwrap();
+        assert!(count > 0, "the connection was closed after {read} bytes");
+        // Longer than a connection may be idle: this one is not.
+        if read == 0 {
+            std::thread::sleep(Duration::from_millis(300));
+        }
+        read += count;
+    }
 }
 
 fn the_longest_times_are_accepted<R: Runtime>() {
