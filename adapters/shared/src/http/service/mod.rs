@@ -2,32 +2,29 @@
 
 mod authorize_batch;
 mod open;
+mod receive;
 mod reply;
 mod shared;
 mod sse;
 
 use std::error::Error as StdError;
 use std::fmt;
-use std::future::poll_fn;
 use std::io;
-use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::{Buf, Bytes};
-use futures_lite::future::{or, poll_once};
+use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderValue, Method, Request, Response};
 use mcp_proto::http::{Admitted, CrossOrigin, Refusal, Reply, admit, check_host, check_origin};
 use mcp_proto::{Principal, Secret};
 
-use self::open::Posted;
+use self::receive::Received;
 use self::reply::{response, share};
 use self::shared::ServiceShared;
 use self::sse::ServiceEndpoint;
 use super::authentication::{Authenticator, HeadCall};
 use super::body::ResponseBody;
-use super::body_buffer::BodyBuffer;
 use super::budget::{AddressShare, ByteLease, HttpStats, PeerAddress, Rejection};
 use super::options::Http;
 use super::request_head::{RequestHead, head_bytes};
@@ -250,19 +247,10 @@ impl ServiceShared {
             head.peek(|parts| admit(&self.policy, parts.method.as_str(), &parts.headers))?;
         match admitted {
             Admitted::Post(post) => {
-                // Counted until the connection has the message, which then counts it.
-                let mut lease = ByteLease::new(&self.options.counters.requests_bytes);
-                let mut share = self.address_share(head.peer_address());
-                let body = self.read(body, &mut lease, &mut share).await?;
-                let mut exchange = match self.post(head, principal, &post, &body)? {
-                    Posted::Begun(exchange) => exchange,
-                    Posted::Answered(reply) => return Ok(self.reply(reply, None)),
-                    // Boxed: this is rare, and inline it would enlarge all requests.
-                    Posted::Blocked(blocked) => Box::pin(self.post_later(blocked, &body)).await?,
+                let exchange = match self.receive(head, principal, &post, body).await? {
+                    Received::Exchange(exchange) => exchange,
+                    Received::Answered(reply) => return Ok(self.reply(reply, None)),
                 };
-                drop((body, lease));
-                head.detach_if_kept();
-                exchange.share = Some(share);
                 let mut response = self.respond(exchange).await;
                 head.authorization().apply(&mut response);
                 Ok(response)
@@ -334,50 +322,6 @@ impl ServiceShared {
 
     pub(super) fn address_share(&self, address: Option<PeerAddress>) -> AddressShare {
         self.options.counters.requests_bytes_by_address.share(address.map(PeerAddress::network))
-    }
-
-    /// Waits for [`Http::body_timeout`], then refuses the request.
-    async fn body_timeout(&self) -> Result<(), Refusal> {
-        self.runtime.sleep(self.options.body_timeout).await;
-        Err(Refusal::new(408, "the body took too long to arrive"))
-    }
-
-    /// Reads a body, within the limits on its size and duration, and counts its bytes.
-    pub(super) async fn read<B>(
-        &self,
-        body: B,
-        lease: &mut ByteLease,
-        share: &mut AddressShare,
-    ) -> Result<Bytes, Refusal>
-    where
-        B: http_body::Body,
-        B::Error: Into<Box<dyn StdError + Send + Sync>>,
-    {
-        let bytes_max = self.policy.body_bytes_max();
-        let mut buffer = BodyBuffer::new(body.size_hint().exact());
-        let mut body = pin!(body);
-        {
-            let mut read = pin!(async {
-                while let Some(frame) = poll_fn(|context| body.as_mut().poll_frame(context)).await {
-                    let frame = frame.map_err(|_| Refusal::new(400, "the body was cut off"))?;
-                    let Ok(mut data) = frame.into_data() else { continue };
-                    if buffer.len() + data.remaining() > bytes_max {
-                        let why = "the body exceeds the size limit of this server";
-                        return Err(Refusal::new(413, why));
-                    }
-                    self.count(data.remaining(), lease, share)?;
-                    buffer.push(data.copy_to_bytes(data.remaining()));
-                }
-                Ok(())
-            });
-            match poll_once(read.as_mut()).await {
-                Some(read) => read?,
-                // Boxed: most bodies are available after one poll, and inline the timer would
-                // enlarge all requests.
-                None => Box::pin(or(read, self.body_timeout())).await?,
-            }
-        }
-        Ok(buffer.into_bytes())
     }
 }
 

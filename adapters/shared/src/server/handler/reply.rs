@@ -34,6 +34,8 @@ pub(crate) enum HandlerReply {
     Error(ErrorObject),
     /// A result.
     Result(BoxedResult),
+    /// A result that was encoded already.
+    Encoded(EncodedResult),
 }
 
 impl HandlerReply {
@@ -71,7 +73,7 @@ impl HandlerReply {
         let mut encoded = EncodedResult(Vec::with_capacity(RESULT_BYTES));
         // A result that cannot be encoded is reported when it is sent.
         if result.encode(revision, &mut encoded.0).is_ok() {
-            *self = Self::Result(Box::new(encoded));
+            *self = Self::Encoded(encoded);
         }
     }
 
@@ -86,11 +88,14 @@ impl HandlerReply {
         now: Instant,
         incoming: IncomingId,
     ) -> Result<(), Misuse> {
+        const UNENCODABLE: &str = "the result cannot be encoded for this client";
         let (sent, error_message) = match self {
-            Self::Result(result) => (
-                connection.run(now, Command::respond(incoming, &**result)),
-                "the result cannot be encoded for this client",
-            ),
+            Self::Result(result) => {
+                (connection.run(now, Command::respond(incoming, &**result)), UNENCODABLE)
+            }
+            Self::Encoded(result) => {
+                (connection.run(now, Command::respond(incoming, result)), UNENCODABLE)
+            }
             Self::Error(error) => (
                 connection.run(now, Command::RespondError { incoming, error }),
                 "the handler failed",
@@ -127,7 +132,7 @@ impl HandlerReply {
             Self::InputRequired(questions, _) => {
                 questions.iter().map(|(key, _)| &**key).collect::<Vec<_>>().join(", ")
             }
-            Self::Error(_) | Self::Result(_) => String::new(),
+            Self::Error(_) | Self::Result(_) | Self::Encoded(_) => String::new(),
         };
         Self::Error(ErrorObject::internal(format!("cannot ask for `{keys}`: {}", Misuse::Blocked)))
     }
@@ -150,7 +155,7 @@ pub(crate) fn without_ignored_question<R>(
 }
 
 /// A result that was encoded already.
-struct EncodedResult(Vec<u8>);
+pub(crate) struct EncodedResult(Vec<u8>);
 
 /// The size of most results.
 const RESULT_BYTES: usize = 256;
@@ -189,7 +194,7 @@ mod tests {
         let mut reply = HandlerReply::Result(Box::new(Counting(Arc::clone(&encoded))));
         for _ in 0..2 {
             reply.encode(Revision::V2025_11_25);
-            let HandlerReply::Result(result) = &reply else { panic!("it is a result") };
+            let HandlerReply::Encoded(result) = &reply else { panic!("it is encoded") };
             let mut out = Vec::new();
             result.encode(Revision::V2025_11_25, &mut out).unwrap();
             assert_eq!((&out[..], encoded.load(Ordering::SeqCst)), (&b"{}"[..], 1));

@@ -3,7 +3,7 @@
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use mcp_proto::schema::InputRequest;
+use mcp_proto::schema::{Encode, InputRequest};
 use mcp_proto::server::Command;
 use mcp_proto::tasks::{TaskError, TaskProtocol};
 use mcp_proto::{Capability, Context, ErrorObject, NeededInput, Payload, Progress, Raw, code};
@@ -14,7 +14,7 @@ use super::table::{Questions, TaskRun};
 use crate::BoxFuture;
 use crate::error::Error;
 use crate::server::handler::Resolution;
-use crate::server::handler::reply::{BoxedResult, HandlerReply};
+use crate::server::handler::reply::HandlerReply;
 use crate::server::handler::round_state::RoundState;
 use crate::server::handler::running_task::RunningTask;
 use crate::server::replies::handler_failed;
@@ -64,7 +64,8 @@ impl RunningTask for TaskRun {
 
     fn deliver(self: Arc<Self>, reply: HandlerReply) {
         match reply {
-            HandlerReply::Result(result) => complete(&self, &result),
+            HandlerReply::Result(result) => complete(&self, &*result),
+            HandlerReply::Encoded(result) => complete(&self, &result),
             HandlerReply::Error(error) => fail(&self, error),
             HandlerReply::InputRequired(questions, rounds) => {
                 self.keep(rounds.clone());
@@ -75,7 +76,7 @@ impl RunningTask for TaskRun {
     }
 }
 
-fn complete(run: &TaskRun, result: &BoxedResult) {
+fn complete(run: &TaskRun, result: &dyn Encode) {
     let mut text = Vec::new();
     let encoded = result.encode(run.context.peer.revision, &mut text).is_ok();
     let result = String::from_utf8(text).ok().and_then(|text| Raw::from_text(&text).ok());
