@@ -82,7 +82,7 @@ pub(crate) fn allocations() -> BTreeMap<String, (f64, u64)> {
 
 /// Returns the output of the other programs, without those that were not run.
 pub(crate) fn others() -> String {
-    let said = ["programs", "http", "http2", "bytes", "speed"]
+    let said = ["programs", "http", "one-core", "http2", "bytes", "speed"]
         .map(|name| std::fs::read_to_string(beside(&format!("{name}.md"))).unwrap_or_default());
     said.iter()
         .map(|said| said.trim())
