@@ -9,7 +9,8 @@ use hyper::rt::{Sleep, Timer};
 /// What a connection waits for.
 ///
 /// ```text
-/// Opening --begin--> Busy --end--> Idle --bytes--> Head --begin--> Busy
+/// Opening --begin--> Busy --end--> Idle --begin--> Busy
+///                                  Idle --bytes--> Head --begin--> Busy
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Activity {
@@ -26,9 +27,9 @@ pub(super) enum Activity {
 /// Limits how long one connection is idle, and how long the head of a request takes from its first
 /// byte. The first head counts from the start of the connection.
 ///
-/// hyper has such a timer, but runs it for each request, and timers of a runtime can wake another
-/// thread when they start. This one keeps a timer of the runtime over many requests, and starts the
-/// next one only when that has ended.
+/// hyper has such a timer, but starts it for each request, and timers of a runtime can wake another
+/// thread when they start. This one keeps a timer of the runtime over many requests, until it ends
+/// or a time begins that ends earlier.
 pub(super) struct IdleTimer<T> {
     timer: T,
     head_timeout: Duration,

@@ -6,7 +6,7 @@ use std::fmt;
 use std::future::{poll_fn, ready};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
@@ -23,6 +23,7 @@ use super::budget::{PeerAddress, Rejection};
 #[cfg(feature = "http2")]
 use super::http2;
 use super::idle_timer::IdleTimer;
+use super::request_body::RequestBody;
 use super::service::HttpService;
 use super::sockets::{OpenSocket, SocketEnd, Sockets};
 use super::stall_guard::StallGuard;
@@ -150,7 +151,10 @@ impl AcceptedConnection {
             // block below, which would hold it twice.
             let response: BoxFuture<'static, _> = match socket.rejection {
                 Some(rejection) => Box::pin(ready(service.refuse(connection_refusal(rejection)))),
-                None => Box::pin(service.respond_to(address, request)),
+                None => {
+                    let request = request.map(|body| RequestBody::new(body, socket.meter()));
+                    Box::pin(service.respond_to(address, request))
+                }
             };
             async move {
                 let mut response = response.await;
@@ -161,43 +165,37 @@ impl AcceptedConnection {
         let mut builder = http1::Builder::new();
         builder.keep_alive(!is_refused).header_read_timeout(None).max_buf_size(HEAD_BYTES_MAX);
         let mut connection = pin!(builder.serve_connection(io, answer));
-        let ended = poll_fn(|context| {
-            if let Poll::Ready(outcome) = connection.as_mut().poll(context) {
-                return Poll::Ready(DriveEnd::Closed(outcome));
-            }
-            idle_timer.poll(socket.activity(), context).map(|()| DriveEnd::Overdue)
-        });
+        let ended = async { Some(serve(connection.as_mut(), &mut idle_timer, &socket).await) };
         let stopped = async {
             socket.ends(SocketEnd::Graceful).await;
-            DriveEnd::Stopped
+            None
         };
-        match or(ended, stopped).await {
-            DriveEnd::Closed(Ok(())) | DriveEnd::Overdue => return,
-            DriveEnd::Closed(Err(error)) => {
-                if has_stalled(&error) {
-                    socket.count_stall();
-                }
-                return;
+        if let Some(outcome) = or(ended, stopped).await {
+            if outcome.is_err_and(|error| has_stalled(&error)) {
+                socket.count_stall();
             }
-            DriveEnd::Stopped => {}
+            return;
         }
         connection.as_mut().graceful_shutdown();
         let ended = async {
-            let _ended = connection.as_mut().await;
+            let _ended = serve(connection.as_mut(), &mut idle_timer, &socket).await;
         };
         let drained = or(ended, service.runtime().sleep(service.drain_timeout() + LAST_WRITES));
         or(socket.ends(SocketEnd::Abort), drained).await;
     }
 }
 
-/// Why a connection is no longer served.
-enum DriveEnd {
-    /// It has ended.
-    Closed(hyper::Result<()>),
-    /// It was idle, or the head of a request took too long.
-    Overdue,
-    /// It must end after its request in progress.
-    Stopped,
+/// Serves a connection until it ends, or is idle for too long.
+async fn serve<T: Timer>(
+    mut connection: Pin<&mut impl Future<Output = hyper::Result<()>>>,
+    idle_timer: &mut IdleTimer<T>,
+    socket: &OpenSocket,
+) -> hyper::Result<()> {
+    poll_fn(|context| match connection.as_mut().poll(context) {
+        Poll::Pending => idle_timer.poll(socket.activity(), context).map(Ok),
+        ended @ Poll::Ready(_) => ended,
+    })
+    .await
 }
 
 /// The protocol of a connection.

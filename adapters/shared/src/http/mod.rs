@@ -15,6 +15,7 @@ mod idle_timer;
 mod listening;
 mod operator_options;
 mod options;
+mod request_body;
 mod request_head;
 mod runtime;
 mod service;

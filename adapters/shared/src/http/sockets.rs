@@ -49,8 +49,11 @@ struct SocketState {
     idle_since: AtomicU64,
     /// A request has begun.
     is_used: AtomicBool,
-    /// Bytes have arrived since the last request.
+    /// Bytes have arrived while no request was in flight.
     has_bytes: AtomicBool,
+    /// The last request was answered before its body was read, so these bytes may be the rest of
+    /// that.
+    has_rest: AtomicBool,
     /// Bytes wait until the peer reads.
     is_writing: AtomicBool,
     shutdown: AtomicU8,
@@ -79,7 +82,7 @@ pub(super) struct OpenSocket {
     activity: StreamActivity,
 }
 
-/// Tells a connection of the bytes on its socket.
+/// Records the bytes on the socket of a connection.
 #[derive(Debug)]
 pub(super) struct SocketMeter(Arc<SocketState>);
 
@@ -243,6 +246,7 @@ impl OpenSocket {
         self.state.in_flight.fetch_add(1, SeqCst);
         self.state.is_used.store(true, Relaxed);
         self.state.has_bytes.store(false, Relaxed);
+        self.state.has_rest.store(false, Relaxed);
         RequestInFlight {
             state: Arc::clone(&self.state),
             sockets: Arc::clone(&self.sockets),
@@ -251,7 +255,7 @@ impl OpenSocket {
         }
     }
 
-    /// Returns what tells this connection of its bytes.
+    /// Returns a handle that records the bytes on the socket.
     pub(super) fn meter(&self) -> SocketMeter {
         SocketMeter(Arc::clone(&self.state))
     }
@@ -260,10 +264,12 @@ impl OpenSocket {
     pub(super) fn activity(&self) -> Activity {
         let state = &self.state;
         if state.in_flight.load(Relaxed) > 0 || state.is_writing.load(Relaxed) {
-            Activity::Busy
-        } else if !state.is_used.load(Relaxed) {
-            Activity::Opening
-        } else if state.has_bytes.load(Relaxed) {
+            return Activity::Busy;
+        }
+        if !state.is_used.load(Relaxed) {
+            return Activity::Opening;
+        }
+        if state.has_bytes.load(Relaxed) && !state.has_rest.load(Relaxed) {
             Activity::Head
         } else {
             Activity::Idle(state.idle_since.load(Relaxed))
@@ -347,10 +353,14 @@ impl OpenSocket {
 impl SocketMeter {
     /// Records that bytes have arrived.
     pub(super) fn received(&self) {
-        // What arrives during a request is part of its body, or comes too early.
         if self.0.in_flight.load(Relaxed) == 0 {
             self.0.has_bytes.store(true, Relaxed);
         }
+    }
+
+    /// Records that a request was answered before its body was read.
+    pub(super) fn left_body(&self) {
+        self.0.has_rest.store(true, Relaxed);
     }
 
     /// Records whether bytes wait until the peer reads.
@@ -431,6 +441,48 @@ mod tests {
         drop(busy);
         let idle_since = |socket: &OpenSocket| socket.state.idle_since.load(Relaxed);
         assert!(idle_since(&third) > idle_since(&fourth), "idle from now on");
+    }
+
+    #[test]
+    fn a_head_begins_with_bytes_on_an_idle_connection() {
+        let sockets = sockets(2, 9);
+        let socket = admit(&sockets, 1);
+        let meter = socket.meter();
+        assert_eq!(socket.activity(), Activity::Opening);
+        meter.received();
+        assert_eq!(socket.activity(), Activity::Opening);
+        let request = socket.begin();
+        meter.received();
+        assert_eq!(socket.activity(), Activity::Busy);
+        drop(request);
+        let idle = socket.activity();
+        assert!(matches!(idle, Activity::Idle(_)), "{idle:?}");
+        assert_eq!(socket.activity(), idle);
+        meter.received();
+        assert_eq!(socket.activity(), Activity::Head);
+        drop(socket.begin());
+        meter.set_writing(true);
+        assert_eq!(socket.activity(), Activity::Busy, "the client has not read the response");
+        meter.set_writing(false);
+        let next = socket.activity();
+        assert!(matches!(next, Activity::Idle(_)) && next != idle, "{next:?} after {idle:?}");
+    }
+
+    #[test]
+    fn the_rest_of_a_refused_body_is_no_head() {
+        let sockets = sockets(2, 9);
+        let socket = admit(&sockets, 1);
+        let meter = socket.meter();
+        let request = socket.begin();
+        meter.left_body();
+        drop(request);
+        let idle = socket.activity();
+        assert!(matches!(idle, Activity::Idle(_)), "{idle:?}");
+        meter.received();
+        assert_eq!(socket.activity(), idle);
+        drop(socket.begin());
+        meter.received();
+        assert_eq!(socket.activity(), Activity::Head);
     }
 
     #[test]

@@ -13,7 +13,8 @@ use mcp_adapter::proto::schema::Elicit;
 use mcp_adapter::tasks::TaskPolicy;
 use mcp_blocking::http::{Http, Principal, Refusal};
 use mcp_http_tests::{
-    PATIENCE, Request, Runtime, Served, Session, initialize, modern, post, rows, server, text, tool,
+    PATIENCE, Request, Runtime, Served, Session, eventually, initialize, modern, post, rows,
+    server, text, tool,
 };
 use serde_json::{Value, json};
 
@@ -22,6 +23,7 @@ rows! {
     health_checks_need_neither_host_nor_credentials,
     idle_connections_end_after_their_own_time,
     a_response_that_is_read_slowly_is_complete,
+    a_slow_head_does_not_delay_the_end_of_a_server,
     requests_of_both_eras_have_equal_time_to_drain,
     the_longest_times_are_accepted,
     legacy_clients_without_sessions_have_no_tasks,
@@ -128,6 +130,17 @@ fn a_response_that_is_read_slowly_is_complete<R: Runtime>() {
         }
         read += count;
     }
+}
+
+fn a_slow_head_does_not_delay_the_end_of_a_server<R: Runtime>() {
+    let options = Http::new().head_timeout(Duration::from_millis(300)).drain_timeout(Duration::MAX);
+    let stats = options.stats();
+    let served = Served::on::<R>(server(), options);
+    let mut stream = TcpStream::connect(served.address).unwrap();
+    stream.write_all(b"POST ").unwrap();
+    eventually("it is accepted", || (stats.connections() == 1).then_some(()));
+    served.stop.stop();
+    served.ends_within(PATIENCE);
 }
 
 fn the_longest_times_are_accepted<R: Runtime>() {
