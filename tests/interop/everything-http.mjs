@@ -15,30 +15,37 @@ if (!command || !['streamableHttp', 'sse'].includes(transport)) {
   process.exit(2);
 }
 
-// The server does not report its port, so a port that was free a moment ago is passed to it.
-const port = await new Promise(resolve => {
-  const server = createServer().listen(0, '127.0.0.1', () => {
-    const { port } = server.address();
-    server.close(() => resolve(port));
+const index = join(dirname(require.resolve('@modelcontextprotocol/server-everything/package.json')), 'dist', 'index.js');
+let server;
+atExit(() => server?.kill('SIGKILL'));
+
+const freePort = () => new Promise(resolve => {
+  const listener = createServer().listen(0, '127.0.0.1', () => {
+    const { port } = listener.address();
+    listener.close(() => resolve(port));
   });
 });
-const index = join(dirname(require.resolve('@modelcontextprotocol/server-everything/package.json')), 'dist', 'index.js');
-const server = spawn(process.execPath, [index, transport], { env: { ...process.env, PORT: port }, stdio: 'ignore' });
-atExit(() => server.kill('SIGKILL'));
-
-const start = performance.now();
-const isThere = () => new Promise(resolve => {
+const isThere = port => new Promise(resolve => {
   const socket = connect(port, '127.0.0.1', () => resolve(true));
   socket.on('error', () => resolve(false));
   socket.on('connect', () => socket.destroy());
 });
-while (!await isThere()) {
-  if (server.exitCode !== null || performance.now() - start > LISTENS_MS_MAX) {
+
+// The server does not report its port, so a port that was free a moment ago is passed to it. If another program has
+// taken that meanwhile, the server ends, and another port is tried.
+const start = performance.now();
+let port;
+do {
+  if (performance.now() - start > LISTENS_MS_MAX) {
     console.error('server-everything does not listen');
     process.exit(1);
   }
+  if (!server || server.exitCode !== null) {
+    port = await freePort();
+    server = spawn(process.execPath, [index, transport], { env: { ...process.env, PORT: port }, stdio: 'ignore' });
+  }
   await new Promise(resolve => setTimeout(resolve, 50));
-}
+} while (!await isThere(port));
 
 const check = spawn(command, [...args, `http://127.0.0.1:${port}/${transport === 'sse' ? 'sse' : 'mcp'}`], { stdio: 'inherit' });
 atExit(() => check.kill('SIGKILL'));
