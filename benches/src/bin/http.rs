@@ -31,7 +31,7 @@ use process::Server;
 const CONNECTIONS: usize = 32;
 /// Requests per connection and round.
 const REQUESTS: usize = 300;
-const ROUNDS: usize = 25;
+const ROUNDS: usize = 15;
 
 /// The goals for tokio: at most this CPU time and p99, and at least this many requests, relative to
 /// the bare server.
