@@ -49,8 +49,7 @@ impl<T: Timer> IdleTimer<T> {
         Self { timer, head_timeout, idle_max, activity, deadline, running: None }
     }
 
-    /// Returns whether the connection must be closed. To be called after each poll of the
-    /// connection.
+    /// Ready once the connection must be closed. Must be polled after each poll of the connection.
     pub(super) fn poll(&mut self, activity: Activity, context: &mut Context<'_>) -> Poll<()> {
         if activity != self.activity {
             self.activity = activity;
