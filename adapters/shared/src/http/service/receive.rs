@@ -54,7 +54,7 @@ impl ServiceShared {
         Ok(Received::Exchange(exchange))
     }
 
-    /// Waits for [`Http::body_timeout`], then refuses the request.
+    /// Refuses the request after the time that a body may take.
     async fn body_timeout(&self) -> Result<(), Refusal> {
         self.runtime.sleep(self.options.body_timeout).await;
         Err(Refusal::new(408, "the body took too long to arrive"))
