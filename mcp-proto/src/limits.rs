@@ -187,9 +187,12 @@ pub struct Limits {
     /// Like [`call_timeout_max`](Self::call_timeout_max), but for the calls that
     /// [`human_timeout`](Self::human_timeout) names. Default: 1 h.
     pub human_timeout_max: Duration,
-    /// Maximum time a client waits for the response to `initialize`. Default: 30 s.
+    /// Maximum time a client waits for the response to `initialize`. Default: 2 min.
     ///
     /// Also applies to `server/discover`, unless [`probe_timeout`](Self::probe_timeout) applies.
+    ///
+    /// For a server process, this is the time to start. The command of a server, such as `npx` or
+    /// `uvx`, may first download the server, which can take longer than a minute.
     // TMO-06: a timeout of `initialize` closes and does not cancel.
     pub handshake_timeout: Duration,
     /// Maximum time a client waits for the response to its `server/discover` probe. Default: 5 s.
@@ -214,11 +217,13 @@ pub struct Limits {
     /// side before.
     pub drain_timeout: Duration,
     /// Maximum time for which a server still answers open requests after the client has closed its
-    /// side. Default: 10 s.
+    /// side. Default: 4 s.
     ///
     /// A client may close its side as soon as it has sent all requests, and still read the
-    /// responses. The connection closes earlier
-    /// - as soon as all requests are answered; or
+    /// responses. A client that closes its side in order to end the server usually waits for 2 s.
+    /// The connection closes earlier
+    /// - as soon as all requests are answered;
+    /// - on stdin and stdout, in the adapters on Unix, once stdout has no reader; or
     /// - if the application also closes the server and [`drain_timeout`](Self::drain_timeout) has
     ///   passed since then.
     ///
@@ -278,13 +283,13 @@ impl Default for Limits {
             call_timeout_max: Duration::from_secs(600),
             human_timeout: Duration::from_secs(600),
             human_timeout_max: Duration::from_secs(3600),
-            handshake_timeout: Duration::from_secs(30),
+            handshake_timeout: Duration::from_secs(120),
             probe_timeout: Duration::from_secs(5),
             ping_every: None,
             ping_timeout: Duration::from_secs(10),
             pings_missed_max: 3,
             drain_timeout: Duration::from_millis(50),
-            eof_drain_timeout: Duration::from_secs(10),
+            eof_drain_timeout: Duration::from_secs(4),
             stall_timeout: Duration::from_secs(60),
             exit_timeout: Duration::from_secs(2),
             terminate_timeout: Duration::from_secs(2),

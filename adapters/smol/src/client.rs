@@ -26,7 +26,13 @@ pub trait Connect: mcp_adapter::ExtensionSeal {
     /// Processes that the server has started are killed once it has exited, unless they have left
     /// its process group, for example with `setsid`. On Windows, a job object ends the server and
     /// all of them, also when this process is killed. As Windows has no SIGTERM, a server that
-    /// does not exit there after its stdin was closed is killed at once.
+    /// does not exit there after its stdin was closed is killed at once. If this process is killed
+    /// on Unix, a server that ignores the end of its stdin stays; see
+    /// [`spawn_on`](Client::spawn_on).
+    ///
+    /// The server receives few variables of this process's environment; see
+    /// [`Client::inherit_environment`]. It has `Limits::handshake_timeout` to start, 2 min by
+    /// default, because a command such as `npx` may first download the server.
     ///
     /// The executor stops when the program exits, so await [`Connection::close`] before that.
     /// Otherwise, a server that does not exit when its stdin is closed may be left running.

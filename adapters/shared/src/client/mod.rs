@@ -84,7 +84,7 @@ pub struct Client {
     threads: HandlerThreads,
     callback_threads: CallbackThreads,
     pipe_bytes: Option<usize>,
-    restricts_environment: bool,
+    inherits_environment: bool,
     trace_payloads: bool,
     recorder: Recorder,
 }
@@ -104,7 +104,7 @@ impl Client {
             threads: handler_threads(THREADS_MAX),
             callback_threads: CallbackThreads::default(),
             pipe_bytes: None,
-            restricts_environment: false,
+            inherits_environment: false,
             trace_payloads: false,
             recorder: Recorder::default(),
         }

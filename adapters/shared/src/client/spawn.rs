@@ -10,33 +10,35 @@ use crate::error::Error;
 use crate::process::environment;
 
 impl Client {
-    /// Passes only harmless variables of this process's environment to server processes.
+    /// Passes the whole environment of this process to the server processes that it starts.
     ///
-    /// By default, a server inherits the whole environment, which may include credentials for other
-    /// services. With this setting, it receives what its [`Command`] sets, and, as with the
-    /// official SDKs, these variables of this process:
+    /// By default, a server receives the variables that its [`Command`] sets, and, as with the
+    /// official SDKs, only these of this process, because others may be credentials for other
+    /// services:
     ///
     /// - on Unix: `HOME`, `LOGNAME`, `PATH`, `SHELL`, `TERM` and `USER`;
     /// - on Windows: `APPDATA`, `HOMEDRIVE`, `HOMEPATH`, `LOCALAPPDATA`, `PATH`, `PATHEXT`,
     ///   `PROCESSOR_ARCHITECTURE`, `PROGRAMFILES`, `SYSTEMDRIVE`, `SYSTEMROOT`, `TEMP`, `USERNAME`
     ///   and `USERPROFILE`.
     ///
-    /// It also receives these if its command clears the environment, because that cannot be seen.
-    /// Such a command needs no restriction.
+    /// Pass on a single variable, such as `HTTPS_PROXY` or `LANG`, by [`Command::env`]. A server
+    /// also receives the variables of the list if its command clears the environment, because that
+    /// cannot be seen; with this setting, it does not.
     ///
     /// ```no_run
     /// # use mcp_adapter as mcp_tokio;
     /// use std::process::Command;
     /// use mcp_tokio::Client;
     ///
-    /// let client = Client::new("host", "1.0.0").restrict_environment();
+    /// // One variable for one server:
     /// let mut command = Command::new("weather-server");
     /// command.env("WEATHER_TOKEN", "of-this-server-only");
-    /// // client.spawn(command)
+    /// // All variables for all servers of this client:
+    /// let client = Client::new("host", "1.0.0").inherit_environment();
     /// # drop((client, command));
     /// ```
-    pub fn restrict_environment(mut self) -> Self {
-        self.restricts_environment = true;
+    pub fn inherit_environment(mut self) -> Self {
+        self.inherits_environment = true;
         self
     }
 
@@ -47,6 +49,17 @@ impl Client {
     /// Windows, the system also ends them when this process is killed, and a server that does not
     /// exit after its stdin was closed is killed at once, because Windows has no SIGTERM. A process
     /// that the server starts in the microseconds before it is in the job stays outside.
+    ///
+    /// On Unix, if this process is killed, the server's stdin ends. Servers of this crate then exit
+    /// with their process group; a server that ignores the end of its stdin stays. Linux can end a
+    /// process with its parent (`PR_SET_PDEATHSIG`), but a process requests that for itself, after
+    /// `fork`, which takes `unsafe` code. A program that allows such code can request it by
+    /// `pre_exec`. The server is then also killed when the thread that has started it ends, and
+    /// processes that the server has started stay.
+    ///
+    /// The server receives few variables of this process's environment; see
+    /// [`inherit_environment`](Self::inherit_environment). It has
+    /// [`Limits::handshake_timeout`](mcp_proto::Limits::handshake_timeout) to start.
     ///
     /// On Windows, [`find_program`](crate::find_program) finds programs that are scripts, such as
     /// `npx`. The creation flags of the command are kept: set `CREATE_NO_WINDOW` in a program
@@ -65,7 +78,7 @@ impl Client {
         runtime: Arc<dyn Runtime>,
         mut command: Command,
     ) -> Result<Connection, Error> {
-        if self.restricts_environment {
+        if !self.inherits_environment {
             environment::restrict(&mut command);
         }
         let (connection, machine) = self.into_config()?;

@@ -14,7 +14,7 @@ fn main() {
     let mut arguments = std::env::args().skip(1);
     let mut command = Command::new(find_program(&arguments.next().unwrap()));
     command.args(arguments);
-    let connection = Client::new("killed", "1.0.0").spawn(command).unwrap();
+    let connection = Client::new("killed", "1.0.0").inherit_environment().spawn(command).unwrap();
     for tool in ["pid", "start"] {
         let called = connection.call_tool(tool, &json!({})).wait().unwrap();
         println!("{}", called.content[0].as_text().unwrap());

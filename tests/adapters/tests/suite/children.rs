@@ -17,7 +17,7 @@ use crate::SERVER;
 rows! {
     a_child_serves_and_ends_when_its_input_does,
     a_child_has_a_process_group_of_its_own,
-    a_child_inherits_the_environment_unless_it_is_restricted,
+    a_child_receives_few_variables_unless_it_inherits_all,
     a_missing_program_is_reported,
     the_stderr_of_a_failed_start_is_reported,
     a_child_that_exits_fails_its_calls_at_once_and_says_how,
@@ -76,22 +76,23 @@ async fn a_child_has_a_process_group_of_its_own<R: Runtime>() {
     assert_ne!(getpgrp(), child);
 }
 
-async fn a_child_inherits_the_environment_unless_it_is_restricted<R: Runtime>() {
-    // Cargo sets the first variable for this process.
-    let script =
-        r#"echo "${CARGO_MANIFEST_DIR:+cargo} ${OWN-none} ${PATH:+path}" >&2; exec "$0" "$@""#;
+async fn a_child_receives_few_variables_unless_it_inherits_all<R: Runtime>() {
+    // Any other variable of this process, such as one that cargo sets; a shell sets some itself.
+    let few = ["HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "PWD", "OLDPWD", "SHLVL", "_"];
+    let mut variables = std::env::vars_os().map(|(name, _)| name);
+    let other = variables.find(|name| few.iter().all(|few| name != few)).unwrap();
+    let script = concat!(
+        r#"printenv "$0" >/dev/null && other=other; "#,
+        r#"echo "$other ${OWN-none} ${PATH:+path}" >&2; exec "$@""#
+    );
     for (client, expected) in
-        [(client(), "cargo own path"), (client().restrict_environment(), " own path")]
+        [(client(), " own path"), (client().inherit_environment(), "other own path")]
     {
         let server = adapter_server::<R>(SERVER);
         let mut command = Command::new("sh");
-        command.args(["-c", script]).arg(server.get_program()).args(server.get_args());
-        let connection = R::spawn(client, {
-            command.env("OWN", "own");
-            command
-        })
-        .await
-        .unwrap();
+        command.args(["-c", script]).arg(&other).arg(server.get_program()).args(server.get_args());
+        command.env("OWN", "own");
+        let connection = R::spawn(client, command).await.unwrap();
         eventually("the child has said its variables", || !connection.stderr().is_empty()).await;
         assert_eq!(connection.stderr()[0], expected, "{}", R::NAME);
         connection.clone().close().await.unwrap();

@@ -117,6 +117,7 @@ fn a_closing_server_drains_open_requests_frm_20() {
 fn a_server_answers_open_requests_for_seconds_after_the_end_of_input_frm_20() {
     let call = |id| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/list"}}"#);
     let Limits { drain_timeout, eof_drain_timeout, .. } = Limits::default();
+    assert!(eof_drain_timeout < Duration::from_secs(5), "clients kill a server that stays longer");
     let mut solo = server();
     solo.say(call(1));
     solo.say(call(2));
