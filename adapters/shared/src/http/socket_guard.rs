@@ -33,8 +33,10 @@ pub(super) struct SocketGuard<I, F> {
 /// A socket that closes with unread bytes resets the connection, and the peer may lose the response
 /// that it has not read yet.
 // RFC 9112, section 9.6.
+#[derive(Default)]
 struct Linger {
-    timer: BoxFuture<'static, ()>,
+    /// Runs once the peer has sent all for the moment.
+    timer: Option<BoxFuture<'static, ()>>,
     bytes: usize,
 }
 
@@ -86,18 +88,25 @@ where
     }
 }
 
-impl<I: Read + Unpin, F: Unpin> SocketGuard<I, F> {
+impl<I, F> SocketGuard<I, F>
+where
+    I: Read + Unpin,
+    F: Fn(Duration) -> BoxFuture<'static, ()> + Unpin,
+{
     /// Reads and drops what the peer sends, until it closes the connection or a limit is reached.
     fn poll_linger(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let mut memory = [0; 4 << 10];
         loop {
             let mut buffer = ReadBuf::new(&mut memory);
             let read = Pin::new(&mut *self).poll_read(context, buffer.unfilled());
-            let Some(linger) = &mut self.linger else { return Poll::Ready(()) };
+            let (linger, sleep) = (self.linger.get_or_insert_default(), &self.sleep);
             let count = buffer.filled().len();
             linger.bytes += count;
             match read {
-                Poll::Pending => return linger.timer.as_mut().poll(context),
+                Poll::Pending => {
+                    let timer = linger.timer.get_or_insert_with(|| sleep(LINGER_TIMEOUT));
+                    return timer.as_mut().poll(context);
+                }
                 Poll::Ready(Ok(())) if count > 0 && linger.bytes < LINGER_BYTES_MAX => {}
                 Poll::Ready(_) => return Poll::Ready(()),
             }
@@ -167,8 +176,7 @@ where
             }
             // The connection is not idle yet.
             self.meter.set_writing(true);
-            let timer = (self.sleep)(LINGER_TIMEOUT);
-            self.linger = Some(Linger { timer, bytes: 0 });
+            self.linger = Some(Linger::default());
         }
         self.poll_linger(context).map(Ok)
     }

@@ -22,7 +22,7 @@ rows! {
 }
 
 /// The longest that a call may take beside a flood, on a machine that runs many tests.
-const BOUND: Duration = Duration::from_secs(10);
+const BOUND: Duration = Duration::from_secs(5);
 
 /// A connection that repeats bytes, and is opened again if the server closes it.
 struct Flood {

@@ -9,8 +9,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// A server that was started with `serve_http` adds this extension to each request. In front of an
 /// [`HttpService`](super::super::HttpService), a router can add the extension with
 /// `request.extensions_mut().insert(PeerAddress(ip))`. A request without this extension is not
-/// subject to [`sessions_per_address_max`] and [`requests_bytes_per_address_max`].
+/// subject to [`sessions_per_address_max`], [`listeners_per_address_max`] and
+/// [`requests_bytes_per_address_max`].
 ///
+/// [`listeners_per_address_max`]: super::super::Http::listeners_per_address_max
 /// [`sessions_per_address_max`]: super::super::Http::sessions_per_address_max
 /// [`requests_bytes_per_address_max`]: super::super::Http::requests_bytes_per_address_max
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
