@@ -72,6 +72,17 @@ impl fmt::Debug for GetRequest {
 pub struct PostHead {
     pub(super) version: VersionHeader,
     pub(super) session: SessionHeader,
+    pub(super) accepts_events: bool,
+}
+
+impl PostHead {
+    /// Returns whether the client accepts an event stream.
+    ///
+    /// If not, call [`HttpServer::require_json`](super::HttpServer::require_json) for the exchange.
+    #[must_use]
+    pub const fn accepts_events(&self) -> bool {
+        self.accepts_events
+    }
 }
 
 /// The value of `MCP-Protocol-Version`.
@@ -144,7 +155,7 @@ impl SessionHeader {
 /// Checks, in this order, the host and origin (with [`check_origin`]), the HTTP method, and then
 ///
 /// - for POST: `Content-Length`, `Transfer-Encoding`, `Content-Encoding`, `Content-Type` and
-///   `Accept`;
+///   `Accept`, which must allow JSON;
 /// - for GET: `MCP-Protocol-Version`, `Accept`, `Mcp-Session-Id` and `Last-Event-ID`;
 /// - for DELETE: `MCP-Protocol-Version` and `Mcp-Session-Id`.
 ///
@@ -232,16 +243,22 @@ fn check_host_header(policy: &Policy, headers: &RequestHeaders<'_>) -> Result<()
 
 fn post(policy: &Policy, headers: &RequestHeaders<'_>) -> Result<PostHead, Refusal> {
     check_body_headers(policy, headers)?;
-    // HTTP-04, HTTP-10: the server chooses between JSON and an event stream.
-    let is_accepted = |kind| accepts(headers.values(headers.accept, "accept"), kind);
-    if !is_accepted(JSON) || !is_accepted(EVENT_STREAM) {
-        let why = "`Accept` must include `application/json` and `text/event-stream`";
-        return Err(Refusal::new(406, why));
+    // HTTP-04, HTTP-10: the server chooses between JSON, which every request may receive, and an
+    // event stream.
+    if !is_accepted(headers, JSON) {
+        return Err(Refusal::new(406, "`Accept` must include `application/json`"));
     }
     Ok(PostHead {
         version: VersionHeader::of(headers),
         session: SessionHeader::of(policy, headers),
+        accepts_events: is_accepted(headers, EVENT_STREAM),
     })
+}
+
+/// Returns whether the client accepts a media type. Without `Accept`, a client accepts any.
+// RFC 9110, section 12.5.1.
+pub(super) fn is_accepted(headers: &RequestHeaders<'_>, kind: &str) -> bool {
+    headers.accept == Field::Absent || accepts(headers.values(headers.accept, "accept"), kind)
 }
 
 /// Checks the headers about the body of a POST, which must be JSON without an encoding.
@@ -301,12 +318,12 @@ fn check_content_length(policy: &Policy, headers: &RequestHeaders<'_>) -> Result
 /// Returns the refusal of a body that exceeds the limit.
 pub(super) fn too_long(policy: &Policy) -> Refusal {
     let bytes_max = policy.body_bytes_max();
-    Refusal::new(413, format!("body exceeds {bytes_max} bytes (`Policy::with_body_bytes_max`)"))
+    Refusal::new(413, format!("the body exceeds {bytes_max} bytes, the limit of this server"))
 }
 
 fn get(policy: &Policy, headers: &RequestHeaders<'_>) -> Result<GetRequest, Refusal> {
     check_session_version(policy, headers)?;
-    if !accepts(headers.values(headers.accept, "accept"), EVENT_STREAM) {
+    if !is_accepted(headers, EVENT_STREAM) {
         return Err(Refusal::new(406, "`Accept` must include `text/event-stream`"));
     }
     let session = SessionHeader::of(policy, headers).require()?;

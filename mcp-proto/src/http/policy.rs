@@ -2,6 +2,7 @@
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::fmt;
 
 use super::header::{Authority, Origin};
 use crate::extension::Extensions;
@@ -83,7 +84,8 @@ impl Policy {
 
     /// Makes the server also accept this host, for example `example.com` or `example.com:8080`.
     ///
-    /// If `host` has no port, it is accepted at any port. An invalid host has no effect.
+    /// If `host` has no port, it is accepted at any port. An invalid host has no effect, except on
+    /// [`validate`](Self::validate).
     #[must_use]
     pub fn host(mut self, host: &str) -> Self {
         self.hosts.push(host.into());
@@ -106,12 +108,12 @@ impl Policy {
     /// machine, such as `http://localhost:3000`, are always accepted, but their pages can read
     /// responses only if they are passed here.
     ///
-    /// Pass `null` to accept all opaque origins, which browsers send as `null`. An invalid origin
-    /// has no effect.
+    /// Pass `null` to accept all opaque origins, which browsers send as `null`. A final slash is
+    /// dropped. An invalid origin has no effect, except on [`validate`](Self::validate).
     // T-90: a `null` origin is rejected unless configured.
     #[must_use]
     pub fn origin(mut self, origin: &str) -> Self {
-        self.origins.push(origin.into());
+        self.origins.push(origin.strip_suffix('/').unwrap_or(origin).into());
         self
     }
 
@@ -123,6 +125,36 @@ impl Policy {
     pub const fn any_origin(mut self) -> Self {
         self.any_origin = true;
         self
+    }
+
+    /// Checks that each [host](Self::host) and [origin](Self::origin) can match a request.
+    ///
+    /// ```
+    /// use mcp_proto::http::{InvalidPolicy, Policy};
+    ///
+    /// let policy = Policy::default().host("api.example.com").origin("https://app.example.com/");
+    /// assert!(policy.validate().is_ok());
+    /// let refused = policy.host("https://api.example.com").validate().unwrap_err();
+    /// assert_eq!(refused, InvalidPolicy::Host("https://api.example.com".into()));
+    /// ```
+    ///
+    /// # Errors
+    /// Returns the first value that is invalid and would have no effect.
+    pub fn validate(&self) -> Result<(), InvalidPolicy> {
+        let is_host =
+            |host: &str| Authority::parse(host.as_bytes()).is_some_and(|host| host.port != Some(0));
+        let is_origin = |origin: &str| match Origin::parse(origin.as_bytes()) {
+            Some(Origin::Known { authority, .. }) => authority.port != Some(0),
+            Some(Origin::Opaque) => true,
+            None => false,
+        };
+        if let Some(host) = self.hosts.iter().find(|host| !is_host(host)) {
+            return Err(InvalidPolicy::Host(host.clone()));
+        }
+        match self.origins.iter().find(|origin| !is_origin(origin)) {
+            Some(origin) => Err(InvalidPolicy::Origin(origin.clone())),
+            None => Ok(()),
+        }
     }
 
     /// Leaves out the headers that let pages of accepted origins read responses, for servers behind
@@ -278,8 +310,10 @@ impl Policy {
             || host.is_loopback()
             || self.hosts.iter().filter_map(|allowed| Authority::parse(allowed.as_bytes())).any(
                 |allowed| {
-                    allowed.host.is(&host.host)
-                        && allowed.port.is_none_or(|port| host.port == Some(port))
+                    // Clients leave out the default port of their scheme.
+                    let is_default = |port| host.port.is_none() && matches!(port, 80 | 443);
+                    let is_port = |port| host.port == Some(port) || is_default(port);
+                    allowed.host.is(&host.host) && allowed.port.is_none_or(is_port)
                 },
             )
     }
@@ -312,6 +346,35 @@ impl Policy {
         })
     }
 }
+
+/// The error for a value of a [`Policy`] that can match no request.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum InvalidPolicy {
+    /// The value of [`Policy::host`].
+    Host(Box<str>),
+    /// The value of [`Policy::origin`], without a final slash.
+    Origin(Box<str>),
+}
+
+impl fmt::Display for InvalidPolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Host(host) => write!(
+                f,
+                "{host:?} matches no host: pass a name or address with an optional port, such as \
+                 `example.com` or `example.com:8080`, or accept all hosts with `any_host`"
+            ),
+            Self::Origin(origin) => write!(
+                f,
+                "{origin:?} matches no origin: pass a scheme, a host and an optional port, such as \
+                 `https://app.example.com`, for each origin; there are no wildcards"
+            ),
+        }
+    }
+}
+
+impl core::error::Error for InvalidPolicy {}
 
 #[cfg(test)]
 mod tests;

@@ -248,7 +248,7 @@ impl UnaryService {
                 let mut server = HttpServer::modern(server, revision, Arc::clone(&self.settings));
                 server.set_caller(request.caller.clone());
                 let id = server.handle_decoded(now, message.needs_response(), decoded);
-                Ok(answer(now, &mut server, id, respond))
+                Ok(answer(now, &mut server, (head, id), respond))
             }
             Post::Sessionless { message, .. } if !message.needs_response() => Ok(Reply::empty(202)),
             Post::Sessionless { revision, message } => {
@@ -257,7 +257,7 @@ impl UnaryService {
                 let mut server = HttpServer::sessionless(now, server, revision, &message, settings);
                 server.set_caller(request.caller.clone());
                 let id = server.handle_decoded(now, true, decoded);
-                Ok(answer(now, &mut server, id, respond))
+                Ok(answer(now, &mut server, (head, id), respond))
             }
             Post::Initialize { .. } => {
                 let session: Arc<str> = (self.new_session_id)().into();
@@ -266,7 +266,7 @@ impl UnaryService {
                     HttpServer::legacy(server, Arc::clone(&session), Arc::clone(&self.settings));
                 server.set_caller(request.caller.clone());
                 let id = server.handle_decoded(now, true, decoded);
-                let reply = answer(now, &mut server, id, respond);
+                let reply = answer(now, &mut server, (head, id), respond);
                 server.set_caller(None);
                 if server.peer().is_some() {
                     self.insert(now, session, request.principal(), server)?;
@@ -282,7 +282,7 @@ impl UnaryService {
                 check_version(version, negotiated, request_id)?;
                 server.set_caller(request.caller.clone());
                 let id = server.handle_decoded(now, message.needs_response(), decoded);
-                let reply = answer(now, server, id, respond);
+                let reply = answer(now, server, (head, id), respond);
                 // An idle session keeps no data of its caller.
                 server.set_caller(None);
                 Ok(reply)
@@ -320,9 +320,12 @@ impl UnaryService {
 fn answer<R: Encode>(
     now: Instant,
     server: &mut HttpServer,
-    id: ServerExchangeId,
+    (head, id): (&PostHead, ServerExchangeId),
     mut respond: impl FnMut(&Request, &Context) -> Result<R, ErrorObject>,
 ) -> Reply {
+    if !head.accepts_events() {
+        server.require_json(id);
+    }
     while let Some(event) = server.poll_event() {
         let Event::Request { incoming, request, context } = event else { continue };
         let outcome = respond(&request, &context);

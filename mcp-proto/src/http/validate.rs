@@ -21,6 +21,7 @@ use crate::method::{Method, MethodId};
 use crate::revision::{Era, Revision};
 use crate::rpc::{DecodedMessage, ErrorObject, Malformed, Message, MethodName, Params, RequestId};
 use crate::schema::key;
+use crate::wire::without_bom;
 
 /// A POST request, classified by its head and body.
 ///
@@ -254,8 +255,11 @@ impl PostHead {
         }
         let decoded = DecodedMessage::of(body, policy.limits());
         let post = match &decoded.message {
-            Ok(message) => self.classify(policy, fields, message, schema_of)?,
-            Err(Malformed::Array) => self.classify_batch(policy, body.bytes())?,
+            Ok(message) => {
+                self.check_accept(message)?;
+                self.classify(policy, fields, message, schema_of)?
+            }
+            Err(Malformed::Array) => self.classify_batch(policy, without_bom(body.bytes()))?,
             Err(malformed) => {
                 let id = match malformed {
                     Malformed::Invalid { id, answerable: true, .. } => id.as_ref(),
@@ -265,6 +269,20 @@ impl PostHead {
             }
         };
         Ok((post, decoded))
+    }
+
+    /// Refuses a subscription whose client does not accept an event stream, its only answer.
+    fn check_accept(&self, message: &Message<'_>) -> Result<(), Refusal> {
+        match message {
+            Message::Request { id, method, .. }
+                if !self.accepts_events && method.id == Some(MethodId::Listen) =>
+            {
+                let why = "`Accept` must include `text/event-stream` for a subscription";
+                let error = ErrorObject::new(code::INVALID_REQUEST, why);
+                Err(self.refuse(406, Some(id), &error))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn classify(

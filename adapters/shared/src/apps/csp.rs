@@ -82,6 +82,8 @@ impl AppCsp {
             format!("connect-src{}", sources(" 'none'", &self.connect)),
             format!("frame-src{}", sources(" 'none'", &self.frames)),
             "object-src 'none'".to_owned(),
+            // `default-src` does not apply to forms, which could send data anywhere.
+            "form-action 'none'".to_owned(),
             format!("base-uri{}", sources(" 'self'", &self.base_uris)),
         ]
         .join("; ")
@@ -145,7 +147,7 @@ mod tests {
         let expected = "default-src 'none'; script-src 'self' 'unsafe-inline'; \
             style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; \
             media-src 'self' data:; connect-src 'none'; frame-src 'none'; object-src 'none'; \
-            base-uri 'self'";
+            form-action 'none'; base-uri 'self'";
         assert_eq!(AppCsp::default().to_header(), expected);
     }
 }

@@ -60,6 +60,8 @@ pub(super) struct Exchange {
     pub(super) listening: Option<(Serving, Listener)>,
     /// What the request counts in the limits of its client's address.
     pub(super) share: Option<AddressShare>,
+    /// The place of an event stream that waits for messages, in the limit of its client's address.
+    pub(super) listener_share: Option<AddressShare>,
 }
 
 impl Exchange {
@@ -106,6 +108,15 @@ impl ResponseBody {
         });
         let kind = BodyKind::Events(Box::new(Events { exchange, next: None, timers }));
         Self { kind, in_flight: None, share: None }
+    }
+
+    /// Returns whether this is an event stream that waits for messages, not for a response.
+    #[cfg(feature = "http2")]
+    pub(super) fn is_listening(&self) -> bool {
+        match &self.kind {
+            BodyKind::Whole(_) => false,
+            BodyKind::Events(events) => events.exchange.listener_share.is_some(),
+        }
     }
 
     /// Marks the connection as busy until this body is dropped.

@@ -25,8 +25,8 @@ use super::http2;
 use super::idle_timer::IdleTimer;
 use super::request_body::RequestBody;
 use super::service::HttpService;
+use super::socket_guard::SocketGuard;
 use super::sockets::{OpenSocket, SocketEnd, Sockets};
-use super::stall_guard::StallGuard;
 use super::stop::Stop;
 use crate::BoxFuture;
 
@@ -126,7 +126,7 @@ impl AcceptedConnection {
         let mut idle_timer = IdleTimer::new(timer, head_timeout, idle_max);
         let runtime = Arc::clone(service.runtime());
         let sleep = move |duration| runtime.sleep(duration);
-        let io = StallGuard::new(io, service.stall_timeout(), sleep, socket.meter());
+        let io = SocketGuard::new(io, service.stall_timeout(), sleep, socket.meter());
         #[cfg(feature = "http2")]
         let mut io = http2::Prefixed::new(io);
         #[cfg(feature = "http2")]
@@ -149,12 +149,10 @@ impl AcceptedConnection {
             let in_flight = socket.begin();
             // Boxed: inline it would enlarge the connection for its whole life. Boxed before the
             // block below, which would hold it twice.
+            let request = request.map(|body| RequestBody::new(body, socket.meter()));
             let response: BoxFuture<'static, _> = match socket.rejection {
                 Some(rejection) => Box::pin(ready(service.refuse(connection_refusal(rejection)))),
-                None => {
-                    let request = request.map(|body| RequestBody::new(body, socket.meter()));
-                    Box::pin(service.respond_to(address, request))
-                }
+                None => Box::pin(service.respond_to(address, request)),
             };
             async move {
                 let mut response = response.await;

@@ -22,8 +22,8 @@ mod service;
 mod session_control;
 mod session_ids;
 mod sessions;
+mod socket_guard;
 mod sockets;
-mod stall_guard;
 mod stop;
 #[cfg(all(test, any(feature = "auth", feature = "jwt")))]
 pub(crate) mod test_runtime;

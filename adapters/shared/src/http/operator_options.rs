@@ -1,9 +1,11 @@
 //! Options of a server over HTTP for its operation: connections, shutdown, health and session ids.
 
+use std::io;
 use std::time::Duration;
 
 use http::Method;
 use http::request::Parts;
+use http::uri::PathAndQuery;
 use mcp_proto::http::{Body, Refusal, Reply};
 
 use super::options::Http;
@@ -13,6 +15,20 @@ use super::session_ids::SessionIds;
 const fn at_most_a_year(time: Duration) -> Duration {
     const YEAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
     if time.as_secs() < YEAR.as_secs() { time } else { YEAR }
+}
+
+fn invalid(why: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, why)
+}
+
+/// Returns whether requests can have this path, as clients encode and normalize it.
+fn is_path(path: &str) -> bool {
+    let is_segment = |segment: &str| !matches!(segment, "." | "..");
+    path.starts_with('/')
+        && path.bytes().all(|byte| byte.is_ascii_graphic())
+        && path.split('/').all(is_segment)
+        && PathAndQuery::try_from(path)
+            .is_ok_and(|parsed| parsed.as_str() == path && parsed.query().is_none())
 }
 
 impl Http {
@@ -127,6 +143,40 @@ impl Http {
     pub fn session_ids(mut self, new_id: impl Fn() -> String + Send + Sync + 'static) -> Self {
         self.session_ids = SessionIds::new(new_id);
         self
+    }
+
+    /// Checks that each path can match a request.
+    ///
+    /// # Errors
+    /// Fails for the first path that cannot, or that another one hides.
+    pub(super) fn check_paths(&self) -> io::Result<()> {
+        let path = self.path.as_deref();
+        let stream = self.sse.as_ref().map(|paths| &*paths.stream);
+        let health = self.health.as_deref();
+        let any = "; for any path, use `Http::any_path`";
+        for (path, setting, remedy) in
+            [(path, "Http::path", any), (stream, "Http::sse_at", ""), (health, "Http::health", "")]
+        {
+            if let Some(path) = path.filter(|path| !is_path(path)) {
+                return Err(invalid(format!(
+                    "{path:?} matches no path (`{setting}`): begin with `/`, and leave out query, \
+                     fragment and spaces{remedy}"
+                )));
+            }
+        }
+        let messages = self.sse.as_ref().map(|paths| &*paths.messages);
+        if stream.is_some() && stream == messages {
+            return Err(invalid(format!(
+                "{messages:?} is the path of the HTTP+SSE stream and of its messages: change \
+                 `Http::sse_at`"
+            )));
+        }
+        if let Some(health) = health.filter(|_| [path, stream, messages].contains(&health)) {
+            return Err(invalid(format!(
+                "{health:?} is the path of health checks and of an endpoint: change `Http::health`"
+            )));
+        }
+        Ok(())
     }
 
     /// Answers a health check; returns `None` for other requests.

@@ -63,6 +63,7 @@ pub struct Http {
     pub(super) body_bytes_max: usize,
     pub(super) peer_bytes_max: usize,
     pub(super) listeners_max: usize,
+    pub(super) listeners_per_address_max: usize,
     pub(super) idle_max: Duration,
     pub(super) unconfirmed_max: Duration,
     pub(super) connection_idle_max: Duration,
@@ -103,6 +104,7 @@ impl Http {
             body_bytes_max: 4 << 20,
             peer_bytes_max: 64 << 10,
             listeners_max: 10_000,
+            listeners_per_address_max: 1_250,
             idle_max: Duration::from_secs(30 * 60),
             unconfirmed_max: Duration::from_secs(20),
             connection_idle_max: Duration::from_secs(75),
@@ -125,7 +127,8 @@ impl Http {
     /// Makes the server accept requests to `host` in addition to loopback hosts.
     ///
     /// If `host` names no port, as in `example.com`, requests to any port of the host are accepted.
-    /// If it names a port, as in `example.com:8080`, only requests to that port are accepted.
+    /// If it names a port, as in `example.com:8080`, only requests to that port are accepted. With
+    /// anything else, such as a URL or a wildcard, the server does not start.
     ///
     /// `serve_http` fails if other machines can reach its listener and no host is named. To serve
     /// only clients that use a loopback host, for example through a published port of a container,
@@ -145,7 +148,7 @@ impl Http {
     }
 
     /// Makes the server accept requests from web pages of this origin, for example
-    /// `https://app.example.com`.
+    /// `https://app.example.com`. With a path or a wildcard, the server does not start.
     ///
     /// Pages of these origins can also read the responses: the server answers the preflight
     /// requests of browsers and adds the headers of [CORS]. Requests from pages on loopback hosts,
@@ -160,6 +163,9 @@ impl Http {
     }
 
     /// Sets the path of the endpoint. Default: `/mcp`. Requests to other paths receive status 404.
+    ///
+    /// The path begins with a slash and has no query or fragment; otherwise, the server does not
+    /// start.
     pub fn path(mut self, path: &str) -> Self {
         self.path = Some(path.into());
         self
@@ -212,9 +218,11 @@ impl Http {
 
     /// Sets the maximum number of open connections of one client address. Default: 2,500.
     ///
-    /// Requests on further connections receive status 429. The 64-bit network of an IPv6 address
-    /// counts as one address. Behind a proxy, all clients have the proxy's address: set this limit
-    /// to the value of [`connections_max`](Self::connections_max).
+    /// When the maximum is reached and the address connects again, its connections that have been
+    /// idle for longest are closed. If all of them have a request in progress, requests on further
+    /// connections receive status 429. The 64-bit network of an IPv6 address counts as one address,
+    /// and so do all loopback addresses. Behind a proxy, all clients have the proxy's address: set
+    /// this limit to the value of [`connections_max`](Self::connections_max).
     // SEC-18: bounds what one client can claim.
     pub const fn connections_per_address_max(mut self, connections_max: usize) -> Self {
         self.connections_per_address_max = connections_max;
@@ -331,6 +339,19 @@ impl Http {
     // SEC-18: bounds the memory that clients can claim.
     pub const fn listeners_max(mut self, listeners_max: usize) -> Self {
         self.listeners_max = listeners_max;
+        self
+    }
+
+    /// Sets the maximum number of event streams of one client address that wait for messages:
+    /// subscriptions, and the streams that clients of sessions open with a GET request. Default:
+    /// 1,250.
+    ///
+    /// Requests for further streams receive status 429. Over HTTP/2, such a stream does not count
+    /// in [`connections_per_address_max`](Self::connections_per_address_max). Behind a proxy, set
+    /// this limit to the value of [`connections_max`](Self::connections_max).
+    // SEC-18: bounds what one client can claim, and leaves it connections for its requests.
+    pub const fn listeners_per_address_max(mut self, listeners_max: usize) -> Self {
+        self.listeners_per_address_max = listeners_max;
         self
     }
 
@@ -520,15 +541,14 @@ impl Http {
             let why = format!("{error}: {:?}", paths.messages);
             io::Error::new(io::ErrorKind::InvalidInput, why)
         })?;
-        // Neither would ever be found.
-        if !paths.stream.starts_with('/') || paths.stream == paths.messages {
-            let why = format!("invalid path of the HTTP+SSE stream: {:?}", paths.stream);
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
-        }
         Ok(Some(settings.keep_alive(self.settings.keep_alive)))
     }
 
-    pub(super) fn policy(&self, config: &mcp_proto::server::Config) -> Policy {
+    /// Returns the policy of the service.
+    ///
+    /// # Errors
+    /// Fails if a host or an origin can match no request.
+    pub(super) fn policy(&self, config: &mcp_proto::server::Config) -> io::Result<Policy> {
         let mut policy = Policy::from_config(config);
         for host in &self.hosts {
             policy = policy.host(host);
@@ -542,7 +562,8 @@ impl Http {
         if self.has_no_sessions {
             policy = policy.without_sessions();
         }
-        if self.any_host { policy.any_host() } else { policy }
+        policy.validate().map_err(|why| io::Error::new(io::ErrorKind::InvalidInput, why))?;
+        Ok(if self.any_host { policy.any_host() } else { policy })
     }
 }
 

@@ -33,12 +33,21 @@ pub(super) struct Sockets {
 #[derive(Debug, Default)]
 struct SocketTable {
     /// The connections that are not about to be closed, by number.
-    open: BTreeMap<u64, Arc<SocketState>>,
+    open: BTreeMap<u64, OpenEntry>,
     next: u64,
     /// All connections, including those that are about to be closed or that are being refused.
     driven: usize,
     /// The connections that are being refused, by number.
     refused: BTreeMap<u64, Arc<SocketState>>,
+}
+
+/// An open connection in the table.
+#[derive(Debug)]
+struct OpenEntry {
+    state: Arc<SocketState>,
+    network: Option<IpAddr>,
+    /// Its place in the limit of its address.
+    _place: AddressShare,
 }
 
 /// The state of a connection, shared by its task and the table.
@@ -77,7 +86,6 @@ pub(super) struct OpenSocket {
     state: Arc<SocketState>,
     number: u64,
     pub(super) rejection: Option<Rejection>,
-    _address: Option<AddressShare>,
     #[cfg(feature = "http2")]
     activity: StreamActivity,
 }
@@ -111,7 +119,8 @@ struct StreamActivity {
 struct StreamPlace {
     opened: Instant,
     ended: Arc<AtomicU64>,
-    /// `None` if the connection had no other request in flight.
+    /// `None` if the connection had no other request in flight, or once the request has limits of
+    /// its own.
     counted: Option<AddressShare>,
 }
 
@@ -141,74 +150,90 @@ impl Sockets {
         state.idle_since.store(self.idle_count.fetch_add(1, Relaxed), Relaxed);
     }
 
-    /// Adds a connection. If the table is full, connections that have been idle for longest make
-    /// room.
+    /// Adds a connection. At a limit, connections that have been idle for longest make room: at the
+    /// limit of the address, only those of the address.
     ///
     /// If a limit is reached nevertheless, the connection must be answered with its
     /// [rejection](OpenSocket::rejection). Returns `None` if too many are being answered so.
     ///
     /// A connection without an address is not limited by address.
     pub(super) fn admit(self: &Arc<Self>, address: Option<IpAddr>) -> Option<OpenSocket> {
-        let by_address = &self.counters.connections_by_address;
         let network = address.map(|address| PeerAddress(address).network());
-        let place = by_address.take(network, self.per_address_max);
         let state = Arc::new(SocketState::default());
         self.idle(&state);
         let mut table = self.lock();
-        let is_full = self.is_full(&table);
-        let rejection = match &place {
-            None => Some(Rejection::Address),
-            Some(_) if is_full && !self.make_room(&mut table) => Some(Rejection::Service),
-            Some(_) => None,
-        };
-        if let Some(rejection) = rejection {
-            self.counters.refuse(rejection);
-            if table.refused.len() >= REFUSED_MAX {
-                return None;
-            }
-        }
         let number = table.next;
+        let rejection = match self.place(&mut table, network) {
+            Ok(_place) => {
+                let entry = OpenEntry { state: Arc::clone(&state), network, _place };
+                table.open.insert(number, entry);
+                None
+            }
+            Err(rejection) => {
+                self.counters.refuse(rejection);
+                if table.refused.len() >= REFUSED_MAX {
+                    return None;
+                }
+                table.refused.insert(number, Arc::clone(&state));
+                Some(rejection)
+            }
+        };
         table.next += 1;
         table.driven += 1;
-        let SocketTable { open, refused, .. } = &mut *table;
-        let kind = if rejection.is_none() { open } else { refused };
-        kind.insert(number, Arc::clone(&state));
         drop(table);
         self.counters.connections.fetch_add(1, Relaxed);
-        let _address = if rejection.is_none() { place } else { None };
         Some(OpenSocket {
             sockets: Arc::clone(self),
             state,
             number,
             rejection,
-            _address,
             #[cfg(feature = "http2")]
             activity: StreamActivity { network, opened: Instant::now(), ended: Arc::default() },
         })
     }
 
-    fn is_full(&self, table: &SocketTable) -> bool {
-        table.open.len().saturating_add(self.streams.load(Relaxed)) >= self.connections_max
+    /// Takes a place for a connection, or for a request that counts like one.
+    ///
+    /// The place of an unknown address is not limited by address.
+    fn place(
+        &self,
+        table: &mut SocketTable,
+        network: Option<IpAddr>,
+    ) -> Result<AddressShare, Rejection> {
+        let by_address = &self.counters.connections_by_address;
+        let take = || by_address.take(network, self.per_address_max);
+        let place = match take() {
+            None if self.make_room(table, network, self.per_address_max) => take(),
+            taken => taken,
+        };
+        let place = place.ok_or(Rejection::Address)?;
+        let held = table.open.len().saturating_add(self.streams.load(Relaxed));
+        if held >= self.connections_max && !self.make_room(table, None, self.connections_max) {
+            return Err(Rejection::Service);
+        }
+        Ok(place)
     }
 
-    /// Closes the connections that have been idle for longest: at least one and at most a
-    /// hundredth, because finding them takes time linear in their number. Returns false if all are
-    /// busy.
-    fn make_room(&self, table: &mut SocketTable) -> bool {
+    /// Closes the connections that have been idle for longest, of one network or of all: at least
+    /// one and at most a hundredth of the limit `max`, because finding them takes time linear in
+    /// the number of connections. Returns false if all are busy.
+    fn make_room(&self, table: &mut SocketTable, of: Option<IpAddr>, max: usize) -> bool {
         let mut idle: Vec<(u64, u64)> = table
             .open
             .iter()
-            .filter(|(_, state)| state.in_flight.load(SeqCst) == 0)
-            .map(|(number, state)| (state.idle_since.load(Relaxed), *number))
+            .filter(|(_, entry)| of.is_none() || entry.network == of)
+            .map(|(number, entry)| (&entry.state, number))
+            .filter(|(state, _)| state.in_flight.load(SeqCst) == 0)
+            .map(|(state, number)| (state.idle_since.load(Relaxed), *number))
             .collect();
-        let count = (self.connections_max / 100).max(1).min(idle.len());
+        let count = (max / 100).max(1).min(idle.len());
         if count == 0 {
             return false;
         }
         idle.select_nth_unstable(count - 1);
         for (_, number) in idle.iter().take(count) {
-            if let Some(state) = table.open.remove(number) {
-                state.end(SocketEnd::Graceful);
+            if let Some(entry) = table.open.remove(number) {
+                entry.state.end(SocketEnd::Graceful);
                 self.counters.connections_evicted.fetch_add(1, Relaxed);
             }
         }
@@ -218,7 +243,8 @@ impl Sockets {
     /// Ends all connections.
     pub(super) fn end_all(&self, end: SocketEnd) {
         let table = self.lock();
-        table.open.values().chain(table.refused.values()).for_each(|state| state.end(end));
+        let open = table.open.values().map(|entry| &entry.state);
+        open.chain(table.refused.values()).for_each(|state| state.end(end));
     }
 
     /// Waits until all connections have closed.
@@ -289,19 +315,13 @@ impl OpenSocket {
         let counted = if others == 0 {
             None
         } else {
-            let place = if others < streams_max.saturating_mul(2) {
-                let by_address = &sockets.counters.connections_by_address;
-                by_address.take(self.activity.network, sockets.per_address_max)
-            } else {
-                None
-            };
-            let place = place.ok_or(Rejection::Address);
-            let place = place.inspect_err(|rejection| sockets.counters.refuse(*rejection))?;
             let mut table = sockets.lock();
-            if sockets.is_full(&table) && !sockets.make_room(&mut table) {
-                sockets.counters.refuse(Rejection::Service);
-                return Err(Rejection::Service);
-            }
+            let place = if others < streams_max.saturating_mul(2) {
+                sockets.place(&mut table, self.activity.network)
+            } else {
+                Err(Rejection::Address)
+            };
+            let place = place.inspect_err(|rejection| sockets.counters.refuse(*rejection))?;
             sockets.streams.fetch_add(1, Relaxed);
             drop(table);
             Some(place)
@@ -363,6 +383,13 @@ impl SocketMeter {
         self.0.has_rest.store(true, Relaxed);
     }
 
+    /// Returns whether bytes may have arrived that belong to no answered request, unless the
+    /// connection ends because the server wants it to.
+    pub(super) fn has_unread(&self) -> bool {
+        let has_bytes = self.0.has_rest.load(Relaxed) || self.0.has_bytes.load(Relaxed);
+        has_bytes && self.0.shutdown.load(SeqCst) == 0
+    }
+
     /// Records whether bytes wait until the peer reads.
     pub(super) fn set_writing(&self, is_writing: bool) {
         self.0.is_writing.store(is_writing, Relaxed);
@@ -384,15 +411,29 @@ impl Drop for OpenSocket {
     }
 }
 
+#[cfg(feature = "http2")]
+impl RequestInFlight {
+    /// Gives back the place of an HTTP/2 stream in the limits of connections.
+    ///
+    /// For event streams that wait for messages, which are limited otherwise: they would take the
+    /// places of connections for as long as their clients like.
+    pub(super) fn release_place(&mut self) {
+        let counted = self.stream.as_mut().and_then(|stream| stream.counted.take());
+        if counted.is_some() {
+            self.sockets.streams.fetch_sub(1, Relaxed);
+        }
+    }
+}
+
 impl Drop for RequestInFlight {
     fn drop(&mut self) {
         self.sockets.idle(&self.state);
         #[cfg(feature = "http2")]
-        if let Some(StreamPlace { opened, ended, counted }) = &self.stream {
-            let millis = u64::try_from(opened.elapsed().as_millis()).unwrap_or(u64::MAX);
-            ended.fetch_max(millis, SeqCst);
-            if counted.is_some() {
-                self.sockets.streams.fetch_sub(1, Relaxed);
+        {
+            self.release_place();
+            if let Some(StreamPlace { opened, ended, .. }) = &self.stream {
+                let millis = u64::try_from(opened.elapsed().as_millis()).unwrap_or(u64::MAX);
+                ended.fetch_max(millis, SeqCst);
             }
         }
         self.state.in_flight.fetch_sub(1, SeqCst);
@@ -408,163 +449,4 @@ const IDLE_MIN: Duration = Duration::from_millis(10);
 const REFUSED_MAX: usize = 64;
 
 #[cfg(test)]
-mod tests {
-    use std::net::Ipv4Addr;
-
-    use futures_lite::future::{block_on, poll_once};
-
-    use super::*;
-
-    fn sockets(connections_max: usize, per_address_max: usize) -> Arc<Sockets> {
-        Sockets::new(Arc::default(), connections_max, per_address_max)
-    }
-
-    fn admit(sockets: &Arc<Sockets>, host: u8) -> OpenSocket {
-        sockets.admit(Some(IpAddr::V4(Ipv4Addr::new(10, 0, 0, host)))).unwrap()
-    }
-
-    fn is_ended(socket: &OpenSocket) -> bool {
-        block_on(poll_once(socket.ends(SocketEnd::Graceful))).is_some()
-    }
-
-    #[test]
-    fn the_longest_idle_connection_makes_room() {
-        let sockets = sockets(3, 9);
-        let (first, second, third) = (admit(&sockets, 1), admit(&sockets, 2), admit(&sockets, 3));
-        first.state.idle_since.store(30, Relaxed);
-        second.state.idle_since.store(20, Relaxed);
-        third.state.idle_since.store(10, Relaxed);
-        let busy = third.begin();
-        let fourth = admit(&sockets, 4);
-        assert_eq!(fourth.rejection, None);
-        assert_eq!([&first, &second, &third, &fourth].map(is_ended), [false, true, false, false]);
-        drop(busy);
-        let idle_since = |socket: &OpenSocket| socket.state.idle_since.load(Relaxed);
-        assert!(idle_since(&third) > idle_since(&fourth), "idle from now on");
-    }
-
-    #[test]
-    fn a_head_begins_with_bytes_on_an_idle_connection() {
-        let sockets = sockets(2, 9);
-        let socket = admit(&sockets, 1);
-        let meter = socket.meter();
-        assert_eq!(socket.activity(), Activity::Opening);
-        meter.received();
-        assert_eq!(socket.activity(), Activity::Opening);
-        let request = socket.begin();
-        meter.received();
-        assert_eq!(socket.activity(), Activity::Busy);
-        drop(request);
-        let idle = socket.activity();
-        assert!(matches!(idle, Activity::Idle(_)), "{idle:?}");
-        assert_eq!(socket.activity(), idle);
-        meter.received();
-        assert_eq!(socket.activity(), Activity::Head);
-        drop(socket.begin());
-        meter.set_writing(true);
-        assert_eq!(socket.activity(), Activity::Busy, "the client has not read the response");
-        meter.set_writing(false);
-        let next = socket.activity();
-        assert!(matches!(next, Activity::Idle(_)) && next != idle, "{next:?} after {idle:?}");
-    }
-
-    #[test]
-    fn the_rest_of_a_refused_body_is_no_head() {
-        let sockets = sockets(2, 9);
-        let socket = admit(&sockets, 1);
-        let meter = socket.meter();
-        let request = socket.begin();
-        meter.left_body();
-        drop(request);
-        let idle = socket.activity();
-        assert!(matches!(idle, Activity::Idle(_)), "{idle:?}");
-        meter.received();
-        assert_eq!(socket.activity(), idle);
-        drop(socket.begin());
-        meter.received();
-        assert_eq!(socket.activity(), Activity::Head);
-    }
-
-    #[test]
-    fn a_connection_is_refused_if_all_others_are_busy() {
-        let sockets = sockets(2, 9);
-        let open = [admit(&sockets, 1), admit(&sockets, 2)];
-        let _busy = open.each_ref().map(OpenSocket::begin);
-        let refused = admit(&sockets, 3);
-        assert_eq!(refused.rejection, Some(Rejection::Service));
-        assert!(!open.iter().any(is_ended));
-        drop(open);
-        assert_eq!(admit(&sockets, 3).rejection, None);
-    }
-
-    #[test]
-    fn an_address_beyond_its_limit_is_refused_and_evicts_none() {
-        let sockets = sockets(9, 1);
-        let open = admit(&sockets, 1);
-        assert_eq!(admit(&sockets, 1).rejection, Some(Rejection::Address));
-        assert_eq!(admit(&sockets, 2).rejection, None);
-        assert!(!is_ended(&open));
-        drop(open);
-        assert_eq!(admit(&sockets, 1).rejection, None);
-    }
-
-    #[test]
-    fn connections_without_an_address_count_only_in_the_whole() {
-        let sockets = sockets(2, 1);
-        let open = [sockets.admit(None).unwrap(), sockets.admit(None).unwrap()];
-        let _busy: Vec<_> = open.iter().map(OpenSocket::begin).collect();
-        assert!(open.iter().all(|open| open.rejection.is_none()));
-        assert_eq!(sockets.admit(None).unwrap().rejection, Some(Rejection::Service));
-    }
-
-    #[cfg(feature = "http2")]
-    #[test]
-    fn each_stream_beyond_the_first_counts_like_a_connection() {
-        let sockets = sockets(4, 3);
-        let open = admit(&sockets, 1);
-        let first = open.begin_stream(9).unwrap();
-        let second = open.begin_stream(9).unwrap();
-        let other = admit(&sockets, 1);
-        assert_eq!(open.begin_stream(9).unwrap_err(), Rejection::Address);
-        assert_eq!(admit(&sockets, 1).rejection, Some(Rejection::Address));
-        let elsewhere = admit(&sockets, 2);
-        let busy = [elsewhere.begin_stream(9).unwrap(), other.begin_stream(9).unwrap()];
-        assert_eq!(elsewhere.begin_stream(9).unwrap_err(), Rejection::Service);
-        drop((second, busy));
-        let more = [elsewhere.begin_stream(1).unwrap(), elsewhere.begin_stream(1).unwrap()];
-        assert_eq!(elsewhere.begin_stream(1).unwrap_err(), Rejection::Address, "two at a time");
-        drop((first, more, open, other, elsewhere));
-        assert_eq!(sockets.streams.load(Relaxed), 0);
-    }
-
-    #[test]
-    fn the_number_of_refusals_in_progress_is_bounded() {
-        let sockets = sockets(9, 0);
-        let refused: Vec<_> = (0..REFUSED_MAX).map(|_| admit(&sockets, 1)).collect();
-        assert!(sockets.admit(Some(IpAddr::V4(Ipv4Addr::LOCALHOST))).is_none());
-        drop(refused);
-        assert!(sockets.admit(Some(IpAddr::V4(Ipv4Addr::LOCALHOST))).is_some());
-    }
-
-    #[test]
-    fn ending_all_includes_connections_that_are_being_refused() {
-        let sockets = sockets(9, 0);
-        let refused = admit(&sockets, 1);
-        assert_eq!(refused.rejection, Some(Rejection::Address));
-        assert!(!is_ended(&refused));
-        sockets.end_all(SocketEnd::Graceful);
-        assert!(is_ended(&refused));
-    }
-
-    #[test]
-    fn aborting_ends_all_and_waiting_ends_with_the_last() {
-        let sockets = sockets(9, 9);
-        let open = admit(&sockets, 1);
-        assert!(block_on(poll_once(sockets.all_closed())).is_none());
-        assert!(block_on(poll_once(open.ends(SocketEnd::Abort))).is_none());
-        sockets.end_all(SocketEnd::Abort);
-        assert!(block_on(poll_once(open.ends(SocketEnd::Abort))).is_some());
-        drop(open);
-        assert!(block_on(poll_once(sockets.all_closed())).is_some());
-    }
-}
+mod tests;

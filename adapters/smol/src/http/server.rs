@@ -14,7 +14,7 @@ use mcp_adapter::http::{Dial, Http, HttpRuntime, HttpService, HyperStream, Liste
 use mcp_adapter::{BoxFuture, Server, Spawn};
 use smol_hyper::rt::SmolTimer;
 
-use super::socket::Socket;
+use super::socket::{HalfClose, Socket};
 use crate::executor;
 use crate::runtime::Smol;
 
@@ -109,7 +109,7 @@ impl ServeHttp for Server {
 
 /// A listener of byte streams.
 trait Accept: Send + Sync {
-    type Stream: IoSafe + io::Read + io::Write + Send + Sync + 'static;
+    type Stream: IoSafe + io::Read + io::Write + HalfClose + Send + Sync + 'static;
 
     /// Waits for a client; returns its address, if clients have addresses.
     fn accept_client(

@@ -1,6 +1,9 @@
 //! The socket of an HTTP connection, which is read only when it has data.
 
 use std::io::{self, IoSlice, Read, Write};
+use std::net::{Shutdown, TcpStream};
+#[cfg(unix)]
+use std::os::unix::net::UnixStream;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -15,6 +18,24 @@ pub(super) struct Socket<S> {
     stream: Async<S>,
     /// The last read returned less than it could have, so the next one must wait.
     is_drained: bool,
+}
+
+/// A byte stream whose sending side can be closed. `Async` leaves it open until it is dropped.
+pub(super) trait HalfClose {
+    fn close_write(&self) -> io::Result<()>;
+}
+
+impl HalfClose for TcpStream {
+    fn close_write(&self) -> io::Result<()> {
+        self.shutdown(Shutdown::Write)
+    }
+}
+
+#[cfg(unix)]
+impl HalfClose for UnixStream {
+    fn close_write(&self) -> io::Result<()> {
+        self.shutdown(Shutdown::Write)
+    }
 }
 
 impl<S> Socket<S> {
@@ -40,7 +61,7 @@ impl<S: IoSafe + Read> AsyncRead for Socket<S> {
     }
 }
 
-impl<S: IoSafe + Write> AsyncWrite for Socket<S> {
+impl<S: IoSafe + Write + HalfClose> AsyncWrite for Socket<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -62,6 +83,7 @@ impl<S: IoSafe + Write> AsyncWrite for Socket<S> {
     }
 
     fn poll_close(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_close(context)
+        ready!(Pin::new(&mut self.stream).poll_flush(context))?;
+        Poll::Ready(self.stream.get_ref().close_write())
     }
 }

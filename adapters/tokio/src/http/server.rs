@@ -199,8 +199,8 @@ fn is_transient(error: &io::Error) -> bool {
 /// [`connections_per_address_max`](Http::connections_per_address_max) and
 /// [`head_timeout`](Http::head_timeout). Limit connections where your program accepts them.
 ///
-/// The limits on sessions and request bytes per client address apply only to requests with a
-/// [`PeerAddress`] extension.
+/// The limits on sessions, streams and request bytes per client address apply only to requests with
+/// a [`PeerAddress`] extension.
 ///
 /// [`PeerAddress`]: super::PeerAddress
 ///

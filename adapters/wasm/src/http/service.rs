@@ -256,8 +256,12 @@ impl WebService {
                 (session, message.needs_response())
             }
         };
-        let handled =
-            session.link.machine.borrow_mut().handle_decoded(now, needs_response, decoded);
+        let mut machine = session.link.machine.borrow_mut();
+        let handled = machine.handle_decoded(now, needs_response, decoded);
+        if !head.accepts_events() {
+            machine.require_json(handled);
+        }
+        drop(machine);
         session.link.wake();
         Ok(self.open(session, handled).answer().await)
     }

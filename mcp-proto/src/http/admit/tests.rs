@@ -171,22 +171,46 @@ fn a_body_must_be_json_t_91() {
 
 // HTTP-04, HTTP-05
 #[test]
-fn json_and_event_streams_must_be_accepted_http_04_http_05() {
-    for accept in
-        ["*/*", "application/*, text/event-stream;q=0.1", "Text/Event-Stream,APPLICATION/JSON"]
-    {
-        assert_eq!(post(&[("accept", Some(accept))]), 200, "{accept}");
+fn a_client_accepts_json_and_perhaps_event_streams_http_04_http_05() {
+    let head = |accept| {
+        let fields = with(post_fields(), &[("accept", accept)]);
+        match admit(&Policy::default(), "POST", &fields) {
+            Ok(Admitted::Post(head)) => Ok(head.accepts_events()),
+            Ok(other) => panic!("{other:?}"),
+            Err(refusal) => Err((refusal.status, String::from(refusal.reason()))),
+        }
+    };
+    for (accept, has_events) in [
+        // RFC 9110, section 12.5.1: without the header, anything is accepted.
+        (None, true),
+        (Some("*/*"), true),
+        (Some("application/*, text/event-stream;q=0.1"), true),
+        (Some("Text/Event-Stream,APPLICATION/JSON"), true),
+        (Some("application/json"), false),
+        (Some("application/*"), false),
+        (Some("application/json, text/plain;q=0.5"), false),
+        (Some("application/json, text/event-stream;q=0"), false),
+        (Some("*/*, text/*;q=0.0"), false),
+    ] {
+        assert_eq!(head(accept), Ok(has_events), "{accept:?}");
     }
     for accept in
-        [None, Some(""), Some("application/json"), Some("text/event-stream"), Some("*/*;q=0")]
+        ["", "text/event-stream", "*/*;q=0", "application/json;q=0, */*", "text/html", "json"]
     {
-        assert_eq!(post(&[("accept", accept)]), 406, "{accept:?}");
+        let (status, why) = head(Some(accept)).unwrap_err();
+        assert_eq!(status, 406, "{accept}");
+        assert!(why.contains("`application/json`"), "{accept}: {why}");
     }
     let mut two = with(post_fields(), &[("accept", Some("application/json"))]);
     two.push(("Accept".into(), "text/event-stream".into()));
     assert_eq!(status("POST", &two), 200);
-    for (accept, expected) in [(Some("text/*"), 200), (Some("application/json"), 406), (None, 406)]
-    {
+    for (accept, expected) in [
+        (Some("text/*"), 200),
+        (None, 200),
+        (Some("*/*"), 200),
+        (Some("application/json"), 406),
+        (Some("text/event-stream;q=0"), 406),
+    ] {
         assert_eq!(
             status("GET", &with(get_fields(), &[("accept", accept)])),
             expected,
@@ -292,7 +316,11 @@ fn version_and_session_of_a_post_are_checked_with_its_body_http_52() {
     };
     assert_eq!(
         head(&[]),
-        PostHead { version: VersionHeader::Absent, session: SessionHeader::Absent }
+        PostHead {
+            version: VersionHeader::Absent,
+            session: SessionHeader::Absent,
+            accepts_events: true
+        }
     );
     let both =
         head(&[("mcp-protocol-version", Some("2027-01-01")), ("mcp-session-id", Some("a b"))]);
@@ -300,7 +328,8 @@ fn version_and_session_of_a_post_are_checked_with_its_body_http_52() {
         both,
         PostHead {
             version: VersionHeader::Unknown("2027-01-01".into()),
-            session: SessionHeader::Foreign
+            session: SessionHeader::Foreign,
+            accepts_events: true
         }
     );
     assert_eq!(

@@ -108,7 +108,7 @@ impl EventStream {
     }
 }
 
-/// The ids of the latest events, each with the number of its connection.
+/// The ids of the latest events with a message, each with the number of its connection.
 #[derive(Debug, Default)]
 pub(super) struct SeenEvents {
     ids: VecDeque<(u32, Box<str>)>,
@@ -116,7 +116,7 @@ pub(super) struct SeenEvents {
 }
 
 impl SeenEvents {
-    /// Remembers an event and returns whether an earlier connection delivered it. Equal ids on one
+    /// Remembers an event with a message, and returns whether an earlier connection delivered it. Equal ids on one
     /// connection are different events.
     // SSE-25: a redelivered event is handled once.
     pub(super) fn is_redelivered(&mut self, id: &str) -> bool {

@@ -115,8 +115,8 @@ impl HttpClient {
                     }
                 },
             };
-            let is_redelivered = event.id.is_some_and(|id| seen.is_redelivered(id));
-            if event.message().is_none() || is_redelivered {
+            // Some servers give the first message of a stream the id of an event without one before.
+            if event.message().is_none() || event.id.is_some_and(|id| seen.is_redelivered(id)) {
                 continue;
             }
             carrier.on_message();

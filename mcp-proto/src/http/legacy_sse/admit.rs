@@ -2,8 +2,8 @@
 
 use alloc::boxed::Box;
 
-use crate::http::admit::{EVENT_STREAM, check_body_headers, check_origin};
-use crate::http::header::{accepts, visible};
+use crate::http::admit::{EVENT_STREAM, check_body_headers, check_origin, is_accepted};
+use crate::http::header::visible;
 use crate::http::headers::Headers;
 use crate::http::policy::Policy;
 use crate::http::refusal::Refusal;
@@ -38,8 +38,7 @@ pub fn admit_stream(policy: &Policy, verb: &str, fields: &dyn Headers) -> Result
         return Err(Refusal::new(405, why).header("allow", "GET"));
     }
     let headers = &RequestHeaders::of(fields);
-    let is_absent = headers.values(headers.accept, "accept").next().is_none();
-    if is_absent || accepts(headers.values(headers.accept, "accept"), EVENT_STREAM) {
+    if is_accepted(headers, EVENT_STREAM) {
         Ok(())
     } else {
         Err(Refusal::new(406, "`Accept` must include `text/event-stream`"))

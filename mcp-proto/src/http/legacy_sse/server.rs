@@ -14,7 +14,7 @@ use crate::http::redact::Redacted;
 use crate::http::refusal::Refusal;
 use crate::http::reply::{BodyChunk, Reply};
 use crate::http::server::ServerUsage;
-use crate::http::sse::{OutgoingEvent, comment};
+use crate::http::sse::{MESSAGE, OutgoingEvent, comment, message_data};
 use crate::message_endpoint::MessageEndpoint as _;
 use crate::revision::Revision;
 use crate::rpc::{DecodedMessage, IncomingMessage};
@@ -261,7 +261,7 @@ impl SseServer {
         while frame.len() < FRAME_BYTES
             && let Some(outgoing) = self.server.poll_outgoing()
         {
-            write_event(&mut frame, "message", outgoing.body);
+            write_event(&mut frame, MESSAGE, &message_data(outgoing.body));
         }
         if frame.is_empty() {
             return (self.is_gone || self.server.is_closed()).then_some(BodyChunk::End);

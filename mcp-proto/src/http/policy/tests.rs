@@ -1,5 +1,7 @@
 //! Tests of allowed hosts and origins.
 
+use alloc::string::ToString;
+
 use super::*;
 
 fn allows_host(policy: &Policy, host: &str) -> bool {
@@ -80,6 +82,62 @@ fn scheme_host_and_port_of_an_origin_must_match_t_90() {
     assert!(Policy::default().origin("null").allows_origin(b"null"));
     assert!(!Policy::default().origin("null").allows_origin(b"NULL"));
     assert!(Policy::default().any_origin().allows_origin(b"null"));
+}
+
+#[test]
+fn hosts_and_origins_that_match_nothing_are_invalid() {
+    for host in ["example.com", "example.com:8080", "127.0.0.1", "[::1]:80", "a.example:443"] {
+        assert_eq!(Policy::default().host(host).validate(), Ok(()), "{host}");
+    }
+    for host in [
+        "",
+        "*",
+        "https://a.example",
+        "a.example:*",
+        "a.example:",
+        "a.example:0",
+        "a.example:65536",
+        "*.a.example",
+        "a.example/",
+        "a b",
+        "::1",
+        "b\u{fc}cher.example",
+    ] {
+        let refused = Policy::default().host("a.example").host(host).validate().unwrap_err();
+        assert_eq!(refused, InvalidPolicy::Host(host.into()));
+        assert!(refused.to_string().contains("any_host"), "{refused}");
+    }
+    for origin in ["https://a.example", "https://a.example/", "http://[::1]:80", "null", "app://a"]
+    {
+        assert_eq!(Policy::default().origin(origin).validate(), Ok(()), "{origin}");
+    }
+    for origin in [
+        "",
+        "*",
+        "a.example",
+        "https://a.example/path",
+        "https://a.example//",
+        "https://a.example?x",
+        "https://*.a.example",
+        "https://a.example:*",
+        "https://a.example:0",
+        "//a.example",
+        "NULL",
+    ] {
+        let refused = Policy::default().origin(origin).validate().unwrap_err();
+        assert!(matches!(refused, InvalidPolicy::Origin(_)), "{origin}");
+        assert!(refused.to_string().contains("https://app.example.com"), "{refused}");
+    }
+    let page = Policy::default().origin("https://a.example/");
+    assert!(page.allows_origin(b"https://a.example") && page.shares_with(b"https://a.example"));
+    assert!(!page.allows_origin(b"https://a.example/"), "browsers send no slash");
+}
+
+#[test]
+fn a_default_port_may_be_left_out() {
+    let policy = Policy::default().host("a.example:443").host("b.example:8080");
+    assert!(allows_host(&policy, "a.example") && allows_host(&policy, "a.example:443"));
+    assert!(!allows_host(&policy, "a.example:80") && !allows_host(&policy, "b.example"));
 }
 
 #[test]

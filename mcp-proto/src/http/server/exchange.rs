@@ -15,7 +15,8 @@
 //! ```
 //!
 //! A GET that resumes a stream which ended without a response is `Finished` from the start, and
-//! over once its empty reply was polled.
+//! over once its empty reply was polled. A POST whose client accepts JSON only stays `Undecided`
+//! until its response is complete.
 //!
 //! | state        | `on_due` with bytes | `on_cut`       | `on_head`                | client gone |
 //! |--------------|---------------------|----------------|--------------------------|-------------|
@@ -41,6 +42,8 @@ pub(super) enum ResponseState {
     Undecided {
         /// The POST carried a message that requires a response.
         is_request: bool,
+        /// The kinds of responses that the client accepts.
+        kinds: Kinds,
     },
     /// The response is an event stream whose head was not polled.
     Begun(Ending),
@@ -48,6 +51,15 @@ pub(super) enum ResponseState {
     Streaming(Ending),
     /// The response is empty, and the client must not resume the stream again.
     Finished,
+}
+
+/// The kinds of responses that a client accepts.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Kinds {
+    /// JSON and event streams.
+    Any,
+    /// JSON only. The messages before the response have no place in it.
+    Json,
 }
 
 /// The condition on which an event stream ends.
@@ -91,7 +103,8 @@ pub(super) struct Exchange {
 impl Exchange {
     /// Creates the exchange of a POST, whose kind of response is undecided.
     fn posted(stream: StreamId, is_request: bool, due: Instant) -> Self {
-        Self { stream, state: ResponseState::Undecided { is_request }, due, prefix: Vec::new() }
+        let state = ResponseState::Undecided { is_request, kinds: Kinds::Any };
+        Self { stream, state, due, prefix: Vec::new() }
     }
 
     /// Creates the exchange of a GET, whose response is an event stream.
@@ -133,21 +146,23 @@ impl Exchange {
     /// `unread` is `None` if another exchange has taken over the stream; this response then begins
     /// and ends at once. `is_closed` means that the session has ended.
     pub(super) fn response(&self, unread: Option<Unread>, is_closed: bool) -> Option<ResponseKind> {
-        let is_request = match self.state {
-            ResponseState::Undecided { is_request } => is_request,
+        let (is_request, kinds) = match self.state {
+            ResponseState::Undecided { is_request, kinds } => (is_request, kinds),
             ResponseState::Begun(_) => return Some(ResponseKind::Events),
             ResponseState::Streaming(_) => return None,
             ResponseState::Finished => return Some(ResponseKind::Empty),
         };
-        let Some(Unread { messages, is_all }) = unread else { return Some(ResponseKind::Events) };
-        match (messages, is_all) {
-            (0, _) if is_closed => Some(ResponseKind::Json { is_request }),
-            (0, false) => None,
+        let kind = match unread.map(|Unread { messages, is_all }| (messages, is_all)) {
+            Some((0, _)) if is_closed => ResponseKind::Json { is_request },
+            Some((0, false)) => return None,
             // A cancelled request has no response. Clients expect an event stream or JSON.
-            (0, true) if is_request => Some(ResponseKind::Events),
-            (0 | 1, true) => Some(ResponseKind::Json { is_request }),
-            _ => Some(ResponseKind::Events),
-        }
+            Some((0, true)) if is_request => ResponseKind::Events,
+            Some((0 | 1, true)) => ResponseKind::Json { is_request },
+            None | Some(_) => ResponseKind::Events,
+        };
+        // Without the event stream, nothing is left to send.
+        let is_refused = kind == ResponseKind::Events && kinds == Kinds::Json;
+        Some(if is_refused { ResponseKind::Empty } else { kind })
     }
 
     /// Returns whether a head or a prefix is ready to be sent.
@@ -159,26 +174,48 @@ impl Exchange {
     /// Handles an idle timer: sends `filler`, which is empty if a message is ready.
     pub(super) fn on_due(&mut self, filler: Vec<u8>, next: Instant) {
         self.due = next;
-        if matches!(self.state, ResponseState::Undecided { .. }) && !filler.is_empty() {
-            self.state = ResponseState::Begun(Ending::Done);
+        match self.state {
+            ResponseState::Undecided { kinds: Kinds::Json, .. } => return,
+            ResponseState::Undecided { .. } if !filler.is_empty() => {
+                self.state = ResponseState::Begun(Ending::Done);
+            }
+            _ => {}
         }
         if self.prefix.is_empty() {
             self.prefix = filler;
         }
     }
 
-    /// Handles an early end of the response by the application. If the response has not begun, it
-    /// begins with `priming`.
-    pub(super) fn on_cut(&mut self, priming: impl FnOnce() -> Vec<u8>) {
-        self.state = match self.state {
-            ResponseState::Undecided { .. } => {
-                self.prefix = priming();
-                ResponseState::Begun(Ending::Cut)
+    /// Handles an early end of the response by the application. Before its end, the response sends
+    /// the bytes that `farewell` returns, given whether the response has begun.
+    ///
+    /// A response that must be JSON does not end early.
+    pub(super) fn on_cut(&mut self, farewell: impl FnOnce(bool) -> Vec<u8>) {
+        let (is_begun, cut) = match self.state {
+            ResponseState::Undecided { kinds: Kinds::Any, .. } => {
+                (false, ResponseState::Begun(Ending::Cut))
             }
-            ResponseState::Begun(_) => ResponseState::Begun(Ending::Cut),
-            ResponseState::Finished => ResponseState::Finished,
-            ResponseState::Streaming(_) => ResponseState::Streaming(Ending::Cut),
+            ResponseState::Begun(Ending::Done) => (true, ResponseState::Begun(Ending::Cut)),
+            ResponseState::Streaming(Ending::Done) => (true, ResponseState::Streaming(Ending::Cut)),
+            ResponseState::Undecided { kinds: Kinds::Json, .. }
+            | ResponseState::Begun(Ending::Cut)
+            | ResponseState::Streaming(Ending::Cut)
+            | ResponseState::Finished => return,
         };
+        self.prefix.extend(farewell(is_begun));
+        self.state = cut;
+    }
+
+    /// Makes the response one JSON value, unless it has begun as an event stream.
+    pub(super) fn require_json(&mut self) {
+        if let ResponseState::Undecided { kinds, .. } = &mut self.state {
+            *kinds = Kinds::Json;
+        }
+    }
+
+    /// Returns whether the response must be one JSON value.
+    pub(super) fn requires_json(&self) -> bool {
+        matches!(self.state, ResponseState::Undecided { kinds: Kinds::Json, .. })
     }
 
     /// Handles the polling of an event stream's head. If the response had not begun, it begins with
@@ -278,7 +315,7 @@ mod tests {
     fn states(mut exchange: Exchange) -> [ResponseState; 3] {
         exchange.on_due(b":\n\n".to_vec(), NOW);
         let due = exchange.state();
-        exchange.on_cut(|| panic!("primed twice"));
+        exchange.on_cut(|is_begun| if is_begun { Vec::new() } else { panic!("primed twice") });
         let cut = exchange.state();
         exchange.on_head(|| panic!("primed twice"), NOW);
         [due, cut, exchange.state()]
@@ -296,11 +333,31 @@ mod tests {
     fn an_undecided_response_with_a_ready_message_stays_undecided() {
         let mut exchange = Exchange::posted(StreamId(1), true, NOW);
         exchange.on_due(Vec::new(), NOW);
-        assert_eq!(exchange.state(), ResponseState::Undecided { is_request: true });
+        let undecided = ResponseState::Undecided { is_request: true, kinds: Kinds::Any };
+        assert_eq!(exchange.state(), undecided);
         assert!(!exchange.has_prefix());
-        exchange.on_cut(|| b"id: 1".to_vec());
+        exchange.on_cut(|is_begun| if is_begun { Vec::new() } else { b"id: 1".to_vec() });
+        exchange.on_cut(|_| panic!("cut twice"));
         assert!(exchange.has_prefix() && exchange.is_cut());
         assert_eq!(exchange.take_prefix(), b"id: 1");
+    }
+
+    #[test]
+    fn a_response_that_must_be_json_never_becomes_an_event_stream() {
+        let mut exchange = Exchange::posted(StreamId(1), true, NOW);
+        exchange.require_json();
+        exchange.on_due(b":\n\n".to_vec(), NOW);
+        exchange.on_cut(|_| panic!("it has no early end"));
+        assert!(!exchange.has_prefix() && exchange.requires_json());
+        let response =
+            |messages, is_all| exchange.response(Some(Unread { messages, is_all }), false);
+        assert_eq!(response(0, false), None);
+        assert_eq!(response(1, true), Some(ResponseKind::Json { is_request: true }));
+        assert_eq!(response(0, true), Some(ResponseKind::Empty), "it was cancelled");
+        assert_eq!(exchange.response(None, false), Some(ResponseKind::Empty), "taken over");
+        let mut begun = Exchange::listening(StreamId(1), NOW);
+        begun.require_json();
+        assert!(!begun.requires_json());
     }
 
     #[test]

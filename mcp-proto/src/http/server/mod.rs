@@ -30,7 +30,7 @@ pub use usage::ServerUsage;
 use self::event_id::read_event_id;
 use self::exchange::{Exchange, Exchanges, ResponseKind, ResponseState};
 use self::scope::Scope;
-use self::streams::{MessageStream, Streams, UNSOLICITED, comment};
+use self::streams::{MessageStream, Streams, UNSOLICITED, comment, retry_event};
 use super::refusal::Refusal;
 use super::reply::{BodyChunk, Reply};
 use crate::error::code;
@@ -242,6 +242,17 @@ impl HttpServer {
         id
     }
 
+    /// Makes the response of an exchange one JSON value, because its client accepts no event stream.
+    ///
+    /// Call it right after [`handle_post`](Self::handle_post) or
+    /// [`handle_decoded`](Self::handle_decoded). Messages before the response, such as progress,
+    /// then use the stream of a GET in a session, and are dropped otherwise.
+    pub fn require_json(&mut self, id: ServerExchangeId) {
+        if let Some(exchange) = self.exchanges.get_mut(id) {
+            exchange.require_json();
+        }
+    }
+
     /// Handles a GET: the client listens for server messages, or [resumes] a stream.
     ///
     /// If `last_event_id` is `None`, the client listens for messages that do not belong to a
@@ -384,11 +395,11 @@ impl HttpServer {
             ResponseKind::Events => {}
         }
         let priming = self.priming_tag().filter(|_| stream.is_some_and(|stream| !stream.is_over()));
-        let (streams, retry) = (&self.streams, self.settings.retry);
+        let streams = &self.streams;
         if let Some(exchange) = self.exchanges.get_mut(id) {
             let stream = exchange.stream();
             let priming =
-                || priming.map_or_else(Vec::new, |tag| streams.priming(stream, id, tag, retry));
+                || priming.map_or_else(Vec::new, |tag| streams.priming(stream, id, tag, None));
             exchange.on_head(priming, self.now + self.settings.keep_alive_period());
         }
         Some(self.with_session_id(Reply::events()))
@@ -493,6 +504,16 @@ impl HttpServer {
                 {
                     UNSOLICITED
                 }
+                Route::Stream(stream)
+                    if !matches!(
+                        outgoing.kind,
+                        OutgoingKind::Response { .. }
+                            | OutgoingKind::Responses
+                            | OutgoingKind::EndOfStream
+                    ) && requires_json(&self.streams, &self.exchanges, stream) =>
+                {
+                    UNSOLICITED
+                }
                 Route::Stream(stream) => stream,
             };
             // Messages of a removed stream cannot be requested any more.
@@ -522,7 +543,12 @@ impl HttpServer {
             && let Some(reader) = self.streams.reader(stream)
             && let Some(exchange) = self.exchanges.get_mut(reader)
         {
-            exchange.on_cut(|| self.streams.priming(stream, reader, tag, self.settings.retry));
+            let retry = self.settings.retry;
+            exchange.on_cut(|is_begun| match retry {
+                Some(retry) if is_begun => retry_event(retry),
+                None if is_begun => Vec::new(),
+                _ => self.streams.priming(stream, reader, tag, retry),
+            });
         }
         self.streams.sweep(stream);
     }
@@ -537,10 +563,16 @@ impl HttpServer {
     /// Returns the start of an event stream without a message: a priming event or a comment.
     fn filler(&self, stream: StreamId, exchange: ServerExchangeId) -> Vec<u8> {
         match self.priming_tag() {
-            Some(tag) => self.streams.priming(stream, exchange, tag, self.settings.retry),
+            Some(tag) => self.streams.priming(stream, exchange, tag, None),
             None => comment(),
         }
     }
+}
+
+/// Returns whether the response of a stream has room for one message only.
+fn requires_json(streams: &Streams, exchanges: &Exchanges, stream: StreamId) -> bool {
+    let reader = streams.reader(stream).and_then(|reader| exchanges.get(reader));
+    reader.is_some_and(Exchange::requires_json)
 }
 
 impl Deref for HttpServer {

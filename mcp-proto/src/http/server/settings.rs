@@ -10,7 +10,7 @@ use crate::time::PERIOD_MIN;
 /// use core::time::Duration;
 /// use mcp_proto::http::StreamSettings;
 ///
-/// let patient = StreamSettings { retry: Duration::from_secs(5), ..StreamSettings::default() };
+/// let patient = StreamSettings { retry: Some(Duration::from_secs(5)), ..StreamSettings::default() };
 /// // The default, 256 KiB.
 /// assert_eq!(patient.replay_bytes_max, 256 << 10);
 /// ```
@@ -20,11 +20,13 @@ pub struct StreamSettings {
     ///
     /// Each message counts as its length plus 128 bytes. The oldest messages are evicted first.
     pub replay_bytes_max: usize,
-    /// How long a client waits before it resumes a stream that ended early. Default: 1 s.
+    /// How long a client waits before it resumes a stream that the application ended early.
+    /// Default: 1 s.
     ///
-    /// This time is sent to the client, but only in revision 2025-11-25.
-    // HTTP-16: sent as `retry` with the priming event.
-    pub retry: Duration,
+    /// The time is sent only before such an end, which only revision 2025-11-25 has. `None` sends
+    /// no time, for clients that reject the field `retry`, and leaves the time to the client.
+    // HTTP-16: sent as `retry` before an early close.
+    pub retry: Option<Duration>,
     /// How long a request may stay unanswered before its response starts as an event stream.
     /// Default: 50 ms.
     ///
@@ -49,7 +51,7 @@ impl Default for StreamSettings {
     fn default() -> Self {
         Self {
             replay_bytes_max: 256 << 10,
-            retry: Duration::from_secs(1),
+            retry: Some(Duration::from_secs(1)),
             prime_after: Duration::from_millis(50),
             keep_alive: Duration::from_secs(15),
         }

@@ -239,7 +239,8 @@ impl Streams {
         is_over
     }
 
-    /// Returns a priming event: an id to resume from and the reconnection time, without a message.
+    /// Returns a priming event: an id to resume from, perhaps with the reconnection time, and no
+    /// message. It has no type, because some clients take each event of type `message` for one.
     // HTTP-16: a stream starts with an event id and empty data.
     // SSE-14: the id differs from that of the last message, which may have been sent before.
     pub(super) fn priming(
@@ -247,16 +248,12 @@ impl Streams {
         id: StreamId,
         exchange: ServerExchangeId,
         tag: u32,
-        retry: Duration,
+        retry: Option<Duration>,
     ) -> Vec<u8> {
         let read = self.streams.get(&id).map_or(0, |stream| stream.replay.read());
         let mut out = Vec::new();
         let id = priming_id(tag, id, read, exchange.0.get());
-        let event = sse::OutgoingEvent {
-            id: Some(&id),
-            retry: Some(retry),
-            ..sse::OutgoingEvent::default()
-        };
+        let event = sse::OutgoingEvent { id: Some(&id), retry, ..sse::OutgoingEvent::default() };
         let _always_fits = event.write(&mut out);
         out
     }
@@ -385,9 +382,20 @@ pub(super) fn comment() -> Vec<u8> {
     b":\n\n".to_vec()
 }
 
+/// Returns an event that only sets the reconnection time.
+// HTTP-16: sent before an early close.
+pub(super) fn retry_event(retry: Duration) -> Vec<u8> {
+    let mut out = Vec::new();
+    let event = sse::OutgoingEvent { retry: Some(retry), ..sse::OutgoingEvent::default() };
+    let _always_fits = event.write(&mut out);
+    out
+}
+
 fn write_event(frame: &mut Vec<u8>, id: Option<String>, message: &[u8]) {
-    let event =
-        sse::OutgoingEvent { id: id.as_deref(), data: message, ..sse::OutgoingEvent::default() };
+    // Some clients drop messages whose event has no type.
+    let kind = Some(sse::MESSAGE);
+    let data = &*sse::message_data(message);
+    let event = sse::OutgoingEvent { id: id.as_deref(), kind, data, retry: None };
     // Infallible: the data is single-line JSON and the id is generated here.
     let _always_fits = event.write(frame);
 }

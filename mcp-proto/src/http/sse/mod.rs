@@ -25,6 +25,7 @@ mod read;
 mod write;
 
 pub use read::{EventReader, IncomingEvent, Item};
+pub(super) use write::{MESSAGE, message_data};
 pub use write::{OutgoingEvent, Unwritable, comment};
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Serialization of events with single-line data.
 
+use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
@@ -88,6 +89,43 @@ impl OutgoingEvent<'_> {
         out.push(b'\n');
         Ok(())
     }
+}
+
+/// The type of an event that carries a message.
+// SSE-12: events of other types are ignored.
+pub(in crate::http) const MESSAGE: &str = "message";
+
+/// Returns the data of an event that carries `message`, a JSON text on one line.
+///
+/// Some readers also end lines at U+0085, U+2028 and U+2029, as Unicode does. In JSON these
+/// characters occur in strings only, so that their escapes mean the same.
+pub(in crate::http) fn message_data(message: &[u8]) -> Cow<'_, [u8]> {
+    let mut escaped = Vec::new();
+    let mut rest = message;
+    let mut from = 0;
+    while let Some(at) = memchr::memchr2(0xC2, 0xE2, rest.get(from..).unwrap_or_default()) {
+        let (before, found) = rest.split_at(from + at);
+        let separator: Option<(&[u8], usize)> = match found {
+            [0xC2, 0x85, ..] => Some((b"\\u0085", 2)),
+            [0xE2, 0x80, 0xA8, ..] => Some((b"\\u2028", 3)),
+            [0xE2, 0x80, 0xA9, ..] => Some((b"\\u2029", 3)),
+            _ => None,
+        };
+        from = match separator {
+            Some((escape, length)) => {
+                escaped.extend_from_slice(before);
+                escaped.extend_from_slice(escape);
+                rest = found.get(length..).unwrap_or_default();
+                0
+            }
+            None => before.len() + 1,
+        };
+    }
+    if escaped.is_empty() {
+        return Cow::Borrowed(message);
+    }
+    escaped.extend_from_slice(rest);
+    Cow::Owned(escaped)
 }
 
 /// The maximum length of field names, line ends and a retry value.

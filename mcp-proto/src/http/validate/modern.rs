@@ -57,7 +57,7 @@ impl ModernChecks<'_> {
         method: &MethodName<'_>,
         params: &Params<'_>,
     ) -> Result<Revision, Rejection> {
-        self.version()?;
+        let revision = self.revision(params)?;
         let named = self.method()?.ok_or_else(|| mismatch("`Mcp-Method` is missing"))?;
         let names = [key::PROTOCOL_VERSION, key::CLIENT_CAPABILITIES];
         let [version, capabilities] = find_each(params.meta.unwrap_or_default(), names);
@@ -65,11 +65,10 @@ impl ModernChecks<'_> {
         let Some(version) = version.and_then(unescape).filter(|_| has_capabilities) else {
             return Err((400, missing_context(&self.policy.revisions)));
         };
-        let revision = self.match_version(&version)?;
+        self.match_version(&version)?;
         if named != method.text {
             return Err(mismatch("`Mcp-Method` does not match the method in the body"));
         }
-        let revision = self.require_supported(revision, &version)?;
         let rule = method.id.and_then(|method| method.rule(revision));
         let known = rule.is_some_and(|rule| rule.is_request && rule.is_sent_by(Side::Client));
         if !known && !self.policy.serves(&method.text, revision) {
@@ -94,6 +93,20 @@ impl ModernChecks<'_> {
             return Err(mismatch("`Mcp-Method` does not match the method in the body"));
         }
         self.require_supported(revision, version)
+    }
+
+    /// Returns the revision in `MCP-Protocol-Version`.
+    ///
+    /// Fails if the revision is not supported, unless the body names another one, which is a
+    /// mismatch. This comes first: a request of another revision may lack what this one requires.
+    // HTTP-41: an unsupported version is rejected with the supported ones.
+    fn revision(&self, params: &Params<'_>) -> Result<Revision, Rejection> {
+        let version = self.version()?;
+        self.require_supported(self.head.version.revision(), version).map_err(|unsupported| {
+            let named = params.meta_member(key::PROTOCOL_VERSION).and_then(unescape);
+            let mismatch = named.and_then(|named| self.match_version(&named).err());
+            mismatch.unwrap_or(unsupported)
+        })
     }
 
     /// Returns the value of `MCP-Protocol-Version`.

@@ -276,6 +276,70 @@ fn an_unsupported_version_is_rejected_with_the_supported_ones_http_41_lif_24() {
     }
 }
 
+// HTTP-41
+#[test]
+fn an_unsupported_version_is_reported_before_what_else_is_missing_http_41() {
+    let body = json!({"jsonrpc": "2.0", "id": "q", "method": "tools/list"});
+    let policy = Policy::default();
+    let modern_only = Policy::default().revisions(&[Revision::V2026_07_28]);
+    for (policy, version) in [
+        (&policy, "foo"),
+        (&policy, "2024-01-01"),
+        (&policy, "9999-12-31"),
+        (&modern_only, "foo"),
+        (&modern_only, "2025-11-25"),
+    ] {
+        for params in [json!({}), json!({"_meta": {}}), json!({"_meta": meta(version)})] {
+            let fields = with(post_fields(), &[("mcp-protocol-version", Some(version))]);
+            let mut body = body.clone();
+            body["params"] = params;
+            let refusal = read(policy, &fields, body.to_string().as_bytes()).unwrap_err();
+            let body = checked(&refusal).unwrap();
+            assert_eq!((refusal.status, &body["error"]["code"]), (400, &json!(-32022)), "{body}");
+            assert_eq!(body["error"]["data"]["requested"], version);
+        }
+    }
+}
+
+#[test]
+fn a_byte_order_mark_is_skipped() {
+    let call = request("tools/call", json!({"name": "add"})).to_string();
+    let marked = ["\u{feff}", &*call].concat();
+    let (policy, fields) = (Policy::default(), head("tools/call", Some("add")));
+    assert_eq!(
+        read(&policy, &fields, marked.as_bytes()).unwrap(),
+        read(&policy, &fields, call.as_bytes()).unwrap()
+    );
+    let legacy = with(
+        post_fields(),
+        &[("mcp-session-id", Some("s")), ("mcp-protocol-version", Some("2025-03-26"))],
+    );
+    let batch = r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#;
+    for body in [batch, r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#] {
+        let marked = ["\u{feff}", body].concat();
+        assert_eq!(
+            read(&policy, &legacy, marked.as_bytes()).unwrap(),
+            read(&policy, &legacy, body.as_bytes()).unwrap()
+        );
+    }
+    for broken in ["\u{feff}\u{feff}{}", " \u{feff}{}", "\u{feff}"] {
+        assert_eq!(rejection(&policy, &fields, broken).1, -32700, "{broken:?}");
+    }
+}
+
+#[test]
+fn a_subscription_needs_an_event_stream() {
+    let fields = with(head("subscriptions/listen", None), &[("accept", Some("application/json"))]);
+    let listen = request("subscriptions/listen", json!({"notifications": {}})).to_string();
+    let refusal = read(&Policy::default(), &fields, listen.as_bytes()).unwrap_err();
+    let body = checked(&refusal).unwrap();
+    assert_eq!((refusal.status, &body["id"]), (406, &json!("q")));
+    assert!(refusal.reason().contains("`text/event-stream`"), "{refusal}");
+    let list = with(head("tools/list", None), &[("accept", Some("application/json"))]);
+    let body = request("tools/list", json!({})).to_string();
+    assert!(read(&Policy::default(), &list, body.as_bytes()).is_ok());
+}
+
 // HTTP-42
 #[test]
 fn an_unknown_method_is_not_found_http_42() {

@@ -49,6 +49,7 @@ fn measure<R: Runtime>() {
         .sessions_max(SESSIONS)
         .sessions_per_address_max(SESSIONS + 1)
         .listeners_max(STREAMS)
+        .listeners_per_address_max(2 * STREAMS + 1)
         .connections_per_address_max(usize::MAX);
     let stats = options.stats();
     let served = Served::on::<R>(server(), options);

@@ -19,6 +19,8 @@ rows! {
     streams_beyond_the_limit_are_reset_and_may_be_sent_again,
     a_request_beyond_the_first_counts_like_a_connection,
     a_refused_connection_is_answered,
+    listening_streams_leave_room_for_requests,
+    listening_streams_have_a_limit_per_address,
     a_head_that_never_ends_is_cut,
     heads_that_are_too_large_are_answered,
     an_idle_connection_is_closed_and_a_busy_one_is_not,
@@ -26,12 +28,12 @@ rows! {
     rapid_resets_harm_no_others,
 }
 
-const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
-const HEADERS: u8 = 1;
-const RST_STREAM: u8 = 3;
-const END_HEADERS: u8 = 4;
+pub(crate) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
+pub(crate) const HEADERS: u8 = 1;
+pub(crate) const RST_STREAM: u8 = 3;
+pub(crate) const END_HEADERS: u8 = 4;
 
-fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+pub(crate) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
     let mut frame = vec![length[1], length[2], length[3], kind, flags];
     frame.extend_from_slice(&stream.to_be_bytes());
@@ -40,7 +42,7 @@ fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
 }
 
 /// Returns the encoded head of a POST whose body follows.
-fn head_block() -> Vec<u8> {
+pub(crate) fn head_block() -> Vec<u8> {
     let mut block = vec![0x83, 0x86, 0x04, 4];
     block.extend_from_slice(b"/mcp\x01\x09localhost");
     for (name, value) in
@@ -139,8 +141,9 @@ fn a_refused_connection_is_answered<R: Runtime>() {
     let options = Http::new().connections_per_address_max(1);
     let stats = options.stats();
     let served = Served::on::<R>(server(), options);
-    let open = connect(served.address);
-    eventually("it is open", || (stats.connections() == 1).then_some(()));
+    let open =
+        modern("tools/call", json!({})).field("Content-Length", "9999").start(served.address);
+    eventually("it is busy", || (stats.requests_bytes() > 0).then_some(()));
     on_client(async {
         let client = Http2::connect(served.address).await;
         assert_eq!(client.send(&echo("on")).await.unwrap().status, 429);
@@ -148,6 +151,53 @@ fn a_refused_connection_is_answered<R: Runtime>() {
     });
     drop(open);
     eventually("there is room", || (echo("on").send(served.address).status == 200).then_some(()));
+}
+
+/// Builds a request for a stream that waits for messages.
+fn listen() -> Request {
+    modern("subscriptions/listen", json!({"notifications": {"toolsListChanged": true}}))
+}
+
+fn listening_streams_leave_room_for_requests<R: Runtime>() {
+    let options = Http::new().connections_per_address_max(4).connections_max(5);
+    let served = Served::on::<R>(server(), options);
+    on_client(async {
+        let clients = [Http2::connect(served.address).await, Http2::connect(served.address).await];
+        let mut listening = Vec::new();
+        for client in &clients {
+            let session = client.open_session().await;
+            listening.push(client.listen(&session).await);
+            for _ in 0..8 {
+                listening.push(client.send(&listen()).await.unwrap());
+            }
+        }
+        assert!(listening.iter().all(|listening| listening.status == 200));
+        assert!(clients.len() == 2 && echo("on").send(served.address).status == 200);
+    });
+}
+
+fn listening_streams_have_a_limit_per_address<R: Runtime>() {
+    let options = Http::new().listeners_per_address_max(3);
+    let stats = options.stats();
+    let served = Served::on::<R>(server(), options);
+    on_client(async {
+        let client = Http2::connect(served.address).await;
+        let session = client.open_session().await;
+        let mut listening = vec![client.listen(&session).await];
+        listening.push(client.send(&listen()).await.unwrap());
+        let alone = listen().send(served.address);
+        assert_eq!(alone.status, 200);
+        let mut refused = client.send(&listen()).await.unwrap();
+        assert_eq!((refused.status, stats.refused_by_address()), (429, 1));
+        let why = refused.text().await.unwrap();
+        assert!(why.contains("listeners_per_address_max"), "{why}");
+        assert_eq!(listen().send(served.address).status, 429);
+        let other = client.open_session().await;
+        assert_eq!(client.listen(&other).await.status, 429);
+        assert_eq!(client.send(&echo("on")).await.unwrap().status, 200);
+        drop((alone, listening));
+        eventually("there is room", || (listen().send(served.address).status == 200).then_some(()));
+    });
 }
 
 fn a_head_that_never_ends_is_cut<R: Runtime>() {

@@ -38,6 +38,13 @@ rows! {
     a_client_that_does_not_read_is_given_up,
 }
 
+#[cfg(target_os = "linux")]
+mod linux {
+    use super::all_addresses_of_this_machine_count_as_one;
+
+    mcp_http_tests::rows! { all_addresses_of_this_machine_count_as_one }
+}
+
 fn echoes(address: SocketAddr) -> bool {
     let call = modern("tools/call", json!({"name": "echo", "arguments": {"text": "on"}}));
     text(&call.send(address).answer()) == "on"
@@ -346,14 +353,53 @@ fn connections_are_limited_per_address<R: Runtime>() {
     let options = Http::new().connections_per_address_max(2);
     let stats = options.stats();
     let served = Served::on::<R>(server(), options);
-    let open = [silent(served.address), silent(served.address)];
-    eventually("they are open", || (stats.connections() == 2).then_some(()));
     let ping = modern("tools/call", json!({"name": "echo", "arguments": {"text": "on"}}));
+    let silent = [silent(served.address), silent(served.address)];
+    eventually("they are open", || (stats.connections() == 2).then_some(()));
+    assert_eq!(ping.send(served.address).status, 200, "an idle one makes room");
+    assert_eq!((stats.connections_evicted(), stats.refused_by_address()), (1, 0));
+    drop(silent);
+    eventually("they are closed", || (stats.connections() == 0).then_some(()));
+    let open = [half_sent(served.address, 100), half_sent(served.address, 100)];
+    eventually("they are busy", || (stats.requests_bytes() > 200).then_some(()));
     let refused = ping.send(served.address);
     assert_eq!((refused.status, stats.refused_by_address()), (429, 1));
     assert!(refused.field("retry-after").is_some());
     drop((open, refused));
     eventually("there is room", || (ping.send(served.address).status == 200).then_some(()));
+}
+
+/// Connects from one of the addresses of this machine.
+#[cfg(target_os = "linux")]
+fn connect_from(host: u8, address: SocketAddr) -> TcpStream {
+    use socket2::{Domain, Socket, Type};
+
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+    socket.bind(&SocketAddr::from(([127, 0, 0, host], 0)).into()).unwrap();
+    socket.connect(&address.into()).unwrap();
+    socket.into()
+}
+
+#[cfg(target_os = "linux")]
+fn all_addresses_of_this_machine_count_as_one<R: Runtime>() {
+    let options = Http::new().connections_per_address_max(2);
+    let stats = options.stats();
+    let served = Served::on::<R>(server(), options);
+    let busy = initialize().body(b"").field("Content-Length", "1000").bytes();
+    let open: Vec<TcpStream> = (2..4)
+        .map(|host| {
+            let mut stream = connect_from(host, served.address);
+            stream.write_all(&busy).unwrap();
+            stream
+        })
+        .collect();
+    eventually("they are busy", || (stats.requests_bytes() > 2 * 512).then_some(()));
+    assert_eq!((open.len(), initialize().send(served.address).status), (2, 429));
+    let mut fourth = connect_from(200, served.address);
+    fourth.write_all(&initialize().bytes()).unwrap();
+    let mut response = [0; 12];
+    fourth.read_exact(&mut response).unwrap();
+    assert_eq!(&response, b"HTTP/1.1 429");
 }
 
 fn a_connection_is_refused_while_all_others_are_busy<R: Runtime>() {

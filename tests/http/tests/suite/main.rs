@@ -10,8 +10,10 @@
 mod authorized;
 mod checked;
 mod crowds;
+mod early_refusals;
 mod ended_principals;
 mod ending;
+mod floods;
 mod http2;
 mod http2_limits;
 mod ids;

@@ -4,12 +4,13 @@ use std::io::ErrorKind;
 use std::net::{Ipv4Addr, TcpListener};
 use std::time::Duration;
 
-use mcp_adapter::proto::Limits;
-use mcp_blocking::http::{Http, Stop};
+use mcp_adapter::proto::{Limits, Progress};
+use mcp_blocking::http::{Http, Principal, Refusal, Stop};
 use mcp_http_tests::{
     Listener, Request, Runtime, Served, Session, get, initialize, modern, post, rows, server, text,
+    tool,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 rows! {
     foreign_host_names_are_refused,
@@ -25,6 +26,10 @@ rows! {
     other_transfer_codings_than_chunked_are_refused,
     header_values_are_never_echoed,
     other_paths_and_methods_are_refused,
+    settings_that_match_nothing_are_refused,
+    repeated_credentials_are_refused,
+    json_alone_is_enough_for_one_answer,
+    a_byte_order_mark_is_skipped,
 }
 
 const EVIL: &str = "evil.example.com";
@@ -188,8 +193,13 @@ fn header_values_are_never_echoed<R: Runtime>() {
 
 fn other_paths_and_methods_are_refused<R: Runtime>() {
     let served = Served::echo::<R>();
-    for path in ["/", "/mcp/", "/mcp/x", "/MCP"] {
-        assert_eq!(initialize().path(path).send(served.address).status, 404, "{path}");
+    for (path, is_near) in
+        [("/", false), ("/mcp/", true), ("/mcp/x", false), ("/MCP", true), ("//mcp", true)]
+    {
+        let mut refused = initialize().path(path).send(served.address);
+        assert_eq!(refused.status, 404, "{path}");
+        // Others do not learn the path, which may be a secret.
+        assert_eq!(refused.text().contains("\\\"/mcp\\\""), is_near, "{path}");
     }
     assert_eq!(initialize().path("/mcp?a=b").send(served.address).status, 200);
     for verb in ["PUT", "OPTIONS", "PATCH"] {
@@ -200,6 +210,100 @@ fn other_paths_and_methods_are_refused<R: Runtime>() {
             "{verb}"
         );
     }
+}
+
+/// Settings under which no request would be accepted.
+fn settings_that_match_nothing_are_refused<R: Runtime>() {
+    let hosts = ["https://a.example", "a.example:*", "", "*", "a.example/", "*.a.example", "a b"];
+    let hosts = hosts.map(|host| (Http::new().host(host), host, "any_host"));
+    let origins = ["a.example", "*", "https://a.example/path", "", "https://*.a.example"];
+    let origins = origins.map(|origin| (Http::new().origin(origin), origin, "https://app.example"));
+    let paths = ["mcp", "", "/mcp?x", "/mcp#f", "/m cp", "/a/../mcp", "/\u{fc}", "https://a/mcp"];
+    let paths = paths.map(|path| (Http::new().path(path), path, "any_path"));
+    let others = [
+        (Http::new().health("/healthz?x"), "/healthz?x", "Http::health"),
+        (Http::new().health("/mcp"), "/mcp", "Http::health"),
+        (Http::new().sse().health("/messages"), "/messages", "Http::health"),
+        (Http::new().sse_at("/sse?x", "/messages"), "/sse?x", "Http::sse_at"),
+    ];
+    let stop = Stop::new();
+    for (options, value, remedy) in hosts.into_iter().chain(origins).chain(paths).chain(others) {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let refused = R::serve(&server(), Listener::Tcp(listener), options, &stop);
+        let refused = refused.expect_err(value);
+        assert_eq!(refused.kind(), ErrorKind::InvalidInput);
+        let why = refused.to_string();
+        assert!(why.contains(&format!("{value:?}")) && why.contains(remedy), "{why}");
+    }
+    let options = Http::new()
+        .host("a.example:443")
+        .origin("https://app.example.com/")
+        .origin("null")
+        .path("/mcp/v1")
+        .health("healthz");
+    let served = Served::on::<R>(server(), options);
+    for (host, origin) in [("a.example", "https://app.example.com"), ("localhost", "null")] {
+        let request = initialize().path("/mcp/v1").field("Host", host).field("Origin", origin);
+        assert_eq!(request.send(served.address).status, 200, "{host} {origin}");
+    }
+}
+
+fn repeated_credentials_are_refused<R: Runtime>() {
+    let options = Http::new().authenticating(|head| {
+        let known = head.headers.get("authorization").is_some_and(|token| token == "Bearer a");
+        let ada = Principal::new("ada").filter(|_| known);
+        ada.ok_or_else(|| Refusal::new(401, "unknown").header("www-authenticate", "Bearer"))
+    });
+    let served = Served::on::<R>(server(), options);
+    let with = |token| initialize().field("Authorization", token).send(served.address).status;
+    assert_eq!((with("Bearer a"), with("Bearer b")), (200, 401));
+    for twice in ["Bearer a\r\nAuthorization: Bearer b", "Bearer a\r\nauthorization: Bearer a"] {
+        assert_eq!(with(twice), 400, "{twice:?}");
+    }
+}
+
+fn json_alone_is_enough_for_one_answer<R: Runtime>() {
+    let server = server().tool_with(tool("chatty"), |_: Value, cx| {
+        cx.progress(Progress::new(1.0))?;
+        // Longer than any response waits before it becomes an event stream.
+        std::thread::sleep(Duration::from_millis(200));
+        Ok("done")
+    });
+    let served = Served::on::<R>(server, Http::new());
+    let session = Session::open(served.address);
+    let arguments = json!({"name": "chatty", "arguments": {}, "_meta": {"progressToken": 1}});
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": arguments});
+    let calls = [session.within(post(&call)), modern("tools/call", arguments)];
+    for accept in ["application/json", "application/*", "application/json, text/event-stream;q=0"] {
+        for call in &calls {
+            let mut reply = call.clone().field("Accept", accept).send(served.address);
+            assert_eq!(reply.status, 200, "{accept}");
+            assert_eq!(text(&reply.json()), "done", "{accept}");
+        }
+    }
+    for call in &calls {
+        let mut reply = call.clone().without("Accept").send(served.address);
+        assert_eq!(reply.field("content-type"), Some("text/event-stream"), "anything is accepted");
+        assert!(reply.message().is_some());
+    }
+    let listen = modern("subscriptions/listen", json!({"notifications": {}}));
+    let mut refused = listen.field("Accept", "application/json").send(served.address);
+    assert_eq!((refused.status, refused.text().contains("`text/event-stream`")), (406, true));
+    let mut refused = initialize().field("Accept", "text/event-stream").send(served.address);
+    assert_eq!((refused.status, refused.text().contains("`application/json`")), (406, true));
+    let events = session.within(get(&session.id)).without("Accept").send(served.address);
+    assert_eq!(events.status, 200);
+}
+
+fn a_byte_order_mark_is_skipped<R: Runtime>() {
+    let served = Served::echo::<R>();
+    let session = Session::open(served.address);
+    let marked = |message: &str| ["\u{feff}", message].concat();
+    let ping = json!({"jsonrpc": "2.0", "id": 7, "method": "ping"}).to_string();
+    let request = session.within(post(&json!(null))).body(marked(&ping).as_bytes());
+    assert_eq!(request.send(served.address).answer()["result"], json!({}));
+    let twice = session.within(post(&json!(null))).body(marked(&marked(&ping)).as_bytes());
+    assert_eq!(twice.send(served.address).status, 400);
 }
 
 /// RFC 9112, section 3.2.2: the target takes precedence over the field.

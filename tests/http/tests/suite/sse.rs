@@ -131,7 +131,7 @@ fn the_endpoints_exist_only_on_request<R: Runtime>() {
     assert_eq!(session.ping(), 202);
     for (stream, messages, why) in [
         ("/sse", "//evil.example/", "path of the message endpoint"),
-        ("sse", "/messages", "path of the HTTP+SSE stream"),
+        ("sse", "/messages", "Http::sse_at"),
         ("/sse", "/sse", "path of the HTTP+SSE stream"),
     ] {
         let invalid = R::serve(

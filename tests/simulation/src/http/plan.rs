@@ -169,7 +169,7 @@ impl Plan {
         if has(Feature::SmallReplays) {
             settings.replay_bytes_max = replay;
         }
-        settings.retry = Duration::from_millis(retry as u64);
+        settings.retry = Some(Duration::from_millis(retry as u64)).filter(|_| retry % 4 > 0);
         settings.prime_after = Duration::from_millis(prime as u64);
         settings.keep_alive = Duration::from_millis(100 + quiet as u64);
         let mut http = HttpConfig::new(random.next());

@@ -1,7 +1,7 @@
 //! Limits per client address and per principal.
 
 use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The address of the client that sent a request, as a request extension.
@@ -9,8 +9,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// A server that was started with `serve_http` adds this extension to each request. In front of an
 /// [`HttpService`](super::super::HttpService), a router can add the extension with
 /// `request.extensions_mut().insert(PeerAddress(ip))`. A request without this extension is not
-/// subject to [`sessions_per_address_max`] and [`requests_bytes_per_address_max`].
+/// subject to [`sessions_per_address_max`], [`listeners_per_address_max`] and
+/// [`requests_bytes_per_address_max`].
 ///
+/// [`listeners_per_address_max`]: super::super::Http::listeners_per_address_max
 /// [`sessions_per_address_max`]: super::super::Http::sessions_per_address_max
 /// [`requests_bytes_per_address_max`]: super::super::Http::requests_bytes_per_address_max
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -21,9 +23,10 @@ pub struct PeerAddress(
 
 impl PeerAddress {
     /// Returns the first address of the network that counts as one client: a single IPv4 address,
-    /// or an IPv6 network of 64 bits, which a single client usually owns.
+    /// an IPv6 network of 64 bits, which a single client usually owns, or all loopback addresses.
     pub(in crate::http) fn network(self) -> IpAddr {
         match self.0.to_canonical() {
+            address if address.is_loopback() => IpAddr::V4(Ipv4Addr::LOCALHOST),
             IpAddr::V6(address) => {
                 IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & (u128::MAX << 64)))
             }
@@ -229,6 +232,20 @@ mod tests {
         let _mapped = counts.take(address("::ffff:10.0.0.1"), 1).unwrap();
         assert!(counts.take(address("10.0.0.1"), 1).is_none());
         assert!(counts.take(address("10.0.0.2"), 1).is_some());
+    }
+
+    #[test]
+    fn this_machine_counts_as_one_address() {
+        let counts = Arc::new(AddressCounts::default());
+        let _first = counts.take(address("127.0.0.1"), 1).unwrap();
+        for other in
+            ["127.0.0.1", "127.0.0.2", "127.255.1.7", "::1", "::ffff:127.0.0.9", "::ffff:127.1.0.1"]
+        {
+            assert!(counts.take(address(other), 1).is_none(), "{other}");
+        }
+        for other in ["126.0.0.1", "128.0.0.1", "::2", "::"] {
+            assert!(counts.take(address(other), 9).is_some(), "{other}");
+        }
     }
 
     #[test]

@@ -30,6 +30,7 @@ pub struct HttpStats(pub(in crate::http) Arc<Counters>);
 pub(in crate::http) struct Counters {
     pub(in crate::http) connections: AtomicUsize,
     pub(in crate::http) connections_by_address: Arc<AddressCounts>,
+    pub(in crate::http) listeners_by_address: Arc<AddressCounts>,
     pub(in crate::http) sessions: AtomicUsize,
     pub(in crate::http) sessions_by_address: Arc<AddressCounts>,
     pub(in crate::http) sessions_by_principal: Arc<Counts<Principal>>,

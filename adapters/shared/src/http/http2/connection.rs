@@ -64,7 +64,10 @@ where
         };
         async move {
             let mut response = response.await;
-            if let Some(in_flight) = in_flight {
+            if let Some(mut in_flight) = in_flight {
+                if response.body().is_listening() {
+                    in_flight.release_place();
+                }
                 response.body_mut().keep_busy(in_flight);
             }
             Ok::<_, Infallible>(response.map(|body| StreamBody::new(body, progress)))

@@ -1,8 +1,9 @@
 //! Forwards hyper's `Write` to the socket that a type wraps.
 
-/// Implements `Write` by the field `socket`, whose type is the first parameter.
+/// Implements `Write` by the field `socket`, whose type is the first parameter. The method
+/// `on_written`, if given, is called with the number of bytes of each write.
 macro_rules! forward_write {
-    ($wrapper:ident<$socket:ident $(, $other:ident)*>) => {
+    ($wrapper:ident<$socket:ident $(, $other:ident)*> $(, $on_written:ident)?) => {
         const _: () = {
             use std::io::{self, IoSlice};
             use std::pin::Pin;
@@ -18,7 +19,11 @@ macro_rules! forward_write {
                     context: &mut Context<'_>,
                     bytes: &[u8],
                 ) -> Poll<io::Result<usize>> {
-                    Pin::new(&mut self.socket).poll_write(context, bytes)
+                    let written = Pin::new(&mut self.socket).poll_write(context, bytes);
+                    $(if let Poll::Ready(Ok(count)) = &written {
+                        self.$on_written(*count);
+                    })?
+                    written
                 }
 
                 fn poll_write_vectored(
@@ -26,7 +31,11 @@ macro_rules! forward_write {
                     context: &mut Context<'_>,
                     slices: &[IoSlice<'_>],
                 ) -> Poll<io::Result<usize>> {
-                    Pin::new(&mut self.socket).poll_write_vectored(context, slices)
+                    let written = Pin::new(&mut self.socket).poll_write_vectored(context, slices);
+                    $(if let Poll::Ready(Ok(count)) = &written {
+                        self.$on_written(*count);
+                    })?
+                    written
                 }
 
                 fn is_write_vectored(&self) -> bool {

@@ -1,4 +1,5 @@
-//! Follows the frames of an HTTP/2 connection to find heads that are never completed.
+//! Follows the frames of an HTTP/2 connection: finds heads that are never completed, and counts
+//! control frames.
 
 /// The length of the head of a frame.
 const FRAME_HEAD: usize = 9;
@@ -21,7 +22,14 @@ pub(super) struct FrameScanner {
     is_block_open: bool,
     /// The number of times that no head was in progress.
     completed: u64,
+    /// The heads of requests since the counts were taken.
+    requests: usize,
+    /// The other frames that carry no body, or little of it, since the counts were taken.
+    control: usize,
 }
+
+/// A frame with less of a body costs more than its bytes.
+const BODY_BYTES_MIN: usize = 32;
 
 impl FrameScanner {
     /// Creates a scanner of a connection that starts with `preface` other bytes.
@@ -33,6 +41,8 @@ impl FrameScanner {
             is_data: true,
             is_block_open: false,
             completed: 0,
+            requests: 0,
+            control: 0,
         }
     }
 
@@ -46,6 +56,13 @@ impl FrameScanner {
     /// Returns a number that changes whenever a head was completed.
     pub(super) const fn completed(&self) -> u64 {
         self.completed
+    }
+
+    /// Returns the numbers of heads of requests and of control frames since the last call.
+    pub(super) const fn take_counts(&mut self) -> (usize, usize) {
+        let counts = (self.requests, self.control);
+        (self.requests, self.control) = (0, 0);
+        counts
     }
 
     /// Follows bytes that were read.
@@ -78,6 +95,11 @@ impl FrameScanner {
         self.head_bytes = 0;
         self.payload = u32::from_be_bytes([0, high, middle, low]) as usize;
         self.is_data = kind == DATA;
+        match kind {
+            HEADERS => self.requests += 1,
+            DATA if self.payload >= BODY_BYTES_MIN => {}
+            _ => self.control += 1,
+        }
         if matches!(kind, HEADERS | CONTINUATION) {
             self.is_block_open = flags & END_HEADERS == 0;
         }
@@ -110,6 +132,19 @@ mod tests {
             scanner.scan(&[*last]);
             assert!(!scanner.is_within_head() && scanner.completed() > before);
         }
+    }
+
+    #[test]
+    fn frames_without_a_body_are_control_frames() {
+        let mut scanner = FrameScanner::new(0);
+        scanner.scan(&[frame(HEADERS, END_HEADERS, 30), frame(DATA, 0, 4096)].concat());
+        assert_eq!(scanner.take_counts(), (1, 0));
+        let kinds = [DATA, 2, 3, 4, 5, 6, 7, 8, CONTINUATION, 0x2A];
+        let frames = kinds.map(|kind| frame(kind, 0, 8));
+        scanner.scan(&frames.concat());
+        assert_eq!(scanner.take_counts(), (0, kinds.len()));
+        scanner.scan(&frame(DATA, 1, 0));
+        assert_eq!((scanner.take_counts(), scanner.take_counts()), ((0, 1), (0, 0)));
     }
 
     #[test]

@@ -6,6 +6,12 @@ use mcp_proto::{Caller, Raw, Revision};
 use super::shared::ServiceShared;
 use crate::http::request_head::RequestHead;
 
+/// Parses a body like the connection, which skips a byte order mark.
+pub(super) fn parse(body: &[u8]) -> Option<Raw> {
+    let text = std::str::from_utf8(body).ok()?;
+    Raw::from_text(text.strip_prefix('\u{feff}').unwrap_or(text)).ok()
+}
+
 impl ServiceShared {
     /// Refuses a batch if the token of the caller lacks the scopes of one of its requests.
     ///
@@ -20,8 +26,8 @@ impl ServiceShared {
         body: &[u8],
     ) -> Result<(), Refusal> {
         head.authorization().never_challenge();
-        let batch = std::str::from_utf8(body).ok().and_then(|text| Raw::from_text(text).ok());
-        let Some(batch) = batch else { return Ok(()) };
+        // The connection refuses what cannot be parsed.
+        let Some(batch) = parse(body) else { return Ok(()) };
         let members_max = self.config.limits_ref().batch_members_max;
         for request in batch.elements().take(members_max) {
             self.authorize_message(head, revision, caller, &request)?;

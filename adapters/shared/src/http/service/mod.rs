@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use http::header::AUTHORIZATION;
 use http::request::Parts;
 use http::{HeaderValue, Method, Request, Response};
 use mcp_proto::http::{Admitted, CrossOrigin, Refusal, Reply, admit, check_host, check_origin};
@@ -200,7 +201,7 @@ impl ServiceShared {
             check_origin(&self.policy, &parts.headers)?;
         }
         if is_elsewhere {
-            return Err(Refusal::new(404, "not found"));
+            return Err(self.not_found(parts.uri.path()));
         }
         if ![Method::POST, Method::GET, Method::DELETE].contains(&parts.method) {
             // Without credentials: a browser sends none before it has permission.
@@ -214,7 +215,24 @@ impl ServiceShared {
         }
         self.screen_sse(endpoint, &parts)?;
         let token = authorizer.map(|authorizer| authorizer.take_token(&mut parts)).transpose()?;
+        // AUT-05: a proxy and the application must not see different credentials.
+        if (check.is_some() || authenticator.is_some())
+            && parts.headers.get_all(AUTHORIZATION).iter().nth(1).is_some()
+        {
+            return Err(Refusal::new(400, "`Authorization` is repeated"));
+        }
         Ok(Screened::Request(self.keep_head(parts, address)?, token))
+    }
+
+    /// Refuses a request to a path that belongs to no endpoint.
+    ///
+    /// Names the endpoint only to clients that nearly know it: its path may be a secret.
+    fn not_found(&self, path: &str) -> Refusal {
+        let known = self.options.path.as_deref().unwrap_or_default();
+        if path.trim_matches('/').eq_ignore_ascii_case(known.trim_matches('/')) {
+            return Refusal::new(404, format!("not found: the path of the endpoint is {known:?}"));
+        }
+        Refusal::new(404, "not found")
     }
 
     async fn answer<B>(
@@ -256,7 +274,7 @@ impl ServiceShared {
                 Ok(response)
             }
             // Boxed, like other rare waits.
-            Admitted::Get(get) => Box::pin(self.get(&get, principal)).await,
+            Admitted::Get(get) => Box::pin(self.get(&get, head.peer_address(), principal)).await,
             Admitted::Delete(id) => {
                 if self.sessions.remove(&id, principal) {
                     Ok(response(204, Vec::new(), ResponseBody::whole(Bytes::new())))

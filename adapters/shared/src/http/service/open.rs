@@ -17,7 +17,7 @@ use super::shared::ServiceShared;
 use crate::exec::clock::Clock;
 use crate::exec::workers::Spawn;
 use crate::http::body::{Exchange, ResponseBody};
-use crate::http::budget::{PeerAddress, Rejection};
+use crate::http::budget::{AddressShare, PeerAddress, Rejection};
 use crate::http::options::Http;
 use crate::http::request_head::RequestHead;
 use crate::http::sessions::SessionPlace;
@@ -43,7 +43,16 @@ pub(super) struct BlockedPost {
     caller: Arc<Caller>,
     /// The id of the message, if it is a request.
     id: Option<RequestId>,
+    expected: Expected,
+}
+
+/// What the client of a posted message expects.
+#[derive(Clone, Copy)]
+struct Expected {
+    /// The message needs a response.
     is_answered: bool,
+    /// The response may be an event stream.
+    accepts_events: bool,
 }
 
 impl ServiceShared {
@@ -61,11 +70,21 @@ impl ServiceShared {
             head.detach();
         }
         let schema_of = |name: &str| self.server.schema_of(name, &caller);
+        let accepts_events = post.accepts_events();
         let (post, decoded) =
             head.peek(|parts| post.read_decoded(&self.policy, &parts.headers, body, &schema_of))?;
+        let expected = |is_answered| Expected { is_answered, accepts_events };
         let exchange = match post {
             Post::Modern { revision, message } => {
-                self.open_modern(caller, revision, &message, body, decoded)?
+                let is_subscription = matches!(
+                    &message,
+                    PostedMessage::Request { method, .. } if method.id() == Some(MethodId::Listen)
+                );
+                // Only a subscription needs change notifications.
+                let share = is_subscription.then(|| self.listener_share(head.peer_address()));
+                let share = share.transpose()?;
+                let expected = expected(message.needs_response());
+                self.open_modern(caller, revision, share, expected, body, decoded)?
             }
             Post::Sessionless { message, .. } if !message.needs_response() => {
                 return Ok(Posted::Answered(Reply::empty(202)));
@@ -74,10 +93,11 @@ impl ServiceShared {
                 if matches!(message, PostedMessage::Batch { .. }) {
                     self.authorize_batch(head, Some(revision), &caller, body)?;
                 }
-                self.open_sessionless(caller, revision, &message, body, decoded)?
+                let expected = expected(true);
+                self.open_sessionless(caller, revision, &message, expected, body, decoded)?
             }
             Post::Initialize { .. } => {
-                self.open_session(caller, head.peer_address(), body, decoded)?
+                self.open_session(caller, head.peer_address(), expected(true), body, decoded)?
             }
             Post::Session { session, version, message } => {
                 if matches!(message, PostedMessage::Batch { .. }) {
@@ -89,13 +109,13 @@ impl ServiceShared {
                 if !self.sessions.has_bytes() {
                     return Err(self.sessions_too_large());
                 }
-                let is_answered = message.needs_response();
+                let expected = expected(message.needs_response());
                 check_session(&link, version, id)?;
                 if !link.wants_input_now() {
                     let id = id.cloned();
-                    return Ok(Posted::Blocked(BlockedPost { link, caller, id, is_answered }));
+                    return Ok(Posted::Blocked(BlockedPost { link, caller, id, expected }));
                 }
-                self.exchange(link, caller, false, is_answered, body, Some(decoded))?
+                self.exchange(link, caller, false, expected, body, Some(decoded))?
             }
         };
         Ok(Posted::Begun(exchange))
@@ -107,7 +127,7 @@ impl ServiceShared {
         blocked: BlockedPost,
         body: &Bytes,
     ) -> Result<Exchange, Refusal> {
-        let BlockedPost { link, caller, id, is_answered } = blocked;
+        let BlockedPost { link, caller, id, expected } = blocked;
         let has_changed =
             |state: &State<Machine>| state.wants_input() || state.connection.is_closed();
         let has_changed = link.wait_until(PATIENCE, has_changed).await;
@@ -120,16 +140,19 @@ impl ServiceShared {
             );
         }
         // Decoded again, so that the waiting message is kept only once.
-        self.exchange(link, caller, false, is_answered, body, None)
+        self.exchange(link, caller, false, expected, body, None)
     }
 
     // ID-10: the ids of one POST are independent of those of others.
     /// Starts an exchange of the modern era, with a connection of its own.
+    ///
+    /// `listener_share` is the place of a subscription.
     fn open_modern(
         self: &Arc<Self>,
         caller: Arc<Caller>,
         revision: Revision,
-        message: &PostedMessage,
+        listener_share: Option<AddressShare>,
+        expected: Expected,
         body: &Bytes,
         decoded: DecodedMessage<'_>,
     ) -> Result<Exchange, Refusal> {
@@ -141,12 +164,7 @@ impl ServiceShared {
             *session.context_cache() = std::mem::take(&mut *contexts);
         }
         let link = self.link(clock, HttpBinding::Streamable(session), 0);
-        // Only a subscription needs change notifications.
-        let is_subscription = matches!(
-            message,
-            PostedMessage::Request { method, .. } if method.id() == Some(MethodId::Listen)
-        );
-        let listening = if is_subscription {
+        let listening = if listener_share.is_some() {
             if !self.sessions.has_bytes() {
                 return Err(self.sessions_too_large());
             }
@@ -165,9 +183,9 @@ impl ServiceShared {
         } else {
             None
         };
-        let mut exchange =
-            self.exchange(link, caller, true, message.needs_response(), body, Some(decoded))?;
+        let mut exchange = self.exchange(link, caller, true, expected, body, Some(decoded))?;
         exchange.listening = listening;
+        exchange.listener_share = listener_share;
         if let Ok(mut contexts) = self.contexts.try_lock() {
             let mut state = exchange.link.lock();
             let latest = state.http().map(|http| std::mem::take(http.context_cache()));
@@ -182,6 +200,7 @@ impl ServiceShared {
         caller: Arc<Caller>,
         revision: Revision,
         message: &PostedMessage,
+        expected: Expected,
         body: &Bytes,
         decoded: DecodedMessage<'_>,
     ) -> Result<Exchange, Refusal> {
@@ -193,7 +212,7 @@ impl ServiceShared {
         // The body is counted as a request, and no description outlives it.
         let parts = Arc::clone(&self.sessionless_parts);
         let link = self.link_with(clock, HttpBinding::Streamable(single), 0, parts);
-        self.exchange(link, caller, true, true, body, Some(decoded))
+        self.exchange(link, caller, true, expected, body, Some(decoded))
     }
 
     /// Starts a session.
@@ -202,6 +221,7 @@ impl ServiceShared {
         self: &Arc<Self>,
         caller: Arc<Caller>,
         address: Option<PeerAddress>,
+        expected: Expected,
         body: &Bytes,
         decoded: DecodedMessage<'_>,
     ) -> Result<Exchange, Refusal> {
@@ -220,7 +240,7 @@ impl ServiceShared {
         let serving =
             Serving::new(Arc::clone(&link), principal.clone(), ProcessSettings::default());
         let exchange =
-            self.exchange(Arc::clone(&link), caller, false, true, body, Some(decoded))?;
+            self.exchange(Arc::clone(&link), caller, false, expected, body, Some(decoded))?;
         let is_open = link.inspect(|state| state.connection.peer().is_some());
         if is_open {
             self.sessions
@@ -253,13 +273,29 @@ impl ServiceShared {
         Ok(SessionPlace::new(counters, address, principal))
     }
 
+    /// Counts an event stream that waits for messages in the limit of its client's address.
+    pub(super) fn listener_share(
+        &self,
+        address: Option<PeerAddress>,
+    ) -> Result<AddressShare, Refusal> {
+        let Http { counters, listeners_per_address_max, .. } = &self.options;
+        let address = address.map(PeerAddress::network);
+        let share = counters.listeners_by_address.take(address, *listeners_per_address_max);
+        share.ok_or_else(|| {
+            let why = "too many event streams of this address (`Http::listeners_per_address_max`)";
+            self.refusal(Rejection::Address, why)
+        })
+    }
+
     pub(super) async fn get(
         self: &Arc<Self>,
         get: &GetRequest,
+        address: Option<PeerAddress>,
         principal: Option<&Principal>,
     ) -> Result<Response<ResponseBody>, Refusal> {
         let link = self.sessions.get(&get.session, principal);
         let link = link.ok_or_else(|| Refusal::unknown_session(None))?;
+        let listener_share = self.listener_share(address)?;
         let last = get.last_event_id.as_deref();
         let opened = link.with(|state, now| state.http().map(|http| http.handle_get(now, last)));
         let id = opened.ok_or_else(|| Refusal::unknown_session(None))?.map_err(Refusal::from)?;
@@ -271,6 +307,7 @@ impl ServiceShared {
                 is_over: false,
                 listening: None,
                 share: None,
+                listener_share: Some(listener_share),
             })
             .await)
     }
@@ -310,7 +347,7 @@ impl ServiceShared {
         link: Arc<Link<Machine>>,
         caller: Arc<Caller>,
         is_modern: bool,
-        is_answered: bool,
+        expected: Expected,
         body: &Bytes,
         mut decoded: Option<DecodedMessage<'_>>,
     ) -> Result<Exchange, Refusal> {
@@ -321,16 +358,27 @@ impl ServiceShared {
             http.set_caller(caller);
             // Taken here: captured by value, it would be moved with each closure.
             let id = match decoded.take() {
-                Some(decoded) => http.handle_decoded(now, is_answered, decoded),
-                None => http.handle_post(now, is_answered, body.clone()),
+                Some(decoded) => http.handle_decoded(now, expected.is_answered, decoded),
+                None => http.handle_post(now, expected.is_answered, body.clone()),
             };
+            if !expected.accepts_events {
+                http.require_json(id);
+            }
             // An idle connection keeps no head.
             http.set_caller(None);
             Some(id)
         });
         let id = posted.ok_or_else(|| Refusal::unknown_session(None))?;
         let source = ResponseSource::Exchange(id);
-        Ok(Exchange { link, source, is_modern, is_over: false, listening: None, share: None })
+        Ok(Exchange {
+            link,
+            source,
+            is_modern,
+            is_over: false,
+            listening: None,
+            share: None,
+            listener_share: None,
+        })
     }
 }
 

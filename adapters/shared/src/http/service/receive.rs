@@ -80,8 +80,11 @@ impl ServiceShared {
                     let frame = frame.map_err(|_| Refusal::new(400, "the body was cut off"))?;
                     let Ok(mut data) = frame.into_data() else { continue };
                     if buffer.len() + data.remaining() > bytes_max {
-                        let why = "the body exceeds the size limit of this server";
-                        return Err(Refusal::new(413, why));
+                        let why = "bytes, the limit of this server";
+                        return Err(Refusal::new(
+                            413,
+                            format!("the body exceeds {bytes_max} {why}"),
+                        ));
                     }
                     self.count(data.remaining(), lease, share)?;
                     buffer.push(data.copy_to_bytes(data.remaining()));

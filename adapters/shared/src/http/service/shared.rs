@@ -54,7 +54,8 @@ impl ServiceShared {
         }
         let limits = options.limits(config.limits_ref());
         let config = config.limits(limits);
-        let policy = options.policy(&config);
+        options.check_paths()?;
+        let policy = options.policy(&config)?;
         let sse = options.sse_settings(&config)?;
         let sessions = Sessions::new(
             SessionTable::new(options.sessions_max, options.idle_max)

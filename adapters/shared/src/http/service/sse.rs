@@ -8,8 +8,9 @@ use http::request::Parts;
 use mcp_proto::http::legacy_sse::{SseServer, admit_message, admit_stream};
 use mcp_proto::http::{Refusal, Reply};
 use mcp_proto::server::Server as Machine;
-use mcp_proto::{MessageEndpoint as _, Principal, Raw};
+use mcp_proto::{MessageEndpoint as _, Principal};
 
+use super::authorize_batch::parse;
 use super::open::{PATIENCE, caller, description_bytes};
 use super::shared::ServiceShared;
 use crate::exec::clock::Clock;
@@ -75,6 +76,7 @@ impl ServiceShared {
     ) -> Result<Response<ResponseBody>, Refusal> {
         head.peek(|parts| admit_stream(&self.policy, parts.method.as_str(), &parts.headers))?;
         let settings = self.sse.as_ref().ok_or_else(|| Refusal::new(404, "not found"))?;
+        let listener_share = self.listener_share(head.peer_address())?;
         let place = self.session_place(head.peer_address(), principal.cloned())?;
         if !self.sessions.has_bytes() {
             return Err(self.sessions_too_large());
@@ -92,6 +94,7 @@ impl ServiceShared {
             is_over: false,
             listening: None,
             share: None,
+            listener_share: Some(listener_share),
         };
         self.sessions
             .insert(&self.runtime, id, principal, &link, serving, place)
@@ -170,8 +173,7 @@ impl ServiceShared {
         caller: &mcp_proto::Caller,
         body: &[u8],
     ) -> Result<(), Refusal> {
-        let message = std::str::from_utf8(body).ok().and_then(|text| Raw::from_text(text).ok());
-        match message {
+        match parse(body) {
             Some(message) if !message.as_bytes().starts_with(b"[") => {
                 self.authorize_message(head, None, caller, &message)
             }

@@ -209,6 +209,36 @@ fn redelivered_events_are_handled_once_sse_25() {
     assert_eq!(events, ["None x/1", "None x/2", "None x/3", "None x/4"]);
 }
 
+/// rmcp begins each stream with an event without a message, whose id its first message may repeat.
+#[test]
+fn only_events_with_a_message_count_as_delivered_sse_25() {
+    let changed = |id: &str, method: &str| {
+        format!("id: {id}\ndata: {{\"jsonrpc\":\"2.0\",\"method\":\"x/{method}\"}}\n\n")
+    };
+    for priming in ["id: 0\nretry: 500\ndata:\n\n", "id: 0\n\n", "id: 0\nevent: ping\ndata: 1\n\n"]
+    {
+        let (mut it, mut stream) = ready_with_stream();
+        let mut received = Vec::new();
+        for cut in 0..3 {
+            it.feed(&stream, priming);
+            if cut == 1 {
+                it.feed(&stream, &(changed("0", "first") + &changed("1", "second")));
+            }
+            it.end(&stream);
+            (_, stream) = until_next(&mut it);
+            it.head(&stream, 200, EVENTS);
+            received.extend(it.events().into_iter().filter(|event| event.starts_with("None")));
+        }
+        // Redelivered, because the last id was that of the event without a message.
+        it.feed(
+            &stream,
+            &(changed("0", "first") + &changed("1", "second") + &changed("2", "third")),
+        );
+        received.extend(it.events().into_iter().filter(|event| event.starts_with("None")));
+        assert_eq!(received, ["None x/first", "None x/second", "None x/third"], "{priming}");
+    }
+}
+
 #[test]
 fn events_of_one_connection_may_share_an_id_sse_25() {
     let (mut it, stream) = ready_with_stream();

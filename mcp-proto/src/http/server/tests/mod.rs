@@ -8,6 +8,7 @@ mod random_actions;
 mod replies;
 mod resumption;
 mod sessionless;
+mod strict_readers;
 mod unsolicited;
 
 use alloc::format;

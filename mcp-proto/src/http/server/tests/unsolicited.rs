@@ -21,7 +21,7 @@ fn it_starts_with_a_priming_event_http_16() {
     let mut it = Fixture::new();
     let get = it.get(None);
     let stream = it.read(get);
-    assert!(stream.last_id.is_some() && stream.retry.is_some() && !stream.is_over);
+    assert!(stream.last_id.is_some() && stream.retry.is_none() && !stream.is_over);
     it.session.handle_gone(it.now, get);
     it.change();
     let again = it.get(stream.last_id.as_deref());

@@ -1,7 +1,7 @@
 //! The server under attack, and connections to it from the attacker's address.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream, UdpSocket};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -9,12 +9,19 @@ use std::time::Duration;
 use mcp_http_tests::Request;
 use socket2::{Domain, Socket, Type};
 
-/// The address of the attacker; the other client has 127.0.0.1.
-const ATTACKER: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
+/// Returns the address of the attacker: that of this machine in its network, because all loopback
+/// addresses count as one. The other client has 127.0.0.1.
+fn attacker() -> Option<IpAddr> {
+    // This finds a route, and sends nothing.
+    let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).ok()?;
+    socket.connect((Ipv4Addr::new(192, 0, 2, 1), 9)).ok()?;
+    Some(socket.local_addr().ok()?.ip())
+}
 
 pub(crate) struct Target {
     process: Child,
     pub(crate) address: SocketAddr,
+    attacker: IpAddr,
 }
 
 impl Target {
@@ -31,7 +38,7 @@ impl Target {
         BufReader::new(stdout).read_line(&mut line).expect("a line");
         let address = line.trim().trim_start_matches("listening on http://");
         let address = address.trim_end_matches("/mcp").parse().expect("an address");
-        Self { process, address }
+        Self { process, address, attacker: attacker().expect("an address in a network") }
     }
 
     /// Returns the resident memory of the server, in MiB.
@@ -46,7 +53,7 @@ impl Target {
     /// Connects from the attacker's address; `None` if the server refuses.
     pub(crate) fn connect(&self) -> Option<TcpStream> {
         let socket = Socket::new(Domain::IPV4, Type::STREAM, None).ok()?;
-        socket.bind(&SocketAddr::from((ATTACKER, 0)).into()).ok()?;
+        socket.bind(&SocketAddr::new(self.attacker, 0).into()).ok()?;
         let patience = Duration::from_secs(10);
         socket.connect_timeout(&self.address.into(), patience).ok()?;
         let stream = TcpStream::from(socket);
