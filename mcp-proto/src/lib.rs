@@ -290,6 +290,7 @@ mod message_endpoint;
 mod meta;
 mod method;
 mod permissions;
+mod printable;
 mod queues;
 #[cfg(feature = "record")]
 pub mod record;
@@ -318,6 +319,7 @@ pub use json::Raw;
 pub use limits::Limits;
 pub use message_endpoint::MessageEndpoint;
 pub use method::{Method, MethodId};
+pub use printable::printable;
 pub use revision::{Capability, Era, Revision, Rules, Side};
 pub use rpc::{DecodedMessage, ErrorObject, IncomingMessage, RequestId};
 #[cfg(feature = "http")]

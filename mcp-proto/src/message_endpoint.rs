@@ -140,6 +140,7 @@ pub trait MessageEndpoint: sealed::Sealed {
 
 #[expect(unnameable_types, reason = "seals `MessageEndpoint`")]
 pub(crate) mod sealed {
+    use crate::rpc::BrokenLine;
     use crate::time::Instant;
     use crate::wire::Outbox;
 
@@ -151,8 +152,8 @@ pub(crate) mod sealed {
         /// Returns the lines to send.
         fn lines(&mut self) -> &mut Outbox;
 
-        /// Fails our call with the wire id `id`, because its response exceeds the size limit.
-        fn handle_oversized_response(&mut self, now: Instant, id: u64);
+        /// Handles a line that is not a complete message.
+        fn handle_broken_line(&mut self, now: Instant, line: BrokenLine<'_>);
     }
 }
 
@@ -170,10 +171,8 @@ macro_rules! message_endpoint_over_connection {
                 self.connection.lines()
             }
 
-            fn handle_oversized_response(&mut self, now: Instant, id: u64) {
-                let bytes_max = self.connection.limits().message_bytes_max;
-                let why = $crate::vocabulary::CallError::oversized(bytes_max);
-                self.connection.handle_unanswered(now, id, why);
+            fn handle_broken_line(&mut self, now: Instant, line: $crate::rpc::BrokenLine<'_>) {
+                self.connection.handle_broken_line(now, line);
             }
         }
 

@@ -12,9 +12,9 @@ use crate::endpoint::Endpoint;
 use crate::error::Misuse;
 use crate::limits::Limits;
 use crate::message_endpoint::MessageEndpoint;
-use crate::rpc::{IncomingMessage, oversized_response_id};
+use crate::rpc::{BrokenLine, IncomingMessage};
 use crate::time::Instant;
-use crate::vocabulary::{StreamId, ViolationKind};
+use crate::vocabulary::StreamId;
 use crate::wire::{Line, LineReader, Outbox};
 
 /// A [`Client`](crate::client::Client) or a [`Server`](crate::server::Server) on a byte stream.
@@ -61,12 +61,10 @@ impl<S: MessageEndpoint> Stdio<S> {
             Line::Owned(line) => {
                 session.handle_message(now, StreamId::ONLY, IncomingMessage::Owned(line));
             }
-            Line::TooLong => session.handle_violation(now, StreamId::ONLY, ViolationKind::TooLong),
+            Line::TooLong => session.handle_broken_line(now, BrokenLine::TooLong),
             Line::Discarded(ends) => {
-                let depth_max = session.limits().depth_max;
-                if let Some(id) = oversized_response_id(&ends.first, &ends.last, depth_max) {
-                    session.handle_oversized_response(now, id);
-                }
+                let (first, last) = (&ends.first, &ends.last);
+                session.handle_broken_line(now, BrokenLine::Discarded { first, last });
             }
         }
     }
@@ -98,12 +96,13 @@ impl<S: Apply> Endpoint for Stdio<S> {
     /// truncated.
     // FRM-12, T-22: otherwise the line was truncated.
     fn handle_eof(&mut self, now: Instant) {
-        match self.lines.finish() {
-            Some(Line::Owned(line)) if !is_complete_message(&line) => {
-                self.session.handle_violation(now, StreamId::ONLY, ViolationKind::Truncated);
+        while let Some(line) = self.lines.finish() {
+            match line {
+                Line::Owned(line) if !is_complete_message(&line) => {
+                    self.session.handle_broken_line(now, BrokenLine::Truncated(&line));
+                }
+                line => Self::handle_line(&mut self.session, now, line),
             }
-            Some(line) => Self::handle_line(&mut self.session, now, line),
-            None => {}
         }
         // FRM-21: a server may start the shutdown.
         self.session.handle_eof(now);

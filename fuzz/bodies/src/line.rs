@@ -4,9 +4,7 @@ use bytes::Buf;
 use mcp_harness::{Seed, Witness};
 use mcp_proto::server::{Config, Server};
 use mcp_proto::stdio::Stdio;
-use mcp_proto::{
-    Capability, Endpoint, Instant, Limits, MessageEndpoint, Raw, StreamId, ViolationKind,
-};
+use mcp_proto::{Capability, Endpoint, Instant, Limits, MessageEndpoint, Raw, StreamId};
 
 /// The longest line of the machines: short, so that many exceed it.
 const LINE_BYTES_MAX: usize = 48;
@@ -44,9 +42,12 @@ fn split(mut stream: &[u8], mut size: impl FnMut() -> usize) -> Shown {
     (events, machine.outbox().chunk().to_vec())
 }
 
-/// Returns the reference: lines by a simple definition, and a machine that receives whole messages.
+/// Returns the reference: lines by a simple definition, and a machine that receives whole messages,
+/// or whole lines that are no messages.
 fn one_by_one(stream: &[u8]) -> Shown {
-    let mut machine = server();
+    let mut machine = Stdio::new(server());
+    // A byte order mark is dropped below.
+    machine.handle_input(Instant::ZERO, b"\n");
     let lines: Vec<&[u8]> = stream.split(|byte| *byte == b'\n').collect();
     for (index, line) in lines.iter().enumerate() {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
@@ -54,30 +55,24 @@ fn one_by_one(stream: &[u8]) -> Shown {
             if index == 0 { line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line) } else { line };
         let is_last = index + 1 == lines.len();
         if line.len() > LINE_BYTES_MAX {
-            machine.handle_violation(Instant::ZERO, StreamId::ONLY, ViolationKind::TooLong);
+            machine.handle_input(Instant::ZERO, line);
+            if !is_last {
+                machine.handle_input(Instant::ZERO, b"\n");
+            }
         } else if line.iter().any(|byte| !b" \t\r".contains(byte)) {
             let is_whole = std::str::from_utf8(line).is_ok_and(|line| Raw::from_text(line).is_ok());
             if is_last && !is_whole {
-                machine.handle_violation(Instant::ZERO, StreamId::ONLY, ViolationKind::Truncated);
+                machine.handle_input(Instant::ZERO, line);
             } else {
                 machine.handle_message(Instant::ZERO, StreamId::ONLY, line);
             }
         }
     }
     machine.handle_eof(Instant::ZERO);
-    shown(&mut machine)
+    let events = events(&mut machine);
+    (events, machine.outbox().chunk().to_vec())
 }
 
 fn events(machine: &mut Server) -> Vec<String> {
     std::iter::from_fn(|| machine.poll_event()).map(|event| event.tell()).collect()
-}
-
-fn shown(machine: &mut Server) -> Shown {
-    let events = events(machine);
-    let mut lines = Vec::new();
-    while let Some(outgoing) = machine.poll_outgoing() {
-        lines.extend_from_slice(outgoing.body);
-        lines.push(b'\n');
-    }
-    (events, lines)
 }

@@ -22,7 +22,8 @@ pub(crate) enum Tree {
 pub(crate) enum Reading {
     Json(Tree),
     NotJson,
-    /// Undecided: a number out of its range, or more nesting than it supports.
+    /// Undecided: a number out of its range, more nesting than it supports, or an unpaired
+    /// surrogate, which a `String` cannot hold.
     Unsure,
 }
 
@@ -32,7 +33,9 @@ pub(crate) fn read(text: &[u8]) -> Reading {
         Err(error) => {
             let why = error.to_string();
             let is_limit =
-                why.starts_with("number out of range") || why.starts_with("recursion limit");
+                ["number out of range", "recursion limit", "lone", "unexpected end of hex"]
+                    .iter()
+                    .any(|limit| why.starts_with(limit));
             if is_limit { Reading::Unsure } else { Reading::NotJson }
         }
     }
@@ -64,6 +67,18 @@ impl Tree {
             Self::Array(elements) => elements.iter().any(Self::has_minus_zero),
             Self::Object(members) => members.iter().any(|(_, value)| value.has_minus_zero()),
             _ => false,
+        }
+    }
+
+    /// Returns the value with an integer for a number without a fraction; `None` for a number that
+    /// is too large for an exact float.
+    pub(crate) fn with_integer(&self) -> Option<Self> {
+        match self {
+            Self::Float(number) if number.abs() >= 2_f64.powi(53) => None,
+            Self::Float(number) if number.fract() != 0.0 => Some(self.clone()),
+            Self::Float(number) if *number < 0.0 => Some(Self::Negative(*number as i64)),
+            Self::Float(number) => Some(Self::Unsigned(*number as u64)),
+            other => Some(other.clone()),
         }
     }
 

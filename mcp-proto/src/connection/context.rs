@@ -17,6 +17,7 @@ use crate::limits::Limits;
 use crate::meta::MetaWriter;
 use crate::method::MethodId;
 use crate::permissions;
+use crate::printable::printable;
 use crate::queues::{Draft, Events, Outbound};
 use crate::revision::{Era, MethodRule, Revision, Rules, Side};
 use crate::rpc;
@@ -195,7 +196,7 @@ impl Env {
     /// Reports a notification with invalid params.
     pub(super) fn bad_notification(&mut self, method: &str, why: &str) {
         // The name comes from the peer, so it is truncated.
-        let name: alloc::string::String = method.chars().take(64).collect();
+        let name = printable(method.as_bytes(), 64);
         self.violation(ViolationKind::BadNotification, alloc::format!("{name}: {why}"));
     }
 

@@ -2,6 +2,7 @@
 
 use alloc::borrow::Cow;
 use alloc::format;
+use alloc::string::{String, ToString};
 
 use super::Connection;
 use super::context::Env;
@@ -17,15 +18,36 @@ use crate::limits::Limits;
 use crate::meta::{keep_meta, missing_context, read_input};
 use crate::method::MethodId;
 use crate::permissions;
+use crate::printable::printable;
 use crate::revision::{Era, MethodRule, Side};
 use crate::rpc::{
-    self, DecodedMessage, ErrorObject, IncomingMessage, Malformed, Message, MethodName, Params,
-    RequestId,
+    self, BrokenLine, DecodedMessage, Defect, ErrorObject, IncomingMessage, Malformed, Message,
+    MethodName, Params, PartialEnvelope, PartialKind, RequestId,
 };
 use crate::schema::{Level, key};
 use crate::time::Instant;
 use crate::vocabulary::{CallError, CallId, Event, Peer, StreamId, ViolationKind, ViolationPolicy};
 use crate::wire::without_bom;
+
+/// The description of a message cut off by the end of the stream.
+const TRUNCATED: &str = "the stream ended inside a message";
+
+/// The length of the beginning of a text in which a message mentions JSON-RPC, in bytes.
+const BEGINNING_BYTES_MAX: usize = 256;
+
+/// The maximum length of a quoted text, in characters.
+const QUOTE_CHARS_MAX: usize = 120;
+
+/// Adds the beginning of a text that is not meant as a message, such as a log line or an error of
+/// the program. Messages are not quoted, because their payload may be secret.
+fn with_foreign_text(detail: Cow<'static, str>, text: &[u8]) -> Cow<'static, str> {
+    let beginning = text.get(..BEGINNING_BYTES_MAX).unwrap_or(text);
+    if beginning.windows(7).any(|word| word == b"jsonrpc") {
+        return detail;
+    }
+    let quote = printable(text, QUOTE_CHARS_MAX);
+    format!("{detail}; the text begins with {quote:?}").into()
+}
 
 impl Connection {
     pub(crate) fn handle_message(
@@ -72,21 +94,64 @@ impl Connection {
         match &decoded.message {
             Ok(message) => self.on_message(origin, message),
             Err(Malformed::Array) => self.on_array(origin, without_bom(decoded.frame.bytes())),
+            Err(Malformed::Invalid { why, .. })
+                if without_bom(decoded.frame.bytes()).trim_ascii_start().starts_with(b"[") =>
+            {
+                self.on_unreadable_array(origin, decoded.frame.bytes(), *why);
+            }
             Err(malformed) => self.on_malformed(origin, malformed),
         }
     }
 
     pub(crate) fn handle_violation(&mut self, now: Instant, stream: StreamId, kind: ViolationKind) {
         let detail = match kind {
-            ViolationKind::TooLong => {
-                format!("message exceeds {} bytes", self.limits().message_bytes_max)
-            }
-            ViolationKind::Truncated => "the stream ended inside a message".into(),
+            ViolationKind::TooLong => self.too_long(),
+            ViolationKind::Truncated => TRUNCATED.into(),
             _ => "reported by the transport".into(),
         };
         let reply = ErrorObject::new(code::INVALID_REQUEST, detail.clone());
         let to = Destination { stream, batch: None };
         self.handle_input(now, |this| this.on_unreadable(to, kind, detail.into(), &reply));
+    }
+
+    fn too_long(&self) -> String {
+        let bytes_max = self.limits().message_bytes_max;
+        format!("message exceeds {bytes_max} bytes (`Limits::message_bytes_max`)")
+    }
+
+    /// Handles a line that is not a complete message.
+    // FRM-10, FRM-12, T-21: its request is answered and its call ends, as far as the id is known.
+    pub(crate) fn handle_broken_line(&mut self, now: Instant, line: BrokenLine<'_>) {
+        let id_bytes_max = self.limits().id_bytes_max;
+        self.handle_input(now, |this| {
+            let (why, PartialEnvelope { id, kind }) = match line {
+                BrokenLine::TooLong => {
+                    return this.env.violation(ViolationKind::TooLong, this.too_long());
+                }
+                BrokenLine::Discarded { first, last } => {
+                    (this.too_long(), PartialEnvelope::of_ends(first, last, id_bytes_max))
+                }
+                BrokenLine::Truncated(text) => {
+                    let detail = with_foreign_text(TRUNCATED.into(), text);
+                    this.env.violation(ViolationKind::Truncated, detail);
+                    (TRUNCATED.into(), PartialEnvelope::of(text, id_bytes_max))
+                }
+            };
+            let to = Destination { stream: StreamId::ONLY, batch: None };
+            match id {
+                Some(id) if kind == PartialKind::Response => {
+                    if id.as_u64().is_some_and(|id| this.calls.is_open(id)) {
+                        this.on_response_to(&id, None, Err(CallError::Invalid(why.into())));
+                    }
+                }
+                None if kind == PartialKind::Response => {}
+                id => {
+                    let reply = ErrorObject::new(code::INVALID_REQUEST, why);
+                    let is_request = kind == PartialKind::Request;
+                    this.refuse_unreadable(to, id.as_ref(), is_request, &reply);
+                }
+            }
+        });
     }
 
     // BAT-01…18, FRM-14, FRM-15: handles the members of a batch like single messages.
@@ -95,10 +160,9 @@ impl Connection {
         let checked = cursor.value().and_then(|array| cursor.finish().map(|()| array));
         let array = match checked {
             Ok(array) => array,
-            Err(error) => return self.on_malformed(origin, &Malformed::Parse(error)),
+            Err(error) => return self.on_unreadable_array(origin, text, Defect::Syntax(error)),
         };
-        let env = &self.env;
-        let why = if !env.allows().serving || !env.rules().batches || env.terms.peer.is_none() {
+        let why = if !self.takes_batches() {
             Some("batches are not supported in this session")
         } else if elements(array).next().is_none() {
             Some("an empty batch")
@@ -130,6 +194,36 @@ impl Connection {
         self.inbound.settle(&mut self.env, batch);
     }
 
+    fn takes_batches(&self) -> bool {
+        let env = &self.env;
+        env.allows().serving && env.rules().batches && env.terms.peer.is_some()
+    }
+
+    /// Handles a batch that is not JSON: none of its members is handled, but their requests are
+    /// refused and their responses end the calls.
+    fn on_unreadable_array(&mut self, origin: Origin<'_>, text: &[u8], why: Defect) {
+        let Limits { batch_members_max, id_bytes_max, .. } = *self.limits();
+        let mut members = rpc::partial_batch(text, batch_members_max, id_bytes_max);
+        members.retain(|member| member.id.is_some());
+        if members.is_empty() || !self.takes_batches() {
+            let malformed = Malformed::Invalid { id: None, answerable: true, why };
+            return self.on_malformed(origin, &malformed);
+        }
+        let batch = Some(self.inbound.begin_batch(origin.to.stream));
+        let to = Destination { batch, ..origin.to };
+        for PartialEnvelope { id, kind } in &members {
+            match id {
+                Some(id) if *kind == PartialKind::Response => {
+                    let why = format!("parse error: {why}").into();
+                    self.on_response_to(id, None, Err(CallError::Invalid(why)));
+                }
+                id => self.inbound.refuse(&mut self.env, to, id.as_ref(), &why.to_error()),
+            }
+        }
+        self.env.violation(ViolationKind::NotJson, why.to_string());
+        self.inbound.settle(&mut self.env, batch);
+    }
+
     fn on_message(&mut self, origin: Origin<'_>, message: &Message<'_>) {
         let violations = self.env.violations.in_a_row();
         match message {
@@ -148,7 +242,7 @@ impl Connection {
                 self.on_response_to(id, kind.as_deref(), outcome);
             }
             Message::BrokenResponse { id, why } => {
-                self.on_response_to(id, None, Err(CallError::Invalid((*why).into())));
+                self.on_response_to(id, None, Err(CallError::Invalid(why.as_ref().into())));
             }
             Message::OrphanError(error) => self.on_orphan(error.clone()),
         }
@@ -161,37 +255,57 @@ impl Connection {
 
     // T-01: reports input that is neither a request, a notification nor a response.
     fn on_malformed(&mut self, origin: Origin<'_>, malformed: &Malformed) {
-        let reply = malformed.to_error();
-        match malformed {
-            Malformed::NotUtf8(error) => {
-                let detail = format!("invalid UTF-8 at byte {}", error.valid_up_to()).into();
-                self.on_unreadable(origin.to, ViolationKind::NotJson, detail, &reply);
+        let Malformed::Invalid { id, answerable, why } = malformed else {
+            return self.on_malformed(origin, &Malformed::NOT_AN_OBJECT);
+        };
+        let (kind, detail) = match why {
+            Defect::Message(why) => (ViolationKind::Invalid, Cow::Borrowed(*why)),
+            Defect::NotUtf8(_) | Defect::Syntax(_) => {
+                (ViolationKind::NotJson, why.to_string().into())
             }
-            Malformed::Array => self.on_malformed(origin, &Malformed::NOT_AN_OBJECT),
-            Malformed::Parse(error) => {
-                let detail = format!("{error}").into();
-                self.on_unreadable(origin.to, ViolationKind::NotJson, detail, &reply);
-            }
-            Malformed::Invalid { id: None, answerable: true, why } => {
-                self.on_unreadable(origin.to, ViolationKind::Invalid, (*why).into(), &reply);
-            }
-            Malformed::Invalid { id: None, why, .. } => {
-                self.env.violation(ViolationKind::Invalid, *why);
-            }
-            Malformed::Invalid { id: Some(id), answerable, why } => {
+        };
+        let detail = match id {
+            None => with_foreign_text(detail, origin.frame.bytes()),
+            Some(_) => detail,
+        };
+        match id {
+            None if *answerable => self.on_unreadable(origin.to, kind, detail, &why.to_error()),
+            None => self.env.violation(kind, detail),
+            Some(id) => {
                 let is_ours = id.as_u64().is_some_and(|id| self.calls.is_open(id));
                 if is_ours && !answerable {
-                    return self.on_response_to(id, None, Err(CallError::Invalid((*why).into())));
+                    let why = why.to_string().into();
+                    return self.on_response_to(id, None, Err(CallError::Invalid(why)));
                 }
-                if *answerable || self.env.identity.policy == ViolationPolicy::Reply {
-                    self.inbound.refuse(&mut self.env, origin.to, Some(id), &reply);
-                }
-                self.env.violation(ViolationKind::Invalid, *why);
+                self.refuse_unreadable(origin.to, Some(id), *answerable, &why.to_error());
+                self.env.violation(kind, detail);
             }
         }
     }
 
-    // D-01: reports input without an id; the policy decides about an error reply without an id.
+    /// Refuses input that may be a request.
+    // D-01: the policy decides about a reply without an id, or to what may be no request.
+    fn refuse_unreadable(
+        &mut self,
+        to: Destination,
+        id: Option<&RequestId>,
+        is_request: bool,
+        reply: &ErrorObject,
+    ) {
+        let env = &mut self.env;
+        let is_wanted = env.identity.policy == ViolationPolicy::Reply;
+        let is_allowed = match id {
+            Some(_) => is_request || is_wanted,
+            // Replies to members of a batch are bounded by the batch limits.
+            None if to.batch.is_some() => is_wanted,
+            None => is_wanted && env.violations.may_reply(env.now, &env.identity.limits),
+        };
+        if is_allowed {
+            self.inbound.refuse(env, to, id, reply);
+        }
+    }
+
+    /// Refuses and reports input without an id.
     fn on_unreadable(
         &mut self,
         to: Destination,
@@ -199,14 +313,7 @@ impl Connection {
         detail: Cow<'static, str>,
         reply: &ErrorObject,
     ) {
-        let env = &mut self.env;
-        let is_wanted = env.identity.policy == ViolationPolicy::Reply;
-        // Replies to members of a batch are bounded by the batch limits.
-        if is_wanted
-            && (to.batch.is_some() || env.violations.may_reply(env.now, &env.identity.limits))
-        {
-            self.inbound.refuse(env, to, None, reply);
-        }
+        self.refuse_unreadable(to, None, true, reply);
         self.env.violation(kind, detail);
     }
 
@@ -263,7 +370,7 @@ impl Connection {
         params: &Params<'_>,
     ) {
         if !rules::receives_requests(&self.env) {
-            let name: alloc::string::String = method.text.chars().take(64).collect();
+            let name = printable(method.text.as_bytes(), 64);
             return self.env.violation(ViolationKind::UnexpectedRequest, name);
         }
         if self.inbound.has_id(id) || self.subscribers.has(id) {

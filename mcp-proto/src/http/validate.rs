@@ -19,7 +19,9 @@ use crate::error::code;
 use crate::json::{Cursor, Frame, Raw, elements, find};
 use crate::method::{Method, MethodId};
 use crate::revision::{Era, Revision};
-use crate::rpc::{DecodedMessage, ErrorObject, Malformed, Message, MethodName, Params, RequestId};
+use crate::rpc::{
+    DecodedMessage, Defect, ErrorObject, Malformed, Message, MethodName, Params, RequestId,
+};
 use crate::schema::key;
 use crate::wire::without_bom;
 
@@ -260,12 +262,9 @@ impl PostHead {
                 self.classify(policy, fields, message, schema_of)?
             }
             Err(Malformed::Array) => self.classify_batch(policy, without_bom(body.bytes()))?,
-            Err(malformed) => {
-                let id = match malformed {
-                    Malformed::Invalid { id, answerable: true, .. } => id.as_ref(),
-                    _ => None,
-                };
-                return Err(self.refuse(400, id, &malformed.to_error()));
+            Err(Malformed::Invalid { id, answerable, why }) => {
+                let id = id.as_ref().filter(|_| *answerable);
+                return Err(self.refuse(400, id, &why.to_error()));
             }
         };
         Ok((post, decoded))
@@ -395,7 +394,7 @@ impl PostHead {
         let mut cursor = Cursor::over(body, policy.limits().depth_max);
         let checked = cursor.value().and_then(|array| cursor.finish().map(|()| array));
         let array =
-            checked.map_err(|error| self.refuse(400, None, &Malformed::Parse(error).to_error()))?;
+            checked.map_err(|error| self.refuse(400, None, &Defect::Syntax(error).to_error()))?;
         let has_batches =
             |revision: Revision| policy.supports(revision) && revision.rules().batches;
         let is_possible = match &self.version {

@@ -19,8 +19,9 @@ pub(crate) struct Cursor<'a> {
     bytes: &'a [u8],
     at: usize,
     depth_max: u8,
-    /// Whether a line break occurred between consumed tokens.
-    pub(crate) saw_line_break: bool,
+    /// Whether the consumed text has line breaks between tokens or unpaired surrogate escapes, which
+    /// are removed before the text is kept.
+    pub(crate) needs_rewrite: bool,
 }
 
 impl<'a> Cursor<'a> {
@@ -32,12 +33,12 @@ impl<'a> Cursor<'a> {
     /// Like [`new`](Self::new), for bytes known to be UTF-8. Other bytes produce wrong spans, never
     /// a panic.
     pub(crate) fn over(bytes: &'a [u8], depth_max: u8) -> Self {
-        Self { bytes, at: 0, depth_max: depth_max.min(DEPTH_CEILING), saw_line_break: false }
+        Self { bytes, at: 0, depth_max: depth_max.min(DEPTH_CEILING), needs_rewrite: false }
     }
 
     /// Starts at the first byte of validated text, for the `skip_*` methods.
     pub(super) fn trusted(bytes: &'a [u8]) -> Self {
-        Self { bytes, at: 0, depth_max: 0, saw_line_break: false }
+        Self { bytes, at: 0, depth_max: 0, needs_rewrite: false }
     }
 
     /// Returns the next byte that is not white space, without consuming it.
@@ -45,7 +46,7 @@ impl<'a> Cursor<'a> {
     pub(crate) fn peek(&mut self) -> Option<u8> {
         // A local copy lets the position stay in a register.
         let mut at = self.at;
-        let next = next(self.bytes, &mut at, &mut self.saw_line_break);
+        let next = next(self.bytes, &mut at, &mut self.needs_rewrite);
         self.at = at;
         next
     }
@@ -110,7 +111,7 @@ impl<'a> Cursor<'a> {
         }
         self.peek();
         let start = self.at;
-        self.at = string_end(self.bytes, start)?;
+        self.at = string_end(self.bytes, start, &mut self.needs_rewrite)?;
         let key = self.since(start);
         self.expect(b':')?;
         Ok(key)
@@ -149,17 +150,17 @@ impl<'a> Cursor<'a> {
     pub(crate) fn value(&mut self) -> Checked<&'a [u8]> {
         self.peek();
         // Local variables stay in registers.
-        let (bytes, start, breaks) = (self.bytes, self.at, &mut self.saw_line_break);
+        let (bytes, start, rewrite) = (self.bytes, self.at, &mut self.needs_rewrite);
         let mut at = start;
         let mut open = Nesting::new(self.depth_max);
         'value: loop {
-            match next(bytes, &mut at, breaks) {
-                Some(b'"') => at = string_end(bytes, at)?,
+            match next(bytes, &mut at, rewrite) {
+                Some(b'"') => at = string_end(bytes, at, rewrite)?,
                 Some(b'{') => {
                     open.push(true, at)?;
                     at += 1;
-                    if next(bytes, &mut at, breaks) != Some(b'}') {
-                        at = key_end(bytes, at, breaks)?;
+                    if next(bytes, &mut at, rewrite) != Some(b'}') {
+                        at = key_end(bytes, at, rewrite)?;
                         continue 'value;
                     }
                     at += 1;
@@ -168,7 +169,7 @@ impl<'a> Cursor<'a> {
                 Some(b'[') => {
                     open.push(false, at)?;
                     at += 1;
-                    if next(bytes, &mut at, breaks) != Some(b']') {
+                    if next(bytes, &mut at, rewrite) != Some(b']') {
                         continue 'value;
                     }
                     at += 1;
@@ -185,13 +186,13 @@ impl<'a> Cursor<'a> {
                     self.at = at;
                     return Ok(bytes.get(start..at).unwrap_or_default());
                 }
-                match (next(bytes, &mut at, breaks), open.in_object()) {
+                match (next(bytes, &mut at, rewrite), open.in_object()) {
                     (Some(b','), false) => {
                         at += 1;
                         continue 'value;
                     }
                     (Some(b','), true) => {
-                        at = key_end(bytes, at + 1, breaks)?;
+                        at = key_end(bytes, at + 1, rewrite)?;
                         continue 'value;
                     }
                     (Some(b'}'), true) | (Some(b']'), false) => {}

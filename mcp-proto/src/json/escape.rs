@@ -93,6 +93,18 @@ impl Unescape<'_> {
             unit * 16 + self.take().and_then(|digit| digit.to_digit(16)).unwrap_or(0)
         })
     }
+
+    /// Consumes the low surrogate after `high` and returns the code of the pair. Returns `high` if
+    /// there is none.
+    fn pair(&mut self, high: u32) -> u32 {
+        let mut after = Self { rest: self.rest.strip_prefix("\\u").unwrap_or_default() };
+        let low = after.unit();
+        if !(0xDC00..0xE000).contains(&low) {
+            return high;
+        }
+        self.rest = after.rest;
+        0x1_0000 + ((high & 0x3FF) << 10) + (low & 0x3FF)
+    }
 }
 
 impl Iterator for Unescape<'_> {
@@ -106,14 +118,9 @@ impl Iterator for Unescape<'_> {
         let second = self.take()?;
         Some(match second {
             'u' => {
-                let high = self.unit();
-                let code = if (0xD800..0xDC00).contains(&high) {
-                    self.take();
-                    self.take();
-                    0x1_0000 + ((high & 0x3FF) << 10) + (self.unit() & 0x3FF)
-                } else {
-                    high
-                };
+                let unit = self.unit();
+                // A surrogate without its other half has no character.
+                let code = if (0xD800..0xDC00).contains(&unit) { self.pair(unit) } else { unit };
                 char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)
             }
             _ => u8::try_from(second).ok().and_then(short_escape).unwrap_or(second),

@@ -12,10 +12,13 @@ use serde_json::value::RawValue;
 
 use super::cursor::Cursor;
 use super::escape::unescape;
-use super::syntax::DEPTH_CEILING;
+use super::syntax::{DEPTH_CEILING, escape_end};
 use crate::error::Unencodable;
 
 /// A JSON value, kept as validated but unparsed text without line breaks.
+///
+/// Escapes of unpaired surrogates, such as `\ud83d`, which no Rust string can hold, are kept as the
+/// escape of the replacement character, `\ufffd`.
 ///
 /// Cloning is cheap because clones share the bytes. A value received from a peer shares the bytes
 /// of its message if the value is a large part of the message; otherwise, the value is a copy.
@@ -49,16 +52,16 @@ impl Raw {
 
     /// Creates a value from JSON text, which is validated but not parsed.
     ///
-    /// If `text` contains line breaks between tokens, all white space between tokens is removed.
+    /// If `text` contains line breaks between tokens or an unpaired surrogate, all white space
+    /// between tokens is removed.
     ///
     /// # Errors
-    /// Fails if `text` is not exactly one JSON value, is nested deeper than 128 levels, or contains
-    /// an unpaired surrogate escape such as `\ud800`.
+    /// Fails if `text` is not exactly one JSON value or is nested deeper than 128 levels.
     pub fn from_text(text: &str) -> Result<Self, Unencodable> {
         let mut scanner = Cursor::new(text, DEPTH_CEILING);
         let value = scanner.value().map_err(|_| Unencodable)?;
         scanner.finish().map_err(|_| Unencodable)?;
-        Ok(Self(one_line(value, scanner.saw_line_break).into_owned().into()))
+        Ok(Self(rewritten(value, scanner.needs_rewrite).into_owned().into()))
     }
 
     /// Returns the empty object, `{}`.
@@ -193,8 +196,8 @@ impl<'a> Frame<'a> {
     }
 
     /// Extracts `part`, a validated value of this message.
-    pub(crate) fn keep(&self, part: &[u8], has_line_breaks: bool) -> Raw {
-        match (self, one_line(part, has_line_breaks)) {
+    pub(crate) fn keep(&self, part: &[u8], needs_rewrite: bool) -> Raw {
+        match (self, rewritten(part, needs_rewrite)) {
             (_, Cow::Owned(compacted)) => Raw(compacted.into()),
             // A part that is most of the message keeps little else alive.
             (Self::Shared(bytes), Cow::Borrowed(part))
@@ -259,19 +262,26 @@ impl<const N: usize> AsRef<[u8]> for Small<N> {
     }
 }
 
-fn one_line(value: &[u8], has_line_breaks: bool) -> Cow<'_, [u8]> {
-    if has_line_breaks { Cow::Owned(compact(value)) } else { Cow::Borrowed(value) }
+fn rewritten(value: &[u8], needs_rewrite: bool) -> Cow<'_, [u8]> {
+    if needs_rewrite { Cow::Owned(compact(value)) } else { Cow::Borrowed(value) }
 }
 
-/// Removes the white space between the tokens of validated JSON.
+/// Removes the white space between the tokens of validated JSON, and replaces unpaired surrogates.
 pub(crate) fn compact(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut in_string = false;
-    let mut escaped = false;
-    for &byte in text {
-        if in_string {
-            in_string = escaped || byte != b'"';
-            escaped = !escaped && byte == b'\\';
+    let mut at = 0;
+    while let Some(&byte) = text.get(at) {
+        let start = at;
+        at += 1;
+        if in_string && byte == b'\\' {
+            let mut is_unpaired = false;
+            at = escape_end(text, start, &mut is_unpaired).unwrap_or(at);
+            let escape = text.get(start..at).unwrap_or_default();
+            out.extend_from_slice(if is_unpaired { br"\ufffd" } else { escape });
+            continue;
+        } else if in_string {
+            in_string = byte != b'"';
         } else if matches!(byte, b' ' | b'\t' | b'\n' | b'\r') {
             continue;
         } else {

@@ -1,6 +1,7 @@
 //! The tokens of JSON (RFC 8259): validates each and finds where it ends.
 //!
-//! Unpaired surrogate escapes and raw control bytes are errors.
+//! Raw control bytes are errors. Escapes of unpaired surrogates are valid, as in RFC 8259, but must
+//! be rewritten before the text is kept, because no Rust string can hold a surrogate.
 
 use core::fmt;
 
@@ -22,8 +23,6 @@ pub(crate) enum SyntaxErrorKind {
     End,
     /// A byte that the grammar does not allow here.
     Unexpected,
-    /// A `\u` escape that is half of a surrogate pair.
-    Surrogate,
 }
 
 impl fmt::Display for SyntaxError {
@@ -32,7 +31,6 @@ impl fmt::Display for SyntaxError {
             SyntaxErrorKind::Depth => "nested too deeply",
             SyntaxErrorKind::End => "unexpected end",
             SyntaxErrorKind::Unexpected => "unexpected byte",
-            SyntaxErrorKind::Surrogate => "unpaired surrogate escape",
         };
         write!(f, "{what} at byte {}", self.at)
     }
@@ -47,14 +45,14 @@ pub(super) fn unexpected(at: usize, byte: Option<u8>) -> SyntaxError {
     SyntaxError { at, kind }
 }
 
-/// Moves `at` past white space and returns the byte there. Sets `saw_line_break` if it passes a
-/// line break.
+/// Moves `at` past white space and returns the byte there. Sets `needs_rewrite` if it passes a line
+/// break.
 #[inline(always)]
-pub(super) fn next(bytes: &[u8], at: &mut usize, saw_line_break: &mut bool) -> Option<u8> {
+pub(super) fn next(bytes: &[u8], at: &mut usize, needs_rewrite: &mut bool) -> Option<u8> {
     match bytes.get(*at) {
         Some(byte) if *byte > b' ' => Some(*byte),
         _ => {
-            *at = space_end(bytes, *at, saw_line_break);
+            *at = space_end(bytes, *at, needs_rewrite);
             bytes.get(*at).copied()
         }
     }
@@ -62,9 +60,9 @@ pub(super) fn next(bytes: &[u8], at: &mut usize, saw_line_break: &mut bool) -> O
 
 #[cold]
 #[inline(never)]
-fn space_end(bytes: &[u8], mut at: usize, saw_line_break: &mut bool) -> usize {
+fn space_end(bytes: &[u8], mut at: usize, needs_rewrite: &mut bool) -> usize {
     while let Some(byte @ (b' ' | b'\t' | b'\n' | b'\r')) = bytes.get(at) {
-        *saw_line_break |= matches!(byte, b'\n' | b'\r');
+        *needs_rewrite |= matches!(byte, b'\n' | b'\r');
         at += 1;
     }
     at
@@ -72,18 +70,18 @@ fn space_end(bytes: &[u8], mut at: usize, saw_line_break: &mut bool) -> usize {
 
 /// Returns the index after a key and its colon. White space may precede the key.
 #[inline(always)]
-pub(super) fn key_end(bytes: &[u8], at: usize, saw_line_break: &mut bool) -> Checked<usize> {
+pub(super) fn key_end(bytes: &[u8], at: usize, needs_rewrite: &mut bool) -> Checked<usize> {
     match short_key_end(bytes, at) {
         Some(end) => Ok(end),
-        None => any_key_end(bytes, at, saw_line_break),
+        None => any_key_end(bytes, at, needs_rewrite),
     }
 }
 
 #[inline(never)]
-fn any_key_end(bytes: &[u8], mut at: usize, saw_line_break: &mut bool) -> Checked<usize> {
-    next(bytes, &mut at, saw_line_break);
-    at = string_end(bytes, at)?;
-    match next(bytes, &mut at, saw_line_break) {
+fn any_key_end(bytes: &[u8], mut at: usize, needs_rewrite: &mut bool) -> Checked<usize> {
+    next(bytes, &mut at, needs_rewrite);
+    at = string_end(bytes, at, needs_rewrite)?;
+    match next(bytes, &mut at, needs_rewrite) {
         Some(b':') => Ok(at + 1),
         other => Err(unexpected(at, other)),
     }
@@ -99,48 +97,49 @@ pub(super) fn short_key_end(bytes: &[u8], at: usize) -> Option<usize> {
     (*bytes.get(quote + 1)? == b':').then_some(quote + 2)
 }
 
-/// Returns the index after the string at `at`.
+/// Returns the index after the string at `at`. Sets `needs_rewrite` if the string has an unpaired
+/// surrogate.
 #[inline(always)]
-pub(super) fn string_end(bytes: &[u8], at: usize) -> Checked<usize> {
+pub(super) fn string_end(bytes: &[u8], at: usize, needs_rewrite: &mut bool) -> Checked<usize> {
     if bytes.get(at) != Some(&b'"') {
         return Err(unexpected(at, bytes.get(at).copied()));
     }
     match near_quote(bytes, at) {
         Ok(quote) => Ok(quote + 1),
-        Err(plain) => long_string_end(bytes, plain),
+        Err(plain) => long_string_end(bytes, plain, needs_rewrite),
     }
 }
 
 /// Returns the index after a string that continues at `at`.
 #[inline(never)]
-fn long_string_end(bytes: &[u8], mut at: usize) -> Checked<usize> {
+fn long_string_end(bytes: &[u8], mut at: usize, needs_rewrite: &mut bool) -> Checked<usize> {
     loop {
         at += plain_len(bytes.get(at..).unwrap_or_default());
         match bytes.get(at) {
             Some(b'"') => return Ok(at + 1),
-            Some(b'\\') => at = escape_end(bytes, at)?,
+            Some(b'\\') => at = escape_end(bytes, at, needs_rewrite)?,
             other => return Err(unexpected(at, other.copied())),
         }
     }
 }
 
-/// Returns the index after the escape sequence at `start`.
-fn escape_end(bytes: &[u8], start: usize) -> Checked<usize> {
+/// Returns the index after the escape sequence at `start`, or after both of a surrogate pair. Sets
+/// `is_unpaired` if it is an unpaired surrogate.
+pub(super) fn escape_end(bytes: &[u8], start: usize, is_unpaired: &mut bool) -> Checked<usize> {
     match bytes.get(start + 1) {
         Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(start + 2),
         Some(b'u') => {
             let at = start + 6;
-            let half = SyntaxError { at: start, kind: SyntaxErrorKind::Surrogate };
-            match hex4(bytes, start)? {
-                0xD800..=0xDBFF if bytes.get(at..at + 2) == Some(br"\u") => {
-                    match hex4(bytes, at)? {
-                        0xDC00..=0xDFFF => Ok(at + 6),
-                        _ => Err(half),
-                    }
-                }
-                0xD800..=0xDFFF => Err(half),
-                _ => Ok(at),
+            let unit = hex4(bytes, start)?;
+            let is_high = (0xD800..0xDC00).contains(&unit);
+            if is_high
+                && bytes.get(at..at + 2) == Some(br"\u")
+                && (0xDC00..0xE000).contains(&hex4(bytes, at)?)
+            {
+                return Ok(at + 6);
             }
+            *is_unpaired |= is_high || (0xDC00..0xE000).contains(&unit);
+            Ok(at)
         }
         other => Err(unexpected(start + 1, other.copied())),
     }

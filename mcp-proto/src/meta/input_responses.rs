@@ -43,7 +43,7 @@ pub(crate) fn read_input(
             return bad(&format!("`inputResponses` has more than {responses_max} members"));
         }
         let name = unescape_key(name);
-        answers.push((name.into(), frame.keep(answer, params.line_breaks())));
+        answers.push((name.into(), frame.keep(answer, params.needs_rewrite())));
     }
     Ok((Some(InputResponses::new(answers)), state))
 }

@@ -73,7 +73,7 @@ impl ContextCache {
         // The cached text has no line breaks. The cache may come from another configuration.
         self.0.as_deref().filter(|last| {
             last.meta.as_bytes() == meta
-                && !params.line_breaks()
+                && !params.needs_rewrite()
                 && Arc::ptr_eq(&last.identity, identity)
         })
     }
@@ -101,7 +101,7 @@ impl ContextCache {
         let (peer, log_level) = read_context(identity, params)?;
         let (meta, progress_token) = keep_meta(identity, frame, params);
         let short =
-            params.meta.filter(|meta| meta.len() <= META_BYTES_MAX && !params.line_breaks());
+            params.meta.filter(|meta| meta.len() <= META_BYTES_MAX && !params.needs_rewrite());
         self.0 = short.map(|meta| {
             Box::new(CachedContext {
                 identity: Arc::clone(identity),
@@ -121,7 +121,7 @@ pub(crate) fn keep_meta(
     frame: Frame<'_>,
     params: &Params<'_>,
 ) -> (Option<Raw>, Option<RequestId>) {
-    let meta = params.meta.map(|meta| frame.keep(meta, params.line_breaks()));
+    let meta = params.meta.map(|meta| frame.keep(meta, params.needs_rewrite()));
     let token = params
         .meta_member(key::PROGRESS_TOKEN)
         .filter(|token| token.len() <= identity.limits.id_bytes_max)
@@ -158,7 +158,7 @@ fn read_context(
         )));
     }
     let keep = |value: Option<&[u8]>| {
-        value.map(|value| Frame::Borrowed(value).keep(value, params.line_breaks()))
+        value.map(|value| Frame::Borrowed(value).keep(value, params.needs_rewrite()))
     };
     let Some(capabilities) = keep(capabilities).filter(Raw::is_object) else {
         return Err(missing_context(&identity.revisions));

@@ -7,13 +7,17 @@
 
 use alloc::borrow::Cow;
 use alloc::format;
+use alloc::string::String;
+use core::fmt;
 use core::str::Utf8Error;
 
 use super::ErrorObject;
-use super::id::RequestId;
+use super::id::{RequestId, integer};
+use super::partial::{PartialEnvelope, PartialKind};
 use crate::error::code;
 use crate::json::{Cursor, Frame, Raw, SyntaxError, find, key_is, members, unescape};
 use crate::method::{Method, MethodId};
+use crate::printable::printable;
 
 /// One well-formed message.
 #[derive(Debug)]
@@ -36,7 +40,7 @@ pub(crate) enum Message<'a> {
     // JSON-07, T-16: it ends the call with that id.
     BrokenResponse {
         id: RequestId,
-        why: &'static str,
+        why: Cow<'static, str>,
     },
     /// An error response without a valid id.
     // T-03: such errors reject messages whose id could not be read.
@@ -70,8 +74,8 @@ impl<'a> MethodName<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Object<'a> {
     pub(crate) text: &'a [u8],
-    /// Whether the message has line breaks between its tokens.
-    line_breaks: bool,
+    /// Whether the message has line breaks between its tokens or unpaired surrogates.
+    needs_rewrite: bool,
     /// The `resultType` member, found while parsing the message.
     result_type: Option<&'a [u8]>,
 }
@@ -84,7 +88,7 @@ impl<'a> Object<'a> {
 
     /// Copies the object out of the message, or shares the buffer of the message.
     pub(crate) fn keep(&self, frame: Frame<'_>) -> Raw {
-        frame.keep(self.text, self.line_breaks)
+        frame.keep(self.text, self.needs_rewrite)
     }
 }
 
@@ -119,9 +123,9 @@ impl<'a> Params<'a> {
         self.object.map_or(Ok(None), |object| self.members.find_unique(object.text, name))
     }
 
-    /// Returns whether the message has line breaks between its tokens.
-    pub(crate) fn line_breaks(&self) -> bool {
-        self.object.is_some_and(|object| object.line_breaks)
+    /// Returns whether the message has line breaks between its tokens or unpaired surrogates.
+    pub(crate) fn needs_rewrite(&self) -> bool {
+        self.object.is_some_and(|object| object.needs_rewrite)
     }
 
     /// Returns the `name` member of `_meta`.
@@ -200,14 +204,9 @@ fn only<'a>(
 /// Why a text is not a message.
 #[derive(Debug)]
 pub(crate) enum Malformed {
-    NotUtf8(Utf8Error),
     /// Text that starts like an array, possibly a batch. The rest was not parsed.
     Array,
-    /// Text that is not JSON.
-    // JSON-13: a parse error.
-    Parse(SyntaxError),
-    /// JSON that is not a message.
-    // JSON-14: an invalid request.
+    /// Text that is no message.
     Invalid {
         /// The id, if it is valid, for an error response.
         id: Option<RequestId>,
@@ -216,8 +215,31 @@ pub(crate) enum Malformed {
         /// With an id it has a method; without an id it has neither a result nor an error.
         // T-08: responses are never answered.
         answerable: bool,
-        why: &'static str,
+        why: Defect,
     },
+}
+
+/// What is wrong with a text.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Defect {
+    /// It is JSON, but not a message.
+    // JSON-14: an invalid request.
+    Message(&'static str),
+    // JSON-20: a parse error.
+    NotUtf8(Utf8Error),
+    /// It is not JSON.
+    // JSON-13: a parse error.
+    Syntax(SyntaxError),
+}
+
+impl fmt::Display for Defect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Message(why) => f.write_str(why),
+            Self::NotUtf8(error) => write!(f, "invalid UTF-8 at byte {}", error.valid_up_to()),
+            Self::Syntax(error) => error.fmt(f),
+        }
+    }
 }
 
 /// Parses `text` as one message. The work is linear in its length.
@@ -228,8 +250,10 @@ pub(crate) fn decode(
     id_bytes_max: usize,
 ) -> Result<Message<'_>, Malformed> {
     // Most messages are ASCII, which is much faster to check than UTF-8.
-    if !text.is_ascii() {
-        core::str::from_utf8(text).map_err(Malformed::NotUtf8)?;
+    if !text.is_ascii()
+        && let Err(error) = core::str::from_utf8(text)
+    {
+        return unreadable(text, id_bytes_max, Defect::NotUtf8(error));
     }
     if text.trim_ascii_start().starts_with(b"[") {
         return Err(Malformed::Array);
@@ -246,17 +270,33 @@ pub(crate) fn decode_utf8(
     let mut envelope = Envelope::default();
     let mut scanner = Cursor::over(text, depth_max);
     let is_object = scanner.peek() == Some(b'{');
-    if is_object {
-        envelope.scan(&mut scanner).map_err(Malformed::Parse)?;
-    } else {
-        scanner.value().map_err(Malformed::Parse)?;
+    let scanned = if is_object { envelope.scan(&mut scanner) } else { scanner.value().map(|_| ()) };
+    if let Err(error) = scanned.and_then(|()| scanner.finish()) {
+        return unreadable(text, id_bytes_max, Defect::Syntax(error));
     }
-    scanner.finish().map_err(Malformed::Parse)?;
     if !is_object {
         return Err(Malformed::NOT_AN_OBJECT);
     }
-    envelope.line_breaks = scanner.saw_line_break;
+    envelope.needs_rewrite = scanner.needs_rewrite;
     envelope.classify(id_bytes_max)
+}
+
+/// Identifies `text`, which cannot be parsed, by the part of its envelope that can be read.
+#[cold]
+fn unreadable<'a>(text: &[u8], id_bytes_max: usize, why: Defect) -> Result<Message<'a>, Malformed> {
+    match PartialEnvelope::of(text, id_bytes_max) {
+        // Ending the pending call is better than letting it time out.
+        PartialEnvelope { id: Some(id), kind: PartialKind::Response } => {
+            Ok(Message::BrokenResponse { id, why: format!("parse error: {why}").into() })
+        }
+        PartialEnvelope { id, kind } => {
+            let answerable = match &id {
+                Some(_) => kind == PartialKind::Request,
+                None => kind != PartialKind::Response,
+            };
+            Err(Malformed::Invalid { id, answerable, why })
+        }
+    }
 }
 
 /// The members of the JSON-RPC envelope.
@@ -303,7 +343,7 @@ struct Envelope<'a> {
     error: Option<&'a [u8]>,
     repeated: bool,
     repeated_id: bool,
-    line_breaks: bool,
+    needs_rewrite: bool,
 }
 
 impl<'a> Envelope<'a> {
@@ -367,7 +407,8 @@ impl<'a> Envelope<'a> {
         // With duplicate ids it is unclear which one to respond to.
         let id = id.filter(|_| !self.repeated_id);
         let answerable = if id.is_some() { self.method.is_some() } else { !has_outcome };
-        let invalid = |why| Err(Malformed::Invalid { id: id.clone(), answerable, why });
+        let invalid =
+            |why| Err(Malformed::Invalid { id: id.clone(), answerable, why: Defect::Message(why) });
         // JSON-01: every message names version 2.0.
         let is_2_0 = self.jsonrpc == Some(b"\"2.0\"")
             || self.jsonrpc.and_then(unescape).as_deref() == Some("2.0");
@@ -380,9 +421,9 @@ impl<'a> Envelope<'a> {
             return match id {
                 // Ending the pending call is better than letting it time out.
                 Some(id) if has_outcome && self.method.is_none() => {
-                    Ok(Message::BrokenResponse { id, why })
+                    Ok(Message::BrokenResponse { id, why: why.into() })
                 }
-                id => Err(Malformed::Invalid { id, answerable, why }),
+                id => Err(Malformed::Invalid { id, answerable, why: Defect::Message(why) }),
             };
         }
         let Some(method) = self.method else { return self.response(id) };
@@ -390,7 +431,7 @@ impl<'a> Envelope<'a> {
             let why = "`method` must be a string";
             return match id {
                 // Not a request, so it must be the response to a pending call.
-                Some(id) if has_outcome => Ok(Message::BrokenResponse { id, why }),
+                Some(id) if has_outcome => Ok(Message::BrokenResponse { id, why: why.into() }),
                 _ => invalid(why),
             };
         };
@@ -400,7 +441,7 @@ impl<'a> Envelope<'a> {
         let params = self.params.map_or_else(Params::default, |params| {
             let is_object = params.text.starts_with(b"{");
             let object =
-                Object { text: params.text, line_breaks: self.line_breaks, result_type: None };
+                Object { text: params.text, needs_rewrite: self.needs_rewrite, result_type: None };
             Params {
                 object: is_object.then_some(object),
                 meta: params.meta,
@@ -420,39 +461,47 @@ impl<'a> Envelope<'a> {
                 } else {
                     "`id` must not be null"
                 };
-                Err(Malformed::Invalid { id: None, answerable: true, why })
+                Err(Malformed::Invalid { id: None, answerable: true, why: Defect::Message(why) })
             }
         }
     }
 
     fn response(self, id: Option<RequestId>) -> Result<Message<'a>, Malformed> {
         let Some(id) = id else {
-            return match self.error.and_then(|error| error_object(error, self.line_breaks).ok()) {
+            return match self.error.and_then(|error| error_object(error, self.needs_rewrite).ok()) {
                 Some(error) if self.result.is_none() => Ok(Message::OrphanError(error)),
                 _ => Err(Malformed::Invalid {
                     id: None,
                     answerable: self.result.is_none() && self.error.is_none(),
-                    why: "message is neither a request, a notification nor a response",
+                    why: Defect::Message(
+                        "message is neither a request, a notification nor a response",
+                    ),
                 }),
             };
         };
         Ok(match (self.result, self.error) {
             (None, None) => {
-                let why = "message has no `method`, `result` or `error`";
+                let why = Defect::Message("message has no `method`, `result` or `error`");
                 return Err(Malformed::Invalid { id: Some(id), answerable: false, why });
             }
             (Some(_), Some(_)) => {
-                Message::BrokenResponse { id, why: "response has both a `result` and an `error`" }
+                let why = "response has both a `result` and an `error`".into();
+                Message::BrokenResponse { id, why }
             }
             (Some(text), None) if text.starts_with(b"{") => {
-                let result =
-                    Object { text, line_breaks: self.line_breaks, result_type: self.result_type };
+                let result = Object {
+                    text,
+                    needs_rewrite: self.needs_rewrite,
+                    result_type: self.result_type,
+                };
                 Message::Response { id, outcome: Ok(result) }
             }
-            (Some(_), None) => Message::BrokenResponse { id, why: "`result` must be an object" },
-            (None, Some(error)) => match error_object(error, self.line_breaks) {
+            (Some(_), None) => {
+                Message::BrokenResponse { id, why: "`result` must be an object".into() }
+            }
+            (None, Some(error)) => match error_object(error, self.needs_rewrite) {
                 Ok(error) => Message::Response { id, outcome: Err(error) },
-                Err(why) => Message::BrokenResponse { id, why },
+                Err(why) => Message::BrokenResponse { id, why: why.into() },
             },
         })
     }
@@ -479,37 +528,43 @@ fn unquote(key: &[u8]) -> &[u8] {
 }
 
 // JSON-09: an integer `code` and a string `message`.
-fn error_object(error: &[u8], line_breaks: bool) -> Result<ErrorObject, &'static str> {
-    let code = find(error, "code").and_then(|code| core::str::from_utf8(code).ok()?.parse().ok());
+fn error_object(error: &[u8], needs_rewrite: bool) -> Result<ErrorObject, String> {
+    let code = find(error, "code").and_then(|code| {
+        let code = core::str::from_utf8(code).ok()?;
+        code.parse().ok().or_else(|| i64::try_from(integer(code)?).ok())
+    });
     let message = find(error, "message").and_then(unescape);
     let (Some(code), Some(message)) = (code, message) else {
-        return Err("`error` must have an integer `code` and a string `message`");
+        let shown = printable(error, ERROR_CHARS_MAX);
+        return Err(format!(
+            "`error` must have an integer `code` and a string `message`, but is {shown}"
+        ));
     };
-    let data = find(error, "data").map(|data| Frame::Borrowed(data).keep(data, line_breaks));
+    let data = find(error, "data").map(|data| Frame::Borrowed(data).keep(data, needs_rewrite));
     Ok(ErrorObject { code, message: message.into(), data })
 }
 
-impl Malformed {
-    pub(crate) const NOT_AN_OBJECT: Self =
-        Self::Invalid { id: None, answerable: true, why: "message must be an object" };
+/// The maximum length of an invalid error that is quoted, in characters.
+const ERROR_CHARS_MAX: usize = 256;
 
+impl Malformed {
+    pub(crate) const NOT_AN_OBJECT: Self = Self::Invalid {
+        id: None,
+        answerable: true,
+        why: Defect::Message("message must be an object"),
+    };
+}
+
+impl Defect {
     /// Returns the error to respond with.
-    pub(crate) fn to_error(&self) -> ErrorObject {
+    pub(crate) fn to_error(self) -> ErrorObject {
         match self {
-            Self::NotUtf8(error) => {
-                let at = error.valid_up_to();
-                ErrorObject::new(
-                    code::PARSE_ERROR,
-                    format!("parse error: invalid UTF-8 at byte {at}"),
-                )
-            }
-            Self::Parse(error) => {
-                ErrorObject::new(code::PARSE_ERROR, format!("parse error: {error}"))
-            }
-            Self::Invalid { why, .. } => {
+            Self::Message(why) => {
                 ErrorObject::new(code::INVALID_REQUEST, format!("invalid request: {why}"))
             }
-            Self::Array => Self::NOT_AN_OBJECT.to_error(),
+            Self::NotUtf8(_) | Self::Syntax(_) => {
+                ErrorObject::new(code::PARSE_ERROR, format!("parse error: {self}"))
+            }
         }
     }
 }

@@ -6,6 +6,7 @@ use core::fmt;
 
 use crate::error::code;
 use crate::json::{Object, Raw};
+use crate::printable::printable;
 
 /// The error of a JSON-RPC response: a code, a message and optional data.
 ///
@@ -45,8 +46,7 @@ impl ErrorObject {
     #[must_use]
     pub fn method_not_found(method: &str) -> Self {
         // JSON-19: the peer chose the name, so keep the message short and on one line.
-        let name: alloc::string::String =
-            method.chars().filter(|c| !c.is_control()).take(METHOD_CHARS_MAX).collect();
+        let name = printable(method.as_bytes(), METHOD_CHARS_MAX);
         Self::new(code::METHOD_NOT_FOUND, alloc::format!("method not found: {name}"))
     }
 
@@ -125,9 +125,15 @@ impl ErrorObject {
 /// The maximum length of a quoted method name, in characters.
 const METHOD_CHARS_MAX: usize = 64;
 
+/// The maximum length of a displayed message, in characters.
+const MESSAGE_CHARS_MAX: usize = 2000;
+
+/// Writes the message, [made safe](crate::printable) for logs and at most 2000 characters, and the
+/// code.
 impl fmt::Display for ErrorObject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ({})", self.message, self.code)
+        let message = printable(self.message.as_bytes(), MESSAGE_CHARS_MAX);
+        write!(f, "{message} ({})", self.code)
     }
 }
 

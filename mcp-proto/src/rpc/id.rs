@@ -15,8 +15,8 @@ use crate::json::{unescape, write_str};
 /// Ids are equal if their type and value are equal: `1` differs from `"1"`, while `"A"` equals
 /// `"\u0041"`. A received id is sent back with exactly the received text.
 ///
-/// Integers range from -2^63 to 2^64-1. Negative zero and numbers with a fraction or an exponent
-/// are not valid ids.
+/// Integers range from -2^63 to 2^64-1. A number without a fraction is an integer however it is
+/// written: `7.0` and `70e-1` equal `7`.
 #[derive(Clone)]
 pub struct RequestId(Repr);
 
@@ -25,6 +25,9 @@ enum Repr {
     Negative(i64),
     Unsigned(u64),
     Text(Box<str>),
+    /// An integer that is written with a fraction or an exponent, or as `-0`: its JSON text and
+    /// its value.
+    Spelled(Box<(Box<str>, i128)>),
     /// A string with escapes: its JSON text including quotes, and its value.
     Escaped(Box<(Box<str>, Box<str>)>),
 }
@@ -42,10 +45,14 @@ impl RequestId {
                 Cow::Borrowed(text) => Repr::Text(text.into()),
                 Cow::Owned(text) => Repr::Escaped(Box::new((spelling.into(), text.into()))),
             })),
-            b'-' if spelling != "-0" => {
-                spelling.parse().ok().map(|number| Self(Repr::Negative(number)))
-            }
-            b'0'..=b'9' => spelling.parse().ok().map(|number| Self(Repr::Unsigned(number))),
+            b'-' | b'0'..=b'9' => Some(Self(match spelling.parse::<i128>() {
+                Ok(0) if value.len() > 1 => Repr::Spelled(Box::new((spelling.into(), 0))),
+                Ok(number) => match u64::try_from(number) {
+                    Ok(number) => Repr::Unsigned(number),
+                    Err(_) => Repr::Negative(i64::try_from(number).ok()?),
+                },
+                Err(_) => Repr::Spelled(Box::new((spelling.into(), integer(spelling)?))),
+            })),
             _ => None,
         }
     }
@@ -53,7 +60,11 @@ impl RequestId {
     /// Returns the value if the id is a non-negative integer.
     #[must_use]
     pub fn as_u64(&self) -> Option<u64> {
-        if let Repr::Unsigned(number) = self.0 { Some(number) } else { None }
+        match &self.0 {
+            Repr::Unsigned(number) => Some(*number),
+            Repr::Spelled(both) => u64::try_from(both.1).ok(),
+            Repr::Negative(_) | Repr::Text(_) | Repr::Escaped(_) => None,
+        }
     }
 
     /// Returns the value if the id is a string.
@@ -62,7 +73,7 @@ impl RequestId {
         match &self.0 {
             Repr::Text(text) => Some(text),
             Repr::Escaped(both) => Some(&both.1),
-            Repr::Negative(_) | Repr::Unsigned(_) => None,
+            Repr::Negative(_) | Repr::Unsigned(_) | Repr::Spelled(_) => None,
         }
     }
 
@@ -72,6 +83,7 @@ impl RequestId {
             Repr::Negative(number) => crate::json::write_i64(out, *number),
             Repr::Unsigned(number) => crate::json::write_u64(out, *number),
             Repr::Text(text) => write_str(out, text),
+            Repr::Spelled(both) => out.extend_from_slice(both.0.as_bytes()),
             Repr::Escaped(both) => out.extend_from_slice(both.0.as_bytes()),
         }
     }
@@ -81,6 +93,7 @@ impl RequestId {
         match &self.0 {
             Repr::Negative(number) => (i128::from(*number), None),
             Repr::Unsigned(number) => (i128::from(*number), None),
+            Repr::Spelled(both) => (both.1, None),
             Repr::Text(text) => (i128::MAX, Some(text)),
             Repr::Escaped(both) => (i128::MAX, Some(&both.1)),
         }
@@ -96,6 +109,25 @@ fn short_unsigned(value: &[u8]) -> Option<u64> {
         let digit = byte.wrapping_sub(b'0');
         (digit < 10).then(|| number * 10 + u64::from(digit))
     })
+}
+
+/// Returns the value of a JSON number without a fraction, such as `7.0` or `70e-1`, if it is in
+/// the range of ids.
+pub(super) fn integer(number: &str) -> Option<i128> {
+    let (number, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let fraction = fraction.trim_end_matches('0');
+    let digits = [whole, fraction].concat();
+    let significant = digits.trim_end_matches('0');
+    if matches!(significant, "" | "-") {
+        return Some(0);
+    }
+    let zeros = i64::try_from(digits.len() - significant.len()).ok()?;
+    let shift = exponent.parse::<i64>().ok()?.checked_add(zeros)?;
+    let shift = shift.checked_sub(i64::try_from(fraction.len()).ok()?)?;
+    let scale = 10_i128.checked_pow(u32::try_from(shift).ok()?)?;
+    let value = significant.parse::<i128>().ok()?.checked_mul(scale)?;
+    (i128::from(i64::MIN)..=i128::from(u64::MAX)).contains(&value).then_some(value)
 }
 
 impl From<u64> for RequestId {
@@ -139,6 +171,7 @@ impl fmt::Debug for RequestId {
         match &self.0 {
             Repr::Negative(number) => write!(f, "{number}"),
             Repr::Unsigned(number) => write!(f, "{number}"),
+            Repr::Spelled(both) => f.write_str(&both.0),
             Repr::Text(text) => write!(f, "{text:?}"),
             Repr::Escaped(both) => write!(f, "{:?}", both.1),
         }
@@ -165,6 +198,12 @@ mod tests {
             "-9223372036854775808",
             "\"\"",
             r#""\u0041b""#,
+            r#""\ud83d""#,
+            "1.0",
+            "-0",
+            "10e-1",
+            "1E+2",
+            "-9223372036854775808.00",
         ] {
             let id = RequestId::from_json(spelling.as_bytes()).unwrap();
             let mut out = Vec::new();
@@ -174,12 +213,47 @@ mod tests {
     }
 
     #[test]
-    fn fractions_exponents_and_other_types_are_rejected_id_07() {
-        for spelling in
-            ["1.5", "1.0", "1e3", "-0", "null", "true", "[]", "{}", "18446744073709551616"]
-        {
+    fn fractions_and_other_types_are_rejected_id_07() {
+        for spelling in [
+            "1.5",
+            "15e-1",
+            "1e-1",
+            "0.1",
+            "1e99",
+            "1e99999999999999999999",
+            "null",
+            "true",
+            "[]",
+            "{}",
+            "18446744073709551616",
+            "18446744073709551615.5",
+            "-9223372036854775809",
+        ] {
             assert_eq!(RequestId::from_json(spelling.as_bytes()), None, "{spelling}");
         }
+    }
+
+    #[test]
+    fn a_number_without_a_fraction_is_an_integer_id_07() {
+        for (spelling, value) in [
+            ("7.0", 7),
+            ("70e-1", 7),
+            ("0.7e1", 7),
+            ("7E0", 7),
+            ("7.000e+0", 7),
+            ("700e-2", 7),
+            ("1e3", 1000),
+            ("-0", 0),
+            ("0.0", 0),
+            ("0e99999", 0),
+            ("-0.0e-5", 0),
+            ("18446744073709551615.0", u64::MAX),
+            ("1844674407370955161.5e1", u64::MAX),
+        ] {
+            let id = RequestId::from_json(spelling.as_bytes()).unwrap();
+            assert_eq!((id.as_u64(), &id), (Some(value), &RequestId::from(value)), "{spelling}");
+        }
+        assert_eq!(RequestId::from_json(b"-1.0"), RequestId::from_json(b"-1"));
     }
 
     #[test]

@@ -5,11 +5,11 @@ mod decoded;
 mod encode;
 mod error;
 mod id;
-mod oversized;
+mod partial;
 
-pub(crate) use decode::{Malformed, Message, MethodName, Params, Repeated, decode_utf8};
+pub(crate) use decode::{Defect, Malformed, Message, MethodName, Params, Repeated, decode_utf8};
 pub use decoded::{DecodedMessage, IncomingMessage};
 pub(crate) use encode::{error_line, notification, request, response};
 pub use error::ErrorObject;
 pub use id::RequestId;
-pub(crate) use oversized::oversized_response_id;
+pub(crate) use partial::{BrokenLine, PartialEnvelope, PartialKind, partial_batch};

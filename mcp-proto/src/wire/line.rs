@@ -134,17 +134,20 @@ impl LineReader {
         }
     }
 
-    /// Returns the unterminated last line at the end of the stream, if any.
+    /// Takes the unterminated last line at the end of the stream, if any. A line over the limit is
+    /// returned as two items, as by [`next`](Self::next).
     // FRM-12: the caller decides whether it counts.
     pub(crate) fn finish(&mut self) -> Option<Line<'static>> {
         match self.state {
             LineState::Start | LineState::Line => {}
             LineState::Lent => self.release_lent(),
-            LineState::Discarding | LineState::Discarded => return None,
+            LineState::Discarding | LineState::Discarded => return self.take_discarded(),
         }
         let partial = mem::take(&mut self.partial);
         let line = self.trim(&partial);
         if line.len() > self.line_bytes_max {
+            self.discard(line);
+            self.state = LineState::Discarded;
             return Some(Line::TooLong);
         }
         (!is_blank(line)).then(|| Line::Owned(Bytes::copy_from_slice(line)))

@@ -27,8 +27,19 @@ pub(crate) fn value(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("not JSON: {error}: {text}"))
 }
 
-/// Parses JSON text into a tree; numbers beyond the range of floats become zero.
+/// Returns the spelling of an id or a token; equal numbers have equal spellings.
+pub(crate) fn spelling(id: &Value) -> String {
+    let is_whole = |number: &f64| number.fract() == 0.0 && number.abs() < 2_f64.powi(53);
+    match id.as_f64().filter(|_| !id.is_i64() && !id.is_u64()).filter(is_whole) {
+        Some(number) => (number as i64).to_string(),
+        None => id.to_string(),
+    }
+}
+
+/// Parses JSON text into a tree; numbers beyond the range of floats become zero, and unpaired
+/// surrogates become replacement characters.
 pub(crate) fn tree(text: &[u8]) -> Result<Value, serde_json::Error> {
+    let text = &without_unpaired_surrogates(text)[..];
     serde_json::from_slice(text).or_else(|error| {
         let raw: &RawValue = serde_json::from_slice(text)?;
         if error.is_syntax() {
@@ -37,6 +48,31 @@ pub(crate) fn tree(text: &[u8]) -> Result<Value, serde_json::Error> {
             Err(error)
         }
     })
+}
+
+/// Replaces unpaired surrogate escapes.
+fn without_unpaired_surrogates(text: &[u8]) -> Vec<u8> {
+    let unit = |at: usize| {
+        let digits = text.get(at..at + 6)?.strip_prefix(b"\\u")?;
+        u32::from_str_radix(str::from_utf8(digits).ok()?, 16).ok()
+    };
+    let is = |at: usize, first: u32| unit(at).is_some_and(|unit| unit & 0xFC00 == first);
+    let (mut out, mut at) = (Vec::with_capacity(text.len()), 0);
+    while let Some(byte) = text.get(at) {
+        let taken = match byte {
+            b'\\' if is(at, 0xD800) && is(at + 6, 0xDC00) => 12,
+            b'\\' if is(at, 0xD800) || is(at, 0xDC00) => {
+                out.extend_from_slice(br"\ufffd");
+                at += 6;
+                continue;
+            }
+            b'\\' => 2,
+            _ => 1,
+        };
+        out.extend_from_slice(&text[at..text.len().min(at + taken)]);
+        at += taken;
+    }
+    out
 }
 
 /// Replaces numbers beyond the range of floats.

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::methods::{forbids, is_early_notification, is_early_request};
 use crate::modern::{Asked, ModernRules};
-use crate::parse::tree;
+use crate::parse::{spelling, tree};
 
 /// The rules for the output of `side`.
 #[derive(Clone, Debug)]
@@ -41,6 +41,8 @@ pub struct WireRules {
     idless_errors: f64,
     idless_at: Instant,
     partial: Vec<u8>,
+    /// The lines that could not be read or were too long, lossily: errors may name their ids.
+    unread: Vec<String>,
     /// Whether it is uncertain that the current line will be accepted.
     is_unsure: bool,
     /// Whether the revision is part of bytes that were not processed yet.
@@ -110,6 +112,7 @@ impl WireRules {
             modern: ModernRules::default(),
             idless_at: Instant::ZERO,
             partial: Vec::new(),
+            unread: Vec::new(),
             is_unsure: false,
             is_fresh: false,
             is_form_only: false,
@@ -212,13 +215,15 @@ impl WireRules {
                 }
             }
             Ok(message) => self.hear_message(&message, false),
-            Err(_) => {}
+            Err(_) => self.unread.push(String::from_utf8_lossy(line).into_owned()),
+        }
+        if line.len() >= self.limits.message_bytes_max {
+            self.unread.push(String::from_utf8_lossy(line).into_owned());
         }
     }
 
     fn hear_message(&mut self, message: &Value, in_batch: bool) {
-        let id =
-            message.get("id").filter(|id| id.is_number() || id.is_string()).map(Value::to_string);
+        let id = message.get("id").filter(|id| id.is_number() || id.is_string()).map(spelling);
         let method = message.get("method").and_then(Value::as_str);
         let is_response = message.get("method").is_none()
             && message.get("result").or_else(|| message.get("error")).is_some();
@@ -243,7 +248,7 @@ impl WireRules {
                         Some(_) => self.initialize_again.push((id.clone(), params)),
                     }
                 }
-                let token = message.pointer("/params/_meta/progressToken").map(Value::to_string);
+                let token = message.pointer("/params/_meta/progressToken").map(spelling);
                 let asked =
                     Asked::of(message).filter(|_| self.side == Side::Server && self.is_modern);
                 if asked.is_some() {
@@ -272,8 +277,7 @@ impl WireRules {
                 }
             }
             (None, Some("notifications/cancelled")) => {
-                let id =
-                    message.pointer("/params/requestId").map(Value::to_string).unwrap_or_default();
+                let id = message.pointer("/params/requestId").map(spelling).unwrap_or_default();
                 let waiting = self.received.get_mut(&id).into_iter().flatten();
                 if let Some(received) = waiting
                     .into_iter()
@@ -534,8 +538,25 @@ impl WireRules {
         }
         match id {
             None | Some(Value::Null) => self.check_idless(now, id.is_some(), message, in_batch),
-            Some(id) => self.check_answer(&id.to_string(), message, in_batch),
+            Some(id) if self.is_unread(id, message) => Ok(()),
+            Some(id) => self.check_answer(&spelling(id), message, in_batch),
         }
+    }
+
+    /// Returns whether an error refuses a line that could not be read.
+    fn is_unread(&self, id: &Value, message: &Value) -> bool {
+        let is_open = self.received.get(&spelling(id)).is_some_and(|waiting| !waiting.is_empty());
+        let is_read = match message["error"]["code"].as_i64() {
+            Some(-32700) => false,
+            Some(-32600) => is_open,
+            _ => true,
+        };
+        // An id keeps its spelling, of which the tree shows only the value.
+        let has_id = |line: &String| match id.as_str() {
+            Some(text) => line.contains(text) || line.contains("\\u"),
+            None => !id.is_i64() || line.contains(&spelling(id)),
+        };
+        !is_read && self.unread.iter().any(has_id)
     }
 
     /// Checks that a response answers an open request, once.

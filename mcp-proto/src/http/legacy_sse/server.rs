@@ -17,7 +17,7 @@ use crate::http::server::ServerUsage;
 use crate::http::sse::{MESSAGE, OutgoingEvent, comment, message_data};
 use crate::message_endpoint::MessageEndpoint as _;
 use crate::revision::Revision;
-use crate::rpc::{DecodedMessage, IncomingMessage};
+use crate::rpc::{DecodedMessage, IncomingMessage, Malformed};
 use crate::server::{Config, Event, Server};
 use crate::time::{Instant, PERIOD_MIN};
 use crate::vocabulary::StreamId;
@@ -200,8 +200,15 @@ impl SseServer {
         if self.is_gone || self.server.is_closed() {
             return Err(Refusal::unknown_session(None));
         }
-        if decoded.message.is_err() {
-            return Err(Refusal::new(400, "body is not a JSON-RPC message"));
+        match &decoded.message {
+            Ok(_) => {}
+            Err(Malformed::Array) => {
+                return Err(Refusal::new(400, "body is not a JSON-RPC message"));
+            }
+            Err(Malformed::Invalid { id, answerable, why }) => {
+                let id = id.as_ref().filter(|_| *answerable);
+                return Err(Refusal::with_error(400, None, id, &why.to_error()));
+            }
         }
         self.server.handle_decoded(now, StreamId::ONLY, decoded);
         Ok(Reply::empty(202))

@@ -40,6 +40,21 @@ proptest! {
     }
 }
 
+// T-11
+#[test]
+fn an_unpaired_surrogate_is_a_replacement_character() {
+    for (text, unescaped) in [
+        (r#""\ud83d""#, "\u{fffd}"),
+        (r#""\ude00""#, "\u{fffd}"),
+        (r#""\ud83d\ud83d\ude00""#, "\u{fffd}😀"),
+        (r#""\ud83d\u0041\ud83d\n\ud83dx""#, "\u{fffd}A\u{fffd}\n\u{fffd}x"),
+        (r#""\ude00\ud83d""#, "\u{fffd}\u{fffd}"),
+    ] {
+        assert_eq!(unescape(text.as_bytes()).unwrap(), unescaped);
+        assert!(key_is(&text.as_bytes()[1..text.len() - 1], unescaped));
+    }
+}
+
 #[test]
 fn an_unpaired_surrogate_does_not_panic() {
     for text in [

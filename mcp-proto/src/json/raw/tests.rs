@@ -136,7 +136,7 @@ fn equality_compares_the_text() {
 fn invalid_text_and_non_string_keys_are_rejected() {
     let deep = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
     assert!(Raw::from_text(&deep(128)).is_ok());
-    for text in ["", " ", "1 2", "{\"half\": ", r#""\ud800""#, "\u{feff}{}", "NaN", &deep(129)] {
+    for text in ["", " ", "1 2", "{\"half\": ", r#""\ud80""#, "\u{feff}{}", "NaN", &deep(129)] {
         assert_eq!(Raw::from_text(text), Err(Unencodable), "{text}");
         assert!(serde_json::from_str::<Raw>(text).is_err(), "{text}");
     }
@@ -154,6 +154,23 @@ fn the_deepest_value_survives_a_round_trip_without_recursion() {
     let carried = Raw::new(&[&raw]).unwrap();
     assert_eq!(carried.parse::<Vec<Raw>>().unwrap(), core::slice::from_ref(&raw));
     assert!(raw.parse::<Value>().is_err(), "parsing it as a tree fails without a stack overflow");
+}
+
+// T-11
+#[test]
+fn unpaired_surrogates_are_kept_as_the_replacement_character() {
+    for (text, kept) in [
+        (r#""\ud83d""#, r#""\ufffd""#),
+        (r#"{"\uDC00a": "\ud800\u0041"}"#, r#"{"\ufffda":"\ufffd\u0041"}"#),
+        (r#"["\ud83d\ud83d\ude00", "\\ud83d"]"#, r#"["\ufffd\ud83d\ude00","\\ud83d"]"#),
+        (r#"["\ud83d\ude00", "\""]"#, r#"["\ud83d\ude00", "\""]"#),
+    ] {
+        let raw = Raw::from_text(text).unwrap();
+        assert_eq!(raw.as_str(), kept);
+        assert!(raw.parse::<Value>().is_ok());
+        let carried = RawValue::from_string(text.to_owned()).unwrap();
+        assert_eq!(serde_json::from_str::<Raw>(carried.get()).unwrap(), raw);
+    }
 }
 
 #[test]

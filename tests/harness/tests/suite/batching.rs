@@ -111,18 +111,29 @@ fn every_invalid_member_has_its_own_error_bat_04_t_63_t_68() {
 }
 
 #[test]
-fn an_unreadable_batch_is_one_parse_error_bat_05() {
-    for text in [
-        format!("[{PING}"),
-        format!("[{PING},]"),
-        format!("[{PING}]]"),
-        "[".into(),
-        format!("[{PING} {PING}]"),
+fn an_unreadable_batch_is_one_parse_error_for_each_readable_request_bat_05() {
+    for (text, answered) in [
+        (format!("[{PING}"), "[\"p\"]"),
+        (format!("[{PING},]"), "[\"p\"]"),
+        (format!("[{PING}]]"), "[\"p\"]"),
+        (format!("[{PING} {PING}]"), "[\"p\"]"),
+        (format!("[{PING},{NOTE},NaN,{{\"id\":\"b\",\"method\":-}}]"), "[\"p\",\"b\"]"),
+        (format!("[{PING},{{\"id\":9,\"result\":NaN}}]"), "[\"p\"]"),
+        (format!("[{NOTE},NaN]"), "null"),
+        ("[".into(), "null"),
     ] {
         let mut solo = server();
-        solo.say(text);
-        solo.expect_error("null", -32700);
-        solo.expect_events(&["violation NotJson"]);
+        solo.say(&text);
+        let heard = solo.hear();
+        let ids = match heard.as_array() {
+            Some(errors) => {
+                assert!(errors.iter().all(|error| error["error"]["code"] == -32700));
+                errors.iter().map(|error| error["id"].clone()).collect()
+            }
+            None => heard["id"].clone(),
+        };
+        assert_eq!(ids.to_string(), answered, "{text}");
+        assert_eq!(solo.take_told().last().unwrap(), "violation NotJson", "{text}");
         solo.expect_lines(&[]);
         solo.expect_alive();
     }

@@ -337,24 +337,85 @@ fn bad_utf_8_costs_only_its_line_json_20_t_11() {
         line.extend_from_slice(bad);
         line.extend_from_slice(b"\"}");
         solo.say(&line);
-        solo.expect_error("null", -32700);
+        solo.expect_error("1", -32700);
         solo.expect_events(&["violation NotJson"]);
         solo.expect_alive();
     }
 }
 
 #[test]
-fn lone_surrogates_and_raw_controls_are_not_json_t_11() {
+fn raw_controls_and_unknown_escapes_are_not_json_t_11() {
     let mut solo = server();
-    for bad in
-        [r"\ud800", r"\udfff", r"\ud800A", r"\ud800\ud800", "\u{1}", "\t", r"\x41", r"\u12", r"\"]
-    {
+    for bad in ["\u{1}", "\t", r"\x41", r"\u12", r"\ud83d\u12"] {
         solo.say(format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","x":"{bad}"}}"#));
+        solo.expect_error("1", -32700);
+        solo.expect_events(&["violation NotJson"]);
+    }
+    for bad in [r#""\"#, "NaN", "-", "[1", "01", "{'a':1}", "tru", "undefined", "0x1F"] {
+        solo.say(format!(r#"{{"jsonrpc":"2.0","id":"q","method":"ping","x":{bad}}}"#));
+        solo.expect_error("\"q\"", -32700);
+        solo.say(format!(r#"{{"x":{bad},"id":"q","method":"ping"}}"#));
+        solo.take_lines();
+        solo.take_events();
+    }
+    for after in [r#"{"x":NaN,"id":7}"#, r#"{"params":{"a":[-]},"id":7,"jsonrpc":"2.0"}"#] {
+        solo.say(after);
+        solo.expect_error("7", -32700);
+        solo.expect_events(&["violation NotJson"]);
+    }
+    for hidden in [r#"{"params":{"id":7},"x":NaN}"#, r#"{"id":7,"id":8,"method":NaN}"#] {
+        solo.say(hidden);
         solo.expect_error("null", -32700);
         solo.expect_events(&["violation NotJson"]);
     }
     solo.say(r#"{"jsonrpc":"2.0","id":1,"method":"ping","x":"\u0000\ud83d\ude00 😀"}"#);
     solo.expect_result("1");
+}
+
+// T-11: RFC 8259 §8.2 leaves the meaning of lone surrogates open; they are U+FFFD here.
+#[test]
+fn lone_surrogates_are_replacement_characters_on_both_sides_t_11() {
+    for lone in [r"\ud83d", r"\ude00", r"\ud83d\ud83d", r"\ude00\ud83d", r"\uD83Dx", r"\udfff\n"] {
+        let mut solo = server();
+        solo.say(format!(
+            r#"{{"jsonrpc":"2.0","id":"{lone}","method":"tools/call","params":{{"name":"t","arguments":{{"{lone}":"{lone}"}},"_meta":{{"x":"{lone}"}}}}}}"#
+        ));
+        let request = solo.take_told().concat();
+        assert!(request.contains(r"\ufffd") && !request.contains(r"\ud83d\"), "{request}");
+        solo.respond(1, "{}").unwrap();
+        let id = format!(r#"{{"jsonrpc":"2.0","id":"{lone}","result":{{}}}}"#);
+        solo.expect_lines(&[&id]);
+
+        let mut solo = client();
+        solo.call("tools/list", "").unwrap();
+        solo.say(format!(r#"{{"jsonrpc":"2.0","id":2,"result":{{"tools":[],"x":"{lone}"}}}}"#));
+        let result = solo.take_told().concat();
+        assert!(result.starts_with("call#2 ok") && result.contains(r"\ufffd"), "{result}");
+    }
+}
+
+// JSON-07, T-16
+#[test]
+fn a_response_that_cannot_be_read_ends_its_call_with_the_position_of_the_error() {
+    let deep = "[".repeat(1000) + &"]".repeat(1000);
+    for bad in ["NaN", "\"\u{1}\"", "\"\\x\"", "[1", "-", deep.as_str(), "'a'"] {
+        for text in [
+            format!(r#"{{"jsonrpc":"2.0","id":2,"result":{{"tools":[],"x":{bad}}}}}"#),
+            format!(r#"{{"jsonrpc":"2.0","id":2,"error":{{"code":1,"message":{bad}}}}}"#),
+        ] {
+            let mut solo = client();
+            solo.call("tools/list", "").unwrap();
+            solo.take_lines();
+            solo.say(&text);
+            assert_eq!(solo.take_told(), ["call#2 Invalid"], "{text:.99}");
+            solo.expect_lines(&[]);
+            solo.expect_alive();
+        }
+    }
+    let mut solo = client();
+    solo.call("tools/list", "").unwrap();
+    solo.say(b"{\"result\":{\"x\":\"\xff\"},\"id\":2,\"jsonrpc\":\"2.0\"}");
+    solo.expect_events(&["call#2 Invalid"]);
 }
 
 #[test]
@@ -387,10 +448,10 @@ fn deep_nesting_and_giant_numbers_are_survived_t_12() {
     solo.say(deep(90));
     solo.expect_result("1");
     solo.say(deep(1000));
-    solo.expect_error("null", -32700);
+    solo.expect_error("1", -32700);
     solo.expect_events(&["violation NotJson"]);
     solo.say(deep(1_000_000));
-    solo.expect_error("null", -32700);
+    solo.expect_error("1", -32700);
     solo.expect_events(&["violation NotJson"]);
     let digits = "9".repeat(100_000);
     solo.say(format!(
@@ -408,7 +469,7 @@ fn the_nesting_limit_is_exact_t_12() {
     solo.say(r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":{"b":{"c":{}}}}}"#);
     solo.expect_result("1");
     solo.say(r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":{"b":{"c":{"d":{}}}}}}"#);
-    solo.expect_error("", -32700);
+    solo.expect_error("1", -32700);
 }
 
 /// Encodes no value at all.

@@ -121,10 +121,10 @@ fn one_byte_order_mark_at_the_start_is_dropped_and_no_other_frm_09_t_17() {
     solo.say(format!("\u{feff}{}", ping(1)));
     solo.expect_result("1");
     solo.say(format!("\u{feff}{}", ping(2)));
-    solo.expect_error("", -32700);
+    solo.expect_error("2", -32700);
     let mut solo = ServerSolo::server(config());
     solo.say(format!("\u{feff}\u{feff}{}", ping(1)));
-    solo.expect_error("", -32700);
+    solo.expect_error("1", -32700);
 }
 
 #[test]
@@ -136,13 +136,38 @@ fn a_line_too_long_is_dropped_and_reported_once_frm_10_frm_11_t_21() {
         if piece > 2 {
             solo.expect_silence();
         } else if piece == 2 {
-            solo.expect_error("", -32600);
+            solo.expect_lines(&[]);
             solo.expect_events(&["violation TooLong"]);
         }
     }
     solo.say("");
+    solo.expect_error("", -32600);
     solo.expect_silence();
     solo.expect_alive();
+}
+
+#[test]
+fn a_request_too_long_is_answered_under_its_id_t_21() {
+    let text = "x".repeat(1000);
+    for (line, id) in [
+        (format!(r#"{{"jsonrpc":"2.0","id":7,"method":"ping","x":"{text}"}}"#), "7"),
+        (format!(r#"{{"id":"q","params":{{"a":["{text}"]}},"method":"ping"}}"#), "\"q\""),
+        (format!(r#"{{"method":"ping","params":{{"a":"{text}"}},"id":"q-1"}}"#), "\"q-1\""),
+        (format!(r#"{{"method":"ping","params":{{"a":"{text}"}},"id":9 }}"#), "9"),
+        (format!(r#"{{"method":"ping","params":{{"id":3,"a":"{text}"}}}}"#), ""),
+        (format!(r#"{{"a":"{text}","method":"ping","id":9}}"#), ""),
+    ] {
+        for size in [1, 7, 64, 2000] {
+            let limits = Limits { message_bytes_max: 100, ..Limits::default() };
+            let mut solo = ServerSolo::server(config().limits(limits));
+            line.as_bytes().chunks(size).for_each(|piece| solo.say_bytes(piece));
+            solo.expect_events(&["violation TooLong"]);
+            solo.say("");
+            solo.expect_error(id, -32600);
+            solo.expect_silence();
+            solo.expect_alive();
+        }
+    }
 }
 
 #[test]
@@ -208,7 +233,7 @@ fn only_lf_ends_a_line_frm_13() {
     );
     solo.expect_events(&["request#1 tools/call {\"name\":\"\u{2028}\u{2029}\u{85}\"}"]);
     solo.say(format!("{}\r{}", ping(2), ping(3)));
-    solo.expect_error("null", -32700);
+    solo.expect_error("2", -32700);
 }
 
 #[test]

@@ -70,7 +70,7 @@ fn each_direction_has_its_own_ids_id_03_t_55() {
 fn a_response_with_an_id_of_another_type_is_unknown_id_04_t_04() {
     let mut solo = client();
     solo.call("tools/list", "").unwrap();
-    for id in ["\"2\"", "2.0", "2e0", "-2", "\"\\u0032\"", "null"] {
+    for id in ["\"2\"", "-2", "\"\\u0032\"", "null"] {
         solo.say(format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#));
         let told = solo.take_told();
         assert!(told.len() == 1 && told[0].starts_with("violation"), "{id}: {told:?}");
@@ -89,6 +89,22 @@ fn a_mismatch_by_type_alone_is_reported_t_04() {
 }
 
 #[test]
+fn a_number_without_a_fraction_answers_the_call_with_that_id_id_07() {
+    for id in ["2.0", "2e0", "20e-1", "0.2E1"] {
+        let mut solo = client();
+        solo.call("tools/list", "").unwrap();
+        solo.say(format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#));
+        solo.expect_events(&["call#2 ok {}"]);
+    }
+    let mut solo = server();
+    solo.say(r#"{"jsonrpc":"2.0","id":7,"method":"tools/list"}"#);
+    solo.say(r#"{"jsonrpc":"2.0","id":7.0,"method":"tools/list"}"#);
+    solo.expect_error("7.0", -32600);
+    solo.say(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7e0}}"#);
+    assert!(solo.take_told().iter().any(|told| told.contains("cancelled")), "it is the same id");
+}
+
+#[test]
 fn ids_of_every_legal_form_are_echoed_to_the_letter_id_05_json_02_json_06() {
     let longest = format!("\"{}\"", "i".repeat(254));
     for id in [
@@ -103,6 +119,14 @@ fn ids_of_every_legal_form_are_echoed_to_the_letter_id_05_json_02_json_06() {
         r#""\u0041\/\n""#,
         "\"é😀\"",
         &longest,
+        // A number without a fraction is an integer, and keeps its spelling.
+        "1.0",
+        "1e0",
+        "70e-1",
+        "1E+2",
+        "-0",
+        "-1.00",
+        r#""\ud83d""#,
     ] {
         let mut solo = server();
         solo.say(format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#));
@@ -123,9 +147,8 @@ fn fractions_and_numbers_out_of_range_are_not_ids_id_07_t_05() {
     let too_long = format!("\"{}\"", "i".repeat(1000));
     for id in [
         "1.5",
-        "1.0",
-        "1e3",
-        "-0",
+        "1e-3",
+        "1e99",
         "18446744073709551616",
         "-9223372036854775809",
         "true",
