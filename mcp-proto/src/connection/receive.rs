@@ -97,7 +97,7 @@ impl Connection {
             Err(Malformed::Invalid { why, .. })
                 if without_bom(decoded.frame.bytes()).trim_ascii_start().starts_with(b"[") =>
             {
-                self.on_unreadable_array(origin, decoded.frame.bytes(), *why);
+                self.on_unreadable_array(origin, without_bom(decoded.frame.bytes()), *why);
             }
             Err(malformed) => self.on_malformed(origin, malformed),
         }
