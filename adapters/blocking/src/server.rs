@@ -3,11 +3,10 @@
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
-#[cfg(unix)]
-use mcp_adapter::standard::PollingFile;
-use mcp_adapter::standard::ProtocolStdout;
 #[cfg(not(unix))]
 use mcp_adapter::standard::{BlockingStdin, StdoutFile, StopStdin};
+#[cfg(unix)]
+use mcp_adapter::standard::{PollingFile, ProtocolStreams};
 use mcp_adapter::{Server, Serving};
 
 use crate::drive;
@@ -30,7 +29,8 @@ pub trait Serve: mcp_adapter::ExtensionSeal {
     /// further signal ends the process with exit code 130.
     ///
     /// The end of stdin, as in `server < requests | less`, leaves time for the remaining work:
-    /// - Requests in progress can be answered within `Limits::eof_drain_timeout` (default: 10 s).
+    /// - Requests in progress can be answered within `Limits::eof_drain_timeout` (default: 4 s) while
+    ///   stdout has a reader, which only Unix reports.
     /// - The client may pause for `Limits::stall_timeout` (default: 60 s) while it reads the
     ///   remaining output.
     ///
@@ -43,12 +43,9 @@ pub trait Serve: mcp_adapter::ExtensionSeal {
     /// this one ends the event.
     ///
     /// The server owns both streams. What handlers print to stdout meanwhile goes to stderr (see
-    /// [`Server::without_stdout_redirect`]). On Unix, the server closes when its parent exits (see
+    /// [`Server::without_stdout_redirect`]), and child processes inherit an empty stdin (see
+    /// [`Server::without_stdin_redirect`]). On Unix, the server closes when its parent exits (see
     /// [`Server::outlive_parent`]). On Windows, only the end of stdin reports the parent's exit.
-    ///
-    /// On Windows, start child processes with a stdin of their own, such as
-    /// [`Stdio::null`](std::process::Stdio::null): a child that inherits stdin may hang while the
-    /// server reads it.
     ///
     /// If stdin is still open when this method returns, a thread stays blocked on it until the
     /// process exits. On Windows, the next input ends this thread, and is left to the next reader
@@ -109,16 +106,15 @@ impl Serve for Server {
 
 /// Returns stdin and stdout without the buffers and locks of the standard library.
 #[cfg(unix)]
-fn standard_streams(serving: &Serving) -> io::Result<(PollingFile, PollingFile, ProtocolStdout)> {
-    let stdout = serving.take_stdout()?;
-    Ok((PollingFile::stdin()?, stdout.file()?, stdout))
+fn standard_streams(serving: &Serving) -> io::Result<(PollingFile, PollingFile, ProtocolStreams)> {
+    let reserved = serving.take_streams()?;
+    Ok((reserved.stdin()?, reserved.stdout()?, reserved))
 }
 
 #[cfg(not(unix))]
-fn standard_streams(
-    serving: &Serving,
-) -> io::Result<(BlockingStdin, StdoutFile, (StopStdin, ProtocolStdout))> {
-    let stdout = serving.take_stdout()?;
-    let (stdin, stop) = BlockingStdin::new();
-    Ok((stdin, stdout.file()?, (stop, stdout)))
+fn standard_streams(serving: &Serving) -> io::Result<(BlockingStdin, StdoutFile, StopStdin)> {
+    let reserved = serving.take_streams()?;
+    let stdout = reserved.stdout()?;
+    let (stdin, stop) = BlockingStdin::new(reserved)?;
+    Ok((stdin, stdout, stop))
 }

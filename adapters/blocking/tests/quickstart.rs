@@ -9,14 +9,24 @@
 
 mod common;
 
+use std::io::read_to_string;
+use std::process::Stdio;
+
 use common::{example, story};
+use mcp_test_processes::Process;
 
 #[test]
 fn the_quickstart_prints_its_steps() {
-    let output = story(|| example("quickstart").output().unwrap());
-    let said = String::from_utf8(output.stdout).unwrap();
-    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
-    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+    let [said, errors] = story(|| {
+        let mut command = example("quickstart");
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut process = Process::start(&mut command);
+        let said = read_to_string(process.stdout.take().unwrap()).unwrap();
+        let errors = read_to_string(process.stderr.take().unwrap()).unwrap();
+        assert!(process.wait().success(), "{said}{errors}");
+        [said, errors]
+    });
+    assert_eq!(errors, "");
     let lines: Vec<_> = said.lines().collect();
     let expected = [
         "1. a server in another process",

@@ -12,42 +12,33 @@
 mod common;
 
 use std::io::{Read, Write};
-use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, ExitStatus, Stdio};
+use std::process::{ChildStderr, ChildStdin, ChildStdout, Stdio};
 use std::time::{Duration, Instant};
 
 use common::{Hand, example, story};
+use mcp_test_processes::Process;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::{Value, json};
-
-/// A process that is killed at the end of its test.
-struct Process(Child);
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        let _gone = self.0.kill();
-        let _reaped = self.0.wait();
-    }
-}
 
 type Pipes = Hand<ChildStdout, ChildStdin>;
 
 fn start() -> (Process, Pipes, ChildStderr) {
     let mut command = example("echo_server");
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    let hand = Hand::new(child.stdout.take().unwrap(), child.stdin.take().unwrap());
-    let stderr = child.stderr.take().unwrap();
-    (Process(child), hand, stderr)
+    let mut process = Process::start(&mut command);
+    let (stdout, stdin) = process.pipes();
+    let stderr = process.stderr.take().unwrap();
+    (process, Hand::new(stdout, stdin), stderr)
 }
 
 fn signal(process: &Process, signal: Signal) {
-    kill(Pid::from_raw(process.0.id().cast_signed()), signal).unwrap();
+    kill(Pid::from_raw(process.id().cast_signed()), signal).unwrap();
 }
 
 /// Waits for the end of the process, which must be successful.
 fn ends_well(mut process: Process, mut stderr: ChildStderr) {
-    let status = process.0.wait().unwrap();
+    let status = process.wait();
     let mut said = String::new();
     stderr.read_to_string(&mut said).unwrap();
     assert_eq!((status.code(), &*said), (Some(0), ""), "{status}");
@@ -104,7 +95,7 @@ fn time_to_end(doing: Doing, end: End) -> Duration {
         End::Int => signal(&process, Signal::SIGINT),
         End::Term => signal(&process, Signal::SIGTERM),
     }
-    process.0.wait().unwrap();
+    process.wait();
     let took = began.elapsed();
     ends_well(process, stderr);
     drop((stdin, stdout));
@@ -246,7 +237,7 @@ fn panic_messages_go_to_stderr_only() {
         assert_eq!(answer["error"]["code"], -32603);
         assert!(!answer.to_string().contains("as it was asked to"), "{answer}");
         drop(hand);
-        let status: ExitStatus = process.0.wait().unwrap();
+        let status = process.wait();
         assert_eq!(status.code(), Some(0));
         let mut said = String::new();
         stderr.read_to_string(&mut said).unwrap();

@@ -38,7 +38,7 @@ pub(crate) fn standard(serving: &Serving) -> io::Result<(Reader, Writer, CopyThr
             Pollable::Pipe(descriptor) | Pollable::Socket(descriptor) => File::from(descriptor),
         }
     }
-    let (input, output, copies) = streams(serving.take_stdout()?)?;
+    let (input, output, copies) = streams(serving.take_streams()?)?;
     Ok((
         Box::new(Waiting::new(file(input))?),
         Box::new(async_io::Async::new(file(output))?),
@@ -81,6 +81,6 @@ pub(crate) use mcp_adapter::standard::CopyThreads;
 /// Without pollable descriptors, threads that do not delay the end of the process read and write.
 #[cfg(not(unix))]
 pub(crate) fn standard(serving: &Serving) -> io::Result<(Reader, Writer, CopyThreads)> {
-    let (stdin, stdout, copies) = mcp_adapter::standard::streams(serving.take_stdout()?)?;
+    let (stdin, stdout, copies) = mcp_adapter::standard::streams(serving.take_streams()?)?;
     Ok((Box::new(stdin), Box::new(stdout), copies))
 }

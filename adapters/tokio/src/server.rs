@@ -26,7 +26,8 @@ pub trait Serve: mcp_adapter::ExtensionSeal {
     /// runtime has ended, signals have no effect any more, as with all signals that tokio receives.
     ///
     /// At the end of stdin, as in `server < requests | less`,
-    /// - requests in progress can be answered within `Limits::eof_drain_timeout` (10 s by default);
+    /// - requests in progress can be answered within `Limits::eof_drain_timeout` (4 s by default)
+    ///   while stdout has a reader, which only Unix reports;
     /// - the client may pause for `Limits::stall_timeout` (60 s) while it reads the remaining
     ///   output.
     ///
@@ -39,12 +40,9 @@ pub trait Serve: mcp_adapter::ExtensionSeal {
     /// this one ends the event.
     ///
     /// The server owns both streams. What handlers print to stdout meanwhile goes to stderr (see
-    /// [`Server::without_stdout_redirect`]). On Unix, the server closes when its parent exits (see
+    /// [`Server::without_stdout_redirect`]), and child processes inherit an empty stdin (see
+    /// [`Server::without_stdin_redirect`]). On Unix, the server closes when its parent exits (see
     /// [`Server::outlive_parent`]). On Windows, only the end of stdin reports the parent's exit.
-    ///
-    /// On Windows, start child processes with a stdin of their own, such as
-    /// [`Stdio::null`](std::process::Stdio::null): a child that inherits stdin may hang while the
-    /// server reads it.
     ///
     /// No runtime thread blocks on stdin, so an open stdin does not delay the runtime's shutdown.
     /// On Windows, threads of this crate read stdin and write to stdout. Input that arrives after

@@ -34,7 +34,7 @@ pub(crate) fn standard(serving: &Serving) -> io::Result<(Reader, Writer, CopyThr
         socket.set_nonblocking(true)?;
         UnixStream::from_std(socket)
     }
-    let (input, output, copies) = streams(serving.take_stdout()?)?;
+    let (input, output, copies) = streams(serving.take_streams()?)?;
     let reader: Reader = match input {
         Pollable::Pipe(pipe) => Box::new(Receiver::from_owned_fd(pipe)?),
         Pollable::Socket(descriptor) => Box::new(socket(descriptor)?),
@@ -51,7 +51,7 @@ pub(crate) use mcp_adapter::standard::CopyThreads;
 /// Without pollable descriptors, threads that do not belong to the runtime read and write.
 #[cfg(not(unix))]
 pub(crate) fn standard(serving: &Serving) -> io::Result<(Reader, Writer, CopyThreads)> {
-    let (stdin, stdout, copies) = mcp_adapter::standard::streams(serving.take_stdout()?)?;
+    let (stdin, stdout, copies) = mcp_adapter::standard::streams(serving.take_streams()?)?;
     Ok((Box::new(Standard(stdin)), Box::new(Standard(stdout)), copies))
 }
 

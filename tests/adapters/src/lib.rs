@@ -22,10 +22,11 @@ mod socket;
 mod story;
 
 pub use hand::Hand;
+pub use mcp_test_processes::Process;
 pub use pairs::{Serving, call_by_hand, connect_by_hand, pair, serve, serve_by_hand};
-pub use process::{Process, adapter_server, resident_kib};
 #[cfg(unix)]
-pub use process::{is_alive, is_ignored};
+pub use process::is_alive;
+pub use process::{adapter_server, resident_kib, start_on_pipes};
 pub use runtime::{Blocking, Runtime, Smol, Stream, Tokio, TokioThreads};
 pub use shop::{client, form, raw, server, shop, tool};
 pub use socket::{Socket, socket_pair};

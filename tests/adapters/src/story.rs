@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use mcp_adapter::Error;
 use mcp_adapter::proto::schema::CallToolResult;
 use mcp_adapter::proto::{CallError, ErrorObject};
+use mcp_test_processes::{Process, reset_signals};
 use smol::Timer;
 
 use crate::Runtime;
@@ -18,6 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Runs a test, which must end in time.
 pub fn story<T: Send + 'static>(tell: impl FnOnce() -> T + Send + 'static) -> T {
+    reset_signals();
     let (over, ended) = channel();
     // A panic message shows the name of the thread.
     let name = thread::current().name().unwrap_or("story").to_owned();
@@ -29,6 +31,7 @@ pub fn story<T: Send + 'static>(tell: impl FnOnce() -> T + Send + 'static) -> T 
     let told = told.expect("threads can be started");
     match ended.recv_timeout(PATIENCE) {
         Err(RecvTimeoutError::Timeout) => {
+            Process::kill_those_of(told.thread().id());
             panic!("the test hangs: not finished after {PATIENCE:?}")
         }
         Ok(()) | Err(RecvTimeoutError::Disconnected) => match told.join() {

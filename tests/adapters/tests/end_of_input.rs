@@ -10,11 +10,13 @@
 )]
 
 use std::io::{self, BufRead, BufReader, Read, Seek, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::process::{ChildStdin, ChildStdout, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use mcp_adapter_tests::{Hand, Process, Runtime, adapter_server};
+use mcp_adapter_tests::{Hand, Process, Runtime, adapter_server, start_on_pipes};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::{Value, json};
@@ -22,15 +24,14 @@ use serde_json::{Value, json};
 mcp_adapter_tests::rows!(
     requests_in_flight_at_the_end_of_input_are_answered,
     a_reader_may_pause_after_the_end_of_input,
+    a_client_that_has_closed_both_streams_is_not_waited_for,
     a_signal_ends_the_wait_for_handlers,
     a_signal_ends_the_wait_for_a_reader,
 );
 
 fn start<R: Runtime>() -> (Process, Hand<ChildStdout, ChildStdin>) {
     let mut command = adapter_server::<R>(env!("CARGO_BIN_EXE_adapter-server"));
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    let hand = Hand::new(child.stdout.take().unwrap(), child.stdin.take().unwrap());
-    (Process(child), hand)
+    start_on_pipes(&mut command)
 }
 
 /// Returns the ids of the requests that were answered with a result.
@@ -52,10 +53,10 @@ async fn requests_in_flight_at_the_end_of_input_are_answered<R: Runtime>() {
     hand.call_tool(2, "slow_plain", &json!({}));
     input.rewind().unwrap();
     let mut command = adapter_server::<R>(env!("CARGO_BIN_EXE_adapter-server"));
-    let mut process = Process(command.stdin(input).stdout(Stdio::piped()).spawn().unwrap());
-    let said = io::read_to_string(process.0.stdout.take().unwrap()).unwrap();
+    let mut process = Process::start(command.stdin(input).stdout(Stdio::piped()));
+    let said = io::read_to_string(process.stdout.take().unwrap()).unwrap();
     assert_eq!(answered(&said), [0, 1, 2], "{said}");
-    assert_eq!(process.0.wait().unwrap().code(), Some(0));
+    assert_eq!(process.wait().code(), Some(0));
 }
 
 fn hello() -> Value {
@@ -97,15 +98,46 @@ async fn a_reader_may_pause_after_the_end_of_input<R: Runtime>() {
     let rest = io::read_to_string(reader).unwrap();
     assert!(begin.len() + rest.len() > LENGTH, "cut off after {} bytes", rest.len());
     assert!(rest.ends_with('\n'));
-    assert_eq!(process.0.wait().unwrap().code(), Some(0));
+    assert_eq!(process.wait().code(), Some(0));
+}
+
+/// As a host does that ends: it closes both streams and may wait for the server.
+async fn a_client_that_has_closed_both_streams_is_not_waited_for<R: Runtime>() {
+    for streams in ["pipes", "socket"] {
+        let mut command = adapter_server::<R>(env!("CARGO_BIN_EXE_adapter-server"));
+        let (mut process, mut hand): (_, Hand<Box<dyn Read>, Box<dyn Write>>) = if streams
+            == "pipes"
+        {
+            let (process, Hand { reader, writer }) = start_on_pipes(&mut command);
+            (process, Hand::new(Box::new(reader), Box::new(writer)))
+        } else {
+            let (ours, theirs) = UnixStream::pair().unwrap();
+            command.stdin(OwnedFd::from(theirs.try_clone().unwrap())).stdout(OwnedFd::from(theirs));
+            let process = Process::start(&mut command);
+            // The command keeps its ends of the socket.
+            drop(command);
+            (process, Hand::new(Box::new(ours.try_clone().unwrap()), Box::new(ours)))
+        };
+        hand.greet(&json!({}));
+        hand.call_tool(1, "hang", &json!({}));
+        hand.call_tool(2, "hang_plain", &json!({}));
+        // The server handles the messages in order, so both calls have begun.
+        hand.request(3, "ping", &json!({}));
+        assert_eq!(hand.hear()["id"], 3);
+        let began = Instant::now();
+        drop(hand);
+        assert_eq!(process.wait().code(), Some(0), "{} {streams}", R::NAME);
+        let took = began.elapsed();
+        assert!(took < Duration::from_secs(2), "{} {streams}: {took:?}", R::NAME);
+    }
 }
 
 /// Asserts that SIGTERM ends a server in well under the seconds that it would wait otherwise.
 fn ends_on_sigterm(mut process: Process) {
     let began = Instant::now();
-    kill(Pid::from_raw(process.0.id().cast_signed()), Signal::SIGTERM).unwrap();
-    assert_eq!(process.0.wait().unwrap().code(), Some(0));
-    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    kill(Pid::from_raw(process.id().cast_signed()), Signal::SIGTERM).unwrap();
+    assert_eq!(process.wait().code(), Some(0));
+    assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
 }
 
 async fn a_signal_ends_the_wait_for_handlers<R: Runtime>() {

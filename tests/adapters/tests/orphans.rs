@@ -10,11 +10,11 @@
 )]
 
 use std::io::{BufRead as _, BufReader, Read as _};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use mcp_adapter_tests::{Hand, Process, Runtime, adapter_server, eventually, is_ignored};
-use nix::sys::signal::Signal;
+use mcp_adapter::proto::Limits;
+use mcp_adapter_tests::{Hand, Process, Runtime, adapter_server, eventually, start_on_pipes};
 use serde_json::json;
 
 mcp_adapter_tests::rows!(
@@ -44,20 +44,16 @@ fn kill_client<R: Runtime>(variables: &[String]) -> Vec<u32> {
     let server = server::<R>();
     let mut client = Command::new(env!("CARGO_BIN_EXE_adapter-client"));
     client.arg("env").args(variables).arg(server.get_program()).args(server.get_args());
-    let mut client = Process(client.stdout(Stdio::piped()).spawn().unwrap());
-    let lines = BufReader::new(client.0.stdout.take().unwrap()).lines();
+    let mut client = Process::start(client.stdin(Stdio::null()).stdout(Stdio::piped()));
+    let lines = BufReader::new(client.stdout.take().unwrap()).lines();
     let started: Vec<u32> = lines.take(2).map(|line| line.unwrap().parse().unwrap()).collect();
     assert!(started.iter().copied().all(is_running), "{} {started:?}", R::NAME);
     // Sends SIGKILL.
-    client.0.kill().unwrap();
+    client.kill().unwrap();
     started
 }
 
 async fn nothing_stays_behind_when_a_client_is_killed<R: Runtime>() {
-    // Below `nohup`, which the server inherits, its parent is not watched.
-    if is_ignored(Signal::SIGHUP) {
-        return;
-    }
     let began = Instant::now();
     let started = kill_client::<R>(&[]);
     eventually("all processes have ended", || !started.iter().copied().any(is_running)).await;
@@ -74,9 +70,6 @@ async fn a_program_cleans_up_after_its_client_was_killed_although_it_handles_sig
     let cleaned_up = path.exists();
     let _removed = std::fs::remove_file(&path);
     assert!(cleaned_up, "{}", R::NAME);
-    if is_ignored(Signal::SIGHUP) {
-        return;
-    }
     eventually("all processes have ended", || !started.iter().copied().any(is_running)).await;
 }
 
@@ -87,19 +80,14 @@ fn below_a_shell<R: Runtime>(parent: &str) -> (Process, Hand<ChildStdout, ChildS
     let trap = if parent == "nohup" { "trap '' HUP; " } else { "" };
     shell.arg("-c").arg(format!("{trap}exec 3<&0; \"$0\" \"$@\" <&3 & wait"));
     shell.arg(server.get_program()).args(server.get_args()).env("PARENT", parent);
-    let mut shell = shell.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    let Child { stdin, stdout, .. } = &mut shell;
-    let mut hand = Hand::new(stdout.take().unwrap(), stdin.take().unwrap());
+    let (shell, mut hand) = start_on_pipes(&mut shell);
     hand.greet(&json!({}));
-    (Process(shell), hand)
+    (shell, hand)
 }
 
 async fn a_server_exits_with_its_parent_although_its_input_stays_open<R: Runtime>() {
-    if is_ignored(Signal::SIGHUP) {
-        return;
-    }
-    let (shell, mut hand) = below_a_shell::<R>("followed");
-    kill(shell);
+    let (mut shell, mut hand) = below_a_shell::<R>("followed");
+    kill(&mut shell);
     // Its stdout ends with the process.
     assert_eq!(hand.hear_or_end(), None, "{}", R::NAME);
 }
@@ -107,10 +95,7 @@ async fn a_server_exits_with_its_parent_although_its_input_stays_open<R: Runtime
 async fn a_server_exits_with_its_parent_while_it_waits_for_calls_after_the_end_of_input<
     R: Runtime,
 >() {
-    if is_ignored(Signal::SIGHUP) {
-        return;
-    }
-    let (shell, mut hand) = below_a_shell::<R>("followed");
+    let (mut shell, mut hand) = below_a_shell::<R>("followed");
     hand.call_tool(1, "hang", &json!({}));
     hand.call_tool(2, "hang_plain", &json!({}));
     // The server handles the messages in order, so both calls have begun.
@@ -118,7 +103,7 @@ async fn a_server_exits_with_its_parent_while_it_waits_for_calls_after_the_end_o
     assert_eq!(hand.hear()["id"], 3, "{}", R::NAME);
     let Hand { mut reader, writer } = hand;
     drop(writer);
-    let began = kill(shell);
+    let began = kill(&mut shell);
     reader.read_to_end(&mut Vec::new()).unwrap();
     assert_in_time::<R>(began);
 }
@@ -126,10 +111,7 @@ async fn a_server_exits_with_its_parent_while_it_waits_for_calls_after_the_end_o
 async fn a_server_exits_with_its_parent_while_it_waits_for_a_reader_after_the_end_of_input<
     R: Runtime,
 >() {
-    if is_ignored(Signal::SIGHUP) {
-        return;
-    }
-    let (shell, mut hand) = below_a_shell::<R>("followed");
+    let (mut shell, mut hand) = below_a_shell::<R>("followed");
     hand.call_tool(1, "pid", &json!({}));
     let text = hand.hear()["result"]["content"][0]["text"].clone();
     let server: u32 = text.as_str().unwrap().parse().unwrap();
@@ -139,21 +121,21 @@ async fn a_server_exits_with_its_parent_while_it_waits_for_a_reader_after_the_en
     drop(writer);
     // The response is being written, and no one reads the rest.
     assert!(!reader.fill_buf().unwrap().is_empty());
-    let began = kill(shell);
+    let began = kill(&mut shell);
     eventually("the server has ended", || !is_running(server)).await;
     assert_in_time::<R>(began);
 }
 
-fn kill(mut shell: Process) -> Instant {
-    shell.0.kill().unwrap();
-    shell.0.wait().unwrap();
+fn kill(shell: &mut Process) -> Instant {
+    shell.kill().unwrap();
+    shell.wait();
     Instant::now()
 }
 
 /// Asserts that it took less than the server would have waited with its parent alive.
 fn assert_in_time<R: Runtime>(began: Instant) {
     let took = began.elapsed();
-    assert!(took < Duration::from_secs(5), "{} {took:?}", R::NAME);
+    assert!(took < Limits::default().eof_drain_timeout, "{} {took:?}", R::NAME);
 }
 
 async fn a_server_outlives_its_parent_on_request<R: Runtime>() {
@@ -165,8 +147,8 @@ async fn a_server_outlives_its_parent_below_nohup<R: Runtime>() {
 }
 
 fn outlives_its_parent<R: Runtime>(parent: &str) {
-    let (shell, mut hand) = below_a_shell::<R>(parent);
-    kill(shell);
+    let (mut shell, mut hand) = below_a_shell::<R>(parent);
+    kill(&mut shell);
     // Together they take longer than a server needs to miss its parent.
     for id in 0..4 {
         hand.call_tool(id, "slow", &json!({}));

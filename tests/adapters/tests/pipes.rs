@@ -4,10 +4,9 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::os::fd::AsFd;
-use std::process::Stdio;
 
 use mcp_adapter_tests::{
-    Blocking, Hand, Process, Runtime, Smol, Tokio, TokioThreads, adapter_server, story,
+    Blocking, Runtime, Smol, Tokio, TokioThreads, adapter_server, start_on_pipes, story,
 };
 use nix::fcntl::{FcntlArg, fcntl};
 use serde_json::json;
@@ -19,15 +18,13 @@ const LARGE: i32 = 512 * 1024;
 fn pipe_sizes<R: Runtime>(pipe_bytes: Option<i32>) -> [[i32; 2]; 2] {
     let mut command = adapter_server::<R>(env!("CARGO_BIN_EXE_adapter-server"));
     command.args(pipe_bytes.map(|bytes| bytes.to_string()));
-    let mut child = Process(command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap());
-    let (reader, writer) = (child.0.stdout.take().unwrap(), child.0.stdin.take().unwrap());
+    let (_process, mut hand) = start_on_pipes(&mut command);
     let ends = [
-        reader.as_fd().try_clone_to_owned().unwrap(),
-        writer.as_fd().try_clone_to_owned().unwrap(),
+        hand.reader.get_ref().as_fd().try_clone_to_owned().unwrap(),
+        hand.writer.as_fd().try_clone_to_owned().unwrap(),
     ];
     let sizes = || ends.each_ref().map(|end| fcntl(end, FcntlArg::F_GETPIPE_SZ).unwrap());
     let before = sizes();
-    let mut hand = Hand::new(reader, writer);
     hand.greet(&json!({}));
     hand.call_tool(1, "echo", &json!({"text": "little"}));
     hand.hear_with_id();

@@ -8,9 +8,9 @@
 )]
 
 use std::io::Read;
-use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
 
-use mcp_adapter_tests::{Hand, Process, Runtime, adapter_server};
+use mcp_adapter_tests::{Hand, Process, Runtime, adapter_server, start_on_pipes};
 use serde_json::{Value, json};
 
 mcp_adapter_tests::rows!(
@@ -26,13 +26,10 @@ fn server<R: Runtime>() -> Command {
 
 /// Starts a server with pipes on its three standard streams, and opens a session.
 fn start(mut command: Command) -> (Process, Hand<ChildStdout, ChildStdin>, ChildStderr) {
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    let Child { stdin, stdout, stderr, .. } = &mut child;
-    let mut hand = Hand::new(stdout.take().unwrap(), stdin.take().unwrap());
-    let stderr = stderr.take().unwrap();
+    let (mut process, mut hand) = start_on_pipes(command.stderr(Stdio::piped()));
+    let stderr = process.stderr.take().unwrap();
     hand.greet(&json!({}));
-    (Process(child), hand, stderr)
+    (process, hand, stderr)
 }
 
 /// Ends the input of a server, which must exit successfully, and returns the rest of its output.
@@ -44,7 +41,7 @@ fn end(
     let [mut out, mut err] = [String::new(), String::new()];
     reader.read_to_string(&mut out).unwrap();
     stderr.read_to_string(&mut err).unwrap();
-    let status = process.0.wait().unwrap();
+    let status = process.wait();
     assert_eq!(status.code(), Some(0), "{err}");
     [out, err]
 }

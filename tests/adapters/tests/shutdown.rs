@@ -22,11 +22,11 @@ use std::net::Shutdown;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::net::UnixStream;
-use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use mcp_adapter_tests::{
-    Blocking, Hand, Process, Runtime, Smol, Tokio, TokioThreads, adapter_server, story,
+    Blocking, Hand, Process, Runtime, Smol, Tokio, TokioThreads, adapter_server, start_on_pipes,
+    story,
 };
 use nix::fcntl::OFlag;
 use nix::pty::{grantpt, posix_openpt, ptsname_r, unlockpt};
@@ -101,18 +101,18 @@ impl Drop for Half {
 fn start<R: Runtime>(streams: Streams) -> (Process, Hand<Reader, Writer>) {
     let mut command = adapter_server::<R>(env!("CARGO_BIN_EXE_adapter-server"));
     command.env("EOF_DRAIN_MS", "50");
-    let (child, reader, writer): (_, Reader, Writer) = match streams {
+    let (process, reader, writer): (_, Reader, Writer) = match streams {
         Streams::Pipes => {
-            let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-            let (reader, writer) = (child.stdout.take().unwrap(), child.stdin.take().unwrap());
-            (child, Box::new(reader), Box::new(writer))
+            let (process, Hand { reader, writer }) = start_on_pipes(&mut command);
+            (process, Box::new(reader), Box::new(writer))
         }
         Streams::Socket => {
             let (ours, theirs) = UnixStream::pair().unwrap();
             command.stdin(OwnedFd::from(theirs.try_clone().unwrap()));
             command.stdout(OwnedFd::from(theirs));
             let reader = Half(ours.try_clone().unwrap(), Shutdown::Read);
-            (command.spawn().unwrap(), Box::new(reader), Box::new(Half(ours, Shutdown::Write)))
+            let writer = Half(ours, Shutdown::Write);
+            (Process::start(&mut command), Box::new(reader), Box::new(writer))
         }
         Streams::Terminal => {
             // No child may inherit the master, or the terminal would never close.
@@ -128,10 +128,11 @@ fn start<R: Runtime>(streams: Streams) -> (Process, Hand<Reader, Writer>) {
             tcsetattr(&slave, SetArg::TCSANOW, &settings).unwrap();
             command.stdin(slave.try_clone().unwrap()).stdout(slave);
             let master = File::from(OwnedFd::from(master));
-            (command.spawn().unwrap(), Box::new(master.try_clone().unwrap()), Box::new(master))
+            let reader = master.try_clone().unwrap();
+            (Process::start(&mut command), Box::new(reader), Box::new(master))
         }
     };
-    (Process(child), Hand::new(reader, writer))
+    (process, Hand::new(reader, writer))
 }
 
 /// Sends what makes a server do this, starting with the handshake.
@@ -156,7 +157,7 @@ fn begin(doing: Doing, hand: &mut Hand<Reader, Writer>) {
 fn time_to_end<R: Runtime>(streams: Streams, doing: Doing, end: End) -> Duration {
     let (mut process, mut hand) = start::<R>(streams);
     begin(doing, &mut hand);
-    let id = Pid::from_raw(process.0.id().cast_signed());
+    let id = Pid::from_raw(process.id().cast_signed());
     let mut hand = Some(hand);
     let began = Instant::now();
     match (end, streams) {
@@ -178,7 +179,7 @@ fn time_to_end<R: Runtime>(streams: Streams, doing: Doing, end: End) -> Duration
         (End::Int, _) => kill(id, Signal::SIGINT).unwrap(),
         (End::Term, _) => kill(id, Signal::SIGTERM).unwrap(),
     }
-    let status = process.0.wait().unwrap();
+    let status = process.wait();
     let took = began.elapsed();
     assert_eq!(status.code(), Some(0), "{} {streams:?} {doing:?} {end:?}: {status}", R::NAME);
     drop(hand);
@@ -257,8 +258,8 @@ fn from_file_to_file<R: Runtime>() -> Duration {
     let mut command = adapter_server::<R>(env!("CARGO_BIN_EXE_adapter-server"));
     command.stdin(input).stdout(output.try_clone().unwrap()).env("EOF_DRAIN_MS", "50");
     let began = Instant::now();
-    let mut process = Process(command.spawn().unwrap());
-    let status = process.0.wait().unwrap();
+    let mut process = Process::start(&mut command);
+    let status = process.wait();
     let took = began.elapsed();
     assert_eq!(status.code(), Some(0), "{status}");
     output.rewind().unwrap();

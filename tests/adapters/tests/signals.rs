@@ -8,11 +8,11 @@
     reason = "a test fails by panicking"
 )]
 
-use std::io::Write as _;
-use std::process::{ChildStdin, ChildStdout, Command, Stdio};
+use std::io::{Write as _, read_to_string};
+use std::process::{ChildStdin, ChildStdout, Command};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use mcp_adapter_tests::{Hand, Process, Runtime, adapter_server, eventually, is_ignored};
+use mcp_adapter_tests::{Hand, Process, Runtime, adapter_server, eventually, start_on_pipes};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::json;
@@ -21,7 +21,8 @@ mcp_adapter_tests::rows!(
     each_signal_closes_a_server,
     ignored_signals_stay_ignored_and_others_close,
     a_signal_ends_a_program_whose_server_has_closed,
-    a_signal_that_the_program_has_received_too_does_not_end_it
+    a_signal_that_the_program_has_received_too_does_not_end_it,
+    stdin_is_restored_once_the_server_has_ended,
 );
 
 /// Starts a server that ignores these signals, as a shell names them, and is busy.
@@ -38,26 +39,21 @@ fn start_with<R: Runtime>(
     let trap = if ignored.is_empty() { String::new() } else { format!("trap '' {ignored}; ") };
     command.arg("-c").arg(format!("{trap}exec \"$0\" \"$@\""));
     command.arg(server.get_program()).args(server.get_args()).envs(variables.iter().copied());
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    let mut hand = Hand::new(child.stdout.take().unwrap(), child.stdin.take().unwrap());
+    let (process, mut hand) = start_on_pipes(&mut command);
     hand.greet(&json!({}));
     hand.call_tool(1, "hang_plain", &json!({}));
-    (Process(child), hand)
+    (process, hand)
 }
 
 fn send(process: &Process, signal: Signal) {
-    kill(Pid::from_raw(process.0.id().cast_signed()), signal).unwrap();
+    kill(Pid::from_raw(process.id().cast_signed()), signal).unwrap();
 }
 
 async fn each_signal_closes_a_server<R: Runtime>() {
     for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
-        // The server inherits what this process ignores, for example in a background job.
-        if is_ignored(signal) {
-            continue;
-        }
         let (mut process, _hand) = start::<R>("");
         send(&process, signal);
-        let status = process.0.wait().unwrap();
+        let status = process.wait();
         assert_eq!(status.code(), Some(0), "{} {signal}: {status}", R::NAME);
     }
 }
@@ -75,7 +71,7 @@ async fn ignored_signals_stay_ignored_and_others_close<R: Runtime>() {
         hand.request(2, "ping", &json!({}));
         assert_eq!(hand.hear()["id"], 2, "{} ignores {ignored}", R::NAME);
         send(&process, Signal::SIGTERM);
-        let status = process.0.wait().unwrap();
+        let status = process.wait();
         assert_eq!(status.code(), Some(0), "{} ignores {ignored}: {status}", R::NAME);
     }
 }
@@ -100,25 +96,37 @@ async fn terminate<R: Runtime>(
 
 async fn a_signal_ends_a_program_whose_server_has_closed<R: Runtime>() {
     // Tokio receives signals for as long as its runtime runs, and the program has ended that.
-    if R::NAME.starts_with("tokio") || is_ignored(Signal::SIGTERM) {
+    if R::NAME.starts_with("tokio") {
         return;
     }
     // The program waits for a line that never comes.
     let (mut process, _hand) = terminate::<R>(&[]).await;
     send(&process, Signal::SIGTERM);
-    let status = process.0.wait().unwrap();
+    let status = process.wait();
     assert_eq!(status.code(), Some(130), "{}: {status}", R::NAME);
 }
 
 async fn a_signal_that_the_program_has_received_too_does_not_end_it<R: Runtime>() {
     // On other runtimes, serving cannot be dropped, or signals end with their runtime.
-    if R::NAME != "smol" || is_ignored(Signal::SIGTERM) {
+    if R::NAME != "smol" {
         return;
     }
     for _ in 0..10 {
         let (mut process, mut hand) = terminate::<R>(&[("SIGTERM", "raced")]).await;
         writeln!(hand.writer, "for the program").unwrap();
-        let status = process.0.wait().unwrap();
+        let status = process.wait();
         assert_eq!(status.code(), Some(0), "{status}");
     }
+}
+
+async fn stdin_is_restored_once_the_server_has_ended<R: Runtime>() {
+    // On plain threads, one stays blocked on stdin, and takes what follows.
+    if !R::IS_ASYNC {
+        return;
+    }
+    let (mut process, mut hand) = terminate::<R>(&[]).await;
+    writeln!(hand.writer, "for the program").unwrap();
+    let said = read_to_string(hand.reader).unwrap();
+    assert!(said.ends_with("next: for the program\n"), "{}: {said}", R::NAME);
+    assert_eq!(process.wait().code(), Some(0), "{}", R::NAME);
 }

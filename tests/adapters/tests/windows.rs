@@ -14,12 +14,12 @@ use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::os::windows::process::CommandExt;
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::sync::mpsc::channel;
-use std::thread;
+use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
-use mcp_adapter_tests::{Hand, Process, Runtime, adapter_server, client, shop, success};
+use mcp_adapter_tests::{
+    Hand, Process, Runtime, adapter_server, client, shop, start_on_pipes, success,
+};
 use serde_json::json;
 use tokio::net::windows::named_pipe::{ClientOptions, PipeMode, ServerOptions};
 
@@ -34,8 +34,6 @@ mcp_adapter_tests::rows!(
 
 /// How soon processes must have ended.
 const SOON: Duration = Duration::from_secs(2);
-
-const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The flag that gives a process a console of its own, so that events reach no other test.
 const CREATE_NEW_CONSOLE: u32 = 0x10;
@@ -52,10 +50,9 @@ fn client_and_connections<R: Runtime>() -> (Process, [TcpStream; 2]) {
     let mut client = Command::new(env!("CARGO_BIN_EXE_adapter-client"));
     client.arg(server.get_program()).args(server.get_args());
     client.env("ALIVE", listener.local_addr().unwrap().to_string());
-    let spawned = client.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
-    let mut client = Process(spawned.unwrap());
+    let mut client = Process::start(client.stdin(Stdio::piped()).stdout(Stdio::piped()));
     let connections = [(); 2].map(|()| listener.accept().unwrap().0);
-    let lines = BufReader::new(client.0.stdout.take().unwrap()).lines();
+    let lines = BufReader::new(client.stdout.take().unwrap()).lines();
     assert_eq!(lines.take(2).map(|line| line.unwrap()).count(), 2, "{}", R::NAME);
     for mut connection in &connections {
         connection.set_nonblocking(true).unwrap();
@@ -81,37 +78,22 @@ fn all_end<R: Runtime>(connections: [TcpStream; 2], within: Duration) {
 async fn nothing_stays_behind_when_a_client_is_killed<R: Runtime>() {
     let (mut client, connections) = client_and_connections::<R>();
     // `TerminateProcess`.
-    client.0.kill().unwrap();
+    client.kill().unwrap();
     all_end::<R>(connections, SOON);
 }
 
 async fn nothing_stays_behind_when_a_connection_is_closed<R: Runtime>() {
     let (mut client, connections) = client_and_connections::<R>();
-    client.0.stdin.take().unwrap().write_all(b"close\n").unwrap();
-    assert!(client.0.wait().unwrap().success(), "{}", R::NAME);
+    client.stdin.take().unwrap().write_all(b"close\n").unwrap();
+    assert!(client.wait().success(), "{}", R::NAME);
     all_end::<R>(connections, SOON);
 }
 
 /// Starts a server and opens a session.
 fn session<R: Runtime>(command: &mut Command) -> (Process, Hand<ChildStdout, ChildStdin>) {
-    let command = command.stdin(Stdio::piped()).stdout(Stdio::piped());
-    let mut server = command.spawn().unwrap();
-    let Child { stdin, stdout, .. } = &mut server;
-    let mut hand = Hand::new(stdout.take().unwrap(), stdin.take().unwrap());
+    let (server, mut hand) = start_on_pipes(command);
     hand.greet(&json!({}));
-    (Process(server), hand)
-}
-
-/// Waits for the end of a server process, whose stdin stays open, and returns its exit code.
-fn exit_code<R: Runtime>(mut server: Process) -> Option<i32> {
-    let (says, hears) = channel();
-    let waiting = thread::spawn(move || {
-        says.send(server.0.wait().unwrap().code()).unwrap();
-        server
-    });
-    let code = hears.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("{} stays", R::NAME));
-    drop(waiting.join().unwrap());
-    code
+    (server, hand)
 }
 
 /// Sends Ctrl-C to the console of a process.
@@ -124,22 +106,22 @@ fn send_interrupt(process: u32) {
 async fn ctrl_c_ends_a_server_cleanly<R: Runtime>() {
     let mut command = server::<R>();
     command.creation_flags(CREATE_NEW_CONSOLE).env("FAREWELL", "\"good-bye\"\n");
-    let (server, mut hand) = session::<R>(&mut command);
+    let (mut server, mut hand) = session::<R>(&mut command);
     hand.call_tool(1, "hang", &json!({}));
     hand.request(2, "ping", &json!({}));
     assert_eq!(hand.hear_with_id()["id"], 2, "{}", R::NAME);
-    send_interrupt(server.0.id());
+    send_interrupt(server.id());
     // Its stdin stays open meanwhile.
-    assert_eq!(exit_code::<R>(server), Some(0), "{}", R::NAME);
+    assert_eq!(server.wait().code(), Some(0), "{}", R::NAME);
     let mut said = String::new();
     hand.reader.read_to_string(&mut said).unwrap();
     assert!(said.ends_with("\"good-bye\"\n"), "{}: {said}", R::NAME);
 }
 
 async fn the_end_of_stdin_ends_the_process<R: Runtime>() {
-    let (server, Hand { mut reader, writer }) = session::<R>(&mut server::<R>());
+    let (mut server, Hand { mut reader, writer }) = session::<R>(&mut server::<R>());
     drop(writer);
-    assert_eq!(exit_code::<R>(server), Some(0), "{}", R::NAME);
+    assert_eq!(server.wait().code(), Some(0), "{}", R::NAME);
     let mut said = String::new();
     reader.read_to_string(&mut said).unwrap();
     assert_eq!(said, "", "{}", R::NAME);
@@ -149,15 +131,15 @@ async fn what_follows_the_end_of_a_server_is_left_in_stdin<R: Runtime>() {
     let mut command = server::<R>();
     command.creation_flags(CREATE_NEW_CONSOLE).env("NEXT", "line");
     command.env("CLEANED_UP", ended_file::<R>());
-    let (server, mut hand) = session::<R>(&mut command);
-    send_interrupt(server.0.id());
+    let (mut server, mut hand) = session::<R>(&mut command);
+    send_interrupt(server.id());
     mcp_adapter_tests::eventually("the server has ended", || ended_file::<R>().exists()).await;
     std::fs::remove_file(ended_file::<R>()).unwrap();
     writeln!(hand.writer, "for the program").unwrap();
     let mut said = String::new();
     hand.reader.read_to_string(&mut said).unwrap();
     assert!(said.ends_with("next: for the program\n"), "{}: {said}", R::NAME);
-    assert_eq!(exit_code::<R>(server), Some(0), "{}", R::NAME);
+    assert_eq!(server.wait().code(), Some(0), "{}", R::NAME);
 }
 
 fn ended_file<R: Runtime>() -> PathBuf {
@@ -176,12 +158,11 @@ async fn a_script_is_found_and_started<R: Runtime>() {
     path.push(std::env::var_os("PATH").unwrap());
     let mut client = Command::new(env!("CARGO_BIN_EXE_adapter-client"));
     client.arg("shop").args(server.get_args()).env("PATH", path);
-    let mut client = client.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut client = Process::start(client.stdin(Stdio::piped()).stdout(Stdio::piped()));
     let lines = BufReader::new(client.stdout.take().unwrap()).lines();
     let started: Vec<u32> = lines.take(2).map(|line| line.unwrap().parse().unwrap()).collect();
-    let mut client = Process(client);
-    client.0.stdin.take().unwrap().write_all(b"close\n").unwrap();
-    assert!(client.0.wait().unwrap().success(), "{}", R::NAME);
+    client.stdin.take().unwrap().write_all(b"close\n").unwrap();
+    assert!(client.wait().success(), "{}", R::NAME);
     std::fs::remove_dir_all(&directory).unwrap();
     assert_eq!(started.len(), 2, "{}", R::NAME);
 }

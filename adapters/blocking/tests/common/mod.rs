@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use mcp_blocking::proto::schema::{CallToolResult, Tool};
 use mcp_blocking::proto::{CallError, ErrorObject, Raw, Revision, code};
 use mcp_blocking::{Client, Connect, Connection, Error, Serve, Server};
+use mcp_test_processes::{Process, reset_signals};
 use serde_json::{Value, json};
 
 /// The timeout of a test. Only a test that hangs takes this long.
@@ -21,6 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Runs a test, which must end in time.
 pub(crate) fn story<T: Send + 'static>(tell: impl FnOnce() -> T + Send + 'static) -> T {
+    reset_signals();
     let (over, ended) = channel();
     let told = thread::spawn(move || {
         let end = tell();
@@ -29,6 +31,7 @@ pub(crate) fn story<T: Send + 'static>(tell: impl FnOnce() -> T + Send + 'static
     });
     match ended.recv_timeout(PATIENCE) {
         Err(RecvTimeoutError::Timeout) => {
+            Process::kill_those_of(told.thread().id());
             panic!("the story hangs: it is not over after {PATIENCE:?}")
         }
         Ok(()) | Err(RecvTimeoutError::Disconnected) => match told.join() {

@@ -5,12 +5,13 @@ pub(crate) mod child;
 pub(crate) mod child_output;
 pub(crate) mod environment;
 mod group;
+pub(crate) mod host;
 pub(crate) mod parent;
 pub(crate) mod pipe_size;
 #[cfg(unix)]
 mod polling_file;
 pub(crate) mod program_lookup;
-pub(crate) mod protocol_stdout;
+pub(crate) mod protocol_streams;
 pub(crate) mod settings;
 pub(crate) mod signals;
 #[cfg(unix)]

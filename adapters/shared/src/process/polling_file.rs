@@ -18,14 +18,6 @@ pub struct PollingFile {
 }
 
 impl PollingFile {
-    /// Returns stdin, without the buffer and lock of the standard library.
-    ///
-    /// # Errors
-    /// Fails if stdin is closed.
-    pub fn stdin() -> io::Result<Self> {
-        io::stdin().as_fd().try_clone_to_owned().map(|stdin| File::from(stdin).into())
-    }
-
     /// Calls `act` until it does not return `WouldBlock`, waiting in between.
     fn retry<T>(
         &mut self,

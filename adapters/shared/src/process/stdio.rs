@@ -6,7 +6,7 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileTypeExt;
 use std::sync::Arc;
 use std::thread;
@@ -14,7 +14,7 @@ use std::thread;
 use futures_lite::future::or;
 
 pub use super::polling_file::PollingFile;
-pub use super::protocol_stdout::ProtocolStdout;
+pub use super::protocol_streams::ProtocolStreams;
 use crate::exec::watched::Watched;
 use crate::transport::stream_error::{cannot, is_disconnect};
 
@@ -35,14 +35,14 @@ pub enum Pollable {
 ///
 /// # Errors
 /// Fails if stdin or stdout is closed, or if a thread cannot be started.
-pub fn streams(stdout: ProtocolStdout) -> io::Result<(Pollable, Pollable, CopyThreads)> {
-    let (input, stdin) = input()?;
-    let (output, copied) = output(&stdout)?;
-    Ok((input, output, CopyThreads { stdin, stdout: copied, _protocol_stdout: stdout }))
+pub fn streams(reserved: ProtocolStreams) -> io::Result<(Pollable, Pollable, CopyThreads)> {
+    let (input, stdin) = input(&reserved)?;
+    let (output, stdout) = output(&reserved)?;
+    Ok((input, output, CopyThreads { stdin, stdout, _reserved: reserved }))
 }
 
-fn input() -> io::Result<(Pollable, CopyThread)> {
-    match pollable(io::stdin().as_fd().try_clone_to_owned()?, Direction::In)? {
+fn input(reserved: &ProtocolStreams) -> io::Result<(Pollable, CopyThread)> {
+    match pollable(reserved.stdin_descriptor()?, Direction::In)? {
         Ok(pollable) => Ok((pollable, CopyThread(None))),
         Err(file) => {
             let (reader, writer) = io::pipe()?;
@@ -57,8 +57,8 @@ fn input() -> io::Result<(Pollable, CopyThread)> {
     }
 }
 
-fn output(stdout: &ProtocolStdout) -> io::Result<(Pollable, CopyThread)> {
-    match pollable(stdout.descriptor()?, Direction::Out)? {
+fn output(reserved: &ProtocolStreams) -> io::Result<(Pollable, CopyThread)> {
+    match pollable(reserved.stdout_descriptor()?, Direction::Out)? {
         Ok(pollable) => Ok((pollable, CopyThread(None))),
         Err(file) => {
             let (reader, writer) = io::pipe()?;
@@ -75,12 +75,12 @@ fn output(stdout: &ProtocolStdout) -> io::Result<(Pollable, CopyThread)> {
 
 /// The threads that copy bytes from stdin and to stdout, if such threads are needed.
 ///
-/// Stdout is reserved for the protocol as long as this value exists.
+/// Both streams are reserved for the protocol as long as this value exists.
 #[derive(Debug)]
 pub struct CopyThreads {
     stdin: CopyThread,
     stdout: CopyThread,
-    _protocol_stdout: ProtocolStdout,
+    _reserved: ProtocolStreams,
 }
 
 impl CopyThreads {

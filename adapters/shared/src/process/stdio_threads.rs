@@ -3,12 +3,13 @@
 //!
 //! The threads do not belong to a runtime, so they delay the end of neither the runtime nor the
 //! process. A thread that still waits for input when the server has ended leaves that input to the
-//! next reader of [`std::io::stdin`]: it looks into the buffer of the standard library, and takes
-//! only what the server accepts.
+//! next reader of [`std::io::stdin`]: it passes the input on through a pipe, which has taken the
+//! place of stdin. From a stdin that the server shares with the program, such as a console, it
+//! takes only what the server accepts.
 
-use std::io::{self, BufRead, Read, Write};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, PipeWriter, Read, Write};
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::thread;
@@ -16,75 +17,140 @@ use std::thread;
 use futures_lite::future::or;
 use futures_lite::io::{AsyncRead, AsyncWrite};
 
-pub use super::protocol_stdout::{ProtocolStdout, StdoutFile};
+use super::protocol_streams::StdinFile;
+pub use super::protocol_streams::{ProtocolStreams, StdoutFile};
 use crate::exec::watched::Watched;
 use crate::transport::stream_error::{cannot, is_disconnect};
 
-/// Stdin for a thread that may block. Reads take nothing from stdin once the reader is stopped.
+/// Stdin for a thread that may block. Reads return the end of the input once the reader is stopped.
 #[derive(Debug)]
-pub struct BlockingStdin(Arc<AtomicBool>);
+pub struct BlockingStdin {
+    file: StdinFile,
+    state: Arc<Mutex<ReadState>>,
+}
 
-/// Stops a [`BlockingStdin`] when dropped: its reads then return the end of the input.
+/// Stops a [`BlockingStdin`] when dropped, and restores stdin and stdout.
 ///
 /// A read that waits for input returns at the next input, and leaves it to the next reader.
 #[derive(Debug)]
-pub struct StopStdin(Arc<AtomicBool>);
+pub struct StopStdin {
+    state: Arc<Mutex<ReadState>>,
+    reserved: ProtocolStreams,
+}
+
+#[derive(Debug, Default)]
+struct ReadState {
+    is_reading: bool,
+    is_stopped: bool,
+    /// Receives the input that follows, if a read was waiting when the reader was stopped.
+    next: Option<PipeWriter>,
+}
 
 impl BlockingStdin {
     /// Creates a reader of stdin and the value that stops it.
-    #[must_use]
-    pub fn new() -> (Self, StopStdin) {
-        let is_stopped = Arc::new(AtomicBool::new(false));
-        (Self(Arc::clone(&is_stopped)), StopStdin(is_stopped))
+    ///
+    /// # Errors
+    /// Fails if this process has no handle left.
+    pub fn new(reserved: ProtocolStreams) -> io::Result<(Self, StopStdin)> {
+        let state = Arc::<Mutex<ReadState>>::default();
+        let stdin = Self { file: reserved.stdin()?, state: Arc::clone(&state) };
+        Ok((stdin, StopStdin { state, reserved }))
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Drop for StopStdin {
     fn drop(&mut self) {
-        self.0.store(true, Ordering::SeqCst);
+        let mut state = lock(&self.state);
+        state.is_stopped = true;
+        if state.is_reading {
+            state.next = self.reserved.divert_stdin();
+        }
     }
 }
 
 impl Read for BlockingStdin {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.0.load(Ordering::SeqCst) {
-            return Ok(0);
+        {
+            let mut state = lock(&self.state);
+            if state.is_stopped {
+                return Ok(0);
+            }
+            state.is_reading = true;
         }
-        let mut stdin = io::stdin().lock();
-        let mut available = stdin.fill_buf()?;
-        if self.0.load(Ordering::SeqCst) {
-            return Ok(0);
+        match &mut self.file {
+            StdinFile::Shared(stdin) => read_unless_stopped(stdin.lock(), buffer, &self.state),
+            StdinFile::Private(file) => {
+                let read = file.read(buffer);
+                let mut state = lock(&self.state);
+                state.is_reading = false;
+                if !state.is_stopped {
+                    return read;
+                }
+                let next = state.next.take();
+                drop(state);
+                if let (Ok(count), Some(next)) = (read, next) {
+                    pass_on(buffer.get(..count).unwrap_or_default().chain(file), next);
+                }
+                Ok(0)
+            }
         }
-        let count = available.read(buffer)?;
-        stdin.consume(count);
-        Ok(count)
     }
+}
+
+/// Reads, but takes nothing if the reader was stopped meanwhile.
+fn read_unless_stopped(
+    mut stdin: impl BufRead,
+    buffer: &mut [u8],
+    state: &Mutex<ReadState>,
+) -> io::Result<usize> {
+    let mut available = stdin.fill_buf()?;
+    let mut state = lock(state);
+    state.is_reading = false;
+    if state.is_stopped {
+        return Ok(0);
+    }
+    let count = available.read(buffer)?;
+    stdin.consume(count);
+    Ok(count)
+}
+
+/// Passes the rest of the input on to the next reader of stdin, which may not read it all.
+fn pass_on(mut stdin: impl Read, mut next: PipeWriter) {
+    let _unread = io::copy(&mut stdin, &mut next);
 }
 
 /// Starts the threads that read stdin and write to stdout.
 ///
 /// # Errors
 /// Fails if a thread cannot be started, or if this process has no handle left.
-pub fn streams(
-    protocol_stdout: ProtocolStdout,
-) -> io::Result<(AsyncStdin, AsyncStdout, CopyThreads)> {
-    let file = protocol_stdout.file()?;
+pub fn streams(reserved: ProtocolStreams) -> io::Result<(AsyncStdin, AsyncStdout, CopyThreads)> {
+    let (from, to) = (reserved.stdin()?, reserved.stdout()?);
+    let reserved = Arc::new(reserved);
     let input = Arc::new(Input::default());
     let output = Arc::new(Output::default());
-    let stdin = AsyncStdin(Arc::clone(&input));
+    let stdin = AsyncStdin { input: Arc::clone(&input), reserved: Some(Arc::clone(&reserved)) };
     let stdout = AsyncStdout(Arc::clone(&output));
-    let copies =
-        CopyThreads { output: Arc::clone(&output), _protocol_stdout: Some(protocol_stdout) };
-    thread::Builder::new().name("mcp-stdin".into()).spawn(move || {
-        input.read(|| io::stdin().lock());
-    })?;
-    thread::Builder::new().name("mcp-stdout".into()).spawn(move || output.write(file))?;
+    let copies = CopyThreads { output: Arc::clone(&output), _reserved: Some(reserved) };
+    let read = move || match from {
+        StdinFile::Shared(stdin) => input.read(stdin.lock()),
+        StdinFile::Private(file) => input.read(BufReader::<File>::new(file)),
+    };
+    thread::Builder::new().name("mcp-stdin".into()).spawn(read)?;
+    thread::Builder::new().name("mcp-stdout".into()).spawn(move || output.write(to))?;
     Ok((stdin, stdout, copies))
 }
 
 /// Stdin, read by a thread as long as this value exists.
 #[derive(Debug)]
-pub struct AsyncStdin(Arc<Input>);
+pub struct AsyncStdin {
+    input: Arc<Input>,
+    /// Absent in tests, whose stdin stays as it is.
+    reserved: Option<Arc<ProtocolStreams>>,
+}
 
 #[derive(Debug, Default)]
 struct Input {
@@ -106,6 +172,8 @@ struct InputState {
     end: Option<io::Result<()>>,
     has_ended: bool,
     is_stopped: bool,
+    /// Receives the input that follows once the server has ended.
+    next: Option<PipeWriter>,
 }
 
 impl Input {
@@ -117,12 +185,9 @@ impl Input {
         self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads whenever the server wants input, until the end of the input or of the server.
-    fn read<R: BufRead>(&self, open: impl FnOnce() -> R) {
-        if !self.is_wanted() {
-            return;
-        }
-        let mut stdin = open();
+    /// Reads whenever the server wants input, until the end of the input or of the server. Passes
+    /// on what follows.
+    fn read(&self, mut stdin: impl BufRead) {
         while self.is_wanted() {
             let available = match stdin.fill_buf() {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
@@ -134,6 +199,10 @@ impl Input {
             };
             let taken = self.offer(available);
             stdin.consume(taken);
+        }
+        let next = self.lock().next.take();
+        if let Some(next) = next {
+            pass_on(stdin, next);
         }
     }
 
@@ -182,12 +251,12 @@ impl AsyncRead for AsyncStdin {
         context: &mut Context<'_>,
         buffer: &mut [u8],
     ) -> Poll<io::Result<usize>> {
-        let mut state = self.0.lock();
+        let mut state = self.input.lock();
         let mut left = state.bytes.get(state.taken..).unwrap_or_default();
         if !left.is_empty() {
             let count = left.read(buffer)?;
             state.taken += count;
-            self.0.changed.notify_one();
+            self.input.changed.notify_one();
             return Poll::Ready(Ok(count));
         }
         if let Some(end) = state.end.take() {
@@ -198,15 +267,20 @@ impl AsyncRead for AsyncStdin {
         }
         state.waker = Some(context.waker().clone());
         state.is_wanted = true;
-        self.0.changed.notify_one();
+        self.input.changed.notify_one();
         Poll::Pending
     }
 }
 
 impl Drop for AsyncStdin {
     fn drop(&mut self) {
-        self.0.lock().is_stopped = true;
-        self.0.changed.notify_one();
+        let mut state = self.input.lock();
+        state.is_stopped = true;
+        if !state.has_ended {
+            state.next = self.reserved.as_ref().and_then(|reserved| reserved.divert_stdin());
+        }
+        drop(state);
+        self.input.changed.notify_one();
     }
 }
 
@@ -336,12 +410,12 @@ const OUTPUT_BYTES_MAX: usize = 64 * 1024;
 
 /// The thread that writes to stdout, after the server has closed the stream.
 ///
-/// Stdout is reserved for the protocol as long as this value exists.
+/// Both streams are reserved for the protocol as long as this value exists.
 #[derive(Debug)]
 pub struct CopyThreads {
     output: Arc<Output>,
-    /// Absent in tests, whose stdout stays as it is.
-    _protocol_stdout: Option<ProtocolStdout>,
+    /// Absent in tests, whose streams stay as they are.
+    _reserved: Option<Arc<ProtocolStreams>>,
 }
 
 impl CopyThreads {
@@ -383,10 +457,10 @@ mod tests {
         R: Read + Send + 'static,
     {
         let input = Arc::new(Input::default());
-        let stdin = AsyncStdin(Arc::clone(&input));
+        let stdin = AsyncStdin { input: Arc::clone(&input), reserved: None };
         let reading = thread::spawn(move || {
             let mut file = BufReader::new(file);
-            input.read(|| &mut file);
+            input.read(&mut file);
             file
         });
         (stdin, reading)
@@ -460,7 +534,7 @@ mod tests {
     fn write_to(file: impl Write + Send + 'static) -> (AsyncStdout, CopyThreads) {
         let output = Arc::new(Output::default());
         let stdout = AsyncStdout(Arc::clone(&output));
-        let copies = CopyThreads { output: Arc::clone(&output), _protocol_stdout: None };
+        let copies = CopyThreads { output: Arc::clone(&output), _reserved: None };
         thread::spawn(move || output.write(file));
         (stdout, copies)
     }

@@ -52,7 +52,7 @@ impl Server {
         let driving = DriverHandle::new(Arc::clone(&link), None, Limits::default())
             .pipe_bytes(self.pipe_bytes);
         let serving = Serving::new(link, principal, self.process);
-        let driving = driving.watching(serving.parent());
+        let driving = driving.watching(serving.host());
         Ok((serving, driving))
     }
 

@@ -25,6 +25,24 @@ impl Server {
         self
     }
 
+    /// Leaves the process's stdin as it is while serving on stdin and stdout.
+    ///
+    /// By default, while such a server runs, only the server reads the real stdin. Handlers,
+    /// libraries and child processes that inherit stdin read from the null device and find the end
+    /// of their input, so that they take no requests away: descriptor 0, or the standard handle of
+    /// Windows, refers to the null device. Stdin is restored when serving ends. A child that was
+    /// started before shares the real stdin: start it with a stdin of its own, such as
+    /// [`Stdio::null`](std::process::Stdio::null).
+    ///
+    /// On Windows, a console is not redirected.
+    ///
+    /// With this setting, nothing else may read stdin, and child processes need a stdin of their
+    /// own. Use the setting if the program itself redirects stdin.
+    pub fn without_stdin_redirect(mut self) -> Self {
+        self.process.redirects_stdin = false;
+        self
+    }
+
     /// Leaves the process's stdout as it is while serving on stdin and stdout.
     ///
     /// By default, what handlers and libraries print to stdout while such a server runs goes to

@@ -1,16 +1,17 @@
 //! The connection of a server as an adapter serves it: signals, the end of output, the outcome.
 
-use std::future::{Future, pending};
+use std::future::Future;
 use std::io;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_lite::future::or;
 use mcp_proto::server::Server as Machine;
 use mcp_proto::{CloseReason, Principal};
 
+use crate::process::host::Host;
 use crate::process::parent::Parent;
-use crate::process::protocol_stdout::ProtocolStdout;
+use crate::process::protocol_streams::ProtocolStreams;
 use crate::process::settings::ProcessSettings;
 use crate::process::signals::{self, Closeable};
 use crate::server::handler::context::HandlerLink;
@@ -26,8 +27,8 @@ pub struct Serving {
     #[expect(clippy::redundant_allocation, reason = "the link may outlive the subscription")]
     subscription: Arc<Arc<Link<Machine>>>,
     process: ProcessSettings,
-    /// The parent process, once it is watched. Shared with the driver, which watches it.
-    parent: Arc<OnceLock<Parent>>,
+    /// The program that uses the server. Shared with the driver, which watches it.
+    host: Arc<Host>,
 }
 
 impl Serving {
@@ -40,7 +41,7 @@ impl Serving {
         let subscription = Arc::new(Arc::clone(&link));
         let joined: Arc<dyn HandlerLink> = Arc::clone(&subscription) as _;
         link.shared.changes.join(&joined, principal);
-        Self { link, subscription, process, parent: Arc::default() }
+        Self { link, subscription, process, host: Arc::default() }
     }
 
     /// Closes the connection when the process receives SIGINT, SIGTERM or SIGHUP.
@@ -82,21 +83,26 @@ impl Serving {
         if self.process.exits_with_parent
             && let Some(parent) = Parent::current()
         {
-            self.parent.get_or_init(|| parent);
+            self.host.parent.get_or_init(|| parent);
         }
     }
 
-    /// Returns the cell for the parent process, which the driver must watch.
-    pub(super) fn parent(&self) -> Arc<OnceLock<Parent>> {
-        Arc::clone(&self.parent)
+    /// Returns the host, which the driver must watch.
+    pub(super) fn host(&self) -> Arc<Host> {
+        Arc::clone(&self.host)
     }
 
-    /// Reserves the process's stdout for the connection.
+    /// Reserves the process's stdin and stdout for the connection.
+    ///
+    /// Call this before driving the connection: after the end of the input, the connection closes
+    /// once stdout has no reader.
     ///
     /// # Errors
-    /// Fails if stdout or stderr is closed.
-    pub fn take_stdout(&self) -> io::Result<ProtocolStdout> {
-        ProtocolStdout::new(self.process.redirects_stdout)
+    /// Fails if stdin, stdout or stderr is closed, or if there is no null device.
+    pub fn take_streams(&self) -> io::Result<ProtocolStreams> {
+        let reserved = ProtocolStreams::new(self.process)?;
+        self.host.watch_reader(&reserved);
+        Ok(reserved)
     }
 
     /// Waits until it is time to abandon output that has not reached stdout yet.
@@ -105,13 +111,8 @@ impl Serving {
     pub async fn gives_up<S: Future>(&self, sleep: impl Fn(Duration) -> S) {
         if let Some(patience) = self.link.output_patience() {
             let slow = async { drop(sleep(patience).await) };
-            let parent_exited = async {
-                match self.parent.get() {
-                    Some(parent) => parent.exited(&sleep).await,
-                    None => pending().await,
-                }
-            };
-            or(slow, or(self.link.stopped(), parent_exited)).await;
+            let host_gone = self.host.gone(self.link.input_ended(), &sleep);
+            or(slow, or(self.link.stopped(), host_gone)).await;
         }
         sleep(FLUSH_TIMEOUT).await;
     }
@@ -125,7 +126,7 @@ impl Serving {
     /// Fails if the connection was closed because of a protocol fault, or because reading or
     /// writing failed for a reason other than the client's disconnection.
     pub fn outcome(self) -> io::Result<()> {
-        if let Some(parent) = self.parent.get() {
+        if let Some(parent) = self.host.parent.get() {
             parent.terminate_children_if_exited();
         }
         match self.link.inspect(|state| state.connection.close_reason().cloned()) {

@@ -2,7 +2,7 @@
 //! step.
 
 use std::future::pending;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_lite::future::{or, race};
@@ -10,7 +10,7 @@ use mcp_proto::Limits;
 use mcp_proto::stdio::{Shutdown, ShutdownStep};
 
 use crate::process::child::Child;
-use crate::process::parent::Parent;
+use crate::process::host::Host;
 use crate::process::pipe_size;
 use crate::transport::link::{Link, LinkRole};
 
@@ -24,13 +24,13 @@ pub struct DriverHandle<R: LinkRole> {
     child: Option<Arc<Child>>,
     limits: Limits,
     pipe_bytes: Option<usize>,
-    /// The parent process, if its exit closes the connection.
-    parent: Arc<OnceLock<Parent>>,
+    /// The program whose end closes the connection, as far as it is watched.
+    host: Arc<Host>,
 }
 
 impl<R: LinkRole> DriverHandle<R> {
     pub(crate) fn new(link: Arc<Link<R>>, child: Option<Arc<Child>>, limits: Limits) -> Self {
-        Self { link, child, limits, pipe_bytes: None, parent: Arc::default() }
+        Self { link, child, limits, pipe_bytes: None, host: Arc::default() }
     }
 
     /// Sets the size that [`over_standard_streams`](Self::over_standard_streams) gives the pipes.
@@ -39,10 +39,10 @@ impl<R: LinkRole> DriverHandle<R> {
         self
     }
 
-    /// Sets the cell for the parent process whose exit closes the connection. Only a cell that is
-    /// filled before the adapter drives the connection has this effect.
-    pub(crate) fn watching(mut self, parent: Arc<OnceLock<Parent>>) -> Self {
-        self.parent = parent;
+    /// Sets the host whose end closes the connection. Only what is watched before the adapter
+    /// drives the connection has this effect.
+    pub(crate) fn watching(mut self, host: Arc<Host>) -> Self {
+        self.host = host;
         self
     }
 
@@ -80,7 +80,7 @@ impl<R: LinkRole> DriverHandle<R> {
     pub async fn ended(&self) {
         match &self.child {
             None => {
-                or(self.link.drained(), self.close_with_parent()).await;
+                or(self.link.drained(), self.close_with_host()).await;
                 self.link.dispatched().await;
             }
             Some(child) => {
@@ -94,13 +94,12 @@ impl<R: LinkRole> DriverHandle<R> {
         }
     }
 
-    /// Closes the connection once the parent process has exited, if it is watched.
-    async fn close_with_parent(&self) {
-        if let Some(parent) = self.parent.get() {
-            let link = &self.link;
-            parent.exited(|duration| link.sleep_until(link.clock.now() + duration)).await;
-            link.stop();
-        }
+    /// Closes the connection once the host is gone, as far as it is watched.
+    async fn close_with_host(&self) {
+        let link = &self.link;
+        let sleep = |duration| link.sleep_until(link.clock.now() + duration);
+        self.host.gone(link.input_ended(), sleep).await;
+        link.stop();
         pending::<()>().await;
     }
 

@@ -2,7 +2,7 @@
 //! process. The second argument, if any, is the size of its pipes in bytes. Environment variables:
 //!
 //! - `EOF_DRAIN_MS` is `Limits::eof_drain_timeout` in milliseconds.
-//! - `STDOUT=kept` turns the redirection of stdout off.
+//! - `STDIN=kept` and `STDOUT=kept` turn the redirection of a stream off.
 //! - `PARENT=outlived` makes the server outlive its parent process.
 //! - `FAREWELL` is printed once the server has ended, without a newline.
 //! - `CLEANED_UP` is the path of a file that is created once the server has ended.
@@ -14,12 +14,13 @@
 
 #![allow(clippy::print_stdout, reason = "prints are what tests look for")]
 
-use std::io;
+use std::io::{self, BufRead as _, Write as _};
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use mcp_adapter::proto::Limits;
-use mcp_adapter::{Server, ToolError};
+use mcp_adapter::proto::schema::Level;
+use mcp_adapter::{Cx, Server, ToolError};
 use serde_json::Value;
 
 use mcp_adapter_tests::{Blocking, Runtime, Smol, Tokio, TokioThreads, shop, tool};
@@ -29,9 +30,13 @@ fn serve<R: Runtime>() -> io::Result<()> {
         .tool_with_async(tool("print"), |_: Value, _| async { print() })
         .tool_with(tool("print_plain"), |_: Value, _| print())
         .tool_with(tool("print_in_child"), |_: Value, _| print_in_child())
+        .tool_with(tool("read_in_child"), |_: Value, cx| read_in_child(&cx))
         .tool_with(tool("start"), |_: Value, _| start());
     if let Some(bytes) = std::env::args().nth(2) {
         server = server.pipe_bytes(bytes.parse().map_err(io::Error::other)?);
+    }
+    if is_set("STDIN", "kept") {
+        server = server.without_stdin_redirect();
     }
     if is_set("STDOUT", "kept") {
         server = server.without_stdout_redirect();
@@ -115,10 +120,45 @@ fn print_in_child() -> Result<String, ToolError> {
     Ok(status.to_string())
 }
 
+/// Reads the inherited stdin in another process, logs the name of that stdin once reading has
+/// begun, and returns what the process has read.
+fn read_in_child(cx: &Cx) -> Result<String, ToolError> {
+    let mut command = Command::new(std::env::current_exe()?);
+    let mut child = command.arg("read").env_remove("ALIVE").stdout(Stdio::piped()).spawn()?;
+    let stdout = child.stdout.take().ok_or("no pipe")?;
+    let mut lines = io::BufReader::new(stdout).lines();
+    cx.log(Level::Error, &lines.next().transpose()?.unwrap_or_default())?;
+    let read = lines.collect::<io::Result<Vec<String>>>()?;
+    child.wait()?;
+    Ok(read.join("\n"))
+}
+
+/// Prints the name of stdin, where the system has one, and then what arrives there for some time,
+/// which is longer than a client needs to send requests meanwhile.
+fn read() -> io::Result<()> {
+    let name = std::fs::read_link("/proc/self/fd/0").unwrap_or_default();
+    println!("{}", name.display());
+    let began = Instant::now();
+    std::thread::spawn(|| -> io::Result<()> {
+        let mut stdin = io::stdin().lock();
+        loop {
+            let mut line = String::new();
+            match stdin.read_line(&mut line)? {
+                0 => std::thread::sleep(Duration::from_millis(1)),
+                _ => print!("{line}"),
+            }
+        }
+    });
+    while began.elapsed() < Duration::from_millis(300) {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    io::stdout().flush()
+}
+
 /// Starts a process that keeps running, and returns its id.
 fn start() -> Result<String, ToolError> {
     let mut command = Command::new(std::env::current_exe()?);
-    command.arg("sleep").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.arg("sleep").stdout(Stdio::null()).stderr(Stdio::null());
     Ok(command.spawn()?.id().to_string())
 }
 
@@ -131,6 +171,7 @@ fn main() -> io::Result<()> {
         Some(Tokio::NAME) => serve::<Tokio>(),
         Some(TokioThreads::NAME) => serve::<TokioThreads>(),
         Some("print") => print().map(drop).map_err(|_| io::Error::other("cannot print")),
+        Some("read") => read(),
         Some("sleep") => {
             std::thread::sleep(Duration::from_secs(600));
             Ok(())

@@ -106,6 +106,12 @@ impl<R: LinkRole> Link<R> {
             }
             state.connection.handle_eof(now);
         });
+        self.ended.notify(usize::MAX);
+    }
+
+    /// Waits until the input has ended, or this side has closed the connection.
+    pub(crate) async fn input_ended(&self) {
+        self.when_ending(|state| state.ending != Ending::Open).await;
     }
 
     /// Closes the connection promptly, even if it is still answering requests of a peer that has
@@ -312,10 +318,16 @@ impl<R: LinkRole> Link<R> {
 
     /// Waits until the connection is closed.
     pub async fn closed(&self) {
+        self.when_ending(|state| state.connection.is_closed()).await;
+    }
+
+    /// Waits until `has_ended` returns true, which only the end of the input or of the connection
+    /// can change.
+    async fn when_ending(&self, has_ended: impl Fn(&State<R>) -> bool) {
         // Waits for its own event: `room` fires with every message and would wake drivers in vain.
         loop {
             let ended = self.ended.listen();
-            if self.inspect(|state| state.connection.is_closed()) {
+            if self.inspect(&has_ended) {
                 return;
             }
             ended.await;

@@ -94,7 +94,7 @@ pub struct Link<R: LinkRole> {
     room: Event,
     /// Notified when the next blocked call may wait for room.
     turn: Event,
-    /// Notified when the connection has closed.
+    /// Notified when the input has ended or the connection has closed.
     ended: Event,
 }
 
