@@ -315,7 +315,7 @@ pub use command::{Apply, CommandOutcome, OwnedChange, OwnedCommand, Payload};
 pub use endpoint::Endpoint;
 pub use error::{Misuse, Unencodable, code};
 pub use extension::{Extension, ExtensionError, ExtensionMethod};
-pub use json::Raw;
+pub use json::{ParseError, Raw};
 pub use limits::Limits;
 pub use message_endpoint::MessageEndpoint;
 pub use method::{Method, MethodId};

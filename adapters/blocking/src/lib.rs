@@ -92,6 +92,8 @@ mod watchdog;
 pub use call::{Call, Pending};
 pub use client::Connect;
 pub use connection::Connection;
+#[cfg(feature = "jsonschema")]
+pub use mcp_adapter::CheckError;
 #[cfg(feature = "apps")]
 pub use mcp_adapter::apps;
 #[cfg(feature = "record")]

@@ -95,6 +95,8 @@ pub use transport::event_loop::drive;
 pub use transport::link::{Link, LinkRole, WRITE_BYTES_MAX};
 pub use transport::read_buffer::ReadBuffer;
 pub use transport::shutdown::DriverHandle;
+#[cfg(feature = "jsonschema")]
+pub use validation::CheckError;
 
 /// A boxed, sendable future.
 pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;

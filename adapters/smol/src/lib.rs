@@ -110,6 +110,8 @@ mod streams;
 pub mod testing;
 
 pub use client::Connect;
+#[cfg(feature = "jsonschema")]
+pub use mcp_adapter::CheckError;
 #[cfg(feature = "apps")]
 pub use mcp_adapter::apps;
 #[cfg(feature = "record")]

@@ -131,6 +131,8 @@ pub mod testing;
 mod turn;
 
 pub use client::Connect;
+#[cfg(feature = "jsonschema")]
+pub use mcp_adapter::CheckError;
 #[cfg(feature = "apps")]
 pub use mcp_adapter::apps;
 #[cfg(feature = "record")]

@@ -16,12 +16,7 @@ pub(crate) fn parse_float(text: &str) -> Option<f64> {
         return Some(integer(text.bytes()) as f64);
     }
     let (is_negative, text) = text.strip_prefix('-').map_or((false, text), |text| (true, text));
-    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, "0"));
-    if !is_digits(whole) || !is_digits(fraction) {
-        return None;
-    }
-    let decimal = Decimal::new(whole, fraction, parse_exponent(exponent)?);
+    let decimal = Decimal::parse(text)?;
     let float = decimal.exact().unwrap_or_else(|| decimal.nearest());
     Some(if is_negative { -float } else { float })
 }
@@ -51,13 +46,23 @@ fn parse_exponent(text: &str) -> Option<i64> {
 const EXPONENT_MAX: i64 = 1 << 40;
 
 /// The number `0.digits` × 10^`point`, with a first digit that is not 0.
-struct Decimal<'a> {
+pub(super) struct Decimal<'a> {
     /// The digits before and after the decimal point.
     digits: (&'a str, &'a str),
     point: i64,
 }
 
 impl<'a> Decimal<'a> {
+    /// Parses a number without a sign.
+    pub(super) fn parse(text: &'a str) -> Option<Self> {
+        let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, "0"));
+        if !is_digits(whole) || !is_digits(fraction) {
+            return None;
+        }
+        Some(Self::new(whole, fraction, parse_exponent(exponent)?))
+    }
+
     fn new(whole: &'a str, fraction: &'a str, exponent: i64) -> Self {
         let whole = whole.trim_start_matches('0');
         let significant =
@@ -69,7 +74,11 @@ impl<'a> Decimal<'a> {
         }
     }
 
-    fn digits(&self) -> impl Iterator<Item = u8> {
+    pub(super) fn point(&self) -> i64 {
+        self.point
+    }
+
+    pub(super) fn digits(&self) -> impl Iterator<Item = u8> {
         let (whole, fraction) = self.digits;
         whole.bytes().chain(fraction.bytes())
     }

@@ -5,6 +5,7 @@ mod escape;
 mod float;
 mod insert;
 mod lookup;
+mod parse_error;
 mod raw;
 mod reader;
 mod str;
@@ -12,6 +13,7 @@ mod swar;
 mod syntax;
 #[cfg(test)]
 pub(crate) mod testing;
+mod whole_numbers;
 mod writer;
 
 pub(crate) use cursor::Cursor;
@@ -19,6 +21,8 @@ pub(crate) use escape::{key_is, unescape, unescape_key};
 pub(crate) use float::parse_float;
 pub(crate) use insert::with_meta;
 pub(crate) use lookup::{elements, find, find_each, find_rare, members};
+pub use parse_error::ParseError;
+pub(crate) use parse_error::push as push_pointer;
 pub(crate) use raw::Frame;
 pub use raw::Raw;
 #[cfg(feature = "seal")]
@@ -26,4 +30,5 @@ pub(crate) use raw::compact;
 pub use reader::{JsonReader, Kind};
 pub use str::Str;
 pub(crate) use syntax::SyntaxError;
+pub(crate) use whole_numbers::whole_number;
 pub(crate) use writer::{Array, Object, write_f64, write_i64, write_str, write_text, write_u64};

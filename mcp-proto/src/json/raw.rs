@@ -6,13 +6,15 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use bytes::Bytes;
-use serde::de::{self, Deserialize};
+use serde::de::{self, Deserialize, DeserializeOwned};
 use serde::ser::{self, Serialize};
 use serde_json::value::RawValue;
 
 use super::cursor::Cursor;
 use super::escape::unescape;
+use super::parse_error::ParseError;
 use super::syntax::{DEPTH_CEILING, escape_end};
+use super::whole_numbers::with_whole_numbers;
 use crate::error::Unencodable;
 
 /// A JSON value, kept as validated but unparsed text without line breaks.
@@ -77,10 +79,13 @@ impl Raw {
 
     /// Deserializes the value as a `T`.
     ///
+    /// As in JSON Schema, a number without a fraction is an integer, however it is written: `1.0`
+    /// and `1e0` can be a `u8`.
+    ///
     /// # Errors
-    /// Fails if the value does not match `T`.
-    pub fn parse<'a, T: Deserialize<'a>>(&'a self) -> Result<T, serde_json::Error> {
-        serde_json::from_slice(&self.0)
+    /// Fails if the value does not match `T`. The error says where, and what is allowed.
+    pub fn parse<T: DeserializeOwned>(&self) -> Result<T, ParseError> {
+        parse(&self.0)
     }
 
     /// Returns the JSON text as bytes.
@@ -173,6 +178,19 @@ impl<'de> Deserialize<'de> for Raw {
         let value = Box::<RawValue>::deserialize(deserializer)?;
         Self::from_text(value.get()).map_err(de::Error::custom)
     }
+}
+
+/// Deserializes valid JSON without line breaks.
+// JSON Schema 2020-12, validation, section 6.1.1: 1.0 is an integer.
+pub(crate) fn parse<T: DeserializeOwned>(json: &[u8]) -> Result<T, ParseError> {
+    let error = match serde_json::from_slice(json) {
+        Ok(value) => return Ok(value),
+        Err(error) => error,
+    };
+    let Some(rewritten) = with_whole_numbers(json) else {
+        return Err(ParseError::new(json, &error));
+    };
+    serde_json::from_slice(&rewritten).map_err(|error| ParseError::new(&rewritten, &error))
 }
 
 /// The bytes of one message, from which values are extracted.

@@ -1,5 +1,6 @@
 //! The traits [`Encode`] and [`Decode`], their error, and their implementations for basic types.
 
+use alloc::borrow::{Cow, ToOwned};
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -10,7 +11,8 @@ use serde::de::DeserializeOwned;
 
 use crate::error::Unencodable;
 use crate::json::{
-    JsonReader, Kind, Raw, Str, write_f64, write_i64, write_str, write_text, write_u64,
+    JsonReader, Kind, ParseError, Raw, Str, push_pointer, write_f64, write_i64, write_str,
+    write_text, write_u64,
 };
 use crate::revision::Revision;
 
@@ -72,7 +74,7 @@ pub struct DecodeError {
     /// The location of the error, as a JSON pointer (RFC 6901).
     pub pointer: String,
     /// The expected value, such as `an array`.
-    pub expected: &'static str,
+    pub expected: Cow<'static, str>,
     /// The value found instead; `None` if the value is missing.
     pub found: Option<Raw>,
 }
@@ -82,21 +84,35 @@ impl DecodeError {
     ///
     /// `expected` describes that form, for example `an array`. Does not consume the value.
     #[must_use]
-    pub fn expected(expected: &'static str, reader: &JsonReader<'_>) -> Self {
+    pub fn expected(expected: impl Into<Cow<'static, str>>, reader: &JsonReader<'_>) -> Self {
+        let expected = expected.into();
         Self { pointer: String::new(), expected, found: Some(reader.clone().raw()) }
     }
 
     /// Creates an error for a missing required member `name`.
     #[must_use]
     pub fn missing(name: &str) -> Self {
-        Self { pointer: String::new(), expected: "a value", found: None }.within(name)
+        Self { pointer: String::new(), expected: "a value".into(), found: None }.within(name)
+    }
+
+    /// Creates an error for a value that does not match a type of `serde`.
+    fn from_parse(ParseError { pointer, reason }: ParseError, raw: &Raw) -> Self {
+        let found = value_at(raw, &pointer);
+        // The reason also quotes the value, which is `found`.
+        let expected = match (reason.rsplit_once(", expected "), reason.strip_prefix("missing ")) {
+            (Some((_, expected)), _) => expected.to_owned(),
+            (None, Some(missing)) => alloc::format!("an object with the {missing}"),
+            (None, None) => alloc::format!("another value ({reason})"),
+        };
+        Self { pointer, expected: expected.into(), found }
     }
 
     /// Creates an error for the string `found`, which is the value of the member `name`.
     pub(crate) fn unacceptable(expected: &'static str, name: &str, found: &str) -> Self {
         let mut text = Vec::new();
         write_str(&mut text, found);
-        Self { pointer: String::new(), expected, found: Some(Raw::from_written(text)) }.within(name)
+        let found = Some(Raw::from_written(text));
+        Self { pointer: String::new(), expected: expected.into(), found }.within(name)
     }
 
     /// Prefixes the pointer with `member`, which is an object key or an array index.
@@ -106,18 +122,20 @@ impl DecodeError {
     }
 
     fn prefixed(mut self, member: &str) -> Self {
-        let mut pointer = String::from("/");
-        for char in member.chars() {
-            match char {
-                '~' => pointer.push_str("~0"),
-                '/' => pointer.push_str("~1"),
-                _ => pointer.push(char),
-            }
-        }
+        let mut pointer = String::new();
+        push_pointer(&mut pointer, member);
         pointer.push_str(&self.pointer);
         self.pointer = pointer;
         self
     }
+}
+
+/// Returns the value at a JSON pointer.
+fn value_at(raw: &Raw, pointer: &str) -> Option<Raw> {
+    pointer.split('/').skip(1).try_fold(raw.clone(), |value, member| {
+        let key = member.replace("~1", "/").replace("~0", "~");
+        value.member(&key).or_else(|| value.elements().nth(member.parse().ok()?))
+    })
 }
 
 impl fmt::Display for DecodeError {
@@ -190,8 +208,8 @@ impl<T: Serialize> Encode for Serialized<T> {
 
 impl<T: DeserializeOwned> Decode for Serialized<T> {
     fn read(reader: &mut JsonReader<'_>) -> Result<Self, DecodeError> {
-        let error = DecodeError::expected("a value of the documented type", reader);
-        reader.raw().parse().map(Self).map_err(|_| error)
+        let raw = reader.raw();
+        raw.parse().map(Self).map_err(|error| DecodeError::from_parse(error, &raw))
     }
 }
 

@@ -4,8 +4,10 @@ mod fields;
 
 use alloc::borrow::ToOwned;
 use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt::Display;
 
 pub use fields::{
     BoolField, ChoiceField, ChoiceItems, ChoiceOption, ChoicesField, NumberField, NumberKind,
@@ -16,7 +18,7 @@ use super::containers::{List, Map, OrUnknown};
 use super::decode::{Decode, DecodeError, Encode};
 use super::macros::object;
 use crate::error::Unencodable;
-use crate::json::{JsonReader, Kind, Raw};
+use crate::json::{JsonReader, Kind, Raw, whole_number};
 use crate::revision::{R4, R5, Revision};
 
 object! {
@@ -165,40 +167,43 @@ impl Field {
     }
 
     fn check(&self, answer: &Raw) -> Result<(), DecodeError> {
-        let ensure = |holds: bool, expected| {
+        let ensure = |holds: bool, expected: &dyn Fn() -> String| {
             if holds {
                 Ok(())
             } else {
-                Err(DecodeError::expected(expected, &JsonReader::new(answer)))
+                Err(DecodeError::expected(expected(), &JsonReader::new(answer)))
             }
         };
         match self {
             Self::Bool(_) => bool::decode(answer).map(|_| ()),
             Self::Choice(field) => {
-                ensure(field.contains(&String::decode(answer)?), "one of the offered values")
+                let chosen = String::decode(answer)?;
+                ensure(field.offered().any(|value| value == chosen), &|| one_of(field.offered()))
             }
             Self::Choices(field) => {
                 let chosen: Vec<String> = Vec::decode(answer)?;
-                ensure(chosen.iter().all(|value| field.contains(value)), "offered values only")?;
-                ensure(
-                    is_within(chosen.len(), field.min_items, field.max_items),
-                    "an allowed number of values",
-                )
+                let is_offered = |value: &String| field.offered().any(|offered| offered == value);
+                ensure(chosen.iter().all(is_offered), &|| {
+                    format!("a list, each element of it {}", one_of(field.offered()))
+                })?;
+                ensure(is_within(chosen.len(), field.min_items, field.max_items), &|| {
+                    format!("a list of {} elements", range(field.min_items, field.max_items))
+                })
             }
             Self::Number(field) => {
                 let number = f64::decode(answer)?;
-                let is_integer = field.kind != NumberKind::Integer || i64::decode(answer).is_ok();
-                ensure(is_integer, "an integer")?;
+                let is_integer =
+                    field.kind != NumberKind::Integer || whole_number(answer.as_str()).is_some();
+                ensure(is_integer, &|| "an integer".into())?;
                 let within = field.minimum.is_none_or(|least| number >= least)
                     && field.maximum.is_none_or(|most| number <= most);
-                ensure(within, "a number within the bounds")
+                ensure(within, &|| format!("a number {}", range(field.minimum, field.maximum)))
             }
             Self::Text(field) => {
                 let characters = String::decode(answer)?.chars().count();
-                ensure(
-                    is_within(characters, field.min_length, field.max_length),
-                    "an allowed number of characters",
-                )
+                ensure(is_within(characters, field.min_length, field.max_length), &|| {
+                    format!("a text of {} characters", range(field.min_length, field.max_length))
+                })
             }
         }
     }
@@ -207,6 +212,22 @@ impl Field {
 fn is_within(count: usize, least: Option<i64>, most: Option<i64>) -> bool {
     let count = i64::try_from(count).unwrap_or(i64::MAX);
     least.is_none_or(|least| count >= least) && most.is_none_or(|most| count <= most)
+}
+
+/// Lists the first of the values.
+fn one_of<'a>(mut values: impl Iterator<Item = &'a str>) -> String {
+    let first: Vec<String> = values.by_ref().take(20).map(|value| format!("{value:?}")).collect();
+    let rest = if values.next().is_some() { ", …" } else { "" };
+    format!("one of {}{rest}", first.join(", "))
+}
+
+fn range<T: Display>(least: Option<T>, most: Option<T>) -> String {
+    match (least, most) {
+        (Some(least), Some(most)) => format!("from {least} to {most}"),
+        (Some(least), None) => format!("at least {least}"),
+        (None, Some(most)) => format!("at most {most}"),
+        (None, None) => "any".into(),
+    }
 }
 
 impl Encode for Field {

@@ -118,7 +118,7 @@ impl CreateMessage {
             return Ok(());
         }
         let expected = "messages with a result for each tool call, and nothing beside the results";
-        Err(DecodeError { expected, ..DecodeError::missing("messages") })
+        Err(DecodeError { expected: expected.into(), ..DecodeError::missing("messages") })
     }
 }
 

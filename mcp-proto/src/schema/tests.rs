@@ -86,7 +86,7 @@ fn a_malformed_element_does_not_invalidate_the_list() {
     let names: Vec<&str> = page.tools.iter().map(|tool| tool.name.as_str()).collect();
     assert_eq!(names, ["a", "d"]);
     let broken: Vec<(&str, &str)> =
-        page.tools.broken.iter().map(|error| (error.pointer.as_str(), error.expected)).collect();
+        page.tools.broken.iter().map(|error| (error.pointer.as_str(), &*error.expected)).collect();
     assert_eq!(broken, [("/1/name", "a string"), ("/2", "an object")]);
     assert_eq!(page.tools.broken[1].found.as_ref().unwrap().as_str(), "\"c\"");
 }
@@ -94,12 +94,12 @@ fn a_malformed_element_does_not_invalidate_the_list() {
 #[test]
 fn an_error_names_the_place_and_the_value_found() {
     let at = |error: DecodeError| {
-        (error.pointer, error.expected, error.found.map(|found| found.to_string()))
+        (error.pointer, error.expected.into_owned(), error.found.map(|found| found.to_string()))
     };
     let found = |text: &str| Some(String::from(text));
     assert_eq!(
         at(decoded::<GetPromptResult>(&json!({"messages": 5})).unwrap_err()),
-        ("/messages".into(), "an array", found("5"))
+        ("/messages".into(), "an array".into(), found("5"))
     );
     assert_eq!(
         at(decoded::<Complete>(&json!({
@@ -107,15 +107,15 @@ fn an_error_names_the_place_and_the_value_found() {
             "argument": {"name": "", "value": ""},
         }))
         .unwrap_err()),
-        ("/ref/name".into(), "a string", found("1"))
+        ("/ref/name".into(), "a string".into(), found("1"))
     );
     assert_eq!(
         at(decoded::<Tool>(&json!({"inputSchema": {}})).unwrap_err()),
-        ("/name".into(), "a value", None)
+        ("/name".into(), "a value".into(), None)
     );
     assert_eq!(
         at(decoded::<ElicitUrl>(&json!({"mode": "form", "message": "", "url": ""})).unwrap_err()),
-        ("/mode".into(), "\"url\"", found("\"form\""))
+        ("/mode".into(), "\"url\"".into(), found("\"form\""))
     );
     let escaped = DecodeError::missing("x").within("a/b~c");
     assert_eq!(escaped.pointer, "/a~1b~0c/x");
@@ -257,7 +257,7 @@ fn encoding_a_non_object_where_an_object_is_required_fails() {
 fn arguments_other_than_an_object_or_null_are_an_error_json_16() {
     for arguments in [json!([]), json!("x"), json!(7)] {
         let error = decoded::<CallTool>(&json!({"name": "x", "arguments": arguments})).unwrap_err();
-        assert_eq!((error.pointer.as_str(), error.expected), ("/arguments", "an object"));
+        assert_eq!((error.pointer.as_str(), &*error.expected), ("/arguments", "an object"));
     }
     assert!(
         decoded::<CallTool>(&json!({"name": "x", "arguments": null})).unwrap().arguments.is_none()

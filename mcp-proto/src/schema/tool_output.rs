@@ -7,6 +7,7 @@ use core::fmt;
 use serde::de::DeserializeOwned;
 
 use super::tools::CallToolResult;
+use crate::json::Raw;
 
 impl CallToolResult {
     /// Deserializes the tool's structured output.
@@ -46,7 +47,10 @@ impl CallToolResult {
         }
         let parsed = match (&self.structured_content, text) {
             (Some(output), _) => output.parse(),
-            (None, Some(text)) => serde_json::from_str(text),
+            (None, Some(text)) => match Raw::from_text(text) {
+                Ok(output) => output.parse(),
+                Err(_) => return Err(OutputError::Mismatch("the text is not JSON".into())),
+            },
             (None, None) => return Err(OutputError::Missing),
         };
         parsed.map_err(|error| OutputError::Mismatch(error.to_string()))
@@ -82,7 +86,6 @@ impl core::error::Error for OutputError {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::json::Raw;
     use crate::schema::Content;
 
     fn text(text: &str) -> CallToolResult {
@@ -103,7 +106,7 @@ mod tests {
     #[test]
     fn an_error_says_what_is_wrong() {
         let mismatch = structured(r#"{"a":"x"}"#).structured::<Vec<u8>>().unwrap_err();
-        assert!(matches!(&mismatch, OutputError::Mismatch(why) if why.contains("map")));
+        assert!(matches!(&mismatch, OutputError::Mismatch(why) if why.contains("object")));
         assert!(matches!(text("12 degrees").structured::<u8>(), Err(OutputError::Mismatch(_))));
         let blocks = || Vec::from([Content::from("a"), Content::from("b")]);
         assert_eq!(CallToolResult::new(blocks()).structured::<u8>(), Err(OutputError::Missing));

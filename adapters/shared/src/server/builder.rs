@@ -192,6 +192,7 @@ impl Builder {
             };
             (config, capabilities) = declared.map_err(invalid)?;
         }
+        self.changes.set_announced(&capabilities);
         Ok(config.capabilities(capabilities).decide_subscriptions())
     }
 }

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, Weak};
 
 use mcp_proto::catalog::{Catalog, ChangedList};
-use mcp_proto::schema::Tool;
-use mcp_proto::{Change, Misuse, Principal, Raw};
+use mcp_proto::schema::{Capabilities, Tool};
+use mcp_proto::{Capability, Change, Misuse, Principal, Raw};
 use serde::de::DeserializeOwned;
 
 use crate::server::catalog_edit::{CatalogEdit, EditError};
@@ -47,6 +47,8 @@ struct Hub {
     /// An edit has added entries with scopes.
     has_added_scopes: AtomicBool,
     checks: OnceLock<ToolChecks>,
+    /// The lists whose changes the server announces; `None` before its first connection.
+    announced: Mutex<Option<BTreeSet<ChangedList>>>,
     connections: Mutex<Vec<Connected>>,
 }
 
@@ -215,7 +217,9 @@ impl Changes {
     /// ```
     ///
     /// # Errors
-    /// Fails with the error of `edit`.
+    /// Fails with the error of `edit`. Fails without a change, once the server has served a
+    /// connection, if a changed list is not declared with its notification: clients would not
+    /// notice.
     pub fn edit<T>(
         &self,
         edit: impl FnOnce(&mut CatalogEdit<'_>) -> Result<T, EditError>,
@@ -232,6 +236,7 @@ impl Changes {
                 self.hub.has_added_scopes.store(true, Ordering::SeqCst);
             }
             let changed = editor.into_changed();
+            self.check_announced(&changed)?;
             if !changed.is_empty() {
                 self.exchange(&mut catalog);
             }
@@ -275,6 +280,7 @@ impl Changes {
             edits: Mutex::default(),
             has_added_scopes: AtomicBool::new(false),
             checks: OnceLock::new(),
+            announced: Mutex::default(),
             connections: Mutex::default(),
         };
         Self { hub: Arc::new(hub) }
@@ -301,6 +307,28 @@ impl Changes {
     /// Returns the checks of tools, which are off by default.
     pub(crate) fn checks(&self) -> ToolChecks {
         self.hub.checks.get().cloned().unwrap_or_default()
+    }
+
+    /// Sets the lists whose changes the server announces.
+    pub(crate) fn set_announced(&self, capabilities: &Capabilities) {
+        let lists = [ChangedList::Prompts, ChangedList::Resources, ChangedList::Tools];
+        let announced = lists.into_iter().filter(|list| capabilities.has(announcement(*list)));
+        *self.hub.announced.lock().unwrap_or_else(PoisonError::into_inner) =
+            Some(announced.collect());
+    }
+
+    /// Fails if clients would not notice a change.
+    fn check_announced(&self, changed: &BTreeSet<ChangedList>) -> Result<(), EditError> {
+        let announced = self.hub.announced.lock().unwrap_or_else(PoisonError::into_inner);
+        let unannounced = announced.as_ref().and_then(|them| changed.difference(them).next());
+        unannounced.map_or(Ok(()), |list| {
+            let list = list_name(*list);
+            Err(EditError::new(format!(
+                "the list of {list} cannot be changed: its notification is not declared, so \
+                 clients would not notice; call `Server::declare_list_changed`, or \
+                 `Server::changes` if the list starts empty"
+            )))
+        })
     }
 
     /// Turns the checks of tools on; returns the compiled schemas.
@@ -367,6 +395,23 @@ const fn list_change(list: ChangedList) -> Change<'static> {
         ChangedList::Prompts => Change::Prompts,
         ChangedList::Resources => Change::Resources,
         ChangedList::Tools => Change::Tools,
+    }
+}
+
+/// Returns the capability to announce changes of a list.
+const fn announcement(list: ChangedList) -> Capability {
+    match list {
+        ChangedList::Prompts => Capability::PromptsListChanged,
+        ChangedList::Resources => Capability::ResourcesListChanged,
+        ChangedList::Tools => Capability::ToolsListChanged,
+    }
+}
+
+const fn list_name(list: ChangedList) -> &'static str {
+    match list {
+        ChangedList::Prompts => "prompts",
+        ChangedList::Resources => "resources",
+        ChangedList::Tools => "tools",
     }
 }
 

@@ -67,11 +67,9 @@ impl ToolEntry {
         A: ToolArguments,
         R: IntoToolResult,
     {
-        Self {
-            tool: derived_tool::<A, R>(name, description),
-            handler: Handler::tool(handler),
-            scopes: Vec::new(),
-        }
+        let tool = derived_tool::<A, R>(name, description);
+        let handler = Handler::tool(tool.as_ref().is_ok_and(is_closed), handler);
+        Self { tool, handler, scopes: Vec::new() }
     }
 
     /// Like [`new`](Self::new), with an asynchronous handler.
@@ -86,8 +84,9 @@ impl ToolEntry {
         R: IntoToolResult,
         F: Future<Output = Result<R, ToolError>> + Send + 'static,
     {
-        let handler = Handler::tool_async(handler);
-        Self { tool: derived_tool::<A, R>(name, description), handler, scopes: Vec::new() }
+        let tool = derived_tool::<A, R>(name, description);
+        let handler = Handler::tool_async(tool.as_ref().is_ok_and(is_closed), handler);
+        Self { tool, handler, scopes: Vec::new() }
     }
 
     /// Creates a tool with an explicit definition and arguments of type `A`.
@@ -101,11 +100,8 @@ impl ToolEntry {
         A: DeserializeOwned,
         R: IntoToolResult,
     {
-        Self {
-            tool: Ok(with_output_schema::<R>(tool)),
-            handler: Handler::tool(handler),
-            scopes: Vec::new(),
-        }
+        let handler = Handler::tool(is_closed(&tool), handler);
+        Self { tool: Ok(with_output_schema::<R>(tool)), handler, scopes: Vec::new() }
     }
 
     /// Like [`with`](Self::with), with an asynchronous handler.
@@ -118,11 +114,8 @@ impl ToolEntry {
         R: IntoToolResult,
         F: Future<Output = Result<R, ToolError>> + Send + 'static,
     {
-        Self {
-            tool: Ok(with_output_schema::<R>(tool)),
-            handler: Handler::tool_async(handler),
-            scopes: Vec::new(),
-        }
+        let handler = Handler::tool_async(is_closed(&tool), handler);
+        Self { tool: Ok(with_output_schema::<R>(tool)), handler, scopes: Vec::new() }
     }
 
     /// Creates a tool that receives its arguments as raw JSON.
@@ -199,6 +192,12 @@ impl ToolEntry {
         self.scopes.extend(scopes.into_iter().map(str::to_owned));
         self
     }
+}
+
+/// Returns whether the input schema of a tool allows no members but its own.
+fn is_closed(tool: &Tool) -> bool {
+    let rest = tool.input_schema.member("additionalProperties");
+    rest.is_some_and(|rest| rest.as_str() == "false")
 }
 
 /// A resource with its handler, for [`CatalogEdit::add_resource`] and

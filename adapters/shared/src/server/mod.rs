@@ -196,9 +196,11 @@ impl Server {
     /// result does not match, the call fails with the error code `-32603`. External references are
     /// never fetched.
     ///
-    /// Both errors describe only the first mismatch. A value with more than 500,000 members and
-    /// elements in total fails the check. During the check, each of them takes about 64 bytes of
-    /// memory.
+    /// Both errors describe only the first mismatch. A value fails the check if it has more than
+    /// 500,000 members and elements in total, or more than 10,000 objects and arrays and a schema
+    /// with `uniqueItems`. For schemas with patterns that have lookarounds or backreferences, the
+    /// size of the value times the length of its longest text must not exceed (64 KiB)². During the
+    /// check, each member and element takes about 64 bytes of memory.
     ///
     /// Without this method, arguments are only decoded into the type of the handler's argument. Of
     /// results, only the presence of structured content is checked, for tools with an output
@@ -209,7 +211,10 @@ impl Server {
     #[cfg(feature = "jsonschema")]
     pub fn checked(self) -> Self {
         let schemas = self.builder.changes.enable_checks();
-        self.check_arguments(move |tool, arguments| schemas.check(&tool.input_schema, arguments))
+        self.check_arguments(move |tool, arguments| {
+            let checked = schemas.check(&tool.input_schema, arguments);
+            checked.map_err(|error| format!("invalid arguments: {error}"))
+        })
     }
 
     /// Declares change notifications for tools, prompts and resources.

@@ -1,18 +1,20 @@
 //! Prompts whose arguments are a Rust type, with the feature `schemars`.
 
 use std::any::type_name;
+use std::collections::BTreeMap;
 use std::future::Future;
 
-use mcp_proto::ErrorObject;
 use mcp_proto::schema::{
     ChoiceField, Complete, Field, Form, GetPrompt, List, Map, OrUnknown, Prompt, PromptArgument,
 };
+use mcp_proto::{ErrorObject, Raw};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
-use serde_json::{Map as JsonObject, Value};
+use serde_json::Value;
 
 use super::Server;
 use crate::server::entries::PromptEntry;
+use crate::server::handler::arguments::parse_arguments;
 use crate::server::handler::bounds::PromptResult;
 use crate::server::handler::context::{AsyncCx, Cx};
 use crate::server::handler::tool_error::ToolError;
@@ -191,34 +193,33 @@ fn values(choice: &ChoiceField) -> Vec<String> {
     values.chain(choice.options.iter().flatten().map(|option| option.value.clone())).collect()
 }
 
-/// Reads the arguments of a request.
+/// Reads the arguments of a request. Blank ones that are optional and no texts count as absent:
+/// clients send those that the user left empty.
 ///
 /// # Errors
 /// `-32602` if an argument does not match its type.
 fn read_arguments<A: DeserializeOwned>(shape: &Shape, get: &GetPrompt) -> Result<A, ToolError> {
     let empty = Map::new();
     let given = get.arguments.as_ref().unwrap_or(&empty);
-    let mut object = JsonObject::new();
+    let mut object = BTreeMap::new();
     for (name, text) in given.iter() {
         let argument = shape.0.iter().find(|argument| argument.definition.name == *name);
+        let is_text = argument.is_none_or(|it| matches!(it.field, Field::Text(_)));
+        let is_required = argument.is_some_and(|it| it.definition.required);
+        if !is_text && !is_required && text.trim().is_empty() {
+            continue;
+        }
         let value = match argument.map(|argument| &argument.field) {
             Some(Field::Number(_) | Field::Bool(_)) => {
-                serde_json::from_str(text.trim()).unwrap_or_else(|_| Value::from(&**text))
+                Raw::from_text(text.trim()).unwrap_or_else(|_| Value::from(&**text).into())
             }
-            _ => Value::from(&**text),
+            _ => Value::from(&**text).into(),
         };
-        object.insert(name.to_owned(), value);
+        object.insert(name, value);
     }
-    let is_empty = object.is_empty();
-    let arguments = serde_json::from_value(Value::Object(object));
-    arguments
-        .or_else(|error| {
-            // `()` is `null` in JSON.
-            let nothing = is_empty.then(|| serde_json::from_value(Value::Null).ok()).flatten();
-            nothing.ok_or(error)
-        })
-        .map_err(|error: serde_json::Error| {
-            let why = format!("invalid arguments of the prompt `{}`: {error}", get.name);
-            ToolError::refused(ErrorObject::invalid_params(why))
-        })
+    let object = Raw::new(&object).unwrap_or_else(|_| Raw::empty_object());
+    parse_arguments(&object, false).map_err(|why| {
+        let why = format!("invalid arguments of the prompt `{}`: {why}", get.name);
+        ToolError::refused(ErrorObject::invalid_params(why))
+    })
 }

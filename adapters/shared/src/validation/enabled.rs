@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use mcp_proto::ErrorObject;
 use mcp_proto::schema::{CallToolResult, OutputSchema, Tool};
+use mcp_proto::{ErrorObject, Raw};
 
+use super::check_error::CheckError;
+use super::deadline::TimedRunner;
 use super::schemas::{Author, Schemas};
 use super::{ResultCheck, presence_check};
 use crate::server::handler::tool_error::ToolError;
@@ -55,22 +57,25 @@ impl ToolChecks {
 }
 
 /// Checks the results of a server's tools, whose schemas the server wrote.
-pub(crate) struct ResultValidator(Schemas);
+pub(crate) struct ResultValidator {
+    schemas: Arc<Schemas>,
+    runner: TimedRunner,
+}
 
 impl ResultValidator {
     pub(crate) fn new() -> Self {
-        Self(Schemas::new(Author::Peer))
+        Self { schemas: Arc::new(Schemas::new(Author::Peer)), runner: TimedRunner::default() }
     }
 
     /// Checks a result against the tool's output schema, if it has one.
-    ///
-    /// # Errors
-    /// A description of the mismatch, or of what is wrong with the schema.
-    pub(crate) fn check(&self, tool: &Tool, result: &CallToolResult) -> Result<(), String> {
-        match &tool.output_schema {
-            Some(schema) => check_result(&self.0, schema, result),
-            None => Ok(()),
-        }
+    // JSON-28: the deadline holds even if the estimate of the cost is wrong.
+    pub(crate) fn check(&self, tool: &Tool, result: &CallToolResult) -> Result<(), CheckError> {
+        let Some(schema) = &tool.output_schema else { return Ok(()) };
+        let Some(content) = content_to_check(result)? else { return Ok(()) };
+        let (schemas, schema) = (Arc::clone(&self.schemas), schema.clone());
+        let content = content.clone();
+        let outcome = self.runner.run(move || schemas.check(&schema, &content));
+        outcome.map_err(CheckError::TooCostly)?
     }
 }
 
@@ -79,10 +84,20 @@ fn check_result(
     schemas: &Schemas,
     schema: &OutputSchema,
     result: &CallToolResult,
-) -> Result<(), String> {
-    match &result.structured_content {
-        _ if result.is_error => Ok(()),
+) -> Result<(), CheckError> {
+    match content_to_check(result)? {
         Some(content) => schemas.check(schema, content),
-        None => Err("no structured content, although the output schema requires it".into()),
+        None => Ok(()),
+    }
+}
+
+/// Returns the structured content of a result; `None` if the result is an error.
+fn content_to_check(result: &CallToolResult) -> Result<Option<&Raw>, CheckError> {
+    match &result.structured_content {
+        _ if result.is_error => Ok(None),
+        Some(content) => Ok(Some(content)),
+        None => Err(CheckError::Mismatch(
+            "no structured content, although the output schema requires it".into(),
+        )),
     }
 }

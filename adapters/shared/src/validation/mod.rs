@@ -1,5 +1,9 @@
 //! Optional checks of the arguments and results of tools against their JSON Schemas.
 
+#[cfg(feature = "jsonschema")]
+mod check_error;
+#[cfg(feature = "jsonschema")]
+mod deadline;
 #[cfg(not(feature = "jsonschema"))]
 mod disabled;
 #[cfg(feature = "jsonschema")]
@@ -12,6 +16,8 @@ use mcp_proto::schema::{CallToolResult, OutputSchema};
 
 use crate::server::handler::tool_error::ToolError;
 
+#[cfg(feature = "jsonschema")]
+pub use check_error::CheckError;
 #[cfg(not(feature = "jsonschema"))]
 pub(crate) use disabled::{ResultValidator, ToolChecks};
 #[cfg(feature = "jsonschema")]

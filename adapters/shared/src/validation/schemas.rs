@@ -1,20 +1,27 @@
 //! JSON Schemas of tools, compiled once and evaluated within bounds.
 //!
-//! Nothing is ever fetched, and patterns match in linear time. The cost of a peer's schema is
-//! estimated before it is compiled, by following its references: a schema that would take too many
-//! steps for each value, or is recursive, is refused, and so is a value that such a schema would
-//! take too long to check. Local schemas are not restricted.
+//! Nothing is ever fetched. Patterns match in linear time, except for those with lookarounds or
+//! backreferences, which take a bounded number of steps. The cost of a peer's schema is estimated
+//! before it is compiled, by following its references: a schema that would take too many steps for
+//! each value, or is recursive, is refused, and so is a value that such a schema would take too
+//! long to check. Local schemas are not restricted.
 
 mod cost;
+mod describe;
+mod patterns;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use jsonschema::{PatternOptions, Validator};
+use jsonschema::Validator;
+use jsonschema::error::ValidationErrorKind;
 use mcp_proto::Raw;
 use serde_json::Value;
 
+use super::check_error::CheckError;
 use cost::{NAME_CHARS_MAX, SchemaCost, ValueSize, shortened};
+use describe::describe;
+use patterns::{BACKTRACKING_WORK_MAX, Compiled, PATTERN_BYTES_MAX, build};
 
 /// The maximum size of a schema in bytes.
 const SCHEMA_BYTES_MAX: usize = 256 * 1024;
@@ -29,16 +36,10 @@ const DESCRIPTION_STEPS_MAX: u64 = 1_000_000;
 /// The maximum size in bytes of all compiled patterns of a peer's schema, and of their caches.
 const PATTERNS_BYTES_MAX: usize = 8 << 20;
 
-/// The maximum size in bytes of one compiled pattern.
-const PATTERN_BYTES_MAX: usize = 1 << 20;
-
 /// The maximum number of cached schemas, and of the bytes of their texts. The cache is cleared when
 /// either is reached.
 const CACHED_MAX: usize = 1024;
 const CACHED_BYTES_MAX: usize = 4 << 20;
-
-/// The maximum length of an error description.
-const DESCRIPTION_CHARS_MAX: usize = 1024;
 
 /// A cache of compiled schemas, keyed by their text.
 #[derive(Debug)]
@@ -62,7 +63,7 @@ struct SchemaCache {
 
 #[derive(Debug)]
 struct CompiledSchema {
-    validator: Validator,
+    compiled: Compiled,
     cost: SchemaCost,
 }
 
@@ -74,31 +75,43 @@ impl Schemas {
     /// Checks a value against a schema.
     ///
     /// # Errors
-    /// A description of the mismatch, or of what is wrong with the schema, that can be shown to a
-    /// model. It does not contain the value.
-    pub(crate) fn check(&self, schema: &Raw, value: &Raw) -> Result<(), String> {
-        let schema = self.compiled(schema)?;
+    /// The reason why the value does not pass, which can be shown to a model. It does not contain
+    /// the value.
+    pub(crate) fn check(&self, schema: &Raw, value: &Raw) -> Result<(), CheckError> {
+        let text = schema;
+        let schema = self.compiled(text).map_err(CheckError::UnusableSchema)?;
         let size = ValueSize::of(value.as_str());
+        self.check_size(&schema, size).map_err(CheckError::TooCostly)?;
+        let value: Value = value
+            .parse()
+            .map_err(|error| CheckError::Mismatch(format!("invalid JSON: {error}")))?;
+        let Compiled { validator, skipped, .. } = &schema.compiled;
+        if validator.is_valid(&value) {
+            return match &skipped[..] {
+                [] => Ok(()),
+                skipped => Err(CheckError::PartlyChecked(skipped.to_vec())),
+            };
+        }
+        if schema.cost.steps(size) > DESCRIPTION_STEPS_MAX {
+            return Err(CheckError::Mismatch("the value does not match the schema".into()));
+        }
+        explain(validator, &value, text)
+    }
+
+    fn check_size(&self, schema: &CompiledSchema, size: ValueSize) -> Result<(), String> {
         if size.nodes > VALUE_NODES_MAX {
             return Err(format!("the value has more than {VALUE_NODES_MAX} members and elements"));
         }
-        if self.author == Author::Peer {
-            schema.cost.check(size)?;
+        let backtracking_work = size.bytes.saturating_mul(size.longest_text);
+        if schema.compiled.backtracks && backtracking_work > BACKTRACKING_WORK_MAX {
+            return Err("the value has texts that are too long for patterns with lookarounds or \
+                        backreferences (64 KiB, less if there are many)"
+                .into());
         }
-        let value: Value = value.parse().map_err(|error| format!("invalid JSON: {error}"))?;
-        if schema.validator.is_valid(&value) {
-            return Ok(());
-        }
-        if schema.cost.steps(size) > DESCRIPTION_STEPS_MAX {
-            return Err("the value does not match the schema".into());
-        }
-        match schema.validator.validate(&value) {
-            Ok(()) => Ok(()),
-            Err(error) => {
-                let path = error.instance_path().to_string();
-                let place = if path.is_empty() { "the value" } else { &path };
-                Err(shortened(&format!("{place}: {}", error.masked()), DESCRIPTION_CHARS_MAX))
-            }
+        schema.cost.check_unique(size)?;
+        match self.author {
+            Author::Local => Ok(()),
+            Author::Peer => schema.cost.check(size),
         }
     }
 
@@ -138,15 +151,22 @@ fn compile(schema: &Raw, author: Author) -> Result<CompiledSchema, String> {
             (cost, share.min(PATTERN_BYTES_MAX))
         }
     };
-    let patterns =
-        PatternOptions::regex().size_limit(pattern_bytes_max).dfa_size_limit(pattern_bytes_max);
-    let validator = jsonschema::options()
-        // JSON-27: never fetch references.
-        .with_retriever(NoRetriever)
-        .with_pattern_options(patterns)
-        .build(&schema)
-        .map_err(|error| format!("the schema cannot be used: {error}"))?;
-    Ok(CompiledSchema { validator, cost })
+    let compiled = build(&schema, pattern_bytes_max, author)?;
+    Ok(CompiledSchema { compiled, cost })
+}
+
+/// Finds out why a value is not valid.
+fn explain(validator: &Validator, value: &Value, schema: &Raw) -> Result<(), CheckError> {
+    let Err(error) = validator.validate(value) else { return Ok(()) };
+    Err(match error.kind() {
+        // Whether the pattern matches would decide.
+        ValidationErrorKind::BacktrackLimitExceeded { .. }
+        | ValidationErrorKind::RegexEngineFailure { .. } => {
+            let pattern = error.schema_path().as_str();
+            CheckError::PartlyChecked(vec![pattern.to_owned()])
+        }
+        _ => CheckError::Mismatch(describe(&error, &schema.parse().unwrap_or_default())),
+    })
 }
 
 /// Refuses to fetch references.

@@ -5,9 +5,11 @@ mod compile;
 mod error;
 mod expand;
 mod matcher;
+mod order;
 mod parse;
 mod variables;
 
+use alloc::borrow::{Cow, ToOwned};
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -91,7 +93,7 @@ impl UriTemplate {
     /// - The first variable of a `{x}` or `{+x}` expression matches at least one character. All
     ///   other variables are optional.
     /// - Each named variable (in `{;x}`, `{?x}` or `{&x}`) can be absent while the others are
-    ///   present. Those that are present must be in the order of the template.
+    ///   present. Those that are present can be in any order.
     /// - Any other variable can be present only if the previous variable of its expression is
     ///   present.
     /// - If several matches are possible, earlier variables match as much as they can.
@@ -118,8 +120,14 @@ impl UriTemplate {
         if uri.len() > URI_BYTES_MAX {
             return None;
         }
-        let uri = normalize(uri);
-        let spans = self.program.run(&uri, &mut 0)?;
+        let mut uri = normalize(uri);
+        let spans = match self.program.run(&uri, &mut 0) {
+            Some(spans) => spans,
+            None => {
+                uri = Cow::Owned(self.in_order(&uri)?);
+                self.program.run(&uri, &mut 0)?
+            }
+        };
         let declared = self.expressions().flat_map(|expression| {
             expression.variables.iter().map(move |variable| (expression.operator, variable))
         });
@@ -136,7 +144,27 @@ impl UriTemplate {
     /// Returns whether the template matches a URI if it makes no difference which reserved
     /// characters are encoded.
     pub(super) fn matches_decoded(&self, uri: &str) -> bool {
-        uri.len() <= URI_BYTES_MAX && self.program.matches_decoded(uri)
+        uri.len() <= URI_BYTES_MAX
+            && (self.program.matches_decoded(uri)
+                || self.in_order(uri).is_some_and(|uri| self.program.matches_decoded(&uri)))
+    }
+
+    /// Returns a URI with its parameters in the order of the template; `None` if they already are.
+    fn in_order(&self, uri: &str) -> Option<String> {
+        let ordered = order::reorder(uri, '?', '&', "#", &self.named('&'));
+        let ordered = ordered.as_deref().unwrap_or(uri);
+        let ordered = order::reorder(ordered, ';', ';', "/?#", &self.named(';'))
+            .unwrap_or_else(|| ordered.to_owned());
+        (ordered != uri).then_some(ordered)
+    }
+
+    /// Returns the names that precede values with this separator, in order.
+    fn named(&self, separator: char) -> Vec<Cow<'_, str>> {
+        let expressions = self.expressions().filter(|expression| {
+            expression.operator.named && expression.operator.separator == separator
+        });
+        let names = expressions.flat_map(|expression| &expression.variables);
+        names.map(|variable| normalize(&variable.name)).collect()
     }
 
     /// Expands the template with the values in `variables`.

@@ -140,9 +140,9 @@ impl ChoiceField {
         Self::new().options(options.collect::<List<ChoiceOption>>())
     }
 
-    pub(super) fn contains(&self, value: &str) -> bool {
-        self.values.iter().flatten().any(|known| known == value)
-            || self.options.iter().flatten().any(|option| option.value == value)
+    /// Returns the values to choose from.
+    pub(super) fn offered(&self) -> impl Iterator<Item = &str> {
+        offered(self.values.as_ref(), self.options.as_ref())
     }
 
     /// Returns the field without `options`, for peers whose revision does not define them.
@@ -199,8 +199,16 @@ impl ChoicesField {
         Self::new(ChoiceItems::new().options(options.collect::<List<ChoiceOption>>()))
     }
 
-    pub(super) fn contains(&self, value: &str) -> bool {
-        self.items.values.iter().flatten().any(|known| known == value)
-            || self.items.options.iter().flatten().any(|option| option.value == value)
+    /// Returns the values to choose from.
+    pub(super) fn offered(&self) -> impl Iterator<Item = &str> {
+        offered(self.items.values.as_ref(), self.items.options.as_ref())
     }
+}
+
+fn offered<'a>(
+    values: Option<&'a List<String>>,
+    options: Option<&'a List<ChoiceOption>>,
+) -> impl Iterator<Item = &'a str> {
+    let values = values.into_iter().flatten().map(String::as_str);
+    values.chain(options.into_iter().flatten().map(|option| &*option.value))
 }

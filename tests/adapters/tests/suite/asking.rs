@@ -6,12 +6,14 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use mcp_adapter::proto::schema::ElicitResult;
-use mcp_adapter::proto::{Era, Revision};
-use mcp_adapter::{Client, Connection};
+use mcp_adapter::proto::{Era, Raw, Revision};
+use mcp_adapter::{Client, Connection, Server};
 use mcp_adapter_tests::{
-    Runtime, call_by_hand, client, connect_by_hand, failure, form, pair, raw, rows, shop, success,
-    timer, tool,
+    Runtime, call_by_hand, client, connect_by_hand, failure, form, pair, raw, refusal, rows,
+    server, shop, success, timer, tool,
 };
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::{Value, json};
 use smol::channel::{Sender, bounded, unbounded};
 use smol::future::block_on;
@@ -25,6 +27,9 @@ rows! {
     a_client_handler_that_panics_answers_with_an_error,
     questions_nested_twenty_deep_are_answered,
     a_user_is_asked_to_open_a_page,
+    the_answers_of_forms_are_integers_or_errors_with_a_place,
+    the_error_of_an_answer_names_what_is_allowed,
+    a_form_that_a_revision_does_not_allow_is_refused_with_the_reason,
 }
 
 /// The revisions of a client that meets a server of each era.
@@ -209,4 +214,102 @@ async fn a_user_is_asked_to_open_a_page<R: Runtime>() {
             assert_eq!(success(connection.call_tool("login", &json!({})).await), outcome);
         }
     }
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Age {
+    age: u64,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Choice {
+    extras: Vec<Extra>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Meal {
+    extra: Extra,
+    #[schemars(range(min = 1, max = 8))]
+    guests: u8,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+enum Extra {
+    Salt,
+    Sugar,
+}
+
+fn ask_forms() -> Server {
+    server()
+        .tool("age", "Asks for an age", |(), cx| {
+            Ok(cx.ask_form::<Age>("age", "How old?")?.age.to_string())
+        })
+        .tool("raw_age", "Asks for an age", |(), cx| {
+            Ok(cx.ask::<Age>("age", form("How old?"))?.age.to_string())
+        })
+        .tool("meal", "Asks for a meal", |(), cx| {
+            let meal = cx.ask_form::<Meal>("meal", "Which?")?;
+            Ok(format!("{:?} for {}", meal.extra, meal.guests))
+        })
+        .tool("extras", "Asks for extras", |(), cx| {
+            Ok(cx.ask_form::<Choice>("order", "Extras?")?.extras.len().to_string())
+        })
+}
+
+async fn the_answers_of_forms_are_integers_or_errors_with_a_place<R: Runtime>() {
+    for (revisions, _) in ERAS {
+        for (answer, expected) in [
+            (r#"{"age":36.0}"#, Ok("36")),
+            (r#"{"age":36e0}"#, Ok("36")),
+            (r#"{"age":1e19}"#, Ok("10000000000000000000")),
+            (r#"{"age":9007199254740993.0}"#, Ok("9007199254740993")),
+            (r#"{"age":36.5}"#, Err("an integer")),
+            (r#"{"age":"36"}"#, Err("at \"/age\"")),
+        ] {
+            let client = Client::new("row", "1.0.0")
+                .on_elicitation(move |_, _| ElicitResult::accept(Raw::from_text(answer).unwrap()));
+            let (connection, serving) = pair::<R>(client.revisions(revisions), ask_forms()).await;
+            for tool in ["age", "raw_age"] {
+                let outcome = connection.call_tool(tool, &json!({})).await;
+                match expected {
+                    Ok(age) => assert_eq!(success(outcome), age, "{tool} {answer}"),
+                    Err(why) => {
+                        let error = failure(outcome);
+                        let says = error.contains(why) && error.contains("/age");
+                        assert!(says && !error.contains("column"), "{tool} {answer}: {error}");
+                    }
+                }
+            }
+            connection.clone().close().await.unwrap();
+            serving.ends_well().await;
+        }
+    }
+}
+
+async fn the_error_of_an_answer_names_what_is_allowed<R: Runtime>() {
+    for (answer, words) in [
+        (json!({"extra": "Honey", "guests": 1}), &["/extra", "\"Salt\", \"Sugar\"", "Honey"][..]),
+        (json!({"extra": "Salt", "guests": 9}), &["/guests", "from 1 to 8", "9"]),
+        (json!({"extra": "Salt"}), &["/guests", "nothing"]),
+    ] {
+        let answer = raw(&answer);
+        let client = Client::new("row", "1.0.0")
+            .on_elicitation(move |_, _| ElicitResult::accept(answer.clone()));
+        let (connection, serving) = pair::<R>(client, ask_forms()).await;
+        let error = failure(connection.call_tool("meal", &json!({})).await);
+        assert!(words.iter().all(|word| error.contains(word)), "{error}");
+        connection.clone().close().await.unwrap();
+        serving.ends_well().await;
+    }
+}
+
+async fn a_form_that_a_revision_does_not_allow_is_refused_with_the_reason<R: Runtime>() {
+    let revisions = [Revision::V2025_06_18];
+    let (connection, serving) = pair::<R>(client().revisions(&revisions), ask_forms()).await;
+    let error = refusal(connection.call_tool("extras", &json!({})).await);
+    for word in ["`order`", "`extras`", "several choices", "2025-11-25"] {
+        assert!(error.message.contains(word), "{}", error.message);
+    }
+    connection.clone().close().await.unwrap();
+    serving.ends_well().await;
 }

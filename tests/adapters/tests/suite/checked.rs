@@ -2,12 +2,14 @@
 
 use std::io;
 
-use mcp_adapter::Server;
-use mcp_adapter::proto::code;
 use mcp_adapter::proto::schema::{AnyObject, CallToolResult, OutputSchema, Tool};
+use mcp_adapter::proto::{Raw, code};
+use mcp_adapter::{CheckError, Server};
 use mcp_adapter_tests::{
     Runtime, Serving, client, pair, raw, refusal, rows, serve, server, socket_pair,
 };
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 rows! {
@@ -15,6 +17,9 @@ rows! {
     a_client_validates_results_the_server_does_not,
     structured_content_is_required_without_a_check_of_schemas,
     a_schema_in_an_unknown_dialect_is_refused_at_startup_json_26,
+    an_error_about_arguments_names_what_is_allowed,
+    a_hostile_schema_is_not_checked_for_longer_than_two_seconds_json_28,
+    an_error_says_whether_the_schema_or_the_result_is_wrong,
 }
 
 fn halving() -> Tool {
@@ -80,9 +85,10 @@ async fn a_client_validates_results_the_server_does_not<R: Runtime>() {
         connection.check_result(&tool, &result)
     };
     assert_eq!(check(4).await, Ok(()));
-    assert!(check(3).await.unwrap_err().contains("/half"));
-    let without = CallToolResult::text("halved");
-    assert!(connection.check_result(&tool, &without).unwrap_err().contains("no structured"));
+    let wrong = check(3).await.unwrap_err();
+    assert!(matches!(&wrong, CheckError::Mismatch(why) if why.contains("/half")), "{wrong}");
+    let without = connection.check_result(&tool, &CallToolResult::text("halved")).unwrap_err();
+    assert!(without.to_string().contains("no structured"), "{without}");
     assert_eq!(check(-1).await, Ok(()));
     connection.clone().close().await.unwrap();
     serving.ends_well().await;
@@ -98,4 +104,106 @@ async fn a_schema_in_an_unknown_dialect_is_refused_at_startup_json_26<R: Runtime
     let error = serving.ends().await.unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
     assert!(error.to_string().contains("https://example.com/dialect"), "{error}");
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[allow(dead_code, reason = "only its schema is used")]
+struct Order {
+    meal: Meal,
+    side: Option<Side>,
+    count: u8,
+}
+
+#[derive(Deserialize, JsonSchema)]
+enum Meal {
+    /// Fish and chips
+    Fish,
+    Soup,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[allow(dead_code, reason = "only its schema is used")]
+enum Side {
+    Salad { dressing: bool },
+    Bread,
+}
+
+async fn an_error_about_arguments_names_what_is_allowed<R: Runtime>() {
+    let order = || server().tool("order", "Takes an order", |_: Order, _| Ok("thanks"));
+    for (server, is_checked) in [(order(), false), (order().checked(), true)] {
+        let (connection, serving) = pair::<R>(client(), server).await;
+        for (arguments, words) in [
+            (json!({"meal": "Pie", "count": 1}), &["/meal", "Fish", "Soup"][..]),
+            (json!({"meal": "Fish", "side": "Rice", "count": 1}), &["/side", "Salad", "Bread"]),
+            (json!({"meal": "Fish", "count": "5"}), &["/count", "integer", "string"]),
+            (json!({"meal": "Fish", "count": 1.5}), &["/count", "integer"]),
+            (json!({"meal": "Fish", "count": 300}), &["/count", "255"]),
+            (json!({"meal": "Fish"}), &["count"]),
+        ] {
+            let result = connection.call_tool("order", &arguments).await.unwrap();
+            let error = result.content[0].as_text().unwrap();
+            assert!(result.is_error, "{arguments}");
+            let names_all = words.iter().all(|word| error.contains(word));
+            assert!(names_all && !error.contains("column"), "{is_checked}, {arguments}: {error}");
+        }
+        for count in ["1.0", "1e0", "10e-1"] {
+            let arguments = format!(
+                r#"{{"meal":"Soup","count":{count},"side":{{"Salad":{{"dressing":true}}}}}}"#
+            );
+            let arguments = Raw::from_text(&arguments).unwrap();
+            let result = connection.call_tool("order", &arguments).await.unwrap();
+            assert!(!result.is_error, "{is_checked}, {count}: {result:?}");
+        }
+        connection.clone().close().await.unwrap();
+        serving.ends_well().await;
+    }
+}
+
+/// Returns a schema that is evaluated again and again at each level.
+fn nested_unevaluated(levels: usize) -> Value {
+    (0..levels).fold(
+        json!({"properties": {"a": {"type": "integer"}}}),
+        |schema, _| json!({"unevaluatedProperties": {"type": "integer"}, "allOf": [schema]}),
+    )
+}
+
+// JSON-28
+async fn a_hostile_schema_is_not_checked_for_longer_than_two_seconds_json_28<R: Runtime>() {
+    let (connection, serving) = pair::<R>(client(), server()).await;
+    let result = CallToolResult::text("").structured_content(raw(&json!({"a": 1, "b": 2})));
+    for schema in [nested_unevaluated(18), nested_unevaluated(60)] {
+        let mut tool = Tool::new("hostile", AnyObject(raw(&json!({"type": "object"}))));
+        tool.output_schema = Some(OutputSchema(raw(&schema)));
+        let start = std::time::Instant::now();
+        let refused = connection.check_result(&tool, &result).unwrap_err();
+        assert!(!matches!(refused, CheckError::Mismatch(_)), "{refused}");
+        // Far above the bound: other tests keep the machine busy.
+        assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
+    }
+    connection.clone().close().await.unwrap();
+    serving.ends_well().await;
+}
+
+async fn an_error_says_whether_the_schema_or_the_result_is_wrong<R: Runtime>() {
+    let (connection, serving) = pair::<R>(client(), server()).await;
+    let check = |schema: Value, value: Value| {
+        let mut tool = Tool::new("any", AnyObject(raw(&json!({"type": "object"}))));
+        tool.output_schema = Some(OutputSchema(raw(&schema)));
+        connection.check_result(&tool, &CallToolResult::text("").structured_content(raw(&value)))
+    };
+    // As zod writes it for an e-mail address.
+    let email = r"^(?!\.)(?!.*\.\.)([A-Za-z0-9_'+\-\.]*)[A-Za-z0-9_+-]@([A-Za-z0-9][A-Za-z0-9\-]*\.)+[A-Za-z]{2,}$";
+    let email = json!({"properties": {"mail": {"type": "string", "pattern": email}}});
+    assert_eq!(check(email.clone(), json!({"mail": "ada@example.com"})), Ok(()));
+    let wrong = check(email, json!({"mail": "ada..b@example.com"}));
+    assert!(matches!(wrong, Err(CheckError::Mismatch(why)) if why.contains("/mail")));
+    let broken = check(json!({"type": "nothing"}), json!({}));
+    assert!(matches!(broken, Err(CheckError::UnusableSchema(_))), "{broken:?}");
+    let odd = json!({"properties": {"a": {"pattern": "(?<n>a"}, "b": {"type": "integer"}}});
+    let partly = check(odd.clone(), json!({"a": "a", "b": 1}));
+    assert_eq!(partly, Err(CheckError::PartlyChecked(vec!["(?<n>a".into()])));
+    let wrong = check(odd, json!({"a": "a", "b": "1"}));
+    assert!(matches!(wrong, Err(CheckError::Mismatch(why)) if why.contains("/b")));
+    connection.clone().close().await.unwrap();
+    serving.ends_well().await;
 }

@@ -1,8 +1,11 @@
 //! Subscriptions to changes in both eras, including by clients that read slowly.
 
+use mcp_adapter::proto::schema::{Prompt, PromptMessage, Role};
 use mcp_adapter::proto::{CallError, Era, Filter, Revision};
-use mcp_adapter::{Changed, SubscriptionChange};
-use mcp_adapter_tests::{Runtime, client, pair, rows, serve_by_hand, shop};
+use mcp_adapter::{Changed, Cx, PromptEntry, SubscriptionChange, ToolEntry, ToolError};
+use mcp_adapter_tests::{
+    Runtime, client, failure, pair, rows, serve_by_hand, server, shop, success,
+};
 use serde_json::json;
 use smol::channel::unbounded;
 use smol::future::poll_once;
@@ -15,6 +18,7 @@ rows! {
     a_subscription_ends_with_its_connection,
     announcing_changes_never_waits_for_a_slow_client,
     tools_come_and_go_while_serving,
+    a_list_whose_changes_are_not_declared_cannot_be_edited,
 }
 
 const ERAS: [(&[Revision], Era); 2] =
@@ -114,8 +118,48 @@ async fn tools_come_and_go_while_serving<R: Runtime>() {
     changes.add_tool(mcp_adapter_tests::tool("new"), |_: serde_json::Value, _| Ok("new")).unwrap();
     assert_eq!(listening.next().await, Some(Changed::Tools));
     let outcome = connection.call_tool("new", &json!({})).await;
-    assert_eq!(mcp_adapter_tests::success(outcome), "new");
+    assert_eq!(success(outcome), "new");
     changes.remove_tool("new").unwrap();
     assert_eq!(listening.next().await, Some(Changed::Tools));
     connection.call_tool("new", &json!({})).await.unwrap_err();
+}
+
+async fn a_list_whose_changes_are_not_declared_cannot_be_edited<R: Runtime>() {
+    let add = |name: &'static str| {
+        move |(), cx: Cx| {
+            cx.changes().edit(|edit| match name {
+                "grow" => edit.add_tool(ToolEntry::new("grown", "A tool", |(), _| Ok("grown"))),
+                _ => edit.add_prompt(PromptEntry::with(Prompt::new("new"), |_, _| {
+                    Ok(PromptMessage::new(Role::User, "new"))
+                })),
+            })?;
+            Ok::<_, ToolError>("changed")
+        }
+    };
+    let growing = || {
+        server().tool("grow", "Adds a tool", add("grow")).tool("ask", "Adds a prompt", add("ask"))
+    };
+    let mut with_handle = growing();
+    let _changes = with_handle.changes();
+    for (server, tools, prompts) in [
+        (growing(), false, false),
+        // Declares lists that have entries.
+        (growing().declare_list_changed(), true, false),
+        (with_handle, true, true),
+    ] {
+        let (connection, serving) = pair::<R>(client(), server).await;
+        for (name, list, is_declared) in [("grow", "tools", tools), ("ask", "prompts", prompts)] {
+            let outcome = connection.call_tool(name, &json!({})).await;
+            if is_declared {
+                assert_eq!(success(outcome), "changed");
+            } else {
+                let why = failure(outcome);
+                assert!(why.contains(list) && why.contains("declare_list_changed"), "{why}");
+            }
+        }
+        let listed = connection.list_tools().await.unwrap().len();
+        assert_eq!(listed, 2 + usize::from(tools), "a refused edit changes nothing");
+        connection.clone().close().await.unwrap();
+        serving.ends_well().await;
+    }
 }

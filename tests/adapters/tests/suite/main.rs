@@ -8,6 +8,7 @@
 )]
 
 mod apps;
+mod arguments;
 mod asked_tasks;
 mod asking;
 mod call_hooks;

@@ -74,18 +74,29 @@ fn arguments_are_derived_and_read_from_texts() {
     assert_eq!(rendered(&mut pair, "later", &given), text);
     assert_eq!(rendered(&mut pair, "plan", &given[..2]), "3 Slow None None");
     assert_eq!(rendered(&mut pair, "hello", &[]), "hello");
+    assert_eq!(rendered(&mut pair, "hello", &[("more", "ignored")]), "hello");
+
+    let given = [("days", "3.0"), ("style", "slow"), ("place", ""), ("rain", " ")];
+    assert_eq!(rendered(&mut pair, "plan", &given), "3 Slow Some(\"\") None", "blank is absent");
+    for days in ["1e1", "10.0", "100E-1"] {
+        let given = [("days", days), ("style", "quick")];
+        assert_eq!(rendered(&mut pair, "plan", &given), "10 Quick None None");
+    }
 }
 
 #[test]
 fn arguments_that_do_not_match_are_refused() {
     let mut pair = pair(&server(), Client::new("c", "1")).unwrap();
     for (given, why) in [
-        ([("days", "many"), ("style", "slow")], "u8"),
+        ([("days", "many"), ("style", "slow")], "an integer from 0 to 255 at \"/days\""),
         ([("days", "300"), ("style", "slow")], "300"),
-        ([("days", "3"), ("style", "loud")], "loud"),
+        ([("days", "1.5"), ("style", "slow")], "1.5"),
+        ([("days", " "), ("style", "slow")], "/days"),
+        ([("days", "3"), ("style", "loud")], "expected one of `quick`, `quiet`, `slow` at"),
     ] {
         let message = refusal(&mut pair, &given);
         assert!(message.contains("of the prompt `plan`") && message.contains(why), "{message}");
+        assert!(!message.contains("column"), "{message}");
     }
     assert!(refusal(&mut pair, &[("days", "3")]).contains("style"));
 }

@@ -19,6 +19,8 @@ use crate::client::subscription::{Feed, Subscription};
 use crate::error::Error;
 use crate::process::child::Child;
 use crate::transport::link::{Link, State};
+#[cfg(feature = "jsonschema")]
+use crate::validation::CheckError;
 use crate::validation::ResultValidator;
 
 /// A client's connection to a server. Cheap to clone; clones share the connection.
@@ -94,15 +96,19 @@ impl Connection {
     ///
     /// If the tool has no output schema, or the result is an error, the check passes.
     ///
-    /// The schema comes from the server and is not trusted. The check therefore fails if the schema
-    /// has external references, more than 64 regular expressions or too many levels of nesting, or
-    /// if checking this result would take too many steps. In the worst case, a check takes about
-    /// one second and 100 MB of memory.
+    /// The schema comes from the server and is not trusted. The check therefore refuses schemas
+    /// with external references, with `$id` or anchors below the root, with more than 64 regular
+    /// expressions or too many levels of nesting, and results that would take too many steps to
+    /// check. It runs on another thread, one check of a connection after the other, and is given up
+    /// after 2 s, during which this method blocks. A check takes about 100 MB of memory at most. A
+    /// thread that takes longer is left alone; until it ends, no other result of this connection is
+    /// checked.
     ///
     /// # Errors
-    /// Returns a description of what is wrong with the result or the schema.
+    /// Fails with the [`CheckError`] that says whether the result, the schema, or the time that the
+    /// check takes is the reason.
     #[cfg(feature = "jsonschema")]
-    pub fn check_result(&self, tool: &Tool, result: &CallToolResult) -> Result<(), String> {
+    pub fn check_result(&self, tool: &Tool, result: &CallToolResult) -> Result<(), CheckError> {
         self.inner.validator.check(tool, result)
     }
 

@@ -1,5 +1,6 @@
 //! Handlers of every kind as one type, and the job that a handler does for a request.
 
+pub(crate) mod arguments;
 pub(crate) mod asking;
 pub(crate) mod bounds;
 pub(crate) mod context;
@@ -26,6 +27,7 @@ use mcp_proto::schema::{
 use mcp_proto::{Caller, Raw, Request};
 use serde::de::DeserializeOwned;
 
+use self::arguments::parse_arguments;
 use self::context::{AsyncCx, Cx};
 use self::reply::{BoxedResult, without_ignored_question};
 use self::tool_error::ToolError;
@@ -269,15 +271,10 @@ fn checked<R: Encode + Send + 'static>(
     }))
 }
 
-/// Deserializes the arguments of a tool. An empty object is also accepted as `()`, a unit struct
-/// and `None`, which are `null` in JSON.
-fn parse<A: DeserializeOwned>(arguments: &Raw) -> Result<A, ToolError> {
-    arguments.parse().or_else(|error| {
-        let mut tokens = arguments.as_bytes().iter().filter(|byte| !byte.is_ascii_whitespace());
-        let is_empty = tokens.next() == Some(&b'{') && tokens.next() == Some(&b'}');
-        let nothing = is_empty.then(|| serde_json::from_str("null").ok()).flatten();
-        nothing.ok_or_else(|| ToolError::failed(format!("invalid arguments: {error}")))
-    })
+/// Deserializes the arguments of a tool; see [`parse_arguments`].
+fn parse<A: DeserializeOwned>(arguments: &Raw, is_closed: bool) -> Result<A, ToolError> {
+    parse_arguments(arguments, is_closed)
+        .map_err(|why| ToolError::failed(format!("invalid arguments: {why}")))
 }
 
 impl Handler {
@@ -312,11 +309,13 @@ impl Handler {
         self
     }
 
-    /// Returns the handler of a tool whose arguments are a Rust type.
+    /// Returns the handler of a tool whose arguments are a Rust type. If `is_closed`, the schema
+    /// allows no further members.
     pub(crate) fn tool<A: DeserializeOwned, R: IntoToolResult>(
+        is_closed: bool,
         handler: impl Fn(A, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
     ) -> Self {
-        Self::tool_raw(move |arguments: Raw, cx| handler(parse(&arguments)?, cx))
+        Self::tool_raw(move |arguments: Raw, cx| handler(parse(&arguments, is_closed)?, cx))
     }
 
     /// Returns the handler of a tool whose arguments are JSON.
@@ -330,6 +329,7 @@ impl Handler {
 
     /// Like [`tool`](Self::tool), for an asynchronous handler.
     pub(crate) fn tool_async<A, R, F>(
+        is_closed: bool,
         handler: impl Fn(A, AsyncCx) -> F + Send + Sync + 'static,
     ) -> Self
     where
@@ -338,7 +338,7 @@ impl Handler {
         F: Future<Output = Result<R, ToolError>> + Send + 'static,
     {
         Self::Tool(HandlerFn::future(move |arguments: Raw, cx| {
-            let served = parse(&arguments).map(|arguments| handler(arguments, cx));
+            let served = parse(&arguments, is_closed).map(|arguments| handler(arguments, cx));
             async move { served?.await?.into_tool_result() }
         }))
     }

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 
-use mcp_proto::schema::{CallTool, ClientRequest, Encode};
+use mcp_proto::schema::{CallTool, ClientRequest, Elicit, Encode, Field, OrUnknown};
 use mcp_proto::server::{Command, Server as Machine};
 use mcp_proto::{
     ErrorObject, IncomingId, Instant, Misuse, NeededInput, Request, Revision, Unencodable,
@@ -111,14 +111,19 @@ impl HandlerReply {
                         .run(now, Command::RefuseUndeclared { incoming, questions: refused }),
                     sent => sent,
                 };
-                (sent, "the input requests of the handler cannot be sent")
+                (sent, "")
             }
         };
         match sent {
             Err(Misuse::Blocked) => Err(Misuse::Blocked),
             // The request may still be open, so it gets an error at least.
-            Err(_) => {
-                let error = &ErrorObject::internal(error_message);
+            Err(misuse) => {
+                let error = &match self {
+                    Self::InputRequired(questions, _) => unsendable(questions, misuse),
+                    Self::Error(_) | Self::Result(_) | Self::Encoded(_) => {
+                        ErrorObject::internal(error_message)
+                    }
+                };
                 let _gone = connection.run(now, Command::RespondError { incoming, error });
                 Ok(())
             }
@@ -128,14 +133,48 @@ impl HandlerReply {
 
     /// Returns the error to send instead if there is no room for the input requests.
     pub(crate) fn rejection(&self) -> Self {
-        let keys = match self {
-            Self::InputRequired(questions, _) => {
-                questions.iter().map(|(key, _)| &**key).collect::<Vec<_>>().join(", ")
+        Self::Error(match self {
+            Self::InputRequired(questions, _) => unsendable(questions, Misuse::Blocked),
+            Self::Error(_) | Self::Result(_) | Self::Encoded(_) => {
+                ErrorObject::internal(Misuse::Blocked.to_string())
             }
-            Self::Error(_) | Self::Result(_) | Self::Encoded(_) => String::new(),
-        };
-        Self::Error(ErrorObject::internal(format!("cannot ask for `{keys}`: {}", Misuse::Blocked)))
+        })
     }
+}
+
+/// Returns the error of a request whose handler asks for input that cannot be sent.
+fn unsendable(questions: &[(String, NeededInput)], misuse: Misuse) -> ErrorObject {
+    let since = |question: &NeededInput| {
+        Revision::ALL.into_iter().find(|revision| question.to_request(*revision).is_ok())
+    };
+    let newest = questions.iter().max_by_key(|(_, question)| since(question));
+    let reason = newest
+        .filter(|_| misuse == Misuse::Unsupported)
+        .and_then(|(_, question)| Some((question, since(question)?)))
+        .map(|(question, since)| match question {
+            NeededInput::Elicit(form) => match multiple_choice(form) {
+                Some(field) => format!(
+                    "its field `{field}` takes several choices, which forms allow since revision \
+                     {since}, and the client uses an earlier one"
+                ),
+                None => format!("needs revision {since}, and the client uses an earlier one"),
+            },
+            _ => format!("needs revision {since}, and the client uses an earlier one"),
+        });
+    let keys = match newest.filter(|_| reason.is_some()) {
+        Some((key, _)) => key.clone(),
+        None => questions.iter().map(|(key, _)| &**key).collect::<Vec<_>>().join(", "),
+    };
+    let reason = reason.unwrap_or_else(|| misuse.to_string());
+    ErrorObject::internal(format!("cannot ask for `{keys}`: {reason}"))
+}
+
+/// Returns the name of a field with several choices.
+fn multiple_choice(form: &Elicit) -> Option<&str> {
+    let OrUnknown::Known(form) = &form.requested_schema else { return None };
+    let takes_several =
+        |field: &OrUnknown<Field>| matches!(field, OrUnknown::Known(Field::Choices(_)));
+    form.properties.iter().find(|(_, field)| takes_several(field)).map(|(name, _)| name)
 }
 
 /// Replaces the outcome of a handler that went on without the answer to its question.
@@ -203,7 +242,7 @@ mod tests {
 
     #[test]
     fn a_question_that_cannot_be_sent_is_answered_with_an_error() {
-        for (params, why) in [("{}", "requiredCapabilities"), ("[]", "cannot be sent")] {
+        for (params, why) in [("{}", "requiredCapabilities"), ("[]", "cannot ask for `q`")] {
             let config = Config::new("s", "1").capability(Capability::Tools);
             let mut stream = Stdio::new(Machine::new(Instant::ZERO, config));
             for message in [

@@ -1,8 +1,9 @@
 //! Estimates how many steps it takes to check a value against a schema.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-/// The maximum number of subschemas of a peer's schema, with all references expanded.
+/// The maximum number of subschemas of a peer's schema, with all references expanded and those
+/// counted again that are evaluated again.
 const STEPS_MAX: u64 = 20_000;
 
 /// The maximum number of patterns of a peer's schema, with all references expanded.
@@ -22,27 +23,50 @@ const WORK_MAX: u64 = 20_000_000;
 /// length of the value. This takes about a second if a pattern defeats all optimizations.
 const PATTERN_WORK_MAX: u64 = 300_000_000;
 
+/// The size of a value in bytes that counts as one member: texts are measured and compared.
+const NODE_BYTES: u64 = 1024;
+
+/// The maximum number of objects and arrays in a value if elements must be unique. Hashes of
+/// objects and arrays can collide, and each is then compared with all others.
+const UNIQUE_CONTAINERS_MAX: u64 = 10_000;
+
 /// The number of members and elements of a value, and its length in bytes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct ValueSize {
     pub(super) nodes: u64,
-    bytes: u64,
+    /// The number of objects and arrays.
+    containers: u64,
+    pub(super) bytes: u64,
+    /// The length of the longest text in bytes.
+    pub(super) longest_text: u64,
 }
 
 impl ValueSize {
     /// Counts the nodes of a JSON text without parsing it; objects and arrays count twice.
     pub(super) fn of(json: &str) -> Self {
-        let (mut nodes, mut in_string, mut is_escaped) = (1, false, false);
+        let mut size = Self { nodes: 1, containers: 0, bytes: json.len() as u64, longest_text: 0 };
+        let (mut in_string, mut is_escaped, mut text) = (false, false, 0);
         for byte in json.bytes() {
+            text += 1;
             match byte {
                 _ if is_escaped => is_escaped = false,
                 b'\\' => is_escaped = in_string,
-                b'"' => in_string = !in_string,
-                b',' | b'[' | b'{' if !in_string => nodes += 1,
+                b'"' => {
+                    if in_string {
+                        size.longest_text = size.longest_text.max(text);
+                    }
+                    in_string = !in_string;
+                    text = 0;
+                }
+                b',' if !in_string => size.nodes += 1,
+                b'[' | b'{' if !in_string => {
+                    size.nodes += 1;
+                    size.containers += 1;
+                }
                 _ => {}
             }
         }
-        Self { nodes, bytes: json.len() as u64 }
+        size
     }
 }
 
@@ -53,12 +77,15 @@ pub(super) struct SchemaCost {
     patterns: usize,
     /// The length of all patterns, with repetitions expanded.
     pattern_steps: u64,
+    /// Some elements must be unique.
+    has_unique: bool,
 }
 
 impl SchemaCost {
     /// Estimates the cost of a schema without following its references.
     pub(super) fn of_text(schema: &Value) -> Self {
-        Self { steps: nodes(schema), ..Self::default() }
+        let has_unique = has_member(schema, |name, value| name == "uniqueItems" && value == true);
+        Self { steps: nodes(schema), has_unique, ..Self::default() }
     }
 
     /// Estimates the cost of a schema with all references expanded.
@@ -66,9 +93,13 @@ impl SchemaCost {
     /// # Errors
     /// A description of the limit that the schema exceeds.
     pub(super) fn expanded(schema: &Value) -> Result<Self, String> {
-        let mut cost = Self::default();
-        cost.add_schema(schema, schema, 0)?;
-        Ok(cost)
+        refuse_embedded(schema)?;
+        let mut walk = Walk { root: schema, visited: 0, cost: Self::of_text(schema) };
+        let load = walk.schema(schema, 0)?;
+        if load.check > STEPS_MAX {
+            return Err(TOO_MANY_STEPS.into());
+        }
+        Ok(Self { steps: load.check, ..walk.cost })
     }
 
     pub(super) fn patterns(&self) -> usize {
@@ -77,10 +108,10 @@ impl SchemaCost {
 
     /// Returns the estimated number of steps to check a value.
     pub(super) fn steps(&self, size: ValueSize) -> u64 {
-        self.steps.saturating_mul(size.nodes)
+        self.steps.saturating_mul(size.nodes.saturating_add(size.bytes / NODE_BYTES))
     }
 
-    /// Fails if checking a value would take too long.
+    /// Fails if checking a value against a peer's schema would take too long.
     pub(super) fn check(&self, size: ValueSize) -> Result<(), String> {
         let pattern_steps = self.pattern_steps.saturating_mul(size.bytes);
         if self.steps(size) > WORK_MAX || pattern_steps > PATTERN_WORK_MAX {
@@ -89,67 +120,148 @@ impl SchemaCost {
         Ok(())
     }
 
-    fn add_steps(&mut self, steps: u64) -> Result<(), String> {
-        self.steps = self.steps.saturating_add(steps);
-        if self.steps > STEPS_MAX {
-            return Err("the schema takes too many steps to evaluate".into());
+    /// Fails if comparing the elements of a value with each other could take too long.
+    pub(super) fn check_unique(&self, size: ValueSize) -> Result<(), String> {
+        if self.has_unique && size.containers > UNIQUE_CONTAINERS_MAX {
+            return Err(format!(
+                "the value has more than {UNIQUE_CONTAINERS_MAX} objects and arrays, too many to \
+                 check `uniqueItems`"
+            ));
         }
         Ok(())
     }
+}
 
-    fn add_pattern(&mut self, pattern: &str) -> Result<(), String> {
-        self.patterns += 1;
-        if self.patterns > PATTERNS_MAX {
-            return Err(format!("the schema has more than {PATTERNS_MAX} patterns"));
-        }
-        self.pattern_steps = self.pattern_steps.saturating_add(expanded_length(pattern));
-        Ok(())
+const TOO_MANY_STEPS: &str = "the schema takes too many steps to evaluate";
+
+/// The number of steps that a subschema takes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Load {
+    /// To check a value.
+    check: u64,
+    /// To find out which members and elements of a value it evaluates, for `unevaluatedProperties`
+    /// and `unevaluatedItems` of an enclosing schema. All subschemas are checked again for this.
+    mark: u64,
+}
+
+impl Load {
+    fn add(&mut self, part: Self) {
+        self.check = self.check.saturating_add(part.check);
+        self.mark = self.mark.saturating_add(part.check).saturating_add(part.mark);
     }
+}
 
-    fn add_schema(&mut self, root: &Value, schema: &Value, depth: usize) -> Result<(), String> {
-        self.add_steps(1)?;
+/// A walk over all subschemas of a schema.
+struct Walk<'a> {
+    root: &'a Value,
+    visited: u64,
+    cost: SchemaCost,
+}
+
+impl Walk<'_> {
+    fn schema(&mut self, schema: &Value, depth: usize) -> Result<Load, String> {
+        self.visited += 1;
+        if self.visited > STEPS_MAX {
+            return Err(TOO_MANY_STEPS.into());
+        }
         if depth > DEPTH_MAX {
             return Err("the schema is nested too deeply or is recursive".into());
         }
+        let mut load = Load { check: 1, mark: 1 };
         match schema {
-            Value::Object(members) => {
-                for (name, member) in members {
-                    self.add_member(root, name, member, depth)?;
+            Value::Object(keywords) => {
+                for (keyword, value) in keywords {
+                    load.add(self.keyword(keyword, value, depth)?);
+                }
+                if ["unevaluatedProperties", "unevaluatedItems"]
+                    .iter()
+                    .any(|it| keywords.contains_key(*it))
+                {
+                    load.check = load.check.saturating_add(load.mark);
                 }
             }
-            Value::Array(elements) => {
-                for element in elements {
-                    self.add_schema(root, element, depth + 1)?;
-                }
-            }
+            Value::Array(elements) => load.add(self.all(elements, depth)?),
             Value::Bool(_) | Value::Null | Value::Number(_) | Value::String(_) => {}
         }
-        Ok(())
+        Ok(load)
     }
 
-    fn add_member(
-        &mut self,
-        root: &Value,
-        name: &str,
-        member: &Value,
-        depth: usize,
-    ) -> Result<(), String> {
-        match (name, member) {
+    fn keyword(&mut self, keyword: &str, value: &Value, depth: usize) -> Result<Load, String> {
+        match (keyword, value) {
             ("$ref" | "$dynamicRef" | "$recursiveRef", Value::String(target)) => {
-                return self.add_schema(root, resolve(root, target)?, depth + 1);
+                let target = resolve(self.root, target)?;
+                return self.schema(target, depth + 1);
             }
-            ("$defs" | "definitions" | "default" | "examples", _) => return Ok(()),
+            // Evaluated where they are referred to, or never.
+            ("$defs" | "definitions" | "default" | "examples", _) => return Ok(Load::default()),
             // The value is compared with each.
-            ("const" | "enum", _) => return self.add_steps(nodes(member)),
+            ("const" | "enum", _) => return Ok(Load { check: nodes(value), mark: 0 }),
             ("pattern", Value::String(pattern)) => self.add_pattern(pattern)?,
             ("patternProperties", Value::Object(patterns)) => {
                 for pattern in patterns.keys() {
                     self.add_pattern(pattern)?;
                 }
+                return self.all(patterns.values(), depth);
+            }
+            // Their members have names, and are no keywords.
+            ("properties" | "dependentSchemas" | "dependencies", Value::Object(schemas)) => {
+                return self.all(schemas.values(), depth);
             }
             _ => {}
         }
-        self.add_schema(root, member, depth + 1)
+        self.schema(value, depth + 1)
+    }
+
+    fn all<'v>(
+        &mut self,
+        schemas: impl IntoIterator<Item = &'v Value>,
+        depth: usize,
+    ) -> Result<Load, String> {
+        let mut load = Load::default();
+        for schema in schemas {
+            load.add(self.schema(schema, depth + 1)?);
+        }
+        Ok(load)
+    }
+
+    fn add_pattern(&mut self, pattern: &str) -> Result<(), String> {
+        self.cost.patterns += 1;
+        if self.cost.patterns > PATTERNS_MAX {
+            return Err(format!("the schema has more than {PATTERNS_MAX} patterns"));
+        }
+        let length = expanded_length(pattern);
+        self.cost.pattern_steps = self.cost.pattern_steps.saturating_add(length);
+        Ok(())
+    }
+}
+
+/// Refuses schemas embedded under names of their own, to which references could lead otherwise than
+/// estimated.
+fn refuse_embedded(schema: &Value) -> Result<(), String> {
+    let dialect = schema.get("$schema").and_then(Value::as_str).unwrap_or_default();
+    let is_draft4 = dialect.contains("draft-04");
+    let embeds = |name: &str, value: &Value| match name {
+        "$id" | "$anchor" | "$dynamicAnchor" => value.is_string(),
+        "id" => is_draft4 && value.is_string(),
+        "$recursiveAnchor" => value.is_boolean(),
+        _ => false,
+    };
+    let members = schema.as_object().into_iter().flat_map(Map::values);
+    let elements = schema.as_array().into_iter().flatten();
+    if members.chain(elements).any(|part| has_member(part, embeds)) {
+        return Err("the schema has `$id`, `$anchor` or `$dynamicAnchor` below its root".into());
+    }
+    Ok(())
+}
+
+/// Returns whether an object in the value, at any depth, has a member that `is_wanted`.
+fn has_member(value: &Value, is_wanted: impl Fn(&str, &Value) -> bool + Copy) -> bool {
+    match value {
+        Value::Array(elements) => elements.iter().any(|element| has_member(element, is_wanted)),
+        Value::Object(members) => members
+            .iter()
+            .any(|(name, value)| is_wanted(name, value) || has_member(value, is_wanted)),
+        Value::Bool(_) | Value::Null | Value::Number(_) | Value::String(_) => false,
     }
 }
 
@@ -176,45 +288,30 @@ fn expanded_length(pattern: &str) -> u64 {
     counts.fold(pattern.len() as u64, |length, count| length.saturating_mul(count.max(1)))
 }
 
-/// Resolves a reference within the schema: by JSON pointer, anchor or `$id`.
+/// Resolves a reference within the schema: by JSON pointer, or by the `$id` of the whole schema.
 fn resolve<'a>(root: &'a Value, target: &str) -> Result<&'a Value, String> {
-    let elsewhere = || {
-        format!(
-            "the schema refers to `{}`, which it does not contain",
-            shortened(target, NAME_CHARS_MAX)
-        )
+    let found = match target.strip_prefix('#') {
+        Some("") => Some(root),
+        // The whole pointer is percent-decoded before it is split.
+        Some(pointer) => percent_decoded(pointer).and_then(|pointer| root.pointer(&pointer)),
+        None => Some(root).filter(|root| root.get("$id").is_some_and(|id| id == target)),
     };
-    if let Some(pointer) = target.strip_prefix('#') {
-        if pointer.is_empty() {
-            return Ok(root);
-        }
-        if pointer.starts_with('/') {
-            return root.pointer(&pointer.replace("%25", "%")).ok_or_else(elsewhere);
-        }
-        return find_named(root, &["$anchor", "$dynamicAnchor"], pointer, DEPTH_MAX)
-            .ok_or_else(elsewhere);
-    }
-    find_named(root, &["$id"], target, DEPTH_MAX).ok_or_else(elsewhere)
+    found.ok_or_else(|| {
+        let target = shortened(target, NAME_CHARS_MAX);
+        format!("the schema refers to `{target}`, which it does not contain")
+    })
 }
 
-/// Returns the subschema that has `name` in one of these members.
-fn find_named<'a>(
-    schema: &'a Value,
-    members: &[&str],
-    name: &str,
-    depth: usize,
-) -> Option<&'a Value> {
-    if members.iter().any(|member| schema.get(member).and_then(Value::as_str) == Some(name)) {
-        return Some(schema);
+/// Decodes `%` sequences. Returns `None` if one is invalid.
+fn percent_decoded(text: &str) -> Option<String> {
+    let mut parts = text.split('%');
+    let mut decoded = parts.next().unwrap_or_default().as_bytes().to_vec();
+    for part in parts {
+        let (digits, rest) = part.split_at_checked(2)?;
+        decoded.push(u8::from_str_radix(digits, 16).ok()?);
+        decoded.extend_from_slice(rest.as_bytes());
     }
-    let depth = depth.checked_sub(1)?;
-    match schema {
-        Value::Object(parts) => {
-            parts.values().find_map(|part| find_named(part, members, name, depth))
-        }
-        Value::Array(parts) => parts.iter().find_map(|part| find_named(part, members, name, depth)),
-        _ => None,
-    }
+    String::from_utf8(decoded).ok()
 }
 
 #[cfg(test)]
