@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use super::Client;
 use crate::extension::Extensions;
-use crate::revision::Revision;
+use crate::revision::{METHODS, Revision};
 use crate::time::Instant;
 use crate::vocabulary::{CallError, CallId, Fault};
 
@@ -105,6 +105,12 @@ impl Client {
     /// The time for which the request was parked does not count toward its maximum total time.
     pub fn unpark(&mut self, now: Instant, id: u64) {
         self.connection.unpark(now, id);
+    }
+
+    /// Returns whether results of a method can be cached.
+    #[must_use]
+    pub fn is_cacheable(method: &str) -> bool {
+        METHODS.iter().any(|rule| rule.name == method && rule.cached_until.is_some())
     }
 
     /// Drops the cached results that may depend on the credentials of the requests.

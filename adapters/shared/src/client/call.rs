@@ -20,6 +20,8 @@ use crate::client::in_flight::{InFlight, OnProgress, START_PATIENCE};
 use crate::client::task::driver::{TaskDriver, TaskStep};
 use crate::client::task::mailbox::Mailbox;
 use crate::error::Error;
+#[cfg(feature = "http")]
+use crate::http::CallCredentials;
 use crate::tasks::WithTask;
 use crate::transport::link::{Link, State};
 
@@ -148,7 +150,11 @@ impl<'c, T: Decode> Call<'c, T> {
         let revision = || link.inspect(|state| state.role.peer.as_ref().map(|peer| peer.revision));
         let hooked = before_call(&link.shared.on_call, &method, &params, revision);
         let Hooked { meta, after } = hooked.map_err(Error::Hook)?;
+        #[cfg(feature = "http")]
+        let credentials = CallCredentials::of(link, &method).await;
         InFlight::start(link, patience, after, move |state, now| {
+            #[cfg(feature = "http")]
+            credentials.apply(state);
             let params = WithMeta { params: &params, meta: &meta };
             let (params, options) = (Payload::Value(&params), options.clone());
             let call = Command::Call { method: &method, params, options };

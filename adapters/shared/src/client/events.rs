@@ -24,6 +24,8 @@ use crate::exec::callbacks::Callbacks;
 use crate::exec::cancellation::Cancellation;
 use crate::exec::pace::Pace;
 use crate::exec::workers::Workers;
+#[cfg(feature = "http")]
+use crate::http::CachedFor;
 use crate::trace::{EventSummary, close_reason};
 use crate::transport::http_types::ClientHttp;
 use crate::transport::link::{Link, LinkRole, OnTransport};
@@ -88,6 +90,9 @@ pub struct ClientState {
     pub(super) served: Option<Box<ServedTasks>>,
     /// The handlers of tasks that are to be stopped once the lock is released.
     pub(super) stopped: Vec<ServedRun>,
+    /// Whose results the cache holds, if the application returns the credentials.
+    #[cfg(feature = "http")]
+    pub(crate) cached_for: Option<CachedFor>,
     pub(crate) peer: Option<Arc<Peer>>,
     pub(crate) closed: Option<CloseReason>,
 }

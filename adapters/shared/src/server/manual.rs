@@ -95,6 +95,9 @@ impl Server {
 
     /// Like [`manual`](Self::manual), for a client that the program has authenticated.
     ///
+    /// The client has no access token: entries that [require](Self::requires) scopes refuse it, and
+    /// so does [`Cx::needs_scopes`](crate::Cx::needs_scopes).
+    ///
     /// # Errors
     /// Fails if a registered tool, resource, resource template or prompt is invalid.
     pub fn manual_as(&self, now: Instant, principal: Principal) -> io::Result<ManualServer> {

@@ -12,6 +12,7 @@ use crate::exec::callbacks::Callbacks;
 use crate::exec::clock::Clock;
 use crate::exec::workers::{Spawn, Workers};
 use crate::server::events::{ServerParts, ServerShared};
+use crate::server::required_scopes::GrantedScopes;
 use crate::server::serve::resume_tasks;
 use crate::server::serving::Serving;
 use crate::trace::Trace;
@@ -40,7 +41,10 @@ impl Server {
     ) -> io::Result<(Serving, DriverHandle<Machine>)> {
         let began = clock.now();
         let mut machine = self.machine(began)?;
-        let caller = principal.clone().map(|principal| Caller::new().with_principal(principal));
+        // AUT-76: who has no token has no scopes.
+        let caller = principal.clone().map(|principal| {
+            Caller::new().with_principal(principal).with_data(GrantedScopes(Vec::new()))
+        });
         machine.set_caller(caller.map(Arc::new));
         let transport = match self.recorder.start(machine, began) {
             Ok(recorded) => Transport::Recorded(Box::new(recorded)),

@@ -2,11 +2,11 @@
 
 use std::sync::{Arc, OnceLock};
 
-use mcp_proto::Caller;
+use mcp_proto::{Caller, ErrorObject, code};
 
 #[cfg(feature = "http")]
 use crate::http::RequestHead;
-use crate::server::handler::tool_error::ToolError;
+use crate::server::handler::tool_error::{HandlerError, ToolError};
 
 /// The scopes that requests for an entry need. Clones share them: those of an entry also apply to
 /// its completions.
@@ -39,41 +39,60 @@ impl RequiredScopes {
     }
 }
 
-/// Checks that the token of the caller has these scopes, if the caller sent an HTTP request.
+/// The scopes of a caller without the request that had the token: of a task that is run again, or of
+/// a client that the program has authenticated.
+#[derive(Debug)]
+pub(crate) struct GrantedScopes(pub(crate) Vec<String>);
+
+impl GrantedScopes {
+    /// Returns the scopes of the token of a caller; `None` if the caller is not authorized by
+    /// tokens.
+    pub(crate) fn of(caller: Option<&Caller>) -> Option<Self> {
+        #[cfg(feature = "http")]
+        if let Some(head) = caller.and_then(Caller::data::<RequestHead>) {
+            let scopes = head.access_token().into_iter().flat_map(|token| token.scopes());
+            return Some(Self(scopes.map(str::to_owned).collect()));
+        }
+        caller.and_then(Caller::data::<Self>).map(|granted| Self(granted.0.clone()))
+    }
+
+    fn check<'a>(&self, scopes: impl IntoIterator<Item = &'a str>) -> Result<(), ToolError> {
+        let is_missing = |scope: &&str| self.0.iter().all(|granted| granted != scope);
+        let missing: Vec<&str> = scopes.into_iter().filter(is_missing).collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let why = format!("the client lacks the scopes {}", missing.join(" "));
+        let error = ErrorObject::new(code::INVALID_REQUEST, &*why);
+        Err(ToolError(HandlerError::Forbidden(error, None)))
+    }
+}
+
+/// Checks that the caller has these scopes, if it is authorized by tokens or by the program.
 ///
-/// Others, as over stdio, are not authorized by tokens.
-// AUT-01: authorization is for HTTP.
-#[cfg(feature = "http")]
+/// Others, as over stdio, are not authorized.
+// AUT-01: authorization is for HTTP. AUT-24, AUT-76: nothing passes for the lack of a token.
 pub(crate) fn check_scopes<'a>(
     caller: Option<&Caller>,
     scopes: impl IntoIterator<Item = &'a str>,
 ) -> Result<(), ToolError> {
-    match caller.and_then(Caller::data::<RequestHead>) {
-        Some(head) => head.check_scopes(scopes),
-        None => Ok(()),
+    #[cfg(feature = "http")]
+    if let Some(head) = caller.and_then(Caller::data::<RequestHead>) {
+        return head.check_scopes(scopes);
     }
+    caller.and_then(Caller::data::<GrantedScopes>).map_or(Ok(()), |granted| granted.check(scopes))
 }
 
-#[cfg(not(feature = "http"))]
-pub(crate) fn check_scopes<'a>(
-    _: Option<&Caller>,
-    _: impl IntoIterator<Item = &'a str>,
-) -> Result<(), ToolError> {
-    Ok(())
-}
-
-/// Returns whether entries may have scopes that this caller lacks: it sent an HTTP request.
+/// Returns whether entries may have scopes that this caller lacks.
 ///
 /// A server without an authorization only has scopes if an edit added them.
-#[cfg(feature = "http")]
 pub(crate) fn are_scopes_checked(caller: Option<&Caller>, has_added: bool) -> bool {
-    let head = caller.and_then(Caller::data::<RequestHead>);
-    head.is_some_and(|head| has_added || head.is_authorized())
-}
-
-#[cfg(not(feature = "http"))]
-pub(crate) const fn are_scopes_checked(_: Option<&Caller>, _: bool) -> bool {
-    false
+    #[cfg(feature = "http")]
+    if let Some(head) = caller.and_then(Caller::data::<RequestHead>) {
+        return has_added || head.is_authorized();
+    }
+    let _ = has_added;
+    caller.and_then(Caller::data::<GrantedScopes>).is_some()
 }
 
 /// Returns whether this is a scope by RFC 6749.

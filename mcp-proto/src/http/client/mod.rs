@@ -214,6 +214,14 @@ impl HttpClient {
         self.settle();
     }
 
+    /// Drops the cached results that may depend on the credentials of the requests.
+    ///
+    /// Drivers that add credentials to requests by themselves call this method whenever these
+    /// change. [`authorize`](Self::authorize) does so, too.
+    pub fn forget_private_results(&mut self) {
+        self.client.forget_private_results();
+    }
+
     /// Handles bytes of a response body, which may be split anywhere.
     ///
     /// Takes time linear in the number of bytes.

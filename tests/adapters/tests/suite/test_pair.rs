@@ -158,6 +158,37 @@ fn the_client_of_a_pair_may_be_authenticated() {
     }
 }
 
+// AUT-24, AUT-76: the program authenticates the client, but grants it no scopes.
+#[test]
+fn an_authenticated_client_of_a_pair_has_no_scopes() {
+    let server = Server::new("s", "1")
+        .tool("open", "For all", |(), _| Ok("open"))
+        .tool("guarded", "For some", |(), _| Ok("secret"))
+        .requires(["write"])
+        .tool("asks", "For some", |(), cx| {
+            cx.needs_scopes(["write"])?;
+            Ok("secret")
+        })
+        .tool("asks_nothing", "For all", |(), cx| {
+            cx.needs_scopes([])?;
+            Ok("open")
+        });
+    let ada = Principal::new("ada").unwrap();
+    let mut known = pair_as(&server, Client::new("c", "1"), ada).unwrap();
+    // Without a principal, there is no authorization, as over stdio.
+    let mut unknown = pair(&server, Client::new("c", "1")).unwrap();
+    for (name, needs_scope) in
+        [("open", false), ("guarded", true), ("asks", true), ("asks_nothing", false)]
+    {
+        let result = known.call_tool(name, &json!({}));
+        assert_eq!(result.is_err(), needs_scope, "{name}: {result:?}");
+        if let Err(error) = result {
+            assert!(error.to_string().contains("write"), "{error}");
+        }
+        assert!(unknown.call_tool(name, &json!({})).is_ok(), "{name}");
+    }
+}
+
 #[test]
 fn equal_tests_exchange_equal_messages_at_equal_times() {
     let run = || {

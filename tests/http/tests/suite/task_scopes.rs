@@ -1,8 +1,15 @@
 //! Tasks of tools that require scopes: their results are for tokens with these scopes only.
 
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+
 use mcp_adapter::http::FixedTokens;
 use mcp_adapter::proto::schema::TaskStatus;
-use mcp_adapter::tasks::TaskPolicy;
+use mcp_adapter::proto::tasks::{TaskId, TaskRecord};
+use mcp_adapter::tasks::{TaskPolicy, TaskStore, Tasks};
+use mcp_adapter::{Server, ToolError};
 use mcp_blocking::http::Http;
 use mcp_http_tests::{Request, Runtime, Served, modern_as, post, rows, server, text, tool};
 use serde_json::{Value, json};
@@ -14,6 +21,7 @@ use crate::scopes::assert_forbidden;
 rows! {
     results_of_tasks_need_the_scopes_of_their_tools_aut_24,
     results_of_legacy_tasks_need_the_scopes_of_their_tools_aut_24,
+    handlers_that_start_again_have_the_scopes_of_their_call_aut_76,
 }
 
 const TASKS: &str = "io.modelcontextprotocol/tasks";
@@ -131,4 +139,72 @@ fn results_of_legacy_tasks_need_the_scopes_of_their_tools_aut_24<R: Runtime>() {
     let task = json!({"taskId": created["result"]["task"]["taskId"]});
     let mut result = ask("reader", "tasks/result", task);
     assert_eq!(text(&result.answer()), "open");
+}
+
+/// What a server finds after it was killed.
+#[derive(Clone, Default)]
+struct Kept(Arc<Mutex<BTreeMap<TaskId, TaskRecord>>>);
+
+impl Kept {
+    fn after_kill(&self) -> Self {
+        Self(Arc::new(Mutex::new(self.0.lock().unwrap().clone())))
+    }
+}
+
+impl TaskStore for Kept {
+    fn load(&self) -> io::Result<Vec<TaskRecord>> {
+        Ok(self.0.lock().unwrap().values().cloned().collect())
+    }
+
+    fn save(&self, record: &TaskRecord) -> io::Result<()> {
+        self.0.lock().unwrap().insert(record.id(), record.clone());
+        Ok(())
+    }
+
+    fn remove(&self, task: TaskId) -> io::Result<()> {
+        self.0.lock().unwrap().remove(&task);
+        Ok(())
+    }
+}
+
+/// A server whose tool waits until it runs again, and then needs a scope.
+fn waiting(kept: &Kept) -> (Server, Receiver<()>, Sender<()>) {
+    let ((begin, begun), (open, gate)) = (channel(), channel::<()>());
+    let gate = Mutex::new(gate);
+    let server = server()
+        .tool_with(tool("waits"), move |_: Value, cx| {
+            if cx.restarts() == 0 {
+                let _begun = begin.send(());
+                gate.lock().unwrap().recv().map_err(|_| ToolError::failed("closed"))?;
+            }
+            cx.needs_scopes(["write"])?;
+            Ok("done")
+        })
+        .as_task(TaskPolicy::required().restarts_max(1))
+        .tasks(Tasks::new().store(kept.clone()));
+    (server, begun, open)
+}
+
+fn handlers_that_start_again_have_the_scopes_of_their_call_aut_76<R: Runtime>() {
+    for (token, has_scope) in [("reader", false), ("writer", true), ("admin", true)] {
+        let kept = Kept::default();
+        let (server, begun, _open) = waiting(&kept);
+        let served = Served::on::<R>(server, options());
+        let call = of_tasks("tools/call", json!({"name": "waits", "arguments": {}}));
+        let created = bearing(token, call).send(served.address).answer();
+        begun.recv().unwrap();
+
+        let (server, _begun, _open) = waiting(&kept.after_kill());
+        let again = Served::on::<R>(server, options());
+        let task = json!({"taskId": created["result"]["taskId"]});
+        let over = loop {
+            let ask = bearing(token, of_tasks("tasks/get", task.clone()));
+            let status = ask.send(again.address).answer();
+            if status["result"]["status"] != "working" {
+                break status;
+            }
+        };
+        let expected = if has_scope { "completed" } else { "failed" };
+        assert_eq!(over["result"]["status"], expected, "{token}: {over}");
+    }
 }

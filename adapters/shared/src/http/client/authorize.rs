@@ -9,13 +9,14 @@ use mcp_proto::client::Client as Machine;
 use mcp_proto::http::client::HttpRequest;
 
 use super::authorization::{AsyncAuthorize, Authorize, Field, INVALID, LATE, field, sensitive};
+use super::call_credentials::note;
 use super::connections::HttpConnections;
 use crate::exec::workers::catch_panic;
 use crate::transport::link::Link;
 
 /// Returns the `Authorization` field of a request.
 pub(super) async fn authorize(
-    link: &Link<Machine>,
+    link: &Arc<Link<Machine>>,
     connections: &HttpConnections,
     request: &HttpRequest,
 ) -> io::Result<Option<HeaderValue>> {
@@ -25,20 +26,25 @@ pub(super) async fn authorize(
             .map(Some)
             .map_err(|_| io::Error::other("the access token is no header value"));
     }
-    let field = match connections.remote.authorize.clone() {
-        None => return Ok(None),
+    let Some(field) = ask(link, connections).await else { return Ok(None) };
+    link.with(|state, _| note(state, &field));
+    field.map_err(io::Error::other)
+}
+
+/// Asks the function of the application; `None` if there is none.
+pub(super) async fn ask(link: &Link<Machine>, connections: &HttpConnections) -> Option<Field> {
+    match connections.remote.authorize.clone()? {
         #[cfg(feature = "auth")]
-        Some(Authorize::OAuth(_)) => return Ok(None),
-        Some(Authorize::Blocking(authorize)) => {
+        Authorize::OAuth(_) => None,
+        Authorize::Blocking(authorize) => {
             // On a thread where it may block.
             let value = link.shared.callback_threads.call(0, move || authorize()).await;
-            field(value)
+            Some(field(value))
         }
-        Some(Authorize::Async(authorize)) => {
-            connections.authorization.fetch(fetch(link, connections, authorize)).await
+        Authorize::Async(authorize) => {
+            Some(connections.authorization.fetch(fetch(link, connections, authorize)).await)
         }
-    };
-    field.map_err(io::Error::other)
+    }
 }
 
 /// Asks the application for the value of a field, for a limited time.

@@ -3,6 +3,7 @@
 mod authorization;
 mod authorize;
 mod blocking_client;
+mod call_credentials;
 mod challenge_reason;
 mod connections;
 mod dial;
@@ -50,6 +51,7 @@ pub(crate) use tls::{Tls, TlsConfig};
 pub use transport::AuthChallenge;
 pub(crate) use transport::ClientTransport;
 
+pub(crate) use self::call_credentials::{CachedFor, CallCredentials};
 use self::connections::HttpConnections;
 use self::membership::AuthMember;
 use crate::client::connector::ConnectionConfig;
@@ -75,6 +77,10 @@ pub(crate) async fn start(
         Transport::Http(Box::new(ClientTransport::new(HttpClient::new(machine, settings))));
     let spawn = Arc::clone(runtime).as_spawn();
     let link = connection.link_over(clock, transport, &spawn);
+    {
+        let mut state = link.lock();
+        state.role.cached_for = CachedFor::new(&state, &connections);
+    }
     member.attach(&link);
     let guard = driver::AbandonOnDrop(Arc::clone(&link));
     spawn.spawn(Box::pin(driver::drive(guard, Arc::clone(&connections), member)))?;

@@ -6,7 +6,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::header::{AUTHORIZATION, COOKIE, PROXY_AUTHORIZATION};
 use http::uri::Scheme;
 use http::{HeaderName, HeaderValue, Uri};
 use mcp_proto::http::legacy_sse::ServerUrl;
@@ -20,6 +19,9 @@ use super::tls::TlsConfig;
 use super::transport::AuthChallenge;
 
 type ChallengeCallback = Arc<dyn Fn(&AuthChallenge) + Send + Sync>;
+
+/// Fields of applications that are sent unencrypted: they identify no user.
+const HARMLESS_FIELDS: [&str; 4] = ["accept-language", "traceparent", "tracestate", "user-agent"];
 
 /// The default of [`Remote::concurrent_calls_max`].
 const CONCURRENT_CALLS_MAX: usize = 128;
@@ -171,7 +173,10 @@ impl Remote {
     /// If `authorize` returns `None`, the request is sent without the field.
     ///
     /// `authorize` runs on a separate thread and may block, for example to renew a token. If it
-    /// panics or returns an invalid value, the request fails.
+    /// panics or returns an invalid value, the request fails. If the client
+    /// [caches](mcp_proto::Limits::cache_bytes_max) results, `authorize` runs before each call whose
+    /// result may be cached, too: another value may belong to another user, whose private results
+    /// are not shared.
     ///
     /// Over `http:`, connecting to a host other than this machine fails, unless
     /// [`allow_plain_credentials`](Self::allow_plain_credentials) is set.
@@ -262,11 +267,11 @@ impl Remote {
 
     /// Allows sending credentials to other hosts over `http:`, where the network can read them.
     ///
-    /// Credentials are the field set by [`authorization`](Self::authorization), and the fields
-    /// `Authorization`, `Cookie` and `Proxy-Authorization` if set by [`header`](Self::header). By
-    /// default, credentials are sent only over `https:` or to this machine: `localhost`, its
-    /// subdomains, and loopback addresses. Use this only in a network that you trust, such as
-    /// inside a cluster.
+    /// Credentials are the field set by [`authorization`](Self::authorization), and all fields set
+    /// by [`header`](Self::header), such as `Cookie` and `X-Api-Key`, except for `Accept-Language`,
+    /// `Traceparent`, `Tracestate` and `User-Agent`. By default, credentials are sent only over
+    /// `https:` or to this machine: `localhost`, its subdomains, and loopback addresses. Use this
+    /// only in a network that you trust, such as inside a cluster.
     pub const fn allow_plain_credentials(mut self) -> Self {
         self.allows_plain_credentials = true;
         self
@@ -274,16 +279,19 @@ impl Remote {
 
     /// Fails if credentials would be sent where the network can read them.
     pub(super) fn check_credentials(&self) -> io::Result<()> {
-        let is_credential =
-            |name: &HeaderName| [AUTHORIZATION, COOKIE, PROXY_AUTHORIZATION].contains(name);
-        let has_credentials =
-            self.authorize.is_some() || self.fields.iter().any(|(name, _)| is_credential(name));
-        let is_private = self.is_secure || is_this_machine(&self.host);
-        if !has_credentials || is_private || self.allows_plain_credentials {
+        // Names tell nothing: any field may be a key.
+        let is_harmless = |name: &HeaderName| HARMLESS_FIELDS.contains(&name.as_str());
+        let field = self.fields.iter().find(|(name, _)| !is_harmless(name));
+        let what = match (&self.authorize, field) {
+            (None, None) => return Ok(()),
+            (Some(_), _) => "credentials".to_owned(),
+            (None, Some((name, _))) => format!("the header field `{name}`"),
+        };
+        if self.is_secure || is_this_machine(&self.host) || self.allows_plain_credentials {
             return Ok(());
         }
         let why = format!(
-            "credentials for {} would be sent unencrypted: use https, \
+            "{what} for {} would be sent unencrypted: use https, \
              or `Remote::allow_plain_credentials`",
             self.url
         );
@@ -391,7 +399,7 @@ impl fmt::Debug for Remote {
 
 #[cfg(test)]
 mod tests {
-    use super::Remote;
+    use super::{HARMLESS_FIELDS, Remote};
 
     #[test]
     fn a_url_is_parsed() {
@@ -424,13 +432,21 @@ mod tests {
                 remote().authorization(|| None),
                 remote().header("authorization", "Bearer a").unwrap(),
                 remote().header("Cookie", "a=b").unwrap(),
+                remote().header("x-api-key", "a").unwrap(),
+                remote().header("ocp-apim-subscription-key", "a").unwrap(),
+                remote().header("user-agent", "a").unwrap().header("x-a", "b").unwrap(),
             ];
             for remote in with {
                 assert_eq!(remote.check_credentials().is_ok(), is_private, "{host}");
                 assert!(remote.allow_plain_credentials().check_credentials().is_ok());
             }
-            assert!(remote().header("x-a", "b").unwrap().check_credentials().is_ok());
+            for harmless in HARMLESS_FIELDS {
+                assert!(remote().header(harmless, "b").unwrap().check_credentials().is_ok());
+            }
         }
+        let remote = Remote::new("http://example.com").unwrap().header("X-Api-Key", "k3y").unwrap();
+        let error = remote.check_credentials().unwrap_err().to_string();
+        assert!(error.contains("`x-api-key`") && !error.contains("k3y"), "{error}");
         let remote = Remote::new("http://example.com").unwrap().authorization(|| None);
         let error = remote.check_credentials().unwrap_err().to_string();
         assert!(error.contains("allow_plain_credentials"), "{error}");

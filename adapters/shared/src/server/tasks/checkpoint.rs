@@ -11,6 +11,8 @@ use mcp_proto::{
     Revision, StreamId,
 };
 
+use crate::server::required_scopes::GrantedScopes;
+
 /// A tool call, and the progress of its handler.
 pub(super) struct Checkpoint {
     revision: Revision,
@@ -19,6 +21,8 @@ pub(super) struct Checkpoint {
     client: Option<Raw>,
     params: Raw,
     principal: Option<Principal>,
+    /// The scopes of the client; `None` if it was not authorized by scopes.
+    scopes: Option<Vec<String>>,
     /// The answers and the state of earlier runs.
     pub(super) rounds: Option<String>,
     /// How often the handler was started again.
@@ -34,6 +38,7 @@ impl Checkpoint {
             client: (revision.era() == Era::Legacy).then(|| initialize_params(context)).flatten(),
             params: request.params.clone().unwrap_or_else(Raw::empty_object),
             principal: context.principal().cloned(),
+            scopes: GrantedScopes::of(context.caller.as_deref()).map(|granted| granted.0),
             rounds,
             restarts: 0,
         }
@@ -47,6 +52,7 @@ impl Checkpoint {
             ("client", self.client.clone()),
             ("params", Some(self.params.clone())),
             ("principal", self.principal.as_ref().and_then(|principal| text(principal.id()))),
+            ("scopes", Raw::new(&self.scopes).ok()),
             ("rounds", self.rounds.as_deref().and_then(text)),
             ("restarts", Raw::new(&self.restarts).ok()),
         ];
@@ -66,6 +72,8 @@ impl Checkpoint {
                 Some(id) => Some(Principal::new(id?)?),
                 None => None,
             },
+            // AUT-76: a record without the member is damaged.
+            scopes: kept.member("scopes")?.parse().ok()?,
             rounds: match text("rounds") {
                 Some(rounds) => Some(rounds?),
                 None => None,
@@ -77,8 +85,15 @@ impl Checkpoint {
     /// Brings a new connection to the call, as the client did; returns `None` if the server no
     /// longer accepts the call.
     pub(super) fn replay(&self, machine: &mut Machine) -> Option<(IncomingId, Request, Context)> {
-        let caller = self.principal.clone().map(|it| Caller::new().with_principal(it));
-        machine.set_caller(caller.map(Arc::new));
+        let caller = self
+            .principal
+            .iter()
+            .fold(Caller::new(), |caller, principal| caller.with_principal(principal.clone()));
+        let caller = match &self.scopes {
+            Some(scopes) => caller.with_data(GrantedScopes(scopes.clone())),
+            None => caller,
+        };
+        machine.set_caller(Some(Arc::new(caller)));
         let mut send = |message: String| {
             machine.handle_message(Instant::ZERO, StreamId::ONLY, message.as_bytes());
         };
@@ -125,15 +140,21 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::server::required_scopes::check_scopes;
 
     fn machine() -> Machine {
         Machine::new(Instant::ZERO, Config::new("s", "1").capability(Capability::Tools))
     }
 
     /// Returns a call as it reaches a server, from a client that is authenticated as `ada`.
-    fn call(messages: &[Value]) -> (Request, Context) {
+    fn call(messages: &[Value], scopes: Option<&[&str]>) -> (Request, Context) {
         let mut machine = machine();
         let ada = Caller::new().with_principal(Principal::new("ada").unwrap());
+        let granted = scopes.map(|it| GrantedScopes(it.iter().map(|&it| it.into()).collect()));
+        let ada = match granted {
+            Some(granted) => ada.with_data(granted),
+            None => ada,
+        };
         machine.set_caller(Some(Arc::new(ada)));
         for message in messages {
             let message = message.to_string();
@@ -181,8 +202,10 @@ mod tests {
                 },
             }),
         )];
-        for messages in [&legacy[..], &modern[..]] {
-            let (request, context) = call(messages);
+        let scopes = [None, Some(&[][..]), Some(&["a", "b c"][..])];
+        let calls = [&legacy[..], &modern[..]].into_iter().flat_map(|it| scopes.map(|s| (it, s)));
+        for (messages, scopes) in calls {
+            let (request, context) = call(messages, scopes);
             let mut checkpoint = Checkpoint::new(&request, &context, Some("[[],1,[]]".to_owned()));
             checkpoint.restarts = 3;
             let OnRestart::Run(kept) = checkpoint.to_restart() else { panic!("nothing is kept") };
@@ -190,7 +213,15 @@ mod tests {
             assert_eq!((read.rounds.as_deref(), read.restarts), (Some("[[],1,[]]"), 3));
             let (_, again, its_context) = read.replay(&mut machine()).unwrap();
             assert_eq!(again, request);
-            assert_eq!(its_context, context);
+            assert_eq!(its_context.peer, context.peer);
+            assert_eq!(its_context.principal(), context.principal());
+            // AUT-24, AUT-76: the scopes that the client has, and no others.
+            let caller = its_context.caller.as_deref();
+            let has = |scope| check_scopes(caller, [scope]).is_ok();
+            let had = |scope| scopes.is_none_or(|scopes| scopes.contains(&scope));
+            for scope in ["a", "b c", "b", "c", ""] {
+                assert_eq!(has(scope), had(scope), "{scopes:?} {scope}");
+            }
         }
     }
 
@@ -201,14 +232,17 @@ mod tests {
             json!({}),
             json!({"revision": "2026-07-28", "params": {}}),
             json!({"revision": "1999-01-01", "params": {}, "restarts": 0}),
-            json!({"revision": "2026-07-28", "params": {}, "restarts": -1}),
-            json!({"revision": "2026-07-28", "params": {}, "restarts": 0, "principal": 1}),
-            json!({"revision": "2026-07-28", "params": {}, "restarts": 0, "rounds": []}),
+            json!({"revision": "2026-07-28", "params": {}, "restarts": -1, "scopes": null}),
+            json!({"revision": "2026-07-28", "params": {}, "restarts": 0, "scopes": null, "principal": 1}),
+            json!({"revision": "2026-07-28", "params": {}, "restarts": 0, "scopes": null, "rounds": []}),
+            json!({"revision": "2026-07-28", "params": {}, "restarts": 0}),
+            json!({"revision": "2026-07-28", "params": {}, "restarts": 0, "scopes": "a"}),
+            json!({"revision": "2026-07-28", "params": {}, "restarts": 0, "scopes": [1]}),
         ] {
             assert!(Checkpoint::read(&Raw::new(&kept).unwrap()).is_none(), "{kept}");
         }
         // A call that is not valid any more.
-        let kept = json!({"revision": "2026-07-28", "params": {}, "restarts": 0});
+        let kept = json!({"revision": "2026-07-28", "params": {}, "restarts": 0, "scopes": null});
         let checkpoint = Checkpoint::read(&Raw::new(&kept).unwrap()).unwrap();
         assert!(checkpoint.replay(&mut machine()).is_none());
     }
