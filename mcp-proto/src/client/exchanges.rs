@@ -86,7 +86,8 @@ impl Client {
 
     /// Fails request `id` with `why`, because the transport will receive no response to it.
     ///
-    /// Does nothing if the request has already ended.
+    /// Instead, a request that only reads is sent again, once, if `why` is [`CallError::Lost`] or
+    /// [`CallError::SessionEnded`]. Does nothing if the request has already ended.
     pub fn handle_unanswered(&mut self, now: Instant, id: u64, why: CallError) {
         self.connection.handle_unanswered(now, id, why);
     }
@@ -159,9 +160,11 @@ impl Client {
     /// Opens a new session after the server has dropped the current one.
     ///
     /// Open calls complete with [`CallError::Lost`], open requests from the server are cancelled,
-    /// and queued messages are dropped; nothing is retried automatically. When the new session is
-    /// open, [`Event::Ready`](crate::client::Event::Ready) occurs again. Does nothing unless a
-    /// legacy session is open.
+    /// and queued messages are dropped. Requests that only read, such as `tools/list`, are sent
+    /// again, once, in the new session. Before this method, fail the request that the server has
+    /// rejected with [`CallError::SessionEnded`]. When the new session is open,
+    /// [`Event::Ready`](crate::client::Event::Ready) occurs again. Does nothing unless a legacy
+    /// session is open.
     pub fn handle_session_lost(&mut self, now: Instant) {
         self.connection.handle_session_lost(now);
     }

@@ -169,7 +169,8 @@ pub(crate) fn completed(call: CallId, outcome: &Result<Raw, CallError>) -> Strin
             return format!("{call} status {status}");
         }
         Err(CallError::Invalid(_)) => "invalid",
-        Err(CallError::Lost) => "lost",
+        Err(CallError::Lost | CallError::LostRead) => "lost",
+        Err(CallError::SessionEnded) => "session ended",
         Err(CallError::Refused(error)) => return format!("{call} refused {}", error.code),
         Err(CallError::TooManyRounds) => "too many rounds",
         Err(CallError::TimedOut) => "timed out",

@@ -338,11 +338,12 @@ impl Connection {
                     self.env.events.push(Event::Ready(Arc::clone(peer)));
                 }
                 self.keep_alive.arm(&self.env);
+                self.calls.repeat_recovered(&mut self.env);
                 self.send_held_questions();
             }
             Phase::Draining => {
                 self.subscribers.take().end(&mut self.env);
-                self.lose_calls();
+                self.lose_calls(false);
                 self.withdraw_held();
                 self.stop_timers();
                 self.check_drained();
@@ -351,7 +352,7 @@ impl Connection {
                 if let Some(subscribers) = self.subscribers.allocated_mut() {
                     subscribers.forget_watched(&mut self.env);
                 }
-                self.lose_calls();
+                self.lose_calls(false);
                 self.withdraw_all();
                 self.stop_timers();
                 self.env.emit(Event::Closed(self.lifecycle.reason()));
@@ -386,15 +387,14 @@ impl Connection {
         }
     }
 
-    /// Fails all calls, because no response can arrive any more.
-    fn lose_calls(&mut self) {
-        let (lost, questions) = self.calls.lose_all();
+    /// Fails all calls, because no response can arrive any more, except those that wait for the
+    /// next session if `is_reopening`.
+    fn lose_calls(&mut self, is_reopening: bool) {
+        let (lost, questions) = self.calls.lose_all(is_reopening);
         self.inbound.withdraw_questions(&mut self.env, &questions);
-        for (call, owner) in lost {
+        for (call, owner, error) in lost {
             match owner {
-                Owner::Application | Owner::Listen => {
-                    self.on_ended(call, owner, Err(CallError::Lost));
-                }
+                Owner::Application | Owner::Listen => self.on_ended(call, owner, Err(error)),
                 // The request cannot be answered without the input it asked for.
                 Owner::Question(incoming, _) => self.withdraw(incoming, None),
                 Owner::Handshake

@@ -78,7 +78,8 @@ impl Connection {
         self.step(Trigger::Welcome);
     }
 
-    /// Client: opens a new session after the server lost it. All calls fail; none is retried.
+    /// Client: opens a new session after the server lost it. All calls fail, except requests that
+    /// only read, which are sent again, once.
     // HTTP-34, T-71: the server answered 404 for the session id.
     pub(crate) fn handle_session_lost(&mut self, now: Instant) {
         self.advance(now);
@@ -122,7 +123,8 @@ impl Connection {
         let phase = self.env.phase().next(self.env.side(), Trigger::Forgotten);
         let Some(phase) = phase else { return };
         self.env.terms.phase = phase;
-        self.lose_calls();
+        self.calls.recover_all();
+        self.lose_calls(true);
         self.withdraw_all();
         self.subscriptions = LazyBox::default();
         self.stop_timers();

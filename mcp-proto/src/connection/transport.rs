@@ -4,6 +4,7 @@ use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
 use super::Connection;
+use super::lifecycle::phase::Phase;
 use super::pending_calls::{NewCall, Owner};
 use crate::extension::Extensions;
 use crate::json::Object;
@@ -137,6 +138,13 @@ impl Connection {
         let is_refused = matches!(why, CallError::Unauthorized(_));
         let is_missed = owner == Owner::KeepAlive && !is_refused;
         let why = if is_missed { CallError::TimedOut } else { why };
+        let is_open = self.env.phase() == Phase::Ready && why != CallError::SessionEnded;
+        let is_lost = matches!(why, CallError::Lost | CallError::SessionEnded);
+        if is_lost && self.calls.recover(&mut self.env, id, is_open) {
+            return self.settle();
+        }
+        let is_read = self.calls.get(id).is_some_and(|call| call.is_read);
+        let why = if is_read && why == CallError::Lost { CallError::LostRead } else { why };
         self.on_response((id, owner), None, Err(why));
         self.settle();
     }

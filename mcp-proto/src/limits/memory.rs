@@ -16,7 +16,7 @@ pub(crate) const EVENT_BYTES: usize = 2 * 256 + 128;
 pub(crate) const REQUEST_BYTES: usize = 2048;
 
 /// A pending call: its slot in a chunked table, its deadlines, and the data to retry it.
-pub(crate) const CALL_BYTES: usize = 1152;
+pub(crate) const CALL_BYTES: usize = 1184;
 
 /// The identity that every modern request carries.
 const PEER_BYTES: usize = 1024 + IDENTITY_FACTOR * IDENTITY_BYTES_FREE;

@@ -87,6 +87,8 @@ pub(crate) struct MethodRule {
     // STL-14: three methods allow input requests.
     /// Whether the server may request input before it responds.
     pub(crate) may_ask: bool,
+    /// Whether the request only reads, so that it may be repeated whatever became of it.
+    pub(crate) is_read: bool,
     /// Whether the connection sends and handles the message itself, so that the application cannot
     /// send it by name.
     pub(crate) internal: bool,
@@ -148,6 +150,7 @@ const REQUEST: MethodRule = MethodRule {
     text_params: &[],
     patience: Patience::Call,
     may_ask: false,
+    is_read: false,
     internal: false,
     names_task: false,
     cached_until: None,
@@ -200,6 +203,10 @@ impl MethodRule {
 
     const fn both(self) -> Self {
         Self { sender: Sender::Both, ..self }
+    }
+
+    const fn reads(self) -> Self {
+        Self { is_read: true, ..self }
     }
 
     const fn internal(self) -> Self {
@@ -267,37 +274,52 @@ pub(crate) const METHODS: &[MethodRule] = &[
         .asking()
         .on(AS_TASK),
     request(M::CallTool, Client, R5, R5).needs(Capability::Tools).text(&["name"]).asking(),
-    request(M::ListTools, Client, R1, R4).needs(Capability::Tools),
-    request(M::ListTools, Client, R5, R5).needs(Capability::Tools).cached_until(&[M::ToolsChanged]),
-    request(M::ListResources, Client, R1, R4).needs(Capability::Resources),
+    request(M::ListTools, Client, R1, R4).needs(Capability::Tools).reads(),
+    request(M::ListTools, Client, R5, R5)
+        .needs(Capability::Tools)
+        .reads()
+        .cached_until(&[M::ToolsChanged]),
+    request(M::ListResources, Client, R1, R4).needs(Capability::Resources).reads(),
     request(M::ListResources, Client, R5, R5)
         .needs(Capability::Resources)
+        .reads()
         .cached_until(&[M::ResourcesChanged]),
-    request(M::ReadResource, Client, R1, R4).needs(Capability::Resources).text(&["uri"]).asking(),
+    request(M::ReadResource, Client, R1, R4)
+        .needs(Capability::Resources)
+        .text(&["uri"])
+        .asking()
+        .reads(),
     request(M::ReadResource, Client, R5, R5)
         .needs(Capability::Resources)
         .text(&["uri"])
         .asking()
+        .reads()
         .cached_until(&[M::ResourcesChanged, M::ResourceUpdated]),
-    request(M::ListResourceTemplates, Client, R1, R4).needs(Capability::Resources),
+    request(M::ListResourceTemplates, Client, R1, R4).needs(Capability::Resources).reads(),
     request(M::ListResourceTemplates, Client, R5, R5)
         .needs(Capability::Resources)
+        .reads()
         .cached_until(&[M::ResourcesChanged]),
     request(M::Subscribe, Client, R1, R4).needs(Capability::ResourcesSubscribe).text(&["uri"]),
     request(M::Unsubscribe, Client, R1, R4).needs(Capability::ResourcesSubscribe).text(&["uri"]),
-    request(M::ListPrompts, Client, R1, R4).needs(Capability::Prompts),
+    request(M::ListPrompts, Client, R1, R4).needs(Capability::Prompts).reads(),
     request(M::ListPrompts, Client, R5, R5)
         .needs(Capability::Prompts)
+        .reads()
         .cached_until(&[M::PromptsChanged]),
-    request(M::GetPrompt, Client, R1, R5).needs(Capability::Prompts).text(&["name"]).asking(),
+    request(M::GetPrompt, Client, R1, R5)
+        .needs(Capability::Prompts)
+        .text(&["name"])
+        .asking()
+        .reads(),
     // CAP-19: the first revision has the method but no capability for it.
-    request(M::Complete, Client, R1, R1).offered_with(Capability::Completions),
-    request(M::Complete, Client, R2, R5).needs(Capability::Completions),
+    request(M::Complete, Client, R1, R1).offered_with(Capability::Completions).reads(),
+    request(M::Complete, Client, R2, R5).needs(Capability::Completions).reads(),
     // LOG-10: modern requests name their log level themselves.
     request(M::SetLogLevel, Client, R1, R4).needs(Capability::Logging).text(&["level"]),
     request(M::Initialize, Client, R1, R4).internal(),
-    request(M::Ping, Client, R1, R4).both(),
-    request(M::Discover, Client, R5, R5).cached_until(&[]),
+    request(M::Ping, Client, R1, R4).both().reads(),
+    request(M::Discover, Client, R5, R5).reads().cached_until(&[]),
     request(M::Listen, Client, R5, R5).internal(),
     // Requests from servers.
     request(M::CreateMessage, Server, R1, R3).needs(Capability::Sampling).human(),

@@ -35,8 +35,20 @@ pub(super) struct TaskEntry {
     pub(super) is_retrieved: bool,
     /// Whether a change is queued that was not reported yet.
     pub(super) is_announced: bool,
-    /// The bytes that are counted for this task.
-    pub(super) charged: usize,
+    /// Whether the owner is gone: the task is deleted once it is over.
+    pub(super) is_abandoned: bool,
+    /// The bytes that are counted for this task, and its worth.
+    pub(super) charged: (usize, Worth),
+}
+
+/// Which tasks of an account make room first.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(super) enum Worth {
+    /// The task is cancelled, or its result was retrieved.
+    Spent,
+    /// The task is over.
+    Final,
+    Running,
 }
 
 impl TaskEntry {
@@ -54,7 +66,8 @@ impl TaskEntry {
             request_bytes: 0,
             is_retrieved: false,
             is_announced: false,
-            charged: 0,
+            is_abandoned: false,
+            charged: (0, Worth::Running),
         }
     }
 
@@ -62,9 +75,13 @@ impl TaskEntry {
         self.record.state.is_final()
     }
 
-    /// Returns whether the task can make room for others of its principal.
-    pub(super) fn is_evictable(&self) -> bool {
-        self.is_final() && (self.is_retrieved || self.record.state == State::Cancelled)
+    pub(super) fn worth(&self) -> Worth {
+        match self.record.state {
+            State::Cancelled => Worth::Spent,
+            state if !state.is_final() => Worth::Running,
+            _ if self.is_retrieved => Worth::Spent,
+            _ => Worth::Final,
+        }
     }
 
     /// Returns the size of everything that the table counts.

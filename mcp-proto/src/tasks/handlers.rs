@@ -30,12 +30,12 @@ impl TaskTable {
     /// with that error.
     pub fn complete(&mut self, time: TaskTime, id: TaskId, result: Raw) -> Result<(), TaskError> {
         let number = self.running(time, id)?;
-        let (owner, rules) = match self.store.get(number) {
-            Some(task) => (task.record.owner.clone(), task.record.protocol.rules()),
+        let (account, rules) = match self.store.get(number) {
+            Some(task) => (task.record.account(), task.record.protocol.rules()),
             None => return Err(TaskError::Unknown),
         };
         let fits = if result.is_object() {
-            self.reserve(&owner, result.as_bytes().len())
+            self.make_room(&account, 0, result.as_bytes().len())
         } else {
             Err(TaskError::NotAnObject)
         };
@@ -63,9 +63,10 @@ impl TaskTable {
         error: ErrorObject,
     ) -> Result<(), TaskError> {
         let number = self.running(time, id)?;
-        let owner = self.store.get(number).and_then(|task| task.record.owner.clone());
+        let Some(task) = self.store.get(number) else { return Err(TaskError::Unknown) };
+        let account = task.record.account();
         let error = Outcome::Error(Box::new(error));
-        let fits = self.reserve(&owner, error.bytes());
+        let fits = self.make_room(&account, 0, error.bytes());
         let error = match fits {
             Ok(()) => error,
             Err(full) => Outcome::Error(Box::new(full.to_error())),
@@ -109,8 +110,8 @@ impl TaskTable {
         if task.inputs.len().saturating_add(requests.len()) > self.limits.inputs_max {
             return Err(TaskError::InputsFull);
         }
-        let owner = task.record.owner.clone();
-        self.reserve(&owner, requests.iter().map(input_bytes).sum())?;
+        let account = task.record.account();
+        self.make_room(&account, 0, requests.iter().map(input_bytes).sum())?;
         let Some(task) = self.store.get_mut(number) else { return Err(TaskError::Unknown) };
         let mut keys = Vec::with_capacity(requests.len());
         for request in requests {
@@ -197,8 +198,8 @@ impl TaskTable {
             let Some(task) = self.store.get(number) else { return Err(TaskError::Unknown) };
             // The new checkpoint takes the place of the old one.
             let more = checkpoint.as_bytes().len().saturating_sub(task.checkpoint_bytes());
-            let owner = task.record.owner.clone();
-            self.reserve(&owner, more)?;
+            let account = task.record.account();
+            self.make_room(&account, 0, more)?;
         }
         if let Some(task) = self.store.get_mut(number) {
             task.record.restart = restart;

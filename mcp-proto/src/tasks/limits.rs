@@ -4,9 +4,19 @@ use core::time::Duration;
 
 /// The memory and time limits of one [`TaskTable`](super::TaskTable).
 ///
-/// At a limit, new things are refused; what was promised to a requestor is kept. The table makes
-/// room only with tasks of this principal that are cancelled, or whose result was retrieved.
-/// All requestors without a principal share the limits of one principal.
+/// Tasks count for an account: that of their principal or, if the requestor is not authenticated,
+/// that of its [source](super::NewTask::source). At a limit, new things are refused, unless these
+/// make room, the oldest first:
+///
+/// 1. at every limit, tasks of the account that are cancelled, or whose result was retrieved; those
+///    of a source also if they are over in another way;
+/// 2. for a principal in a full table, tasks of the source that holds most, even running ones;
+/// 3. in a full table, tasks of the account that holds most, if it holds more than this one: of a
+///    source for a source, and of a principal for a principal. Running tasks of a source and
+///    results of a principal that were not retrieved make room only if their account then still
+///    holds as much as this one; running tasks of a principal never do.
+///
+/// An account holds its bytes, and `bytes_max / tasks_max` more for each task.
 ///
 /// ```
 /// use mcp_proto::tasks::TaskLimits;
@@ -22,10 +32,10 @@ pub struct TaskLimits {
     /// Maximum number of tasks. Default: 10,000.
     ///
     /// Further tasks are refused with [`TaskError::TasksFull`](super::TaskError::TasksFull). Each
-    /// task costs about 370 bytes, or 700 if no other task has its principal, plus the bytes that
+    /// task costs about 400 bytes, or 900 if it is the only one of its account, plus the bytes that
     /// [`bytes_max`](Self::bytes_max) counts and its status message.
     pub tasks_max: usize,
-    /// Maximum number of tasks of one principal. Default: 1,000.
+    /// Maximum number of tasks of one principal, or of one source. Default: 1,000.
     ///
     /// Further tasks are refused with
     /// [`TaskError::PrincipalFull`](super::TaskError::PrincipalFull).
@@ -36,15 +46,18 @@ pub struct TaskLimits {
     /// A task whose result would exceed this limit fails; its result is dropped. A call whose
     /// request would exceed it is refused.
     pub bytes_max: usize,
-    /// Like [`bytes_max`](Self::bytes_max), for the tasks of one principal. Default: 64 MiB.
+    /// Like [`bytes_max`](Self::bytes_max), for the tasks of one account. Default: 64 MiB.
     pub bytes_per_principal_max: usize,
     /// Time for which a task is kept after its creation if the requestor names none. Default: 1 h.
     pub ttl_default: Duration,
     /// Maximum time for which a task is kept after its creation. Default: 24 h.
     ///
     /// The table deletes a task after that time, even a running one. A longer or unlimited time is
-    /// never granted. A table over transports without authentication should use a shorter time.
+    /// never granted.
     pub ttl_max: Duration,
+    /// Like [`ttl_max`](Self::ttl_max), for requestors with a [source](super::NewTask::source).
+    /// Default: 1 h.
+    pub ttl_anonymous_max: Duration,
     /// Suggested time between two status requests of a requestor. Default: 1 s.
     pub poll_interval: Duration,
     /// Maximum number of input requests of one task that are not answered yet. Default: 16.
@@ -53,7 +66,7 @@ pub struct TaskLimits {
     ///
     /// Further `tasks/result` requests are answered with an error. Each costs about 100 bytes.
     pub waiters_max: usize,
-    /// Maximum number of requests that wait for results of one principal's tasks. Default: 1,024.
+    /// Maximum number of requests that wait for results of one account's tasks. Default: 1,024.
     pub waiters_per_principal_max: usize,
     /// Maximum number of requests that wait for the result of one task. Default: 16.
     pub waiters_per_task_max: usize,
@@ -61,7 +74,7 @@ pub struct TaskLimits {
     ///
     /// Further tasks are left out of the subscription. Each pair costs about 100 bytes.
     pub watchers_max: usize,
-    /// Maximum number of pairs of a subscription and a task of one principal. Default: 4,096.
+    /// Maximum number of pairs of a subscription and a task of one account. Default: 4,096.
     pub watchers_per_principal_max: usize,
     /// Maximum number of subscriptions to one task. Default: 16.
     pub watchers_per_task_max: usize,
@@ -80,6 +93,7 @@ impl Default for TaskLimits {
             bytes_per_principal_max: 64 << 20,
             ttl_default: Duration::from_secs(3600),
             ttl_max: Duration::from_secs(24 * 3600),
+            ttl_anonymous_max: Duration::from_secs(3600),
             poll_interval: Duration::from_secs(1),
             inputs_max: 16,
             waiters_max: 4096,
@@ -97,8 +111,10 @@ impl Default for TaskLimits {
 impl TaskLimits {
     /// Returns the time for which a task is kept, in milliseconds.
     // TSK-11: the receiver may override the requested time.
-    pub(super) fn ttl_ms(&self, requested_ms: Option<i64>) -> u64 {
-        let max = millis(self.ttl_max);
+    pub(super) fn ttl_ms(&self, requested_ms: Option<i64>, is_anonymous: bool) -> u64 {
+        let max =
+            if is_anonymous { self.ttl_max.min(self.ttl_anonymous_max) } else { self.ttl_max };
+        let max = millis(max);
         let ttl = match requested_ms {
             None => millis(self.ttl_default),
             Some(ms) => u64::try_from(ms).unwrap_or(0),

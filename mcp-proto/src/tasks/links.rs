@@ -4,7 +4,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 use core::ops::RangeInclusive;
 
-use crate::vocabulary::Principal;
+use super::account::AccountId;
 
 /// A request or subscription of a connection. The driver chooses both numbers.
 ///
@@ -25,48 +25,48 @@ pub struct TaskListener {
 /// Pairs of tasks and listeners, found by either. Each pair is two entries of a tree.
 #[derive(Debug, Default)]
 pub(super) struct Links {
-    /// With the owner of the task.
-    by_task: BTreeMap<(u64, TaskListener), Option<Principal>>,
+    /// With the account of the task.
+    by_task: BTreeMap<(u64, TaskListener), AccountId>,
     by_listener: BTreeSet<(TaskListener, u64)>,
-    /// The number of pairs of each owner that has some.
-    by_owner: BTreeMap<Option<Principal>, usize>,
+    /// The number of pairs of each account that has some.
+    by_account: BTreeMap<AccountId, usize>,
 }
 
 impl Links {
     pub(super) const fn new() -> Self {
-        Self { by_task: BTreeMap::new(), by_listener: BTreeSet::new(), by_owner: BTreeMap::new() }
+        Self { by_task: BTreeMap::new(), by_listener: BTreeSet::new(), by_account: BTreeMap::new() }
     }
 
-    /// Adds a pair. Returns false if that would exceed a maximum: in total, of the owner, or of the
-    /// task.
+    /// Adds a pair. Returns false if that would exceed a maximum: in total, of the account, or of
+    /// the task.
     pub(super) fn add(
         &mut self,
         task: u64,
         listener: TaskListener,
-        owner: &Option<Principal>,
-        [max, per_owner_max, per_task_max]: [usize; 3],
+        account: AccountId,
+        [max, per_account_max, per_task_max]: [usize; 3],
     ) -> bool {
         if self.by_task.contains_key(&(task, listener)) {
             return true;
         }
-        // One owner cannot take the places of others.
-        let of_owner = self.by_owner.get(owner).copied().unwrap_or_default();
+        // One client cannot take the places of others.
+        let of_account = self.by_account.get(&account).copied().unwrap_or_default();
         let of_task = self.of_task(task).take(per_task_max).count();
-        if self.by_task.len() >= max || of_owner >= per_owner_max || of_task >= per_task_max {
+        if self.by_task.len() >= max || of_account >= per_account_max || of_task >= per_task_max {
             return false;
         }
-        self.by_task.insert((task, listener), owner.clone());
+        self.by_task.insert((task, listener), account.clone());
         self.by_listener.insert((listener, task));
-        *self.by_owner.entry(owner.clone()).or_default() += 1;
+        *self.by_account.entry(account).or_default() += 1;
         true
     }
 
     fn remove(&mut self, task: u64, listener: TaskListener) {
         self.by_listener.remove(&(listener, task));
-        let Some(owner) = self.by_task.remove(&(task, listener)) else { return };
-        match self.by_owner.get_mut(&owner) {
+        let Some(account) = self.by_task.remove(&(task, listener)) else { return };
+        match self.by_account.get_mut(&account) {
             Some(count) if *count > 1 => *count -= 1,
-            _ => drop(self.by_owner.remove(&owner)),
+            _ => drop(self.by_account.remove(&account)),
         }
     }
 

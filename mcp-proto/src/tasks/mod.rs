@@ -19,6 +19,7 @@
 //!
 //! [events]: TaskEvent
 
+mod account;
 mod clock;
 mod entry;
 mod error;

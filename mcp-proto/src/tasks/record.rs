@@ -8,6 +8,7 @@ use core::fmt;
 use serde::de::{self, Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 
+use super::account::AccountId;
 use super::id::TaskId;
 use super::protocol::TaskProtocol;
 use super::status::State;
@@ -85,6 +86,8 @@ pub struct TaskRecord {
     /// The position in lists, which never changes.
     pub(super) number: u64,
     pub(super) owner: Option<Principal>,
+    /// Of a requestor that is not authenticated; see [`NewTask::source`](super::NewTask::source).
+    pub(super) source: Option<u64>,
     pub(super) protocol: TaskProtocol,
     pub(super) state: State,
     pub(super) message: Option<Box<str>>,
@@ -102,10 +105,21 @@ pub struct TaskRecord {
 }
 
 impl TaskRecord {
+    /// Returns whose limits count the task.
+    pub(super) fn account(&self) -> AccountId {
+        self.source.map_or_else(|| AccountId::Owner(self.owner.clone()), AccountId::Source)
+    }
+
     /// Returns the id of the task, the key to store the record under.
     #[must_use]
     pub const fn id(&self) -> TaskId {
         self.id
+    }
+
+    /// Returns the principal of the requestor.
+    #[must_use]
+    pub const fn owner(&self) -> Option<&Principal> {
+        self.owner.as_ref()
     }
 
     /// Returns when the task expires, in milliseconds since 1970-01-01T00:00:00Z.
@@ -135,6 +149,7 @@ impl TaskRecord {
             ("poll_ms", self.poll_ms),
             ("inputs", self.inputs),
         ];
+        let numbers = numbers.into_iter().chain(self.source.map(|source| ("source", source)));
         for (name, value) in numbers {
             write_u64(object.key(name), value);
         }
@@ -198,6 +213,7 @@ impl TaskRecord {
             id: TaskId::parse(&needed("id")?).ok_or(Invalid("id"))?,
             number: integer("number")?,
             owner: owner.map(|id| Principal::new(id).ok_or(Invalid("owner"))).transpose()?,
+            source: member("source").map(|_| integer("source")).transpose()?,
             protocol: TaskProtocol::by_name(&needed("protocol")?).ok_or(Invalid("protocol"))?,
             state,
             message: text("message")?.map(Box::from),

@@ -53,6 +53,14 @@ pub struct NewTask {
     /// The bytes of the request that its handler holds. They count for
     /// [`TaskLimits::bytes_max`](super::TaskLimits::bytes_max) until the task is over. Default: 0.
     pub request_bytes: usize,
+    /// Where a requestor comes from that is not authenticated, as a number: its network address, or
+    /// its connection. Default: none, for authenticated requestors and for the only client of a
+    /// process.
+    ///
+    /// The task then counts for its source instead of its principal, is kept for at most
+    /// [`TaskLimits::ttl_anonymous_max`](super::TaskLimits::ttl_anonymous_max), and makes room for
+    /// those of others if the table is full: see [`TaskLimits`](super::TaskLimits).
+    pub source: Option<u64>,
     /// What happens to the task if the server is restarted while it runs.
     pub restart: OnRestart,
     /// The scopes that access tokens need for requests about the task, which

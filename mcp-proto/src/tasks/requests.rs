@@ -21,6 +21,7 @@ use crate::json::Raw;
 use crate::rpc::ErrorObject;
 use crate::schema::{EmptyResult, ExtraMembers, ListTasksResult};
 use crate::time::Instant;
+use crate::vocabulary::Principal;
 
 /// The response of a requestor to an input request of a task, for its handler.
 ///
@@ -86,7 +87,7 @@ impl TaskTable {
         }
         let it = &self.limits;
         let max = [it.waiters_max, it.waiters_per_principal_max, it.waiters_per_task_max];
-        if self.waiters.add(number, listener, &task.record.owner, max) {
+        if self.waiters.add(number, listener, task.record.account(), max) {
             return Ok(None);
         }
         Err(ErrorObject::internal(
@@ -206,10 +207,13 @@ impl TaskTable {
         self.advance(time.now);
         let mut accepted = Vec::new();
         for task_id in task_ids {
-            let Some(number) = self.lookup(requestor, task_id) else { continue };
-            let (it, owner) = (&self.limits, requestor.principal.cloned());
+            let number = self.lookup(requestor, task_id);
+            let Some((number, task)) = number.and_then(|it| Some((it, self.store.get(it)?))) else {
+                continue;
+            };
+            let it = &self.limits;
             let max = [it.watchers_max, it.watchers_per_principal_max, it.watchers_per_task_max];
-            if self.watchers.add(number, listener, &owner, max) {
+            if self.watchers.add(number, listener, task.record.account(), max) {
                 accepted.push(task_id.to_owned());
             }
         }
@@ -231,6 +235,17 @@ impl TaskTable {
     pub fn disconnect(&mut self, connection: u64) {
         self.waiters.remove_connection(connection);
         self.watchers.remove_connection(connection);
+    }
+
+    /// Deletes the tasks of an owner that never returns, such as a connection: at once if they are
+    /// over, and otherwise once they are.
+    pub fn abandon(&mut self, owner: &Principal) {
+        for number in self.store.of_owner(owner) {
+            match self.store.get_mut(number) {
+                Some(task) if !task.is_final() => task.is_abandoned = true,
+                _ => self.delete(number),
+            }
+        }
     }
 
     /// Returns the number of a task of the requestor, for a method that its protocol has.

@@ -1,9 +1,11 @@
-//! The tasks of a table by id, by owner and by deadline, and what each owner holds.
+//! The tasks of a table by id, by owner and by deadline, and what each account holds.
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec::Vec;
 
-use super::entry::TaskEntry;
+use super::account::AccountId;
+use super::entry::{TaskEntry, Worth};
 use super::id::TaskId;
 use super::protocol::TaskProtocol;
 use crate::collections::{DeadlineHeap, IdMap};
@@ -15,35 +17,49 @@ use crate::vocabulary::Principal;
 pub(super) struct Store {
     tasks: IdMap<Box<TaskEntry>>,
     numbers: BTreeMap<TaskId, u64>,
-    accounts: BTreeMap<Option<Principal>, Account>,
+    by_owner: BTreeSet<(Option<Principal>, TaskProtocol, u64)>,
+    accounts: BTreeMap<AccountId, Account>,
+    /// The accounts with tasks that others can replace: whether it is that of a source, and its
+    /// load.
+    by_load: BTreeSet<(bool, usize, AccountId)>,
     /// Of the tasks in `tasks`; entries of removed tasks are stale.
     deadlines: DeadlineHeap<Instant>,
     bytes: usize,
     /// The highest number so far.
     last_number: u64,
+    /// What a task adds to the load of its account, beside its bytes.
+    task_load: usize,
 }
 
-/// What one principal holds.
+/// What one account holds.
 #[derive(Debug, Default)]
 struct Account {
-    tasks: BTreeSet<(TaskProtocol, u64)>,
-    /// The tasks that can make room for others.
-    evictable: BTreeSet<u64>,
+    /// In the order in which they make room.
+    tasks: BTreeSet<(Worth, u64)>,
     bytes: usize,
 }
 
 /// Higher numbers do not come from this table.
 pub(super) const NUMBER_MAX: u64 = 1 << 53;
 
+impl Account {
+    fn load(&self, task_load: usize) -> usize {
+        self.tasks.len().saturating_mul(task_load).saturating_add(self.bytes)
+    }
+}
+
 impl Store {
-    pub(super) const fn new() -> Self {
+    pub(super) const fn new(task_load: usize) -> Self {
         Self {
             tasks: IdMap::new(),
             numbers: BTreeMap::new(),
+            by_owner: BTreeSet::new(),
             accounts: BTreeMap::new(),
+            by_load: BTreeSet::new(),
             deadlines: DeadlineHeap::new(),
             bytes: 0,
             last_number: 0,
+            task_load,
         }
     }
 
@@ -51,9 +67,9 @@ impl Store {
         self.tasks.len()
     }
 
-    /// Returns the number of tasks and the bytes of a principal.
-    pub(super) fn usage(&self, owner: &Option<Principal>) -> (usize, usize) {
-        self.accounts.get(owner).map_or((0, 0), |account| (account.tasks.len(), account.bytes))
+    /// Returns the number of tasks and the bytes of an account.
+    pub(super) fn usage(&self, id: &AccountId) -> (usize, usize) {
+        self.accounts.get(id).map_or((0, 0), |account| (account.tasks.len(), account.bytes))
     }
 
     pub(super) const fn bytes(&self) -> usize {
@@ -83,8 +99,7 @@ impl Store {
         let number = record.number;
         self.last_number = number;
         self.numbers.insert(record.id, number);
-        let account = self.accounts.entry(record.owner.clone()).or_default();
-        account.tasks.insert((record.protocol, number));
+        self.by_owner.insert((record.owner.clone(), record.protocol, number));
         self.deadlines.push(task.deadline, number);
         // A new highest key is never refused.
         let _never_refused = self.tasks.insert(number, Box::new(task));
@@ -95,49 +110,98 @@ impl Store {
     pub(super) fn remove(&mut self, number: u64) -> Option<Box<TaskEntry>> {
         let task = self.tasks.remove(number)?;
         self.numbers.remove(&task.record.id);
-        self.bytes = self.bytes.saturating_sub(task.charged);
-        if let Some(account) = self.accounts.get_mut(&task.record.owner) {
-            account.tasks.remove(&(task.record.protocol, number));
-            account.evictable.remove(&number);
-            account.bytes = account.bytes.saturating_sub(task.charged);
-            if account.tasks.is_empty() {
-                self.accounts.remove(&task.record.owner);
-            }
-        }
+        self.by_owner.remove(&(task.record.owner.clone(), task.record.protocol, number));
+        let (bytes, worth) = task.charged;
+        self.bytes = self.bytes.saturating_sub(bytes);
+        self.change(task.record.account(), |account| {
+            account.tasks.remove(&(worth, number));
+            account.bytes = account.bytes.saturating_sub(bytes);
+        });
         self.prune();
         Some(task)
     }
 
-    /// Brings the account of the owner up to date after a change of the task.
+    /// Brings the account of the task up to date after a change of the task.
     pub(super) fn settle(&mut self, number: u64) {
         let Some(task) = self.tasks.get_mut(number) else { return };
-        let (before, after) = (task.charged, task.bytes());
-        task.charged = after;
-        self.bytes = self.bytes.saturating_sub(before).saturating_add(after);
-        if let Some(account) = self.accounts.get_mut(&task.record.owner) {
-            account.bytes = account.bytes.saturating_sub(before).saturating_add(after);
-            if task.is_evictable() {
-                account.evictable.insert(number);
+        let after = (task.bytes(), task.worth());
+        let (before, account) =
+            (core::mem::replace(&mut task.charged, after), task.record.account());
+        self.bytes = self.bytes.saturating_sub(before.0).saturating_add(after.0);
+        self.change(account, |account| {
+            account.bytes = account.bytes.saturating_sub(before.0).saturating_add(after.0);
+            account.tasks.remove(&(before.1, number));
+            account.tasks.insert((after.1, number));
+        });
+    }
+
+    /// Changes an account and its place among the others.
+    fn change(&mut self, id: AccountId, change: impl FnOnce(&mut Account)) {
+        let task_load = self.task_load;
+        let place = |account: &Account| {
+            let first = account.tasks.first();
+            let is_replaceable =
+                first.is_some_and(|(worth, _)| id.is_source() || *worth < Worth::Running);
+            is_replaceable.then(|| (id.is_source(), account.load(task_load), id.clone()))
+        };
+        let account = self.accounts.entry(id.clone()).or_default();
+        let before = place(account);
+        change(account);
+        let after = place(account);
+        if before != after {
+            if let Some(before) = &before {
+                self.by_load.remove(before);
             }
+            self.by_load.extend(after);
+        }
+        if account.tasks.is_empty() {
+            self.accounts.remove(&id);
         }
     }
 
-    /// Returns the oldest task of a principal that can make room for others.
-    pub(super) fn evictable(&self, owner: &Option<Principal>) -> Option<u64> {
-        self.accounts.get(owner)?.evictable.first().copied()
+    /// Returns the task of this account that makes room for another one of it.
+    pub(super) fn own_spare(&self, id: &AccountId) -> Option<u64> {
+        let (worth, number) = self.accounts.get(id)?.tasks.first()?;
+        let max = if id.is_source() { Worth::Final } else { Worth::Spent };
+        (*worth <= max).then_some(*number)
     }
 
-    /// Iterates over the tasks of a principal that are newer than the one with number `after`.
+    /// Returns the task of another account that makes room for this one in a full table.
+    // SEC-19: clients that are not authenticated cannot take the places of principals, and one that
+    // holds much not those of others.
+    pub(super) fn foreign_spare(&self, id: &AccountId, tasks: usize, bytes: usize) -> Option<u64> {
+        let (is_source, load, most) = self.by_load.last()?;
+        let (worth, number) = self.accounts.get(most)?.tasks.first()?;
+        let loses = self.get(*number)?.charged.0.saturating_add(self.task_load);
+        let gains = tasks.saturating_mul(self.task_load).saturating_add(bytes);
+        let own = self.accounts.get(id).map_or(0, |account| account.load(self.task_load));
+        let yields = match (id.is_source(), is_source, worth) {
+            (false, true, _) => true,
+            (true, false, _) => false,
+            (_, _, Worth::Spent) | (_, true, Worth::Final) => own < *load,
+            _ => own.saturating_add(gains) <= load.saturating_sub(loses),
+        };
+        yields.then_some(*number)
+    }
+
+    /// Iterates over the tasks of an owner that are newer than the one with number `after`.
     pub(super) fn newer_than(
         &self,
         owner: &Option<Principal>,
         protocol: TaskProtocol,
         after: u64,
     ) -> impl Iterator<Item = &TaskEntry> + '_ {
-        let range = (protocol, after.saturating_add(1))..=(protocol, u64::MAX);
-        let numbers = self.accounts.get(owner).into_iter();
-        let numbers = numbers.flat_map(move |account| account.tasks.range(range.clone()));
-        numbers.filter_map(|(_, number)| self.get(*number))
+        let at = |number| (owner.clone(), protocol, number);
+        let numbers = self.by_owner.range(at(after.saturating_add(1))..=at(u64::MAX));
+        numbers.filter_map(|(_, _, number)| self.get(*number))
+    }
+
+    /// Returns the tasks of an owner.
+    pub(super) fn of_owner(&self, owner: &Principal) -> Vec<u64> {
+        let [first, last] = TaskProtocol::ALL;
+        let owner = Some(owner.clone());
+        let tasks = self.by_owner.range((owner.clone(), first, 0)..=(owner, last, u64::MAX));
+        tasks.map(|(_, _, number)| *number).collect()
     }
 
     /// Returns the earliest deadline.

@@ -1,10 +1,10 @@
 //! [`TaskTable`]: all tasks of a receiver.
 
 use alloc::collections::VecDeque;
-use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 
+use super::account::AccountId;
 use super::clock::TaskTime;
 use super::entry::{TaskEntry, encoded, payload};
 use super::error::TaskError;
@@ -21,7 +21,6 @@ use crate::json::Raw;
 use crate::rpc::ErrorObject;
 use crate::schema::RelatedTask;
 use crate::time::Instant;
-use crate::vocabulary::Principal;
 
 /// All tasks of a receiver: bounded, with one deadline, and without IO.
 ///
@@ -83,9 +82,11 @@ impl TaskTable {
     /// Creates an empty table.
     #[must_use]
     pub const fn new(limits: TaskLimits) -> Self {
+        let tasks_max = if limits.tasks_max == 0 { 1 } else { limits.tasks_max };
+        let task_load = limits.bytes_max / tasks_max;
         Self {
             limits,
-            store: Store::new(),
+            store: Store::new(task_load),
             waiters: Links::new(),
             watchers: Links::new(),
             events: VecDeque::new(),
@@ -115,19 +116,15 @@ impl TaskTable {
         if self.store.number(id).is_some() {
             return Err(TaskError::IdTaken);
         }
-        let owner = requestor.principal.cloned();
-        self.make_room(&owner)?;
-        let checkpoint = match &new.restart {
-            OnRestart::Fail => 0,
-            OnRestart::Run(checkpoint) => checkpoint.as_bytes().len(),
-        };
-        let scopes: usize = new.scopes.iter().map(String::len).sum();
-        self.reserve(&owner, new.request_bytes.saturating_add(checkpoint + scopes))?;
-        let ttl_ms = self.limits.ttl_ms(new.requested_ttl_ms);
+        if self.store.last_number() >= NUMBER_MAX {
+            return Err(TaskError::TasksFull);
+        }
+        let ttl_ms = self.limits.ttl_ms(new.requested_ttl_ms, new.source.is_some());
         let record = TaskRecord {
             id,
             number: self.store.last_number() + 1,
-            owner,
+            owner: requestor.principal.cloned(),
+            source: new.source,
             protocol: requestor.protocol,
             state: State::Working,
             message: None,
@@ -146,6 +143,7 @@ impl TaskTable {
             request_bytes: new.request_bytes,
             ..TaskEntry::new(record, deadline, token)
         };
+        self.make_room(&task.record.account(), 1, task.bytes())?;
         let created = task.created();
         self.store.insert(task);
         Ok(created)
@@ -295,8 +293,12 @@ impl TaskTable {
         task.inputs = Vec::new();
         task.request_bytes = 0;
         task.progress_token = None;
+        let is_abandoned = task.is_abandoned;
         self.step(time, number, step);
         self.wake(number);
+        if is_abandoned {
+            self.delete(number);
+        }
     }
 
     /// Makes a transition of the machine.
@@ -349,34 +351,32 @@ impl TaskTable {
         self.queue(TaskEvent::Removed { task: id });
     }
 
-    /// Makes room for one more task of a principal, at the expense of its own tasks only.
-    fn make_room(&mut self, owner: &Option<Principal>) -> Result<(), TaskError> {
+    /// Makes room for more tasks and bytes of an account, as [`TaskLimits`] says.
+    pub(super) fn make_room(
+        &mut self,
+        account: &AccountId,
+        tasks: usize,
+        bytes: usize,
+    ) -> Result<(), TaskError> {
+        let is_over = |held: usize, more: usize, max| more > 0 && held.saturating_add(more) > max;
         loop {
-            let full = if self.store.usage(owner).0 >= self.limits.tasks_per_principal_max {
-                TaskError::PrincipalFull
-            } else if self.store.len() >= self.limits.tasks_max
-                || self.store.last_number() >= NUMBER_MAX
-            {
-                TaskError::TasksFull
+            let (it, (own_tasks, own_bytes)) = (&self.limits, self.store.usage(account));
+            let (full, is_own) = if is_over(own_tasks, tasks, it.tasks_per_principal_max) {
+                (TaskError::PrincipalFull, true)
+            } else if is_over(own_bytes, bytes, it.bytes_per_principal_max) {
+                (TaskError::BytesFull, true)
+            } else if is_over(self.store.len(), tasks, it.tasks_max) {
+                (TaskError::TasksFull, false)
+            } else if is_over(self.store.bytes(), bytes, it.bytes_max) {
+                // What never fits costs others nothing.
+                (TaskError::BytesFull, bytes > it.bytes_max)
             } else {
                 return Ok(());
             };
-            self.delete(self.store.evictable(owner).ok_or(full)?);
+            let others =
+                || if is_own { None } else { self.store.foreign_spare(account, tasks, bytes) };
+            let spare = self.store.own_spare(account).or_else(others);
+            self.delete(spare.ok_or(full)?);
         }
-    }
-
-    /// Makes room for bytes of a principal, at the expense of its own tasks only.
-    pub(super) fn reserve(
-        &mut self,
-        owner: &Option<Principal>,
-        bytes: usize,
-    ) -> Result<(), TaskError> {
-        let fits = |held: usize, max: usize| held.saturating_add(bytes) <= max;
-        while !fits(self.store.usage(owner).1, self.limits.bytes_per_principal_max)
-            || !fits(self.store.bytes(), self.limits.bytes_max)
-        {
-            self.delete(self.store.evictable(owner).ok_or(TaskError::BytesFull)?);
-        }
-        Ok(())
     }
 }

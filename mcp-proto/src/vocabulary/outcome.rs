@@ -12,9 +12,13 @@ use crate::rpc::ErrorObject;
 ///
 /// Reported by [`client::Event::Completed`](crate::client::Event::Completed) and
 /// [`server::Event::Completed`](crate::server::Event::Completed). A failure other than
-/// [`Lost`](Self::Lost) does not affect other calls. Only [`Unsent`](Self::Unsent) guarantees that
-/// the peer did not act on the request. If a call failed for another reason, retry it only if it is
-/// idempotent.
+/// [`Lost`](Self::Lost) does not affect other calls. Only [`Unsent`](Self::Unsent) and
+/// [`SessionEnded`](Self::SessionEnded) guarantee that the peer did not act on the request. If a
+/// call failed for another reason, retry it only if it is idempotent.
+///
+/// Over HTTP, a client repeats a request that only reads once by itself if its response is lost, or
+/// if the server ends the session. These are lists, `resources/read`, `prompts/get`,
+/// `completion/complete` and `ping`. An unsuccessful status, such as 503, ends every call.
 ///
 /// ```
 /// use mcp_proto::{CallError, ErrorObject, code};
@@ -53,6 +57,9 @@ pub enum CallError {
     /// Over HTTP, a call also fails with this error if its HTTP request is cut off or its session
     /// ends. The peer may or may not have acted on the request.
     Lost,
+    /// Like [`Lost`](Self::Lost), for a request that only reads: the peer has not acted on it, and
+    /// it can be repeated.
+    LostRead,
     /// The server redirected the request to another URL, and the redirect was not followed.
     ///
     /// Only redirects with status 307 or 308 to the server's origin (scheme, host and port) are
@@ -68,6 +75,10 @@ pub enum CallError {
     /// The peer required more than [`input_rounds_max`](crate::Limits::input_rounds_max) rounds of
     /// input.
     TooManyRounds,
+    /// The server has ended the session and did not process the request. Retrying is safe: the
+    /// client opens another session.
+    // HTTP-34: the server responded with 404 to the id of the session.
+    SessionEnded,
     /// No response arrived in time, and the peer was asked to cancel the request.
     ///
     /// [`CallOptions`](crate::CallOptions) sets the timeouts of a call, and
@@ -110,6 +121,10 @@ impl fmt::Display for CallError {
             Self::Invalid(why) => write!(f, "invalid response: {why}"),
             Self::Lost => f.write_str(
                 "the connection ended before the response; the peer may have acted on the request",
+            ),
+            Self::LostRead => f.write_str("the connection ended before the response"),
+            Self::SessionEnded => f.write_str(
+                "the server has ended the session and did not process the request; repeat it",
             ),
             Self::Redirected { status, target } => write!(
                 f,

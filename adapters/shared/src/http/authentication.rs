@@ -99,8 +99,7 @@ impl HeadCall<'_> {
         &self,
         function: impl FnOnce() -> T + Send + 'static,
     ) -> Option<T> {
-        let lane = self.head.peer_address().map_or(0, PeerAddress::lane);
-        self.callbacks.call(lane, function).await
+        self.callbacks.call(self.head.lane(), function).await
     }
 
     /// Refuses a request whose check or authentication takes too long.

@@ -108,6 +108,11 @@ impl RequestHead {
         self.0.address
     }
 
+    /// Returns a number that distinguishes most clients by their network; 0 if that is not known.
+    pub(crate) fn lane(&self) -> usize {
+        self.0.address.map_or(0, PeerAddress::lane)
+    }
+
     /// Returns the network of the client, which counts as one client, if it is known.
     #[cfg(feature = "auth")]
     pub(crate) fn network(&self) -> Option<std::net::IpAddr> {

@@ -243,6 +243,11 @@ impl LinkRole for Machine {
                 let change = SubscriptionChange::Ended { uri: uri.into(), principal };
                 notify(link, link.shared.callbacks.on_watch.as_ref(), change);
             }
+            Event::Closed(_) => {
+                if let Some(tasks) = &link.shared.tasks {
+                    tasks.on_closed(link);
+                }
+            }
             _ => {}
         }
     }

@@ -30,7 +30,9 @@ impl Tasks {
         Self::default()
     }
 
-    /// Sets the limits of all tasks together and of those of each principal.
+    /// Sets the limits of all tasks together and of those of each client: of each principal, and of
+    /// each client address without one. Over HTTP without authentication, tasks are kept for at
+    /// most [`TaskLimits::ttl_anonymous_max`].
     #[must_use]
     pub fn limits(mut self, limits: TaskLimits) -> Self {
         self.limits = limits;
@@ -38,11 +40,13 @@ impl Tasks {
     }
 
     /// Sets for how long a task is kept after its creation, running or not, if its client does not
-    /// say. Default: 1 h. [`TaskLimits::ttl_max`] is raised to it.
+    /// say. Default: 1 h. [`TaskLimits::ttl_max`] and [`TaskLimits::ttl_anonymous_max`] are raised
+    /// to it.
     #[must_use]
     pub fn result_time(mut self, time: Duration) -> Self {
         self.limits.ttl_default = time;
         self.limits.ttl_max = self.limits.ttl_max.max(time);
+        self.limits.ttl_anonymous_max = self.limits.ttl_anonymous_max.max(time);
         self
     }
 

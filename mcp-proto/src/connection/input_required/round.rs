@@ -14,6 +14,7 @@ use crate::method::MethodId;
 use crate::permissions;
 use crate::revision::{MethodRule, Revision};
 use crate::schema::Capabilities;
+use crate::time::Instant;
 use crate::vocabulary::{CallError, IncomingId};
 
 /// The data for retrying a call.
@@ -26,11 +27,32 @@ pub(crate) struct Retry {
     pub(crate) rounds: u32,
     /// Number of consecutive rounds without questions.
     pub(crate) idle_rounds: u32,
+    /// When the timeout ends if the present round does not restart it.
+    pub(crate) until: Option<Instant>,
+    pub(crate) recovery: Recovery,
+}
+
+/// Whether a request is sent again after the loss of its response.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Recovery {
+    /// Its response was not lost.
+    Possible,
+    /// It is sent again once the connection is open.
+    Waiting,
+    /// It was sent again.
+    Used,
 }
 
 impl Retry {
     pub(crate) fn new(method: MethodId, params: &[u8]) -> Self {
-        Self { method, params: params.into(), rounds: 0, idle_rounds: 0 }
+        Self {
+            method,
+            params: params.into(),
+            rounds: 0,
+            idle_rounds: 0,
+            until: None,
+            recovery: Recovery::Possible,
+        }
     }
 }
 
@@ -73,6 +95,11 @@ impl Input {
             .questions
             .map(|questions| questions.into_iter().zip(incoming).map(asked).collect());
         Self { questions, state: round.state }
+    }
+
+    /// Returns the input of a request that is sent again as it was.
+    pub(crate) const fn none() -> Self {
+        Self { questions: None, state: None }
     }
 
     /// Returns the bytes of the server's data retained for the retry.

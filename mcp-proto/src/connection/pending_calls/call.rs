@@ -14,7 +14,7 @@
 use alloc::boxed::Box;
 use core::time::Duration;
 
-use super::super::input_required::round::{Input, Retry};
+use super::super::input_required::round::{Input, Recovery, Retry};
 use crate::cache::CacheSlot;
 use crate::method::Method;
 use crate::time::Instant;
@@ -75,6 +75,8 @@ pub(crate) struct Call {
     pub(super) deadline_max: Instant,
     pub(super) deadline: Option<Instant>,
     pub(crate) wants_progress: bool,
+    /// Whether the request only reads.
+    pub(crate) is_read: bool,
     // T-92: whether the request asked for log messages.
     pub(crate) wants_logs: bool,
     // PRG-05: the latest progress, which the next must exceed.
@@ -125,6 +127,11 @@ impl Call {
         self.rare.as_ref()?.retry.as_ref()
     }
 
+    /// Returns whether the request is sent again once the connection is open.
+    pub(super) fn waits_for_session(&self) -> bool {
+        self.retry().is_some_and(|retry| retry.recovery == Recovery::Waiting)
+    }
+
     /// Returns the method, if an extension adds result types to it.
     pub(super) fn extended_method(&self) -> Option<&Method> {
         self.rare.as_ref()?.extended.as_ref()
@@ -133,6 +140,12 @@ impl Call {
     /// Returns whether the request asks for a task. (2025-11-25)
     pub(super) fn asks_for_task(&self) -> bool {
         self.rare.as_ref().is_some_and(|rare| rare.asks_for_task)
+    }
+
+    /// Returns the latest possible deadline, within a round that does not restart the timeout.
+    pub(super) fn latest(&self) -> Instant {
+        let until = self.retry().and_then(|retry| retry.until);
+        until.map_or(self.deadline_max, |until| until.min(self.deadline_max))
     }
 
     pub(super) fn retry_mut(&mut self) -> Option<&mut Retry> {

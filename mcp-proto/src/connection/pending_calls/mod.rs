@@ -80,6 +80,9 @@ impl<'a> NewCall<'a> {
     }
 }
 
+/// A call that has ended with the connection or session, its owner, and its error.
+type LostCall = (CallId, Owner, CallError);
+
 /// The effect of a response on its call.
 #[derive(Debug)]
 pub(crate) enum Answered {
@@ -180,8 +183,16 @@ impl PendingCalls {
         if let Some(place) = call.cache_as {
             self.table.set_cache_as(id, place);
         }
-        if let Some(rule) = call.rule.filter(|rule| rule.may_ask && rules::repeats_calls(env)) {
-            self.table.keep_retry(id, Retry::new(rule.id, call.params));
+        if let Some(rule) = call.rule {
+            let is_recoverable = rule.is_read && self.table.has_exchanges();
+            if is_recoverable || rule.may_ask && rules::repeats_calls(env) {
+                self.table.keep_retry(id, Retry::new(rule.id, call.params));
+            }
+            if rule.is_read
+                && let Some(open) = self.table.get_mut(id)
+            {
+                open.is_read = true;
+            }
         }
         id
     }
@@ -275,7 +286,9 @@ impl PendingCalls {
     fn on_input_required(&mut self, env: &mut Env, id: u64, result: &Raw) -> Answered {
         let Some(call) = self.table.get(id) else { return Answered::Done };
         let (is_subscription, handle) = (call.owner == Owner::Listen, call.id);
-        let read = match call.retry() {
+        let may_ask =
+            |retry: &&Retry| retry.method.rule(env.revision()).is_some_and(|rule| rule.may_ask);
+        let read = match call.retry().filter(may_ask) {
             None => {
                 Err(CallError::Invalid("`input_required` is not allowed for this method".into()))
             }
@@ -306,9 +319,8 @@ impl PendingCalls {
     /// Starts a round of input whose questions were delivered to the application as `asked`.
     pub(crate) fn gather(&mut self, env: &mut Env, id: u64, round: Round, asked: &[IncomingId]) {
         let input = Input::new(round, asked);
-        match self.table.gather(id, input, asked.is_empty()) {
-            None => {}
-            Some(0) => self.table.extend(env.now, id),
+        match self.table.gather(env.now, id, input, asked.is_empty()) {
+            None | Some(0) => {}
             Some(1) => self.repeat(env, id),
             Some(rounds) => {
                 let pause = PAUSE.saturating_mul(1 << (rounds - 2).min(16)).min(PAUSE_MAX);
@@ -357,6 +369,33 @@ impl PendingCalls {
         let renewed = self.table.renew(env.now, id)?;
         self.send_renewed(env, renewed, &params);
         Some(renewed)
+    }
+
+    /// Sends a request that only reads again, once, because its response was lost; `is_open`: now.
+    /// Returns whether its call continues.
+    pub(crate) fn recover(&mut self, env: &mut Env, id: u64, is_open: bool) -> bool {
+        let recovers = self.table.recover(id);
+        if recovers && is_open {
+            self.repeat(env, id);
+        }
+        recovers
+    }
+
+    /// Prepares all requests that only read for the next session.
+    pub(crate) fn recover_all(&mut self) {
+        let ids: Vec<u64> = self.table.iter().map(|(id, _)| id).collect();
+        for id in ids {
+            self.table.recover(id);
+        }
+    }
+
+    /// Sends the requests again that wait for the connection to be open.
+    pub(crate) fn repeat_recovered(&mut self, env: &mut Env) {
+        let waiting = self.table.iter().filter(|(_, call)| call.waits_for_session());
+        let waiting: Vec<u64> = waiting.map(|(id, _)| id).collect();
+        for id in waiting {
+            self.repeat(env, id);
+        }
     }
 
     fn send_renewed(&self, env: &mut Env, id: u64, params: &[u8]) {
@@ -493,17 +532,23 @@ impl PendingCalls {
         }
     }
 
-    /// Removes all calls. Returns them with their owners, oldest first, and their open questions.
-    pub(crate) fn lose_all(&mut self) -> (Vec<(CallId, Owner)>, Vec<IncomingId>) {
+    /// Removes all calls, except those that wait for the next session if `is_reopening`. Returns
+    /// them with their owners and errors, oldest first, and their open questions.
+    pub(crate) fn lose_all(&mut self, is_reopening: bool) -> (Vec<LostCall>, Vec<IncomingId>) {
         let Some(table) = self.table.allocated_mut() else { return (Vec::new(), Vec::new()) };
-        let lost: Vec<(u64, CallId, Owner)> =
-            table.iter().map(|(id, call)| (id, call.id, call.owner)).collect();
+        let is_lost = |(_, call): &(u64, &Call)| !(is_reopening && call.waits_for_session());
+        let error = |call: &Call| if call.is_read { CallError::LostRead } else { CallError::Lost };
+        let lost: Vec<(u64, LostCall)> = table
+            .iter()
+            .filter(is_lost)
+            .map(|(id, call)| (id, (call.id, call.owner, error(call))))
+            .collect();
         let mut questions = Vec::new();
         for (id, ..) in &lost {
             questions.extend(table.take_input(*id).map(Input::into_questions).unwrap_or_default());
             table.remove(*id);
         }
-        (lost.into_iter().map(|(_, call, owner)| (call, owner)).collect(), questions)
+        (lost.into_iter().map(|(_, lost)| lost).collect(), questions)
     }
 
     // T-92: returns the only call that asked for log messages, because they name no request.

@@ -8,7 +8,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::super::input_required::round::{Input, Retry};
+use super::super::input_required::round::{Input, Recovery, Retry};
 use super::call::{Call, CallState, Owner, ParkedTimeout};
 use crate::cache::CacheSlot;
 use crate::collections::{DeadlineHeap, Empty, IdMap, SortedMap};
@@ -65,6 +65,11 @@ impl CallTable {
         self.ended.get_or_insert_default();
     }
 
+    /// Returns whether the ends of calls are recorded: their requests are independent exchanges.
+    pub(crate) fn has_exchanges(&self) -> bool {
+        self.ended.is_some()
+    }
+
     /// Moves the recorded wire ids into `ended`.
     pub(crate) fn drain_ended(&mut self, ended: &mut Vec<u64>) {
         if let Some(recorded) = &mut self.ended {
@@ -118,6 +123,7 @@ impl CallTable {
             deadline_max,
             deadline: Some(deadline),
             wants_progress,
+            is_read: false,
             wants_logs: false,
             progress: f64::NEG_INFINITY,
             rare: None,
@@ -165,14 +171,43 @@ impl CallTable {
     }
 
     /// Starts a round of input. Returns the number of consecutive rounds without questions.
-    pub(crate) fn gather(&mut self, id: u64, input: Input, is_idle: bool) -> Option<u32> {
+    // TMO-05, T-57: the server extends no call by asking for nothing.
+    pub(crate) fn gather(
+        &mut self,
+        now: Instant,
+        id: u64,
+        input: Input,
+        is_idle: bool,
+    ) -> Option<u32> {
         let call = self.open.get_mut(id)?;
         self.bytes += input.retained_bytes();
         call.state = CallState::Gathering(Box::new(input));
+        let until = call.deadline.filter(|_| is_idle || call.is_strict);
         let retry = call.retry_mut()?;
         retry.rounds += 1;
         retry.idle_rounds = if is_idle { retry.idle_rounds + 1 } else { 0 };
-        Some(retry.idle_rounds)
+        retry.until = until;
+        let idle_rounds = retry.idle_rounds;
+        if until.is_none() {
+            self.extend(now, id);
+        }
+        Some(idle_rounds)
+    }
+
+    /// Prepares a request that only reads to be sent again, once, because its response was lost.
+    /// Returns whether that is possible. Its timeout runs on.
+    pub(crate) fn recover(&mut self, id: u64) -> bool {
+        let Some(call) = self.open.get_mut(id) else { return false };
+        let until = call.deadline;
+        let may_recover = call.is_read && call.owner == Owner::Application && call.is_in_flight();
+        let is_first =
+            |retry: &&mut Retry| retry.rounds == 0 && retry.recovery == Recovery::Possible;
+        let Some(retry) = call.retry_mut().filter(is_first).filter(|_| may_recover) else {
+            return false;
+        };
+        (retry.recovery, retry.until) = (Recovery::Waiting, until);
+        call.state = CallState::Gathering(Box::new(Input::none()));
+        true
     }
 
     /// Takes the gathered input and marks the call as in flight.
@@ -198,12 +233,19 @@ impl CallTable {
         self.open.get(id).filter(|open| open.id == call).map(|_| id)
     }
 
-    /// Assigns a new wire id to a retried call and restarts its timeout, up to the maximum.
+    /// Assigns a new wire id to a retried call and restarts its timeout, up to the maximum, unless
+    /// the round does not restart it.
     // ID-11, T-98: a retry has its own id, progress token and timer.
     pub(crate) fn renew(&mut self, now: Instant, id: u64) -> Option<u64> {
         self.set_deadline(id, None);
         self.suspended.remove(&id);
         let mut call = self.end(id)?;
+        let until = call.retry_mut().and_then(|retry| {
+            if retry.recovery == Recovery::Waiting {
+                retry.recovery = Recovery::Used;
+            }
+            retry.until.take()
+        });
         let renewed = self.next_id;
         self.next_id += 1;
         call.progress = f64::NEG_INFINITY;
@@ -211,7 +253,7 @@ impl CallTable {
         if let Some(rare) = &mut call.rare {
             rare.parked = None;
         }
-        let deadline = (now + call.timeout).min(call.deadline_max);
+        let deadline = until.unwrap_or(now + call.timeout).min(call.deadline_max);
         self.renewed.insert(call.id, renewed);
         self.add(renewed, call);
         self.set_deadline(renewed, Some(deadline));
@@ -326,12 +368,12 @@ impl CallTable {
 
     /// Returns whether the call has not reached its latest possible deadline.
     pub(crate) fn may_extend(&self, now: Instant, id: u64) -> bool {
-        self.open.get(id).is_some_and(|call| now < call.deadline_max)
+        self.open.get(id).is_some_and(|call| now < call.latest())
     }
 
     /// Sets the deadline of a call to `at`, up to the maximum; `None` removes it.
     pub(crate) fn wait_until(&mut self, id: u64, at: Option<Instant>) {
-        let capped = self.open.get(id).and_then(|call| at.map(|at| at.min(call.deadline_max)));
+        let capped = self.open.get(id).and_then(|call| at.map(|at| at.min(call.latest())));
         self.set_deadline(id, capped);
     }
 

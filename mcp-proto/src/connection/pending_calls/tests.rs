@@ -389,11 +389,11 @@ fn lose_all_removes_calls_oldest_first_with_their_questions() {
     let listening = calls.insert_local(Owner::Listen);
     let pinged = send_for(&mut env, &mut calls, MethodId::Ping, Owner::KeepAlive);
     answer(&mut env, &mut calls, gathering, QUESTION);
-    let (lost, questions) = calls.lose_all();
+    let (lost, questions) = calls.lose_all(false);
     let wanted = [
-        (CallId(gathering), Owner::Application),
-        (listening, Owner::Listen),
-        (CallId(pinged), Owner::KeepAlive),
+        (CallId(gathering), Owner::Application, CallError::Lost),
+        (listening, Owner::Listen, CallError::Lost),
+        (CallId(pinged), Owner::KeepAlive, CallError::Lost),
     ];
     assert_eq!((&lost[..], &questions[..]), (&wanted[..], &[ASKED][..]));
     assert_eq!((calls.len(), calls.bytes(), deadline(&calls)), (0, 0, None));

@@ -88,6 +88,102 @@ fn a_paused_call_is_retried_only_before_its_deadline() {
     }
 }
 
+/// A response that requires input: answers to questions about roots, or nothing.
+fn required(id: u64, asks: bool) -> String {
+    let requests = if asks { r#","inputRequests":{"a":{"method":"roots/list"}}"# } else { "" };
+    alloc::format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"result":{{
+        "resultType":"input_required","requestState":"s"{requests}}}}}"#
+    )
+}
+
+// TMO-05, T-57
+#[test]
+fn the_time_of_a_call_covers_its_rounds() {
+    let roots = Raw::from_text(r#"{"roots":[]}"#).unwrap();
+    let seconds = |seconds| Some(Duration::from_secs(seconds));
+    // What the server asks in a round, the time that it takes, and when the call ends.
+    for (timeout, timeout_max, asks, took, end) in [
+        // Rounds without questions do not restart the timeout.
+        (None, None, [false, false], 0, 60),
+        (None, None, [false, false], 20, 60),
+        (seconds(10), None, [false, false], 0, 10),
+        (seconds(10), None, [false, false], 4, 10),
+        (seconds(10), seconds(100), [false, false], 3, 10),
+        (seconds(100), seconds(20), [false, false], 1, 20),
+        // Answered questions restart it, up to the maximum.
+        (None, seconds(100), [true, true], 50, 100),
+        (seconds(10), seconds(25), [true, true], 4, 25),
+        (seconds(10), seconds(25), [true, false], 4, 25),
+        (seconds(10), seconds(1000), [true, false], 4, 1000),
+        // A timeout alone ends the call in any case.
+        (seconds(10), None, [true, true], 4, 10),
+        (seconds(10), None, [true, false], 4, 10),
+        (seconds(10), None, [false, true], 3, 10),
+    ] {
+        let case = alloc::format!("{timeout:?} {timeout_max:?} {asks:?} {took}");
+        let limits = Limits { input_rounds_max: 10_000, ..Limits::default() };
+        let mut client = client(R5, limits);
+        let params = Raw::from_text(r#"{"name":"t"}"#).unwrap();
+        let options = CallOptions { timeout, timeout_max, ..CallOptions::default() };
+        client.call_raw(NOW, "tools/call", Some(&params), options).unwrap();
+        let (mut now, mut id, mut round) = (NOW, 2, 0);
+        let outcome = loop {
+            sent(&mut client);
+            // The server takes its time.
+            let due = client.poll_timeout();
+            let answered = now + Duration::from_secs(took);
+            if due.is_some_and(|due| due <= answered) {
+                now = due.unwrap();
+                client.handle_timeout(now);
+            } else {
+                now = answered;
+                let message = required(id, asks[round % 2]);
+                client.handle_message(now, StreamId::ONLY, message.as_bytes());
+                for incoming in asked(&mut client) {
+                    client.respond(now, incoming, &roots).unwrap();
+                }
+                (id, round) = (id + 1, round + 1);
+                // A pause before the next round.
+                while let Some(due) = client.poll_timeout().filter(|_| sent(&mut client).is_empty())
+                {
+                    now = due;
+                    client.handle_timeout(now);
+                }
+            }
+            let mut outcomes = outcomes(&mut client);
+            if let Some(outcome) = outcomes.pop() {
+                break outcome;
+            }
+            assert!(now <= at(2000), "{case}: no end");
+        };
+        assert_eq!(outcome, Err(CallError::TimedOut), "{case}");
+        assert_eq!(now, at(end), "{case}");
+    }
+}
+
+// TMO-04
+#[test]
+fn progress_restarts_the_timeout_between_rounds() {
+    let mut client = client(R5, Limits::default());
+    let params = Raw::from_text(r#"{"name":"t"}"#).unwrap();
+    let options = CallOptions {
+        progress: true,
+        timeout: Some(Duration::from_secs(10)),
+        timeout_max: Some(Duration::from_secs(100)),
+        ..CallOptions::default()
+    };
+    client.call_raw(NOW, "tools/call", Some(&params), options).unwrap();
+    client.handle_message(at(5), StreamId::ONLY, required(2, false).as_bytes());
+    let progress = r#"{"jsonrpc":"2.0","method":"notifications/progress",
+        "params":{"progressToken":3,"progress":1}}"#;
+    client.handle_message(at(8), StreamId::ONLY, progress.as_bytes());
+    client.handle_timeout(at(17));
+    assert!(outcomes(&mut client).is_empty());
+    client.handle_timeout(at(18));
+    assert_eq!(outcomes(&mut client), [Err(CallError::TimedOut)]);
+}
+
 #[test]
 fn pings_are_sent_only_in_revisions_that_have_them_tmo_09() {
     for (revision, pings) in [(R4, 1), (R5, 0)] {

@@ -61,6 +61,10 @@ impl HttpClient {
         // HTTP-34, T-70: 404 means that the session is lost. HTTP-24: to a GET that never opened a
         // stream, it means that the server has no such stream.
         if status == 404 && in_session && (purpose != Purpose::Listen || was_open) {
+            // The stream of a call that is resumed was its response.
+            if let Some(call) = purpose.call_info().filter(|call| !call.is_resumed) {
+                self.client.handle_unanswered(now, call.wire, CallError::SessionEnded);
+            }
             return self.on_session_lost(now);
         }
         if self.on_authorization_status(now, id, status, fields) {

@@ -37,15 +37,17 @@ fn new_tasks_are_refused_while_results_are_promised() {
 }
 
 #[test]
-fn a_principal_makes_no_room_at_the_expense_of_others() {
+fn a_principal_makes_room_for_others_only_with_what_is_not_promised() {
     let mut table = table(TaskLimits { tasks_max: 1, ..TaskLimits::default() });
     create(&mut table, 1).unwrap();
-    table.cancel(at(0), EXTENSION, &id(1).to_text()).unwrap();
+    table.complete(at(0), id(1), json("{}")).unwrap();
     let ada = ada();
     let hers = Requestor { principal: Some(&ada), protocol: TaskProtocol::Extension };
     let refused = table.create(at(0), hers, id(2), NewTask::default());
     assert_eq!(refused, Err(TaskError::TasksFull));
-    create(&mut table, 3).unwrap();
+    table.get(at(0), EXTENSION, &id(1).to_text()).unwrap();
+    table.create(at(0), hers, id(2), NewTask::default()).unwrap();
+    assert_eq!(create(&mut table, 3), Err(TaskError::TasksFull));
 }
 
 #[test]

@@ -4,6 +4,7 @@ mod limits;
 mod poller;
 mod poller_losses;
 mod responses;
+mod shares;
 #[cfg(feature = "testing")]
 mod worlds;
 

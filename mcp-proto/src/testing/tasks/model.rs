@@ -77,12 +77,16 @@ impl Model {
             if own < PER_OWNER_MAX && self.tasks.len() < TASKS_MAX {
                 break;
             }
-            let spare = self.tasks.iter().find(|task| {
-                let promised = task.status != "cancelled" && !task.is_retrieved;
-                task.owner == owner && task.is_final() && !promised
-            });
-            let Some(spare) = spare.map(|task| task.number) else { return false };
-            self.delete(spare);
+            // Two owners, of whom the other one then holds more.
+            let spare = |of: u8| {
+                self.tasks.iter().find(|task| {
+                    let promised = task.status != "cancelled" && !task.is_retrieved;
+                    task.owner == of && task.is_final() && !promised
+                })
+            };
+            let other = || if own < PER_OWNER_MAX { spare(1 - owner) } else { None };
+            let Some(spare) = spare(owner).or_else(other) else { return false };
+            self.delete(spare.number);
         }
         self.tasks.push(ModelTask {
             number,

@@ -27,6 +27,7 @@ mod scope_order;
 mod scopes;
 mod sessions;
 mod sse;
+mod task_floods;
 mod task_scopes;
 mod tower_service;
 #[cfg(unix)]

@@ -41,7 +41,8 @@ pub(crate) fn begin(
     let checkpoint = (tasks.has_store() && start.restarts_max > 0)
         .then(|| Checkpoint::new(&request, &context, rounds.to_text()));
     let restart = checkpoint.as_ref().map(Checkpoint::to_restart).unwrap_or_default();
-    let new = NewTask { request_bytes: params_bytes, restart, ..start.new };
+    let source = tasks.source(link, &context);
+    let new = NewTask { request_bytes: params_bytes, restart, source, ..start.new };
     let run = Arc::new(TaskRun {
         task,
         tasks: Arc::clone(tasks),

@@ -16,6 +16,7 @@ mod cell;
 mod checkpoint;
 mod declared;
 mod deliver;
+mod owner;
 mod questions;
 mod requests;
 mod resume;

@@ -1,6 +1,7 @@
 //! [`ServerTasks`]: the task table of a server, and the handlers that run for it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::RandomState;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -36,7 +37,9 @@ pub(crate) struct ServerTasks {
     state: Mutex<TasksState>,
     pub(super) thread: Arc<TaskThread>,
     /// Tells the connections of this process from those of others: random.
-    process: u64,
+    pub(super) process: u64,
+    /// Hides the addresses of clients from the store.
+    pub(super) sources: RandomState,
     this: Weak<Self>,
 }
 
@@ -134,12 +137,19 @@ impl ServerTasks {
             }),
             thread: Arc::default(),
             process: u64::from_ne_bytes(process),
+            sources: RandomState::new(),
             this: Weak::clone(this),
         });
         if let Some(store) = &tasks.store {
             let records = store.load()?;
             tasks.start_thread()?;
-            tasks.with(|state, time| state.table.restore(time, records));
+            let owners = records.iter().filter_map(TaskRecord::owner);
+            let gone: BTreeSet<Principal> =
+                owners.filter(|it| is_connection(it)).cloned().collect();
+            tasks.with(|state, time| {
+                state.table.restore(time, records);
+                gone.iter().for_each(|owner| state.table.abandon(owner));
+            });
         }
         Ok(tasks)
     }
@@ -222,28 +232,6 @@ impl ServerTasks {
         catch_unwind(AssertUnwindSafe(|| store.save(record)))
             .unwrap_or_else(|_| Err(io::Error::other("the store of tasks panicked")))
             .inspect_err(trace::unsaved_task)
-    }
-
-    /// Returns who owns the tasks of a request.
-    ///
-    /// Clients without authentication are told apart by their connection, where that outlives a
-    /// request, except the only client of a process: the one on stdin and stdout. The others know
-    /// their tasks by unguessable ids.
-    // TSK-21, TSK-38.
-    pub(super) fn owner(
-        &self,
-        link: &Link<Machine>,
-        context: &Context,
-        protocol: TaskProtocol,
-    ) -> Option<Principal> {
-        let of_connection = || match protocol {
-            TaskProtocol::Core if !link.is_over_standard_streams() => {
-                let connection = format!("{:x}-{}", self.process, link.shared.workers.id());
-                Principal::of_issuer("mcp:connection", &connection)
-            }
-            TaskProtocol::Core | TaskProtocol::Extension => None,
-        };
-        context.principal().cloned().or_else(of_connection)
     }
 
     pub(super) const fn has_store(&self) -> bool {
@@ -394,6 +382,14 @@ fn tell(run: &TaskRun, is_watched: bool, method: &str, params: Raw) {
         }
         _ => Ok(()),
     };
+}
+
+/// The issuer of the identities of connections.
+pub(super) const CONNECTION: &str = "mcp:connection";
+
+/// Returns whether the owner of a task is a connection.
+fn is_connection(owner: &Principal) -> bool {
+    owner.id().strip_prefix("[\"").and_then(|id| id.strip_prefix(CONNECTION)).is_some()
 }
 
 /// The subscriptions of all clients: their connections know which has which.

@@ -160,9 +160,9 @@ fn calls_that_wait_end_with_the_connection_or_the_session() {
     let mut it = Fixture::with_http(config(), http());
     it.open(Revision::V2025_11_25, SESSION);
     for _ in 0..3 {
-        it.call("tools/list");
+        it.call("tools/call");
     }
-    let send = it.post("tools/list");
+    let send = it.post("tools/call");
     it.idle();
     it.head(&send, 404, PLAIN);
     it.aborts(&send);
@@ -176,9 +176,9 @@ fn calls_that_wait_end_with_the_connection_or_the_session() {
     it.reply(&stream, 405, PLAIN, "");
     it.idle();
     for _ in 0..3 {
-        it.call("tools/list");
+        it.call("tools/call");
     }
-    let send = it.post("tools/list");
+    let send = it.post("tools/call");
     it.http.close(it.now);
     it.aborts(&send);
     assert_eq!(it.send().method, HttpMethod::Delete);

@@ -117,8 +117,8 @@ fn a_server_that_stays_unavailable_is_reported_with_its_status_lif_31() {
 #[test]
 fn a_modern_server_in_place_of_a_lost_session_is_probed_lif_31() {
     let mut it = Fixture::ready(Revision::V2025_11_25);
-    let call = it.call("tools/list");
-    let list = it.post("tools/list");
+    let call = it.call("tools/call");
+    let list = it.post("tools/call");
     it.reply(&list, 404, PLAIN, "");
     let initialize = it.post("initialize");
     let body = error_of(&initialize, -32601);
@@ -127,7 +127,7 @@ fn a_modern_server_in_place_of_a_lost_session_is_probed_lif_31() {
     assert_eq!(probe.header("mcp-session-id"), None);
     let answer = DISCOVERED.replace("\"id\":1", &format!("\"id\":{}", id_of(&probe)));
     it.reply(&probe, 200, JSON, &answer);
-    assert_eq!(it.events(), [format!("{call}: Lost"), "ready 2026-07-28".into()]);
+    assert_eq!(it.events(), [format!("{call}: SessionEnded"), "ready 2026-07-28".into()]);
     it.idle();
 }
 

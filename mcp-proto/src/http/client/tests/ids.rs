@@ -6,8 +6,8 @@ use super::*;
 #[test]
 fn ids_keep_counting_in_the_session_that_replaces_a_lost_one_id_13() {
     let mut it = Fixture::ready(Revision::V2025_11_25);
-    it.call("tools/list");
-    let lost = it.post("tools/list");
+    it.call("tools/call");
+    let lost = it.post("tools/call");
     it.head(&lost, 404, JSON);
     it.events();
     it.aborts(&lost);

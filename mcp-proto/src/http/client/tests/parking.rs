@@ -468,7 +468,7 @@ fn closing_drops_what_is_parked_and_still_ends_the_session() {
     it.authorize(1);
     it.idle();
     let events = it.events();
-    assert_eq!(events, [format!("{call}: Lost"), "closed: closed by this side".into()]);
+    assert_eq!(events, [format!("{call}: LostRead"), "closed: closed by this side".into()]);
     assert_eq!((it.exchanges(), it.http.poll_timeout()), (0, None));
 }
 

@@ -123,10 +123,70 @@ fn a_json_rpc_error_takes_precedence_over_the_status_http_61_t_73() {
     }
 }
 
+/// A request that only reads is sent again, once, if its response is lost.
+#[test]
+fn a_read_whose_response_is_lost_is_repeated_once() {
+    for revision in REVISIONS {
+        for method in ["tools/list", "resources/list", "resources/read"] {
+            let params = (method == "resources/read").then_some(r#"{"uri":"a:b"}"#);
+            // Before the head, within a body, at an early end: each in the first and second try.
+            for (first, second) in [(0, 1), (1, 2), (2, 0)] {
+                let mut it = ready(revision);
+                let read = it.call_with(method, params);
+                let lose = |it: &mut Fixture, send: &HttpRequest, how| match how {
+                    0 => it.cut(send),
+                    1 => {
+                        it.head(send, 200, JSON);
+                        it.feed(send, "{");
+                        it.cut(send);
+                    }
+                    _ => it.end(send),
+                };
+                let send = it.post(method);
+                lose(&mut it, &send, first);
+                assert_eq!(it.events(), [""; 0], "{revision} {method} {first}");
+                let again = it.post(method);
+                assert!(id_of(&again) > id_of(&send));
+                lose(&mut it, &again, second);
+                assert_eq!(it.events(), [format!("{read}: LostRead")]);
+                it.idle();
+                // The second response counts.
+                let read = it.call_with(method, params);
+                let send = it.post(method);
+                lose(&mut it, &send, second);
+                let again = it.post(method);
+                let body = result_of(&again, r#"{"resultType":"complete"}"#);
+                it.reply(&again, 200, JSON, &body);
+                let events = it.events();
+                assert!(events.len() == 1 && events[0].starts_with(&format!("{read}: {{")));
+                assert_eq!(it.exchanges(), 0);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_read_that_was_not_sent_or_is_refused_is_not_repeated() {
+    for revision in REVISIONS {
+        let mut it = ready(revision);
+        let (first, send) = list_tools(&mut it);
+        it.http.handle_failure(it.now, send.exchange, ExchangeFailure::Unreached);
+        let mut expected = Vec::from([format!("{first}: Unsent")]);
+        for status in [421, 500, 502, 503, 504] {
+            let (call, send) = list_tools(&mut it);
+            it.reply(&send, status, &[("retry-after", "1")], "");
+            expected.push(format!("{call}: Http {{ status: {status}, reason: None }}"));
+        }
+        it.idle();
+        assert_eq!(it.events(), expected);
+    }
+}
+
 #[test]
 fn a_failed_exchange_fails_only_its_call() {
     for revision in REVISIONS {
         let mut it = ready(revision);
+        let list_tools = |it: &mut Fixture| (it.call("tools/call"), it.post("tools/call"));
         let (first, send) = list_tools(&mut it);
         it.http.handle_failure(it.now, send.exchange, ExchangeFailure::Unreached);
         let (second, send) = list_tools(&mut it);

@@ -85,14 +85,17 @@ fn only_a_successful_initialize_assigns_the_session_id_http_60_t_79() {
 
 // HTTP-34
 #[test]
-fn a_lost_session_is_replaced_once_and_no_call_is_retried_http_34_t_70_t_71() {
+fn a_lost_session_is_replaced_once_and_no_tool_call_is_retried_http_34_t_70_t_71() {
     let mut it = Fixture::ready(Revision::V2025_11_25);
-    let calls = [0; 3].map(|_| it.call("tools/list"));
-    let sends = [0; 3].map(|_| it.post("tools/list"));
+    let calls = [0; 3].map(|_| it.call("tools/call"));
+    let sends = [0; 3].map(|_| it.post("tools/call"));
     it.head(&sends[0], 404, JSON);
-    let lost: Vec<_> = calls.iter().map(|call| format!("{call}: Lost")).collect();
-    assert_eq!(it.events(), lost);
-    assert!(it.http.call_raw(it.now, "tools/list", None, CallOptions::default()).is_err());
+    // Only the first one was certainly not processed.
+    let [rejected, others @ ..] = calls;
+    let lost = others.map(|call| format!("{call}: Lost"));
+    let events = it.events();
+    assert_eq!((&events[0], &events[1..]), (&format!("{rejected}: SessionEnded"), &lost[..]));
+    assert!(it.http.call_raw(it.now, "tools/call", None, CallOptions::default()).is_err());
     sends.iter().for_each(|send| it.aborts(send));
     let initialize = it.post("initialize");
     assert_eq!(
@@ -110,8 +113,95 @@ fn a_lost_session_is_replaced_once_and_no_call_is_retried_http_34_t_70_t_71() {
     it.reply(&initialized, 202, PLAIN, "");
     it.get();
     it.idle();
-    it.call("tools/list");
-    assert_eq!(it.post("tools/list").header("mcp-protocol-version"), Some("2025-06-18"));
+    it.call("tools/call");
+    assert_eq!(it.post("tools/call").header("mcp-protocol-version"), Some("2025-06-18"));
+}
+
+const READS: [(&str, Option<&str>); 6] = [
+    ("tools/list", None),
+    ("tools/list", Some(r#"{"cursor":"c"}"#)),
+    ("resources/list", None),
+    ("resources/templates/list", None),
+    ("resources/read", Some(r#"{"uri":"a:b"}"#)),
+    ("ping", None),
+];
+
+/// Returns the params of a request.
+fn params_of(send: &HttpRequest) -> Option<String> {
+    let body = Raw::from_text(core::str::from_utf8(&send.body).unwrap()).unwrap();
+    body.member("params").map(|params| params.as_str().into())
+}
+
+// HTTP-34
+#[test]
+fn reads_are_repeated_once_in_the_session_that_replaces_a_lost_one_http_34() {
+    for (method, params) in READS {
+        let mut it = Fixture::ready(Revision::V2025_11_25);
+        // The server rejects one of them, and a call that may have run is in flight.
+        let (read, other) = (it.call_with(method, params), it.call("tools/list"));
+        let (rejected, _) = (it.post(method), it.post("tools/list"));
+        let tool = it.call("tools/call");
+        it.post("tools/call");
+        it.head(&rejected, 404, JSON);
+        assert_eq!(it.events(), [format!("{tool}: Lost")], "{method}");
+        let initialize = loop {
+            match it.http.poll_action() {
+                Some(Action::Abort(_)) => {}
+                Some(Action::Send(send)) => break send,
+                None => panic!("no handshake"),
+            }
+        };
+        it.idle();
+        it.welcome(&initialize, Revision::V2025_11_25, &[JSON[0], ("mcp-session-id", "s-2")]);
+        let initialized = it.post("notifications/initialized");
+        it.reply(&initialized, 202, PLAIN, "");
+        let stream = it.get();
+        it.reply(&stream, 405, PLAIN, "");
+        assert_eq!(it.events(), ["ready 2025-11-25"]);
+        let again = it.post(method);
+        assert_eq!(again.header("mcp-session-id"), Some("s-2"));
+        assert_eq!(params_of(&again).unwrap(), params.unwrap_or("{}"));
+        let list = it.post("tools/list");
+        it.idle();
+        for (send, call) in [(&again, read), (&list, other)] {
+            let body = result_of(send, "{}");
+            it.reply(send, 200, JSON, &body);
+            assert_eq!(it.events(), [format!("{call}: {{}}")]);
+        }
+        assert_eq!(it.exchanges(), 0);
+    }
+}
+
+#[test]
+fn a_read_that_waits_for_a_session_keeps_its_time() {
+    let mut it = Fixture::ready(Revision::V2025_11_25);
+    let read = it.call("tools/list");
+    let list = it.post("tools/list");
+    it.pass_millis(40_000);
+    it.reply(&list, 404, PLAIN, "");
+    let initialize = it.post("initialize");
+    it.pass_millis(19_999);
+    assert_eq!(it.events(), [""; 0]);
+    it.pass_millis(1);
+    assert_eq!(it.events(), [format!("{read}: TimedOut")]);
+    // It is not sent afterwards.
+    it.welcome(&initialize, Revision::V2025_11_25, SESSION);
+    it.post("notifications/initialized");
+    it.idle();
+}
+
+#[test]
+fn a_read_is_cancelled_while_it_waits_for_a_session() {
+    let mut it = Fixture::ready(Revision::V2025_11_25);
+    let read = it.call("tools/list");
+    let list = it.post("tools/list");
+    it.reply(&list, 404, PLAIN, "");
+    let initialize = it.post("initialize");
+    it.http.cancel(it.now, read, "no more").unwrap();
+    assert_eq!(it.events(), [format!("{read}: Cancelled")]);
+    it.welcome(&initialize, Revision::V2025_11_25, SESSION);
+    it.post("notifications/initialized");
+    it.idle();
 }
 
 #[test]
@@ -150,7 +240,10 @@ fn a_404_to_initialize_of_a_new_session_closes_the_client_t_72() {
     it.reply(&initialize, 404, PLAIN, &body);
     assert_eq!(
         it.events(),
-        [format!("{call}: Lost"), "closed: the server refused the handshake: no (-32001)".into()]
+        [
+            format!("{call}: LostRead"),
+            "closed: the server refused the handshake: no (-32001)".into()
+        ]
     );
     it.idle();
     assert_eq!((it.exchanges(), it.http.poll_timeout()), (0, None));

@@ -242,8 +242,8 @@ fn a_second_message_endpoint_is_ignored_http_57() {
 fn a_stream_that_ends_loses_the_session_and_its_calls_lif_36() {
     for cut in [true, false] {
         let (mut it, stream) = ready();
-        let call = it.call("tools/list");
-        let posted = it.post("tools/list");
+        let call = it.call("tools/call");
+        let posted = it.post("tools/call");
         if cut {
             it.cut(&stream);
         } else {
@@ -264,10 +264,10 @@ fn a_stream_that_ends_loses_the_session_and_its_calls_lif_36() {
 #[test]
 fn an_unknown_session_is_replaced_http_58() {
     let (mut it, stream) = ready();
-    let call = it.call("tools/list");
-    let posted = it.post("tools/list");
+    let call = it.call("tools/call");
+    let posted = it.post("tools/call");
     it.reply(&posted, 404, PLAIN, "");
-    assert_eq!(it.events(), [format!("{call}: {:?}", CallError::Lost)]);
+    assert_eq!(it.events(), [format!("{call}: {:?}", CallError::SessionEnded)]);
     it.aborts(&stream);
     it.pass_millis(1_500);
     let again = it.get();
@@ -312,8 +312,8 @@ fn idle_sessions_may_end_any_number_of_times_and_busy_ones_may_not_t_72() {
         shake_hands(&mut it, &stream, "/messages");
     }
     for lost in 1..=4 {
-        it.call("tools/list");
-        it.post("tools/list");
+        it.call("tools/call");
+        it.post("tools/call");
         it.end(&stream);
         it.pass_millis(1_500);
         let completed = it.events();

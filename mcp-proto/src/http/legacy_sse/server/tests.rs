@@ -289,7 +289,7 @@ fn client_and_server_agree_http_57_http_58_lif_36() {
     let events = pair.run();
     let lost = events.iter().any(|event| {
         matches!(event, HttpEvent::Client(client::Event::Completed { call, outcome })
-            if *call == made && matches!(outcome, Err(CallError::Lost | CallError::Http { .. })))
+            if *call == made && matches!(outcome, Err(CallError::Lost | CallError::SessionEnded)))
     });
     assert!(lost, "{events:?}");
     pair.pass(Duration::from_secs(2));
