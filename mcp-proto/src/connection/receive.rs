@@ -25,7 +25,6 @@ use crate::rpc::{
 use crate::schema::{Level, key};
 use crate::time::Instant;
 use crate::vocabulary::{CallError, CallId, Event, Peer, StreamId, ViolationKind, ViolationPolicy};
-use crate::wire::without_bom;
 
 impl Connection {
     pub(crate) fn handle_message(
@@ -71,7 +70,7 @@ impl Connection {
         let origin = Origin { to: Destination { stream, batch: None }, frame: decoded.frame };
         match &decoded.message {
             Ok(message) => self.on_message(origin, message),
-            Err(Malformed::Array) => self.on_array(origin, without_bom(decoded.frame.bytes())),
+            Err(Malformed::Array) => self.on_array(origin, decoded.frame.bytes()),
             Err(malformed) => self.on_malformed(origin, malformed),
         }
     }

@@ -11,6 +11,7 @@ use bytes::Bytes;
 
 use self::modern::ModernChecks;
 use super::admit::{PostHead, VersionHeader, require_supported, too_long};
+use super::byte_order_mark;
 use super::headers::Headers;
 use super::policy::Policy;
 use super::redact::Redacted;
@@ -21,7 +22,6 @@ use crate::method::{Method, MethodId};
 use crate::revision::{Era, Revision};
 use crate::rpc::{DecodedMessage, ErrorObject, Malformed, Message, MethodName, Params, RequestId};
 use crate::schema::key;
-use crate::wire::without_bom;
 
 /// A POST request, classified by its head and body.
 ///
@@ -253,13 +253,14 @@ impl PostHead {
         if body.bytes().len() > policy.body_bytes_max() {
             return Err(too_long(policy));
         }
+        let body = byte_order_mark::skip_in(body);
         let decoded = DecodedMessage::of(body, policy.limits());
         let post = match &decoded.message {
             Ok(message) => {
                 self.check_accept(message)?;
                 self.classify(policy, fields, message, schema_of)?
             }
-            Err(Malformed::Array) => self.classify_batch(policy, without_bom(body.bytes()))?,
+            Err(Malformed::Array) => self.classify_batch(policy, body.bytes())?,
             Err(malformed) => {
                 let id = match malformed {
                     Malformed::Invalid { id, answerable: true, .. } => id.as_ref(),
