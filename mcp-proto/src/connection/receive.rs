@@ -27,7 +27,6 @@ use crate::rpc::{
 use crate::schema::{Level, key};
 use crate::time::Instant;
 use crate::vocabulary::{CallError, CallId, Event, Peer, StreamId, ViolationKind, ViolationPolicy};
-use crate::wire::without_bom;
 
 /// The description of a message cut off by the end of the stream.
 const TRUNCATED: &str = "the stream ended inside a message";
@@ -93,11 +92,11 @@ impl Connection {
         let origin = Origin { to: Destination { stream, batch: None }, frame: decoded.frame };
         match &decoded.message {
             Ok(message) => self.on_message(origin, message),
-            Err(Malformed::Array) => self.on_array(origin, without_bom(decoded.frame.bytes())),
+            Err(Malformed::Array) => self.on_array(origin, decoded.frame.bytes()),
             Err(Malformed::Invalid { why, .. })
-                if without_bom(decoded.frame.bytes()).trim_ascii_start().starts_with(b"[") =>
+                if decoded.frame.bytes().trim_ascii_start().starts_with(b"[") =>
             {
-                self.on_unreadable_array(origin, without_bom(decoded.frame.bytes()), *why);
+                self.on_unreadable_array(origin, decoded.frame.bytes(), *why);
             }
             Err(malformed) => self.on_malformed(origin, malformed),
         }

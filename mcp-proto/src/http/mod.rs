@@ -21,6 +21,7 @@
 //! [spec]: https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
 
 mod admit;
+mod byte_order_mark;
 pub mod client;
 mod cross_origin;
 mod guard;

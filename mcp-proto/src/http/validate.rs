@@ -11,6 +11,7 @@ use bytes::Bytes;
 
 use self::modern::ModernChecks;
 use super::admit::{PostHead, VersionHeader, require_supported, too_long};
+use super::byte_order_mark;
 use super::headers::Headers;
 use super::policy::Policy;
 use super::redact::Redacted;
@@ -23,7 +24,6 @@ use crate::rpc::{
     DecodedMessage, Defect, ErrorObject, Malformed, Message, MethodName, Params, RequestId,
 };
 use crate::schema::key;
-use crate::wire::without_bom;
 
 /// A POST request, classified by its head and body.
 ///
@@ -255,13 +255,14 @@ impl PostHead {
         if body.bytes().len() > policy.body_bytes_max() {
             return Err(too_long(policy));
         }
+        let body = byte_order_mark::skip_in(body);
         let decoded = DecodedMessage::of(body, policy.limits());
         let post = match &decoded.message {
             Ok(message) => {
                 self.check_accept(message)?;
                 self.classify(policy, fields, message, schema_of)?
             }
-            Err(Malformed::Array) => self.classify_batch(policy, without_bom(body.bytes()))?,
+            Err(Malformed::Array) => self.classify_batch(policy, body.bytes())?,
             Err(Malformed::Invalid { id, answerable, why }) => {
                 let id = id.as_ref().filter(|_| *answerable);
                 return Err(self.refuse(400, id, &why.to_error()));

@@ -5,7 +5,6 @@ use bytes::Bytes;
 use super::decode::{Malformed, Message, decode};
 use crate::json::Frame;
 use crate::limits::Limits;
-use crate::wire::without_bom;
 
 /// The bytes of one incoming message.
 ///
@@ -88,7 +87,7 @@ impl<'a> DecodedMessage<'a> {
         // Built in place, because a parsed message is expensive to move.
         Self {
             frame,
-            message: decode(without_bom(frame.bytes()), depth_max, id_bytes_max),
+            message: decode(frame.bytes(), depth_max, id_bytes_max),
             depth_max,
             id_bytes_max,
         }

@@ -206,7 +206,7 @@ impl LineReader {
     fn trim<'a>(&mut self, line: &'a [u8]) -> &'a [u8] {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         if mem::replace(&mut self.state, LineState::Line) == LineState::Start {
-            return without_bom(line);
+            return line.strip_prefix(BOM).unwrap_or(line);
         }
         line
     }
@@ -245,12 +245,6 @@ enum CompletedLine {
 }
 
 const BOM: &[u8] = b"\xEF\xBB\xBF";
-
-/// Returns a message without a byte order mark, with which some clients begin.
-#[inline]
-pub(crate) fn without_bom(message: &[u8]) -> &[u8] {
-    message.strip_prefix(BOM).unwrap_or(message)
-}
 
 /// Bytes that can be dropped from a line before its length counts: a byte order mark and a CR.
 const TRIMMED_BYTES_MAX: usize = BOM.len() + 1;

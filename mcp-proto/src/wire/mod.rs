@@ -3,5 +3,5 @@
 mod line;
 mod outbox;
 
-pub(crate) use line::{Line, LineReader, without_bom};
+pub(crate) use line::{Line, LineReader};
 pub use outbox::Outbox;

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use super::HttpClient;
 use super::exchange::{CallInfo, CallKind, KeptRequest};
 use crate::error::code;
+use crate::http::byte_order_mark;
 use crate::message_endpoint::MessageEndpoint;
 use crate::rpc::{DecodedMessage, IncomingMessage, Malformed, Message};
 use crate::time::Instant;
@@ -37,7 +38,7 @@ impl HttpClient {
         body: Bytes,
         kept: Option<Box<KeptRequest>>,
     ) {
-        let body = IncomingMessage::Owned(body);
+        let body = byte_order_mark::skip(IncomingMessage::Owned(body));
         let decoded = DecodedMessage::parse(&body, self.client.limits());
         if shows_modern_server(call, status, &decoded.message) {
             self.client.handle_modern_status();

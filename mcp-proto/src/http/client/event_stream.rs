@@ -116,8 +116,8 @@ pub(super) struct SeenEvents {
 }
 
 impl SeenEvents {
-    /// Remembers an event with a message, and returns whether an earlier connection delivered it. Equal ids on one
-    /// connection are different events.
+    /// Remembers an event with a message, and returns whether an earlier connection delivered it.
+    /// Equal ids on one connection are different events.
     // SSE-25: a redelivered event is handled once.
     pub(super) fn is_redelivered(&mut self, id: &str) -> bool {
         if let Some((connection, _)) = self.ids.iter().find(|(_, known)| **known == *id) {

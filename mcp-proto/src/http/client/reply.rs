@@ -11,6 +11,7 @@ use super::event_stream::EventStream;
 use super::exchange::{CallInfo, CallKind, Exchange, ExchangeState, Purpose};
 use super::response_head::{is_redirect, is_unavailable, refusal, retry_after};
 use crate::http::Headers;
+use crate::http::byte_order_mark;
 use crate::http::header::{is_media_type, visible};
 use crate::json::find;
 use crate::message_endpoint::MessageEndpoint;
@@ -213,7 +214,8 @@ impl HttpClient {
         let Some(call) = exchange.call_info() else { return };
         match exchange.state {
             ExchangeState::Json(body) => {
-                self.on_response(now, call, &IncomingMessage::Owned(Bytes::from(body)), true);
+                let message = byte_order_mark::skip(IncomingMessage::Owned(Bytes::from(body)));
+                self.on_response(now, call, &message, true);
                 if !self.refresh.is_waiting(call.wire) {
                     let why = "body is not a response to the request";
                     self.client.handle_unanswered(now, call.wire, CallError::Invalid(why.into()));

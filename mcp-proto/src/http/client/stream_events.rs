@@ -115,7 +115,7 @@ impl HttpClient {
                     }
                 },
             };
-            // Some servers give the first message of a stream the id of an event without one before.
+            // Some servers give the first message of a stream the id of an earlier event without one.
             if event.message().is_none() || event.id.is_some_and(|id| seen.is_redelivered(id)) {
                 continue;
             }

@@ -10,6 +10,7 @@ use core::time::Duration;
 
 use super::admit::SESSION_ID;
 use super::server_url::is_url_text;
+use crate::http::byte_order_mark;
 use crate::http::redact::Redacted;
 use crate::http::refusal::Refusal;
 use crate::http::reply::{BodyChunk, Reply};
@@ -195,7 +196,7 @@ impl SseServer {
         now: Instant,
         message: impl Into<IncomingMessage<'a>>,
     ) -> Result<Reply, Refusal> {
-        let message = message.into();
+        let message = byte_order_mark::skip(message.into());
         let decoded = DecodedMessage::parse(&message, self.server.limits());
         if self.is_gone || self.server.is_closed() {
             return Err(Refusal::unknown_session(None));

@@ -31,6 +31,7 @@ use self::event_id::read_event_id;
 use self::exchange::{Exchange, Exchanges, ResponseKind, ResponseState};
 use self::scope::Scope;
 use self::streams::{MessageStream, Streams, UNSOLICITED, comment, retry_event};
+use super::byte_order_mark;
 use super::refusal::Refusal;
 use super::reply::{BodyChunk, Reply};
 use crate::error::code;
@@ -202,7 +203,7 @@ impl HttpServer {
         message: impl Into<IncomingMessage<'a>>,
     ) -> ServerExchangeId {
         self.post(now, is_request, |server, now, stream| {
-            server.handle_message(now, stream, message);
+            server.handle_message(now, stream, byte_order_mark::skip(message.into()));
         })
     }
 
@@ -242,7 +243,7 @@ impl HttpServer {
         id
     }
 
-    /// Makes the response of an exchange one JSON value, because its client accepts no event stream.
+    /// Makes the response of an exchange one JSON value, for a client that accepts no event stream.
     ///
     /// Call it right after [`handle_post`](Self::handle_post) or
     /// [`handle_decoded`](Self::handle_decoded). Messages before the response, such as progress,

@@ -10,7 +10,8 @@ use crate::time::PERIOD_MIN;
 /// use core::time::Duration;
 /// use mcp_proto::http::StreamSettings;
 ///
-/// let patient = StreamSettings { retry: Some(Duration::from_secs(5)), ..StreamSettings::default() };
+/// let retry = Some(Duration::from_secs(5));
+/// let patient = StreamSettings { retry, ..StreamSettings::default() };
 /// // The default, 256 KiB.
 /// assert_eq!(patient.replay_bytes_max, 256 << 10);
 /// ```

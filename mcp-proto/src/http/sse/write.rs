@@ -98,7 +98,7 @@ pub(in crate::http) const MESSAGE: &str = "message";
 /// Returns the data of an event that carries `message`, a JSON text on one line.
 ///
 /// Some readers also end lines at U+0085, U+2028 and U+2029, as Unicode does. In JSON these
-/// characters occur in strings only, so that their escapes mean the same.
+/// characters occur in strings only, where they can be escaped.
 pub(in crate::http) fn message_data(message: &[u8]) -> Cow<'_, [u8]> {
     let mut escaped = Vec::new();
     let mut rest = message;

@@ -27,6 +27,10 @@ fn json_and_event_streams_are_accepted_http_11_sse_26_t_91() {
             it.reply(&send, 200, JSON, &answer);
             assert_eq!(it.events(), [format!(r#"{call}: {{"tools":[]}}"#)]);
             let (call, send) = list_tools(&mut it);
+            let marked = ["\u{feff}", &*result_of(&send, r#"{"tools":[]}"#)].concat();
+            it.reply(&send, 200, JSON, &marked);
+            assert_eq!(it.events(), [format!(r#"{call}: {{"tools":[]}}"#)]);
+            let (call, send) = list_tools(&mut it);
             let answer = event(&result_of(&send, "{\n\"tools\":[]\n}"));
             it.reply(&send, 200, &[("content-type", "Text/Event-Stream;charset=UTF-8")], &answer);
             assert_eq!(it.events(), [format!(r#"{call}: {{"tools":[]}}"#)]);

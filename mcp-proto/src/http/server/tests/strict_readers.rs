@@ -166,3 +166,13 @@ fn a_client_without_event_streams_receives_json_http_10() {
     assert!(matches!(&reply.body, Body::Whole(body) if body.starts_with(b"{")), "{reply:?}");
     assert_eq!(reply.status, 200);
 }
+
+#[test]
+fn a_byte_order_mark_before_a_message_is_skipped() {
+    let mut it = Fixture::new();
+    let ping = "\u{feff}{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\"}";
+    let borrowed = it.session.handle_post(it.now, true, ping.as_bytes());
+    assert_eq!(summary(&it.json(borrowed).1), "result 7");
+    let owned = it.session.handle_post(it.now, true, Bytes::from(ping.replace('7', "8")));
+    assert_eq!(summary(&it.json(owned).1), "result 8");
+}
