@@ -12,7 +12,7 @@ use mcp_proto::schema::{
 use serde::de::DeserializeOwned;
 
 #[cfg(feature = "schemars")]
-use crate::server::argument_schema::derived_tool;
+use crate::server::derived_tool::derived_tool;
 #[cfg(feature = "schemars")]
 use crate::server::handler::bounds::ToolArguments;
 use crate::server::handler::bounds::{PromptResult, ResourceResult};
@@ -67,11 +67,8 @@ impl ToolEntry {
         A: ToolArguments,
         R: IntoToolResult,
     {
-        Self {
-            tool: derived_tool::<A, R>(name, description),
-            handler: Handler::tool(handler),
-            scopes: Vec::new(),
-        }
+        let (tool, handler) = derived_tool::<A, R>(name, description, Handler::tool(handler));
+        Self { tool, handler, scopes: Vec::new() }
     }
 
     /// Like [`new`](Self::new), with an asynchronous handler.
@@ -86,8 +83,8 @@ impl ToolEntry {
         R: IntoToolResult,
         F: Future<Output = Result<R, ToolError>> + Send + 'static,
     {
-        let handler = Handler::tool_async(handler);
-        Self { tool: derived_tool::<A, R>(name, description), handler, scopes: Vec::new() }
+        let (tool, handler) = derived_tool::<A, R>(name, description, Handler::tool_async(handler));
+        Self { tool, handler, scopes: Vec::new() }
     }
 
     /// Creates a tool with an explicit definition and arguments of type `A`.

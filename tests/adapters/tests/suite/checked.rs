@@ -8,6 +8,8 @@ use mcp_adapter::proto::schema::{AnyObject, CallToolResult, OutputSchema, Tool};
 use mcp_adapter_tests::{
     Runtime, Serving, client, pair, raw, refusal, rows, serve, server, socket_pair,
 };
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 rows! {
@@ -15,6 +17,7 @@ rows! {
     a_client_validates_results_the_server_does_not,
     structured_content_is_required_without_a_check_of_schemas,
     a_schema_in_an_unknown_dialect_is_refused_at_startup_json_26,
+    optional_arguments_may_be_null,
 }
 
 fn halving() -> Tool {
@@ -98,4 +101,52 @@ async fn a_schema_in_an_unknown_dialect_is_refused_at_startup_json_26<R: Runtime
     let error = serving.ends().await.unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
     assert!(error.to_string().contains("https://example.com/dialect"), "{error}");
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Booking {
+    note: Option<String>,
+    guests: Option<Vec<Guest>>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Guest {
+    age: Option<u8>,
+}
+
+// G-10: hosts see no `null`, and models send it all the same.
+async fn optional_arguments_may_be_null<R: Runtime>() {
+    let book = |booking: Booking, _: mcp_adapter::Cx| {
+        let ages = booking.guests.iter().flatten().map(|guest| guest.age);
+        Ok(format!("{:?} {:?}", booking.note, ages.collect::<Vec<_>>()))
+    };
+    for server in [server(), server().checked()] {
+        let (connection, serving) = pair::<R>(client(), server.tool("book", "Books", book)).await;
+        let tools = connection.list_tools().await.unwrap();
+        assert!(!tools[0].input_schema.as_str().contains("null"), "{tools:?}");
+        for (arguments, expected) in [
+            (json!({}), "None []"),
+            (json!({"note": null}), "None []"),
+            (json!({"note": null, "guests": null}), "None []"),
+            (
+                json!({"note": "x", "guests": [{"age": null}, {}, {"age": 5}]}),
+                r#"Some("x") [None, None, Some(5)]"#,
+            ),
+        ] {
+            let result = connection.call_tool("book", &arguments).await.unwrap();
+            assert_eq!(result.content[0].as_text(), Some(expected), "{arguments}");
+        }
+        for arguments in [json!({"note": 1}), json!({"guests": [{"age": "5"}]})] {
+            assert!(connection.call_tool("book", &arguments).await.unwrap().is_error);
+        }
+        connection.clone().close().await.unwrap();
+        serving.ends_well().await;
+    }
+    let schema = json!({"type": "object", "properties": {"note": {"type": "string"}}});
+    let strict = server().checked().tool_raw("book", "Books", raw(&schema), |_, _| Ok("booked"));
+    let (connection, serving) = pair::<R>(client(), strict).await;
+    let result = connection.call_tool("book", &json!({"note": null})).await.unwrap();
+    assert!(result.is_error, "a handwritten schema means what it says");
+    connection.clone().close().await.unwrap();
+    serving.ends_well().await;
 }
