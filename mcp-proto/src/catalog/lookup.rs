@@ -154,7 +154,7 @@ impl<'a, H> CatalogView<'a, H> {
             self.find(&self.catalog.tools, &call.name).ok_or_else(|| tool_not_found(&call.name))?;
         let arguments = call.arguments.get_or_insert_with(|| AnyObject(Raw::empty_object()));
         if let Some(Err(problem)) =
-            self.catalog.check.as_ref().map(|check| check(&entry.item, arguments))
+            self.catalog.check.as_ref().map(|check| check(&entry.item, &entry.handler, arguments))
         {
             return Ok(Resolved::Answer(CatalogResult::Call(CallToolResult::error(problem))));
         }

@@ -74,7 +74,7 @@ pub struct Catalog<H> {
     changing: bool,
     ttl_ms: u64,
     public: bool,
-    check: Option<Check>,
+    check: Option<Check<H>>,
 }
 
 /// A catalog as a caller sees it; created by [`Catalog::visible`].
@@ -83,7 +83,7 @@ pub struct CatalogView<'a, H> {
     filter: Filter<'a>,
 }
 
-type Check = Arc<dyn Fn(&Tool, &Raw) -> Result<(), String> + Send + Sync>;
+type Check<H> = Arc<dyn Fn(&Tool, &H, &Raw) -> Result<(), String> + Send + Sync>;
 
 impl<H> Catalog<H> {
     /// Creates an empty catalog with pages of the default size; see [`Pages`].
@@ -120,7 +120,7 @@ impl<H> Catalog<H> {
         self
     }
 
-    /// Sets the maximum number of entries on a page. Default: 1,000.
+    /// Sets the maximum number of entries on a page. Default: none; see [`Pages`].
     ///
     /// Zero is treated as one.
     #[must_use]
@@ -147,8 +147,8 @@ impl<H> Catalog<H> {
 
     /// Sets a function that checks the arguments of every tool call. Default: no check.
     ///
-    /// The function can, for example, run a JSON Schema validator. The arguments that it receives
-    /// are always a JSON object.
+    /// The function receives the tool with its handler, and the arguments, which are always a JSON
+    /// object. It can, for example, run a JSON Schema validator.
     ///
     /// If the function returns an error message, the handler is not used: the lookup resolves to a
     /// tool error with this message. The client receives the message, and the model can correct the
@@ -157,7 +157,7 @@ impl<H> Catalog<H> {
     #[must_use]
     pub fn check_arguments(
         mut self,
-        check: impl Fn(&Tool, &Raw) -> Result<(), String> + Send + Sync + 'static,
+        check: impl Fn(&Tool, &H, &Raw) -> Result<(), String> + Send + Sync + 'static,
     ) -> Self {
         self.check = Some(Arc::new(check));
         self

@@ -10,7 +10,8 @@ use super::uri_template::UriTemplate;
 use crate::schema::{Prompt, Resource, ResourceTemplate, Tool, scheme};
 
 impl<H> Catalog<H> {
-    /// Adds a tool at the end of the list.
+    /// Adds a tool at the end of the list, with [schemas that all clients
+    /// accept](Tool::with_readable_schemas).
     ///
     /// # Errors
     /// Fails if
@@ -49,6 +50,7 @@ impl<H> Catalog<H> {
             return Err(CatalogError::Invalid("the output schema is not an object"));
         }
         let name = tool.name.clone();
+        let tool = tool.with_readable_schemas();
         self.tools.insert(&name, tool, handler, self.pages, position).map(|_| ChangedList::Tools)
     }
 

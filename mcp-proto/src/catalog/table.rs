@@ -18,6 +18,9 @@ use crate::schema::Encode;
 
 /// The maximum size of the pages into which a [`Catalog`](super::Catalog) splits its lists.
 ///
+/// By default, a page holds all entries that fit into a message, because many clients ignore the
+/// cursor of the next page and would miss the rest.
+///
 /// ```
 /// use mcp_proto::catalog::{Catalog, Pages};
 ///
@@ -25,19 +28,20 @@ use crate::schema::Encode;
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Pages {
-    /// Maximum number of entries on a page. Default: 1,000. Zero is treated as one.
+    /// Maximum number of entries on a page. Default: `usize::MAX`. Zero is treated as one.
     pub entries_max: usize,
-    /// Maximum size of a page (the result of one list request), in bytes of JSON. Default: 1 MiB.
+    /// Maximum size of a page (the result of one list request), in bytes of JSON. Default: 15 MiB.
     ///
     /// An entry that is larger than a whole page cannot be added. The response that contains a page
     /// is a few hundred bytes larger than the page, so choose a maximum that is well below the
-    /// message size that clients accept.
+    /// message size that clients accept. The default is below the default of
+    /// [`Limits::message_bytes_max`](crate::Limits::message_bytes_max).
     pub bytes_max: usize,
 }
 
 impl Default for Pages {
     fn default() -> Self {
-        Self { entries_max: 1000, bytes_max: 1 << 20 }
+        Self { entries_max: usize::MAX, bytes_max: 15 << 20 }
     }
 }
 

@@ -139,6 +139,11 @@ impl<'a> Object<'a> {
 
     /// Writes a member whose key is already escaped, without quotes.
     pub(super) fn escaped(&mut self, key: &[u8], value: &[u8]) {
+        self.escaped_key(key).extend_from_slice(value);
+    }
+
+    /// Like [`key`](Self::key), for a key that is already escaped, without quotes.
+    pub(crate) fn escaped_key(&mut self, key: &[u8]) -> &mut Vec<u8> {
         if !self.empty {
             self.out.push(b',');
         }
@@ -146,7 +151,7 @@ impl<'a> Object<'a> {
         self.out.push(b'"');
         self.out.extend_from_slice(key);
         self.out.extend_from_slice(b"\":");
-        self.out.extend_from_slice(value);
+        self.out
     }
 
     pub(crate) fn end(self) {

@@ -56,6 +56,7 @@ mod subscriptions;
 mod tasks;
 #[cfg(feature = "schema")]
 mod tool_output;
+mod tool_schemas;
 #[cfg(feature = "schema")]
 mod tools;
 mod uri;
@@ -122,6 +123,7 @@ pub use tasks::{
 };
 #[cfg(feature = "schema")]
 pub use tool_output::OutputError;
+pub use tool_schemas::readable_input_schema;
 #[cfg(feature = "schema")]
 pub use tools::{
     CallTool, CallToolResult, ListTools, ListToolsResult, OutputSchema, Structured, TaskSupport,

@@ -11,11 +11,14 @@
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
-use mcp_adapter::Client;
 use mcp_adapter::layers::Tracing;
+use mcp_adapter::proto::Raw;
+use mcp_adapter::{Client, ToolEntry};
 use mcp_adapter_tests::{
     Blocking, Runtime, Smol, Tokio, client, on, pair, raw, server, success, tool,
 };
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::{Value, json};
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::fmt::format::FmtSpan;
@@ -124,6 +127,50 @@ fn expect_spans(told: &str) {
     assert!(!told.contains("secret") && !told.contains("xxx"), "{told}");
 }
 
+#[derive(Deserialize, JsonSchema)]
+#[allow(dead_code, reason = "read by the derived schema only")]
+enum Shape {
+    Circle { radius: f64 },
+    Square { side: f64 },
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[allow(dead_code, reason = "read by the derived schema only")]
+struct Nested {
+    folder: Folder,
+    name: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[allow(dead_code, reason = "read by the derived schema only")]
+struct Folder {
+    children: Vec<Folder>,
+}
+
+/// Registers tools whose schemas some hosts cannot read, and one that all can.
+fn registered() {
+    let all_of = Raw::from_text(r#"{"type":"object","allOf":[{"required":["a"]}]}"#).unwrap();
+    let changes = server()
+        .tool("shape", "Takes a shape", |_: Shape, _| Ok(()))
+        .tool("folder", "Takes a folder", |_: Nested, _| Ok(()))
+        .tool("plain", "Takes nothing", |(), _| Ok(()))
+        .changes();
+    let later = ToolEntry::raw("later", "Takes `a`", all_of, |_, _| Ok(()));
+    changes.edit(|edit| edit.add_tool(later)).unwrap();
+}
+
+// G-10
+fn expect_warnings(told: &str) {
+    let warnings: Vec<&str> =
+        told.lines().filter(|line| line.contains("some hosts cannot read")).collect();
+    for (tool, field) in [("shape", "(root)"), ("folder", "folder.children"), ("later", "(root)")] {
+        let names = [format!("tool={tool:?}"), format!("field={field:?}")];
+        let names_both = |line: &&&str| names.iter().all(|name| line.contains(name));
+        assert_eq!(warnings.iter().filter(names_both).count(), 1, "{tool}: {told}");
+    }
+    assert_eq!(warnings.len(), 3, "{told}");
+}
+
 /// A writer that always fails.
 async fn unrecorded<R: Runtime>() {
     talk::<R>(client().record(|| Err::<Told, _>(io::ErrorKind::StorageFull.into()))).await;
@@ -173,6 +220,9 @@ fn events_are_reported_and_payloads_only_if_enabled() {
     on::<Tokio, _>(loudly::<Tokio>);
     let loud = told.take();
     assert!(loud.contains("a secret"), "{loud}");
+
+    registered();
+    expect_warnings(&told.take());
 
     on::<Tokio, _>(unrecorded::<Tokio>);
     let told = told.take();

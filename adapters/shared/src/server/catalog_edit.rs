@@ -9,6 +9,10 @@ use mcp_proto::schema::{Complete, CompleteResult, Prompt, Resource, ResourceTemp
 use crate::server::entries::{Completions, PromptEntry, ResourceEntry, TemplateEntry, ToolEntry};
 use crate::server::handler::{Handler, HandlerFn};
 use crate::server::required_scopes::RequiredScopes;
+#[cfg(feature = "tracing")]
+use crate::server::unreadable_schema::unreadable_fields;
+#[cfg(feature = "tracing")]
+use crate::trace::unreadable_schema;
 use crate::trace::unusual_tool_name;
 use crate::validation::ToolChecks;
 
@@ -215,11 +219,17 @@ impl<'a> CatalogEdit<'a> {
         let name = tool.name.clone();
         let what = format!("the tool `{name}`");
         let scopes = self.set_scopes(entry.handler.scopes(), entry.scopes, &what, done)?;
+        #[cfg(feature = "tracing")]
+        let unreadable = unreadable_fields(&tool);
         let put = put(self.catalog, tool, entry.handler.named(&what));
         self.changed(put, &what, done)?;
         self.last = Some((what, scopes));
         if !is_recommended_name(&name) {
             unusual_tool_name(&name);
+        }
+        #[cfg(feature = "tracing")]
+        for (field, reason) in unreadable {
+            unreadable_schema(&name, &field, reason);
         }
         Ok(())
     }

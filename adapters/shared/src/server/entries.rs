@@ -12,7 +12,8 @@ use mcp_proto::schema::{
 use serde::de::DeserializeOwned;
 
 #[cfg(feature = "schemars")]
-use crate::server::argument_schema::derived_tool;
+use crate::server::derived_tool::derived_tool;
+use crate::server::handler::arguments::is_closed;
 #[cfg(feature = "schemars")]
 use crate::server::handler::bounds::ToolArguments;
 use crate::server::handler::bounds::{PromptResult, ResourceResult};
@@ -67,8 +68,8 @@ impl ToolEntry {
         A: ToolArguments,
         R: IntoToolResult,
     {
-        let tool = derived_tool::<A, R>(name, description);
-        let handler = Handler::tool(tool.as_ref().is_ok_and(is_closed), handler);
+        let (tool, handler) =
+            derived_tool::<A, R>(name, description, |is_closed| Handler::tool(is_closed, handler));
         Self { tool, handler, scopes: Vec::new() }
     }
 
@@ -84,8 +85,9 @@ impl ToolEntry {
         R: IntoToolResult,
         F: Future<Output = Result<R, ToolError>> + Send + 'static,
     {
-        let tool = derived_tool::<A, R>(name, description);
-        let handler = Handler::tool_async(tool.as_ref().is_ok_and(is_closed), handler);
+        let (tool, handler) = derived_tool::<A, R>(name, description, |is_closed| {
+            Handler::tool_async(is_closed, handler)
+        });
         Self { tool, handler, scopes: Vec::new() }
     }
 
@@ -192,12 +194,6 @@ impl ToolEntry {
         self.scopes.extend(scopes.into_iter().map(str::to_owned));
         self
     }
-}
-
-/// Returns whether the input schema of a tool allows no members but its own.
-fn is_closed(tool: &Tool) -> bool {
-    let rest = tool.input_schema.member("additionalProperties");
-    rest.is_some_and(|rest| rest.as_str() == "false")
 }
 
 /// A resource with its handler, for [`CatalogEdit::add_resource`] and

@@ -1,6 +1,7 @@
 //! Handlers that continue a list after the registered entries.
 
 use std::borrow::Cow;
+use std::convert::identity;
 use std::sync::Arc;
 
 use mcp_proto::catalog::{CatalogEntry, CatalogResult, CatalogView, Resolved};
@@ -68,10 +69,13 @@ pub(crate) trait ListResult: Encode + Sized + Send + 'static {
     fn cache_scope(&mut self) -> &mut CacheScope;
 
     fn as_catalog_entry(entry: &Self::Entry) -> CatalogEntry<'_>;
+
+    /// Returns an entry in the form in which the catalog publishes it.
+    fn published(entry: Self::Entry) -> Self::Entry;
 }
 
 macro_rules! list_result {
-    ($result:ty, $entry:ty, $entries:ident, $answer:path) => {
+    ($result:ty, $entry:ty, $entries:ident, $answer:path, $published:path) => {
         impl ListResult for $result {
             type Entry = $entry;
 
@@ -98,13 +102,17 @@ macro_rules! list_result {
             fn as_catalog_entry(entry: &$entry) -> CatalogEntry<'_> {
                 entry.into()
             }
+
+            fn published(entry: $entry) -> $entry {
+                $published(entry)
+            }
         }
     };
 }
 
-list_result!(ListPromptsResult, Prompt, prompts, CatalogResult::Prompts);
-list_result!(ListResourcesResult, Resource, resources, CatalogResult::Resources);
-list_result!(ListToolsResult, Tool, tools, CatalogResult::Tools);
+list_result!(ListPromptsResult, Prompt, prompts, CatalogResult::Prompts, identity);
+list_result!(ListResourcesResult, Resource, resources, CatalogResult::Resources, identity);
+list_result!(ListToolsResult, Tool, tools, CatalogResult::Tools, Tool::with_readable_schemas);
 
 /// The cursor of the handler's first page, and the beginning of those of its other pages. The
 /// catalog's cursors begin with another character.
@@ -150,7 +158,7 @@ pub(super) fn listed<L: ListResult>(mut page: Page<L::Entry>, cx: &Cx) -> L {
     let visibility = &cx.request.link.shared.visibility;
     let caller = cx.request.context.caller.as_deref();
     page.entries.retain(|entry| visibility.shows(caller, L::as_catalog_entry(entry)));
-    let mut result = L::private(page.entries);
+    let mut result = L::private(page.entries.into_iter().map(L::published).collect());
     *result.next_cursor() = page.next_cursor.map(|cursor| format!("{NEXT}{cursor}"));
     result
 }

@@ -1,7 +1,5 @@
 //! The builder of servers, and the handling of their requests on any runtime.
 
-#[cfg(feature = "schemars")]
-mod argument_schema;
 mod async_handlers;
 pub(crate) mod builder;
 mod callbacks;
@@ -9,6 +7,8 @@ pub(crate) mod catalog_edit;
 pub(crate) mod changes;
 pub(crate) mod client_handle;
 pub(crate) mod client_task;
+#[cfg(feature = "schemars")]
+mod derived_tool;
 pub(crate) mod entries;
 pub(crate) mod events;
 mod extension_methods;
@@ -32,7 +32,11 @@ pub(crate) mod subscriptions;
 mod sync_handlers;
 pub(crate) mod tasks;
 #[cfg(feature = "schemars")]
+pub(crate) mod type_schema;
+#[cfg(feature = "schemars")]
 mod typed_prompts;
+#[cfg(feature = "tracing")]
+mod unreadable_schema;
 pub(crate) mod unregistered;
 mod unregistered_settings;
 pub(crate) mod visibility;
@@ -54,6 +58,7 @@ use crate::server::builder::Builder;
 use crate::server::catalog_edit::{CatalogEdit, EditError};
 use crate::server::changes::Changes;
 use crate::server::events::ServerCallbacks;
+use crate::server::handler::Handler;
 #[cfg(feature = "seal")]
 use crate::server::handler::round_state::StateSealing;
 use crate::server::layers::{Layer, Layers};
@@ -126,7 +131,7 @@ pub struct Server {
 impl Server {
     /// Creates a server without tools, resources or prompts.
     pub fn new(name: &str, version: &str) -> Self {
-        let server = Self {
+        Self {
             builder: Builder::new(name, version),
             threads: handler_threads(THREADS_MAX),
             callback_threads: CallbackThreads::default(),
@@ -139,8 +144,7 @@ impl Server {
             visibility: Visibility::default(),
             unregistered: Unregistered::default(),
             tasks: TaskCell::default(),
-        };
-        server.page_max(100)
+        }
     }
 
     /// Adds a layer: middleware around every request that reaches the application.
@@ -181,8 +185,15 @@ impl Server {
     /// handlers, so that a long check delays no other request; otherwise, and always with a
     /// [maximum of one such thread](Self::threads_max), on the thread that reads requests.
     pub fn check_arguments(
-        mut self,
+        self,
         check: impl Fn(&Tool, &Raw) -> Result<(), String> + Send + Sync + 'static,
+    ) -> Self {
+        self.check_with(move |tool, _, arguments| check(tool, arguments))
+    }
+
+    fn check_with(
+        mut self,
+        check: impl Fn(&Tool, &Handler, &Raw) -> Result<(), String> + Send + Sync + 'static,
     ) -> Self {
         self.builder.argument_checks.get_or_insert_with(|| Arc::new(Pace::blocking()));
         self.builder.configure(|catalog| catalog.check_arguments(check));
@@ -202,6 +213,9 @@ impl Server {
     /// size of the value times the length of its longest text must not exceed (64 KiB)². During the
     /// check, each member and element takes about 64 bytes of memory.
     ///
+    /// An optional field of a derived schema may also be `null`, as without this method, although
+    /// the schema that clients receive does not say so.
+    ///
     /// Without this method, arguments are only decoded into the type of the handler's argument. Of
     /// results, only the presence of structured content is checked, for tools with an output
     /// schema: more would take time proportional to the size of each result.
@@ -211,8 +225,13 @@ impl Server {
     #[cfg(feature = "jsonschema")]
     pub fn checked(self) -> Self {
         let schemas = self.builder.changes.enable_checks();
-        self.check_arguments(move |tool, arguments| {
-            let checked = schemas.check(&tool.input_schema, arguments);
+        self.check_with(move |tool, handler, arguments| {
+            let schema = &tool.input_schema;
+            let checked = schemas.check(schema, arguments).or_else(|mismatch| {
+                // Serde reads `null` as an optional field that is left out.
+                let nullable = handler.nullable_form(schema).ok_or_else(|| mismatch.clone())?;
+                schemas.check(nullable, arguments).map_err(|_| mismatch)
+            });
             checked.map_err(|error| format!("invalid arguments: {error}"))
         })
     }
@@ -410,7 +429,10 @@ impl Server {
         self
     }
 
-    /// Sets the maximum number of entries on one page of a list. Default: 100, minimum: 1.
+    /// Sets the maximum number of entries on one page of a list. Default: none, minimum: 1.
+    ///
+    /// By default, a page holds all registered entries of its kind that fit into 15 MiB of JSON,
+    /// because many hosts read only the first page: entries on other pages are missing there.
     pub fn page_max(self, page_max: usize) -> Self {
         self.builder.configure(|catalog| catalog.entries_max(page_max));
         self

@@ -31,6 +31,25 @@ impl Server {
     /// Arguments that do not match `A` produce a tool error that the model can correct.
     ///
     /// For a handler that is a future, use [`tool_async`](Self::tool_async).
+    ///
+    /// # Hosts
+    /// Hosts pass the schema on to the API of a model, which may refuse it. A derived schema
+    /// therefore has only what the common hosts accept:
+    ///
+    /// | in Rust | in the schema of arguments |
+    /// |---|---|
+    /// | a field of type `Option<T>` | the schema of `T`, not required; `null` is accepted, too |
+    /// | `u8`, `i32` and other integers | `minimum` and `maximum` up to 32 bits, no `format` |
+    /// | a tuple | an array with `items`, which all drafts of JSON Schema have |
+    /// | a map whose keys are numbers | `additionalProperties` with the schema of the values |
+    /// | `serde_json::Value` | `{}`; no schema is a boolean |
+    /// | `deny_unknown_fields` | nothing: unknown fields are refused when arguments are decoded |
+    ///
+    /// With the feature `tracing`, a warning names each tool and field that some hosts cannot read
+    /// all the same: enums as the whole arguments, and types that contain themselves.
+    ///
+    /// All tools are on one page of the list if they fit into 15 MiB, because many hosts read only
+    /// the first; see [`page_max`](Self::page_max).
     #[cfg(feature = "schemars")]
     pub fn tool<A, R>(
         self,
@@ -48,6 +67,10 @@ impl Server {
     /// Adds a tool with an explicit [`Tool`] definition and arguments of type `A`.
     ///
     /// Arguments that do not match `A` produce a tool error that the model can correct.
+    ///
+    /// The schemas are published as they are, except that
+    /// [boolean schemas are replaced](Tool::with_readable_schemas), for which some clients refuse
+    /// the whole list. See [`tool`](Self::tool) for what hosts accept beyond that.
     pub fn tool_with<A, R>(
         self,
         tool: Tool,

@@ -119,6 +119,11 @@ pub(crate) fn unusual_tool_name(name: &str) {
     );
 }
 
+/// Reports a field of a tool's input schema that some hosts cannot read.
+pub(crate) fn unreadable_schema(tool: &str, field: &str, reason: &str) {
+    warn!(target: TARGET, tool, field, "some hosts cannot read the schema of this tool: {reason}");
+}
+
 /// Reports that tokens of an issuer cannot be verified now. `why` must not show a token.
 #[cfg(any(feature = "auth", feature = "jwt"))]
 pub(crate) fn not_verifiable(issuer: &str, what: &'static str, why: &dyn fmt::Display) {

@@ -29,7 +29,9 @@ pub(crate) use enabled::unreadable_task;
 #[cfg(all(feature = "schemars", feature = "tracing"))]
 pub(crate) use enabled::unserializable;
 #[cfg(feature = "tracing")]
-pub(crate) use enabled::{Trace, undeclared_logging, unsaved_task, unusual_tool_name};
+pub(crate) use enabled::{
+    Trace, undeclared_logging, unreadable_schema, unsaved_task, unusual_tool_name,
+};
 
 /// The target of all spans and events.
 #[cfg(feature = "tracing")]

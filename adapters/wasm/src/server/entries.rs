@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::rc::Rc;
 
 use mcp_proto::Raw;
+use mcp_proto::schema::readable_input_schema;
 
 use crate::server::handler::Handler;
 use crate::server::sealing::StateSealer;
@@ -48,6 +49,7 @@ impl Entries {
         if kind.as_ref().and_then(Raw::to_text).as_deref() != Some("object") {
             return Err(refused(&"the schema is not one of type `object`"));
         }
+        let schema = readable_input_schema(schema.clone());
         let description = Raw::new(description).map_err(|error| refused(&error))?;
         if !self.definitions.is_empty() {
             self.definitions.push(',');

@@ -6,8 +6,8 @@ use std::future::Future;
 use mcp_proto::Raw;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
+use schemars::transform::{RestrictFormats, Transform as _};
 use serde::de::{DeserializeOwned, IgnoredAny};
-use serde_json::Value;
 
 use super::Server;
 use super::context::{AsyncCx, Cx};
@@ -76,8 +76,9 @@ fn schema_of<A: JsonSchema>() -> Raw {
     root.remove("title");
     if root.get("type").is_some_and(|kind| kind == "null") {
         root.insert("type".into(), "object".into());
-        root.insert("additionalProperties".into(), Value::Bool(false));
     }
+    // Formats such as `uint8` are none of JSON Schema, and some hosts refuse them.
+    RestrictFormats::default().transform(&mut root);
     Raw::new(root.as_value()).unwrap_or_else(|_| Raw::empty_object())
 }
 

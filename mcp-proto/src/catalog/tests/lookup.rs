@@ -37,7 +37,10 @@ fn find_resolves_a_request_like_find_raw() {
     let catalog = catalog();
     let request = |params| Request { method: Method::from("tools/list"), params };
     let answer = describe(catalog.lookup(&request(None), R4).unwrap(), R4);
-    assert_eq!(answer, r#"answer {"tools":[{"name":"today","inputSchema":{"type":"object"}}]}"#);
+    assert_eq!(
+        answer,
+        r#"answer {"tools":[{"name":"today","inputSchema":{"type":"object","properties":{}}}]}"#
+    );
     let params = raw(&json!({"_meta": {"x": 1}}));
     assert_eq!(describe(catalog.lookup(&request(Some(params)), R4).unwrap(), R4), answer);
 }
@@ -208,7 +211,7 @@ fn completions_are_truncated_to_100_values_sec_20() {
 
 #[test]
 fn arguments_that_fail_the_check_are_a_tool_error_t_117() {
-    let mut catalog = catalog().check_arguments(|tool, arguments| {
+    let mut catalog = catalog().check_arguments(|tool, _, arguments| {
         let cities: Map<String> = Map::decode(arguments).map_err(|error| error.to_string())?;
         cities.get("city").map(drop).ok_or_else(|| alloc::format!("`{}` needs a city", tool.name))
     });

@@ -72,9 +72,9 @@ fn every_list_is_paged_and_encoded_for_the_peers_revision_pag_06() {
     for (method, old, new) in [
         (
             "tools/list",
-            r#"{"tools":[{"name":"t","inputSchema":{"type":"object"}}],"nextCursor":"t1"}"#,
+            r#"{"tools":[{"name":"t","inputSchema":{"type":"object","properties":{}}}],"nextCursor":"t1"}"#,
             concat!(
-                r#"{"tools":[{"name":"t","title":"T","inputSchema":{"type":"object"}}],"#,
+                r#"{"tools":[{"name":"t","title":"T","inputSchema":{"type":"object","properties":{}}}],"#,
                 r#""nextCursor":"t1","#,
             ),
         ),
@@ -98,6 +98,19 @@ fn every_list_is_paged_and_encoded_for_the_peers_revision_pag_06() {
         assert_eq!(answer(Revision::V2024_11_05), alloc::format!("answer {old}"));
         assert_eq!(answer(Revision::V2026_07_28), alloc::format!("answer {new}{cached}}}"));
     }
+}
+
+// G-01, G-10
+#[test]
+fn published_schemas_are_readable() {
+    let mut catalog = Catalog::new();
+    let schema = raw(&json!({"type": "object", "properties": {"payload": true}}));
+    let payload = Tool::new("payload", schema.clone()).output_schema(schema.clone());
+    catalog.add_tool(payload, "").unwrap();
+    catalog.add_tool(tool("replaced"), "").unwrap();
+    catalog.replace_tool(Tool::new("replaced", schema), "").unwrap();
+    let tools = lookup(&catalog, "tools/list", json!({}), R4);
+    assert_eq!(tools.matches(r#"{"properties":{"payload":{}},"type":"object"}"#).count(), 3);
 }
 
 // STL-44
@@ -181,6 +194,32 @@ fn entries_max_bounds_a_page() {
     assert_eq!(walk(&catalog), [&["a", "b"][..], &["c"]]);
 }
 
+// G-13: many clients ignore the cursor of the next page.
+#[test]
+fn by_default_a_page_holds_what_fits_into_a_message() {
+    let mut catalog = Catalog::new();
+    let text = "d".repeat(100);
+    for at in 0..3000 {
+        let name = alloc::format!("n{at}");
+        let uri = alloc::format!("a:{at}");
+        catalog.add_tool(tool(&name).description(text.clone()), "").unwrap();
+        catalog.add_resource(Resource::new(uri.clone(), name.clone()), "").unwrap();
+        catalog.add_template(ResourceTemplate::new(uri + "/{x}", name.clone()), "").unwrap();
+        catalog.add_prompt(Prompt::new(name), "").unwrap();
+    }
+    for method in ["tools/list", "resources/list", "resources/templates/list", "prompts/list"] {
+        let answer = lookup(&catalog, method, json!({}), R4);
+        assert!(!answer.contains("nextCursor") && answer.contains("n2999"), "{method}");
+    }
+    let mut catalog = Catalog::new();
+    for name in ["a", "b", "c"] {
+        catalog.add_tool(tool(name).description("d".repeat(6 << 20)), "").unwrap();
+    }
+    assert_eq!(walk(&catalog), [&["a", "b"][..], &["c"]]);
+    let page = tools_page(&catalog, None).unwrap();
+    assert!(encoded(&page, R4).len() < crate::Limits::default().message_bytes_max);
+}
+
 #[test]
 fn a_page_holds_at_least_one_entry() {
     let mut catalog = with_pages(0, 1 << 20);
@@ -193,7 +232,7 @@ fn a_page_holds_at_least_one_entry() {
 fn an_entry_larger_than_a_page_is_rejected() {
     let mut catalog = with_pages(10, 1000);
     let sized = |bytes: usize| tool("x").description("d".repeat(bytes));
-    let frame = encoded(&sized(0), R4).len();
+    let frame = encoded(&sized(0).with_readable_schemas(), R4).len();
     let fits = 1000 - 256 - frame - 1;
     assert_eq!(catalog.add_tool(sized(fits + 1), ""), Err(CatalogError::TooLong));
     assert_eq!(catalog.add_tool(sized(fits), ""), Ok(ChangedList::Tools));

@@ -20,6 +20,7 @@ rows! {
     an_error_about_arguments_names_what_is_allowed,
     a_hostile_schema_is_not_checked_for_longer_than_two_seconds_json_28,
     an_error_says_whether_the_schema_or_the_result_is_wrong,
+    optional_arguments_may_be_null,
 }
 
 fn halving() -> Tool {
@@ -204,6 +205,54 @@ async fn an_error_says_whether_the_schema_or_the_result_is_wrong<R: Runtime>() {
     assert_eq!(partly, Err(CheckError::PartlyChecked(vec!["(?<n>a".into()])));
     let wrong = check(odd, json!({"a": "a", "b": "1"}));
     assert!(matches!(wrong, Err(CheckError::Mismatch(why)) if why.contains("/b")));
+    connection.clone().close().await.unwrap();
+    serving.ends_well().await;
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Booking {
+    note: Option<String>,
+    guests: Option<Vec<Guest>>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Guest {
+    age: Option<u8>,
+}
+
+// G-10: hosts see no `null`, and models send it all the same.
+async fn optional_arguments_may_be_null<R: Runtime>() {
+    let book = |booking: Booking, _: mcp_adapter::Cx| {
+        let ages = booking.guests.iter().flatten().map(|guest| guest.age);
+        Ok(format!("{:?} {:?}", booking.note, ages.collect::<Vec<_>>()))
+    };
+    for server in [server(), server().checked()] {
+        let (connection, serving) = pair::<R>(client(), server.tool("book", "Books", book)).await;
+        let tools = connection.list_tools().await.unwrap();
+        assert!(!tools[0].input_schema.as_str().contains("null"), "{tools:?}");
+        for (arguments, expected) in [
+            (json!({}), "None []"),
+            (json!({"note": null}), "None []"),
+            (json!({"note": null, "guests": null}), "None []"),
+            (
+                json!({"note": "x", "guests": [{"age": null}, {}, {"age": 5}]}),
+                r#"Some("x") [None, None, Some(5)]"#,
+            ),
+        ] {
+            let result = connection.call_tool("book", &arguments).await.unwrap();
+            assert_eq!(result.content[0].as_text(), Some(expected), "{arguments}");
+        }
+        for arguments in [json!({"note": 1}), json!({"guests": [{"age": "5"}]})] {
+            assert!(connection.call_tool("book", &arguments).await.unwrap().is_error);
+        }
+        connection.clone().close().await.unwrap();
+        serving.ends_well().await;
+    }
+    let schema = json!({"type": "object", "properties": {"note": {"type": "string"}}});
+    let strict = server().checked().tool_raw("book", "Books", raw(&schema), |_, _| Ok("booked"));
+    let (connection, serving) = pair::<R>(client(), strict).await;
+    let result = connection.call_tool("book", &json!({"note": null})).await.unwrap();
+    assert!(result.is_error, "a handwritten schema means what it says");
     connection.clone().close().await.unwrap();
     serving.ends_well().await;
 }

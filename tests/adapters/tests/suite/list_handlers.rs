@@ -6,7 +6,7 @@ use mcp_adapter::proto::schema::{
     ReadResource, Resource, ResourceContents, ResourceTemplate, Role, Tool,
 };
 use mcp_adapter::proto::{Capability, Raw, Revision, code};
-use mcp_adapter::{Connection, Cx, Page, Server, ToolError};
+use mcp_adapter::{Connection, Cx, Json, Page, Server, ToolEntry, ToolError};
 use mcp_adapter_tests::{Runtime, client, pair, refusal, rows, server};
 use serde_json::json;
 
@@ -19,6 +19,8 @@ rows! {
     prompts_of_a_handler_are_listed_and_rendered,
     entries_of_handlers_are_declared,
     the_fallback_serves_what_the_caller_does_not_see,
+    schemas_of_all_origins_are_readable,
+    a_list_of_many_entries_has_one_page,
 }
 
 const ERAS: [&[Revision]; 2] = [&Revision::LEGACY, &[Revision::V2026_07_28]];
@@ -267,6 +269,77 @@ async fn the_fallback_serves_what_the_caller_does_not_see<R: Runtime>() {
     assert_eq!(names, ["0", "2", "3", "4"]);
     let hidden = refusal(connection.call(CallTool::new("fixed")).await);
     assert_eq!(&*hidden.message, "no tool `fixed`", "the handler refuses it");
+    connection.clone().close().await.unwrap();
+    serving.ends_well().await;
+}
+
+#[derive(serde::Deserialize, serde::Serialize, schemars::JsonSchema)]
+struct Payload {
+    payload: serde_json::Value,
+    more: Option<serde_json::Value>,
+}
+
+// G-01: TypeScript 1.x clients refuse the whole list for one boolean.
+async fn schemas_of_all_origins_are_readable<R: Runtime>() {
+    fn schema() -> Raw {
+        Raw::from_text(r#"{"type":"object","properties":{"payload":true,"more":false}}"#).unwrap()
+    }
+    fn handwritten(name: &str) -> Tool {
+        Tool::new(name, schema()).output_schema(schema())
+    }
+    let mut server = server()
+        .tool("derived", "Returns its payload", |payload: Payload, _| Ok(Json(payload)))
+        .tool_with(handwritten("with"), |_: serde_json::Value, _| Ok(json!({})))
+        .tool_raw("raw", "Takes anything", schema(), |_, _| Ok("done"))
+        .list_tools(|_, _| Ok(Page::new(vec![handwritten("listed")])));
+    let changes = server.changes();
+    for revisions in ERAS {
+        let (connection, serving) = pair::<R>(client().revisions(revisions), server.clone()).await;
+        changes
+            .edit(|edit| {
+                let later = ToolEntry::raw("later", "Takes anything", schema(), |_, _| Ok("done"));
+                edit.add_tool(later)?;
+                let handler = |_: serde_json::Value, _| Ok(json!({}));
+                edit.replace_tool(ToolEntry::with(handwritten("with"), handler))
+            })
+            .unwrap();
+        let tools = connection.list_tools().await.unwrap();
+        assert_eq!(tools.len(), 5);
+        for tool in &tools {
+            let output = tool.output_schema.as_ref().map(|schema| &schema.0);
+            for schema in std::iter::once(&*tool.input_schema).chain(output) {
+                let schema: serde_json::Value = schema.parse().unwrap();
+                let properties = schema["properties"].as_object().unwrap();
+                assert_eq!(properties.len(), 2, "{schema}");
+                assert!(properties.values().all(serde_json::Value::is_object), "{schema}");
+            }
+        }
+        changes.remove_tool("later").unwrap();
+        connection.clone().close().await.unwrap();
+        serving.ends_well().await;
+    }
+}
+
+// G-13: many hosts ignore the cursor of the next page.
+async fn a_list_of_many_entries_has_one_page<R: Runtime>() {
+    let server = (0..1500).fold(server(), |server, at| {
+        let schema = Raw::from_text(r#"{"type":"object"}"#).unwrap();
+        server
+            .tool_raw(&format!("tool{at}"), "Does nothing", schema, |_, _| Ok("done"))
+            .resource(Resource::new(format!("n://{at}"), "n"), |read, _| {
+                Ok(ResourceContents::text(read.uri, "n"))
+            })
+            .prompt_with(Prompt::new(format!("prompt{at}")), |_, _| {
+                Ok(PromptMessage::new(Role::User, "hello"))
+            })
+    });
+    let (connection, serving) = pair::<R>(client(), server).await;
+    let tools = connection.call(ListTools::new()).await.unwrap();
+    assert_eq!((tools.tools.len(), tools.next_cursor), (1500, None));
+    let resources = connection.call(ListResources::new()).await.unwrap();
+    assert_eq!((resources.resources.len(), resources.next_cursor), (1500, None));
+    let prompts = connection.call(ListPrompts::new()).await.unwrap();
+    assert_eq!((prompts.prompts.len(), prompts.next_cursor), (1500, None));
     connection.clone().close().await.unwrap();
     serving.ends_well().await;
 }

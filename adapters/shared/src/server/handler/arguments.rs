@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use mcp_proto::Raw;
+use mcp_proto::schema::Tool;
 use serde::de::{DeserializeOwned, Deserializer, Error as _, IgnoredAny, Visitor, value};
 use serde::forward_to_deserialize_any;
 
@@ -28,6 +29,12 @@ pub(crate) fn parse_arguments<A: DeserializeOwned>(
         (_, Ok(_)) => Err(format!("unknown members {}: none are allowed", names.join(", "))),
         (_, Err(_)) => Err(error.to_string()),
     }
+}
+
+/// Returns whether the input schema of a tool allows no members but its own.
+pub(crate) fn is_closed(tool: &Tool) -> bool {
+    let rest = tool.input_schema.member("additionalProperties");
+    rest.is_some_and(|rest| rest.as_str() == "false")
 }
 
 /// Returns the names of the members of an object, the first few if there are many.

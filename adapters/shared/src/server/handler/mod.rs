@@ -50,7 +50,20 @@ pub(crate) struct HandlerFn<P, R> {
     scopes: RequiredScopes,
     /// Which calls become tasks, of a tool that supports them.
     task: Option<Arc<TaskPolicy>>,
+    /// The schemas of a tool with optional arguments.
+    #[cfg_attr(not(feature = "jsonschema"), allow(dead_code, reason = "read by checks only"))]
+    optional: Option<Arc<OptionalArguments>>,
     function: HandlerKind<P, R>,
+}
+
+/// The schemas of a tool with optional arguments: clients may leave them out, and serde also reads
+/// `null`.
+#[cfg_attr(not(feature = "jsonschema"), allow(dead_code, reason = "read by checks only"))]
+struct OptionalArguments {
+    /// The schema in which they are not `null`.
+    published: Raw,
+    /// The schema in which they may be `null`.
+    nullable: Raw,
 }
 
 /// A function or a future.
@@ -69,6 +82,7 @@ impl<P, R> Clone for HandlerFn<P, R> {
             pace: Arc::clone(&self.pace),
             scopes: self.scopes.clone(),
             task: self.task.clone(),
+            optional: self.optional.clone(),
             function,
         }
     }
@@ -183,7 +197,13 @@ impl<P: Send + 'static, R: Encode + Send + 'static> HandlerFn<P, R> {
     }
 
     fn with(function: HandlerKind<P, R>) -> Self {
-        Self { pace: Arc::default(), scopes: RequiredScopes::default(), task: None, function }
+        Self {
+            pace: Arc::default(),
+            scopes: RequiredScopes::default(),
+            task: None,
+            optional: None,
+            function,
+        }
     }
 
     /// Sets what the handler serves, for warnings.
@@ -301,6 +321,24 @@ impl Handler {
             Self::Resource(handler) => &handler.scopes,
             Self::Tool(handler) => &handler.scopes,
         }
+    }
+
+    /// Sets the schema of a tool in which optional arguments may be `null`.
+    #[cfg(feature = "schemars")]
+    pub(crate) fn with_nullable_form(mut self, published: Raw, nullable: Raw) -> Self {
+        if let Self::Tool(handler) = &mut self {
+            handler.optional = Some(Arc::new(OptionalArguments { published, nullable }));
+        }
+        self
+    }
+
+    /// Returns the schema in which optional arguments may be `null`, if `published` is the schema
+    /// that was derived with it.
+    #[cfg(feature = "jsonschema")]
+    pub(crate) fn nullable_form(&self, published: &Raw) -> Option<&Raw> {
+        let Self::Tool(handler) = self else { return None };
+        let optional = handler.optional.as_deref()?;
+        (optional.published == *published).then_some(&optional.nullable)
     }
 
     /// Declares that the handler blocks.

@@ -148,10 +148,10 @@ mod json {
     use mcp_proto::schema::CallToolResult;
     use mcp_proto::{ErrorObject, Raw};
     use schemars::JsonSchema;
-    use schemars::generate::SchemaSettings;
     use serde::Serialize;
 
     use super::{IntoToolResult, ToolError, structured};
+    use crate::server::type_schema::result_schema;
     use crate::trace;
 
     /// A tool result with structured content: a value that is serialized to JSON.
@@ -203,10 +203,7 @@ mod json {
         }
 
         fn output_schema() -> Option<Raw> {
-            let settings = SchemaSettings::draft2020_12().for_serialize();
-            let mut schema = settings.into_generator().into_root_schema_for::<T>();
-            schema.remove("title");
-            Raw::new(schema.as_value()).ok()
+            result_schema::<T>()
         }
     }
 }

@@ -7,6 +7,7 @@ use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value, json};
 
 use crate::server::handler::tool_error::ToolError;
+use crate::server::type_schema::without_null;
 
 /// Derives a form from a type: a struct whose fields are texts, numbers, booleans, enums of unit
 /// variants, lists of such enums, or options of these.
@@ -83,7 +84,6 @@ fn reduce_field(schema: &Value) -> Result<Value, String> {
     let schema = without_null(schema);
     let mut field = Map::new();
     copy(&schema, &["title", "description", "default"], &mut field);
-    field.retain(|_, value| !value.is_null());
     if let Some((keyword, choices)) = choices(&schema, "oneOf")? {
         field.insert("type".into(), "string".into());
         field.insert(keyword.into(), choices);
@@ -139,33 +139,6 @@ fn copy(from: &Map<String, Value>, keywords: &[&str], to: &mut Map<String, Value
             to.insert((*keyword).into(), value.clone());
         }
     }
-}
-
-/// Returns the schema of an optional value without the alternative `null`: a form omits the field
-/// instead.
-fn without_null(schema: &Map<String, Value>) -> Map<String, Value> {
-    let mut schema = schema.clone();
-    if let Some(Value::Array(kinds)) = schema.get_mut("type") {
-        kinds.retain(|kind| kind != "null");
-        if let [kind] = &kinds[..] {
-            let kind = kind.clone();
-            schema.insert("type".into(), kind);
-        }
-    }
-    if let Some(Value::Array(values)) = schema.get_mut("enum") {
-        values.retain(|value| !value.is_null());
-    }
-    if let Some(Value::Array(alternatives)) = schema.get_mut("anyOf") {
-        alternatives.retain(|alternative| alternative.get("type").is_none_or(|it| it != "null"));
-        if let [Value::Object(only)] = &alternatives[..] {
-            let mut only = only.clone();
-            schema.remove("anyOf");
-            // The field's own description and default take precedence over its type's.
-            only.append(&mut schema);
-            return only;
-        }
-    }
-    schema
 }
 
 /// Returns the values of an enum of unit variants: a list for the keyword `enum`, or, if variants
