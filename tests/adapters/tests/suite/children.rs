@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 use mcp_adapter::proto::schema::CallToolResult;
 use mcp_adapter::proto::{CallError, CloseReason, Filter, Limits, Revision};
 use mcp_adapter::{Changed, Client, Error};
-use mcp_adapter_tests::{Runtime, adapter_server, client, eventually, is_alive, rows, success};
+use mcp_adapter_tests::{
+    Runtime, adapter_server, client, eventually, is_alive, rows, scratch_path, success,
+};
 use nix::unistd::{Pid, getpgid, getpgrp};
 use serde_json::json;
 use std::os::unix::process::ExitStatusExt;
@@ -198,7 +200,7 @@ async fn dropping_a_start_ends_the_child<R: Runtime>() {
         // A blocking start cannot be dropped.
         return;
     }
-    let path = std::env::temp_dir().join(format!("mcp-row-{}-{}", R::NAME, std::process::id()));
+    let path = scratch_path(&format!("row-{}", R::NAME));
     let script = format!("echo $$ > '{0}.new'; mv '{0}.new' '{0}'; sleep 3600", path.display());
     let spawning = async {
         R::spawn(impatient(), sh(&script)).await.map(|_| ()).unwrap();
