@@ -187,12 +187,12 @@ pub struct Limits {
     /// Like [`call_timeout_max`](Self::call_timeout_max), but for the calls that
     /// [`human_timeout`](Self::human_timeout) names. Default: 1 h.
     pub human_timeout_max: Duration,
-    /// Maximum time a client waits for the response to `initialize`. Default: 2 min.
+    /// Maximum time a client waits for the response to `initialize`. Default: 30 s.
     ///
     /// Also applies to `server/discover`, unless [`probe_timeout`](Self::probe_timeout) applies.
     ///
-    /// For a server process, this is the time to start. The command of a server, such as `npx` or
-    /// `uvx`, may first download the server, which can take longer than a minute.
+    /// In place of the default, the adapters give a server process that they start 2 min, because
+    /// its command, such as `npx` or `uvx`, may first download the server.
     // TMO-06: a timeout of `initialize` closes and does not cancel.
     pub handshake_timeout: Duration,
     /// Maximum time a client waits for the response to its `server/discover` probe. Default: 5 s.
@@ -283,7 +283,7 @@ impl Default for Limits {
             call_timeout_max: Duration::from_secs(600),
             human_timeout: Duration::from_secs(600),
             human_timeout_max: Duration::from_secs(3600),
-            handshake_timeout: Duration::from_secs(120),
+            handshake_timeout: Duration::from_secs(30),
             probe_timeout: Duration::from_secs(5),
             ping_every: None,
             ping_timeout: Duration::from_secs(10),

@@ -30,8 +30,8 @@ pub trait Connect: mcp_adapter::ExtensionSeal {
     /// [`spawn_on`](Client::spawn_on).
     ///
     /// The server receives few variables of this process's environment; see
-    /// [`Client::inherit_environment`]. It has `Limits::handshake_timeout` to start, 2 min by
-    /// default, because a command such as `npx` may first download the server.
+    /// [`Client::inherit_environment`]. It has 2 min to start, because a command such as `npx` may
+    /// first download the server; `Limits::handshake_timeout` sets another limit.
     ///
     /// By default, the client first sends `server/discover` to detect whether the server supports a
     /// modern revision (2026-07-28 or later). If the server exits before it has answered, the

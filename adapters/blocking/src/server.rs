@@ -29,8 +29,8 @@ pub trait Serve: mcp_adapter::ExtensionSeal {
     /// further signal ends the process with exit code 130.
     ///
     /// The end of stdin, as in `server < requests | less`, leaves time for the remaining work:
-    /// - Requests in progress can be answered within `Limits::eof_drain_timeout` (default: 4 s) while
-    ///   stdout has a reader, which only Unix reports.
+    /// - Requests in progress can be answered within `Limits::eof_drain_timeout` (default: 4 s). On
+    ///   Unix, this ends once stdout has no reader.
     /// - The client may pause for `Limits::stall_timeout` (default: 60 s) while it reads the
     ///   remaining output.
     ///

@@ -17,6 +17,7 @@ use common::eras::{discovered, meet, welcomed};
 use common::{client, eventually, story};
 use mcp_blocking::proto::{CallError, CloseReason, Era, Filter, Limits, Raw};
 use mcp_blocking::{Changed, Connect, Connection, Error, Subscription};
+use mcp_test_processes::scratch_path;
 use serde_json::{Value, json};
 
 const URI: &str = "note://one";
@@ -124,7 +125,7 @@ fn a_child_that_dies_of_an_unanswered_probe_is_restarted_and_its_era_is_remember
 #[test]
 fn a_child_that_always_exits_is_started_twice_only() {
     story(|| {
-        let log = tempfile();
+        let log = scratch_path("lives");
         let mut command = Command::new("sh");
         command.arg("-c").arg("echo once >>\"$LOG\"; read -r _; exit 3").env("LOG", &log);
         let failed = client().spawn(command).map(drop).unwrap_err();
@@ -138,10 +139,6 @@ fn a_child_that_always_exits_is_started_twice_only() {
         };
         assert_eq!(status.code(), Some(3));
     });
-}
-
-fn tempfile() -> std::path::PathBuf {
-    std::env::temp_dir().join(format!("mcp-blocking-lives-{}", std::process::id()))
 }
 
 // LIF-31
@@ -211,7 +208,7 @@ fn a_running_server_is_ended_before_it_is_restarted() {
 #[test]
 fn a_subscription_dropped_while_the_server_restarts_does_not_delay_it() {
     story(|| {
-        let log = tempfile().with_extension("dropped");
+        let log = scratch_path("lives-dropped");
         // Never acknowledges a subscription in its second life.
         let script = r#"
             while read -r line; do

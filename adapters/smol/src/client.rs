@@ -31,8 +31,8 @@ pub trait Connect: mcp_adapter::ExtensionSeal {
     /// [`spawn_on`](Client::spawn_on).
     ///
     /// The server receives few variables of this process's environment; see
-    /// [`Client::inherit_environment`]. It has `Limits::handshake_timeout` to start, 2 min by
-    /// default, because a command such as `npx` may first download the server.
+    /// [`Client::inherit_environment`]. It has 2 min to start, because a command such as `npx` may
+    /// first download the server; `Limits::handshake_timeout` sets another limit.
     ///
     /// The executor stops when the program exits, so await [`Connection::close`] before that.
     /// Otherwise, a server that does not exit when its stdin is closed may be left running.

@@ -26,8 +26,8 @@ pub trait Serve: mcp_adapter::ExtensionSeal {
     /// runtime has ended, signals have no effect any more, as with all signals that tokio receives.
     ///
     /// At the end of stdin, as in `server < requests | less`,
-    /// - requests in progress can be answered within `Limits::eof_drain_timeout` (4 s by default)
-    ///   while stdout has a reader, which only Unix reports;
+    /// - requests in progress can be answered within `Limits::eof_drain_timeout` (4 s by default);
+    ///   on Unix, this ends once stdout has no reader;
     /// - the client may pause for `Limits::stall_timeout` (60 s) while it reads the remaining
     ///   output.
     ///

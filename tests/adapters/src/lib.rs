@@ -22,7 +22,7 @@ mod socket;
 mod story;
 
 pub use hand::Hand;
-pub use mcp_test_processes::Process;
+pub use mcp_test_processes::{Process, scratch_path};
 pub use pairs::{Serving, call_by_hand, connect_by_hand, pair, serve, serve_by_hand};
 #[cfg(unix)]
 pub use process::is_alive;

@@ -103,33 +103,30 @@ async fn a_reader_may_pause_after_the_end_of_input<R: Runtime>() {
 
 /// As a host does that ends: it closes both streams and may wait for the server.
 async fn a_client_that_has_closed_both_streams_is_not_waited_for<R: Runtime>() {
-    for streams in ["pipes", "socket"] {
-        let mut command = adapter_server::<R>(env!("CARGO_BIN_EXE_adapter-server"));
-        let (mut process, mut hand): (_, Hand<Box<dyn Read>, Box<dyn Write>>) = if streams
-            == "pipes"
-        {
-            let (process, Hand { reader, writer }) = start_on_pipes(&mut command);
-            (process, Hand::new(Box::new(reader), Box::new(writer)))
-        } else {
-            let (ours, theirs) = UnixStream::pair().unwrap();
-            command.stdin(OwnedFd::from(theirs.try_clone().unwrap())).stdout(OwnedFd::from(theirs));
-            let process = Process::start(&mut command);
-            // The command keeps its ends of the socket.
-            drop(command);
-            (process, Hand::new(Box::new(ours.try_clone().unwrap()), Box::new(ours)))
-        };
-        hand.greet(&json!({}));
-        hand.call_tool(1, "hang", &json!({}));
-        hand.call_tool(2, "hang_plain", &json!({}));
-        // The server handles the messages in order, so both calls have begun.
-        hand.request(3, "ping", &json!({}));
-        assert_eq!(hand.hear()["id"], 3);
-        let began = Instant::now();
-        drop(hand);
-        assert_eq!(process.wait().code(), Some(0), "{} {streams}", R::NAME);
-        let took = began.elapsed();
-        assert!(took < Duration::from_secs(2), "{} {streams}: {took:?}", R::NAME);
-    }
+    let (process, hand) = start::<R>();
+    is_not_waited_for::<R>(process, hand);
+
+    let (ours, theirs) = UnixStream::pair().unwrap();
+    let mut command = adapter_server::<R>(env!("CARGO_BIN_EXE_adapter-server"));
+    command.stdin(OwnedFd::from(theirs.try_clone().unwrap())).stdout(OwnedFd::from(theirs));
+    let process = Process::start(&mut command);
+    // The command keeps its ends of the socket.
+    drop(command);
+    is_not_waited_for::<R>(process, Hand::of(ours));
+}
+
+fn is_not_waited_for<R: Runtime>(mut process: Process, mut hand: Hand<impl Read, impl Write>) {
+    hand.greet(&json!({}));
+    hand.call_tool(1, "hang", &json!({}));
+    hand.call_tool(2, "hang_plain", &json!({}));
+    // The server handles the messages in order, so both calls have begun.
+    hand.request(3, "ping", &json!({}));
+    assert_eq!(hand.hear()["id"], 3);
+    let began = Instant::now();
+    drop(hand);
+    assert_eq!(process.wait().code(), Some(0), "{}", R::NAME);
+    let took = began.elapsed();
+    assert!(took < Duration::from_secs(2), "{} {took:?}", R::NAME);
 }
 
 /// Asserts that SIGTERM ends a server in well under the seconds that it would wait otherwise.

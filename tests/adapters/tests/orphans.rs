@@ -14,7 +14,9 @@ use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use mcp_adapter::proto::Limits;
-use mcp_adapter_tests::{Hand, Process, Runtime, adapter_server, eventually, start_on_pipes};
+use mcp_adapter_tests::{
+    Hand, Process, Runtime, adapter_server, eventually, scratch_path, start_on_pipes,
+};
 use serde_json::json;
 
 mcp_adapter_tests::rows!(
@@ -62,7 +64,7 @@ async fn nothing_stays_behind_when_a_client_is_killed<R: Runtime>() {
 }
 
 async fn a_program_cleans_up_after_its_client_was_killed_although_it_handles_signals<R: Runtime>() {
-    let path = std::env::temp_dir().join(format!("mcp-orphan-{}-{}", R::NAME, std::process::id()));
+    let path = scratch_path(&format!("orphan-{}", R::NAME));
     let variables = ["SIGINT=own".to_owned(), format!("CLEANED_UP={}", path.display())];
     let started = kill_client::<R>(&variables);
     let server = started[0];

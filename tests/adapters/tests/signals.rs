@@ -12,7 +12,9 @@ use std::io::{Write as _, read_to_string};
 use std::process::{ChildStdin, ChildStdout, Command};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use mcp_adapter_tests::{Hand, Process, Runtime, adapter_server, eventually, start_on_pipes};
+use mcp_adapter_tests::{
+    Hand, Process, Runtime, adapter_server, eventually, scratch_path, start_on_pipes,
+};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::json;
@@ -82,7 +84,7 @@ async fn terminate<R: Runtime>(
 ) -> (Process, Hand<ChildStdout, ChildStdin>) {
     static STARTED: AtomicUsize = AtomicUsize::new(0);
     let number = STARTED.fetch_add(1, Ordering::Relaxed);
-    let path = std::env::temp_dir().join(format!("mcp-ended-{}-{number}", std::process::id()));
+    let path = scratch_path(&format!("ended-{number}"));
     let ended = [("NEXT", "line"), ("CLEANED_UP", path.to_str().unwrap())];
     let (process, mut hand) = start_with::<R>("", &[variables, &ended].concat());
     // Once this is answered, the server has read all that was sent.

@@ -5,8 +5,8 @@
 use mcp_architecture::imports::{circles, levels};
 use mcp_architecture::sources::{self, SourceFile};
 use mcp_architecture::{
-    Breach, cargo, commands, coverage, dependencies, eras, features, floors, named_paths, purity,
-    requirements, revisions, shape, sizes, style, surface, unique_types,
+    Breach, cargo, commands, coverage, dependencies, eras, features, floors, named_items,
+    named_paths, purity, requirements, revisions, shape, sizes, style, surface, unique_types,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -67,13 +67,20 @@ fn the_connection_has_no_condition_on_http() {
     assert_none(&features::conditions(&core, CONNECTION, "http"));
 }
 
+/// The documents for people who change or judge this repository.
+const DOCUMENTS: &[&str] =
+    &["mcp-proto/ARCHITECTURE.md", ".github/CONTRIBUTING.md", ".github/SECURITY.md"];
+
 #[test]
-fn the_architecture_document_names_existing_paths() {
-    let paper = "mcp-proto/ARCHITECTURE.md";
-    let text = fs::read_to_string(workspace().join(paper)).expect("the document is readable");
-    let roots = [CORE, "mcp-proto", "."].map(|root| workspace().join(root));
+fn the_documents_name_existing_paths_and_items() {
+    let roots = [CORE, "mcp-proto", ".github", "."].map(|root| workspace().join(root));
     let exists = |path: &str| roots.iter().any(|root| root.join(path).exists());
-    assert_none(&named_paths::missing(paper, &text, &named_paths::words(&core()), exists));
+    let (words, sources) = (named_paths::words(&core()), core_and_adapters());
+    for paper in DOCUMENTS {
+        let text = fs::read_to_string(workspace().join(paper)).expect("the document is readable");
+        assert_none(&named_paths::missing(paper, &text, &words, exists));
+        assert_none(&named_items::missing(paper, &text, &sources));
+    }
 }
 
 #[test]

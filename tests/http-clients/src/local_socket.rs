@@ -21,7 +21,12 @@ impl LocalSocket {
     pub fn new(port: u16) -> Self {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
         let name = format!("mcp-{}-{}", process::id(), COUNT.fetch_add(1, Ordering::SeqCst));
-        let path = std::env::temp_dir().join(name);
+        let temporary = std::env::temp_dir();
+        // The path of a socket must be short.
+        let is_short = temporary.as_os_str().len() < 64;
+        let path = if is_short { temporary } else { "/tmp".into() }.join(name);
+        // Left by an earlier process: in a container, ids repeat.
+        let _none = std::fs::remove_file(&path);
         let listener = UnixListener::bind(&path).unwrap();
         let socket = Self { path, accepted: Arc::default(), is_over: Arc::default() };
         let (accepted, is_over) = (Arc::clone(&socket.accepted), Arc::clone(&socket.is_over));

@@ -12,6 +12,7 @@ mod signals;
 use std::ops::{Deref, DerefMut};
 #[cfg(unix)]
 use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
@@ -86,6 +87,17 @@ impl Drop for Process {
         let _reaped = self.0.wait();
         running().retain(|(_, process)| *process != self.0.id());
     }
+}
+
+/// Returns a path below the temporary directory at which there is no file. `name` must be unique in
+/// this process.
+///
+/// An earlier process with the id of this one may have left a file: in a container, ids repeat.
+#[must_use]
+pub fn scratch_path(name: &str) -> PathBuf {
+    let path = std::env::temp_dir().join(format!("mcp-{name}-{}", std::process::id()));
+    let _none = std::fs::remove_file(&path);
+    path
 }
 
 /// The processes that exist, each with the thread that has started it.

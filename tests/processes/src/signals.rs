@@ -4,9 +4,9 @@
 ///
 /// A process inherits the signals that its parent ignores: shells ignore SIGINT in background jobs,
 /// and `nohup` ignores SIGHUP. What the parent handles, however, is handled by default in a new
-/// program. So each ignored signal gets a handler here that does nothing, which makes no difference for
-/// this process. (The standard library unblocks all signals in a new process, and stops ignoring
-/// SIGPIPE.)
+/// program. So each ignored signal gets a handler here that does nothing, which makes no difference
+/// for this process. (The standard library unblocks all signals in a new process, and stops
+/// ignoring SIGPIPE.)
 ///
 /// Does nothing on systems other than Linux, which report what is ignored to unsafe code only.
 #[cfg(target_os = "linux")]

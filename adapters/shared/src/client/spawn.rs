@@ -2,6 +2,9 @@
 
 use std::process::Command;
 use std::sync::Arc;
+use std::time::Duration;
+
+use mcp_proto::Limits;
 
 use crate::client::Client;
 use crate::client::connection::Connection;
@@ -59,7 +62,8 @@ impl Client {
     ///
     /// The server receives few variables of this process's environment; see
     /// [`inherit_environment`](Self::inherit_environment). It has
-    /// [`Limits::handshake_timeout`](mcp_proto::Limits::handshake_timeout) to start.
+    /// [`Limits::handshake_timeout`](mcp_proto::Limits::handshake_timeout) to start, or 2 min if
+    /// that limit has its default: the command of a server, such as `npx`, may first download it.
     ///
     /// On Windows, [`find_program`](crate::find_program) finds programs that are scripts, such as
     /// `npx`. The creation flags of the command are kept: set `CREATE_NO_WINDOW` in a program
@@ -81,7 +85,39 @@ impl Client {
         if !self.inherits_environment {
             environment::restrict(&mut command);
         }
-        let (connection, machine) = self.into_config()?;
+        let limits = with_time_to_start(self.limits.clone());
+        let (connection, machine) = self.limits(limits).into_config()?;
         Connector::to_child(command, connection, machine, runtime).connect().await
+    }
+}
+
+/// How long a server process may take to start by default. The first `npx` downloads the server.
+const START_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// Returns the limits of a connection to a server process: with a longer time for the handshake,
+/// unless the application has set one.
+fn with_time_to_start(mut limits: Limits) -> Limits {
+    if limits.handshake_timeout == Limits::default().handshake_timeout {
+        limits.handshake_timeout = START_TIMEOUT;
+    }
+    limits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_process_has_longer_to_start_unless_the_application_sets_a_limit() {
+        let started = |limits| with_time_to_start(limits).handshake_timeout;
+        assert_eq!(started(Limits::default()), START_TIMEOUT);
+        let other = Limits { call_timeout: Duration::from_secs(5), ..Limits::default() };
+        assert_eq!(with_time_to_start(other.clone()).call_timeout, other.call_timeout);
+        assert_eq!(started(other), START_TIMEOUT);
+        for secs in [1, 29, 31, 600] {
+            let handshake_timeout = Duration::from_secs(secs);
+            let limits = Limits { handshake_timeout, ..Limits::default() };
+            assert_eq!(started(limits), handshake_timeout);
+        }
     }
 }

@@ -20,12 +20,17 @@ rows! {
     the_file_of_the_socket_belongs_to_the_application,
 }
 
-/// Returns a path for a socket of its own, in a directory of its own.
+/// Returns a path for a socket of its own, in a directory of its own. The path of a
+/// socket must be short.
 fn socket_path<R: Runtime>() -> PathBuf {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let name = format!("mcp-{}-{number}-{}", std::process::id(), R::NAME);
-    let directory = std::env::temp_dir().join(name);
+    let temporary = std::env::temp_dir();
+    let is_short = temporary.as_os_str().len() < 64;
+    let directory = if is_short { temporary } else { "/tmp".into() }.join(name);
+    // Left by an earlier process: in a container, ids repeat.
+    let _none = std::fs::remove_dir_all(&directory);
     std::fs::create_dir(&directory).unwrap();
     directory.join("socket")
 }
