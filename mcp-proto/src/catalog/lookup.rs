@@ -14,10 +14,10 @@ use crate::json::Raw;
 use crate::revision::Revision;
 use crate::rpc::ErrorObject;
 use crate::schema::{
-    AnyObject, CacheScope, CallTool, CallToolResult, ClientRequest, Complete, Decode, ExtraMembers,
-    GetPrompt, ListPrompts, ListPromptsResult, ListResourceTemplates, ListResourceTemplatesResult,
-    ListResources, ListResourcesResult, ListTools, ListToolsResult, Prompt, ReadResource,
-    Reference, ResourceTemplate,
+    AnyObject, CacheScope, CallTool, CallToolResult, ClientRequest, Complete, Decode, DecodeError,
+    ExtraMembers, GetPrompt, JsonReader, ListPrompts, ListPromptsResult, ListResourceTemplates,
+    ListResourceTemplatesResult, ListResources, ListResourcesResult, ListTools, ListToolsResult,
+    Prompt, ReadResource, Reference, ResourceTemplate,
 };
 use crate::vocabulary::Request;
 
@@ -322,17 +322,22 @@ fn decode_params<T: Decode>(params: Option<&Raw>) -> Result<T, ErrorObject> {
         .map_err(|error| invalid_params(&error))
 }
 
-fn invalid_params(error: &crate::schema::DecodeError) -> ErrorObject {
+fn invalid_params(error: &DecodeError) -> ErrorObject {
     let message = error.to_string();
     // The path can contain names that the peer chose.
     ErrorObject::invalid_params(shortened(&message, MESSAGE_CHARS_MAX))
 }
 
 /// Rejects a member that decoding kept in `extra` because of its type; `null` counts as absent.
-fn reject_mistyped(extra: &ExtraMembers, name: &str, expected: &str) -> Result<(), ErrorObject> {
+fn reject_mistyped(
+    extra: &ExtraMembers,
+    name: &str,
+    expected: &'static str,
+) -> Result<(), ErrorObject> {
     match extra.get(name) {
         Some(value) if value.as_str() != "null" => {
-            Err(ErrorObject::invalid_params(alloc::format!("expected {expected} at \"/{name}\"")))
+            let found = DecodeError::expected(expected, &JsonReader::new(value));
+            Err(invalid_params(&found.within(name)))
         }
         _ => Ok(()),
     }

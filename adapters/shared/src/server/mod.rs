@@ -264,7 +264,8 @@ impl Server {
     /// Declares a capability beyond those derived from the registered entries.
     ///
     /// A server needs this, for example, if a handler adds the first prompt through
-    /// [`Cx::changes`](crate::Cx::changes) after the server has started.
+    /// [`Cx::changes`](crate::Cx::changes) after the server has started: declare
+    /// `Capability::PromptsListChanged`.
     pub fn capability(mut self, capability: Capability) -> Self {
         self.builder.extra.push(capability);
         self

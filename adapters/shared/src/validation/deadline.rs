@@ -10,6 +10,10 @@ pub(super) const CHECK_TIME_MAX: Duration = Duration::from_secs(2);
 /// The maximum number of overdue threads of the process. No check starts while as many still run.
 const OVERDUE_MAX: usize = 4;
 
+/// Schemas and values nest up to 128 levels, and the check of a schema takes many frames for each.
+/// A stack that overflows ends the process.
+const STACK_BYTES: usize = 16 << 20;
+
 /// The overdue threads of all connections: each holds its `Arc` until it ends.
 static OVERDUE: Mutex<Vec<Weak<()>>> = Mutex::new(Vec::new());
 
@@ -47,8 +51,8 @@ impl TimedRunner {
             let _no_longer_wanted = sender.send(work());
             drop(alive);
         };
-        let name = "mcp-check".to_owned();
-        let started = thread::Builder::new().name(name).spawn(run);
+        let thread_builder = thread::Builder::new().name("mcp-check".to_owned());
+        let started = thread_builder.stack_size(STACK_BYTES).spawn(run);
         started.map_err(|error| format!("the check cannot start: {error}"))?;
         match receiver.recv_timeout(CHECK_TIME_MAX) {
             Ok(outcome) => Ok(outcome),

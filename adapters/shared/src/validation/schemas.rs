@@ -19,7 +19,7 @@ use mcp_proto::Raw;
 use serde_json::Value;
 
 use super::check_error::CheckError;
-use cost::{NAME_CHARS_MAX, SchemaCost, ValueSize, shortened};
+use cost::{SchemaCost, ValueSize};
 use describe::describe;
 use patterns::{BACKTRACKING_WORK_MAX, Compiled, PATTERN_BYTES_MAX, build};
 
@@ -151,7 +151,7 @@ fn compile(schema: &Raw, author: Author) -> Result<CompiledSchema, String> {
             (cost, share.min(PATTERN_BYTES_MAX))
         }
     };
-    let compiled = build(&schema, pattern_bytes_max, author)?;
+    let compiled = build(&schema, pattern_bytes_max, author == Author::Peer)?;
     Ok(CompiledSchema { compiled, cost })
 }
 
@@ -167,22 +167,6 @@ fn explain(validator: &Validator, value: &Value, schema: &Raw) -> Result<(), Che
         }
         _ => CheckError::Mismatch(describe(&error, &schema.parse().unwrap_or_default())),
     })
-}
-
-/// Refuses to fetch references.
-struct NoRetriever;
-
-impl jsonschema::Retrieve for NoRetriever {
-    fn retrieve(
-        &self,
-        uri: &jsonschema::Uri<String>,
-    ) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
-        Err(format!(
-            "`{}` is external, and external schemas are not fetched",
-            shortened(uri.as_str(), NAME_CHARS_MAX)
-        )
-        .into())
-    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,6 @@ use jsonschema::{PatternOptions, Validator};
 use serde_json::{Map, Value};
 
 use super::cost::{NAME_CHARS_MAX, shortened};
-use super::{Author, NoRetriever};
 
 /// The maximum size in bytes of one compiled pattern.
 pub(super) const PATTERN_BYTES_MAX: usize = 1 << 20;
@@ -26,14 +25,14 @@ pub(super) struct Compiled {
     pub(super) skipped: Vec<String>,
 }
 
-/// Compiles a schema. Of a peer's schema, patterns that no engine can run are skipped.
+/// Compiles a schema. If `skips`, patterns that no engine can run are left out.
 ///
 /// # Errors
 /// A description of what is wrong with the schema.
 pub(super) fn build(
     schema: &Value,
     pattern_bytes_max: usize,
-    author: Author,
+    skips: bool,
 ) -> Result<Compiled, String> {
     let linear = |schema: &Value| {
         let engine = PatternOptions::regex();
@@ -66,7 +65,7 @@ pub(super) fn build(
     skip_patterns(&mut reduced, &is_runnable, &mut skipped);
     let Some(pattern) = skipped.first() else { return Err(error) };
     // Without a pattern, fewer values match a negation: they would be refused for no reason.
-    if author == Author::Local || may_negate(schema) {
+    if !skips || may_negate(schema) {
         return Err(format!("the schema cannot be used: the pattern `{pattern}` cannot be run"));
     }
     compile(&reduced, skipped)
@@ -80,11 +79,21 @@ fn skip_patterns(
 ) {
     match schema {
         Value::Object(members) => {
-            if let Some(Value::String(pattern)) = members.get("pattern")
-                && !is_runnable(pattern)
-            {
-                skipped.push(shortened(pattern, NAME_CHARS_MAX));
+            let mut is_skipped = |pattern: &String| {
+                let skips = !is_runnable(pattern);
+                skipped.extend(skips.then(|| shortened(pattern, NAME_CHARS_MAX)));
+                skips
+            };
+            if matches!(members.get("pattern"), Some(Value::String(it)) if is_skipped(it)) {
                 members.remove("pattern");
+            }
+            if let Some(Value::Object(by_pattern)) = members.get_mut("patternProperties") {
+                let before = by_pattern.len();
+                by_pattern.retain(|pattern, _| !is_skipped(pattern));
+                if by_pattern.len() < before {
+                    // Applies to properties that match none of the patterns.
+                    members.remove("additionalProperties");
+                }
             }
             let literals = ["const", "enum", "default", "examples"];
             let schemas = members.iter_mut().filter(|(name, _)| !literals.contains(&&***name));
@@ -114,5 +123,21 @@ fn may_negate(schema: &Value) -> bool {
         }
         Value::Array(elements) => elements.iter().any(may_negate),
         Value::Bool(_) | Value::Null | Value::Number(_) | Value::String(_) => false,
+    }
+}
+
+/// Refuses to fetch references.
+struct NoRetriever;
+
+impl jsonschema::Retrieve for NoRetriever {
+    fn retrieve(
+        &self,
+        uri: &jsonschema::Uri<String>,
+    ) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
+        Err(format!(
+            "`{}` is external, and external schemas are not fetched",
+            shortened(uri.as_str(), NAME_CHARS_MAX)
+        )
+        .into())
     }
 }
