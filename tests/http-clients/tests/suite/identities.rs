@@ -24,6 +24,7 @@ rows! {
     users_of_one_company_are_refused_together_aut_06,
     clients_with_other_secrets_or_keys_use_their_own_tokens_aut_06,
     cached_results_are_for_the_user_of_the_request_stl_41,
+    a_result_for_another_user_than_the_call_is_not_cached_stl_41,
 }
 
 /// A directory that is deleted when dropped.
@@ -200,4 +201,26 @@ async fn cached_results_are_for_the_user_of_the_request_stl_41<R: OverHttp>() {
         let expected = if scope == "private" { [1, 1, 2, 3, 4, 4, 5] } else { [1; 7] };
         assert_eq!(requests, expected, "{scope}");
     }
+}
+
+// The user changes after the cache was looked at, before the request is sent.
+async fn a_result_for_another_user_than_the_call_is_not_cached_stl_41<R: OverHttp>() {
+    let site = listing("private");
+    let next = Arc::new(Mutex::new(Vec::new()));
+    let queued = Arc::clone(&next);
+    let remote = site.remote().authorization(move || {
+        let user = queued.lock().unwrap().pop().unwrap_or("ada");
+        Some(format!("Bearer {user}"))
+    });
+    let limits = Limits { cache_bytes_max: 1 << 20, ..Limits::default() };
+    let connection = R::connect_http(modern_client().limits(limits), remote).await.unwrap();
+    let list = async || connection.list_tools().await.unwrap()[0].name.clone();
+    assert_eq!(list().await, "ada");
+    // Looked up for Bob, and sent for Eve.
+    next.lock().unwrap().extend(["eve", "bob"]);
+    assert_eq!(list().await, "eve");
+    next.lock().unwrap().extend(["bob", "bob"]);
+    assert_eq!(list().await, "bob");
+    assert_eq!([list().await, list().await], ["ada", "ada"]);
+    assert_eq!(site.of("tools/list").len(), 4);
 }
