@@ -10,7 +10,7 @@ use crate::http::Remote;
 pub use mcp_adapter::auth::KeyringError;
 pub use mcp_adapter::auth::{
     Auth, AuthEvent, Browser, FileStore, IdentityProvider, KnownClient, LockedRecord, Login,
-    MemoryStore, Quirks, RECORD_BYTES_MAX, Redirect, SealedStore, SigningKey, Store,
+    LoopbackHost, MemoryStore, Quirks, RECORD_BYTES_MAX, Redirect, SealedStore, SigningKey, Store,
 };
 
 /// Logs out of the server of `remote`: deletes its tokens, here and in the [store](Auth::store).

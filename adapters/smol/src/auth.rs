@@ -4,5 +4,6 @@
 pub use mcp_adapter::auth::KeyringError;
 pub use mcp_adapter::auth::{
     Auth, AuthEvent, Browser, FileStore, IdentityProvider, KnownClient, LockedRecord, Login,
-    MemoryStore, Quirks, RECORD_BYTES_MAX, Redirect, SealedStore, SigningKey, Store, log_out,
+    LoopbackHost, MemoryStore, Quirks, RECORD_BYTES_MAX, Redirect, SealedStore, SigningKey, Store,
+    log_out,
 };

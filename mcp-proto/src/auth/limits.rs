@@ -62,8 +62,6 @@ pub struct AuthLimits {
     pub redirects_max: u32,
     /// Maximum number of consecutive flows whose tokens the MCP server never accepts. Default: 3.
     pub flows_max: u32,
-    /// Maximum number of redirects in one flow that do not belong to it. Default: 32.
-    pub foreign_redirects_max: u32,
     /// Time in which a refusal for lack of scopes leads to a new authorization only once per
     /// operation. Default: 10 min.
     pub scope_retry_interval: Duration,
@@ -96,7 +94,6 @@ impl Default for AuthLimits {
             requests_max: 24,
             redirects_max: 3,
             flows_max: 3,
-            foreign_redirects_max: 32,
             scope_retry_interval: Duration::from_secs(600),
             scope_retries_max: 64,
         }

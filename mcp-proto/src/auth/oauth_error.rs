@@ -1,27 +1,36 @@
-//! [`OAuthError`]: the error code of a response of an authorization server.
+//! [`OAuthError`]: the error of a response of an authorization server.
 
 use alloc::boxed::Box;
+use alloc::string::String;
 use core::fmt;
 
 use super::document::Document;
 use super::limits::AuthLimits;
 
-/// The error code of an OAuth response, such as `invalid_grant`.
+/// The error of an OAuth response: its code, such as `invalid_grant`, and its description.
 ///
-/// Descriptions and links that servers send with it are not kept: they could contain secrets of
-/// the request.
+/// The description of an error that is parsed from a response may repeat secrets of the request. In
+/// a [`Denial`](super::Denial), it does not. Links that servers send with it are not kept.
 ///
 /// ```
 /// use mcp_proto::auth::OAuthError;
 ///
 /// assert!(OAuthError::new("invalid_grant").is("invalid_grant"));
 /// assert_eq!(OAuthError::new("oh\nno").code(), "unspecified");
+/// let error = OAuthError::new("access_denied").describe("Ask your administrator.");
+/// assert!(error.to_string().ends_with("`access_denied`: Ask your administrator."));
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct OAuthError(Box<str>);
+pub struct OAuthError {
+    code: Box<str>,
+    description: Option<Box<str>>,
+}
 
 /// The maximum length of an error code.
 const CODE_BYTES_MAX: usize = 64;
+
+/// The maximum length of a description.
+const DESCRIPTION_BYTES_MAX: usize = 256;
 
 impl OAuthError {
     /// Creates an error from a code; `unspecified` unless the code is 1 to 64 visible ASCII
@@ -30,13 +39,39 @@ impl OAuthError {
     pub fn new(code: &str) -> Self {
         let fits = (1..=CODE_BYTES_MAX).contains(&code.len());
         let is_plain = fits && code.bytes().all(|byte| byte.is_ascii_graphic());
-        Self(if is_plain { code.into() } else { "unspecified".into() })
+        let code = if is_plain { code.into() } else { "unspecified".into() };
+        Self { code, description: None }
+    }
+
+    /// Adds a description: its first 256 printable ASCII characters.
+    // RFC 6749 §5.2: there are no others. This also keeps it from controlling a terminal.
+    #[must_use]
+    pub fn describe(mut self, description: &str) -> Self {
+        let is_printable = |char: &char| matches!(char, ' '..='~');
+        let printable = description.chars().filter(is_printable).take(DESCRIPTION_BYTES_MAX);
+        let printable: String = printable.collect();
+        self.description = Some(printable.trim().into()).filter(|text: &Box<str>| !text.is_empty());
+        self
+    }
+
+    /// Removes the description if it repeats one of these secrets.
+    // AUT-34.
+    pub(super) fn without<'a>(mut self, mut secrets: impl Iterator<Item = &'a str>) -> Self {
+        self.description =
+            self.description.take().filter(|text| !secrets.any(|secret| repeats(text, secret)));
+        self
     }
 
     /// Returns the code.
     #[must_use]
     pub const fn code(&self) -> &str {
-        &self.0
+        &self.code
+    }
+
+    /// Returns the description, if there is one.
+    #[must_use]
+    pub fn description(&self) -> Option<&str> {
+        self.description.as_deref()
     }
 
     /// Returns whether this is the given code. Codes are case-sensitive.
@@ -45,10 +80,10 @@ impl OAuthError {
         self.code() == code
     }
 
-    /// Reads the member `error` of a response body.
+    /// Reads the members `error` and `error_description` of a response body.
     ///
     /// Returns `None` if the body is no JSON object of at most
-    /// [`AuthLimits::token_response_bytes_max`], or has no such member.
+    /// [`AuthLimits::token_response_bytes_max`], or has no member `error`.
     #[must_use]
     pub fn from_body(body: &[u8], limits: &AuthLimits) -> Option<Self> {
         let document = Document::parse(body, limits.token_response_bytes_max, limits).ok()?;
@@ -57,16 +92,28 @@ impl OAuthError {
 
     /// Returns the error of a document. A member `error` that is no text is an error too.
     pub(super) fn of(document: &Document<'_>) -> Option<Self> {
-        match document.text("error") {
-            Ok(code) => code.map(|code| Self::new(&code)),
-            Err(_) => Some(Self::new("")),
-        }
+        let error = match document.text("error") {
+            Ok(code) => Self::new(&code?),
+            Err(_) => Self::new(""),
+        };
+        let description = document.text("error_description").ok().flatten().unwrap_or_default();
+        Some(error.describe(&description))
     }
 }
 
+/// Returns whether a text repeats a secret, or a part of it that is long enough to matter.
+fn repeats(text: &str, secret: &str) -> bool {
+    let part = secret.get(..secret.len().min(SECRET_PART_BYTES)).unwrap_or(secret);
+    !part.is_empty() && text.contains(part)
+}
+
+/// The length of a secret's beginning that no description may have.
+const SECRET_PART_BYTES: usize = 12;
+
 impl fmt::Display for OAuthError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the authorization server reported `{}`", self.code())
+        write!(f, "the authorization server reported `{}`", self.code)?;
+        self.description.as_ref().map_or(Ok(()), |text| write!(f, ": {text}"))
     }
 }
 

@@ -79,8 +79,9 @@ const fn of_v6(address: Ipv6Addr) -> Option<Reach> {
         [0, 0, 0, 0, 0, 0xFFFF, high, low] => of_v4(joined(high, low)),
         [0x64, 0xFF9B, 0, 0, 0, 0, high, low] => of_v4(joined(high, low)),
         [0x2002, high, low, ..] => of_v4(joined(high, low)),
-        // The metadata service of AWS.
-        [0xFD00, 0xEC2, 0, 0, 0, 0, 0, 0x254] => None,
+        // Services inside of AWS (metadata, credentials of containers), Oracle Cloud, Scaleway and
+        // Google Cloud.
+        [0xFD00, 0xEC2 | 0xC1 | 0x42, 0, ..] | [0xFD20, 0xCE, 0, ..] => None,
         [0xFC00..=0xFDFF, ..] => Some(Reach::Private),
         // Protocol assignments (Teredo and others), documentation.
         [0x2001, 0..=0x1FF | 0xDB8, ..] | [0x3FFF, 0..=0xFFF, ..] => None,
@@ -168,12 +169,16 @@ impl UriPolicy {
 /// Returns whether a name is one of a cloud provider's metadata service.
 fn is_metadata_service(name: &str) -> bool {
     const NAMES: &[&str] = &[
+        "api.metadata.cloud.ibm.com",
         "instance-data",
         "instance-data.ec2.internal",
         "metadata",
+        "metadata.azure.internal",
         "metadata.goog",
         "metadata.google.internal",
+        "metadata.tencentyun.com",
     ];
+    let name = name.strip_suffix('.').unwrap_or(name);
     NAMES.iter().any(|known| name.eq_ignore_ascii_case(known))
 }
 

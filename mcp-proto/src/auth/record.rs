@@ -68,6 +68,7 @@ pub struct ClientRecord {
 ///     server: AuthorizationServerMetadata::legacy_default(&url, &policy, &limits).unwrap(),
 ///     server_read_at: 1_790_000_000,
 ///     client: RegisteredClient::parse(201, response, ClientAuthMethod::None, &limits).unwrap(),
+///     subject: None,
 ///     requested: Scopes::new(),
 ///     generation: 0,
 ///     tokens: None,
@@ -85,6 +86,10 @@ pub struct GrantRecord {
     pub server_read_at: u64,
     /// The client that received the tokens.
     pub client: RegisteredClient,
+    /// A digest of the user or workload whose identity assertion the tokens were issued for; `None`
+    /// if there was no assertion.
+    // AUT-06: compared before the tokens are used.
+    pub subject: Option<Box<str>>,
     /// All scopes that were requested so far.
     pub requested: Scopes,
     /// The number of the grant, which grows with each renewal.
@@ -156,6 +161,7 @@ impl GrantRecord {
         object.opt_str("requested", self.requested.to_param().as_deref());
         write_u64(object.key("generation"), self.generation);
         write_client(object.key("client"), &self.client);
+        object.opt_str("subject", self.subject.as_deref());
         if let Some(tokens) = &self.tokens {
             tokens.write(object.key("tokens"));
         }
@@ -174,8 +180,16 @@ impl GrantRecord {
         policy: &UriPolicy,
         limits: &AuthLimits,
     ) -> Result<Self, InvalidRecord> {
-        let names =
-            ["resource", "server", "server_read_at", "requested", "generation", "client", "tokens"];
+        let names = [
+            "resource",
+            "server",
+            "server_read_at",
+            "requested",
+            "generation",
+            "client",
+            "subject",
+            "tokens",
+        ];
         let record = open(bytes, "grant", &names, limits)?;
         let resource = match record.text("resource")? {
             None => None,
@@ -193,6 +207,7 @@ impl GrantRecord {
             server,
             server_read_at: integer(&record, "server_read_at")?,
             client: read_client(&record, limits)?,
+            subject: record.text("subject")?.map(Box::from),
             requested: scopes(&record, "requested", limits)?,
             generation: integer(&record, "generation")?,
             tokens: tokens.map(|tokens| StoredTokens::read(&tokens, limits)).transpose()?,

@@ -105,7 +105,8 @@ impl PendingAuthorization {
             Some(_) | None => {}
         }
         if let Some(error) = params.error {
-            return RedirectVerdict::Denied(OAuthError::new(&error));
+            let error = OAuthError::new(&error).describe(&params.description.unwrap_or_default());
+            return RedirectVerdict::Denied(error.without([self.state.expose()].into_iter()));
         }
         let is_usable = |code: &Cow<'_, str>| {
             let fits = (1..=limits.token_bytes_max).contains(&code.len());
@@ -125,6 +126,7 @@ struct Params<'a> {
     state: Option<Cow<'a, str>>,
     iss: Option<Cow<'a, str>>,
     error: Option<Cow<'a, str>>,
+    description: Option<Cow<'a, str>>,
 }
 
 impl<'a> Params<'a> {
@@ -139,6 +141,10 @@ impl<'a> Params<'a> {
                 "state" => &mut params.state,
                 "iss" => &mut params.iss,
                 "error" => &mut params.error,
+                "error_description" => {
+                    params.description = params.description.or(Some(value));
+                    continue;
+                }
                 _ => continue,
             };
             if param.replace(value).is_some() {

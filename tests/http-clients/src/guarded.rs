@@ -33,6 +33,7 @@ pub struct Rules {
     /// Tokens are bound to a key, and each server wants a nonce of its own.
     pub binds_tokens: AtomicBool,
     is_secure: bool,
+    refresh_answer: Mutex<Option<(u16, &'static str)>>,
     issued: AtomicUsize,
     is_revoked: AtomicBool,
     holds_refreshes: Mutex<bool>,
@@ -84,6 +85,11 @@ impl Rules {
     /// Revokes the access token.
     pub fn revoke(&self) {
         self.is_revoked.store(true, SeqCst);
+    }
+
+    /// Answers refreshes with this status and body.
+    pub fn refuse_refreshes(&self, answer: (u16, &'static str)) {
+        *self.refresh_answer.lock().unwrap() = Some(answer);
     }
 
     /// Holds back the answers to refreshes, or sends them.
@@ -154,7 +160,9 @@ impl Rules {
 
     fn authorize(&self, request: &Request, answer: &mut Answer<'_>) {
         let outcome = match self.users_refuse.load(SeqCst) {
-            true => "error=access_denied".to_owned(),
+            true => {
+                "error=access_denied&error_description=Ask%20your%1B%20administrator.".to_owned()
+            }
             false => format!("code={PLANTED}-code"),
         };
         let back = redirect_of(&request.path, &outcome);
@@ -165,6 +173,10 @@ impl Rules {
         if self.lacks_nonce(request, "n-as") {
             let head = [("content-type", "application/json"), ("dpop-nonce", "n-as")];
             return answer.status(400, &head, r#"{"error":"use_dpop_nonce"}"#);
+        }
+        let refused = *self.refresh_answer.lock().unwrap();
+        if let Some((status, body)) = refused.filter(|_| is_refresh(request)) {
+            return answer.status(status, &[("content-type", "application/json")], body);
         }
         let form = request.body.as_str().unwrap();
         let latest = format!("refresh_token={PLANTED}-refresh-{}", self.issued.load(SeqCst));

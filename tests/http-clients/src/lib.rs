@@ -15,6 +15,7 @@
 
 mod answer;
 mod bare_client;
+mod company;
 mod forward_proxy;
 mod guarded;
 mod http2_site;
@@ -30,6 +31,7 @@ mod trust;
 
 pub use answer::Answer;
 pub use bare_client::send_bare;
+pub use company::Company;
 pub use forward_proxy::ForwardProxy;
 pub use guarded::{Guarded, PLANTED, Rules, agreed, browse, proof_of};
 pub use http2_site::{Http2Site, Played};

@@ -1,12 +1,12 @@
 //! [`Auth`]: how a client authorizes itself.
 
 use std::fmt;
+use std::io;
 use std::sync::{Arc, OnceLock};
 
 use mcp_proto::Secret;
 use mcp_proto::auth::{
-    AuthConfig, AuthEvent, AuthLimits, IdentityProvider, InvalidScopes, KnownClient, Quirks,
-    Redirect, Scopes, Uri,
+    AuthConfig, AuthEvent, AuthLimits, IdentityProvider, KnownClient, Quirks, Redirect, Scopes, Uri,
 };
 
 use super::browser::Browser;
@@ -14,6 +14,7 @@ use super::dpop::DpopKey;
 use super::login::Login;
 use super::signing_key::SigningKey;
 use super::store::{MemoryStore, Store};
+use crate::http::Remote;
 
 type OnLogin = dyn Fn(Login) + Send + Sync;
 type Identity = dyn Fn() -> Option<Secret> + Send + Sync;
@@ -29,7 +30,14 @@ type EnterClient = dyn Fn(&str) -> Option<(String, Option<Secret>)> + Send + Syn
 /// Connections of this process share one login if their URLs, profiles, clients, proxies
 /// and TLS configurations are equal, and if they have one store, identity function and signing key:
 /// clones of one `Auth` do. The browser and the other functions are those of the first. Each call
-/// of [`store`](Self::store) makes another store. Use a [profile](Self::profile) for each user.
+/// of [`store`](Self::store) makes another store.
+///
+/// Tokens that are in the store already, perhaps from another process, are used by clients with the
+/// same URL, profile and kind of grant, and with the same name, clients and certificate. Users who
+/// log in are not compared: use a [profile](Self::profile) for each of them. For
+/// [`enterprise`](Self::enterprise) and [`workload`](Self::workload), the issuer and the subject of
+/// the identity must be those that the tokens were issued for, and for
+/// [`client_credentials`](Self::client_credentials) the secret or the key.
 ///
 /// ```
 /// # use mcp_adapter as mcp_tokio;
@@ -101,8 +109,13 @@ impl Auth {
     /// Authorizes a user of a company by the company's identity provider.
     ///
     /// `id_token` returns an ID token of the user from that provider, or `None` to give up. It runs
-    /// on a separate thread and may block. `client` is this application at the authorization server
-    /// of the MCP server.
+    /// on a separate thread and may block. It is called to obtain tokens, and before stored tokens
+    /// are used, which must be those of the same user. Its signature is not verified for that: the
+    /// token must come from the provider itself. `client` is this application at the authorization
+    /// server of the MCP server.
+    ///
+    /// Tokens are renewed without a call. Before `id_token` returns tokens of another user,
+    /// [log out](super::log_out), or use another `Auth`.
     /// See <https://modelcontextprotocol.io/extensions/auth/enterprise-managed-authorization>.
     pub fn enterprise(
         provider: IdentityProvider,
@@ -116,7 +129,8 @@ impl Auth {
     /// Authorizes a workload by a token of the platform it runs on, such as Kubernetes.
     ///
     /// `token` returns that token, or `None` to give up. It runs on a separate thread and may
-    /// block.
+    /// block. It is called to obtain tokens, and before stored tokens are used, which must be those
+    /// of the same workload: a JWT with the same issuer and subject, or else the same token.
     pub fn workload(
         client: KnownClient,
         token: impl Fn() -> Option<Secret> + Send + Sync + 'static,
@@ -263,10 +277,23 @@ impl Auth {
         self
     }
 
-    /// Sets where the browser returns to. Default: a port of this machine, with `/callback`.
+    /// Sets where the browser returns to. Default: any free port of `127.0.0.1`, with `/callback`.
     ///
-    /// With any other redirect, the application receives the redirect and passes it to
+    /// Authorization servers may know a [registered client](Self::pre_registered) with one redirect
+    /// URI only, such as `http://localhost:3118/callback`: set its host, port and path. With any
+    /// redirect but [`Redirect::Loopback`], the application receives the redirect and passes it to
     /// [`Login::redirected`].
+    ///
+    /// ```
+    /// # use mcp_adapter as mcp_tokio;
+    /// use mcp_tokio::auth::{Auth, KnownClient, LoopbackHost, Redirect};
+    ///
+    /// let (host, path) = (LoopbackHost::Localhost, "/callback".into());
+    /// let auth = Auth::user("My app")
+    ///     .pre_registered(KnownClient::new("https://login.example.com", "my-id"))
+    ///     .redirect(Redirect::Loopback { host, port: Some(3118), path });
+    /// # drop(auth);
+    /// ```
     pub fn redirect(mut self, redirect: Redirect) -> Self {
         self.redirect = Some(redirect);
         self
@@ -316,8 +343,15 @@ impl Auth {
         &self.limits
     }
 
-    /// Returns the configuration for the server at a URL.
-    pub(super) fn config(&self, server: Uri) -> Result<AuthConfig, InvalidScopes> {
+    /// Returns the configuration for `server`, which is the URL of `remote`.
+    ///
+    /// # Errors
+    /// Fails if the scopes cannot be used.
+    pub(super) fn config(&self, server: Uri, remote: &Remote) -> io::Result<AuthConfig> {
+        let scopes = Scopes::parse(&self.scopes.join(" "), &self.limits).map_err(|error| {
+            let why = format!("invalid `Auth::scopes`: {error}");
+            io::Error::new(io::ErrorKind::InvalidInput, why)
+        })?;
         let mut config = match self.grant.clone() {
             Grant::User(name) => AuthConfig::user(server, &name),
             Grant::ClientCredentials(client) => AuthConfig::client_credentials(server, client),
@@ -335,7 +369,13 @@ impl Auth {
         if let Some(redirect) = &self.redirect {
             config = config.redirect(redirect.clone());
         }
-        config = config.scopes(Scopes::parse(&self.scopes.join(" "), &self.limits)?);
+        if let Some(key) = self.signing_key.as_ref().and_then(SigningKey::coordinates) {
+            config = config.signing_key(key);
+        }
+        if let Some(certificate) = remote.certificate() {
+            config = config.certificate(&certificate);
+        }
+        config = config.scopes(scopes);
         config = if self.refreshes { config } else { config.without_refresh() };
         Ok(if self.legacy { config } else { config.without_legacy() })
     }

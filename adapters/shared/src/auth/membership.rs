@@ -54,9 +54,7 @@ impl Membership {
             Host::Name(_) if !server.is_loopback() => http.reach_of(&server).await.ok().flatten(),
             Host::Name(_) | Host::V4(_) | Host::V6(_) => None,
         };
-        let mut config = auth
-            .config(server)
-            .map_err(|error| invalid(format!("invalid `Auth::scopes`: {error}")))?;
+        let mut config = auth.config(server, remote)?;
         if let Some(reach) = reach {
             config = config.reach(reach);
         }
@@ -89,9 +87,10 @@ impl Membership {
         self.driver.attach(self.id, member)
     }
 
-    /// Handles a rejected request of `member`, this connection.
-    pub(crate) fn on_parked(&self, member: &dyn Member, parked: &ParkedRequest) {
-        match self.driver.challenge(self.id, parked) {
+    /// Handles a rejected request of `member`, this connection. `url` rejected it, if redirects led
+    /// to another one than that of the connection.
+    pub(crate) fn on_parked(&self, member: &dyn Member, parked: &ParkedRequest, url: Option<&str>) {
+        match self.driver.challenge(self.id, parked, url) {
             Decision::Wait => {}
             Decision::Retry(credentials) => member.authorize(&credentials),
             Decision::Deny(reason) => member.deny(parked.exchange, &reason),

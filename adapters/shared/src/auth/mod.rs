@@ -25,10 +25,12 @@ pub(crate) use driver::Member;
 pub use introspection::IntrospectionVerifier;
 pub use log_out::log_out;
 pub use login::Login;
-pub use mcp_proto::auth::{AuthEvent, IdentityProvider, KnownClient, Quirks, Redirect};
+pub use mcp_proto::auth::{
+    AuthEvent, IdentityProvider, KnownClient, LoopbackHost, Quirks, Redirect,
+};
 pub(crate) use membership::Membership;
 pub use oauth_http::{OAuthFailure, OAuthHttp, OAuthRequest, OAuthResponse};
-pub use redirect_listener::{LoopbackHost, RedirectListener};
+pub use redirect_listener::RedirectListener;
 pub use signing_key::{SIGNATURE_BYTES, SigningKey};
 #[cfg(feature = "keyring")]
 pub use store::KeyringError;

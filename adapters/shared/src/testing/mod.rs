@@ -40,7 +40,8 @@ pub fn pair(server: &Server, client: Client) -> Result<TestPair, PairError> {
     connect(server.manual(Instant::ZERO), client)
 }
 
-/// Like [`pair`], for a client that is authenticated as `principal`.
+/// Like [`pair`], for a client that is authenticated as `principal`. It has no access token:
+/// entries that [require](Server::requires) scopes refuse it.
 ///
 /// ```
 /// # use mcp_adapter as mcp_tokio;

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use super::record_key::RecordKey;
-use crate::auth::{Reach, Scopes};
+use crate::auth::{LoopbackHost, Reach, Scopes};
 use crate::http::client::HttpMethod;
 use crate::http::redact::RedactedHeaders;
 use crate::secret::Secret;
@@ -88,6 +88,8 @@ pub enum AuthAction {
     /// query of each GET for `path` with
     /// [`handle_redirect`](super::Authorization::handle_redirect), until `Unlisten`.
     Listen {
+        /// The host to listen on.
+        host: LoopbackHost,
         /// The port to prefer; if it is taken or `None`, any port.
         port: Option<u16>,
         /// The path to serve, starting with `/`.

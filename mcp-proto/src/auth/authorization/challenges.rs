@@ -13,6 +13,7 @@ use super::state::State;
 use super::step_ups::Admission;
 use super::{AuthEvent, Authorization, Denial, Verdict};
 use crate::auth::{GrantRecord, TokenType};
+use crate::secret::Secret;
 
 /// How long a failure answers further challenges.
 pub(super) const DENIED_FOR: Duration = Duration::from_secs(60);
@@ -92,6 +93,7 @@ impl Authorization {
     fn join(&mut self, challenge: ScopeChallenge) -> Verdict {
         match &mut self.state {
             State::Opening(wanted) => wanted.join(challenge, &self.config.limits),
+            State::Checking(it) => it.challenge.join(challenge, &self.config.limits),
             State::Running(flow) => flow.join(challenge, &self.config.limits),
             State::Denied { denial, until } if self.time.now < *until => {
                 return Verdict::Denied(denial.clone());
@@ -122,17 +124,18 @@ impl Authorization {
 
     pub(super) fn run(&mut self, trigger: Trigger, challenge: ScopeChallenge) {
         let held = self.grant.as_ref().map(|grant| grant.record.clone());
-        self.run_with(trigger, challenge, held);
+        self.run_with(trigger, challenge, held, None);
     }
 
-    /// Starts a flow that may use a grant from before.
+    /// Starts a flow that may use a grant from before, and an identity assertion.
     pub(super) fn run_with(
         &mut self,
         trigger: Trigger,
         challenge: ScopeChallenge,
         held: Option<GrantRecord>,
+        identity: Option<Secret>,
     ) {
-        let mut flow = Flow::new(trigger, challenge, held);
+        let mut flow = Flow::new(trigger, challenge, held, identity);
         let progress = flow.start(&mut self.env());
         self.state = State::Running(Box::new(flow));
         self.on_progress(progress);

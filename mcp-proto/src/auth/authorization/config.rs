@@ -5,20 +5,24 @@ use alloc::vec::Vec;
 use core::net::IpAddr;
 
 use super::quirks::Quirks;
-use crate::auth::{AuthLimits, PublicKey, Reach, Scopes, Uri};
+use crate::auth::{AuthLimits, LoopbackHost, PublicKey, Reach, Scopes, Uri};
 use crate::http::header::Host;
 use crate::secret::Secret;
 
 /// The configuration of an [`Authorization`](super::Authorization).
 ///
 /// ```
-/// use mcp_proto::auth::{AuthConfig, AuthLimits, KnownClient, Redirect, Uri};
+/// use mcp_proto::auth::{AuthConfig, AuthLimits, KnownClient, LoopbackHost, Redirect, Uri};
 ///
 /// let server = Uri::parse("https://mcp.example.com/mcp", &AuthLimits::default()).unwrap();
 /// let config = AuthConfig::user(server, "My app")
 ///     .metadata_document("https://app.example.com/client.json")
 ///     .client(KnownClient::new("https://login.example.com", "my-id").secret("s3cret"))
-///     .redirect(Redirect::Loopback { path: "/callback".into() });
+///     .redirect(Redirect::Loopback {
+///         host: LoopbackHost::Localhost,
+///         port: Some(3118),
+///         path: "/callback".into(),
+///     });
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[must_use]
@@ -36,6 +40,8 @@ pub struct AuthConfig {
     pub(super) reach: Reach,
     pub(super) quirks: Quirks,
     pub(super) dpop: Option<DpopConfig>,
+    pub(super) signing_key: Option<PublicKey>,
+    pub(super) certificate: Option<String>,
     pub(super) limits: AuthLimits,
 }
 
@@ -93,13 +99,15 @@ impl AuthConfig {
             grant,
             clients: Vec::new(),
             document: None,
-            redirect: Redirect::Loopback { path: "/callback".to_string() },
+            redirect: Redirect::default(),
             scopes: Scopes::new(),
             refreshes: true,
             legacy: true,
             reach,
             quirks: Quirks::default(),
             dpop: None,
+            signing_key: None,
+            certificate: None,
             limits: AuthLimits::default(),
         }
     }
@@ -125,7 +133,8 @@ impl AuthConfig {
         self
     }
 
-    /// Sets where the browser returns to. Default: a loopback listener with the path `/callback`.
+    /// Sets where the browser returns to. Default: any free port of `127.0.0.1`, with the path
+    /// `/callback`.
     pub fn redirect(mut self, redirect: Redirect) -> Self {
         self.redirect = redirect;
         self
@@ -189,6 +198,26 @@ impl AuthConfig {
     // AUT-83.
     pub fn require_dpop(mut self, key: PublicKey) -> Self {
         self.dpop = Some(DpopConfig { key, is_required: true });
+        self
+    }
+
+    /// Sets the public key of clients that [sign](KnownClient::signed). Default: it is unknown.
+    ///
+    /// A client that acts for itself finds only the stored tokens of its own key, and none if its
+    /// key is unknown.
+    // AUT-06: another holder of the store may know the client's id.
+    pub fn signing_key(mut self, key: PublicKey) -> Self {
+        self.signing_key = Some(key);
+        self
+    }
+
+    /// Sets the fingerprint of the TLS certificate that the client presents to the MCP server.
+    /// Default: it presents none.
+    ///
+    /// Grants of clients with different certificates are stored apart.
+    // AUT-06.
+    pub fn certificate(mut self, fingerprint: &str) -> Self {
+        self.certificate = Some(fingerprint.to_string());
         self
     }
 
@@ -261,8 +290,16 @@ impl IdentityProvider {
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Redirect {
-    /// To a listener on `http://127.0.0.1:port`, which the driver opens for each flow.
+    /// To a listener on this machine, which the driver opens for each flow.
+    ///
+    /// A client that was registered in advance with `http://localhost:3118/callback` has the host
+    /// [`LoopbackHost::Localhost`], the port 3118 and the path `/callback`.
     Loopback {
+        /// The host in the redirect URI.
+        host: LoopbackHost,
+        /// The port; `None` for any free one. If another program uses this port, the flow fails
+        /// with [`Denial::PortTaken`](super::Denial::PortTaken).
+        port: Option<u16>,
         /// The path. With dynamic registration, a segment for the issuer is added.
         path: String,
     },
@@ -275,4 +312,11 @@ pub enum Redirect {
     /// provide for it.
     // D-A12.
     Scheme(String),
+}
+
+impl Default for Redirect {
+    /// Returns the redirect to any free port of `127.0.0.1`, with the path `/callback`.
+    fn default() -> Self {
+        Self::Loopback { host: LoopbackHost::V4, port: None, path: "/callback".to_string() }
+    }
 }

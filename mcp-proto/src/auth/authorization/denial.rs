@@ -55,11 +55,21 @@ pub enum Denial {
     /// A URL that a server named must not be used.
     Blocked(UriRefusal),
     /// The authorization server lacks an endpoint that is needed.
-    Endpoint(EndpointError),
+    Endpoint {
+        /// The issuer.
+        issuer: Box<str>,
+        /// The reason.
+        error: EndpointError,
+    },
     /// The scopes to ask for exceed the limits.
     TooManyScopes(InvalidScopes),
     /// The authorization server did not register this client.
-    Registration(RegistrationError),
+    Registration {
+        /// The issuer.
+        issuer: Box<str>,
+        /// The reason.
+        error: RegistrationError,
+    },
     /// There is no way to identify this client to the authorization server.
     NoClient {
         /// The issuer.
@@ -76,6 +86,11 @@ pub enum Denial {
     NoBrowser,
     /// The redirect of the browser cannot be received.
     NoListener,
+    /// Another program uses the port of the redirect URI.
+    PortTaken {
+        /// The port.
+        port: u16,
+    },
     /// The operating system provided no random bytes in time.
     NoRandomness,
     /// The client's private key did not sign in time.
@@ -90,12 +105,20 @@ pub enum Denial {
     Locked,
     /// The authorization response was rejected.
     Redirect(RedirectFault),
-    /// Too many redirects arrived that do not belong to the flow.
-    ForeignRedirects,
     /// The authorization server, or its user, refused the authorization request.
-    Refused(OAuthError),
+    Refused {
+        /// The issuer.
+        issuer: Box<str>,
+        /// The reason.
+        error: OAuthError,
+    },
     /// The token endpoint issued no token.
-    Token(TokenError),
+    Token {
+        /// The issuer; for an identity provider, its token endpoint.
+        issuer: Box<str>,
+        /// The reason.
+        error: TokenError,
+    },
     /// The server accepts only tokens that are bound to a key, and no key is configured.
     DpopRequired,
     /// The authorization server issued a token that is not bound to the key, as is required.
@@ -148,9 +171,11 @@ impl fmt::Display for Denial {
                  `Quirks::unadvertised_pkce`"
             ),
             Self::Blocked(refusal) => write!(f, "a URL of the server is not used: {refusal}"),
-            Self::Endpoint(error) => error.fmt(f),
+            Self::Endpoint { issuer, error } => write!(f, "{issuer}: {error}"),
             Self::TooManyScopes(error) => error.fmt(f),
-            Self::Registration(error) => write!(f, "{error}; configure a registered client"),
+            Self::Registration { issuer, error } => {
+                write!(f, "{issuer}: {error}; configure a registered client")
+            }
             Self::NoClient { issuer } => {
                 write!(f, "{issuer} has no way to identify this client; configure a client for it")
             }
@@ -159,10 +184,17 @@ impl fmt::Display for Denial {
                 "the server uses the authorization server {issuer}, and the configured clients \
                  belong to others; configure a client for this one"
             ),
+            Self::PortTaken { port } => write!(
+                f,
+                "another program uses the port {port}, which the redirect needs; end that program, \
+                 or register another port (`Redirect::Loopback`)"
+            ),
             Self::Request(error) => error.fmt(f),
             Self::Redirect(fault) => write!(f, "the authorization response is rejected: {fault}"),
-            Self::Refused(error) => error.fmt(f),
-            Self::Token(error) => write!(f, "no access token was issued: {error}"),
+            Self::Refused { issuer, error } => write!(f, "{issuer}: {error}"),
+            Self::Token { issuer, error } => {
+                write!(f, "{issuer} issued no access token: {error}")
+            }
             Self::NotBound { issuer } => write!(
                 f,
                 "{issuer} issued an access token that is not bound to the key; if such tokens may \
@@ -171,6 +203,10 @@ impl fmt::Display for Denial {
             Self::Proof(error) => {
                 write!(f, "the server rejects the DPoP proof; check the system clock: {error}")
             }
+            Self::Scopes { missing } if missing.is_empty() => f.write_str(
+                "the operation needs scopes that were not granted, and the server does not name \
+                 them; see `AuthConfig::scopes`",
+            ),
             Self::Scopes { missing } => {
                 write!(f, "the operation needs scopes that were not granted: {missing}")
             }
@@ -197,9 +233,6 @@ impl Denial {
             Self::TimedOut => "the authorization was not completed in time",
             Self::Cancelled => "the authorization was cancelled",
             Self::Locked => "another process holds the lock of the credential store",
-            Self::ForeignRedirects => {
-                "too many foreign redirects arrived (`AuthLimits::foreign_redirects_max`)"
-            }
             Self::DpopRequired => {
                 "the server accepts only tokens that are bound to a key; configure one with \
                  `AuthConfig::dpop`"

@@ -87,7 +87,9 @@ pub enum AuthEvent {
         /// The issuer: the identifier of the authorization server.
         issuer: String,
     },
-    /// An identity assertion is needed: an ID token, or the token of a workload.
+    /// An identity assertion is needed: an ID token, or the token of a workload. It is presented to
+    /// obtain tokens, and before stored tokens are used, its issuer and subject are compared with
+    /// those of the assertion that the tokens were issued for.
     ///
     /// Answer with [`AuthInput::Identity`], within 10 minutes.
     NeedsIdentity,
@@ -128,6 +130,8 @@ pub enum DropReason {
     IssuerChanged,
     /// It is bound to a key that is not in use.
     KeyChanged,
+    /// It belongs to another user or workload than the identity assertion in use.
+    SubjectChanged,
     /// It could not be read: it is damaged, too long, or of a later version.
     Unreadable,
 }

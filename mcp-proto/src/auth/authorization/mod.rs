@@ -3,6 +3,7 @@
 mod action;
 mod challenge;
 mod challenges;
+mod checking;
 mod config;
 mod denial;
 mod event;
@@ -10,6 +11,7 @@ mod exchange;
 mod flow;
 mod grant;
 mod output;
+mod ownership;
 mod quirks;
 mod record_key;
 mod reports;
@@ -38,6 +40,7 @@ use self::output::Output;
 use self::state::State;
 use self::step_ups::StepUps;
 use self::storage::{Owner, Storage, Use};
+use crate::auth::Uri;
 use crate::http::client::{Credentials, Generation};
 use crate::time::{Instant, sooner};
 
@@ -128,6 +131,8 @@ pub struct Authorization {
     storage: Storage,
     grant: Option<HeldGrant>,
     generation: u64,
+    /// The URL that rejected the latest request, if redirects led to it.
+    redirected_to: Option<Uri>,
     /// Whether requests wait for the next `Granted` or `Denied`.
     owed: bool,
     step_ups: StepUps,
@@ -147,6 +152,7 @@ impl Authorization {
             storage: Storage::default(),
             grant: None,
             generation: 0,
+            redirected_to: None,
             owed: false,
             step_ups: StepUps::default(),
             unaccepted: 0,
@@ -172,6 +178,16 @@ impl Authorization {
         verdict
     }
 
+    /// Sets the URL that rejects requests, if redirects lead to another one than that of the
+    /// configuration; call this method before [`handle_challenge`](Self::handle_challenge).
+    ///
+    /// Metadata may describe either URL. A URL of another origin is ignored.
+    // RFC 9728 §3.3.
+    pub fn redirected_to(&mut self, url: Option<&str>) {
+        let url = url.and_then(|url| Uri::parse(url, &self.config.limits).ok());
+        self.redirected_to = url.filter(|url| url.is_same_origin(&self.config.server));
+    }
+
     /// Reports that the server accepted credentials: a response other than 401 arrived.
     pub fn accepted(&mut self, generation: Generation) {
         if let Some(grant) = &mut self.grant
@@ -182,9 +198,10 @@ impl Authorization {
         }
     }
 
-    /// Loads stored credentials, if there are any; asks no user and sends nothing.
+    /// Loads stored credentials, if there are any; sends nothing, and shows nothing to a user.
     ///
-    /// If there are valid credentials, [`AuthEvent::Granted`] follows; otherwise, no event does.
+    /// If there are valid credentials, [`AuthEvent::Granted`] follows. If they were issued for an
+    /// identity assertion, [`AuthEvent::NeedsIdentity`] comes first, to compare whose they are.
     pub fn restore(&mut self, time: Time) {
         self.advance(time);
         if matches!(self.state, State::Idle) {
@@ -192,10 +209,10 @@ impl Authorization {
         }
     }
 
-    /// Returns whether stored credentials are being loaded.
+    /// Returns whether stored credentials are being loaded, or compared with the identity in use.
     #[must_use]
     pub const fn is_restoring(&self) -> bool {
-        matches!(self.state, State::Opening(_))
+        matches!(self.state, State::Opening(_) | State::Checking(_))
     }
 
     /// Authorizes without waiting for a rejected request.
@@ -210,7 +227,7 @@ impl Authorization {
         }
         match &self.state {
             State::Idle | State::Denied { .. } => self.open(ScopeChallenge::default()),
-            State::Opening(_) | State::Running(_) => {}
+            State::Opening(_) | State::Checking(_) | State::Running(_) => {}
             State::Ready | State::Closing(_) | State::Closed => return,
         }
         self.owed = true;
@@ -279,6 +296,7 @@ impl Authorization {
         let state = match &self.state {
             State::Running(flow) | State::Closing(flow) => flow.deadline(),
             State::Ready => self.grant.as_ref().and_then(|grant| grant.renewal(self.time)),
+            State::Checking(checking) => Some(checking.until),
             State::Idle | State::Opening(_) | State::Denied { .. } | State::Closed => None,
         };
         sooner(state, self.storage.deadline())
@@ -292,7 +310,7 @@ impl Authorization {
     /// Reads the stored grant.
     fn open(&mut self, challenge: ScopeChallenge) {
         self.state = State::Opening(challenge);
-        let key = self.grant_key();
+        let key = self.config.grant_key();
         self.use_storage(key, Owner::State, Use::Read);
     }
 
@@ -308,10 +326,6 @@ impl Authorization {
         };
         let held = || Some(self.grant.as_ref()?.record.server.issuer.as_str().into());
         running.or_else(held)
-    }
-
-    fn grant_key(&self) -> RecordKey {
-        flow::step::grant_key(&self.config)
     }
 }
 

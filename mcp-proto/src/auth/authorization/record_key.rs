@@ -13,10 +13,10 @@ use sha2::{Digest, Sha256};
 /// ```
 /// use mcp_proto::auth::RecordKey;
 ///
-/// let key = RecordKey::grant("https://mcp.example.com/mcp", "default");
+/// let key = RecordKey::grant("https://mcp.example.com/mcp", "default", ["My app"]);
 /// assert_eq!(key.kind(), "grant");
 /// assert_eq!(key.file_name().len(), "grant-".len() + 43);
-/// assert_ne!(key, RecordKey::grant("https://mcp.example.com/mcp", "work"));
+/// assert_ne!(key, RecordKey::grant("https://mcp.example.com/mcp", "work", ["My app"]));
 /// ```
 #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct RecordKey {
@@ -25,23 +25,18 @@ pub struct RecordKey {
 }
 
 impl RecordKey {
-    /// Returns the key of the grant of a user for an MCP server under a profile.
-    // AUT-06: tokens for one server are never found for another.
-    #[must_use]
-    pub fn grant(server: &str, profile: &str) -> Self {
-        Self { kind: "grant", parts: vec![server.into(), profile.into(), "".into()] }
-    }
-
-    /// Returns the key of a grant that no user gave in a browser: of the kind `kind`, to `owner`.
+    /// Returns the key of the grant for an MCP server under a profile, to a client that `client`
+    /// names.
     ///
-    /// No client finds the tokens of another one, nor those of a user.
-    pub(super) fn grant_of<'a>(
+    /// The key of a configuration is [`AuthConfig::grant_key`](super::AuthConfig::grant_key).
+    // AUT-06: no client finds the tokens for another server, or those of another client.
+    #[must_use]
+    pub fn grant<'a>(
         server: &'a str,
         profile: &'a str,
-        kind: &'a str,
-        owner: impl Iterator<Item = &'a str>,
+        client: impl IntoIterator<Item = &'a str>,
     ) -> Self {
-        let parts = [server, profile, kind].into_iter().chain(owner).map(Box::from).collect();
+        let parts = [server, profile].into_iter().chain(client).map(Box::from).collect();
         Self { kind: "grant", parts }
     }
 
@@ -59,9 +54,8 @@ impl RecordKey {
         self.kind
     }
 
-    /// Returns the parts of the name: of a grant, the server, the profile and, unless a user gave
-    /// it in a browser, the kind of grant and its clients; of a client, the issuer, name and
-    /// redirect.
+    /// Returns the parts of the name: of a grant, the server, the profile and what names the client;
+    /// of a client, the issuer, name and redirect.
     pub fn parts(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().map(|part| &**part)
     }

@@ -13,6 +13,7 @@ use super::flow::step::{
     Env, Granted, Origin, Progress, Trigger, client_key, is_foreign, is_usable, policy,
 };
 use super::grant::HeldGrant;
+use super::ownership::is_own;
 use super::state::State;
 use super::storage::{Change, Owner, StoreOutcome, Use};
 use super::time::Time;
@@ -117,7 +118,13 @@ impl Authorization {
     /// Handles an answer of the application to an event; any other is ignored.
     pub fn handle_input(&mut self, time: Time, input: AuthInput) {
         self.advance(time);
-        self.drive(|flow, env| flow.on_input(env, input));
+        match mem::take(&mut self.state) {
+            State::Checking(checking) => self.on_identity(*checking, input),
+            state => {
+                self.state = state;
+                self.drive(|flow, env| flow.on_input(env, input));
+            }
+        }
     }
 
     /// Advances the time and handles expired timeouts. Early, late and repeated calls are harmless.
@@ -127,6 +134,7 @@ impl Authorization {
             self.on_store(owner, outcome);
         }
         self.drive(Flow::on_timeout);
+        self.on_check_timeout();
         let is_due = |grant: &HeldGrant| grant.is_valid() && grant.is_renewal_due(self.time);
         if matches!(self.state, State::Ready) && self.grant.as_ref().is_some_and(is_due) {
             self.run(Trigger::Renewal, ScopeChallenge::default());
@@ -137,6 +145,7 @@ impl Authorization {
         Env {
             time: self.time,
             config: &self.config,
+            redirected_to: self.redirected_to.as_ref(),
             out: &mut self.out,
             storage: &mut self.storage,
         }
@@ -227,7 +236,7 @@ impl Authorization {
         }
     }
 
-    /// Uses the stored grant, or starts a flow if requests wait for one.
+    /// Takes the stored grant, unless it belongs to others.
     fn on_opened(&mut self, read: Result<Option<Secret>, StoreFailure>) {
         let State::Opening(challenge) = mem::take(&mut self.state) else { return };
         let stored = match read {
@@ -244,6 +253,26 @@ impl Authorization {
                 None
             }
         };
+        match stored {
+            // AUT-06: whose the tokens are is known once the identity in use is.
+            Some(stored) if self.needs_check(&stored) => self.check(challenge, stored),
+            stored => {
+                let subject = self.grant.as_ref().and_then(|held| held.record.subject.clone());
+                let is_own =
+                    |stored: &GrantRecord| is_own(stored, &self.config, subject.as_deref());
+                let stored = stored.filter(is_own);
+                self.use_stored(challenge, stored, None);
+            }
+        }
+    }
+
+    /// Uses the newest grant, or starts a flow if requests wait for one.
+    pub(super) fn use_stored(
+        &mut self,
+        challenge: ScopeChallenge,
+        stored: Option<GrantRecord>,
+        identity: Option<Secret>,
+    ) {
         let rejected = self.grant.as_ref().and_then(HeldGrant::tokens);
         let rejected = rejected.map(|tokens| tokens.access_token.clone());
         let is_usable = |record: &GrantRecord| {
@@ -262,7 +291,7 @@ impl Authorization {
                 self.grant(Granted { record, origin: Origin::Stored, jitter: 0 });
             }
             stored if self.owed && !self.is_loop() => {
-                self.run_with(Trigger::Rejected, challenge, stored);
+                self.run_with(Trigger::Rejected, challenge, stored, identity);
             }
             _ if self.owed => {
                 self.deny(Denial::Loop);
@@ -290,7 +319,7 @@ impl Authorization {
         if issuer.is_some() || what == Forget::Tokens {
             return self.delete(what, issuer.as_deref());
         }
-        let key = self.grant_key();
+        let key = self.config.grant_key();
         self.use_storage(key, Owner::Forget(what), Use::Hold);
     }
 
@@ -312,7 +341,7 @@ impl Authorization {
 
     fn delete(&mut self, what: Forget, issuer: Option<&str>) {
         if what != Forget::Registration {
-            let key = self.grant_key();
+            let key = self.config.grant_key();
             self.use_storage(key, Owner::Background, Use::Change(Change::Delete));
         }
         if let Some(issuer) = issuer.filter(|_| what != Forget::Tokens) {

@@ -25,11 +25,15 @@
 //! | 401 or 403 | `Idle`, `Denied` after `until` | `Wait`, → `Opening` |
 //! | time to renew | `Ready` | → `Running`, in which requests still go out |
 //!
+//! A stored grant for an identity assertion passes from `Opening` to `Checking`, which waits for an
+//! assertion: only the tokens of its subject are used. 401 and 403 wait there as in `Opening`.
+//!
 //! The steps of `Running` are drawn in `flow`, the uses of the store in `storage`.
 
 use alloc::boxed::Box;
 
 use super::challenge::ScopeChallenge;
+use super::checking::Checking;
 use super::denial::Denial;
 use super::flow::Flow;
 use crate::time::Instant;
@@ -42,6 +46,8 @@ pub(super) enum State {
     Idle,
     /// The stored grant is being read.
     Opening(ScopeChallenge),
+    /// The stored grant was read, and the application is asked whose tokens to use.
+    Checking(Box<Checking>),
     /// There is a grant.
     Ready,
     /// A flow obtains or renews a grant.

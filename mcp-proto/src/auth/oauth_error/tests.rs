@@ -4,7 +4,7 @@ use alloc::string::ToString;
 
 use super::*;
 
-// AUT-34: nothing of a body is repeated but a plain code.
+// AUT-34: nothing of a body is repeated but a plain code, and a printable description.
 #[test]
 fn only_plain_codes_are_kept_aut_34() {
     let long = "e".repeat(65);
@@ -36,4 +36,37 @@ fn an_error_is_read_from_a_body() {
     ] {
         assert_eq!(read(body).as_ref().map(OAuthError::code), code, "{body}");
     }
+}
+
+#[test]
+fn descriptions_are_short_printable_and_repeat_no_secret_aut_34() {
+    let long = "d".repeat(300);
+    for (text, kept) in [
+        ("The user is locked.", Some("The user is locked.")),
+        (" a\r\n\u{1b}[31mb\u{202e}\u{e9} ", Some("a[31mb")),
+        (&*long, Some(&long[..256])),
+        ("", None),
+        ("\u{7}", None),
+    ] {
+        let error = OAuthError::new("e").describe(text);
+        assert_eq!(error.description(), kept, "{text:?}");
+        let shown = error.to_string();
+        assert!(kept.is_none_or(|kept| shown.ends_with(&alloc::format!("`e`: {kept}"))), "{shown}");
+    }
+    let described = |text| OAuthError::new("e").describe(text);
+    let secrets = || ["refresh-token-of-ada", "", "s1"].into_iter();
+    for (text, is_kept) in [
+        ("unknown token", true),
+        ("unknown token refresh-token-of-ada", false),
+        ("unknown token refresh-token-of...", false),
+        ("state s1 is over", false),
+    ] {
+        assert_eq!(described(text).without(secrets()).description().is_some(), is_kept, "{text}");
+    }
+    let read = |body: &str| OAuthError::from_body(body.as_bytes(), &AuthLimits::default());
+    for body in [r#"{"error":"e","error_description":7}"#, r#"{"error":"e"}"#] {
+        assert_eq!(read(body), Some(OAuthError::new("e")));
+    }
+    let body = r#"{"error":{},"error_description":"x"}"#;
+    assert_eq!(read(body), Some(OAuthError::new("").describe("x")));
 }

@@ -43,6 +43,7 @@ fn grant_record() -> GrantRecord {
         server_read_at: 1_790_000_000,
         client: client(None),
         requested: Scopes::parse("a b", &limits).unwrap(),
+        subject: Some("c3ViamVjdA".into()),
         generation: u64::MAX,
         tokens: Some(StoredTokens {
             access_token: Secret::new("hidden-\"access\\"),
@@ -100,6 +101,7 @@ fn the_format_does_not_change_unnoticed() {
         r#""client_id_metadata_document_supported":false},"server_read_at":1790000000,"#,
         r#""requested":"a b","generation":18446744073709551615,"#,
         r#""client":{"client_id":"c \"1\"","auth_method":"client_secret_basic"},"#,
+        r#""subject":"c3ViamVjdA","#,
         r#""tokens":{"token_type":"DPoP","key_thumbprint":"key-1","#,
         r#""issued_at":1790000001,"expires_at":1790003601,"#,
         r#""granted":"a","access_token":"hidden-\"access\\","refresh_token":"hidden refresh"}}"#,

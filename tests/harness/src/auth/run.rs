@@ -92,6 +92,17 @@ impl AuthRun {
         }
     }
 
+    /// Starts the application again, as after it was killed; what is stored remains.
+    pub fn restart(&mut self, config: AuthConfig) {
+        self.note("@ restart");
+        self.auth = Authorization::new(self.time, config);
+        self.auth.restore(self.time);
+        self.locked = None;
+        self.used.clear();
+        self.owed = false;
+        self.closed = false;
+    }
+
     /// Adds a line to the story, with names in place of secrets.
     pub fn note(&mut self, line: &str) {
         let line = shown::line(line, &self.secrets, &self.signed);

@@ -47,7 +47,7 @@ pub(super) fn action(action: &AuthAction) -> String {
         }
         AuthAction::Save { record: None, .. } => "< Save nothing".to_owned(),
         AuthAction::Release { .. } => "< Release".to_owned(),
-        AuthAction::Listen { port, path } => format!("< Listen {path} {port:?}"),
+        AuthAction::Listen { port, path, .. } => format!("< Listen {path} {port:?}"),
         AuthAction::Fetch(fetch) => request(fetch),
         AuthAction::Abort(_) => "< Abort".to_owned(),
         AuthAction::Sign { input, .. } => format!("< Sign {} bytes", input.len()),

@@ -298,17 +298,6 @@ const DENIALS: &[Scene] = &[
         run.places.issuer().iss = None;
         sign_in(run);
     }),
-    (
-        "denied_foreign_redirects",
-        || limited(|limits| limits.foreign_redirects_max = 2),
-        |run| {
-            run.user = User::Waits;
-            sign_in(run);
-            run.redirect("code=stolen&state=other");
-            run.redirect("code=stolen");
-            run.run();
-        },
-    ),
     ("denied_refused", user, |run| {
         run.user = User::Refuses;
         sign_in(run);
@@ -368,7 +357,6 @@ const REASONS: &[&str] = &[
     "Closed",
     "Endpoint",
     "Forbidden",
-    "ForeignRedirects",
     "IssuerMismatch",
     "Locked",
     "Loop",

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use mcp_adapter::auth::{Auth, AuthEvent, Browser, Login, MemoryStore, SigningKey, Store as _};
 use mcp_adapter::proto::CallError;
-use mcp_adapter::proto::auth::RecordKey;
+use mcp_adapter::proto::auth::{AuthConfig, AuthLimits, RecordKey, Uri};
 use mcp_adapter::{Client, Connection};
 use mcp_adapter_tests::{eventually, rows, success};
 use mcp_http_client_tests::{Connected, Guarded, OverHttp, PLANTED, browse, proof_of};
@@ -43,6 +43,12 @@ pub(crate) fn user() -> Auth {
     Auth::user("row").store(MemoryStore::new()).browser(browser)
 }
 
+/// Returns the key of the tokens of [`user`] for a server.
+fn key(server: &Guarded) -> RecordKey {
+    let url = Uri::parse(&server.site.url(), &AuthLimits::default()).unwrap();
+    AuthConfig::user(url, "row").grant_key()
+}
+
 /// Returns the authorization by a user whose logins arrive at the receiver.
 fn asked() -> (Auth, Receiver<Login>) {
     let (says, logins) = unbounded();
@@ -61,7 +67,7 @@ async fn opened<R: OverHttp>(server: &Guarded, client: Client, auth: Auth) -> Co
     R::connect_http(client, server.remote().authorized(auth)).await.unwrap()
 }
 
-async fn echo(connection: &Connection) -> String {
+pub(crate) async fn echo(connection: &Connection) -> String {
     success(connection.call_tool("echo", &json!({"text": "a"})).await)
 }
 
@@ -246,7 +252,7 @@ async fn a_refresh_is_saved_before_a_connection_has_closed<R: OverHttp>() {
         rules.hold_refreshes(false);
     });
     connection.closes().await.unwrap();
-    let key = RecordKey::grant(&server.site.url(), "default");
+    let key = key(&server);
     let saved = store.acquire(&key, SOON).unwrap().read().unwrap().unwrap();
     assert!(saved.expose().contains("access-2"));
     closing.join().unwrap();
@@ -270,7 +276,7 @@ async fn a_refresh_that_outlasts_the_close_is_saved_in_the_background<R: OverHtt
     // Takes 5 s.
     connection.closes().await.unwrap();
     server.rules.hold_refreshes(false);
-    let key = RecordKey::grant(&server.site.url(), "default");
+    let key = key(&server);
     let is_saved = || {
         let record = store.acquire(&key, Duration::from_millis(1));
         let saved = record.ok().and_then(|mut record| record.read().unwrap());
@@ -287,7 +293,7 @@ async fn a_client_logs_out_and_in_again<R: OverHttp>() {
     let connection = opened::<R>(&server, modern_client(), auth).await;
     assert_eq!(echo(&connection).await, "a");
     R::log_out(&remote).await.unwrap();
-    let key = RecordKey::grant(&server.site.url(), "default");
+    let key = key(&server);
     // A task of this runtime may hold the record for a moment: waiting must not block the thread.
     let is_deleted = || {
         let record = store.acquire(&key, Duration::from_millis(1));
@@ -310,7 +316,7 @@ async fn a_client_logs_out_without_a_connection<R: OverHttp>() {
     assert_eq!(echo(&connection).await, "a");
     connection.closes().await.unwrap();
     R::log_out(&server.remote().authorized(auth)).await.unwrap();
-    let key = RecordKey::grant(&server.site.url(), "default");
+    let key = key(&server);
     assert_eq!(store.acquire(&key, SOON).unwrap().read().unwrap(), None);
     let error = R::log_out(&server.remote()).await.unwrap_err();
     assert!(error.to_string().contains("no `Auth`"), "{error}");

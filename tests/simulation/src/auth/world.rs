@@ -6,9 +6,11 @@ use std::panic::{self, AssertUnwindSafe};
 
 use mcp_harness::{AuthRun, Issuer, Places, Seed, User};
 use mcp_proto::auth::{
-    AuthAction, AuthConfig, AuthEvent, AuthInput, AuthLimits, FetchFailure, Forget, KnownClient,
-    StoreFailure, Uri, Verdict,
+    AuthAction, AuthConfig, AuthEvent, AuthInput, AuthLimits, FetchFailure, Forget,
+    IdentityProvider, KnownClient, StoreFailure, Uri, Verdict,
 };
+
+use super::identities::Identities;
 
 /// How often servers are hostile: once in so many actions.
 const HOSTILITY: [usize; 4] = [2, 4, 12, 60];
@@ -60,7 +62,15 @@ impl fmt::Display for AuthFailure {
 ///
 /// Returns the failure, with what happened, if a promise is broken.
 pub fn run_auth(seed: u64, tally: &mut AuthTally) -> Result<(), Box<AuthFailure>> {
-    let mut world = World::new(Seed(seed));
+    let world = match seed % 4 {
+        // AUT-06.
+        0 => World::of_identities(Seed(seed)),
+        _ => World::new(Seed(seed)),
+    };
+    run_world(world, seed, tally)
+}
+
+fn run_world(mut world: World, seed: u64, tally: &mut AuthTally) -> Result<(), Box<AuthFailure>> {
     let result = panic::catch_unwind(AssertUnwindSafe(|| world.live()));
     for event in &world.run.events {
         match event {
@@ -89,17 +99,48 @@ struct World {
     hostility: usize,
     /// Whether a lost answer or a hostile one may have used a token up.
     excused: bool,
+    config: AuthConfig,
+    /// The users whose identity is asserted, if tokens are obtained so.
+    identities: Option<Identities>,
+    /// Whether stored grants do not say whose they are: a planted mistake.
+    leaks: bool,
 }
 
 impl World {
     fn new(mut seed: Seed) -> Self {
         let hostility = HOSTILITY[seed.below(HOSTILITY.len())];
-        let run = AuthRun::new(config(&mut seed), places(&mut seed));
-        Self { seed, run, hostility, excused: false }
+        let config = config(&mut seed);
+        let run = AuthRun::new(config.clone(), places(&mut seed));
+        Self { seed, run, hostility, excused: false, config, identities: None, leaks: false }
+    }
+
+    /// Creates a world of two users with one client.
+    fn of_identities(mut seed: Seed) -> Self {
+        let client = KnownClient::new(Places::ISSUER, "known").secret("s3cret");
+        let parse = |url| Uri::parse(url, &AuthLimits::default()).unwrap_or_else(|e| panic!("{e}"));
+        let config = if seed.below(2) == 0 {
+            AuthConfig::workload(parse(Places::SERVER), client)
+        } else {
+            let app = KnownClient::new("idp", "app");
+            let provider = IdentityProvider::new(parse(AuthRun::IDENTITY_PROVIDER), app);
+            AuthConfig::enterprise(parse(Places::SERVER), provider, client)
+        };
+        let mut places = Places::new();
+        places.issuer().lifetime = [5, 60, 3600][seed.below(3)];
+        places.issuer().refreshes = seed.below(2) > 0;
+        let jag = r#"{"access_token":"id-jag-1","token_type":"N_A",
+            "issued_token_type":"urn:ietf:params:oauth:token-type:id-jag"}"#;
+        places.documents.insert(AuthRun::IDENTITY_PROVIDER.to_owned(), (200, jag.to_owned()));
+        let run = AuthRun::new(config.clone(), places);
+        let (hostility, identities) = (HOSTILITY[3], Some(Identities::default()));
+        Self { seed, run, hostility, excused: false, config, identities, leaks: false }
     }
 
     fn live(&mut self) {
         for _ in 0..STEPS {
+            if self.run.events.last() == Some(&AuthEvent::NeedsIdentity) {
+                self.identify();
+            }
             match self.seed.below(12) {
                 0..=2 => {
                     let challenge = super::hostile::challenge(&mut self.seed);
@@ -115,6 +156,7 @@ impl World {
                     self.run.pass(seconds);
                     self.run.auth.handle_timeout(self.run.time);
                 }
+                6 if self.identities.is_some() => self.identify(),
                 6 => self.run.input(AuthInput::Client { id: "entered".into(), secret: None }),
                 7 => self.change(),
                 8 if self.seed.below(8) == 0 => {
@@ -143,6 +185,9 @@ impl World {
                 self.check();
                 return;
             };
+            if let Some(identities) = &mut self.identities {
+                identities.note(&action);
+            }
             if self.seed.below(self.hostility) == 0 {
                 self.fail(action);
             } else {
@@ -203,7 +248,29 @@ impl World {
         self.run.redirect(&query);
     }
 
+    /// Asserts the identity of the current user.
+    fn identify(&mut self) {
+        if let Some(identities) = &mut self.identities {
+            let assertion = identities.assertion();
+            self.run.input(assertion);
+            self.drive();
+        }
+    }
+
+    /// Lets the other user start the application.
+    fn restart(&mut self) {
+        let Some(identities) = &mut self.identities else { return };
+        identities.switch();
+        if self.leaks {
+            identities.leak(&mut self.run.places.store);
+        }
+        self.run.restart(self.config.clone());
+    }
+
     fn change(&mut self) {
+        if self.identities.is_some() && self.seed.below(4) > 0 {
+            return self.restart();
+        }
         match self.seed.below(6) {
             0 => self.run.places.issuer().revoke(),
             1 => {
@@ -218,13 +285,16 @@ impl World {
     }
 
     /// Asserts what holds whenever nothing is to be done.
-    fn check(&self) {
+    fn check(&mut self) {
         if !self.excused {
             self.run.assert_innocent();
         }
         if let Some(credentials) = self.run.auth.credentials() {
             let text = credentials.authorization.expose();
             assert!(text.starts_with("Bearer "), "another scheme");
+            if let Some(identities) = &mut self.identities {
+                identities.check(text);
+            }
             assert!(text.bytes().all(|byte| matches!(byte, b' '..=b'~')), "it fits a header");
         }
     }
@@ -276,4 +346,29 @@ fn places(seed: &mut Seed) -> Places {
         issuer.metadata["authorization_response_iss_parameter_supported"] = false.into();
     }
     places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SEEDS: u64 = 80;
+
+    // AUT-06: identities are never mixed, and a mistake would be found.
+    #[test]
+    fn worlds_of_two_identities_find_a_planted_leak() {
+        let mut tally = AuthTally::default();
+        for seed in 0..SEEDS {
+            let world = World::of_identities(Seed(seed));
+            let result = run_world(world, seed, &mut tally);
+            assert!(result.is_ok(), "{}", result.unwrap_err());
+        }
+        assert!(tally.of("granted") > SEEDS, "{tally}");
+        let leak = (0..SEEDS).find_map(|seed| {
+            let world = World { leaks: true, ..World::of_identities(Seed(seed)) };
+            run_world(world, seed, &mut tally).err()
+        });
+        let leak = leak.map(|failure| failure.breach).unwrap_or_default();
+        assert!(leak.contains("the token of another user"), "{leak}");
+    }
 }

@@ -35,7 +35,7 @@ impl AuthDriver {
                     callbacks.run(LANE, move || used.release());
                 }
             }
-            AuthAction::Listen { port, path } => self.listen(callbacks, port, path),
+            AuthAction::Listen { host, port, path } => self.listen(callbacks, (host, port), path),
             AuthAction::Unlisten => self.unlisten(callbacks),
             AuthAction::Fetch(fetch) => self.fetch(io, fetch),
             AuthAction::Abort(id) => self.abort(id),

@@ -3,12 +3,12 @@
 use std::sync::{Arc, Weak};
 
 use mcp_proto::Secret;
-use mcp_proto::auth::RedirectPage;
+use mcp_proto::auth::{LoopbackHost, RedirectPage};
 
 use super::AuthDriver;
 use super::listener_state::ListenerState;
 use super::state::DriverState;
-use crate::auth::redirect_listener::{LoopbackHost, RedirectListener};
+use crate::auth::redirect_listener::RedirectListener;
 use crate::exec::callbacks::Callbacks;
 
 /// The lane of starting and stopping listeners.
@@ -18,7 +18,7 @@ impl AuthDriver {
     pub(super) fn listen(
         self: &Arc<Self>,
         callbacks: &Callbacks,
-        port: Option<u16>,
+        (host, port): (LoopbackHost, Option<u16>),
         path: Box<str>,
     ) {
         let number = self.change(|state, _| {
@@ -30,7 +30,7 @@ impl AuthDriver {
         callbacks.run(LANE, move || {
             let weak = Arc::downgrade(&driver);
             let on_redirect = move |query: Secret| on_redirect(&weak, number, &query);
-            let started = RedirectListener::start(LoopbackHost::V4, port, &path, on_redirect);
+            let started = RedirectListener::start(host, port, &path, on_redirect);
             let unwanted = driver.change(|state, time| {
                 if !state.listener.is(number) {
                     return started.ok();

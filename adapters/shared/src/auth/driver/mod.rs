@@ -137,8 +137,14 @@ impl AuthDriver {
     }
 
     /// Decides what becomes of a parked request.
-    pub(super) fn challenge(&self, id: MemberId, parked: &ParkedRequest) -> Decision {
+    pub(super) fn challenge(
+        &self,
+        id: MemberId,
+        parked: &ParkedRequest,
+        url: Option<&str>,
+    ) -> Decision {
         self.change(|state, time| {
+            state.machine.redirected_to(url);
             let verdict = state.machine.handle_challenge(time, &RejectedRequest::from(parked));
             state.collect();
             match verdict {

@@ -89,7 +89,7 @@ mod tests {
     use crate::auth::store::MemoryStore;
 
     fn key() -> RecordKey {
-        RecordKey::grant("https://mcp.example", "default")
+        RecordKey::grant("https://mcp.example", "default", [])
     }
 
     #[test]

@@ -73,8 +73,8 @@ impl Dial for ManualRuntime {
 fn driver(store: impl Store) -> Arc<AuthDriver> {
     let auth = Auth::user("app").store(store);
     let server = Uri::parse("https://mcp.example/mcp", &AuthLimits::default()).unwrap();
-    let config = auth.config(server).unwrap();
     let remote = Remote::new("https://mcp.example/mcp").unwrap();
+    let config = auth.config(server, &remote).unwrap();
     Arc::new(AuthDriver::new(auth, config, remote.network()))
 }
 

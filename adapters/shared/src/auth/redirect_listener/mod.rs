@@ -6,7 +6,7 @@ mod page;
 use std::collections::VecDeque;
 use std::fmt;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,7 +14,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use mcp_proto::Secret;
-use mcp_proto::auth::RedirectPage;
+use mcp_proto::auth::{LoopbackHost, RedirectPage};
 
 /// How long a connection may take to send its request, and to take its response.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
@@ -24,36 +24,6 @@ const CONNECTIONS_MAX: usize = 16;
 
 /// How long to wait after an error before accepting again.
 const PAUSE: Duration = Duration::from_millis(50);
-
-/// How a redirect URI names this machine.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum LoopbackHost {
-    /// `127.0.0.1`, which RFC 8252 recommends.
-    V4,
-    /// `[::1]`.
-    V6,
-    /// `localhost`, for authorization servers that accept nothing else. Listens on `127.0.0.1`.
-    Localhost,
-}
-
-impl LoopbackHost {
-    const fn address(self) -> IpAddr {
-        match self {
-            Self::V4 | Self::Localhost => IpAddr::V4(Ipv4Addr::LOCALHOST),
-            Self::V6 => IpAddr::V6(Ipv6Addr::LOCALHOST),
-        }
-    }
-
-    /// Returns the host as it is written in a URL.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::V4 => "127.0.0.1",
-            Self::V6 => "[::1]",
-            Self::Localhost => "localhost",
-        }
-    }
-}
 
 type OnRedirect = dyn Fn(Secret) -> RedirectPage + Send + Sync;
 

@@ -1,6 +1,7 @@
 //! Tests of the listener for redirects, over real sockets.
 
 use std::io::{Read as _, Write as _};
+use std::net::Ipv4Addr;
 use std::sync::mpsc::{Receiver, channel};
 
 use super::*;

@@ -75,7 +75,7 @@ impl SealedStore<FileStore> {
 
 /// Creates the key, unless another process has just done so.
 fn create(files: &FileStore, entry: &Entry) -> io::Result<Key> {
-    let _locked = files.acquire(&RecordKey::grant("keyring", ENTRY), LOCK_TIMEOUT)?;
+    let _locked = files.acquire(&RecordKey::grant("keyring", ENTRY, []), LOCK_TIMEOUT)?;
     if let Some(key) = read(entry)? {
         return Ok(key);
     }

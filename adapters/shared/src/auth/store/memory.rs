@@ -145,7 +145,7 @@ mod tests {
     const SOON: Duration = Duration::from_secs(40);
 
     fn key(name: &str) -> RecordKey {
-        RecordKey::grant("https://mcp.example", name)
+        RecordKey::grant("https://mcp.example", name, [])
     }
 
     fn read(store: &MemoryStore, name: &str) -> Option<Secret> {

@@ -47,7 +47,7 @@ pub const RECORD_BYTES_MAX: usize = 256 << 10;
 ///
 /// # fn main() -> std::io::Result<()> {
 /// let store = MemoryStore::new();
-/// let key = RecordKey::grant("https://mcp.example/mcp", "default");
+/// let key = RecordKey::grant("https://mcp.example/mcp", "default", ["My app"]);
 /// let mut record = store.acquire(&key, Duration::from_secs(5))?;
 /// assert!(record.read()?.is_none());
 /// record.save(&"tokens".into())?;

@@ -144,7 +144,7 @@ mod tests {
     const SOON: Duration = Duration::from_secs(40);
 
     fn key(name: &str) -> RecordKey {
-        RecordKey::grant("https://mcp.example", name)
+        RecordKey::grant("https://mcp.example", name, [])
     }
 
     fn read(store: &impl Store, name: &str) -> io::Result<Option<Secret>> {

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use futures_lite::future::or;
-use http::header::{AUTHORIZATION, PROXY_AUTHORIZATION};
-use http::{HeaderValue, Uri};
+use http::header::{AUTHORIZATION, PROXY_AUTHORIZATION, WWW_AUTHENTICATE};
+use http::{HeaderMap, HeaderValue, Uri};
 use mcp_proto::client::Client as Machine;
+use mcp_proto::http::header::challenges;
 use serde_json::Value;
 
 use super::remote::Remote;
@@ -18,9 +19,11 @@ const BODY_BYTES_MAX: usize = 8 * 1024;
 /// How long the body may take to arrive.
 const BODY_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Reads the explanation from the body of a response; `None` if there is none.
+/// Reads the explanation from the body of a response, or else from its challenges; `None` if there
+/// is none.
 pub(super) async fn read(
     link: &Link<Machine>,
+    fields: &HeaderMap,
     body: &mut ResponseStream,
     credentials: &Credentials<'_>,
 ) -> Option<String> {
@@ -28,8 +31,17 @@ pub(super) async fn read(
         link.sleep_until(link.clock.now() + BODY_TIMEOUT).await;
         None
     };
-    let body = or(read_whole(link, body), too_late).await?;
-    text_of(&body, credentials)
+    let body = or(read_whole(link, body), too_late).await;
+    let text = body.and_then(|body| text_of(&body, credentials));
+    text.or_else(|| described(fields, credentials))
+}
+
+/// Returns the description in the challenges of a response.
+fn described(fields: &HeaderMap, credentials: &Credentials<'_>) -> Option<String> {
+    let values = fields.get_all(WWW_AUTHENTICATE).into_iter();
+    let mut all = values.filter_map(|value| challenges(value.as_bytes()).ok()).flatten();
+    let text = all.find_map(|challenge| challenge.param("error_description").map(str::to_owned))?;
+    credentials.printable(&text)
 }
 
 /// Reads a body; `None` if it is too long or broken, because a part could end within a credential.
@@ -52,9 +64,7 @@ fn text_of(body: &[u8], credentials: &Credentials<'_>) -> Option<String> {
         Ok(json) => message_of(&json)?.to_owned(),
         Err(_) => str::from_utf8(body).ok().filter(|text| !text.contains('<'))?.to_owned(),
     };
-    let printable: String = text.chars().map(|it| if it.is_control() { ' ' } else { it }).collect();
-    let words: Vec<&str> = printable.split_whitespace().collect();
-    Some(credentials.remove_from(words.join(" "))).filter(|text| !text.is_empty())
+    credentials.printable(&text)
 }
 
 /// Returns the message of a JSON-RPC error, of an OAuth error, or of another usual error object.
@@ -74,6 +84,14 @@ pub(super) struct Credentials<'r> {
 }
 
 impl Credentials<'_> {
+    /// Returns a text on one line and without credentials; `None` if nothing is left.
+    fn printable(&self, text: &str) -> Option<String> {
+        let printable: String =
+            text.chars().map(|it| if it.is_control() { ' ' } else { it }).collect();
+        let words: Vec<&str> = printable.split_whitespace().collect();
+        Some(self.remove_from(words.join(" "))).filter(|text| !text.is_empty())
+    }
+
     /// Replaces all credentials in a text.
     fn remove_from(&self, mut text: String) -> String {
         for secret in self.secrets() {
@@ -115,6 +133,10 @@ mod tests {
     use super::*;
 
     fn reason(body: &str) -> Option<String> {
+        with_credentials(|credentials| text_of(body.as_bytes(), credentials))
+    }
+
+    fn with_credentials<T>(read: impl FnOnce(&Credentials<'_>) -> T) -> T {
         let remote = Remote::new("http://localhost/mcp?key=of-the-url")
             .unwrap()
             .header("x-api-key", "of-the-field and-more")
@@ -128,7 +150,28 @@ mod tests {
             proxy_authorization: Some(&proxy_authorization),
             session_id: Some("of-the-session"),
         };
-        text_of(body.as_bytes(), &credentials)
+        read(&credentials)
+    }
+
+    #[test]
+    fn the_description_of_a_challenge_is_found() {
+        for (challenge, text) in [
+            (
+                r#"Bearer error="invalid_token", error_description="The token is old""#,
+                "The token is old",
+            ),
+            (
+                r#"Basic realm="a", Bearer error_description="of-ada is unknown""#,
+                "[removed] is unknown",
+            ),
+            (r#"Bearer error="invalid_token""#, ""),
+            ("Bearer", ""),
+        ] {
+            let fields = [(WWW_AUTHENTICATE, HeaderValue::from_static(challenge))];
+            let fields: HeaderMap = fields.into_iter().collect();
+            let found = with_credentials(|credentials| described(&fields, credentials));
+            assert_eq!(found.unwrap_or_default(), text, "{challenge}");
+        }
     }
 
     #[test]

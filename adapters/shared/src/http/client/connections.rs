@@ -28,6 +28,8 @@ pub(crate) struct HttpConnections {
     in_flight: Mutex<HashMap<ExchangeId, Arc<Cancellation>>>,
     /// The latest connection error.
     cause: Mutex<Option<io::Error>>,
+    /// The URL that rejected the latest request, if redirects led to it.
+    rejected_at: Mutex<Option<String>>,
     pub(super) proofs: RequestProofs,
     /// The asynchronous fetch of the `Authorization` field.
     pub(super) authorization: SharedFetch,
@@ -58,9 +60,21 @@ impl HttpConnections {
             route,
             in_flight: Mutex::default(),
             cause: Mutex::default(),
+            rejected_at: Mutex::default(),
             proofs: member.proofs(),
             authorization: SharedFetch::default(),
         }))
+    }
+
+    /// Notes the URL that rejected a request, if redirects led to it.
+    pub(super) fn rejected_at(&self, url: Option<String>) {
+        *self.rejected_at.lock().unwrap_or_else(PoisonError::into_inner) = url;
+    }
+
+    /// Returns the URL that rejected the latest request, if redirects led to it.
+    #[cfg_attr(not(feature = "auth"), allow(dead_code, reason = "only the feature reads it"))]
+    pub(super) fn redirected_to(&self) -> Option<String> {
+        self.rejected_at.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Returns the configuration of the session, with a random seed.

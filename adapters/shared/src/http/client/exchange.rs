@@ -76,6 +76,7 @@ async fn send_and_read(
         let Some(next) = next.filter(|_| followed < redirect::REDIRECTS_MAX) else {
             let status = parts.status.as_u16();
             let reason = if matches!(status, 401 | 403) {
+                connections.rejected_at((followed > 0).then(|| connections.remote.url_of(&target)));
                 let credentials = Credentials {
                     remote: &connections.remote,
                     target: &target,
@@ -83,7 +84,7 @@ async fn send_and_read(
                     proxy_authorization: connections.forwarder().and_then(ProxyServer::credentials),
                     session_id: send.header("mcp-session-id"),
                 };
-                challenge_reason::read(link, &mut body, &credentials).await
+                challenge_reason::read(link, &parts.headers, &mut body, &credentials).await
             } else {
                 None
             };

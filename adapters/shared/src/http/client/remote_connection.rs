@@ -20,6 +20,8 @@ impl Remote {
     /// as it likes, so [`proxy`](Self::proxy) and TLS options do not apply to them; with
     /// `authorized`, they apply to authorization servers.
     /// Through the client, the addresses of hosts are not known here: see [`proxy`](Self::proxy).
+    /// Credentials that it adds to requests are not known either. If results are
+    /// [cached](mcp_proto::Limits::cache_bytes_max), they must belong to one user.
     ///
     /// # Errors
     /// Fails as [`new`](Self::new) does.
@@ -71,6 +73,12 @@ impl Remote {
     #[cfg(feature = "auth")]
     pub(crate) fn network(&self) -> Network {
         Network { tls: self.tls.without_identity(), proxy: self.proxy.clone() }
+    }
+
+    /// Returns the fingerprint of the certificate that the client presents, if it has one.
+    #[cfg(feature = "auth")]
+    pub(crate) fn certificate(&self) -> Option<String> {
+        self.tls.certificate()
     }
 
     /// Sets the proxy of the connections to the server, and of those to the authorization servers
@@ -189,6 +197,11 @@ fn invalid(why: &str) -> io::Error {
 
 #[cfg(all(test, feature = "auth"))]
 mod tests {
+    use std::sync::Arc;
+
+    use futures_rustls::rustls::crypto::ring::default_provider;
+    use futures_rustls::rustls::{ClientConfig, RootCertStore};
+
     use super::{ClientIdentity, Remote};
 
     #[test]
@@ -199,5 +212,33 @@ mod tests {
         let remote = Remote::new("https://example.com/mcp").unwrap();
         let remote = remote.client_identity(identity.unwrap());
         assert!(remote.tls.has_identity() && !remote.network().tls.has_identity());
+    }
+
+    // AUT-06: whether the certificate is set here or in the configuration of TLS.
+    #[test]
+    fn certificates_have_fingerprints() {
+        let made = || {
+            let made = rcgen::generate_simple_self_signed(["client".to_owned()]).unwrap();
+            (vec![made.cert.der().clone()], made.signing_key.serialize_der())
+        };
+        let ((chain, key), (other, other_key)) = (made(), made());
+        let plain = Remote::new("https://example.com/mcp").unwrap();
+        let with = |chain: &Vec<_>, key: &Vec<u8>| {
+            let key = key.clone().try_into().unwrap();
+            plain.clone().client_identity(ClientIdentity::new(chain.clone(), key).unwrap())
+        };
+        let configured = ClientConfig::builder_with_provider(Arc::new(default_provider()))
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_root_certificates(RootCertStore::empty());
+        let key_in_config = key.clone().try_into().unwrap();
+        let in_config = configured.clone().with_client_auth_cert(chain.clone(), key_in_config);
+        let in_config = plain.clone().tls(Arc::new(in_config.unwrap()));
+        let without = plain.clone().tls(Arc::new(configured.with_no_client_auth()));
+        let first = with(&chain, &key).certificate();
+        assert!(first.is_some());
+        assert_eq!(first, in_config.certificate());
+        assert_ne!(first, with(&other, &other_key).certificate());
+        assert_eq!([plain.certificate(), without.certificate()], [None, None]);
     }
 }

@@ -34,7 +34,11 @@ pub(crate) enum HandlerError {
     /// The handler failed: a result with `isError`.
     Failed(Box<CallToolResult>),
     /// The access token lacks scopes: the error, and the challenge if the client can get them.
-    Forbidden(ErrorObject, Option<String>),
+    Forbidden(
+        ErrorObject,
+        #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has challenges"))]
+        Option<String>,
+    ),
     /// The request itself fails.
     Refused(ErrorObject),
 }

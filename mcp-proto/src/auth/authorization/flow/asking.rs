@@ -29,10 +29,11 @@ impl Flow {
         }
         let server = self.server()?;
         let endpoint = server.authorization_endpoint.as_ref();
-        let endpoint = endpoint.map_err(|error| Denial::Endpoint(*error))?;
+        let issuer: Box<str> = server.issuer.as_str().into();
+        let endpoint =
+            endpoint.map_err(|error| Denial::Endpoint { issuer: issuer.clone(), error: *error })?;
         let Some(client) = &self.client else { return Err(Denial::Unsupported) };
         let state = self.secrets.state();
-        let issuer: Box<str> = server.issuer.as_str().into();
         let request = AuthorizationRequest {
             endpoint,
             client_id: &client.client.client_id,
@@ -65,11 +66,9 @@ impl Flow {
             Step::Asking(pending) => pending.judge(query, &env.config.limits),
             _ => return (RedirectPage::NotFound, Ok(None)),
         };
+        // Whatever page or program sends such requests, and however many: the login goes on.
         if let RedirectVerdict::Foreign(_) = verdict {
-            self.foreign += 1;
-            let is_flooded = self.foreign >= env.config.limits.foreign_redirects_max;
-            let progress = if is_flooded { Err(Denial::ForeignRedirects) } else { Ok(None) };
-            return (RedirectPage::NotFound, progress);
+            return (RedirectPage::NotFound, Ok(None));
         }
         // The request is used up, whatever the verdict.
         self.step = Step::Over;
@@ -78,7 +77,12 @@ impl Flow {
             RedirectVerdict::Rejected(fault) => {
                 (RedirectPage::Failure, Err(Denial::Redirect(fault)))
             }
-            RedirectVerdict::Denied(error) => (RedirectPage::Failure, Err(Denial::Refused(error))),
+            RedirectVerdict::Denied(error) => {
+                let denial = self
+                    .server()
+                    .map(|server| Denial::Refused { issuer: server.issuer.as_str().into(), error });
+                (RedirectPage::Failure, Err(denial.unwrap_or_else(|denial| denial)))
+            }
             RedirectVerdict::Code(code) => {
                 let progress = self.request(env, TokenCall::Code(code));
                 (RedirectPage::Success, progress)

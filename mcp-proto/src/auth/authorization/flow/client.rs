@@ -19,11 +19,14 @@ use crate::auth::authorization::action::{AuthAction, Fetch};
 use crate::auth::authorization::config::{GrantKind, KnownClient, Redirect};
 use crate::auth::authorization::event::StoreFailure;
 use crate::auth::authorization::exchange::Response;
+use crate::auth::authorization::ownership::subject_of;
 use crate::auth::authorization::storage::{Change, Owner, Use};
 use crate::auth::authorization::{
     AuthEvent, AuthInput, Denial, DropReason, Quirk, RecordKey, Stored,
 };
-use crate::auth::{ClientAuthMethod, ClientRecord, RegisteredClient, RegistrationRequest};
+use crate::auth::{
+    ClientAuthMethod, ClientRecord, LoopbackHost, RegisteredClient, RegistrationRequest,
+};
 use crate::http::client::HttpMethod;
 use crate::secret::Secret;
 
@@ -47,6 +50,9 @@ impl Flow {
             GrantKind::User => self.find_client(env),
             GrantKind::Enterprise(_) | GrantKind::Workload => {
                 self.client = Some(self.known_client(env)?);
+                if let Some(token) = self.identity.take() {
+                    return self.present(env, token);
+                }
                 env.out.report(AuthEvent::NeedsIdentity);
                 self.enter(Step::Identity, Some(env.time.now + HUMAN_TIMEOUT))
             }
@@ -66,6 +72,10 @@ impl Flow {
     /// Finds out as whom the user authorizes this client.
     // AUT-21: the order.
     fn find_client(&mut self, env: &mut Env<'_>) -> Progress {
+        let server = self.server()?;
+        if let Err(error) = server.authorization_endpoint {
+            return Err(Denial::Endpoint { issuer: server.issuer.as_str().into(), error });
+        }
         if let Ok(known) = self.known_client(env) {
             self.client = Some(known);
             return self.listen(env);
@@ -150,10 +160,7 @@ impl Flow {
                 self.client = Some(ClientInUse { source: ClientSource::New, ..client });
                 self.listen(env)
             }
-            (Step::Identity, AuthInput::Identity(token)) => match env.config.grant {
-                GrantKind::Enterprise(_) => self.request(env, TokenCall::Exchange(token)),
-                _ => self.request(env, TokenCall::Assertion(token)),
-            },
+            (Step::Identity, AuthInput::Identity(token)) => self.present(env, token),
             (step, _) => {
                 self.step = step;
                 Ok(None)
@@ -161,23 +168,32 @@ impl Flow {
         }
     }
 
+    /// Presents an identity assertion, and remembers whose it is.
+    fn present(&mut self, env: &mut Env<'_>, token: Secret) -> Progress {
+        self.subject = Some(subject_of(&token, &env.config.limits));
+        match env.config.grant {
+            GrantKind::Enterprise(_) => self.request(env, TokenCall::Exchange(token)),
+            _ => self.request(env, TokenCall::Assertion(token)),
+        }
+    }
+
     /// Opens the listener for the redirect, unless the application has one.
     fn listen(&mut self, env: &mut Env<'_>) -> Progress {
-        let path = match &env.config.redirect {
+        let (host, fixed, path) = match &env.config.redirect {
             Redirect::Fixed(uri) | Redirect::Scheme(uri) => {
                 self.redirect.uri.clone_from(uri);
                 return self.use_redirect(env);
             }
-            Redirect::Loopback { path } => path,
+            Redirect::Loopback { host, port, path } => (*host, *port, path),
         };
         let (port, path) = match self.client.as_ref().map(|client| &client.source) {
-            Some(ClientSource::Stored(record)) => split_redirect(&record.redirect_uri),
+            Some(ClientSource::Stored(record)) => split_redirect(host, &record.redirect_uri),
             None if !self.redirect.has_plain_path => (None, self.path_of_issuer(path)?),
             _ => (None, path.clone()),
         };
         self.redirect.uri = path.clone();
         self.redirect.is_listening = true;
-        env.out.act(AuthAction::Listen { port, path: path.into() });
+        env.out.act(AuthAction::Listen { host, port: fixed.or(port), path: path.into() });
         self.enter(Step::Listening, Some(env.time.now + LISTEN_TIMEOUT))
     }
 
@@ -201,7 +217,13 @@ impl Flow {
             self.redirect.is_listening = false;
             return Err(Denial::NoListener);
         };
-        self.redirect.uri = format!("http://127.0.0.1:{port}{}", self.redirect.uri);
+        if let Redirect::Loopback { host, port: fixed, .. } = &env.config.redirect {
+            // AUT-48: the authorization server knows this port only.
+            if let Some(fixed) = fixed.filter(|fixed| *fixed != port) {
+                return Err(Denial::PortTaken { port: fixed });
+            }
+            self.redirect.uri = format!("http://{host}:{port}{}", self.redirect.uri);
+        }
         self.use_redirect(env)
     }
 
@@ -275,7 +297,8 @@ impl Flow {
                     env.out.act(AuthAction::Unlisten);
                     return self.listen(env);
                 }
-                return Err(Denial::Registration(error));
+                let issuer = self.server()?.issuer.as_str().into();
+                return Err(Denial::Registration { issuer, error });
             }
         };
         self.client = Some(ClientInUse { client, source: ClientSource::New });
@@ -319,8 +342,9 @@ impl Flow {
 }
 
 /// Returns the port and the path of a loopback redirect URI.
-fn split_redirect(uri: &str) -> (Option<u16>, String) {
-    let rest = uri.strip_prefix("http://127.0.0.1:").unwrap_or_default();
+fn split_redirect(host: LoopbackHost, uri: &str) -> (Option<u16>, String) {
+    let rest = uri.strip_prefix("http://").and_then(|rest| rest.strip_prefix(host.as_str()));
+    let rest = rest.and_then(|rest| rest.strip_prefix(':')).unwrap_or_default();
     let (port, path) = rest.split_once('/').unwrap_or((rest, ""));
     (port.parse().ok(), format!("/{path}"))
 }

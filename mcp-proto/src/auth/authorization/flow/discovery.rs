@@ -35,8 +35,14 @@ impl Flow {
             }
             Some(Err(_)) => return Err(Denial::Unsupported),
             None => {
-                let url = &env.config.server;
-                let locations = ProtectedResourceMetadata::locations(url, limits).into();
+                let all =
+                    env.servers().map(|url| ProtectedResourceMetadata::locations(url, limits));
+                let mut locations = VecDeque::new();
+                for location in all.flatten() {
+                    if !locations.contains(&location) {
+                        locations.push_back(location);
+                    }
+                }
                 ResourceSearch { locations, is_named: false, fault: None }
             }
         };
@@ -62,7 +68,12 @@ impl Flow {
         let (config, limits) = (env.config, &env.config.limits);
         let Some(url) = search.locations.pop_front() else { return Ok(None) };
         let parse =
-            |body| ProtectedResourceMetadata::parse(body, &config.server, &policy(config), limits);
+            |body, server| ProtectedResourceMetadata::parse(body, server, &policy(config), limits);
+        // Of the URL that was asked, or that redirects led to.
+        let parse = |body| match env.redirected_to.map(|server| parse(body, server)) {
+            None | Some(Err(MetadataError::Resource { .. })) => parse(body, &config.server),
+            Some(parsed) => parsed,
+        };
         match response.document().map(parse) {
             Some(Ok(metadata)) => {
                 let candidates = self.candidates(env, &metadata);
@@ -162,7 +173,10 @@ impl Flow {
         let checked = match response.document().map(parse) {
             None | Some(Err(MetadataError::Json)) => return self.fetch_issuer(env, search),
             Some(Err(error)) => Err(metadata_denial(&url, error)),
-            Some(Ok(server)) => check_pkce(env, &server).map(|()| server),
+            Some(Ok(server)) => {
+                let checked = check_pkce(env, &server);
+                checked.and_then(|()| check_token_endpoint(&server)).map(|()| server)
+            }
         };
         match checked {
             Ok(server) => {
@@ -243,6 +257,14 @@ fn check_pkce(env: &mut Env<'_>, server: &AuthorizationServerMetadata) -> Result
         PkceSupport::Unadvertised | PkceSupport::Unsupported => {
             Err(Denial::Pkce { issuer: server.issuer.as_str().into() })
         }
+    }
+}
+
+/// Checks that tokens can be requested, before a user logs in in vain.
+fn check_token_endpoint(server: &AuthorizationServerMetadata) -> Result<(), Denial> {
+    match server.token_endpoint {
+        Ok(_) => Ok(()),
+        Err(error) => Err(Denial::Endpoint { issuer: server.issuer.as_str().into(), error }),
     }
 }
 

@@ -15,6 +15,9 @@
 //!  Requesting(Code) ──▶ Saving ◀── Requesting(Direct) ◀── Requesting(Exchange) ◀── Identity
 //! ```
 //!
+//! A refresh that is refused for another reason is repeated once without its scopes, if they may be
+//! the reason. Then the flow goes on as after `Dropping`, but keeps the token.
+//!
 //! | step | waits for | for | leaves to |
 //! |---|---|---|---|
 //! | `Drawing` | random bytes | 5 s | `Resource`; `Locking` for a renewal |
@@ -61,6 +64,7 @@ use super::storage::StoreOutcome;
 use crate::auth::{
     AuthLimits, AuthorizationServerMetadata, FlowSecrets, GrantRecord, Scopes, UriRefusal,
 };
+use crate::secret::Secret;
 use crate::time::Instant;
 
 const DRAW_TIMEOUT: Duration = Duration::from_secs(5);
@@ -81,6 +85,10 @@ pub(super) struct Flow {
     wanted: ScopeChallenge,
     /// The grant so far, if any.
     held: Option<GrantRecord>,
+    /// An identity assertion that was not presented yet.
+    identity: Option<Secret>,
+    /// The subject of the assertion that was presented.
+    subject: Option<Box<str>>,
     /// The generation of the newest grant, also if it is not used.
     generation: u64,
     step: Step,
@@ -102,17 +110,24 @@ pub(super) struct Flow {
     /// When the metadata of the authorization server were read.
     server_read_at: u64,
     has_lost_refresh_token: bool,
+    /// Whether the authorization server refused a refresh that names its scopes.
+    refreshes_without_scope: bool,
     /// The URL of the last request, without its query.
     url: Box<str>,
-    /// Redirects that belong to no flow or to another one.
-    foreign: u32,
 }
 
 impl Flow {
-    pub(super) fn new(trigger: Trigger, wanted: ScopeChallenge, held: Option<GrantRecord>) -> Self {
+    pub(super) fn new(
+        trigger: Trigger,
+        wanted: ScopeChallenge,
+        held: Option<GrantRecord>,
+        identity: Option<Secret>,
+    ) -> Self {
         Self {
             trigger,
             wanted,
+            identity,
+            subject: None,
             generation: held.as_ref().map_or(0, |held| held.generation),
             held,
             step: Step::Over,
@@ -130,8 +145,8 @@ impl Flow {
             requested: Scopes::new(),
             server_read_at: 0,
             has_lost_refresh_token: false,
+            refreshes_without_scope: false,
             url: Box::default(),
-            foreign: 0,
         }
     }
 

@@ -1,15 +1,19 @@
 //! Refreshing: one process at a time, and never with a token that another one has replaced.
 
+use core::mem;
+
 use super::Flow;
 use super::step::{
-    ClientInUse, ClientSource, Env, Granted, Origin, Progress, Step, TokenCall, Trigger, grant_key,
+    ClientInUse, ClientSource, Env, Granted, Origin, Progress, Step, TokenCall, Trigger,
     is_foreign, is_usable, policy,
 };
+use crate::auth::authorization::config::GrantKind;
 use crate::auth::authorization::event::StoreFailure;
 use crate::auth::authorization::exchange::Outage;
+use crate::auth::authorization::ownership::is_own;
 use crate::auth::authorization::storage::{Owner, Use};
 use crate::auth::authorization::{AuthEvent, Denial, DropReason, Stored};
-use crate::auth::{GrantRecord, StoredTokens};
+use crate::auth::{GrantRecord, StoredTokens, TokenError};
 use crate::secret::Secret;
 
 impl Flow {
@@ -29,7 +33,7 @@ impl Flow {
     /// Locks the record, so that no other process refreshes.
     // AUT-60, A-04.
     pub(super) fn lock(&mut self, env: &mut Env<'_>, refused: Option<Secret>) -> Progress {
-        let key = grant_key(env.config);
+        let key = env.config.grant_key();
         env.storage.begin(env.time.now, env.out, key, Owner::State, Use::Hold);
         let failures = self.failures;
         let progress = self.enter(Step::Locking(refused), None);
@@ -93,12 +97,15 @@ impl Flow {
         let bytes = record.expose().as_bytes();
         let record = GrantRecord::parse(bytes, &policy(env.config), &env.config.limits);
         match record {
-            // AUT-23: tokens of another authorization server are not used with this one.
+            // AUT-06, AUT-23: tokens of another authorization server, or of another user who has
+            // this client as well, are not used.
             Ok(record) => {
                 let issuer = self.server.as_ref().map(|server| server.issuer.as_str());
+                let subject = self.held.as_ref().and_then(|held| held.subject.as_deref());
                 let is_foreign = |it: &StoredTokens| is_foreign(it, env.config);
                 Some(record).filter(|record| {
                     issuer == Some(record.server.issuer.as_str())
+                        && is_own(record, env.config, subject)
                         && !record.tokens.as_ref().is_some_and(is_foreign)
                 })
             }
@@ -144,6 +151,38 @@ impl Flow {
         }
         env.storage.release(env.time.now, env.out);
         self.lock(env, Some(token))
+    }
+
+    /// Handles a refusal that says nothing about the token, which is kept.
+    ///
+    /// The refresh is repeated once without its scopes, if they may be the reason. Otherwise, a
+    /// grant is obtained in another way, but a timer asks no user.
+    // AUT-61. RFC 6749 §6: without `scope`, the scopes are those that were granted.
+    pub(super) fn on_refresh_failed(
+        &mut self,
+        env: &mut Env<'_>,
+        token: Secret,
+        is_repeated: bool,
+        error: TokenError,
+    ) -> Progress {
+        let names_scopes = self.tokens().is_some_and(|tokens| !tokens.granted.is_empty());
+        let is_about_scopes = error.is("invalid_scope") || error.is("invalid_request");
+        if is_about_scopes && names_scopes && !mem::replace(&mut self.refreshes_without_scope, true)
+        {
+            return self.request(env, TokenCall::Refresh(token, is_repeated));
+        }
+        env.storage.release(env.time.now, env.out);
+        let asks_user = !matches!(env.config.grant, GrantKind::ClientCredentials);
+        let source = self.client.as_ref().map(|client| &client.source);
+        // A login would fail likewise: the client or its key is wrong.
+        let is_client = matches!(source, Some(ClientSource::Known(_)))
+            && error.is("invalid_client")
+            || error.is("invalid_dpop_proof")
+            || error.is("use_dpop_nonce");
+        if is_client || asks_user && self.is_renewal() {
+            return Err(self.token_denial(env, None, error));
+        }
+        self.obtain(env)
     }
 
     /// Saves the record without its refresh token.

@@ -1,20 +1,22 @@
 //! [`Step`]: the steps of a flow, with what each needs.
 
+use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
+use alloc::format;
 use alloc::string::String;
 use core::time::Duration;
 
 use crate::auth::authorization::action::SignId;
 use crate::auth::authorization::challenge::DpopSupport;
-use crate::auth::authorization::config::{AuthConfig, GrantKind, KnownClient, Redirect};
+use crate::auth::authorization::config::{AuthConfig, KnownClient, Redirect};
 use crate::auth::authorization::denial::Denial;
 use crate::auth::authorization::output::Output;
 use crate::auth::authorization::record_key::RecordKey;
 use crate::auth::authorization::storage::Storage;
 use crate::auth::authorization::time::Time;
 use crate::auth::{
-    ClientAuthMethod, ClientAuthMethods, ClientRecord, CredentialKind, GrantRecord,
+    ClientAuthMethod, ClientAuthMethods, ClientRecord, CredentialKind, GrantRecord, LoopbackHost,
     PendingAuthorization, RegisteredClient, Scopes, StoredTokens, TokenType, UnsignedJwt, Uri,
     UriPolicy,
 };
@@ -27,8 +29,17 @@ pub(in crate::auth::authorization) const HUMAN_TIMEOUT: Duration = Duration::fro
 pub(in crate::auth::authorization) struct Env<'a> {
     pub(in crate::auth::authorization) time: Time,
     pub(in crate::auth::authorization) config: &'a AuthConfig,
+    /// The URL that rejected the latest request, if redirects led to it.
+    pub(in crate::auth::authorization) redirected_to: Option<&'a Uri>,
     pub(in crate::auth::authorization) out: &'a mut Output,
     pub(in crate::auth::authorization) storage: &'a mut Storage,
+}
+
+impl Env<'_> {
+    /// Returns the URLs that the resource metadata may describe.
+    pub(in crate::auth::authorization) fn servers(&self) -> impl Iterator<Item = &Uri> {
+        self.redirected_to.into_iter().chain([&self.config.server])
+    }
 }
 
 /// Why a flow runs.
@@ -254,40 +265,16 @@ pub(in crate::auth::authorization) enum TokenCall {
     Assertion(Secret),
 }
 
-/// Returns the key of the grant.
-///
-/// Grants without a user's login belong to their clients: the configured ones and, if there is one,
-/// that of the identity provider.
-pub(in crate::auth::authorization) fn grant_key(config: &AuthConfig) -> RecordKey {
-    let (server, profile) = (config.server.as_str(), &*config.profile);
-    let (kind, provider) = match &config.grant {
-        GrantKind::User => return RecordKey::grant(server, profile),
-        GrantKind::ClientCredentials => ("client_credentials", None),
-        GrantKind::Enterprise(provider) => ("enterprise", Some(provider)),
-        GrantKind::Workload => ("workload", None),
-    };
-    let clients = config.clients.iter().flat_map(|client| [&*client.issuer, &*client.id]);
-    let provider = provider
-        .into_iter()
-        .flat_map(|provider| [provider.token_endpoint.as_str(), &*provider.client.id]);
-    RecordKey::grant_of(server, profile, kind, provider.chain(clients))
-}
-
-impl AuthConfig {
-    /// Returns the key of the record that the store keeps the tokens in.
-    #[must_use]
-    pub fn grant_key(&self) -> RecordKey {
-        grant_key(self)
-    }
-}
-
 /// Returns the key of this client's registration at an issuer.
 pub(in crate::auth::authorization) fn client_key(config: &AuthConfig, issuer: &str) -> RecordKey {
-    let redirect = match &config.redirect {
-        Redirect::Loopback { .. } => "loopback",
-        Redirect::Fixed(uri) | Redirect::Scheme(uri) => uri,
+    let redirect: Cow<'_, str> = match &config.redirect {
+        Redirect::Loopback { host: LoopbackHost::V4, port: None, .. } => "loopback".into(),
+        Redirect::Loopback { host, port, .. } => {
+            format!("http://{host}:{}", port.unwrap_or_default()).into()
+        }
+        Redirect::Fixed(uri) | Redirect::Scheme(uri) => uri.into(),
     };
-    RecordKey::client(issuer, &config.name, redirect)
+    RecordKey::client(issuer, &config.name, &redirect)
 }
 
 /// Returns whether an access token can be used: it is not known to be expired, and bound to a key

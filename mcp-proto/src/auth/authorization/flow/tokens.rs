@@ -9,7 +9,7 @@ use core::time::Duration;
 use super::Flow;
 use super::step::{
     ClientInUse, ClientSource, Env, Granted, Origin, Progress, Signing, SigningPurpose, Step,
-    TokenCall, grant_key, policy,
+    TokenCall, policy,
 };
 use crate::auth::authorization::action::{AuthAction, Fetch, KeyUse, SignId};
 use crate::auth::authorization::config::GrantKind;
@@ -109,7 +109,12 @@ impl Flow {
             (GrantKind::Enterprise(provider), TokenCall::Exchange(_)) => {
                 Ok(provider.token_endpoint.clone())
             }
-            _ => self.server()?.token_endpoint.clone().map_err(Denial::Endpoint),
+            _ => {
+                let server = self.server()?;
+                let issuer = || server.issuer.as_str().into();
+                let endpoint = server.token_endpoint.clone();
+                endpoint.map_err(|error| Denial::Endpoint { issuer: issuer(), error })
+            }
         }
     }
 
@@ -160,6 +165,7 @@ impl Flow {
         let scopes = match call {
             TokenCall::Code(_) => Scopes::new(),
             // some servers need the scopes of a refresh.
+            TokenCall::Refresh(..) if self.refreshes_without_scope => Scopes::new(),
             TokenCall::Refresh(..) => {
                 let granted = self.tokens().map(|tokens| tokens.granted.clone());
                 granted.unwrap_or_default()
@@ -241,21 +247,60 @@ impl Flow {
             self.step = Step::Requesting(call);
             return self.on_temporary(env, Outage::Answered, None);
         }
+        let error = self.without_secrets(&call, error);
         let is_unknown = error.is("invalid_client") || error.is("unauthorized_client");
         match call {
             TokenCall::Refresh(token, is_repeated) if error.is("invalid_grant") => {
                 self.on_refresh_refused(env, token, is_repeated)
             }
-            TokenCall::Refresh(..) | TokenCall::Code(_) if is_unknown => {
+            TokenCall::Refresh(..) | TokenCall::Code(_) if is_unknown && self.is_registered() => {
                 self.on_unknown_client(env, error)
             }
-            // Whatever else is wrong with a refresh may pass: the token is kept.
-            TokenCall::Refresh(..) => {
-                env.storage.release(env.time.now, env.out);
-                Err(Denial::Token(error))
+            TokenCall::Refresh(token, is_repeated) => {
+                self.on_refresh_failed(env, token, is_repeated, error)
             }
-            _ => Err(Denial::Token(error)),
+            call => Err(self.token_denial(env, Some(&call), error)),
         }
+    }
+
+    /// Removes secrets of a request that its answer repeats.
+    // AUT-34.
+    fn without_secrets(&self, call: &TokenCall, error: TokenError) -> TokenError {
+        let TokenError::Refused { status, error } = error else { return error };
+        let presented = match call {
+            TokenCall::Refresh(secret, _)
+            | TokenCall::Code(secret)
+            | TokenCall::Exchange(secret)
+            | TokenCall::Assertion(secret) => Some(secret),
+            TokenCall::ClientCredentials => None,
+        };
+        let client = self.client.as_ref().and_then(|client| client.client.secret.as_ref());
+        let (verifier, state) = (self.secrets.verifier(), self.secrets.state());
+        let secrets = presented.into_iter().chain(client).chain([&verifier, &state]);
+        TokenError::Refused { status, error: error.without(secrets.map(Secret::expose)) }
+    }
+
+    /// Returns the denial for a token request that failed; `call` tells whether it was that to the
+    /// identity provider.
+    pub(super) fn token_denial(
+        &self,
+        env: &Env<'_>,
+        call: Option<&TokenCall>,
+        error: TokenError,
+    ) -> Denial {
+        let issuer = match (&env.config.grant, call, self.issuer()) {
+            (GrantKind::Enterprise(provider), Some(TokenCall::Exchange(_)), _) => {
+                provider.token_endpoint.as_str().into()
+            }
+            (_, _, issuer) => issuer.unwrap_or_default(),
+        };
+        Denial::Token { issuer, error }
+    }
+
+    /// Returns whether the client was registered or entered, and can be again.
+    fn is_registered(&self) -> bool {
+        let source = self.client.as_ref().map(|client| &client.source);
+        matches!(source, Some(ClientSource::Stored(_) | ClientSource::New))
     }
 
     /// Registers again, or asks for a client again, if the authorization server has forgotten it.
@@ -264,10 +309,8 @@ impl Flow {
     // AUT-47.
     fn on_unknown_client(&mut self, env: &mut Env<'_>, error: TokenError) -> Progress {
         env.storage.release(env.time.now, env.out);
-        let source = self.client.as_ref().map(|client| &client.source);
-        let is_registered = matches!(source, Some(ClientSource::Stored(_) | ClientSource::New));
-        if !is_registered || self.redirect.has_dropped || self.is_renewal() {
-            return Err(Denial::Token(error));
+        if self.redirect.has_dropped || self.is_renewal() {
+            return Err(self.token_denial(env, None, error));
         }
         self.redirect.has_dropped = true;
         let (what, why) = (Stored::Registration, DropReason::Refused);
@@ -299,6 +342,10 @@ impl Flow {
         } else {
             self.requested.clone()
         };
+        let subject = match held.filter(|_| is_refresh) {
+            Some(held) => held.subject.clone(),
+            None => self.subject.clone(),
+        };
         let old_granted = old.as_ref().filter(|_| is_refresh).map(|old| old.granted.clone());
         let old_refresh = old.filter(|_| is_refresh).and_then(|old| old.refresh_token);
         let tokens = StoredTokens {
@@ -315,6 +362,7 @@ impl Flow {
             server,
             server_read_at: self.server_read_at,
             client,
+            subject,
             requested,
             generation: self.generation.saturating_add(1),
             tokens: Some(tokens),
@@ -332,7 +380,7 @@ impl Flow {
         if env.storage.is_holding() {
             env.storage.save(env.time.now, env.out, Some(json));
         } else {
-            let key = grant_key(env.config);
+            let key = env.config.grant_key();
             let what = Use::Change(Change::Put(json));
             env.storage.begin(env.time.now, env.out, key, Owner::State, what);
         }

@@ -101,7 +101,7 @@ fn tokens_are_bound_if_both_servers_support_it_or_one_side_requires_it_aut_82() 
 #[test]
 fn a_token_that_is_not_bound_is_refused_if_that_is_required_aut_83() {
     let bearer = Denial::NotBound { issuer: AS.into() };
-    let unexpected = Denial::Token(TokenError::Invalid("token_type"));
+    let unexpected = Denial::Token { issuer: AS.into(), error: TokenError::Invalid("token_type") };
     for (config, expected) in [
         (user().dpop(KEY), Ok(())),
         (user().require_dpop(KEY), Err(bearer)),
@@ -152,7 +152,7 @@ fn a_token_request_is_repeated_once_with_the_nonce_of_the_server_aut_82() {
         driver.unlock(&mut world);
     }
     driver.collect();
-    assert!(matches!(driver.denial(), Denial::Token(error) if error.is("use_dpop_nonce")));
+    assert!(matches!(driver.denial(), Denial::Token { error, .. } if error.is("use_dpop_nonce")));
     assert_eq!(nonces(&mut world).len(), 2);
 }
 

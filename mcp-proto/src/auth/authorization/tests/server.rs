@@ -52,9 +52,15 @@ pub(super) struct AuthServer {
     pub(super) iss: Iss,
     pub(super) refuses_user: bool,
     pub(super) gives_refresh: bool,
+    /// Whether grants without a code have a refresh token, too.
+    pub(super) gives_refresh_to_all: bool,
     pub(super) lifetime: Option<u64>,
     /// The error of the next token requests.
     pub(super) token_error: Option<(u16, &'static str)>,
+    /// The answer to the next refreshes.
+    pub(super) refresh_answer: Option<(u16, &'static str)>,
+    /// Refuses refreshes that name scopes.
+    pub(super) refuses_scope: bool,
     pub(super) registers: bool,
     pub(super) clients: BTreeMap<String, Option<String>>,
     codes: BTreeMap<String, Code>,
@@ -97,8 +103,11 @@ impl AuthServer {
             iss: Iss::Right,
             refuses_user: false,
             gives_refresh: true,
+            gives_refresh_to_all: false,
             lifetime: Some(3600),
             token_error: None,
+            refresh_answer: None,
+            refuses_scope: false,
             registers: true,
             clients: BTreeMap::new(),
             codes: BTreeMap::new(),
@@ -200,6 +209,12 @@ impl AuthServer {
         if let Some((status, error)) = self.token_error {
             return (status, json!({"error": error}).to_string());
         }
+        if let Some((status, body)) = self.refresh_answer.filter(|_| short == "refresh_token") {
+            return (status, body.to_owned());
+        }
+        if self.refuses_scope && short == "refresh_token" && get("scope").is_some() {
+            return (400, json!({"error": "invalid_scope"}).to_string());
+        }
         let key = self.proven_key(fetch);
         if self.demands_nonce() {
             self.nonce_header.clone_from(&self.nonce);
@@ -253,7 +268,11 @@ impl AuthServer {
                 }
                 (refresh.scope, refresh.family)
             }
-            _ => (get("scope").unwrap_or_default(), 0),
+            _ => {
+                self.serial += u64::from(self.gives_refresh_to_all);
+                let family = if self.gives_refresh_to_all { self.serial } else { 0 };
+                (get("scope").unwrap_or_default(), family)
+            }
         };
         self.issue(&client, &scope, family, key)
     }

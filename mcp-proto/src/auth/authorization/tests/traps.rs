@@ -164,7 +164,7 @@ fn an_error_with_status_200_is_an_error() {
     world.auth_server().token_error = Some((200, "bad_verification_code"));
     let mut driver = start(&world, user(), &[]);
     driver.run(&mut world);
-    assert!(matches!(driver.denial(), Denial::Token(_)));
+    assert!(matches!(driver.denial(), Denial::Token { .. }));
 }
 
 // an empty secret is none.
@@ -200,6 +200,38 @@ fn metadata_need_only_the_endpoints_in_use() {
     let mut driver = start(&world, AuthConfig::client_credentials(uri(SERVER), client), &[]);
     driver.run(&mut world);
     assert_eq!(driver.ends(), [Ok(())]);
+}
+
+// No user logs in, and nothing is registered, if no token could be requested.
+#[test]
+fn unusable_endpoints_are_noticed_before_a_login() {
+    for endpoint in ["token_endpoint", "authorization_endpoint"] {
+        for value in [
+            json!(null),
+            json!("http://as.example/x"),
+            json!("https://127.0.0.1/x"),
+            json!("https://169.254.169.254/x"),
+            json!("https://[fd00:ec2::254]/x"),
+            json!("x"),
+            json!("https://user@as.example/x"),
+        ] {
+            let mut world = World::new();
+            world.auth_server().metadata[endpoint] = value.clone();
+            let mut driver = start(&world, user(), &[]);
+            driver.run(&mut world);
+            assert!(matches!(driver.denial(), Denial::Endpoint { .. }), "{endpoint} {value}");
+            assert_eq!(world.auth_server().log, ["metadata"], "{endpoint} {value}");
+        }
+    }
+    // Another document of the issuer may be better.
+    let mut world = World::new();
+    let right = world.auth_server().metadata.to_string();
+    world.auth_server().metadata["token_endpoint"] = json!(null);
+    let other = "https://as.example/.well-known/openid-configuration";
+    world.documents.insert(other.into(), (200, right));
+    let mut driver = start(&world, user(), &[]);
+    driver.run(&mut world);
+    assert_eq!(world.auth_server().count("authorize"), 1);
 }
 
 // only documents are redirected, within their origin.

@@ -41,7 +41,7 @@ impl Drop for Scratch {
 }
 
 fn key(name: &str) -> RecordKey {
-    RecordKey::grant("https://mcp.example/../mcp?a=b \u{7}", name)
+    RecordKey::grant("https://mcp.example/../mcp?a=b \u{7}", name, [])
 }
 
 fn save(store: &FileStore, name: &str, record: &str) {

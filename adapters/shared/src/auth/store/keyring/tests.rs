@@ -34,11 +34,11 @@ impl Drop for Directory {
 }
 
 fn read(store: &SealedStore<FileStore>) -> io::Result<Option<Secret>> {
-    store.acquire(&RecordKey::grant("https://mcp.example", "a"), LOCK_TIMEOUT)?.read()
+    store.acquire(&RecordKey::grant("https://mcp.example", "a", []), LOCK_TIMEOUT)?.read()
 }
 
 fn save(store: &SealedStore<FileStore>) {
-    let key = RecordKey::grant("https://mcp.example", "a");
+    let key = RecordKey::grant("https://mcp.example", "a", []);
     store.acquire(&key, LOCK_TIMEOUT).unwrap().save(&"hunter2".into()).unwrap();
 }
 

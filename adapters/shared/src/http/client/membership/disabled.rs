@@ -8,6 +8,7 @@ use http::HeaderValue;
 use mcp_proto::client::Client as Machine;
 use mcp_proto::http::client::HttpRequest;
 
+use crate::http::client::connections::HttpConnections;
 use crate::http::client::dial::Dial;
 use crate::http::client::remote::Remote;
 use crate::http::client::transport::AuthReport;
@@ -37,7 +38,13 @@ impl AuthMember {
 
     pub(in crate::http::client) const fn attach(&self, _: &Arc<Link<Machine>>) {}
 
-    pub(in crate::http::client) const fn on_report(&self, _: &Arc<Link<Machine>>, _: &AuthReport) {}
+    pub(in crate::http::client) const fn on_report(
+        &self,
+        _: &Arc<Link<Machine>>,
+        _: &HttpConnections,
+        _: &AuthReport,
+    ) {
+    }
 
     #[expect(clippy::unused_async, reason = "shared signature with the feature")]
     pub(in crate::http::client) async fn leave(self) {}

@@ -3,14 +3,33 @@
 use std::io;
 use std::sync::{Arc, OnceLock};
 
+#[cfg(feature = "auth")]
+use base64ct::{Base64UrlUnpadded, Encoding as _};
 use futures_rustls::TlsConnector;
+#[cfg(feature = "auth")]
+use futures_rustls::rustls::SignatureScheme;
 use futures_rustls::rustls::client::Resumption;
 use futures_rustls::rustls::crypto::ring;
 use futures_rustls::rustls::pki_types::ServerName;
 use futures_rustls::rustls::{ClientConfig, RootCertStore};
 
+#[cfg(feature = "auth")]
+use ::ring::digest::{SHA256, digest};
+
 use super::identity::ClientIdentity;
 use crate::http::client::dial::ByteStream;
+
+/// The signatures that a certificate may be asked for with.
+#[cfg(feature = "auth")]
+const SCHEMES: [SignatureScheme; 7] = [
+    SignatureScheme::ECDSA_NISTP256_SHA256,
+    SignatureScheme::ECDSA_NISTP384_SHA384,
+    SignatureScheme::ED25519,
+    SignatureScheme::RSA_PSS_SHA256,
+    SignatureScheme::RSA_PSS_SHA384,
+    SignatureScheme::RSA_PSS_SHA512,
+    SignatureScheme::RSA_PKCS1_SHA256,
+];
 
 /// The TLS configuration of a remote server. By default it trusts the web's root certificates.
 #[derive(Clone, Default)]
@@ -41,6 +60,18 @@ impl TlsConfig {
     #[cfg(feature = "auth")]
     pub(in crate::http::client) fn without_identity(&self) -> Self {
         Self { config: self.config.clone(), identity: None }
+    }
+
+    /// Returns the fingerprint of the certificate that the client presents, if it has one.
+    #[cfg(feature = "auth")]
+    pub(in crate::http::client) fn certificate(&self) -> Option<String> {
+        let certified = match (&self.identity, &self.config) {
+            (Some(identity), _) => Arc::clone(identity.certified()),
+            (None, Some(config)) => config.client_auth_cert_resolver.resolve(&[], &SCHEMES)?,
+            (None, None) => return None,
+        };
+        let digest = digest(&SHA256, certified.cert.first()?);
+        Some(Base64UrlUnpadded::encode_string(digest.as_ref()))
     }
 
     /// Returns whether both are the default, or one object.

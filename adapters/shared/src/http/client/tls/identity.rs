@@ -62,6 +62,12 @@ impl ClientIdentity {
         Ok(Self(Arc::new(certified)))
     }
 
+    /// Returns the certificates and their key.
+    #[cfg(feature = "auth")]
+    pub(super) const fn certified(&self) -> &Arc<CertifiedKey> {
+        &self.0
+    }
+
     /// Returns what presents the certificate to each server that asks for one.
     pub(super) fn resolver(&self) -> Arc<SingleCertAndKey> {
         Arc::new(SingleCertAndKey::from(Arc::clone(&self.0)))
