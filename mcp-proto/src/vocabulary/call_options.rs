@@ -36,7 +36,8 @@ pub struct CallOptions {
     ///
     /// [progress]: https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/progress
     pub progress: bool,
-    /// The maximum time to wait for a response, restarted by each progress notification.
+    /// The maximum time to wait for a response, restarted by each progress notification. Peers send
+    /// some only if [`progress`](Self::progress) asks for them.
     ///
     /// This timeout does not end a client's call while the server waits for an answer from the
     /// client, for example for input from a human. The maximum total time still applies. Exception:
