@@ -9,7 +9,7 @@ use super::HttpClient;
 use super::action::{ExchangeFailure, ExchangeId};
 use super::event_stream::EventStream;
 use super::exchange::{CallInfo, CallKind, Exchange, ExchangeState, Purpose};
-use super::response_head::{is_redirect, is_unavailable, refusal, retry_after};
+use super::response_head::{content_coding, is_redirect, is_unavailable, refusal, retry_after};
 use crate::http::Headers;
 use crate::http::header::{is_media_type, visible};
 use crate::json::find;
@@ -117,6 +117,9 @@ impl HttpClient {
         status: u16,
         fields: &dyn Headers,
     ) {
+        if let Some(why) = content_coding(fields) {
+            return self.fail(now, id, call.wire, why);
+        }
         let why = match fields.value("content-type", 0) {
             _ if matches!(status, 202 | 204 | 205) => {
                 format!("server accepted the request with status {status} but sent no response")

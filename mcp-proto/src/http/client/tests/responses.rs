@@ -183,6 +183,44 @@ fn a_read_that_was_not_sent_or_is_refused_is_not_repeated() {
 }
 
 #[test]
+fn an_encoded_response_fails_its_call_with_the_coding() {
+    for revision in REVISIONS {
+        let mut it = ready(revision);
+        for coding in ["gzip", "br", "identity, GZIP", "\u{1}\u{2}", &"x".repeat(200)] {
+            let (call, send) = list_tools(&mut it);
+            let head = [("Content-Type", "text/event-stream"), ("Content-Encoding", coding)];
+            it.reply(&send, 200, &head, "\u{1f}\u{8b}");
+            let events = it.events();
+            let shown = format!("{:?}", &coding[..coding.len().min(64)]).replace('"', "");
+            assert!(events[0].starts_with(&format!("{call}: Invalid")), "{events:?}");
+            assert!(events[0].replace(['"', '\\'], "").contains(&shown.replace('\\', "")));
+        }
+        for coding in ["identity", "Identity ", ""] {
+            let (call, send) = list_tools(&mut it);
+            let body = result_of(&send, r#"{"resultType":"complete"}"#);
+            it.reply(&send, 200, &[JSON[0], ("content-encoding", coding)], &body);
+            let events = it.events();
+            assert!(events[0].starts_with(&format!("{call}: {{")), "{events:?}");
+        }
+    }
+}
+
+#[test]
+fn an_encoded_stream_is_reported_with_its_coding() {
+    let mut it = Fixture::new(config());
+    let probe = it.post("server/discover");
+    it.reply(&probe, 400, PLAIN, "");
+    let initialize = it.post("initialize");
+    it.welcome(&initialize, Revision::V2025_11_25, SESSION);
+    let initialized = it.post("notifications/initialized");
+    it.reply(&initialized, 202, PLAIN, "");
+    let stream = it.get();
+    it.head(&stream, 200, &[EVENTS[0], ("content-encoding", "gzip")]);
+    let events = it.events();
+    assert!(events[1].contains("`Content-Encoding` \"gzip\""), "{events:?}");
+}
+
+#[test]
 fn a_failed_exchange_fails_only_its_call() {
     for revision in REVISIONS {
         let mut it = ready(revision);
