@@ -45,8 +45,8 @@ pub struct CallOptions {
     /// the call.
     ///
     /// In revision 2026-07-28, a server may answer that it requires input, after which the call is
-    /// sent again. Unless the exception applies, answered questions restart the timeout; an answer that
-    /// asks nothing never does.
+    /// sent again. Unless the exception applies, answered questions restart the timeout; an answer
+    /// that asks nothing never does.
     ///
     /// Default: `None`, which selects [`Limits::call_timeout`](crate::Limits::call_timeout), or
     /// [`Limits::human_timeout`](crate::Limits::human_timeout) for a method that a human answers.

@@ -202,7 +202,7 @@ async fn tasks_of_a_connection_end_with_it_or_with_the_server_sec_19<R: Runtime>
     let (_other, _serving) = pair::<R>(client(), server_without_steps(&second)).await;
     eventually("they are dropped", || second.load().unwrap().is_empty()).await;
     // The connection ends.
-    connection.close().await.unwrap();
+    connection.clone().close().await.unwrap();
     eventually("they are dropped", || store.load().unwrap().is_empty()).await;
 }
 
