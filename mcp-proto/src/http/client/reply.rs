@@ -62,7 +62,9 @@ impl HttpClient {
         // stream, it means that the server has no such stream.
         if status == 404 && in_session && (purpose != Purpose::Listen || was_open) {
             // The stream of a call that is resumed was its response.
-            if let Some(call) = purpose.call_info().filter(|call| !call.is_resumed) {
+            let is_rejected =
+                |call: &CallInfo| !call.is_resumed && self.client.call_of(call.wire).is_some();
+            if let Some(call) = purpose.call_info().filter(is_rejected) {
                 self.client.handle_unanswered(now, call.wire, CallError::SessionEnded);
             }
             return self.on_session_lost(now);

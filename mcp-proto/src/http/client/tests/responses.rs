@@ -165,6 +165,38 @@ fn a_read_whose_response_is_lost_is_repeated_once() {
     }
 }
 
+// PRG-05
+#[test]
+fn the_progress_of_a_repeated_read_increases() {
+    let mut it = Fixture::modern();
+    let options = CallOptions { progress: true, ..CallOptions::default() };
+    let read = it.http.call_raw(it.now, "tools/list", None, options).unwrap();
+    let progress = |send: &HttpRequest, value: u32| {
+        let params = format!(r#"{{"progressToken":{},"progress":{value}}}"#, id_of(send));
+        event(&format!(
+            r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{params}}}"#
+        ))
+    };
+    let send = it.post("tools/list");
+    it.head(&send, 200, EVENTS);
+    it.feed(&send, &(progress(&send, 1) + &progress(&send, 5)));
+    it.cut(&send);
+    let again = it.post("tools/list");
+    it.head(&again, 200, EVENTS);
+    for value in [1, 5, 6] {
+        it.feed(&again, &progress(&again, value));
+    }
+    it.feed(&again, &event(&result_of(&again, "{}")));
+    assert_eq!(
+        it.events(),
+        [1, 5, 6]
+            .map(|value| format!("{read}: {value}"))
+            .into_iter()
+            .chain([format!("{read}: {{}}")])
+            .collect::<Vec<_>>()
+    );
+}
+
 #[test]
 fn a_read_that_was_not_sent_or_is_refused_is_not_repeated() {
     for revision in REVISIONS {
