@@ -171,7 +171,8 @@ pub struct Limits {
 
     /// Maximum time a call waits for a response. Default: 60 s.
     ///
-    /// Each progress notification for the call restarts this time.
+    /// Each progress notification for the call restarts this time. Servers send some only if the
+    /// call asks for them, with [`CallOptions::progress`](crate::CallOptions::progress).
     // TMO-01: every call has a timeout.
     pub call_timeout: Duration,
     /// Maximum total time a call waits, regardless of progress. Default: 10 min.

@@ -24,7 +24,10 @@ impl<'c, T: Decode> Call<'c, T> {
         Self(self.0.progress(callback))
     }
 
-    /// Sets the timeout for the response. Each progress notification restarts this timeout.
+    /// Sets the timeout for the response.
+    ///
+    /// Each progress notification restarts it. Servers send some only for calls that ask for them
+    /// with [`progress`](Self::progress): `.progress(|_| {})` if nothing else is to be done.
     ///
     /// While the server waits for an answer from this client, only the maximum total time applies.
     /// Exception: a timeout that is set without [`timeout_max`](Self::timeout_max) also applies

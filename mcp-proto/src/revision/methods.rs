@@ -318,7 +318,7 @@ pub(crate) const METHODS: &[MethodRule] = &[
     // LOG-10: modern requests name their log level themselves.
     request(M::SetLogLevel, Client, R1, R4).needs(Capability::Logging).text(&["level"]),
     request(M::Initialize, Client, R1, R4).internal(),
-    request(M::Ping, Client, R1, R4).both().reads(),
+    request(M::Ping, Client, R1, R4).both(),
     request(M::Discover, Client, R5, R5).reads().cached_until(&[]),
     request(M::Listen, Client, R5, R5).internal(),
     // Requests from servers.

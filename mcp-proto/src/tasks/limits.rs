@@ -32,7 +32,7 @@ pub struct TaskLimits {
     /// Maximum number of tasks. Default: 10,000.
     ///
     /// Further tasks are refused with [`TaskError::TasksFull`](super::TaskError::TasksFull). Each
-    /// task costs about 400 bytes, or 900 if it is the only one of its account, plus the bytes that
+    /// task costs about 500 bytes, or 870 if it is the only one of its account, plus the bytes that
     /// [`bytes_max`](Self::bytes_max) counts and its status message.
     pub tasks_max: usize,
     /// Maximum number of tasks of one principal, or of one source. Default: 1,000.

@@ -36,7 +36,8 @@ pub struct CallOptions {
     ///
     /// [progress]: https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/progress
     pub progress: bool,
-    /// The maximum time to wait for a response, restarted by each progress notification.
+    /// The maximum time to wait for a response, restarted by each progress notification. Peers send
+    /// some only if [`progress`](Self::progress) asks for them.
     ///
     /// This timeout does not end a client's call while the server waits for an answer from the
     /// client, for example for input from a human. The maximum total time still applies. Exception:
@@ -44,8 +45,8 @@ pub struct CallOptions {
     /// the call.
     ///
     /// In revision 2026-07-28, a server may answer that it requires input, after which the call is
-    /// sent again. Unless the exception applies, answered questions restart the timeout; an answer that
-    /// asks nothing never does.
+    /// sent again. Unless the exception applies, answered questions restart the timeout; an answer
+    /// that asks nothing never does.
     ///
     /// Default: `None`, which selects [`Limits::call_timeout`](crate::Limits::call_timeout), or
     /// [`Limits::human_timeout`](crate::Limits::human_timeout) for a method that a human answers.

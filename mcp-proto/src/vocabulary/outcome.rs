@@ -17,8 +17,8 @@ use crate::rpc::ErrorObject;
 /// call failed for another reason, retry it only if it is idempotent.
 ///
 /// Over HTTP, a client repeats a request that only reads once by itself if its response is lost, or
-/// if the server ends the session. These are lists, `resources/read`, `prompts/get`,
-/// `completion/complete` and `ping`. An unsuccessful status, such as 503, ends every call.
+/// if the server ends the session. These are lists, `resources/read`, `prompts/get` and
+/// `completion/complete`. An unsuccessful status, such as 503, ends every call.
 ///
 /// ```
 /// use mcp_proto::{CallError, ErrorObject, code};

@@ -109,6 +109,7 @@ pub const ORDERS: &[Order] = &[
     Order {
         room: "mcp-proto/src/tasks/",
         levels: &[
+            &["account"],
             &["clock", "id", "limits", "links", "poller/inputs", "poller/limits", "poller/phase"],
             &["error", "event", "poller/event", "status"],
             &["protocol"],

@@ -3,6 +3,7 @@
 use std::net::TcpStream;
 use std::sync::Arc;
 
+use base64ct::{Base64, Encoding as _};
 use futures_rustls::rustls::crypto::ring;
 use futures_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use futures_rustls::rustls::server::WebPkiClientVerifier;
@@ -55,6 +56,13 @@ impl Trust {
     #[must_use]
     pub fn client(&self) -> Arc<ClientConfig> {
         Arc::clone(&self.client)
+    }
+
+    /// Returns the certificate in PEM.
+    #[must_use]
+    pub fn pem(&self) -> String {
+        let (label, text) = ("CERTIFICATE-----", Base64::encode_string(&self.certificate));
+        format!("-----BEGIN {label}\n{text}\n-----END {label}\n")
     }
 
     /// Starts a site with the certificate.

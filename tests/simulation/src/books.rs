@@ -138,7 +138,7 @@ impl Books {
             Err(CallError::Invalid(why)) if at.is_honest && !at.is_limited => {
                 Err(format!("an honest answer is invalid: {why}"))
             }
-            Err(CallError::Lost) if !at.is_ending => {
+            Err(CallError::Lost | CallError::LostRead) if !at.is_ending => {
                 Err("it is lost and the connection is not".into())
             }
             Err(CallError::Refused(error)) => match matter {

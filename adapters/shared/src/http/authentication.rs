@@ -10,7 +10,6 @@ use mcp_proto::http::Refusal;
 use mcp_proto::{Principal, Secret};
 
 use super::authorizer::Authorizer;
-use super::budget::PeerAddress;
 use super::request_head::RequestHead;
 use super::runtime::HttpRuntime;
 use crate::BoxFuture;

@@ -58,7 +58,7 @@ pub struct FetchReply {
     pub status: u16,
     /// The headers, in any case.
     pub headers: Vec<(String, String)>,
-    /// The body.
+    /// The body, decoded if it had a content coding.
     pub body: Box<dyn FetchBody>,
 }
 
@@ -205,6 +205,8 @@ async fn exchange(
         Ok(reply) => reply,
         Err(why) => return link.machine.borrow_mut().handle_failure(link.now(), id, why),
     };
+    // `fetch` decodes bodies, and leaves the field.
+    reply.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-encoding"));
     link.machine.borrow_mut().handle_head(link.now(), id, reply.status, &reply.headers);
     loop {
         poll_fn(|cx| {

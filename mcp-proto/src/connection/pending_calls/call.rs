@@ -132,6 +132,11 @@ impl Call {
         self.retry().is_some_and(|retry| retry.recovery == Recovery::Waiting)
     }
 
+    /// Returns whether the request was sent again because its response was lost.
+    pub(super) fn is_recovered(&self) -> bool {
+        self.retry().is_some_and(|retry| retry.recovery == Recovery::Used)
+    }
+
     /// Returns the method, if an extension adds result types to it.
     pub(super) fn extended_method(&self) -> Option<&Method> {
         self.rare.as_ref()?.extended.as_ref()

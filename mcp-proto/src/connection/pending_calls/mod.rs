@@ -587,7 +587,12 @@ impl PendingCalls {
             return;
         };
         let handle = call.id;
-        if progress <= call.progress {
+        // The progress of a lost request that was sent again starts over.
+        let (is_stale, is_recovered) = (progress <= call.progress, call.is_recovered());
+        if is_stale && is_recovered {
+            return self.table.extend(env.now, id);
+        }
+        if is_stale {
             let mut why = format!("{handle}: ").into_bytes();
             write_f64(&mut why, progress);
             let why = String::from_utf8_lossy(&why).into_owned();

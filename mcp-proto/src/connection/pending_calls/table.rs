@@ -248,7 +248,9 @@ impl CallTable {
         });
         let renewed = self.next_id;
         self.next_id += 1;
-        call.progress = f64::NEG_INFINITY;
+        if !call.is_recovered() {
+            call.progress = f64::NEG_INFINITY;
+        }
         call.state = CallState::InFlight;
         if let Some(rare) = &mut call.rare {
             rare.parked = None;

@@ -185,6 +185,32 @@ fn progress_restarts_the_timeout_between_rounds() {
 }
 
 #[test]
+fn only_calls_that_may_have_run_say_so() {
+    for revision in [R4, R5] {
+        let mut client = client(revision, Limits::default());
+        let requests = [
+            ("tools/call", Some(r#"{"name":"t"}"#), true),
+            ("tools/list", None, false),
+            ("resources/read", Some(r#"{"uri":"a:b"}"#), false),
+            ("resources/list", None, false),
+            ("prompts/get", Some(r#"{"name":"p"}"#), false),
+        ];
+        for (method, params, _) in requests {
+            let params = params.map(|params| Raw::from_text(params).unwrap());
+            let params = params.as_ref().map(|params| params as &dyn crate::schema::Encode);
+            client.call_raw(NOW, method, params, CallOptions::default()).unwrap();
+        }
+        client.close(NOW);
+        let outcomes = outcomes(&mut client);
+        assert_eq!(outcomes.len(), requests.len());
+        for (outcome, (method, _, may_have_run)) in outcomes.into_iter().zip(requests) {
+            let error = outcome.unwrap_err().to_string();
+            assert_eq!(error.contains("may have acted"), may_have_run, "{method}: {error}");
+        }
+    }
+}
+
+#[test]
 fn pings_are_sent_only_in_revisions_that_have_them_tmo_09() {
     for (revision, pings) in [(R4, 1), (R5, 0)] {
         let every = Some(Duration::from_secs(30));

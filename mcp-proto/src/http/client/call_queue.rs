@@ -5,6 +5,7 @@
 //! the calls in flight may depend on these.
 
 use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 
 use super::outbound_post::OutboundPost;
 use crate::vocabulary::OutgoingKind;
@@ -32,6 +33,15 @@ impl CallQueue {
             _ => false,
         });
         place.and_then(|place| self.waiting.remove(place)).is_some()
+    }
+
+    /// Removes all calls. Returns their wire ids.
+    pub(super) fn take(&mut self) -> Vec<u64> {
+        let wire = |call: OutboundPost| match call.kind {
+            OutgoingKind::Request { id, .. } => Some(id),
+            _ => None,
+        };
+        core::mem::take(&mut self.waiting).into_iter().filter_map(wire).collect()
     }
 
     pub(super) fn clear(&mut self) {

@@ -9,7 +9,7 @@ use super::{CloseState, HttpClient};
 use crate::client::Client;
 use crate::message_endpoint::MessageEndpoint;
 use crate::time::Instant;
-use crate::vocabulary::Fault;
+use crate::vocabulary::{CallError, Fault, OutgoingKind};
 
 impl HttpClient {
     /// Aborts the exchanges of completed calls.
@@ -101,13 +101,28 @@ impl HttpClient {
         self.forget_session(now, end, Client::handle_session_lost);
     }
 
+    /// Ends the calls of a lost session that were not sent: the server cannot have processed them.
+    fn fail_unsent(&mut self, now: Instant) {
+        let mut unsent = self.queue.take();
+        while let Some(outgoing) = self.client.poll_outgoing() {
+            if let OutgoingKind::Request { id, .. } = outgoing.kind {
+                unsent.push(id);
+            }
+        }
+        for wire in unsent {
+            if self.client.call_of(wire).is_some() {
+                self.client.handle_unanswered(now, wire, CallError::SessionEnded);
+            }
+        }
+    }
+
     /// Replaces a lost session. `end` is the end of its stream, over HTTP+SSE.
     fn forget_session(&mut self, now: Instant, end: StreamEnd, reopen: fn(&mut Client, Instant)) {
+        self.fail_unsent(now);
         for id in self.exchanges.ids() {
             self.exchanges.abort(id);
         }
         self.gate = SendGate::Open;
-        self.queue.clear();
         // An idle session over HTTP+SSE ends with its connection, which the server may not keep.
         let is_counted = !self.sse.is_used() || self.sse.is_asked;
         if is_counted && self.legacy.on_lost() {

@@ -185,7 +185,8 @@ impl HttpClient {
 
     /// Handles the status and headers of a response.
     ///
-    /// Interim responses (1xx) are ignored and need not be reported.
+    /// Interim responses (1xx) are ignored and need not be reported. A success with a
+    /// `Content-Encoding` fails its call: leave the field out if the driver decodes the body.
     pub fn handle_head(
         &mut self,
         now: Instant,

@@ -9,7 +9,7 @@ use super::HttpClient;
 use super::action::{ExchangeFailure, ExchangeId};
 use super::event_stream::EventStream;
 use super::exchange::{CallInfo, CallKind, Exchange, ExchangeState, Purpose};
-use super::response_head::{is_redirect, is_unavailable, refusal, retry_after};
+use super::response_head::{content_coding, is_redirect, is_unavailable, refusal, retry_after};
 use crate::http::Headers;
 use crate::http::byte_order_mark;
 use crate::http::header::{is_media_type, visible};
@@ -63,7 +63,9 @@ impl HttpClient {
         // stream, it means that the server has no such stream.
         if status == 404 && in_session && (purpose != Purpose::Listen || was_open) {
             // The stream of a call that is resumed was its response.
-            if let Some(call) = purpose.call_info().filter(|call| !call.is_resumed) {
+            let is_rejected =
+                |call: &CallInfo| !call.is_resumed && self.client.call_of(call.wire).is_some();
+            if let Some(call) = purpose.call_info().filter(is_rejected) {
                 self.client.handle_unanswered(now, call.wire, CallError::SessionEnded);
             }
             return self.on_session_lost(now);
@@ -118,6 +120,9 @@ impl HttpClient {
         status: u16,
         fields: &dyn Headers,
     ) {
+        if let Some(why) = content_coding(fields) {
+            return self.fail(now, id, call.wire, why);
+        }
         let why = match fields.value("content-type", 0) {
             _ if matches!(status, 202 | 204 | 205) => {
                 format!("server accepted the request with status {status} but sent no response")

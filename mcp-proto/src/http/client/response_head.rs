@@ -1,5 +1,6 @@
 //! Interprets the head of a refusal: the error of the call, and whether and when to retry.
 
+use alloc::format;
 use core::time::Duration;
 
 use crate::http::Headers;
@@ -9,12 +10,31 @@ use crate::vocabulary::CallError;
 /// The maximum length of a `Location` header in bytes; longer ones are not reported.
 const LOCATION_BYTES_MAX: usize = 2048;
 
+/// The maximum length of a reported content coding in bytes.
+const CODING_BYTES_MAX: usize = 64;
+
 /// Returns the error for an unsuccessful status.
 pub(super) fn refusal(status: u16, fields: &dyn Headers) -> CallError {
     match redirect_target(fields).filter(|_| (300..400).contains(&status)) {
         Some(target) => CallError::Redirected { status, target: target.into() },
         None => CallError::Http { status, reason: None },
     }
+}
+
+/// Returns the error for a body with a content coding, which is not decoded and was not asked for.
+pub(super) fn content_coding(fields: &dyn Headers) -> Option<CallError> {
+    let values = (0..).map_while(|index| fields.value("content-encoding", index));
+    let coding = values
+        .filter_map(|value| visible_text(value, CODING_BYTES_MAX))
+        .find(|coding| !coding.is_empty() && !coding.eq_ignore_ascii_case("identity"))?;
+    let why =
+        format!("response has the `Content-Encoding` {coding:?}, the client accepts `identity`");
+    Some(CallError::Invalid(why.into()))
+}
+
+/// Returns the text of a header value, truncated to `bytes_max`.
+fn visible_text(value: &[u8], bytes_max: usize) -> Option<&str> {
+    core::str::from_utf8(value.get(..bytes_max).unwrap_or(value)).ok().map(str::trim)
 }
 
 /// Returns whether the server redirects the request.

@@ -15,7 +15,7 @@ use super::event_stream::StreamEnd;
 use super::exchange::{CallInfo, CallKind, Exchange, ExchangeState, KeptRequest, Purpose};
 use super::outbound_post::{OutboundPost, SendGate};
 use super::reply::EVENTS;
-use super::response_head::{is_transient, refusal, retry_after};
+use super::response_head::{content_coding, is_transient, refusal, retry_after};
 use super::sse_transport::{SseOpening, SseState};
 use crate::error::code;
 use crate::http::Headers;
@@ -110,11 +110,13 @@ impl HttpClient {
     ) {
         let kind = fields.value("content-type", 0);
         let is_events = kind.is_some_and(|kind| is_media_type(kind, EVENTS));
-        if (200..300).contains(&status) && is_events {
+        let coding = content_coding(fields);
+        if (200..300).contains(&status) && is_events && coding.is_none() {
             return self.begin_events(id);
         }
+        let no_events = || CallError::Invalid("stream of HTTP+SSE is not an event stream".into());
         let why = match status {
-            200..300 => CallError::Invalid("stream of HTTP+SSE is not an event stream".into()),
+            200..300 => coding.unwrap_or_else(no_events),
             _ => refusal(status, fields),
         };
         self.exchanges.discard(id, now);

@@ -12,7 +12,7 @@ use super::action::ExchangeId;
 use super::event_stream::EventStream;
 use super::exchange::{CallInfo, CallKind, Exchange, ExchangeState, Purpose};
 use super::reply::{EVENTS, exchange_was_open, too_long};
-use super::response_head::{is_transient, refusal, retry_after};
+use super::response_head::{content_coding, is_transient, refusal, retry_after};
 use crate::http::Headers;
 use crate::http::header::is_media_type;
 use crate::http::sse::Item;
@@ -34,12 +34,13 @@ impl HttpClient {
         let is_events =
             fields.value("content-type", 0).is_some_and(|kind| is_media_type(kind, EVENTS));
         let call = self.exchanges.get(id).and_then(Exchange::call_info);
+        let coding = content_coding(fields);
         match (status, call) {
-            (200..300, _) if is_events => self.begin_events(id),
+            (200..300, _) if is_events && coding.is_none() => self.begin_events(id),
             _ if is_transient(status) => self.reconnect(now, id, fields),
             (200..300, Some(call)) => {
-                let why = "resumed stream is not an event stream";
-                self.fail(now, id, call.wire, CallError::Invalid(why.into()));
+                let why = || CallError::Invalid("resumed stream is not an event stream".into());
+                self.fail(now, id, call.wire, coding.unwrap_or_else(why));
             }
             (_, Some(call)) => self.fail(now, id, call.wire, refusal(status, fields)),
             (_, None) => self.on_listen_refused(now, id, status, fields),
@@ -75,7 +76,8 @@ impl HttpClient {
         self.exchanges.discard(id, now);
         if was_open || !matches!(status, 404 | 405 | 501) {
             let why = match status {
-                200..300 => "the response is not an event stream".into(),
+                200..300 => content_coding(fields)
+                    .map_or("the response is not an event stream".into(), |why| why.to_string()),
                 _ => refusal(status, fields).to_string(),
             };
             let detail =

@@ -20,6 +20,7 @@ rows! {
     a_handler_starts_again_with_what_it_has_kept,
     a_task_fails_that_cannot_start_again,
     a_stopped_handler_leaves_nothing_behind,
+    tasks_of_a_connection_end_with_it_or_with_the_server_sec_19,
 }
 
 /// A client that polls quickly, in the modern era: tasks of the legacy era belong to a connection.
@@ -180,6 +181,29 @@ fn server_without_steps(store: &InMemory) -> Server {
         .tool("other", "Is another one", |(), _cx| Ok("other"))
         .as_task(policy())
         .tasks(Tasks::new().store(store.clone()))
+}
+
+async fn tasks_of_a_connection_end_with_it_or_with_the_server_sec_19<R: Runtime>() {
+    let store = InMemory::default();
+    let client = || client().tasks().revisions(&[Revision::V2025_11_25]);
+    let (connection, _serving) = pair::<R>(client(), server_without_steps(&store)).await;
+    for _ in 0..3 {
+        let call = connection.call_tool("other", &json!({}));
+        assert!(call.task().await.unwrap().id().is_some());
+    }
+    let is_over = |record: &TaskRecord| record.to_json().as_str().contains(r#""completed""#);
+    eventually("they are over", || {
+        let records = store.load().unwrap();
+        records.len() == 3 && records.iter().all(is_over)
+    })
+    .await;
+    // The server is killed: the connection that could fetch the results is gone.
+    let second = store.after_kill();
+    let (_other, _serving) = pair::<R>(client(), server_without_steps(&second)).await;
+    eventually("they are dropped", || second.load().unwrap().is_empty()).await;
+    // The connection ends.
+    connection.clone().close().await.unwrap();
+    eventually("they are dropped", || store.load().unwrap().is_empty()).await;
 }
 
 async fn a_stopped_handler_leaves_nothing_behind<R: Runtime>() {

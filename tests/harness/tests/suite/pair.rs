@@ -62,7 +62,7 @@ fn a_lost_connection_loses_calls_once() {
     pair.next_request();
     let now = pair.now;
     pair.to_client.cut(now);
-    assert_eq!(pair.outcome(call), Err(CallError::Lost));
+    assert_eq!(pair.outcome(call), Err(CallError::LostRead));
     pair.drive_until_quiet();
     assert_eq!(pair.client_told(), ["closed Peer"]);
     assert_eq!(pair.server_told(), ["request#1 cancelled", "closed Peer"]);

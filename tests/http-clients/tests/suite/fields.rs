@@ -9,6 +9,7 @@ use crate::{legacy_client, modern_client};
 
 rows! {
     custom_fields_are_sent_with_each_request,
+    uncompressed_responses_are_asked_for_and_others_named,
     arguments_are_mirrored_in_fields_and_invalid_tools_are_dropped_http_48,
 }
 
@@ -35,6 +36,34 @@ async fn custom_fields_are_sent_with_each_request<R: OverHttp>() {
                 .into_iter()
                 .all(once)
         );
+    }
+}
+
+async fn uncompressed_responses_are_asked_for_and_others_named<R: OverHttp>() {
+    for coding in ["gzip", "br"] {
+        for client in [legacy_client(), modern_client()] {
+            let site = Site::new(move |request, answer| match request.what() {
+                "tools/call" => {
+                    let fields =
+                        [("content-type", "application/json"), ("content-encoding", coding)];
+                    answer.status(200, &fields, "\u{1f}\u{8b}");
+                }
+                "GET" => answer.status(405, &[], ""),
+                _ if request.field("mcp-session-id").is_some()
+                    || request.what() == "initialize" =>
+                {
+                    legacy(request, answer);
+                }
+                _ => modern(request, answer),
+            });
+            let connection = R::connect_http(client, site.remote()).await.unwrap();
+            let error = connection.call_tool("echo", &json!({})).await.unwrap_err().to_string();
+            assert!(error.contains(coding) && error.contains("identity"), "{error}");
+            connection.closes().await.unwrap();
+            for request in site.heard() {
+                assert_eq!(request.field("accept-encoding"), Some("identity"), "{request:?}");
+            }
+        }
     }
 }
 

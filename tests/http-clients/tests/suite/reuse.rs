@@ -1,5 +1,8 @@
 //! Connections that are kept, closed by the server, and lost; and which requests are sent again.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use mcp_adapter::http::Remote;
 use mcp_adapter::proto::CallError;
 use mcp_adapter_tests::{eventually, rows, success};
@@ -14,6 +17,7 @@ rows! {
     connections_are_limited_and_used_again_by_answers_at_once,
     closing_idle_connections_costs_no_call,
     closing_every_connection_costs_no_call,
+    lost_reads_are_repeated_once,
     sent_requests_are_not_repeated,
     a_server_that_comes_back_is_used_again,
     #[cfg_attr(not(target_os = "linux"), ignore = "reads the timers of sockets from /proc")]
@@ -113,6 +117,34 @@ async fn closing_every_connection_costs_no_call<R: OverHttp>() {
         assert_eq!(success(connection.call_tool("echo", &json!({})).await), "on");
     }
     assert_eq!(site.of("tools/call").len(), 50);
+}
+
+async fn lost_reads_are_repeated_once<R: OverHttp>() {
+    let (lists, cuts) = (AtomicUsize::new(0), Arc::new(AtomicUsize::new(2)));
+    let every = Arc::clone(&cuts);
+    let site = Site::new(move |request, answer| {
+        let is_list = request.what() == "tools/list";
+        let number = if is_list { lists.fetch_add(1, Ordering::SeqCst) } else { 1 };
+        if number % every.load(Ordering::SeqCst) != 0 {
+            return modern(request, answer);
+        }
+        answer.raw(match number % 3 {
+            0 => "",
+            1 => "HTTP/1.1 200 O",
+            _ => "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{",
+        });
+        answer.cut();
+    });
+    let connection = R::connect_http(modern_client(), site.remote()).await.unwrap();
+    for round in 1..=6 {
+        // On a new connection, and on one that was used.
+        connection.list_tools().await.unwrap();
+        assert_eq!(site.of("tools/list").len(), 2 * round);
+    }
+    cuts.store(1, Ordering::SeqCst);
+    let error = connection.list_tools().await.unwrap_err().to_string();
+    assert!(!error.contains("may have acted"), "{error}");
+    assert_eq!(site.of("tools/list").len(), 14);
 }
 
 async fn sent_requests_are_not_repeated<R: OverHttp>() {

@@ -17,6 +17,7 @@ use crate::{SOON, failed, legacy_client, quick};
 
 rows! {
     a_forgotten_session_fails_open_calls_and_reopens_once_http_34_t_71,
+    lists_continue_in_the_next_session_http_34,
     a_refused_new_session_is_fatal_t_72,
     a_server_that_forgets_every_session_is_fatal_t_72,
     subscriptions_continue_in_the_next_session,
@@ -80,7 +81,10 @@ async fn a_forgotten_session_fails_open_calls_and_reopens_once_http_34_t_71<R: O
     for pending in late {
         // A call made after the session ended waits for the next one.
         let outcome = pending.await;
-        assert!(matches!(outcome, Ok(_) | Err(Error::Call(CallError::Lost))), "{outcome:?}");
+        let (lost, ended) = (CallError::Lost, CallError::SessionEnded);
+        let is_known =
+            |error: &Error| matches!(error, Error::Call(why) if *why == lost || *why == ended);
+        assert!(outcome.as_ref().map_or_else(is_known, |_| true), "{outcome:?}");
     }
     assert_eq!(success(connection.call_tool("echo", &json!({"text": "second"})).await), "second");
     assert_eq!(site.of("initialize").len(), 2);
@@ -96,6 +100,16 @@ async fn a_forgotten_session_fails_open_calls_and_reopens_once_http_34_t_71<R: O
     assert_eq!(site.of("DELETE")[0].field(SESSION), names.last().map(|name| &**name));
 }
 
+async fn lists_continue_in_the_next_session_http_34<R: OverHttp>() {
+    let (site, forgets) = forgetful(legacy);
+    let connection = R::connect_http(legacy_client(), site.remote()).await.unwrap();
+    connection.list_tools().await.unwrap();
+    forgets.store(true, Ordering::SeqCst);
+    connection.list_tools().await.unwrap();
+    connection.ping().await.unwrap();
+    assert_eq!((site.of("initialize").len(), site.of("tools/list").len()), (2, 3));
+}
+
 async fn a_refused_new_session_is_fatal_t_72<R: OverHttp>() {
     let gone = Arc::new(AtomicBool::new(false));
     let is_gone = Arc::clone(&gone);
@@ -105,7 +119,9 @@ async fn a_refused_new_session_is_fatal_t_72<R: OverHttp>() {
     });
     let connection = R::connect_http(legacy_client(), site.remote()).await.unwrap();
     gone.store(true, Ordering::SeqCst);
-    assert_eq!(failed(connection.call_tool("echo", &json!({})).await), CallError::Lost);
+    let ended = failed(connection.call_tool("echo", &json!({})).await);
+    assert_eq!(ended, CallError::SessionEnded);
+    assert!(!ended.to_string().contains("may have acted"), "{ended}");
     connection.wait_ended().await;
     let why = CloseReason::Fault(Fault::Unreachable(CallError::Http { status: 404, reason: None }));
     assert_eq!(connection.close_reason(), Some(why));
@@ -123,7 +139,7 @@ async fn a_server_that_forgets_every_session_is_fatal_t_72<R: OverHttp>() {
     while connection.close_reason().is_none() {
         let outcome = connection.call_tool("echo", &json!({})).await;
         assert!(
-            matches!(outcome, Err(Error::Call(CallError::Lost) | Error::Misuse(_))),
+            matches!(outcome, Err(Error::Call(CallError::SessionEnded) | Error::Misuse(_))),
             "{outcome:?}"
         );
         calls += 1;
@@ -154,7 +170,9 @@ async fn subscriptions_continue_in_the_next_session<R: OverHttp>() {
     let mut listening = connection.subscribe(&filter).await.unwrap();
     eventually("the first stream is refused", || site.of("GET").len() == 1).await;
     forgets.store(true, Ordering::SeqCst);
-    assert_eq!(failed(connection.call_tool("echo", &json!({})).await), CallError::Lost);
+    let ended = failed(connection.call_tool("echo", &json!({})).await);
+    assert_eq!(ended, CallError::SessionEnded);
+    assert!(!ended.to_string().contains("may have acted"), "{ended}");
     eventually("it is asked for again", || site.of("resources/subscribe").len() == 2).await;
     let [first, second] = &site.of("resources/subscribe")[..] else { panic!() };
     assert_ne!(first.field(SESSION), second.field(SESSION));

@@ -9,6 +9,7 @@ use crate::{legacy_client, modern_client, quick};
 
 rows! {
     a_trusted_server_is_used,
+    a_private_authority_is_trusted_by_its_certificate,
     an_untrusted_server_receives_nothing,
     a_client_presents_its_certificate,
     a_client_without_an_accepted_certificate_is_refused,
@@ -34,6 +35,40 @@ async fn a_trusted_server_is_used<R: OverHttp>() {
     connection.closes().await.unwrap();
     assert_eq!(site.of("DELETE").len(), 1);
     eventually("no connection is left", || site.open() == 0).await;
+}
+
+async fn a_private_authority_is_trusted_by_its_certificate<R: OverHttp>() {
+    let (trust, other) = (Trust::new(), Trust::new());
+    let site = trust.site(modern);
+    let remote = Remote::new(&format!("https://localhost:{}/mcp", site.port())).unwrap();
+    let both = format!("{}{}", other.pem(), trust.pem());
+    for remote in [
+        remote.clone().root_certificate(trust.pem().as_bytes()).unwrap(),
+        remote.clone().root_certificate(both.as_bytes()).unwrap(),
+        // One after the other, and instead of another configuration.
+        remote
+            .clone()
+            .tls(other.client())
+            .root_certificate(trust.pem().as_bytes())
+            .and_then(|remote| remote.root_certificate(other.pem().as_bytes()))
+            .unwrap(),
+    ] {
+        let connection = R::connect_http(modern_client(), remote).await.unwrap();
+        assert_eq!(success(connection.call_tool("echo", &json!({"text": "on"})).await), "on");
+        connection.closes().await.unwrap();
+    }
+    for remote in [remote.clone(), remote.clone().root_certificate(other.pem().as_bytes()).unwrap()]
+    {
+        let error = R::connect_http(modern_client().limits(quick()), remote).await.unwrap_err();
+        let error = error.to_string();
+        for remedy in ["Remote::root_certificate", "SSL_CERT_FILE"] {
+            assert!(error.contains(remedy), "{error}");
+        }
+    }
+    for pem in ["", "nothing", "-----BEGIN CERTIFICATE-----\n?\n-----END CERTIFICATE-----\n"] {
+        let error = remote.clone().root_certificate(pem.as_bytes()).err().unwrap();
+        assert_eq!(error.kind(), std::io::ErrorKind::InvalidInput, "{error}");
+    }
 }
 
 async fn an_untrusted_server_receives_nothing<R: OverHttp>() {

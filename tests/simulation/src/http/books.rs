@@ -63,6 +63,11 @@ pub(super) struct Matter {
     pub(super) is_orphan: bool,
 }
 
+fn only_reads(method: &str) -> bool {
+    method.ends_with("/list")
+        || matches!(method, "completion/complete" | "prompts/get" | "resources/read")
+}
+
 /// The records of both sides.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Books {
@@ -106,7 +111,10 @@ impl Books {
     pub(super) fn sent(&mut self, tag: u64) -> Result<(), String> {
         let Some(matter) = self.matters.get_mut(&tag) else { return Ok(()) };
         matter.sent += 1;
-        if matter.sent > 1 + matter.asks - matter.legacy_asks {
+        // A request that only reads is sent again, once, if its response or session is lost.
+        let is_lost = matter.is_troubled || matter.is_orphan;
+        let recoveries = u32::from(is_lost && only_reads(&matter.method));
+        if matter.sent > 1 + recoveries + matter.asks - matter.legacy_asks {
             return Err(format!(
                 "{tag} was posted {} times with {} input requests",
                 matter.sent, matter.asks

@@ -336,5 +336,6 @@ impl Client {
 
 /// Returns whether a call ended because its exchange or its session did.
 pub(super) const fn is_lost(error: &CallError) -> bool {
-    matches!(error, CallError::Lost | CallError::Unsent | CallError::Http { .. })
+    use CallError::{Http, Lost, LostRead, SessionEnded, Unsent};
+    matches!(error, Lost | LostRead | SessionEnded | Unsent | Http { .. })
 }

@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
-use http::header::PROXY_AUTHORIZATION;
+use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, PROXY_AUTHORIZATION};
 use http::response::Parts;
 use http::{HeaderName, HeaderValue, Request, Uri};
 use mcp_proto::Instant;
@@ -130,7 +130,9 @@ async fn send_once(
             let sent = catch_panic(async { client.send(request).await }).await;
             let panicked = || Err(SendError::lost("the client of the `Remote` panicked"));
             sent.unwrap_or_else(panicked).map(|response| {
-                let (parts, body) = response.into_parts();
+                let (mut parts, body) = response.into_parts();
+                // The client has decoded what it asked for, and may leave the field.
+                parts.headers.remove(CONTENT_ENCODING);
                 (parts, ResponseStream::Client(Some(body)))
             })
         }
@@ -228,6 +230,9 @@ fn request(
     let fields = request.headers_mut();
     if !is_foreign {
         fields.insert("host", remote.authority.clone());
+    }
+    if !is_foreign {
+        fields.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
     }
     for (name, value) in &remote.fields {
         fields.append(name.clone(), value.clone());

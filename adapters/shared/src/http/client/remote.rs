@@ -32,6 +32,11 @@ const CONCURRENT_CALLS_MAX: usize = 128;
 /// of the URL (scheme, host and port). A redirect to another origin, or with another status, fails
 /// with an error that names its target, so that credentials are never sent to another server.
 ///
+/// Cookies are not kept: `Set-Cookie` is ignored. A fixed cookie can be sent with each request by
+/// [`header`](Self::header); a server or proxy that requires others needs
+/// [`with_client`](Self::with_client). Requests ask for uncompressed responses; others fail with an
+/// error that names their coding.
+///
 /// ```
 /// # use mcp_adapter as mcp_tokio;
 /// use mcp_tokio::http::Remote;
@@ -154,6 +159,7 @@ impl Remote {
         let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad())?;
         let reserved = [
             "accept",
+            "accept-encoding",
             "connection",
             "content-length",
             "content-type",

@@ -93,11 +93,41 @@ impl Remote {
         self
     }
 
-    /// Sets the TLS configuration. By default, Mozilla's root certificates are trusted.
+    /// Sets the TLS configuration, instead of root certificates that were added before.
+    ///
+    /// By default, the root certificates in the file that the environment variable `SSL_CERT_FILE`
+    /// names are trusted or, without that variable, Mozilla's.
     #[cfg(feature = "tls")]
     pub fn tls(mut self, config: Arc<futures_rustls::rustls::ClientConfig>) -> Self {
         self.tls.set_config(config);
         self
+    }
+
+    /// Trusts the certificates in `pem`, one or more in PEM, in addition to the default ones: for a
+    /// server whose certificate a private authority has issued, or that issued its own.
+    ///
+    /// Authorization servers are trusted likewise. Replaces a configuration set by
+    /// [`tls`](Self::tls).
+    ///
+    /// # Errors
+    /// Fails with [`io::ErrorKind::InvalidInput`] if `pem` contains no certificate, or one that
+    /// cannot be used; and if the file that `SSL_CERT_FILE` names cannot be read.
+    ///
+    /// ```no_run
+    /// # use mcp_adapter as mcp_tokio;
+    /// use mcp_tokio::http::Remote;
+    ///
+    /// # fn main() -> std::io::Result<()> {
+    /// let authority = std::fs::read("/etc/ssl/company.pem")?;
+    /// let remote = Remote::new("https://mcp.internal/mcp")?.root_certificate(&authority)?;
+    /// # drop(remote);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[cfg(feature = "tls")]
+    pub fn root_certificate(mut self, pem: &[u8]) -> io::Result<Self> {
+        self.tls.add_roots(pem)?;
+        Ok(self)
     }
 
     /// Sets the certificate with which the client authenticates itself to the server, in addition

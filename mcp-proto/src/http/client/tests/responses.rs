@@ -169,6 +169,38 @@ fn a_read_whose_response_is_lost_is_repeated_once() {
     }
 }
 
+// PRG-05
+#[test]
+fn the_progress_of_a_repeated_read_increases() {
+    let mut it = Fixture::modern();
+    let options = CallOptions { progress: true, ..CallOptions::default() };
+    let read = it.http.call_raw(it.now, "tools/list", None, options).unwrap();
+    let progress = |send: &HttpRequest, value: u32| {
+        let params = format!(r#"{{"progressToken":{},"progress":{value}}}"#, id_of(send));
+        event(&format!(
+            r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{params}}}"#
+        ))
+    };
+    let send = it.post("tools/list");
+    it.head(&send, 200, EVENTS);
+    it.feed(&send, &(progress(&send, 1) + &progress(&send, 5)));
+    it.cut(&send);
+    let again = it.post("tools/list");
+    it.head(&again, 200, EVENTS);
+    for value in [1, 5, 6] {
+        it.feed(&again, &progress(&again, value));
+    }
+    it.feed(&again, &event(&result_of(&again, "{}")));
+    assert_eq!(
+        it.events(),
+        [1, 5, 6]
+            .map(|value| format!("{read}: {value}"))
+            .into_iter()
+            .chain([format!("{read}: {{}}")])
+            .collect::<Vec<_>>()
+    );
+}
+
 #[test]
 fn a_read_that_was_not_sent_or_is_refused_is_not_repeated() {
     for revision in REVISIONS {
@@ -184,6 +216,44 @@ fn a_read_that_was_not_sent_or_is_refused_is_not_repeated() {
         it.idle();
         assert_eq!(it.events(), expected);
     }
+}
+
+#[test]
+fn an_encoded_response_fails_its_call_with_the_coding() {
+    for revision in REVISIONS {
+        let mut it = ready(revision);
+        for coding in ["gzip", "br", "identity, GZIP", "\u{1}\u{2}", &"x".repeat(200)] {
+            let (call, send) = list_tools(&mut it);
+            let head = [("Content-Type", "text/event-stream"), ("Content-Encoding", coding)];
+            it.reply(&send, 200, &head, "\u{1f}\u{8b}");
+            let events = it.events();
+            let shown = format!("{:?}", &coding[..coding.len().min(64)]).replace('"', "");
+            assert!(events[0].starts_with(&format!("{call}: Invalid")), "{events:?}");
+            assert!(events[0].replace(['"', '\\'], "").contains(&shown.replace('\\', "")));
+        }
+        for coding in ["identity", "Identity ", ""] {
+            let (call, send) = list_tools(&mut it);
+            let body = result_of(&send, r#"{"resultType":"complete"}"#);
+            it.reply(&send, 200, &[JSON[0], ("content-encoding", coding)], &body);
+            let events = it.events();
+            assert!(events[0].starts_with(&format!("{call}: {{")), "{events:?}");
+        }
+    }
+}
+
+#[test]
+fn an_encoded_stream_is_reported_with_its_coding() {
+    let mut it = Fixture::new(config());
+    let probe = it.post("server/discover");
+    it.reply(&probe, 400, PLAIN, "");
+    let initialize = it.post("initialize");
+    it.welcome(&initialize, Revision::V2025_11_25, SESSION);
+    let initialized = it.post("notifications/initialized");
+    it.reply(&initialized, 202, PLAIN, "");
+    let stream = it.get();
+    it.head(&stream, 200, &[EVENTS[0], ("content-encoding", "gzip")]);
+    let events = it.events();
+    assert!(events[1].contains("`Content-Encoding` \"gzip\""), "{events:?}");
 }
 
 #[test]

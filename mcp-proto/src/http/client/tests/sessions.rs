@@ -117,13 +117,12 @@ fn a_lost_session_is_replaced_once_and_no_tool_call_is_retried_http_34_t_70_t_71
     assert_eq!(it.post("tools/call").header("mcp-protocol-version"), Some("2025-06-18"));
 }
 
-const READS: [(&str, Option<&str>); 6] = [
+const READS: [(&str, Option<&str>); 5] = [
     ("tools/list", None),
     ("tools/list", Some(r#"{"cursor":"c"}"#)),
     ("resources/list", None),
     ("resources/templates/list", None),
     ("resources/read", Some(r#"{"uri":"a:b"}"#)),
-    ("ping", None),
 ];
 
 /// Returns the params of a request.
@@ -170,6 +169,32 @@ fn reads_are_repeated_once_in_the_session_that_replaces_a_lost_one_http_34() {
         }
         assert_eq!(it.exchanges(), 0);
     }
+}
+
+#[test]
+fn calls_that_were_not_sent_were_not_processed() {
+    let mut it = Fixture::new(config());
+    let probe = it.post("server/discover");
+    it.reply(&probe, 400, PLAIN, "");
+    let initialize = it.post("initialize");
+    it.welcome(&initialize, Revision::V2025_11_25, SESSION);
+    it.events();
+    // No request overtakes this notification.
+    let initialized = it.post("notifications/initialized");
+    let (tool, list) = (it.call("tools/call"), it.call("tools/list"));
+    it.idle();
+    it.reply(&initialized, 404, PLAIN, "");
+    assert_eq!(it.events(), [format!("{tool}: SessionEnded")]);
+    let initialize = it.post("initialize");
+    it.welcome(&initialize, Revision::V2025_11_25, SESSION);
+    let initialized = it.post("notifications/initialized");
+    it.reply(&initialized, 202, PLAIN, "");
+    let stream = it.get();
+    it.reply(&stream, 405, PLAIN, "");
+    let again = it.post("tools/list");
+    let body = result_of(&again, "{}");
+    it.reply(&again, 200, JSON, &body);
+    assert_eq!(it.events(), ["ready 2025-11-25".into(), format!("{list}: {{}}")]);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! TLS connections to servers, with the `tls` feature.
 
 use std::io;
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 #[cfg(feature = "auth")]
@@ -10,7 +11,8 @@ use futures_rustls::TlsConnector;
 use futures_rustls::rustls::SignatureScheme;
 use futures_rustls::rustls::client::Resumption;
 use futures_rustls::rustls::crypto::ring;
-use futures_rustls::rustls::pki_types::ServerName;
+use futures_rustls::rustls::pki_types::pem::PemObject as _;
+use futures_rustls::rustls::pki_types::{CertificateDer, ServerName};
 use futures_rustls::rustls::{ClientConfig, RootCertStore};
 
 #[cfg(feature = "auth")]
@@ -35,17 +37,26 @@ const SCHEMES: [SignatureScheme; 7] = [
 #[derive(Clone, Default)]
 pub(crate) struct TlsConfig {
     config: Option<Arc<ClientConfig>>,
+    /// The certificates that `config` trusts in addition to the default, if it was made of them.
+    roots: Vec<CertificateDer<'static>>,
     identity: Option<ClientIdentity>,
 }
 
 impl TlsConfig {
     #[cfg(feature = "auth")]
     pub(crate) fn new(config: Arc<ClientConfig>) -> Self {
-        Self { config: Some(config), identity: None }
+        Self { config: Some(config), ..Self::default() }
+    }
+
+    pub(in crate::http::client) fn add_roots(&mut self, pem: &[u8]) -> io::Result<()> {
+        self.roots.extend(certificates(pem)?);
+        self.config = Some(Arc::new(trusting(default_roots()?, &self.roots)?));
+        Ok(())
     }
 
     pub(in crate::http::client) fn set_config(&mut self, config: Arc<ClientConfig>) {
         self.config = Some(config);
+        self.roots.clear();
     }
 
     pub(in crate::http::client) fn set_identity(&mut self, identity: ClientIdentity) {
@@ -59,7 +70,7 @@ impl TlsConfig {
     /// Returns the configuration for other servers, which do not receive the client's certificate.
     #[cfg(feature = "auth")]
     pub(in crate::http::client) fn without_identity(&self) -> Self {
-        Self { config: self.config.clone(), identity: None }
+        Self { identity: None, ..self.clone() }
     }
 
     /// Returns the fingerprint of the certificate that the client presents, if it has one.
@@ -144,7 +155,7 @@ impl Tls {
         stream: Box<dyn ByteStream>,
     ) -> io::Result<(Box<dyn ByteStream>, bool)> {
         let Some((connector, name)) = &self.0 else { return Ok((stream, false)) };
-        let stream = connector.connect(name.clone(), stream).await?;
+        let stream = connector.connect(name.clone(), stream).await.map_err(with_remedy)?;
         let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
         Ok((Box::new(stream), is_http2))
     }
@@ -157,13 +168,68 @@ fn default_config() -> io::Result<Arc<ClientConfig>> {
     if let Some(config) = DEFAULT.get() {
         return Ok(Arc::clone(config));
     }
-    let config = Arc::new(trusting_web_roots()?);
+    let config = Arc::new(trusting(default_roots()?, &[])?);
     Ok(Arc::clone(DEFAULT.get_or_init(|| config)))
 }
 
-/// Returns a configuration that trusts the root certificates of the web.
-fn trusting_web_roots() -> io::Result<ClientConfig> {
-    let roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
+/// Returns the root certificates in the file that `SSL_CERT_FILE` names, or those of the web.
+fn default_roots() -> io::Result<RootCertStore> {
+    roots_of(std::env::var_os("SSL_CERT_FILE").map(PathBuf::from))
+}
+
+fn roots_of(file: Option<PathBuf>) -> io::Result<RootCertStore> {
+    let Some(file) = file.filter(|file| !file.as_os_str().is_empty()) else {
+        return Ok(RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() });
+    };
+    let read = std::fs::read(&file).and_then(|pem| certificates(&pem));
+    let read = read.map_err(|error| {
+        let why = format!("cannot read the certificates of `SSL_CERT_FILE`, {}", file.display());
+        io::Error::new(error.kind(), format!("{why}: {error}"))
+    })?;
+    let mut roots = RootCertStore::empty();
+    // Systems also list certificates that are of no use here.
+    roots.add_parsable_certificates(read);
+    Ok(roots)
+}
+
+/// Reads certificates in PEM, at least one.
+fn certificates(pem: &[u8]) -> io::Result<Vec<CertificateDer<'static>>> {
+    let invalid = |why| io::Error::new(io::ErrorKind::InvalidInput, why);
+    let read: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
+    let read = read.map_err(|_| invalid("the certificates are not valid PEM"))?;
+    if read.is_empty() { Err(invalid("there is no certificate in PEM")) } else { Ok(read) }
+}
+
+/// Adds how to trust the issuer of a server's certificate to the error that it is unknown.
+fn with_remedy(error: io::Error) -> io::Error {
+    use futures_rustls::rustls::{CertificateError, Error};
+    let cause = error.get_ref().and_then(|cause| cause.downcast_ref::<Error>());
+    match cause {
+        // A bad signature: another authority has the name of the issuer.
+        Some(Error::InvalidCertificate(
+            CertificateError::UnknownIssuer | CertificateError::BadSignature,
+        )) => {
+            let why = format!(
+                "{error}: trust the certificate of the issuer with `Remote::root_certificate` or \
+                 in the file that `SSL_CERT_FILE` names"
+            );
+            io::Error::new(error.kind(), why)
+        }
+        _ => error,
+    }
+}
+
+/// Returns a configuration that trusts these root certificates and `more`.
+fn trusting(
+    mut roots: RootCertStore,
+    more: &[CertificateDer<'static>],
+) -> io::Result<ClientConfig> {
+    for certificate in more {
+        roots.add(certificate.clone()).map_err(|error| {
+            let why = format!("invalid root certificate: {error}");
+            io::Error::new(io::ErrorKind::InvalidInput, why)
+        })?;
+    }
     let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
         .map_err(io::Error::other)?;
@@ -172,11 +238,39 @@ fn trusting_web_roots() -> io::Result<ClientConfig> {
 
 #[cfg(test)]
 mod tests {
+    use base64ct::{Base64, Encoding as _};
+
     use super::*;
 
     #[test]
     fn the_default_configuration_is_built_once() {
         let config = || default_config().unwrap();
         assert!(Arc::ptr_eq(&config(), &config()));
+    }
+
+    #[test]
+    fn roots_come_from_the_named_file_or_the_web() {
+        let web = webpki_roots::TLS_SERVER_ROOTS.len();
+        for unset in [None, Some(PathBuf::new())] {
+            assert_eq!(roots_of(unset).unwrap().len(), web);
+        }
+        let directory = std::env::temp_dir();
+        let file = |name: &str| directory.join(format!("mcp-roots-{}-{name}", std::process::id()));
+        let made = rcgen::generate_simple_self_signed(["ca".to_owned()]).unwrap();
+        let (good, empty, missing) = (file("good"), file("empty"), file("missing"));
+        let (label, text) = ("CERTIFICATE-----", Base64::encode_string(made.cert.der()));
+        let pem = format!("# The CA\n-----BEGIN {label}\n{text}\n-----END {label}\n");
+        std::fs::write(&good, pem).unwrap();
+        std::fs::write(&empty, "nothing").unwrap();
+        let read = roots_of(Some(good.clone()));
+        let errors = [&empty, &missing].map(|file| roots_of(Some(file.clone())).unwrap_err());
+        std::fs::remove_file(good).unwrap();
+        std::fs::remove_file(&empty).unwrap();
+        assert_eq!(read.unwrap().len(), 1);
+        for (error, file) in errors.iter().zip([empty, missing]) {
+            let error = error.to_string();
+            assert!(error.contains("SSL_CERT_FILE"), "{error}");
+            assert!(error.contains(&*file.to_string_lossy()), "{error}");
+        }
     }
 }
