@@ -63,6 +63,7 @@ pub const ORDERS: &[Order] = &[
         room: "mcp-proto/src/http/",
         levels: &[
             &[
+                "byte_order_mark",
                 "headers",
                 "header",
                 "redact",

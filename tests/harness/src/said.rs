@@ -96,8 +96,8 @@ impl Said {
             if is_alone && id.is_some() {
                 return Err(format!("an event id in the modern era: {id:?}"));
             }
-            if !is_alone && id.is_none() {
-                return Err("an event of a session has no id".into());
+            if !is_alone && id.is_none() && text.is_some() {
+                return Err("a message of a session has no id".into());
             }
             let mut on_get = false;
             if let Some((stream, number)) = id.as_deref().and_then(stream_and_number) {
@@ -112,6 +112,11 @@ impl Said {
                 reading.last = reading.last.max(number);
             }
             let Some(text) = text else {
+                // HTTP-16: `retry` alone, before a stream ends early.
+                if id.is_none() {
+                    self.kinds.insert("retry");
+                    continue;
+                }
                 // SSE-14: no event id is repeated.
                 if let Some(id) = id.filter(|id| !self.primings.insert(id.clone())) {
                     return Err(format!("{id} begins two exchanges"));

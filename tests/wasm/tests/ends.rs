@@ -97,6 +97,19 @@ fn an_abandoned_session_makes_room_for_a_new_one() {
     });
 }
 
+#[test]
+fn a_policy_that_matches_nothing_is_refused() {
+    within(|platform| async move {
+        let service = WebService::new(&shop(), &platform).unwrap();
+        assert!(service.clone().policy(|policy| policy.host("mcp.example.com")).is_ok());
+        for host in ["https://mcp.example.com", "*", ""] {
+            let refused = service.clone().policy(|policy| policy.host(host)).unwrap_err();
+            assert!(refused.to_string().contains("any_host"), "{refused}");
+        }
+        Ok(())
+    });
+}
+
 /// A network that sends requests and never receives a response.
 struct Silent(Rc<RefCell<u32>>);
 

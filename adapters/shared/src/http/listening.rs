@@ -14,6 +14,8 @@ use std::time::Duration;
 use futures_lite::future::or;
 #[cfg(feature = "http2")]
 use futures_lite::future::poll_once;
+use http::HeaderValue;
+use http::header::CONNECTION;
 use hyper::rt::{Read, Timer, Write};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -154,8 +156,13 @@ impl AcceptedConnection {
                 Some(rejection) => Box::pin(ready(service.refuse(connection_refusal(rejection)))),
                 None => Box::pin(service.respond_to(address, request)),
             };
+            let meter = socket.meter();
             async move {
                 let mut response = response.await;
+                // RFC 9112, section 9.6: the client must not send another request.
+                if meter.has_long_rest() {
+                    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+                }
                 response.body_mut().keep_busy(in_flight);
                 Ok::<_, Infallible>(response)
             }

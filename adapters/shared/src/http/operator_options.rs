@@ -50,9 +50,13 @@ impl Http {
     /// `REFUSED_STREAM`, and can be sent again. Each request in flight on a connection, except for
     /// one, also counts like a connection in [`connections_max`](Self::connections_max) and
     /// [`connections_per_address_max`](Self::connections_per_address_max), and receives status 503
-    /// or 429 beyond these. Each permitted stream adds 4 KiB to what a connection can cost; its
-    /// response is reset if the client does not read it for
-    /// [`Limits::stall_timeout`](mcp_proto::Limits::stall_timeout).
+    /// or 429 beyond these. Event streams that wait for messages count in
+    /// [`listeners_per_address_max`](Self::listeners_per_address_max) instead.
+    ///
+    /// Each permitted stream adds 4 KiB to what a connection can cost; its response is reset if the
+    /// client does not read it for [`Limits::stall_timeout`](mcp_proto::Limits::stall_timeout). A
+    /// connection that sends more than 2,000 control frames a second, such as pings, is read more
+    /// slowly.
     // SEC-18: bounds what one connection can claim.
     #[cfg(feature = "http2")]
     pub const fn http2_streams_max(mut self, streams_max: u32) -> Self {

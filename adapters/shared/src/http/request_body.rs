@@ -18,6 +18,9 @@ pub(super) struct RequestBody {
     has_ended: bool,
 }
 
+/// The rest of a body that hyper may have in its buffer.
+const SHORT_BYTES: u64 = 64 << 10;
+
 impl RequestBody {
     pub(super) const fn new(incoming: Incoming, meter: SocketMeter) -> Self {
         Self { incoming, meter, has_ended: false }
@@ -49,7 +52,8 @@ impl Body for RequestBody {
 impl Drop for RequestBody {
     fn drop(&mut self) {
         if !self.has_ended && !self.incoming.is_end_stream() {
-            self.meter.left_body();
+            let rest = self.incoming.size_hint().upper();
+            self.meter.left_body(rest.is_some_and(|rest| rest <= SHORT_BYTES));
         }
     }
 }

@@ -96,7 +96,8 @@ where
     /// Reads and drops what the peer sends, until it closes the connection or a limit is reached.
     fn poll_linger(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let mut memory = [0; 4 << 10];
-        loop {
+        // A server that stops does not wait.
+        while self.meter.has_unread() {
             let mut buffer = ReadBuf::new(&mut memory);
             let read = Pin::new(&mut *self).poll_read(context, buffer.unfilled());
             let (linger, sleep) = (self.linger.get_or_insert_default(), &self.sleep);
@@ -108,9 +109,10 @@ where
                     return timer.as_mut().poll(context);
                 }
                 Poll::Ready(Ok(())) if count > 0 && linger.bytes < LINGER_BYTES_MAX => {}
-                Poll::Ready(_) => return Poll::Ready(()),
+                Poll::Ready(_) => break,
             }
         }
+        Poll::Ready(())
     }
 }
 
@@ -189,7 +191,7 @@ mod tests {
     use futures_lite::future::{block_on, pending, poll_fn, poll_once};
 
     use super::*;
-    use crate::http::sockets::{OpenSocket, Sockets};
+    use crate::http::sockets::{OpenSocket, SocketEnd, Sockets};
 
     /// A peer that sends without end, or nothing more.
     #[derive(Default)]
@@ -238,13 +240,13 @@ mod tests {
         SocketGuard::new(peer, Duration::from_secs(1), sleep, socket.meter())
     }
 
-    fn open() -> OpenSocket {
-        Sockets::new(Arc::default(), 9, 9).admit(None).unwrap()
+    fn sockets() -> Arc<Sockets> {
+        Sockets::new(Arc::default(), 9, 9)
     }
 
     #[test]
     fn others_have_their_turn_after_a_bounded_number_of_reads() {
-        let socket = open();
+        let socket = sockets().admit(None).unwrap();
         let mut guard = guarded(&socket, Peer::default(), |_| Box::pin(pending()));
         let mut memory = [0; 16];
         let mut read = || {
@@ -267,14 +269,21 @@ mod tests {
         };
         let silent = || Peer { is_silent: true, ..Peer::default() };
         let (never, now): (Sleep, Sleep) = (|_| Box::pin(pending()), |_| Box::pin(async {}));
-        let socket = open();
+        let sockets = sockets();
+        let socket = sockets.admit(None).unwrap();
         assert!(shut_down(&socket, silent(), never), "nothing is unread");
         drop(socket.begin());
-        socket.meter().left_body();
+        socket.meter().left_body(false);
         assert!(!shut_down(&socket, silent(), never), "the peer closes first");
         assert!(shut_down(&socket, silent(), now), "the time is over");
         let mut endless = guarded(&socket, Peer::default(), never);
         block_on(poll_fn(|context| Pin::new(&mut endless).poll_shutdown(context))).unwrap();
         assert!(endless.socket.is_shut_down, "the peer learns that the response is complete");
+        let mut lingering = guarded(&socket, silent(), never);
+        let mut ended =
+            || block_on(poll_once(poll_fn(|it| Pin::new(&mut lingering).poll_shutdown(it))));
+        assert!(ended().is_none());
+        sockets.end_all(SocketEnd::Graceful);
+        assert!(ended().is_some(), "the server stops");
     }
 }

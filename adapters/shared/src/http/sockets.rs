@@ -63,6 +63,8 @@ struct SocketState {
     /// The last request was answered before its body was read, so these bytes may be the rest of
     /// that.
     has_rest: AtomicBool,
+    /// The rest is so long that hyper closes the connection instead of reading it.
+    has_long_rest: AtomicBool,
     /// Bytes wait until the peer reads.
     is_writing: AtomicBool,
     shutdown: AtomicU8,
@@ -378,9 +380,15 @@ impl SocketMeter {
         }
     }
 
-    /// Records that a request was answered before its body was read.
-    pub(super) fn left_body(&self) {
+    /// Records that a request was answered before its body was read, and whether the rest is short.
+    pub(super) fn left_body(&self, is_short: bool) {
         self.0.has_rest.store(true, Relaxed);
+        self.0.has_long_rest.store(!is_short, Relaxed);
+    }
+
+    /// Returns whether the connection closes because of the rest of a body.
+    pub(super) fn has_long_rest(&self) -> bool {
+        self.0.has_long_rest.load(Relaxed)
     }
 
     /// Returns whether bytes may have arrived that belong to no answered request, unless the

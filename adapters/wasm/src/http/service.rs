@@ -130,10 +130,14 @@ impl WebService {
     }
 
     /// Changes the policy, for example to accept other hosts than loopback ones.
-    #[must_use]
-    pub fn policy(mut self, change: impl FnOnce(Policy) -> Policy) -> Self {
-        self.policy = Rc::new(change((*self.policy).clone()));
-        self
+    ///
+    /// # Errors
+    /// Fails with [`io::ErrorKind::InvalidInput`] if a host or an origin can match no request.
+    pub fn policy(mut self, change: impl FnOnce(Policy) -> Policy) -> io::Result<Self> {
+        let policy = change((*self.policy).clone());
+        policy.validate().map_err(|why| io::Error::new(io::ErrorKind::InvalidInput, why))?;
+        self.policy = Rc::new(policy);
+        Ok(self)
     }
 
     /// Limits the sessions to `max`, each of which ends when idle for `idle_max`.

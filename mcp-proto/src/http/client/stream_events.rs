@@ -117,7 +117,8 @@ impl HttpClient {
                     }
                 },
             };
-            // Some servers give the first message of a stream the id of an earlier event without one.
+            // Some servers begin a stream with an event without a message, and give the first
+            // message the id of that event.
             if event.message().is_none() || event.id.is_some_and(|id| seen.is_redelivered(id)) {
                 continue;
             }

@@ -13,6 +13,7 @@ use serde_json::json;
 
 rows! {
     a_client_that_sends_all_of_a_large_body_receives_the_refusal,
+    a_short_body_that_is_refused_keeps_its_connection,
     a_refusal_for_a_limit_is_received,
     a_refusal_over_http_2_is_received,
     a_body_without_end_is_cut,
@@ -73,6 +74,7 @@ fn a_client_that_sends_all_of_a_large_body_receives_the_refusal<R: Runtime>() {
     for (status, request) in refused() {
         let response = sent_whole(served.address, &request);
         assert!(response.starts_with(&format!("HTTP/1.1 {status} ")), "{status}: {response}");
+        assert!(response.to_ascii_lowercase().contains("\r\nconnection: close\r\n"), "{response}");
         if status == 413 {
             assert!(response.contains("4194304 bytes"), "{response}");
             assert!(!response.contains("::"), "clients know no methods: {response}");
@@ -80,6 +82,17 @@ fn a_client_that_sends_all_of_a_large_body_receives_the_refusal<R: Runtime>() {
     }
     // The server says that the response is complete before it waits for the client.
     assert!(start.elapsed() < PATIENCE, "{:?}", start.elapsed());
+}
+
+fn a_short_body_that_is_refused_keeps_its_connection<R: Runtime>() {
+    let served = Served::on::<R>(server(), options());
+    let mut connection = initialize().field("X-Stranger", "yes").start(served.address);
+    for _ in 0..3 {
+        let reply = connection.next_reply();
+        assert_eq!((reply.status, reply.field("connection")), (401, None));
+        connection.send(&initialize().field("X-Stranger", "yes"));
+    }
+    assert_eq!(connection.next_reply().status, 401);
 }
 
 /// Starts a request whose body never ends, so that its connection stays busy.

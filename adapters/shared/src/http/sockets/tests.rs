@@ -65,7 +65,8 @@ fn the_rest_of_a_refused_body_is_no_head() {
     let socket = admit(&sockets, 1);
     let meter = socket.meter();
     let request = socket.begin();
-    meter.left_body();
+    meter.left_body(true);
+    assert!(!meter.has_long_rest());
     drop(request);
     let idle = socket.activity();
     assert!(matches!(idle, Activity::Idle(_)), "{idle:?}");

@@ -43,7 +43,7 @@ thread_local! {
 /// Handles a request of any client.
 ///
 /// Any instance can answer any request once the policy is
-/// `service.policy(|policy| policy.without_sessions())`.
+/// `service.policy(|policy| policy.without_sessions())?`.
 ///
 /// # Errors
 /// Fails with the exception of the host.
