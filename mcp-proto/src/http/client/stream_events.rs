@@ -30,6 +30,7 @@ impl HttpClient {
         id: ExchangeId,
         status: u16,
         fields: &dyn Headers,
+        reason: Option<&str>,
     ) {
         let is_events =
             fields.value("content-type", 0).is_some_and(|kind| is_media_type(kind, EVENTS));
@@ -41,8 +42,8 @@ impl HttpClient {
                 let why = "resumed stream is not an event stream";
                 self.fail(now, id, call.wire, CallError::Invalid(why.into()));
             }
-            (_, Some(call)) => self.fail(now, id, call.wire, refusal(status, fields)),
-            (_, None) => self.on_listen_refused(now, id, status, fields),
+            (_, Some(call)) => self.fail(now, id, call.wire, refusal(status, fields, reason)),
+            (_, None) => self.on_listen_refused(now, id, status, fields, reason),
         }
     }
 
@@ -56,6 +57,7 @@ impl HttpClient {
         id: ExchangeId,
         status: u16,
         fields: &dyn Headers,
+        reason: Option<&str>,
     ) {
         let was_open = exchange_was_open(self.exchanges.get(id));
         match status {
@@ -76,7 +78,7 @@ impl HttpClient {
         if was_open || !matches!(status, 404 | 405 | 501) {
             let why = match status {
                 200..300 => "the response is not an event stream".into(),
-                _ => refusal(status, fields).to_string(),
+                _ => refusal(status, fields, reason).to_string(),
             };
             let detail =
                 format!("no messages of the server outside of responses will arrive: {why}");

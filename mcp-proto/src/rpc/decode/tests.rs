@@ -103,7 +103,7 @@ impl<'de> serde::Deserialize<'de> for Members {
         impl<'de> serde::de::Visitor<'de> for Visitor {
             type Value = Members;
 
-            fn expecting(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object")
             }
 

@@ -3,10 +3,10 @@
 mod authorization;
 mod authorize;
 mod blocking_client;
-mod challenge_reason;
 mod connections;
 mod dial;
 mod driver;
+mod error_reason;
 mod exchange;
 mod full_body;
 mod http_send;
