@@ -123,7 +123,11 @@ impl Connection {
             match id {
                 Some(id) if kind == PartialKind::Response => {
                     if id.as_u64().is_some_and(|id| this.calls.is_open(id)) {
-                        this.on_response_to(&id, None, Err(CallError::Invalid(why.into())));
+                        let why = match line {
+                            BrokenLine::Truncated(_) => CallError::Invalid(why.into()),
+                            _ => CallError::oversized(this.limits().message_bytes_max),
+                        };
+                        this.on_response_to(&id, None, Err(why));
                     }
                 }
                 None if kind == PartialKind::Response => {}
