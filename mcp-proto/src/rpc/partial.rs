@@ -234,7 +234,7 @@ mod tests {
         RequestId::from_json(id.as_bytes())
     }
 
-    // T-11, T-12, JSON-13
+    // T-12, JSON-13
     #[test]
     fn the_id_of_an_unreadable_message_is_read_before_and_after_the_error() {
         let deep = "[".repeat(100_000) + &"]".repeat(100_000);

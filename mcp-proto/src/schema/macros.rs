@@ -224,7 +224,9 @@ macro_rules! object {
     (@write required $value:expr, $revision:ident, $object:ident, $key:literal) => {
         $crate::schema::Encode::encode(&$value, $revision, $object.plain_key($key))?;
     };
-    (@write defaulted $($rest:tt)*) => { $crate::schema::macros::object!(@write required $($rest)*) };
+    (@write defaulted $($rest:tt)*) => {
+        $crate::schema::macros::object!(@write required $($rest)*)
+    };
     (@write stamped $value:expr, $revision:ident, $object:ident, $key:literal) => {
         $crate::schema::Encode::encode(&$value, $revision, $object.plain_key($key))?;
     };

@@ -106,7 +106,7 @@ async fn garbage_is_a_fault_or_the_end<R: Runtime>() {
     assert!(said.lines().all(|line| line.contains("\"error\"")), "{said}");
 }
 
-// T-11, JSON-13
+// JSON-13
 async fn an_unreadable_request_is_answered_under_its_id<R: Runtime>() {
     let (hand, serving) = serve_by_hand::<R>(shop()).await;
     let hand = call_by_hand(hand, |hand| {
