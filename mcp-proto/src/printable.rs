@@ -11,7 +11,8 @@ use alloc::string::String;
 /// ```
 /// use mcp_proto::printable;
 ///
-/// assert_eq!(printable(b"\x1b[31mUsage:\x1b[0m\r\n  server [port]\n", 99), "Usage: server [port]");
+/// let usage = b"\x1b[31mUsage:\x1b[0m\r\n  server [port]\n";
+/// assert_eq!(printable(usage, 99), "Usage: server [port]");
 /// assert_eq!(printable("to\u{202e}ken=abc".as_bytes(), 4), "toke…");
 /// ```
 #[must_use]

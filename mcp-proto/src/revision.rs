@@ -162,6 +162,12 @@ pub struct Rules {
     ///
     /// With the id, the client can resume the stream if the server closes it early.
     pub primes_event_streams: bool,
+    // PAG-04: since 2026-07-28, only an absent cursor ends a list.
+    /// Whether a page whose `nextCursor` is the empty string is taken for the last one.
+    ///
+    /// Legacy revisions do not say so, but their servers mean it: to others, the empty cursor names
+    /// the first page.
+    pub empty_cursor_ends: bool,
     // HTTP-36, HTTP-39: the `MCP-Protocol-Version` header.
     /// Whether HTTP requests carry the `MCP-Protocol-Version` header.
     ///
@@ -201,6 +207,7 @@ const RULES: [Rules; 5] = [
         reserved_codes: None,
         server_requests: true,
         primes_event_streams: false,
+        empty_cursor_ends: true,
         version_header: false,
         content_lists: false,
         sampling_tools: false,
@@ -223,6 +230,7 @@ const RULES: [Rules; 5] = [
         reserved_codes: None,
         server_requests: true,
         primes_event_streams: false,
+        empty_cursor_ends: true,
         version_header: false,
         content_lists: false,
         sampling_tools: false,
@@ -245,6 +253,7 @@ const RULES: [Rules; 5] = [
         reserved_codes: None,
         server_requests: true,
         primes_event_streams: false,
+        empty_cursor_ends: true,
         version_header: true,
         content_lists: false,
         sampling_tools: false,
@@ -267,6 +276,7 @@ const RULES: [Rules; 5] = [
         reserved_codes: None,
         server_requests: true,
         primes_event_streams: true,
+        empty_cursor_ends: true,
         version_header: true,
         content_lists: true,
         sampling_tools: true,
@@ -289,6 +299,7 @@ const RULES: [Rules; 5] = [
         reserved_codes: Some(&[-32020, -32021, -32022]),
         server_requests: false,
         primes_event_streams: false,
+        empty_cursor_ends: false,
         version_header: true,
         content_lists: true,
         sampling_tools: true,

@@ -8,7 +8,7 @@ use futures_lite::future::block_on;
 #[cfg(feature = "jsonschema")]
 use mcp_adapter::CheckError;
 use mcp_adapter::proto::schema::{
-    CallToolResult, ClientRequest, CompleteResult, Encode, GetPromptResult, Level, Prompt,
+    CallToolResult, ClientRequest, CompleteResult, Encode, GetPromptResult, Level, List, Prompt,
     ReadResourceResult, Reference, Resource, ResourceTemplate, Tool,
 };
 use mcp_adapter::proto::{CloseReason, Era, Filter, Peer, Raw, Revision};
@@ -76,12 +76,14 @@ impl Connection {
 
     /// Returns all of the server's tools, fetching every page of the list.
     ///
+    /// Entries that cannot be read are left out and reported in [`List::broken`].
+    ///
     /// # Errors
     /// Fails if the request for a page fails. Fails with [`Error::List`] if the list exceeds
     /// `Limits::list_entries_max`, `Limits::list_bytes_max`, `Limits::list_timeout` or 10,000
     /// pages, or if the server repeats a page's cursor.
     // PAG-07
-    pub fn list_tools(&self) -> Result<Vec<Tool>, Error> {
+    pub fn list_tools(&self) -> Result<List<Tool>, Error> {
         block_on(self.as_async().list_tools())
     }
 
@@ -92,7 +94,7 @@ impl Connection {
     ///
     /// # Errors
     /// Fails under the conditions listed for [`list_tools`](Self::list_tools).
-    pub fn list_resources(&self) -> Result<Vec<Resource>, Error> {
+    pub fn list_resources(&self) -> Result<List<Resource>, Error> {
         block_on(self.as_async().list_resources())
     }
 
@@ -100,7 +102,7 @@ impl Connection {
     ///
     /// # Errors
     /// Fails under the conditions listed for [`list_tools`](Self::list_tools).
-    pub fn list_resource_templates(&self) -> Result<Vec<ResourceTemplate>, Error> {
+    pub fn list_resource_templates(&self) -> Result<List<ResourceTemplate>, Error> {
         block_on(self.as_async().list_resource_templates())
     }
 
@@ -108,7 +110,7 @@ impl Connection {
     ///
     /// # Errors
     /// Fails under the conditions listed for [`list_tools`](Self::list_tools).
-    pub fn list_prompts(&self) -> Result<Vec<Prompt>, Error> {
+    pub fn list_prompts(&self) -> Result<List<Prompt>, Error> {
         block_on(self.as_async().list_prompts())
     }
 

@@ -6,7 +6,7 @@ use std::process::ExitStatus;
 use std::time::Duration;
 
 use mcp_proto::schema::{DecodeError, OutputError};
-use mcp_proto::{CallError, CloseReason, Fault, Misuse};
+use mcp_proto::{CallError, CloseReason, Fault, Misuse, Violation, printable};
 
 /// An error from a connection or a call.
 ///
@@ -53,6 +53,9 @@ pub enum Error {
         program: Option<Box<str>>,
         /// The exit status of the server's process, if it exited.
         status: Option<ExitStatus>,
+        /// The first violations, at most 8: what the server sent instead of messages, such as the
+        /// beginnings of lines that it wrote to stdout.
+        violations: Box<[Violation]>,
         /// The last lines, at most 32, that the server wrote to stderr.
         stderr: Box<[String]>,
         /// Whether the server closed the connection in response to the initial `server/discover`
@@ -139,7 +142,7 @@ impl fmt::Display for Error {
             Self::Misuse(error) => error.fmt(f),
             Self::Output(error) => error.fmt(f),
             Self::List(error) => error.fmt(f),
-            Self::Start { why, program, status, stderr, probed, http } => {
+            Self::Start { why, program, status, violations, stderr, probed, http } => {
                 match (http, program) {
                     (Some(http), _) => write!(f, "no session with {}: {why}", http.url)?,
                     (None, Some(program)) => {
@@ -161,7 +164,11 @@ impl fmt::Display for Error {
                         " when its era was probed: for a legacy server, use `Client::expect_era`",
                     )?;
                 }
+                for violation in &**violations {
+                    write!(f, "\n  received: {violation}")?;
+                }
                 for line in &**stderr {
+                    let line = printable(line.as_bytes(), STDERR_CHARS_MAX);
                     write!(f, "\n  stderr: {line}")?;
                 }
                 Ok(())
@@ -169,6 +176,9 @@ impl fmt::Display for Error {
         }
     }
 }
+
+/// The maximum length of a displayed line of stderr, in characters.
+const STDERR_CHARS_MAX: usize = 1024;
 
 /// Returns the remedy for an error of the core that concerns an option of this crate, or nothing.
 const fn remedy(error: &CallError) -> &'static str {

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`custom_event_loop`] | driving a connection with bytes and time |
 //! | [`limits`] | choosing limits, and what they cost |
+//! | [`unreadable_input`] | input that cannot be read: answers, errors and reports |
 //! | [`testing_your_server`] | tests in virtual time, with faults |
 //! | [`revisions_and_eras`] | the differences between protocol revisions |
 //!
@@ -20,3 +21,6 @@ pub mod revisions_and_eras {}
 #[cfg(all(feature = "schema", feature = "testing"))]
 #[doc = include_str!("testing_your_server.md")]
 pub mod testing_your_server {}
+#[cfg(feature = "schema")]
+#[doc = include_str!("unreadable_input.md")]
+pub mod unreadable_input {}

@@ -22,7 +22,7 @@ use crate::printable::printable;
 use crate::revision::{Era, MethodRule, Side};
 use crate::rpc::{
     self, BrokenLine, DecodedMessage, Defect, ErrorObject, IncomingMessage, Malformed, Message,
-    MethodName, Params, PartialEnvelope, PartialKind, RequestId,
+    MethodName, Params, PartialEnvelope, PartialKind, RequestId, with_foreign_text,
 };
 use crate::schema::{Level, key};
 use crate::time::Instant;
@@ -30,23 +30,6 @@ use crate::vocabulary::{CallError, CallId, Event, Peer, StreamId, ViolationKind,
 
 /// The description of a message cut off by the end of the stream.
 const TRUNCATED: &str = "the stream ended inside a message";
-
-/// The length of the beginning of a text in which a message mentions JSON-RPC, in bytes.
-const BEGINNING_BYTES_MAX: usize = 256;
-
-/// The maximum length of a quoted text, in characters.
-const QUOTE_CHARS_MAX: usize = 120;
-
-/// Adds the beginning of a text that is not meant as a message, such as a log line or an error of
-/// the program. Messages are not quoted, because their payload may be secret.
-fn with_foreign_text(detail: Cow<'static, str>, text: &[u8]) -> Cow<'static, str> {
-    let beginning = text.get(..BEGINNING_BYTES_MAX).unwrap_or(text);
-    if beginning.windows(7).any(|word| word == b"jsonrpc") {
-        return detail;
-    }
-    let quote = printable(text, QUOTE_CHARS_MAX);
-    format!("{detail}; the text begins with {quote:?}").into()
-}
 
 impl Connection {
     pub(crate) fn handle_message(
@@ -140,7 +123,11 @@ impl Connection {
             match id {
                 Some(id) if kind == PartialKind::Response => {
                     if id.as_u64().is_some_and(|id| this.calls.is_open(id)) {
-                        this.on_response_to(&id, None, Err(CallError::Invalid(why.into())));
+                        let why = match line {
+                            BrokenLine::Truncated(_) => CallError::Invalid(why.into()),
+                            _ => CallError::oversized(this.limits().message_bytes_max),
+                        };
+                        this.on_response_to(&id, None, Err(why));
                     }
                 }
                 None if kind == PartialKind::Response => {}

@@ -19,8 +19,8 @@ pub(crate) struct Cursor<'a> {
     bytes: &'a [u8],
     at: usize,
     depth_max: u8,
-    /// Whether the consumed text has line breaks between tokens or unpaired surrogate escapes, which
-    /// are removed before the text is kept.
+    /// Whether the consumed text has line breaks between tokens or unpaired surrogate escapes,
+    /// which are removed before the text is kept.
     pub(crate) needs_rewrite: bool,
 }
 

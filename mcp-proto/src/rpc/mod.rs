@@ -12,4 +12,6 @@ pub use decoded::{DecodedMessage, IncomingMessage};
 pub(crate) use encode::{error_line, notification, request, response};
 pub use error::ErrorObject;
 pub use id::RequestId;
-pub(crate) use partial::{BrokenLine, PartialEnvelope, PartialKind, partial_batch};
+pub(crate) use partial::{
+    BrokenLine, PartialEnvelope, PartialKind, partial_batch, with_foreign_text,
+};

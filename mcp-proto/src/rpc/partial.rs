@@ -1,10 +1,13 @@
 //! Identifies a message that cannot be parsed or was too long to be kept, so that its sender gets
 //! an answer or its call ends.
 
+use alloc::borrow::Cow;
+use alloc::format;
 use alloc::vec::Vec;
 
 use super::id::RequestId;
 use crate::json::{Cursor, unescape};
+use crate::printable::printable;
 
 /// The part of an envelope that can be recognized in a message that cannot be read.
 #[derive(Debug, Default, Eq, PartialEq)]
@@ -95,6 +98,23 @@ pub enum BrokenLine<'a> {
     Discarded { first: &'a [u8], last: &'a [u8] },
     /// A line that the end of the stream cut off.
     Truncated(&'a [u8]),
+}
+
+/// The length of the beginning of a text in which a message mentions JSON-RPC, in bytes.
+const BEGINNING_BYTES_MAX: usize = 256;
+
+/// The maximum length of a quoted text, in characters.
+const QUOTE_CHARS_MAX: usize = 120;
+
+/// Adds the beginning of a text that is not meant as a message, such as a log line or an error of
+/// the program. Messages are not quoted, because their payload may be secret.
+pub(crate) fn with_foreign_text(detail: Cow<'static, str>, text: &[u8]) -> Cow<'static, str> {
+    let beginning = text.get(..BEGINNING_BYTES_MAX).unwrap_or(text);
+    if beginning.windows(7).any(|word| word == b"jsonrpc") {
+        return detail;
+    }
+    let quote = printable(text, QUOTE_CHARS_MAX);
+    format!("{detail}; the text begins with {quote:?}").into()
 }
 
 /// Returns the id that `value` is, if it is valid JSON.
@@ -207,8 +227,6 @@ impl<'a> Scan<'a> {
 
 #[cfg(test)]
 mod tests {
-    use alloc::format;
-
     use super::PartialKind::{Request, Response, Unknown};
     use super::*;
 
@@ -216,7 +234,7 @@ mod tests {
         RequestId::from_json(id.as_bytes())
     }
 
-    // T-11, T-12, JSON-13
+    // T-12, JSON-13
     #[test]
     fn the_id_of_an_unreadable_message_is_read_before_and_after_the_error() {
         let deep = "[".repeat(100_000) + &"]".repeat(100_000);

@@ -3,6 +3,8 @@
 //! An object is a struct whose fields state their JSON form:
 //!
 //! - `required field: T = "key"`: decoding fails without it;
+//! - `defaulted field: T = "key" or function`: required by the specification, but decoded as the
+//!   result of the function if it is absent or `null`, as some peers send it;
 //! - `optional field: T = "key"`: an `Option<T>`. A value that is not a `T` is kept among the
 //!   unknown members and written back;
 //! - `strict field: T = "key"`: an `Option<T>` that must be a `T` unless absent or `null`, because
@@ -30,7 +32,8 @@ macro_rules! object {
         {
             $(
                 $(#[$field_doc:meta])*
-                $mode:ident $field:ident : $type:ty = $key:literal $(in $range:expr)?
+                $mode:ident $field:ident : $type:ty = $key:literal $(or $default:ident)?
+                    $(in $range:expr)?
             ),* $(,)?
         }
     ) => {
@@ -119,7 +122,11 @@ macro_rules! object {
                     Ok(())
                 })?;
                 let object = Self {
-                    $($field: $crate::schema::macros::object!(@take $mode $field, $key),)*
+                    $(
+                        $field: $crate::schema::macros::object!(
+                            @take $mode $field, $key $(, $default)?
+                        ),
+                    )*
                     extra,
                 };
                 $($accept(&object)?;)?
@@ -165,6 +172,14 @@ macro_rules! object {
     };
     (
         @new $name:ident; [$($args:tt)*]; [$($init:tt)*];
+        defaulted $field:ident: $type:ty, $($rest:tt)*
+    ) => {
+        $crate::schema::macros::object!(
+            @new $name; [$($args)*]; [$($init)*]; required $field: $type, $($rest)*
+        );
+    };
+    (
+        @new $name:ident; [$($args:tt)*]; [$($init:tt)*];
         optional $field:ident: $type:ty, $($rest:tt)*
     ) => {
         $crate::schema::macros::object!(
@@ -197,6 +212,7 @@ macro_rules! object {
     };
 
     (@type required $type:ty) => { $type };
+    (@type defaulted $type:ty) => { $type };
     (@type stamped $type:ty) => { $type };
     (@type optional $type:ty) => { Option<$type> };
     (@type strict $type:ty) => { Option<$type> };
@@ -207,6 +223,9 @@ macro_rules! object {
 
     (@write required $value:expr, $revision:ident, $object:ident, $key:literal) => {
         $crate::schema::Encode::encode(&$value, $revision, $object.plain_key($key))?;
+    };
+    (@write defaulted $($rest:tt)*) => {
+        $crate::schema::macros::object!(@write required $($rest)*)
     };
     (@write stamped $value:expr, $revision:ident, $object:ident, $key:literal) => {
         $crate::schema::Encode::encode(&$value, $revision, $object.plain_key($key))?;
@@ -226,6 +245,7 @@ macro_rules! object {
     };
 
     (@is_set required $value:expr) => { true };
+    (@is_set defaulted $value:expr) => { true };
     (@is_set stamped $value:expr) => { true };
     (@is_set optional $value:expr) => { $value.is_some() };
     (@is_set strict $value:expr) => { $value.is_some() };
@@ -233,6 +253,13 @@ macro_rules! object {
 
     (@read required $type:ty, $reader:ident, $field:ident, $extra:ident, $key:literal) => {
         $field = Some($crate::schema::macros::read_member($reader, $key)?)
+    };
+    (@read defaulted $type:ty, $reader:ident, $field:ident, $extra:ident, $key:literal) => {
+        if $reader.kind() == Some($crate::json::Kind::Null) {
+            $reader.skip();
+        } else {
+            $crate::schema::macros::object!(@read required $type, $reader, $field, $extra, $key);
+        }
     };
     (@read stamped $type:ty, $reader:ident, $field:ident, $extra:ident, $key:literal) => {
         $field = $crate::schema::macros::read_lenient($reader, &mut $extra, $key)
@@ -258,6 +285,9 @@ macro_rules! object {
     (@take required $field:ident, $key:literal) => {
         $field.ok_or_else(|| $crate::schema::DecodeError::missing($key))?
     };
+    (@take defaulted $field:ident, $key:literal, $default:ident) => {
+        $field.unwrap_or_else($default)
+    };
     (@take stamped $field:ident, $key:literal) => { $field.unwrap_or_default() };
     (@take optional $field:ident, $key:literal) => { $field };
     (@take strict $field:ident, $key:literal) => { $field };
@@ -265,6 +295,7 @@ macro_rules! object {
 
     (@setter stamped $(#[$doc:meta])* $field:ident $type:ty) => {};
     (@setter required $(#[$doc:meta])* $field:ident $type:ty) => {};
+    (@setter defaulted $(#[$doc:meta])* $field:ident $type:ty) => {};
     (@setter optional $(#[$doc:meta])* $field:ident $type:ty) => {
         $(#[$doc])*
         ///

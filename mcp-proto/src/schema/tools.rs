@@ -32,7 +32,8 @@ object! {
     pub struct ListToolsResult {
         /// The tools on this page.
         required tools: List<Tool> = "tools",
-        /// Cursor of the next page; `None` on the last page. An empty string is a valid cursor.
+        /// Cursor of the next page; `None` on the last page. Whether an empty string is a cursor
+        /// depends on the [revision](crate::Rules::empty_cursor_ends).
         // PAG-04: only an absent cursor ends the list.
         strict next_cursor: String = "nextCursor",
         /// Kind of result. (since 2026-07-28)
@@ -59,8 +60,8 @@ object! {
         optional title: Str = "title" in R3..=R5,
         /// Description, for the model.
         optional description: Str = "description",
-        /// JSON Schema of the arguments, verbatim.
-        required input_schema: AnyObject = "inputSchema",
+        /// JSON Schema of the arguments, verbatim; that of any object if it is absent or `null`.
+        defaulted input_schema: AnyObject = "inputSchema" or schema_of_any_object,
         /// JSON Schema of the structured output, verbatim. (since 2025-06-18)
         optional output_schema: OutputSchema = "outputSchema" in R3..=R5,
         /// Hints about the tool's behaviour. (since 2025-03-26)
@@ -72,6 +73,10 @@ object! {
         /// Protocol metadata (`_meta`). (since 2025-06-18)
         optional meta: Meta = "_meta" in R3..=R5,
     }
+}
+
+fn schema_of_any_object() -> AnyObject {
+    AnyObject(Raw::literal(br#"{"type":"object"}"#))
 }
 
 object! {
@@ -165,8 +170,8 @@ object! {
     /// assert!(!result.is_error);
     /// ```
     pub struct CallToolResult adapted with_content {
-        /// The tool's output, as content blocks.
-        required content: List<Content> = "content",
+        /// The tool's output, as content blocks; none if the member is absent or `null`.
+        defaulted content: List<Content> = "content" or no_content,
         /// The tool's output as JSON. (since 2025-06-18)
         ///
         /// A JSON `null` is `Some`; an absent member is `None`.
@@ -182,6 +187,10 @@ object! {
         /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
     }
+}
+
+fn no_content() -> List<Content> {
+    List::default()
 }
 
 /// Declares a JSON value that some revisions accept only in a restricted form.

@@ -46,8 +46,8 @@ pub enum CallError {
     Http {
         /// The HTTP status, 100 to 999.
         status: u16,
-        /// The server's explanation of a status 401 or 403, at most 256 characters, if the driver
-        /// read one with `HttpClient::handle_challenge`.
+        /// The server's explanation, [safe](crate::printable) for logs and at most 256 characters:
+        /// the text of the body, or the reason in the authentication challenge.
         reason: Option<Box<str>>,
     },
     /// The peer sent an invalid response. Holds a description of the problem.
@@ -71,6 +71,9 @@ pub enum CallError {
         target: Box<str>,
     },
     /// The peer responded with an error.
+    ///
+    /// If the error came with an HTTP status of 400 or more and under another id, its message ends
+    /// with the status.
     Refused(ErrorObject),
     /// The peer required more than [`input_rounds_max`](crate::Limits::input_rounds_max) rounds of
     /// input.

@@ -94,12 +94,24 @@ pub struct ClientState {
     #[cfg(feature = "http")]
     pub(crate) cached_for: Option<CachedFor>,
     pub(crate) peer: Option<Arc<Peer>>,
+    /// The first violations before the peer was known, to explain a connection that does not open.
+    pub(crate) early_violations: Vec<Violation>,
     pub(crate) closed: Option<CloseReason>,
 }
+
+/// The maximum number of violations that are kept to explain a connection that does not open.
+const EARLY_VIOLATIONS_MAX: usize = 8;
 
 impl ClientState {
     pub(crate) fn insert_call(&mut self, call: CallId, slot: Arc<CallSlot>) {
         self.calls.insert(call, slot);
+    }
+
+    /// Keeps a violation that may explain why the connection does not open.
+    fn keep_early(&mut self, violation: &Violation) {
+        if self.peer.is_none() && self.early_violations.len() < EARLY_VIOLATIONS_MAX {
+            self.early_violations.push(violation.clone());
+        }
     }
 
     pub(crate) fn insert_feed(&mut self, call: CallId, feed: Arc<Feed>) {
@@ -241,6 +253,7 @@ impl LinkRole for Machine {
                 }
             }
             Event::Violation(violation) => {
+                link.with(|state, _| state.role.keep_early(&violation));
                 if let Some(callback) = link.shared.callbacks.on_violation.clone() {
                     let cx = ClientCx::of_connection(link, None);
                     link.call_back(0, move || callback(&violation, &cx));
@@ -250,6 +263,7 @@ impl LinkRole for Machine {
                 let waiting = {
                     let state = &mut link.lock().role;
                     state.peer = Some(peer);
+                    state.early_violations = Vec::new();
                     std::mem::take(&mut state.waiting)
                 };
                 waiting.into_iter().for_each(|feed| resume(link, feed));

@@ -1,7 +1,7 @@
 //! The requests of the extension, and the list of a server's skills.
 
 use mcp_proto::schema::{
-    ClientRequest, Decode, DecodeError, Encode, JsonReader, ListResourcesResult, Serialized,
+    ClientRequest, Decode, DecodeError, Encode, JsonReader, List, ListResourcesResult, Serialized,
 };
 use mcp_proto::{Peer, Revision, Unencodable};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -135,8 +135,8 @@ impl ListPage for SkillPage {
         ListSkills { cursor }
     }
 
-    fn into_parts(self) -> (Vec<SkillManifest>, Option<String>) {
-        (self.skills, self.next_cursor)
+    fn into_parts(self) -> (List<SkillManifest>, Option<String>) {
+        (self.skills.into(), self.next_cursor)
     }
 }
 
@@ -149,6 +149,6 @@ impl Connection {
     /// # Errors
     /// Fails under the conditions listed for [`list_tools`](Self::list_tools).
     pub async fn list_skills(&self) -> Result<Vec<SkillManifest>, Error> {
-        list::<SkillPage>(self.link()).await
+        list::<SkillPage>(self.link()).await.map(|list| list.items)
     }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_proto::schema::{
-    CallToolResult, ClientRequest, GetPrompt, GetPromptResult, Map, ReadResource,
+    CallToolResult, ClientRequest, GetPrompt, GetPromptResult, List, Map, ReadResource,
     ReadResourceResult, Resource, Tool,
 };
 use mcp_proto::testing::Transcript;
@@ -175,7 +175,7 @@ impl TestPair {
     ///
     /// # Errors
     /// Fails if the request for a page fails.
-    pub fn list_tools(&mut self) -> Result<Vec<Tool>, PairError> {
+    pub fn list_tools(&mut self) -> Result<List<Tool>, PairError> {
         let connection = self.client();
         self.run(connection.list_tools()).map_err(|error| self.error(error))
     }
@@ -184,7 +184,7 @@ impl TestPair {
     ///
     /// # Errors
     /// Fails if the request for a page fails.
-    pub fn list_resources(&mut self) -> Result<Vec<Resource>, PairError> {
+    pub fn list_resources(&mut self) -> Result<List<Resource>, PairError> {
         let connection = self.client();
         self.run(connection.list_resources()).map_err(|error| self.error(error))
     }

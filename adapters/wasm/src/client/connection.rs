@@ -110,7 +110,10 @@ impl Connection {
             if entries.len() > self.limits.list_entries_max {
                 return Err(Error::List("the list is too long (`Limits::list_entries_max`)"));
             }
-            let next = page.member("nextCursor").filter(|next| next.to_text().is_some());
+            let ends = self.peer().is_some_and(|peer| peer.revision.rules().empty_cursor_ends);
+            let is_cursor = |text: &str| !text.is_empty() || !ends;
+            let next = page.member("nextCursor");
+            let next = next.filter(|next| next.to_text().is_some_and(|text| is_cursor(&text)));
             let Some(next) = next else { return Ok(entries) };
             if cursors.len() == PAGES_MAX {
                 return Err(Error::List("the list has more than 10000 pages"));
@@ -151,7 +154,9 @@ impl fmt::Debug for Connection {
 #[cfg(feature = "schema")]
 mod typed {
     use mcp_proto::Raw;
-    use mcp_proto::schema::{CallTool, CallToolResult, ClientRequest, Decode, ListTools, Tool};
+    use mcp_proto::schema::{
+        CallTool, CallToolResult, ClientRequest, Decode, List, ListTools, Tool,
+    };
     use serde::Serialize;
 
     use super::Connection;
@@ -183,13 +188,20 @@ mod typed {
 
         /// Returns all tools of the server, over all pages.
         ///
+        /// Tools that cannot be read are left out and reported in [`List::broken`].
+        ///
         /// # Errors
-        /// Fails under the conditions of [`list_raw`](Self::list_raw), and with [`Error::Decode`]
-        /// if a tool is malformed.
-        pub async fn list_tools(&self) -> Result<Vec<Tool>, Error> {
+        /// Fails under the conditions of [`list_raw`](Self::list_raw).
+        pub async fn list_tools(&self) -> Result<List<Tool>, Error> {
             let tools = self.list_raw(<ListTools as ClientRequest>::METHOD, "tools").await?;
-            let decoded: Result<Vec<Tool>, _> = tools.iter().map(Tool::decode).collect();
-            Ok(decoded?)
+            let mut list = List::default();
+            for (index, tool) in tools.iter().enumerate() {
+                match Tool::decode(tool) {
+                    Ok(tool) => list.items.push(tool),
+                    Err(error) => list.broken.push(error.within(index)),
+                }
+            }
+            Ok(list)
         }
     }
 

@@ -1,5 +1,6 @@
 //! [`Credentials`]: the `Authorization` header of the requests, and its [`Generation`].
 
+use alloc::string::String;
 use core::fmt;
 
 use crate::secret::Secret;
@@ -98,6 +99,13 @@ impl CurrentCredentials {
 
     pub(super) fn is_forgotten(&self, generation: Generation) -> bool {
         self.forgotten >= Some(generation)
+    }
+
+    /// Replaces the access token in a text of the server.
+    pub(super) fn removed_from(&self, text: String) -> String {
+        let authorization = self.credentials.as_ref().map(|it| it.authorization.expose());
+        let token = authorization.and_then(|it| it.split_once(' ')).map_or("", |(_, token)| token);
+        if token.is_empty() { text } else { text.replace(token, "[removed]") }
     }
 
     pub(super) const fn is_dpop(&self) -> bool {

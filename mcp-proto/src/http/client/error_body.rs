@@ -1,29 +1,46 @@
 //! Handling of the bodies of error statuses, which may be JSON-RPC errors.
 
 use alloc::boxed::Box;
+use alloc::format;
 
 use bytes::Bytes;
 
 use super::HttpClient;
+use super::error_text::error_text;
 use super::exchange::{CallInfo, CallKind, KeptRequest};
+use super::response_head::safe_reason;
 use crate::error::code;
 use crate::http::byte_order_mark;
 use crate::message_endpoint::MessageEndpoint;
-use crate::rpc::{DecodedMessage, IncomingMessage, Malformed, Message};
+use crate::rpc::{DecodedMessage, ErrorObject, IncomingMessage, Malformed, Message};
 use crate::time::Instant;
 use crate::vocabulary::CallError;
 
 impl HttpClient {
+    /// Returns the error for an error status. Without a `reason` of the driver, which is empty if
+    /// the body has none, the explanation is read from the body, without the access token.
+    pub(super) fn http_error(
+        &self,
+        status: u16,
+        reason: Option<Box<str>>,
+        body: &[u8],
+    ) -> CallError {
+        let reason = match reason {
+            Some(reason) => safe_reason(Some(&reason)),
+            None => error_text(body).map(|text| self.authorization.removed_from(text).into()),
+        };
+        CallError::Http { status, reason }
+    }
+
     /// Handles an error status whose body is too long or incomplete.
     pub(super) fn on_unread_error(
         &mut self,
         now: Instant,
         call: CallInfo,
-        status: u16,
+        (status, why): (u16, CallError),
         kept: Option<Box<KeptRequest>>,
     ) {
-        if !self.fall_back(call, status, None, kept) {
-            let why = CallError::Http { status, reason: None };
+        if !self.fall_back(call, (status, &why), None, kept) {
             self.client.handle_unanswered(now, call.wire, why);
         }
     }
@@ -34,7 +51,7 @@ impl HttpClient {
         &mut self,
         now: Instant,
         call: CallInfo,
-        status: u16,
+        (status, why): (u16, CallError),
         body: Bytes,
         kept: Option<Box<KeptRequest>>,
     ) {
@@ -42,18 +59,24 @@ impl HttpClient {
         let decoded = DecodedMessage::parse(&body, self.client.limits());
         if shows_modern_server(call, status, &decoded.message) {
             self.client.handle_modern_status();
-        } else if self.fall_back(call, status, Some(&decoded.message), kept) {
+        } else if self.fall_back(call, (status, &why), Some(&decoded.message), kept) {
             return;
         }
         let refutes_era = refutes_era(call, status, &decoded.message);
         match &decoded.message {
+            // The id does not matter: the error can only answer this request. Of an error that does
+            // not name the request, the status says more.
+            Ok(Message::Response { id, outcome: Err(error) }) if id.as_u64() != Some(call.wire) => {
+                let message = format!("{} (HTTP status {status})", error.message);
+                let error = ErrorObject { message: message.into(), ..error.clone() };
+                if !self.on_rejected(now, call, &error) {
+                    self.client.handle_unanswered(now, call.wire, CallError::Refused(error));
+                }
+            }
             Ok(Message::Response { outcome: Err(_), .. } | Message::OrphanError(_)) => {
                 self.on_decoded(now, call, decoded, true);
             }
-            _ => {
-                let why = CallError::Http { status, reason: None };
-                self.client.handle_unanswered(now, call.wire, why);
-            }
+            _ => self.client.handle_unanswered(now, call.wire, why),
         }
         if refutes_era && call.is_legacy {
             self.on_session_refuted(now);

@@ -162,7 +162,7 @@ pub(super) enum ExchangeState {
     /// Receiving a JSON body.
     Json(Vec<u8>),
     /// Receiving the body of an error status.
-    ErrorBody { status: u16, body: Vec<u8> },
+    ErrorBody { status: u16, reason: Option<Box<str>>, body: Vec<u8> },
     /// Receiving an event stream.
     Events,
     /// Receiving a body that is not needed.

@@ -19,6 +19,7 @@ mod config;
 mod credentials;
 mod dpop;
 mod error_body;
+mod error_text;
 mod event;
 mod event_stream;
 mod exchange;
@@ -44,6 +45,7 @@ use core::ops::{Deref, DerefMut};
 pub use action::{Action, ExchangeFailure, ExchangeId, HttpMethod, HttpRequest};
 pub use config::HttpConfig;
 pub use credentials::{Credentials, Generation};
+pub use error_text::error_text;
 pub use event::{Challenge, HttpEvent, ParkedRequest};
 
 use self::backoff::Backoff;
@@ -198,11 +200,16 @@ impl HttpClient {
         self.settle();
     }
 
-    /// Handles the status and headers of a response with status 401 or 403, and its explanation.
+    /// Handles the status and headers of an unsuccessful response, and its explanation.
     ///
-    /// `reason` is the explanation for the user, which the driver has read from the body. The
-    /// first 256 characters become part of the call's error, so `reason` must not contain
-    /// credentials. If the body has no explanation, use [`handle_head`](Self::handle_head).
+    /// `reason` is the explanation for the user, which the driver has read from the body, for
+    /// example with [`error_text`]. Its first 256 characters become part of the call's error, made
+    /// [safe](crate::printable) for logs, so `reason` must not contain credentials. An empty
+    /// `reason` means that the body has no explanation. The body itself is passed to
+    /// [`handle_body`](Self::handle_body) as usual.
+    ///
+    /// After [`handle_head`](Self::handle_head), the explanation of a status other than 401 and 403
+    /// is read from the body. Only the access token of this client is removed from it.
     pub fn handle_challenge(
         &mut self,
         now: Instant,

@@ -2,6 +2,7 @@
 
 use alloc::format;
 use alloc::vec::Vec;
+use core::mem;
 
 use bytes::Bytes;
 
@@ -15,7 +16,8 @@ use crate::http::byte_order_mark;
 use crate::http::header::{is_media_type, visible};
 use crate::json::find;
 use crate::message_endpoint::MessageEndpoint;
-use crate::rpc::{self, DecodedMessage, IncomingMessage, Message};
+use crate::printable::printable;
+use crate::rpc::{self, DecodedMessage, IncomingMessage, Malformed, Message, with_foreign_text};
 use crate::time::Instant;
 use crate::vocabulary::{CallError, StreamId};
 
@@ -25,14 +27,15 @@ const SESSION_ID_BYTES_MAX: usize = 1024;
 /// The maximum length of an error body in bytes.
 const ERROR_BODY_BYTES_MAX: usize = 256 * 1024;
 
-/// The maximum length in characters of the explanation of a status.
-const REASON_CHARS_MAX: usize = 256;
+/// The maximum length of a quoted media type, in characters.
+const MEDIA_TYPE_CHARS_MAX: usize = 64;
 
 const JSON: &str = "application/json";
 pub(super) const EVENTS: &str = "text/event-stream";
 
 impl HttpClient {
-    /// Handles the head of a response. `reason` explains a status 401 or 403.
+    /// Handles the head of a response. `reason` explains an error status; empty if the driver found
+    /// no explanation.
     pub(super) fn on_head(
         &mut self,
         now: Instant,
@@ -78,27 +81,29 @@ impl HttpClient {
             return self.exchanges.queue_abort(id);
         }
         match purpose {
-            Purpose::Call(call) if call.is_resumed => self.on_stream_head(now, id, status, fields),
+            Purpose::Call(call) if call.is_resumed => {
+                self.on_stream_head(now, id, status, fields, reason)
+            }
             // The response arrives on the stream.
             Purpose::Call(call) if is_success && call.over_sse => self.exchanges.discard(id, now),
             Purpose::Call(call) if is_success => {
                 self.on_response_head(now, id, call, status, fields);
             }
             Purpose::Call(call) if matches!(status, 401 | 403) => {
-                let reason = reason.map(|it| it.chars().take(REASON_CHARS_MAX).collect());
-                self.fail(now, id, call.wire, CallError::Http { status, reason });
+                self.fail(now, id, call.wire, refusal(status, fields, reason));
             }
             Purpose::Call(call) if is_redirect(status, fields) => {
-                self.fail(now, id, call.wire, refusal(status, fields));
+                self.fail(now, id, call.wire, refusal(status, fields, None));
             }
             Purpose::Call(_) => {
-                self.set_state(id, ExchangeState::ErrorBody { status, body: Vec::new() });
+                let reason = reason.map(Into::into);
+                self.set_state(id, ExchangeState::ErrorBody { status, reason, body: Vec::new() });
             }
-            Purpose::Listen => self.on_stream_head(now, id, status, fields),
-            Purpose::SseStream => self.on_sse_head(now, id, status, fields),
+            Purpose::Listen => self.on_stream_head(now, id, status, fields, reason),
+            Purpose::SseStream => self.on_sse_head(now, id, status, fields, reason),
             Purpose::OneWay => {
                 if !is_success {
-                    let why = refusal(status, fields);
+                    let why = refusal(status, fields, reason);
                     let detail = format!("server rejected a one-way message: {why}");
                     self.client.report_violation(now, detail);
                 }
@@ -131,7 +136,10 @@ impl HttpClient {
                 return self.set_state(id, ExchangeState::Json(Vec::new()));
             }
             Some(kind) if is_media_type(kind, EVENTS) => return self.begin_events(id),
-            Some(_) => "response is neither JSON nor an event stream".into(),
+            Some(kind) => {
+                let kind = printable(kind, MEDIA_TYPE_CHARS_MAX);
+                format!("response is neither JSON nor an event stream, but {kind:?}")
+            }
             None => "response has no `Content-Type`".into(),
         };
         self.fail(now, id, call.wire, CallError::Invalid(why.into()));
@@ -176,16 +184,16 @@ impl HttpClient {
         let message_bytes_max = self.client.limits().message_bytes_max;
         let Some(exchange) = self.exchanges.get_mut(id) else { return };
         let call = exchange.call_info();
-        let (body, bytes_max, status) = match &mut exchange.state {
+        let (body, bytes_max) = match &mut exchange.state {
             ExchangeState::Events => return self.on_event_bytes(now, id, bytes),
             ExchangeState::Waiting
             | ExchangeState::Parked(_)
             | ExchangeState::Released
             | ExchangeState::Sent
             | ExchangeState::Ignored => return,
-            ExchangeState::Json(body) => (body, message_bytes_max, None),
-            ExchangeState::ErrorBody { status, body } => {
-                (body, message_bytes_max.min(ERROR_BODY_BYTES_MAX), Some(*status))
+            ExchangeState::Json(body) => (body, message_bytes_max),
+            ExchangeState::ErrorBody { body, .. } => {
+                (body, message_bytes_max.min(ERROR_BODY_BYTES_MAX))
             }
         };
         if bytes.len() <= bytes_max.saturating_sub(body.len()) {
@@ -193,10 +201,16 @@ impl HttpClient {
             return;
         }
         let kept = self.exchanges.take_kept(id);
+        let taken =
+            |exchange: &mut Exchange| mem::replace(&mut exchange.state, ExchangeState::Sent);
+        let state = self.exchanges.get_mut(id).map(taken);
         self.exchanges.abort(id);
-        match (call, status) {
-            (Some(call), Some(status)) => self.on_unread_error(now, call, status, kept),
-            (Some(call), None) => {
+        match (call, state) {
+            (Some(call), Some(ExchangeState::ErrorBody { status, reason, body })) => {
+                let why = self.http_error(status, reason, &body);
+                self.on_unread_error(now, call, (status, why), kept);
+            }
+            (Some(call), _) => {
                 self.client.handle_unanswered(now, call.wire, too_long(bytes_max));
             }
             (None, _) => {}
@@ -226,8 +240,9 @@ impl HttpClient {
                     self.client.handle_unanswered(now, call.wire, CallError::Invalid(why.into()));
                 }
             }
-            ExchangeState::ErrorBody { status, body } => {
-                self.on_error_body(now, call, status, Bytes::from(body), exchange.kept);
+            ExchangeState::ErrorBody { status, reason, body } => {
+                let why = self.http_error(status, reason, &body);
+                self.on_error_body(now, call, (status, why), Bytes::from(body), exchange.kept);
             }
             ExchangeState::Waiting
             | ExchangeState::Parked(_)
@@ -255,9 +270,10 @@ impl HttpClient {
         let Some(exchange) = self.exchanges.remove(id) else { return };
         self.open_gate(id);
         let why = match (exchange.state, reason) {
-            (ExchangeState::ErrorBody { status, .. }, _) => {
+            (ExchangeState::ErrorBody { status, reason, body }, _) => {
                 if let Purpose::Call(call) = exchange.purpose {
-                    self.on_unread_error(now, call, status, exchange.kept);
+                    let why = self.http_error(status, reason, &body);
+                    self.on_unread_error(now, call, (status, why), exchange.kept);
                 }
                 return;
             }
@@ -306,6 +322,12 @@ impl HttpClient {
             {
                 failed = Some(CallError::Invalid("response id does not match the request".into()));
             }
+            // A body that cannot be read can only be the response to this request.
+            Err(Malformed::Invalid { why, .. }) if is_whole_body => {
+                let why = format!("body is not a response to the request: {why}");
+                let why = with_foreign_text(why.into(), decoded.frame.bytes());
+                failed = Some(CallError::Invalid(why.into()));
+            }
             // An error without an id can only answer this request.
             Ok(Message::OrphanError(error)) => failed = Some(CallError::Refused(error.clone())),
             Ok(Message::Response { outcome: Ok(result), .. })
@@ -313,8 +335,10 @@ impl HttpClient {
             {
                 filtered = self.tools.learn(result.text);
                 page = self.refresh.is_list(wire).then(|| {
-                    let cursor = find(result.text, "nextCursor");
-                    cursor.filter(|cursor| cursor.starts_with(b"\"")).map(Vec::from)
+                    let ends = self.client.revision().rules().empty_cursor_ends;
+                    let is_cursor =
+                        |cursor: &&[u8]| cursor.starts_with(b"\"") && (cursor.len() > 2 || !ends);
+                    find(result.text, "nextCursor").filter(is_cursor).map(Vec::from)
                 });
             }
             _ => {}

@@ -1,10 +1,13 @@
 //! Interprets the head of a refusal: the error of the call, and whether and when to retry.
 
+use alloc::boxed::Box;
 use alloc::format;
 use core::time::Duration;
 
+use super::error_text::{REASON_CHARS_MAX, challenge_text};
 use crate::http::Headers;
 use crate::http::header::visible;
+use crate::printable::printable;
 use crate::vocabulary::CallError;
 
 /// The maximum length of a `Location` header in bytes; longer ones are not reported.
@@ -13,11 +16,14 @@ const LOCATION_BYTES_MAX: usize = 2048;
 /// The maximum length of a reported content coding in bytes.
 const CODING_BYTES_MAX: usize = 64;
 
-/// Returns the error for an unsuccessful status.
-pub(super) fn refusal(status: u16, fields: &dyn Headers) -> CallError {
+/// Returns the error for an unsuccessful status, which the driver explains by `reason`.
+pub(super) fn refusal(status: u16, fields: &dyn Headers, reason: Option<&str>) -> CallError {
     match redirect_target(fields).filter(|_| (300..400).contains(&status)) {
         Some(target) => CallError::Redirected { status, target: target.into() },
-        None => CallError::Http { status, reason: None },
+        None => {
+            let reason = safe_reason(reason).or_else(|| challenge_text(fields));
+            CallError::Http { status, reason }
+        }
     }
 }
 
@@ -35,6 +41,12 @@ pub(super) fn content_coding(fields: &dyn Headers) -> Option<CallError> {
 /// Returns the text of a header value, truncated to `bytes_max`.
 fn visible_text(value: &[u8], bytes_max: usize) -> Option<&str> {
     core::str::from_utf8(value.get(..bytes_max).unwrap_or(value)).ok().map(str::trim)
+}
+
+/// Returns the explanation by the driver, safe for logs, unless it is empty.
+pub(super) fn safe_reason(reason: Option<&str>) -> Option<Box<str>> {
+    let reason = printable(reason?.as_bytes(), REASON_CHARS_MAX);
+    (!reason.is_empty()).then(|| reason.into())
 }
 
 /// Returns whether the server redirects the request.

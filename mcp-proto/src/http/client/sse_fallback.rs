@@ -42,7 +42,7 @@ impl HttpClient {
     pub(super) fn fall_back(
         &mut self,
         call: CallInfo,
-        status: u16,
+        (status, why): (u16, &CallError),
         body: Option<&Result<Message<'_>, Malformed>>,
         kept: Option<Box<KeptRequest>>,
     ) -> bool {
@@ -62,7 +62,7 @@ impl HttpClient {
         }
         let refused = match error {
             Some(error) => CallError::Refused(error.clone()),
-            None => CallError::Http { status, reason: None },
+            None => why.clone(),
         };
         let initialize = OutboundPost::initialize(call.wire, self.client.revision(), kept.request);
         let opening = SseOpening { initialize, wire: call.wire, refused: Some(refused) };
@@ -107,6 +107,7 @@ impl HttpClient {
         id: ExchangeId,
         status: u16,
         fields: &dyn Headers,
+        reason: Option<&str>,
     ) {
         let kind = fields.value("content-type", 0);
         let is_events = kind.is_some_and(|kind| is_media_type(kind, EVENTS));
@@ -117,7 +118,7 @@ impl HttpClient {
         let no_events = || CallError::Invalid("stream of HTTP+SSE is not an event stream".into());
         let why = match status {
             200..300 => coding.unwrap_or_else(no_events),
-            _ => refusal(status, fields),
+            _ => refusal(status, fields, reason),
         };
         self.exchanges.discard(id, now);
         if is_transient(status) && self.is_reconnecting() {

@@ -30,6 +30,7 @@ impl HttpClient {
         id: ExchangeId,
         status: u16,
         fields: &dyn Headers,
+        reason: Option<&str>,
     ) {
         let is_events =
             fields.value("content-type", 0).is_some_and(|kind| is_media_type(kind, EVENTS));
@@ -42,8 +43,8 @@ impl HttpClient {
                 let why = || CallError::Invalid("resumed stream is not an event stream".into());
                 self.fail(now, id, call.wire, coding.unwrap_or_else(why));
             }
-            (_, Some(call)) => self.fail(now, id, call.wire, refusal(status, fields)),
-            (_, None) => self.on_listen_refused(now, id, status, fields),
+            (_, Some(call)) => self.fail(now, id, call.wire, refusal(status, fields, reason)),
+            (_, None) => self.on_listen_refused(now, id, status, fields, reason),
         }
     }
 
@@ -57,6 +58,7 @@ impl HttpClient {
         id: ExchangeId,
         status: u16,
         fields: &dyn Headers,
+        reason: Option<&str>,
     ) {
         let was_open = exchange_was_open(self.exchanges.get(id));
         match status {
@@ -78,7 +80,7 @@ impl HttpClient {
             let why = match status {
                 200..300 => content_coding(fields)
                     .map_or("the response is not an event stream".into(), |why| why.to_string()),
-                _ => refusal(status, fields).to_string(),
+                _ => refusal(status, fields, reason).to_string(),
             };
             let detail =
                 format!("no messages of the server outside of responses will arrive: {why}");

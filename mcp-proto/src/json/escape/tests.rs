@@ -40,7 +40,6 @@ proptest! {
     }
 }
 
-// T-11
 #[test]
 fn an_unpaired_surrogate_is_a_replacement_character() {
     for (text, unescaped) in [

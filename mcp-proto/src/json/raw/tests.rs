@@ -156,7 +156,6 @@ fn the_deepest_value_survives_a_round_trip_without_recursion() {
     assert!(raw.parse::<Value>().is_err(), "parsing it as a tree fails without a stack overflow");
 }
 
-// T-11
 #[test]
 fn unpaired_surrogates_are_kept_as_the_replacement_character() {
     for (text, kept) in [

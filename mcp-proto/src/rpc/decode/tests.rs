@@ -610,7 +610,7 @@ fn text_other_than_json_is_a_parse_error_json_13() {
     }
 }
 
-// T-11, JSON-13
+// JSON-13
 #[test]
 fn text_other_than_json_keeps_the_id_that_can_be_read() {
     let read = |text: &[u8]| match super::decode(text, 100, 99) {
@@ -628,7 +628,6 @@ fn text_other_than_json_keeps_the_id_that_can_be_read() {
     assert_eq!((id.as_u64(), &*why), (Some(7), "parse error: unexpected byte at byte 15"));
 }
 
-// T-11
 #[test]
 fn unpaired_surrogates_are_replaced_wherever_they_are() {
     let text = br#"{"jsonrpc":"2.0","id":"\ud83d","method":"\udc00m","params":{"\ud800":["\ud83d\ud83d\ude00"],"_meta":{"a":"\udfff!"}}}"#;

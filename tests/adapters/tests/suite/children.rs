@@ -22,6 +22,7 @@ rows! {
     a_child_receives_few_variables_unless_it_inherits_all,
     a_missing_program_is_reported,
     the_stderr_of_a_failed_start_is_reported,
+    what_a_program_writes_instead_of_messages_is_reported,
     a_child_that_exits_fails_its_calls_at_once_and_says_how,
     an_unresponsive_child_is_terminated_then_killed,
     a_child_that_never_stops_writing_is_ended,
@@ -124,6 +125,29 @@ async fn the_stderr_of_a_failed_start_is_reported<R: Runtime>() {
     assert_eq!(status.code(), Some(7));
     assert!(failed.to_string().starts_with("the server `sh` did not start: "), "{failed}");
     assert_eq!(**stderr, (69..=100).map(|line| format!("line {line}")).collect::<Vec<_>>());
+}
+
+async fn what_a_program_writes_instead_of_messages_is_reported<R: Runtime>() {
+    for (script, texts) in [
+        ("echo 'Usage: server [--port N]'; exit 2", &["Usage: server [--port N]", "status: 2"][..]),
+        (r"printf 'Content-Length: 40\r\n\r\n{}'; exit 1", &["Content-Length: 40", "status: 1"]),
+        (r"printf '\377\376{\000a\000\n\000'; exit 1", &["UTF-8", "{a"]),
+        // Without a line break, and with an escape sequence of terminals.
+        (r"printf 'panicked \033[31mat main'; exit 3", &["\"panicked at main\"", "status: 3"]),
+        ("echo Listening on port 3000; sleep 3600", &["Listening on port 3000", "timed out"]),
+    ] {
+        let limits = Limits {
+            handshake_timeout: Duration::from_millis(500),
+            exit_timeout: Duration::from_millis(50),
+            terminate_timeout: Duration::from_millis(50),
+            ..Limits::default()
+        };
+        let client = client().revisions(&Revision::LEGACY).limits(limits);
+        let failed = R::spawn(client, sh(script)).await.map(|_| ()).unwrap_err();
+        let text = failed.to_string();
+        assert!(texts.iter().all(|wanted| text.contains(wanted)), "{script}: {text}");
+        assert!(!text.contains('\u{1b}'), "{text}");
+    }
 }
 
 async fn a_child_that_exits_fails_its_calls_at_once_and_says_how<R: Runtime>() {

@@ -6,7 +6,8 @@ use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use mcp_adapter::Error;
 use mcp_adapter::proto::{CallError, CloseReason};
 use mcp_adapter_tests::{
-    Runtime, call_by_hand, client, pair, rows, serve, serve_by_hand, shop, socket_pair, success,
+    Runtime, call_by_hand, client, connect_by_hand, pair, rows, serve, serve_by_hand, shop,
+    socket_pair, success,
 };
 use serde_json::json;
 use smol::channel::bounded;
@@ -21,6 +22,9 @@ rows! {
     dropping_a_server_closes_its_connection,
     a_closed_peer_is_an_error,
     garbage_is_a_fault_or_the_end,
+    an_unreadable_request_is_answered_under_its_id,
+    an_unreadable_response_ends_its_call_at_once,
+    an_unreadable_list_entry_is_reported_beside_the_list,
 }
 
 async fn tcp_is_a_stream<R: Runtime>() {
@@ -100,4 +104,76 @@ async fn garbage_is_a_fault_or_the_end<R: Runtime>() {
     serving.ends_well().await;
     let said = unblock(move || std::io::read_to_string(ours).unwrap()).await;
     assert!(said.lines().all(|line| line.contains("\"error\"")), "{said}");
+}
+
+// JSON-13
+async fn an_unreadable_request_is_answered_under_its_id<R: Runtime>() {
+    let (hand, serving) = serve_by_hand::<R>(shop()).await;
+    let hand = call_by_hand(hand, |hand| {
+        for bad in ["NaN", "\"\u{1}\"", "[1", "'a'"] {
+            writeln!(hand.writer, r#"{{"jsonrpc":"2.0","params":{{"a":{bad}}},"id":7,"method":"ping"}}"#)
+                .unwrap();
+            let id = hand.hear()["id"].clone();
+            assert!(id == 7 || bad == "[1" && id.is_null(), "{bad}: {id}");
+            writeln!(hand.writer, r#"{{"jsonrpc":"2.0","id":"q","method":"ping","params":{bad}}}"#)
+                .unwrap();
+            let refused = hand.hear();
+            assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!("q"), &json!(-32700)));
+        }
+        for lone in [r"\ud83d", r"\ude00", r"\ud83d\ud83d"] {
+            writeln!(
+                hand.writer,
+                r#"{{"jsonrpc":"2.0","id":"{lone}","method":"tools/call","params":{{"name":"echo","arguments":{{"text":"a{lone}"}}}}}}"#
+            )
+            .unwrap();
+            let mut line = String::new();
+            std::io::BufRead::read_line(&mut hand.reader, &mut line).unwrap();
+            assert!(line.contains(&format!(r#""id":"{lone}""#)), "{line}");
+            assert!(line.contains("a\u{fffd}") || line.contains(r"a\ufffd"), "{line}");
+        }
+    })
+    .await;
+    drop(hand);
+    serving.ends_well().await;
+}
+
+// JSON-07, T-16
+async fn an_unreadable_response_ends_its_call_at_once<R: Runtime>() {
+    let (connection, mut hand) = connect_by_hand::<R>(client()).await;
+    for bad in ["NaN", "\"\u{1}\"", "-"] {
+        let answering = unblock(move || {
+            let asked = hand.hear();
+            let id = &asked["id"];
+            writeln!(hand.writer, r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":{bad}}}}}"#)
+                .unwrap();
+            hand
+        });
+        let call = connection.call_tool("x", &json!({})).into_future();
+        let (outcome, back) = smol::future::zip(call, answering).await;
+        let text = outcome.unwrap_err().to_string();
+        assert!(text.contains("invalid response") && text.contains("at byte"), "{bad}: {text}");
+        hand = back;
+    }
+}
+
+// PAG-04
+async fn an_unreadable_list_entry_is_reported_beside_the_list<R: Runtime>() {
+    let (connection, mut hand) = connect_by_hand::<R>(client()).await;
+    let answering = unblock(move || {
+        let tools = json!([
+            {"name": "a", "inputSchema": null}, {"name": "b"}, {"name": "c", "inputSchema": []},
+        ]);
+        let asked = hand.hear();
+        hand.answer(&asked, &json!({"tools": tools, "nextCursor": "x"}));
+        let asked = hand.hear();
+        let tools = json!([{"name": "d", "inputSchema": true}, {"name": "e", "inputSchema": {}}]);
+        hand.answer(&asked, &json!({"tools": tools, "nextCursor": ""}));
+        hand
+    });
+    let (list, _hand) = smol::future::zip(connection.list_tools(), answering).await;
+    let list = list.unwrap();
+    assert_eq!(list.iter().map(|tool| &*tool.name).collect::<Vec<_>>(), ["a", "b", "e"]);
+    assert_eq!(list[0].input_schema.as_str(), r#"{"type":"object"}"#);
+    let broken: Vec<_> = list.broken.iter().map(|error| &*error.pointer).collect();
+    assert_eq!(broken, ["/2/inputSchema", "/3/inputSchema"]);
 }

@@ -372,7 +372,7 @@ fn raw_controls_and_unknown_escapes_are_not_json_t_11() {
     solo.expect_result("1");
 }
 
-// T-11: RFC 8259 §8.2 leaves the meaning of lone surrogates open; they are U+FFFD here.
+// RFC 8259 §8.2 leaves the meaning of lone surrogates open; they are U+FFFD here.
 #[test]
 fn lone_surrogates_are_replacement_characters_on_both_sides_t_11() {
     for lone in [r"\ud83d", r"\ude00", r"\ud83d\ud83d", r"\ude00\ud83d", r"\uD83Dx", r"\udfff\n"] {

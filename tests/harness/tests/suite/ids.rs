@@ -101,7 +101,7 @@ fn a_number_without_a_fraction_answers_the_call_with_that_id_id_07() {
     solo.say(r#"{"jsonrpc":"2.0","id":7.0,"method":"tools/list"}"#);
     solo.expect_error("7.0", -32600);
     solo.say(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7e0}}"#);
-    assert!(solo.take_told().iter().any(|told| told.contains("cancelled")), "it is the same id");
+    assert!(solo.take_told().iter().any(|told| told.contains("cancelled")), "the ids are equal");
 }
 
 #[test]

@@ -20,6 +20,7 @@ rows! {
     a_redirect_in_a_circle_ends_its_call,
     a_challenge_is_reported_and_the_call_fails_aut_11,
     an_unauthorized_client_learns_why_but_no_secret_is_shown_aut_11,
+    every_text_of_an_error_status_is_in_the_error_but_no_secret,
     credentials_are_fetched_and_sent_with_each_request,
     missing_credentials_fail_the_request,
 }
@@ -125,7 +126,8 @@ async fn a_challenge_is_reported_and_the_call_fails_aut_11<R: OverHttp>() {
     let connection = R::connect_http(modern_client(), remote).await.unwrap();
     for status in [401, 403] {
         let call = connection.call_tool("echo", &json!({"text": status.to_string()})).await;
-        assert_eq!(failed(call), CallError::Http { status, reason: None });
+        let reason = (status == 403).then(|| "insufficient_scope".into());
+        assert_eq!(failed(call), CallError::Http { status, reason });
         let challenged = heard.recv().await.unwrap();
         assert_eq!(challenged.status, status);
         assert!(challenged.call.is_some());
@@ -171,6 +173,33 @@ async fn an_unauthorized_client_learns_why_but_no_secret_is_shown_aut_11<R: Over
     });
     let error = R::connect_http(modern_client(), site.remote()).await.unwrap_err().to_string();
     assert!(error.contains("401; pass a valid token"), "{error}");
+}
+
+// HTTP-61
+async fn every_text_of_an_error_status_is_in_the_error_but_no_secret<R: OverHttp>() {
+    let site = Site::new(|request, answer| match request.text() {
+        "on" | "" => modern(request, answer),
+        body => answer.status(500, &[("content-type", "text/plain")], body),
+    });
+    let remote = site.remote().authorization(|| Some("Bearer secret-token".into()));
+    let connection = R::connect_http(modern_client(), remote).await.unwrap();
+    for (body, text) in [
+        ("out of\u{1b}[1m memory", "out of memory"),
+        (r#"{"detail":"no such row"}"#, "no such row"),
+        (r#"{"error":{"code":"E7","message":"no such row"}}"#, "no such row"),
+        ("<html><h1>Bad Gateway</h1></html>", "Bad Gateway"),
+        ("unknown: secret-token", "unknown: [removed]"),
+        (r#"{"message":"secret\u002dtoken"}"#, "[removed]"),
+    ] {
+        let call = connection.call_tool("echo", &json!({"text": body})).await;
+        let reason = Some(text.into());
+        assert_eq!(failed(call), CallError::Http { status: 500, reason });
+    }
+    let foreign = r#"{"jsonrpc":"2.0","id":"server-error","error":{"code":-7,"message":"busy"}}"#;
+    let call = connection.call_tool("echo", &json!({"text": foreign})).await;
+    let text = failed(call).to_string();
+    assert_eq!(text, "busy (HTTP status 500) (-7)");
+    assert_eq!(success(connection.call_tool("echo", &json!({"text": "on"})).await), "on");
 }
 
 async fn credentials_are_fetched_and_sent_with_each_request<R: OverHttp>() {

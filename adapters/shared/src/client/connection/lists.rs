@@ -5,9 +5,9 @@ use std::sync::Arc;
 use futures_lite::future::or;
 use mcp_proto::client::Client as Machine;
 use mcp_proto::schema::{
-    ClientRequest, Decode, ListPrompts, ListPromptsResult, ListResourceTemplates,
-    ListResourceTemplatesResult, ListResources, ListResourcesResult, ListTools, ListToolsResult,
-    Prompt, Resource, ResourceTemplate, Tool,
+    ClientRequest, Decode, DecodeError, List, ListPrompts, ListPromptsResult,
+    ListResourceTemplates, ListResourceTemplatesResult, ListResources, ListResourcesResult,
+    ListTools, ListToolsResult, Prompt, Resource, ResourceTemplate, Tool,
 };
 use mcp_proto::{Limits, MessageEndpoint as _, Raw};
 
@@ -25,7 +25,7 @@ pub(crate) trait ListPage: Decode {
     fn request(cursor: Option<String>) -> Self::Request;
 
     /// Returns the entries and the cursor of the next page.
-    fn into_parts(self) -> (Vec<Self::Entry>, Option<String>);
+    fn into_parts(self) -> (List<Self::Entry>, Option<String>);
 }
 
 macro_rules! list_page {
@@ -40,8 +40,8 @@ macro_rules! list_page {
                 request
             }
 
-            fn into_parts(self) -> (Vec<$entry>, Option<String>) {
-                (self.$entries.items, self.next_cursor)
+            fn into_parts(self) -> (List<$entry>, Option<String>) {
+                (self.$entries, self.next_cursor)
             }
         }
     };
@@ -61,11 +61,13 @@ list_page!(ListToolsResult, ListTools, Tool, tools);
 impl Connection {
     /// Returns all of the server's tools, fetching every page of the list.
     ///
+    /// Entries that cannot be read are left out and reported in [`List::broken`].
+    ///
     /// # Errors
     /// Fails if the request for a page fails. Fails with [`Error::List`] if the list exceeds
     /// `Limits::list_entries_max`, `Limits::list_bytes_max`, `Limits::list_timeout` or 10,000
     /// pages, or if the server repeats a page's cursor.
-    pub async fn list_tools(&self) -> Result<Vec<Tool>, Error> {
+    pub async fn list_tools(&self) -> Result<List<Tool>, Error> {
         list_tools(self.link()).await
     }
 
@@ -76,7 +78,7 @@ impl Connection {
     ///
     /// # Errors
     /// Fails under the conditions listed for [`list_tools`](Self::list_tools).
-    pub async fn list_resources(&self) -> Result<Vec<Resource>, Error> {
+    pub async fn list_resources(&self) -> Result<List<Resource>, Error> {
         list::<ListResourcesResult>(self.link()).await
     }
 
@@ -84,7 +86,7 @@ impl Connection {
     ///
     /// # Errors
     /// Fails under the conditions listed for [`list_tools`](Self::list_tools).
-    pub async fn list_resource_templates(&self) -> Result<Vec<ResourceTemplate>, Error> {
+    pub async fn list_resource_templates(&self) -> Result<List<ResourceTemplate>, Error> {
         list::<ListResourceTemplatesResult>(self.link()).await
     }
 
@@ -92,17 +94,17 @@ impl Connection {
     ///
     /// # Errors
     /// Fails under the conditions listed for [`list_tools`](Self::list_tools).
-    pub async fn list_prompts(&self) -> Result<Vec<Prompt>, Error> {
+    pub async fn list_prompts(&self) -> Result<List<Prompt>, Error> {
         list::<ListPromptsResult>(self.link()).await
     }
 }
 
 /// Returns all tools of the server at the other end of `link`.
-pub(crate) async fn list_tools(link: &Arc<Link<Machine>>) -> Result<Vec<Tool>, Error> {
+pub(crate) async fn list_tools(link: &Arc<Link<Machine>>) -> Result<List<Tool>, Error> {
     list::<ListToolsResult>(link).await
 }
 
-pub(crate) async fn list<P: ListPage>(link: &Arc<Link<Machine>>) -> Result<Vec<P::Entry>, Error> {
+pub(crate) async fn list<P: ListPage>(link: &Arc<Link<Machine>>) -> Result<List<P::Entry>, Error> {
     let limits = link.inspect(|state| state.connection.limits().clone());
     let after = limits.list_timeout;
     let late = async {
@@ -115,17 +117,39 @@ pub(crate) async fn list<P: ListPage>(link: &Arc<Link<Machine>>) -> Result<Vec<P
 async fn collect<P: ListPage>(
     link: &Arc<Link<Machine>>,
     limits: &Limits,
-) -> Result<Vec<P::Entry>, Error> {
+) -> Result<List<P::Entry>, Error> {
     let mut pages = Pages::new(limits);
+    let (mut broken, mut offset) = (Vec::new(), 0);
     loop {
         let request = P::request(pages.cursor());
         // As raw JSON first, because its length counts.
         let page: Raw = Call::new(link, P::Request::METHOD, request).await?;
         let bytes = page.as_bytes().len();
         let (entries, next) = P::decode(&page)?.into_parts();
-        // PAG-03: no cursor means the end.
-        if let Some(list) = pages.add(bytes, entries, next)? {
-            return Ok(list);
+        let count = entries.items.len() + entries.broken.len();
+        let room = BROKEN_MAX.saturating_sub(broken.len());
+        broken.extend(entries.broken.into_iter().take(room).map(|error| moved(error, offset)));
+        offset += count;
+        // PAG-03, PAG-04: no cursor means the end, as does an empty one in some revisions.
+        let ends = link.inspect(|state| state.connection.revision().rules().empty_cursor_ends);
+        let next = next.filter(|cursor| !cursor.is_empty() || !ends);
+        if let Some(items) = pages.add(bytes, entries.items, next)? {
+            return Ok(List { items, broken });
         }
     }
+}
+
+/// The maximum number of errors that are kept per list, as for one page.
+const BROKEN_MAX: usize = 64;
+
+/// Makes the error of an entry of a page that of an entry of the list. `offset` is the number of
+/// entries before the page.
+fn moved(mut error: DecodeError, offset: usize) -> DecodeError {
+    let pointer = error.pointer.trim_start_matches('/');
+    let digits = pointer.find('/').unwrap_or(pointer.len());
+    let (index, inner) = pointer.split_at(digits);
+    if let Ok(index) = index.parse::<usize>() {
+        error.pointer = format!("/{}{inner}", index.saturating_add(offset));
+    }
+    error
 }

@@ -217,7 +217,11 @@ impl Connection {
         self.wait_ended().await;
         let status = self.inner.child.as_ref().and_then(|child| child.status());
         let program = self.inner.child.as_ref().map(|child| child.program().into());
-        Error::Start { why, program, status, stderr: self.stderr().into(), probed, http: None }
+        let link = &self.inner.link;
+        let violations =
+            link.with(|state, _| std::mem::take(&mut state.role.early_violations)).into();
+        let stderr = self.stderr().into();
+        Error::Start { why, program, status, violations, stderr, probed, http: None }
     }
 }
 

@@ -11,8 +11,8 @@ use mcp_proto::client::Client as Machine;
 use mcp_proto::http::client::{ExchangeFailure, ExchangeId, HttpClient, HttpRequest};
 
 use super::authorize::authorize;
-use super::challenge_reason::{self, Credentials};
 use super::connections::{HttpConnections, Route};
+use super::error_reason::{self, Credentials, Explained};
 use super::full_body::FullBody;
 use super::http_send::SendError;
 use super::pool::Leased;
@@ -75,8 +75,11 @@ async fn send_and_read(
         let next = redirect::next_target(&connections.remote, &target, &parts);
         let Some(next) = next.filter(|_| followed < redirect::REDIRECTS_MAX) else {
             let status = parts.status.as_u16();
-            let reason = if matches!(status, 401 | 403) {
+            let is_error = status >= 400;
+            if matches!(status, 401 | 403) {
                 connections.rejected_at((followed > 0).then(|| connections.remote.url_of(&target)));
+            }
+            let explained = if is_error {
                 let credentials = Credentials {
                     remote: &connections.remote,
                     target: &target,
@@ -84,14 +87,23 @@ async fn send_and_read(
                     proxy_authorization: connections.forwarder().and_then(ProxyServer::credentials),
                     session_id: send.header("mcp-session-id"),
                 };
-                challenge_reason::read(link, &parts.headers, &mut body, &credentials).await
+                error_reason::read(link, &parts.headers, &mut body, &credentials).await
             } else {
-                None
+                Explained::default()
             };
-            with_http(link, |http, now| match reason {
-                Some(reason) => http.handle_challenge(now, id, status, &parts.headers, &reason),
-                None => http.handle_head(now, id, status, &parts.headers),
+            with_http(link, |http, now| {
+                if is_error {
+                    http.handle_challenge(now, id, status, &parts.headers, &explained.reason);
+                } else {
+                    http.handle_head(now, id, status, &parts.headers);
+                }
             });
+            for piece in explained.body.chunks(PIECE_BYTES_MAX) {
+                feed(link, id, piece).await;
+            }
+            if explained.is_cut {
+                return Err(ExchangeFailure::Cut);
+            }
             read(link, id, &mut body).await?;
             connections.give_back(body);
             break;

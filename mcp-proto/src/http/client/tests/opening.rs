@@ -146,7 +146,7 @@ fn the_explanation_of_a_challenge_is_reported_aut_11() {
     let probe = it.post("server/discover");
     it.http.handle_challenge(it.now, probe.exchange, 401, &PLAIN, &"é".repeat(300));
     let [_, closed] = &it.events()[..] else { panic!() };
-    let reason = "é".repeat(256);
+    let reason = "é".repeat(256) + "…";
     assert_eq!(
         closed,
         &format!(

@@ -120,7 +120,11 @@ fn a_json_rpc_error_takes_precedence_over_the_status_http_61_t_73() {
                 events[1].starts_with(&format!("{second}: Refused(ErrorObject {{ code: -1")),
                 "{events:?}"
             );
-            assert_eq!(events[2], format!("{third}: Http {{ status: {status}, reason: None }}"));
+            let reason = r#"Some("not found")"#;
+            assert_eq!(
+                events[2],
+                format!("{third}: Http {{ status: {status}, reason: {reason} }}")
+            );
             assert_eq!(events[3], format!("{fourth}: Http {{ status: {status}, reason: None }}"));
             assert_eq!((it.exchanges(), it.http.is_closed()), (0, false));
         }
@@ -165,6 +169,58 @@ fn a_read_whose_response_is_lost_is_repeated_once() {
                 assert!(events.len() == 1 && events[0].starts_with(&format!("{read}: {{")));
                 assert_eq!(it.exchanges(), 0);
             }
+        }
+    }
+}
+
+// HTTP-61, T-73
+#[test]
+fn every_text_of_an_error_status_reaches_the_error() {
+    let foreign = r#"{"jsonrpc":"2.0","id":"server-error","error":{"code":-32600,"message":"no \u001b[1msession"}}"#;
+    let cases: &[(&str, &str)] = &[
+        (foreign, r#"message: "no \u{1b}[1msession (HTTP status 418)""#),
+        (r#"{"jsonrpc":"2.0","id":99,"error":{"code":-1,"message":"x"}}"#, "x (HTTP status 418)"),
+        (r#"{"error":{"code":"E1","message":"not\nhere"}}"#, r#"reason: Some("not here")"#),
+        (r#"{"jsonrpc":"2.0","error":{"code":7}}"#, r#""code\":7"#),
+        (r#"{"detail":"gone"}"#, r#"Some("gone")"#),
+        ("plain \u{202e}text", r#"Some("plain text")"#),
+        ("<html><b>Bad</b> Gateway</html>", r#"Some("Bad Gateway")"#),
+        ("{}", "reason: None"),
+    ];
+    for revision in REVISIONS {
+        for (body, text) in cases {
+            let mut it = ready(revision);
+            let (call, send) = list_tools(&mut it);
+            it.reply(&send, 418, JSON, body);
+            let events = it.events();
+            assert!(events[0].starts_with(&format!("{call}: ")), "{events:?}");
+            assert!(events[0].contains(text), "{body}: {events:?}");
+            assert_eq!((events.len(), it.exchanges()), (1, 0));
+        }
+    }
+}
+
+// JSON-07, T-16
+#[test]
+fn a_body_or_event_that_cannot_be_read_ends_its_call_with_the_position() {
+    for revision in REVISIONS {
+        for bad in ["NaN", "\"\u{1}\"", "[1", "01"] {
+            let mut it = ready(revision);
+            let (call, send) = list_tools(&mut it);
+            let answer = result_of(&send, &format!(r#"{{"tools":{bad}}}"#));
+            it.reply(&send, 200, JSON, &answer);
+            let (second, send) = list_tools(&mut it);
+            let answer = result_of(&send, &format!(r#"{{"tools":{bad}}}"#));
+            it.reply(&send, 200, EVENTS, &event(&answer));
+            let (third, send) = list_tools(&mut it);
+            it.reply(&send, 200, JSON, &format!("Traceback: {bad}"));
+            let events = it.events();
+            for (call, event) in [call, second, third].iter().zip(&events) {
+                assert!(event.starts_with(&format!("{call}: Invalid(")), "{events:?}");
+                assert!(event.contains(" at byte "), "{events:?}");
+            }
+            assert!(events[2].contains("Traceback"), "{events:?}");
+            assert_eq!((events.len(), it.exchanges()), (3, 0));
         }
     }
 }

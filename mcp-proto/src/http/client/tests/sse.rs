@@ -172,7 +172,7 @@ fn a_server_without_sse_fails_with_its_answer_to_initialize_lif_36() {
         let mut it = fixture();
         let stream = fall_back(&mut it);
         it.reply(&stream, status, head, body);
-        assert_eq!(it.events(), [format!("{REFUSED} 405")], "{status} {body}");
+        assert_eq!(it.events(), [format!("{REFUSED} 405: Method Not Allowed")], "{status} {body}");
     }
     // The first event does not come in time, or the stream ends before it.
     let mut it = fixture();
@@ -182,7 +182,7 @@ fn a_server_without_sse_fails_with_its_answer_to_initialize_lif_36() {
     it.pass_millis(4_999);
     assert_eq!(it.events(), [""; 0]);
     it.pass_millis(1);
-    assert_eq!(it.events(), [format!("{REFUSED} 405")]);
+    assert_eq!(it.events(), [format!("{REFUSED} 405: Method Not Allowed")]);
     it.aborts(&stream);
     assert_eq!(it.http.poll_timeout(), None);
     for cut in [true, false] {
@@ -194,7 +194,7 @@ fn a_server_without_sse_fails_with_its_answer_to_initialize_lif_36() {
         } else {
             it.end(&stream);
         }
-        assert_eq!(it.events(), [format!("{REFUSED} 405")]);
+        assert_eq!(it.events(), [format!("{REFUSED} 405: Method Not Allowed")]);
     }
 }
 

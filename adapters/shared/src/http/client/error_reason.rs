@@ -1,4 +1,4 @@
-//! A server's explanation of status 401 or 403, without the credentials that it may repeat.
+//! A server's explanation of an error status, without the credentials that it may repeat.
 
 use std::time::Duration;
 
@@ -6,72 +6,83 @@ use futures_lite::future::or;
 use http::header::{AUTHORIZATION, PROXY_AUTHORIZATION, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderValue, Uri};
 use mcp_proto::client::Client as Machine;
+use mcp_proto::http::client::error_text;
 use mcp_proto::http::header::challenges;
-use serde_json::Value;
 
 use super::remote::Remote;
 use super::response::ResponseStream;
 use crate::transport::link::Link;
 
 /// The maximum length of a body with an explanation; longer ones are not reported.
-const BODY_BYTES_MAX: usize = 8 * 1024;
+const BODY_BYTES_MAX: usize = 64 * 1024;
 
 /// How long the body may take to arrive.
 const BODY_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Reads the explanation from the body of a response, or else from its challenges; `None` if there
-/// is none.
+/// The beginning of the body of an error response, and the explanation in it.
+#[derive(Debug, Default)]
+pub(super) struct Explained {
+    /// Empty if there is no explanation.
+    pub(super) reason: String,
+    /// What was read of the body.
+    pub(super) body: Vec<u8>,
+    /// Whether the body was cut off.
+    pub(super) is_cut: bool,
+}
+
+/// Reads the explanation from the body of a response, or else from its challenges. A body that is
+/// too long, too slow or cut off has none, because a part could end within a credential.
 pub(super) async fn read(
     link: &Link<Machine>,
     fields: &HeaderMap,
     body: &mut ResponseStream,
     credentials: &Credentials<'_>,
-) -> Option<String> {
+) -> Explained {
+    let mut explained = Explained::default();
     let too_late = async {
         link.sleep_until(link.clock.now() + BODY_TIMEOUT).await;
-        None
+        false
     };
-    let body = or(read_whole(link, body), too_late).await;
-    let text = body.and_then(|body| text_of(&body, credentials));
-    text.or_else(|| described(fields, credentials))
+    if or(read_whole(link, body, &mut explained), too_late).await {
+        explained.reason = text_of(&explained.body, credentials).unwrap_or_default();
+    }
+    if explained.reason.is_empty() {
+        explained.reason = described(fields, credentials).unwrap_or_default();
+    }
+    explained
 }
 
 /// Returns the description in the challenges of a response.
 fn described(fields: &HeaderMap, credentials: &Credentials<'_>) -> Option<String> {
     let values = fields.get_all(WWW_AUTHENTICATE).into_iter();
     let mut all = values.filter_map(|value| challenges(value.as_bytes()).ok()).flatten();
-    let text = all.find_map(|challenge| challenge.param("error_description").map(str::to_owned))?;
-    credentials.printable(&text)
+    all.find_map(|challenge| challenge.param("error_description").map(str::to_owned))
+        .map(|text| credentials.remove_from(text))
 }
 
-/// Reads a body; `None` if it is too long or broken, because a part could end within a credential.
-async fn read_whole(link: &Link<Machine>, body: &mut ResponseStream) -> Option<Vec<u8>> {
-    let mut whole = Vec::new();
+/// Reads a body. Returns whether it is complete.
+async fn read_whole(
+    link: &Link<Machine>,
+    body: &mut ResponseStream,
+    explained: &mut Explained,
+) -> bool {
     while let Some(data) = body.next().await {
-        let data = data.ok()?;
+        let Ok(data) = data else {
+            explained.is_cut = true;
+            return false;
+        };
         link.trace.input(&data);
-        if data.len() > BODY_BYTES_MAX - whole.len() {
-            return None;
+        explained.body.extend_from_slice(&data);
+        if explained.body.len() > BODY_BYTES_MAX {
+            return false;
         }
-        whole.extend_from_slice(&data);
     }
-    Some(whole)
+    true
 }
 
-/// Returns the explanation in a body: a member of a JSON object, or the whole body if it is text.
+/// Returns the explanation in a body.
 fn text_of(body: &[u8], credentials: &Credentials<'_>) -> Option<String> {
-    let text = match serde_json::from_slice(body) {
-        Ok(json) => message_of(&json)?.to_owned(),
-        Err(_) => str::from_utf8(body).ok().filter(|text| !text.contains('<'))?.to_owned(),
-    };
-    credentials.printable(&text)
-}
-
-/// Returns the message of a JSON-RPC error, of an OAuth error, or of another usual error object.
-fn message_of(json: &Value) -> Option<&str> {
-    let members =
-        ["/error/message", "/error_description", "/message", "/detail", "/title", "/error"];
-    json.as_str().or_else(|| members.iter().find_map(|member| json.pointer(member)?.as_str()))
+    error_text(body).map(|text| credentials.remove_from(text))
 }
 
 /// The credentials of a request.
@@ -84,14 +95,6 @@ pub(super) struct Credentials<'r> {
 }
 
 impl Credentials<'_> {
-    /// Returns a text on one line and without credentials; `None` if nothing is left.
-    fn printable(&self, text: &str) -> Option<String> {
-        let printable: String =
-            text.chars().map(|it| if it.is_control() { ' ' } else { it }).collect();
-        let words: Vec<&str> = printable.split_whitespace().collect();
-        Some(self.remove_from(words.join(" "))).filter(|text| !text.is_empty())
-    }
-
     /// Replaces all credentials in a text.
     fn remove_from(&self, mut text: String) -> String {
         for secret in self.secrets() {
@@ -187,7 +190,8 @@ mod tests {
         ] {
             assert_eq!(reason(body).as_deref(), Some("no token"), "{body}");
         }
-        for body in ["", " ", "{}", r#"{"code":1}"#, "<html>no token</html>", "[1]"] {
+        assert_eq!(reason("<html>no token</html>").as_deref(), Some("no token"));
+        for body in ["", " ", "{}", "<html></html>"] {
             assert_eq!(reason(body), None, "{body}");
         }
     }
