@@ -190,7 +190,8 @@ fn write_schemas(out: &mut Vec<u8>, value: &[u8], depth: u8) {
     }
 }
 
-#[cfg(all(test, feature = "schema"))]
+#[cfg(feature = "schema")]
+#[cfg(test)]
 mod tests {
     use super::*;
 
