@@ -10,8 +10,7 @@ use super::uri_template::UriTemplate;
 use crate::schema::{Prompt, Resource, ResourceTemplate, Tool, scheme};
 
 impl<H> Catalog<H> {
-    /// Adds a tool at the end of the list, with [schemas that all clients
-    /// accept](Tool::with_readable_schemas).
+    /// Adds a tool at the end of the list, with [readable schemas](Tool::with_readable_schemas).
     ///
     /// # Errors
     /// Fails if
@@ -49,8 +48,7 @@ impl<H> Catalog<H> {
         if tool.output_schema.as_ref().is_some_and(|schema| !schema.is_object()) {
             return Err(CatalogError::Invalid("the output schema is not an object"));
         }
-        let name = tool.name.clone();
-        let tool = tool.with_readable_schemas();
+        let (name, tool) = (tool.name.clone(), tool.with_readable_schemas());
         self.tools.insert(&name, tool, handler, self.pages, position).map(|_| ChangedList::Tools)
     }
 

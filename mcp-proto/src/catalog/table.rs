@@ -18,8 +18,7 @@ use crate::schema::Encode;
 
 /// The maximum size of the pages into which a [`Catalog`](super::Catalog) splits its lists.
 ///
-/// By default, a page holds all entries that fit into a message, because many clients ignore the
-/// cursor of the next page and would miss the rest.
+/// By default, a page holds all entries that fit into a message: many clients ignore cursors.
 ///
 /// ```
 /// use mcp_proto::catalog::{Catalog, Pages};
@@ -33,9 +32,8 @@ pub struct Pages {
     /// Maximum size of a page (the result of one list request), in bytes of JSON. Default: 15 MiB.
     ///
     /// An entry that is larger than a whole page cannot be added. The response that contains a page
-    /// is a few hundred bytes larger than the page, so choose a maximum that is well below the
-    /// message size that clients accept. The default is below the default of
-    /// [`Limits::message_bytes_max`](crate::Limits::message_bytes_max).
+    /// is a few hundred bytes larger than the page, so choose a maximum below the message size that
+    /// clients accept, such as their [`message_bytes_max`](crate::Limits::message_bytes_max).
     pub bytes_max: usize,
 }
 

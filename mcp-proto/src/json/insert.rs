@@ -23,7 +23,7 @@ pub(crate) fn with_meta(
     add(&mut meta);
     for (key, value) in old_meta.into_iter().flat_map(members) {
         if !replaced.iter().any(|name| key_is(key, name)) {
-            meta.escaped(key, value);
+            meta.escaped_key(key).extend_from_slice(value);
         }
     }
     meta.end();

@@ -137,11 +137,6 @@ impl<'a> Object<'a> {
         self.key(key).extend_from_slice(value);
     }
 
-    /// Writes a member whose key is already escaped, without quotes.
-    pub(super) fn escaped(&mut self, key: &[u8], value: &[u8]) {
-        self.escaped_key(key).extend_from_slice(value);
-    }
-
     /// Like [`key`](Self::key), for a key that is already escaped, without quotes.
     pub(crate) fn escaped_key(&mut self, key: &[u8]) -> &mut Vec<u8> {
         if !self.empty {

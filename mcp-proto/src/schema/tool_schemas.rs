@@ -3,6 +3,10 @@
 use alloc::vec::Vec;
 
 #[cfg(feature = "schema")]
+use super::containers::List;
+#[cfg(feature = "schema")]
+use super::sampling::CreateMessage;
+#[cfg(feature = "schema")]
 use super::tools::Tool;
 use crate::json::{Array, Object, Raw, elements, find, key_is, members};
 
@@ -16,8 +20,8 @@ use crate::json::{Array, Object, Raw, elements, find, key_is, members};
 ///   their like: nearly all clients accept it, and fewer accept `not` there.
 /// - A schema that is an object has `"type":"object"` and `properties`, which may be empty.
 ///
-/// The schema accepts the same arguments as before: everything else remains, in its order and with
-/// its numbers and texts verbatim. Schemas nested deeper than 128 levels remain, too.
+/// The schema accepts the arguments that it accepted before. Everything else remains, in its order
+/// and with its numbers and texts verbatim. Schemas nested deeper than 128 levels remain, too.
 ///
 /// ```
 /// use mcp_proto::Raw;
@@ -49,6 +53,16 @@ impl Tool {
         if let Some(schema) = output {
             self.output_schema = Some(schema.into());
         }
+        self
+    }
+}
+
+#[cfg(feature = "schema")]
+impl CreateMessage {
+    /// Returns the request with tools whose schemas no client refuses for their form.
+    pub(crate) fn with_readable_tools(mut self) -> Self {
+        let readable = |tools: List<Tool>| tools.into_iter().map(Tool::with_readable_schemas);
+        self.tools = self.tools.map(|tools| readable(tools).collect());
         self
     }
 }
@@ -176,7 +190,8 @@ fn write_schemas(out: &mut Vec<u8>, value: &[u8], depth: u8) {
     }
 }
 
-#[cfg(all(test, feature = "schema"))]
+#[cfg(feature = "schema")]
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -245,6 +260,16 @@ mod tests {
             assert_eq!(input(&object(same)), object(same));
             assert_eq!(output(&object(same)), object(same));
         }
+    }
+
+    #[test]
+    fn tools_for_sampling_are_readable() {
+        let schema = Raw::from_text(r#"{"type":"object","properties":{"a":true}}"#).unwrap();
+        let mut request = CreateMessage::new(Vec::new(), 5);
+        request.tools = Some(Vec::from([Tool::new("t", schema)]).into());
+        let crate::NeededInput::Sample(request) = request.into() else { panic!("another input") };
+        let tools = request.tools.unwrap();
+        assert!(tools[0].input_schema.as_str().contains(r#""a":{}"#), "{tools:?}");
     }
 
     // G-10: OpenAI's API refuses objects without `properties`.

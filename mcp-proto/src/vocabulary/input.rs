@@ -9,7 +9,7 @@ use crate::error::Unencodable;
 use crate::json::Raw;
 use crate::revision::Revision;
 #[cfg(feature = "schema")]
-use crate::schema::{AnyObject, CreateMessage, Elicit, ElicitUrl, InputRequest, List, Tool};
+use crate::schema::{AnyObject, CreateMessage, Elicit, ElicitUrl, InputRequest};
 use crate::schema::{Decode, DecodeError, Encode};
 
 /// An input request: something the server needs from the client to complete a request.
@@ -71,10 +71,8 @@ impl From<ElicitUrl> for NeededInput {
 
 #[cfg(feature = "schema")]
 impl From<CreateMessage> for NeededInput {
-    fn from(mut sampling: CreateMessage) -> Self {
-        let readable = |tools: List<Tool>| tools.into_iter().map(Tool::with_readable_schemas);
-        sampling.tools = sampling.tools.map(|tools| readable(tools).collect());
-        Self::Sample(Box::new(sampling))
+    fn from(sampling: CreateMessage) -> Self {
+        Self::Sample(Box::new(sampling.with_readable_tools()))
     }
 }
 

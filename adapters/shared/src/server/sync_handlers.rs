@@ -45,8 +45,8 @@ impl Server {
     /// | `serde_json::Value` | `{}`; no schema is a boolean |
     /// | `deny_unknown_fields` | nothing: unknown fields are refused when arguments are decoded |
     ///
-    /// With the feature `tracing`, a warning names each tool and field that some hosts cannot read
-    /// all the same: enums as the whole arguments, and types that contain themselves.
+    /// With the feature `tracing`, a warning names each tool and field that some hosts still
+    /// cannot read: enums as the whole arguments, and types that contain themselves.
     ///
     /// All tools are on one page of the list if they fit into 15 MiB, because many hosts read only
     /// the first; see [`page_max`](Self::page_max).

@@ -107,7 +107,7 @@ fn members_and_elements_are_separated_by_commas() {
         object.bool("yes", true);
         object.bool("no", false);
         object.raw("raw", b"[null]");
-        object.escaped(br"\u0061", b"1");
+        object.escaped_key(br"\u0061").extend_from_slice(b"1");
         Object::begin(object.key("empty")).end();
         let mut array = Array::begin(object.key("list"));
         write_u64(array.next(), 1);

@@ -234,7 +234,7 @@ struct Guest {
     age: Option<u8>,
 }
 
-// G-10: hosts see no `null`, and models send it all the same.
+// G-10: hosts see no `null`, and models still send it.
 async fn optional_arguments_may_be_null<R: Runtime>() {
     let book = |booking: Booking, _: mcp_adapter::Cx| {
         let ages = booking.guests.iter().flatten().map(|guest| guest.age);

@@ -51,14 +51,14 @@ pub(crate) struct HandlerFn<P, R> {
     /// Which calls become tasks, of a tool that supports them.
     task: Option<Arc<TaskPolicy>>,
     /// The schemas of a tool with optional arguments.
-    #[cfg_attr(not(feature = "jsonschema"), allow(dead_code, reason = "read by checks only"))]
+    #[cfg(all(feature = "jsonschema", feature = "schemars"))]
     optional: Option<Arc<OptionalArguments>>,
     function: HandlerKind<P, R>,
 }
 
 /// The schemas of a tool with optional arguments: clients may leave them out, and serde also reads
 /// `null`.
-#[cfg_attr(not(feature = "jsonschema"), allow(dead_code, reason = "read by checks only"))]
+#[cfg(all(feature = "jsonschema", feature = "schemars"))]
 struct OptionalArguments {
     /// The schema in which they are not `null`.
     published: Raw,
@@ -82,6 +82,7 @@ impl<P, R> Clone for HandlerFn<P, R> {
             pace: Arc::clone(&self.pace),
             scopes: self.scopes.clone(),
             task: self.task.clone(),
+            #[cfg(all(feature = "jsonschema", feature = "schemars"))]
             optional: self.optional.clone(),
             function,
         }
@@ -201,6 +202,7 @@ impl<P: Send + 'static, R: Encode + Send + 'static> HandlerFn<P, R> {
             pace: Arc::default(),
             scopes: RequiredScopes::default(),
             task: None,
+            #[cfg(all(feature = "jsonschema", feature = "schemars"))]
             optional: None,
             function,
         }
@@ -325,7 +327,9 @@ impl Handler {
 
     /// Sets the schema of a tool in which optional arguments may be `null`.
     #[cfg(feature = "schemars")]
+    #[cfg_attr(not(feature = "jsonschema"), allow(unused, reason = "arguments are not checked"))]
     pub(crate) fn with_nullable_form(mut self, published: Raw, nullable: Raw) -> Self {
+        #[cfg(feature = "jsonschema")]
         if let Self::Tool(handler) = &mut self {
             handler.optional = Some(Arc::new(OptionalArguments { published, nullable }));
         }
@@ -335,10 +339,13 @@ impl Handler {
     /// Returns the schema in which optional arguments may be `null`, if `published` is the schema
     /// that was derived with it.
     #[cfg(feature = "jsonschema")]
+    #[cfg_attr(not(feature = "schemars"), allow(unused, reason = "no schema is derived"))]
     pub(crate) fn nullable_form(&self, published: &Raw) -> Option<&Raw> {
-        let Self::Tool(handler) = self else { return None };
-        let optional = handler.optional.as_deref()?;
-        (optional.published == *published).then_some(&optional.nullable)
+        #[cfg(feature = "schemars")]
+        if let Self::Tool(HandlerFn { optional: Some(optional), .. }) = self {
+            return (optional.published == *published).then_some(&optional.nullable);
+        }
+        None
     }
 
     /// Declares that the handler blocks.
