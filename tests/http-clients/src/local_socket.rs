@@ -26,7 +26,7 @@ impl LocalSocket {
         let is_short = temporary.as_os_str().len() < 64;
         let path = if is_short { temporary } else { "/tmp".into() }.join(name);
         // Left by an earlier process: in a container, ids repeat.
-        let _none = std::fs::remove_file(&path);
+        let _none = fs::remove_file(&path);
         let listener = UnixListener::bind(&path).unwrap();
         let socket = Self { path, accepted: Arc::default(), is_over: Arc::default() };
         let (accepted, is_over) = (Arc::clone(&socket.accepted), Arc::clone(&socket.is_over));
