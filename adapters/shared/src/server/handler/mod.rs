@@ -327,7 +327,10 @@ impl Handler {
 
     /// Sets the schema of a tool in which optional arguments may be `null`.
     #[cfg(feature = "schemars")]
-    #[cfg_attr(not(feature = "jsonschema"), allow(unused, reason = "arguments are not checked"))]
+    #[cfg_attr(
+        not(feature = "jsonschema"),
+        allow(unused_mut, unused_variables, reason = "arguments are not checked")
+    )]
     pub(crate) fn with_nullable_form(mut self, published: Raw, nullable: Raw) -> Self {
         #[cfg(feature = "jsonschema")]
         if let Self::Tool(handler) = &mut self {
@@ -339,7 +342,7 @@ impl Handler {
     /// Returns the schema in which optional arguments may be `null`, if `published` is the schema
     /// that was derived with it.
     #[cfg(feature = "jsonschema")]
-    #[cfg_attr(not(feature = "schemars"), allow(unused, reason = "no schema is derived"))]
+    #[cfg_attr(not(feature = "schemars"), allow(unused_variables, reason = "no schema is derived"))]
     pub(crate) fn nullable_form(&self, published: &Raw) -> Option<&Raw> {
         #[cfg(feature = "schemars")]
         if let Self::Tool(HandlerFn { optional: Some(optional), .. }) = self {
