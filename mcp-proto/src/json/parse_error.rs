@@ -64,19 +64,16 @@ impl fmt::Display for ParseError {
 impl core::error::Error for ParseError {}
 
 /// The Rust types that errors of `serde` expect, in words.
-const TYPES: [(&str, &str); 16] = [
+const TYPES: [(&str, &str); 13] = [
     ("u8", "an integer from 0 to 255"),
     ("u16", "an integer from 0 to 65535"),
     ("u32", "an integer from 0 to 4294967295"),
     ("u64", "an integer from 0 to 18446744073709551615"),
-    ("u128", "an integer that is not negative"),
     ("usize", "an integer that is not negative"),
     ("i8", "an integer from -128 to 127"),
     ("i16", "an integer from -32768 to 32767"),
     ("i32", "an integer from -2147483648 to 2147483647"),
     ("i64", "an integer from -9223372036854775808 to 9223372036854775807"),
-    ("i128", "an integer"),
-    ("isize", "an integer"),
     ("f32", "a number"),
     ("f64", "a number"),
     ("unit", "null"),
