@@ -49,7 +49,7 @@ const EXPONENT_MAX: i64 = 1 << 40;
 pub(super) struct Decimal<'a> {
     /// The digits before and after the decimal point.
     digits: (&'a str, &'a str),
-    point: i64,
+    pub(super) point: i64,
 }
 
 impl<'a> Decimal<'a> {
@@ -72,10 +72,6 @@ impl<'a> Decimal<'a> {
             digits: (whole, significant.trim_end_matches('0')),
             point: exponent + whole.len() as i64 - zeros as i64,
         }
-    }
-
-    pub(super) fn point(&self) -> i64 {
-        self.point
     }
 
     pub(super) fn digits(&self) -> impl Iterator<Item = u8> {

@@ -39,11 +39,17 @@ impl ParseError {
     /// Describes why `json` could not be deserialized.
     pub(super) fn new(json: &[u8], error: &serde_json::Error) -> Self {
         // Values have one line.
-        let pointer = pointer_to(json, error.column());
+        let mut pointer = pointer_to(json, error.column());
         let message = error.to_string();
-        let position = " at line ";
-        let reason =
-            message.rfind(position).map_or(&*message, |end| message.get(..end).unwrap_or_default());
+        let end = message.rfind(" at line ").unwrap_or(message.len());
+        let reason = message.get(..end).unwrap_or_default();
+        // The object that lacks the member, or has it, was read last.
+        let member = ["missing field `", "unknown field `"]
+            .iter()
+            .find_map(|what| reason.strip_prefix(what)?.split_once('`').map(|(member, _)| member));
+        if let Some(member) = member {
+            push(&mut pointer, member);
+        }
         Self { pointer: shortened(&pointer), reason: shortened(&with_named_types(reason)) }
     }
 }
@@ -58,19 +64,16 @@ impl fmt::Display for ParseError {
 impl core::error::Error for ParseError {}
 
 /// The Rust types that errors of `serde` expect, in words.
-const TYPES: [(&str, &str); 16] = [
+const TYPES: [(&str, &str); 13] = [
     ("u8", "an integer from 0 to 255"),
     ("u16", "an integer from 0 to 65535"),
     ("u32", "an integer from 0 to 4294967295"),
     ("u64", "an integer from 0 to 18446744073709551615"),
-    ("u128", "an integer that is not negative"),
     ("usize", "an integer that is not negative"),
     ("i8", "an integer from -128 to 127"),
     ("i16", "an integer from -32768 to 32767"),
     ("i32", "an integer from -2147483648 to 2147483647"),
     ("i64", "an integer from -9223372036854775808 to 9223372036854775807"),
-    ("i128", "an integer"),
-    ("isize", "an integer"),
     ("f32", "a number"),
     ("f64", "a number"),
     ("unit", "null"),
@@ -222,14 +225,14 @@ mod tests {
                 "/kind",
                 "unknown variant `quick`, expected `fast` or `slow`",
             ),
-            (r#"{"count":1,"next":{"list":[]}}"#, "/next", "missing field `count`"),
-            (r#"{"list":[]}"#, "", "missing field `count`"),
+            (r#"{"count":1,"next":{"list":[]}}"#, "/next/count", "missing field `count`"),
+            (r#"{"list":[]}"#, "/count", "missing field `count`"),
             (
                 r#"{"count":1,"size":2}"#,
-                "",
+                "/size",
                 "unknown field `size`, expected one of `count`, `list`",
             ),
-            (r#"{"count":1,"next":{"count":2,"size":2}}"#, "/next", "unknown field `size`"),
+            (r#"{"count":1,"next":{"count":2,"size":2}}"#, "/next/size", "unknown field `size`"),
             (
                 r#"{"count":1,"shape":{"Circle":{"radius":"x"}}}"#,
                 "/shape/Circle/radius",

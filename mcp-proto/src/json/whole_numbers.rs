@@ -25,7 +25,7 @@ pub(crate) fn whole_number(text: &str) -> Option<String> {
     if significant.is_empty() {
         return Some("0".into());
     }
-    let digits = usize::try_from(decimal.point()).ok()?;
+    let digits = usize::try_from(decimal.point).ok()?;
     if digits < significant.len() || digits > DIGITS_MAX {
         return None;
     }

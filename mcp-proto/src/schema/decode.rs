@@ -99,10 +99,10 @@ impl DecodeError {
     fn from_parse(ParseError { pointer, reason }: ParseError, raw: &Raw) -> Self {
         let found = value_at(raw, &pointer);
         // The reason also quotes the value, which is `found`.
-        let expected = match (reason.rsplit_once(", expected "), reason.strip_prefix("missing ")) {
-            (Some((_, expected)), _) => expected.to_owned(),
-            (None, Some(missing)) => alloc::format!("an object with the {missing}"),
-            (None, None) => alloc::format!("another value ({reason})"),
+        let expected = match reason.rsplit_once(", expected ") {
+            Some((_, expected)) => expected.to_owned(),
+            None if found.is_none() => "a value".to_owned(),
+            None => alloc::format!("another value ({reason})"),
         };
         Self { pointer, expected: expected.into(), found }
     }

@@ -168,8 +168,15 @@ fn a_tool_without_arguments_takes_none_and_an_empty_object() {
             let result = client.call_raw("tools/call", without).wait().unwrap();
             assert!(result.as_str().contains("called"), "{result:?}");
             assert_eq!(success(client.call_tool(&tool.name, &json!({})).wait()), "called");
-            let refused = failure(client.call_tool(&tool.name, &json!({"number": 1})).wait());
-            assert!(refused.starts_with("invalid arguments: "), "{refused}");
+            let with_more = client.call_tool(&tool.name, &json!({"number": 1})).wait();
+            // Only the derived schemas allow no members.
+            if tool.name == "unit_with" {
+                assert_eq!(success(with_more), "called");
+            } else {
+                let refused = failure(with_more);
+                assert!(refused.starts_with("invalid arguments: "), "{refused}");
+                assert!(refused.contains("`number`"), "{refused}");
+            }
         }
         part(client, serving);
     });

@@ -128,7 +128,7 @@ async fn a_custom_method_names_the_params_that_do_not_match<R: Runtime>() {
     for (params, words) in [
         (r#"{"lines":[1,"x"]}"#, &["/lines/1", "an integer from 0 to 255", "found \"x\""][..]),
         (r#"{"lines":7}"#, &["/lines", "a sequence", "found 7"]),
-        ("{}", &["the field `lines`"]),
+        ("{}", &["/lines", "found nothing"]),
     ] {
         let error = refusal(draw(params).await);
         assert_eq!(error.code, code::INVALID_PARAMS);
