@@ -50,7 +50,7 @@ impl OAuthError {
         let is_printable = |char: &char| matches!(char, ' '..='~');
         let printable = description.chars().filter(is_printable).take(DESCRIPTION_BYTES_MAX);
         let printable: String = printable.collect();
-        self.description = Some(printable.trim().into()).filter(|text: &Box<str>| !text.is_empty());
+        self.description = Some(printable.trim()).filter(|text| !text.is_empty()).map(Box::from);
         self
     }
 

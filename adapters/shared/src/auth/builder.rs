@@ -14,7 +14,6 @@ use super::dpop::DpopKey;
 use super::login::Login;
 use super::signing_key::SigningKey;
 use super::store::{MemoryStore, Store};
-use crate::http::Remote;
 
 type OnLogin = dyn Fn(Login) + Send + Sync;
 type Identity = dyn Fn() -> Option<Secret> + Send + Sync;
@@ -343,11 +342,12 @@ impl Auth {
         &self.limits
     }
 
-    /// Returns the configuration for `server`, which is the URL of `remote`.
+    /// Returns the configuration for the server at a URL. `certificate` is the fingerprint of the
+    /// one that the client presents, if any.
     ///
     /// # Errors
     /// Fails if the scopes cannot be used.
-    pub(super) fn config(&self, server: Uri, remote: &Remote) -> io::Result<AuthConfig> {
+    pub(super) fn config(&self, server: Uri, certificate: Option<&str>) -> io::Result<AuthConfig> {
         let scopes = Scopes::parse(&self.scopes.join(" "), &self.limits).map_err(|error| {
             let why = format!("invalid `Auth::scopes`: {error}");
             io::Error::new(io::ErrorKind::InvalidInput, why)
@@ -372,8 +372,8 @@ impl Auth {
         if let Some(key) = self.signing_key.as_ref().and_then(SigningKey::coordinates) {
             config = config.signing_key(key);
         }
-        if let Some(certificate) = remote.certificate() {
-            config = config.certificate(&certificate);
+        if let Some(certificate) = certificate {
+            config = config.certificate(certificate);
         }
         config = config.scopes(scopes);
         config = if self.refreshes { config } else { config.without_refresh() };

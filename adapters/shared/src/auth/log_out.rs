@@ -55,7 +55,7 @@ pub async fn log_out(remote: &Remote) -> io::Result<()> {
     })?;
     let server = Uri::parse(&remote.whole_url(), auth.auth_limits())
         .map_err(|error| invalid(format!("the URL cannot be used with `Auth`: {error}")))?;
-    let key = auth.config(server, remote)?.grant_key();
+    let key = auth.config(server, remote.certificate().as_deref())?.grant_key();
     // First, so that no token is renewed and saved later.
     drivers_with(auth, &key).iter().for_each(|driver| driver.forget());
     let store = Arc::clone(&auth.store);

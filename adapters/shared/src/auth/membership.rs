@@ -54,7 +54,7 @@ impl Membership {
             Host::Name(_) if !server.is_loopback() => http.reach_of(&server).await.ok().flatten(),
             Host::Name(_) | Host::V4(_) | Host::V6(_) => None,
         };
-        let mut config = auth.config(server, remote)?;
+        let mut config = auth.config(server, remote.certificate().as_deref())?;
         if let Some(reach) = reach {
             config = config.reach(reach);
         }

@@ -1,22 +1,12 @@
-//! [`Checking`]: the comparison of a stored grant with the identity in use.
+//! The comparison of a stored grant with the identity in use.
 
 use super::challenge::ScopeChallenge;
 use super::event::AuthInput;
 use super::flow::step::{HUMAN_TIMEOUT, is_usable};
 use super::ownership::{has_subject, is_own, subject_of};
-use super::state::State;
+use super::state::{Checking, State};
 use super::{AuthEvent, Authorization, Denial, DropReason, Stored};
 use crate::auth::GrantRecord;
-use crate::time::Instant;
-
-/// A stored grant before its subject is known to be the one in use.
-#[derive(Debug)]
-pub(super) struct Checking {
-    pub(super) challenge: ScopeChallenge,
-    stored: GrantRecord,
-    /// When the application has taken too long.
-    pub(super) until: Instant,
-}
 
 impl Authorization {
     /// Returns whether a stored grant is of use if it belongs to the subject in use, which is not

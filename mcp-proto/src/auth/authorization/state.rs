@@ -33,9 +33,9 @@
 use alloc::boxed::Box;
 
 use super::challenge::ScopeChallenge;
-use super::checking::Checking;
 use super::denial::Denial;
 use super::flow::Flow;
+use crate::auth::GrantRecord;
 use crate::time::Instant;
 
 /// The state of an authorization.
@@ -61,4 +61,13 @@ pub(super) enum State {
     /// A flow finishes a refresh, for the store only.
     Closing(Box<Flow>),
     Closed,
+}
+
+/// A stored grant before its subject is known to be the one in use.
+#[derive(Debug)]
+pub(super) struct Checking {
+    pub(super) challenge: ScopeChallenge,
+    pub(super) stored: GrantRecord,
+    /// When the application has taken too long.
+    pub(super) until: Instant,
 }

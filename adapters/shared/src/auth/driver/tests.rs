@@ -74,7 +74,7 @@ fn driver(store: impl Store) -> Arc<AuthDriver> {
     let auth = Auth::user("app").store(store);
     let server = Uri::parse("https://mcp.example/mcp", &AuthLimits::default()).unwrap();
     let remote = Remote::new("https://mcp.example/mcp").unwrap();
-    let config = auth.config(server, &remote).unwrap();
+    let config = auth.config(server, None).unwrap();
     Arc::new(AuthDriver::new(auth, config, remote.network()))
 }
 

@@ -9,10 +9,9 @@ use mcp_proto::client::Client as Machine;
 use mcp_proto::http::client::HttpRequest;
 
 use super::authorization::{AsyncAuthorize, Authorize, Field, INVALID, LATE, field, sensitive};
-use super::call_credentials::note;
 use super::connections::HttpConnections;
 use crate::exec::workers::catch_panic;
-use crate::transport::link::Link;
+use crate::transport::link::{Link, State};
 
 /// Returns the `Authorization` field of a request.
 pub(super) async fn authorize(
@@ -29,6 +28,16 @@ pub(super) async fn authorize(
     let Some(field) = ask(link, connections).await else { return Ok(None) };
     link.with(|state, _| note(state, &field));
     field.map_err(io::Error::other)
+}
+
+/// Notes the credentials of the next request. Cached results that may belong to another user are
+/// dropped.
+// STL-41: private results are not shared between users.
+pub(super) fn note(state: &mut State<Machine>, field: &Field) {
+    let is_other = state.role.cached_for.as_mut().is_some_and(|it| it.replace(field));
+    if let Some(transport) = state.connection.http().filter(|_| is_other) {
+        transport.http().forget_private_results();
+    }
 }
 
 /// Asks the function of the application; `None` if there is none.

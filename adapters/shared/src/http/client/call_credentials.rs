@@ -7,7 +7,7 @@ use mcp_proto::MessageEndpoint as _;
 use mcp_proto::client::Client as Machine;
 
 use super::authorization::{Authorize, Field};
-use super::authorize::ask;
+use super::authorize::{ask, note};
 use super::connections::HttpConnections;
 use crate::transport::link::{Link, State};
 
@@ -29,6 +29,13 @@ impl CachedFor {
         let caches = state.connection.limits().cache_bytes_max > 0;
         let connections = Arc::downgrade(connections);
         (is_asked && caches).then_some(Self { connections, latest: None })
+    }
+
+    /// Sets the credentials. Returns whether others were in use.
+    pub(super) fn replace(&mut self, field: &Field) -> bool {
+        let is_other = self.latest.as_ref() != Some(field);
+        self.latest = Some(field.clone());
+        is_other
     }
 }
 
@@ -53,19 +60,5 @@ impl CallCredentials {
         if let Some(field) = &self.0 {
             note(state, field);
         }
-    }
-}
-
-/// Notes the credentials of the next request. Cached results that may belong to another user are
-/// dropped.
-// STL-41: private results are not shared between users.
-pub(super) fn note(state: &mut State<Machine>, field: &Field) {
-    let Some(cached_for) = &mut state.role.cached_for else { return };
-    if cached_for.latest.as_ref() == Some(field) {
-        return;
-    }
-    cached_for.latest = Some(field.clone());
-    if let Some(transport) = state.connection.http() {
-        transport.http().forget_private_results();
     }
 }

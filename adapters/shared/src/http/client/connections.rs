@@ -72,7 +72,6 @@ impl HttpConnections {
     }
 
     /// Returns the URL that rejected the latest request, if redirects led to it.
-    #[cfg_attr(not(feature = "auth"), allow(dead_code, reason = "only the feature reads it"))]
     pub(super) fn redirected_to(&self) -> Option<String> {
         self.rejected_at.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -59,7 +59,9 @@ async fn perform(
         match next.await {
             DriverAction::Exchange(Action::Send(send)) => start(link, connections, send),
             DriverAction::Exchange(Action::Abort(exchange)) => connections.abort(exchange),
-            DriverAction::Authorize(report) => member.on_report(link, connections, &report),
+            DriverAction::Authorize(report) => {
+                member.on_report(link, connections.redirected_to().as_deref(), &report);
+            }
             DriverAction::Report(challenged) => {
                 let has_room = link.inspect(|state| state.callbacks.has_room());
                 if let Some(callback) = connections.remote.on_challenge.clone().filter(|_| has_room)

@@ -8,7 +8,6 @@ use http::HeaderValue;
 use mcp_proto::client::Client as Machine;
 use mcp_proto::http::client::HttpRequest;
 
-use crate::http::client::connections::HttpConnections;
 use crate::http::client::dial::Dial;
 use crate::http::client::remote::Remote;
 use crate::http::client::transport::AuthReport;
@@ -41,7 +40,7 @@ impl AuthMember {
     pub(in crate::http::client) const fn on_report(
         &self,
         _: &Arc<Link<Machine>>,
-        _: &HttpConnections,
+        _: Option<&str>,
         _: &AuthReport,
     ) {
     }

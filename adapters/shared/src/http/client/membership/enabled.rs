@@ -10,7 +10,6 @@ use mcp_proto::client::Client as Machine;
 use mcp_proto::http::client::{Credentials, ExchangeId, Generation, HttpRequest};
 
 use crate::auth::{DpopSigner, Member, Membership};
-use crate::http::client::connections::HttpConnections;
 use crate::http::client::dial::Dial;
 use crate::http::client::remote::Remote;
 use crate::http::client::transport::AuthReport;
@@ -56,15 +55,14 @@ impl AuthMember {
     pub(in crate::http::client) fn on_report(
         &self,
         link: &Arc<Link<Machine>>,
-        connections: &HttpConnections,
+        redirected_to: Option<&str>,
         report: &AuthReport,
     ) {
         let Some(membership) = &self.0 else { return };
         match report {
             AuthReport::Accepted(generation) => membership.accepted(*generation),
             AuthReport::Parked(parked) => {
-                let url = connections.redirected_to();
-                membership.on_parked(&Session(Arc::downgrade(link)), parked, url.as_deref());
+                membership.on_parked(&Session(Arc::downgrade(link)), parked, redirected_to);
             }
         }
     }
