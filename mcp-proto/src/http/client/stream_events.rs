@@ -78,8 +78,10 @@ impl HttpClient {
         self.exchanges.discard(id, now);
         if was_open || !matches!(status, 404 | 405 | 501) {
             let why = match status {
-                200..300 => content_coding(fields)
-                    .map_or("the response is not an event stream".into(), |why| why.to_string()),
+                200..300 => content_coding(fields).map_or_else(
+                    || "the response is not an event stream".into(),
+                    |it| it.to_string(),
+                ),
                 _ => refusal(status, fields, reason).to_string(),
             };
             let detail =
