@@ -11,16 +11,22 @@ const ROOM_LINES_MAX: usize = 2_500;
 /// The rooms with a budget of their own; `None` for rooms that are reported only.
 const ROOMS: &[(&str, Option<usize>)] = &[
     ("auth", None),
-    ("catalog", Some(2_850)),
-    ("connection", Some(7_000)),
+    // Schemas are checked for what hosts refuse, and parameters match in any order.
+    ("catalog", Some(2_930)),
+    // Input that cannot be read is answered under its id; reads are repeated once.
+    ("connection", Some(7_260)),
     ("http", None),
+    // Errors point to the value that does not match.
+    ("json", Some(2_530)),
     ("schema", None),
-    // Two machines, of receivers and requestors, with their stored forms.
-    ("tasks", Some(3_320)),
+    // Two machines, of receivers and requestors, with their stored forms and the shares of owners.
+    ("tasks", Some(3_450)),
 ];
 
 /// The connection and the rooms that hold its machinery, which share a budget. DESIGN §9 plans
-/// 10,000 lines for them; this is what was reached so far, with about a fifth of documentation.
+/// 10,000 lines for them; this is what was reached so far, with about a fifth of documentation. The
+/// last 900 lines read ids out of broken messages and batches (`rpc/partial.rs`), point to values
+/// that do not match (`json/parse_error.rs`, `json/whole_numbers.rs`) and repeat lost reads.
 const CONNECTION: &[&str] = &[
     "cache",
     "collections",
@@ -36,7 +42,7 @@ const CONNECTION: &[&str] = &[
     "vocabulary",
     "wire",
 ];
-const CONNECTION_LINES_MAX: usize = 16_250;
+const CONNECTION_LINES_MAX: usize = 17_150;
 
 /// The rooms behind features for tests and recordings.
 const OPTIONAL: &[&str] = &["record", "testing"];
