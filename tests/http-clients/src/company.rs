@@ -28,7 +28,6 @@ impl Company {
     }
 
     /// Returns the address for a client.
-    #[must_use]
     pub fn remote(&self) -> Remote {
         self.site.remote()
     }
