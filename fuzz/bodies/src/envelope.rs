@@ -301,8 +301,10 @@ fn client() -> (Client, CallId) {
         &br#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"s","version":"1"}}}"#[..],
     );
     assert!(matches!(client.poll_event(), Some(client::Event::Ready(_))));
-    let call = client.call_raw(now, SERVED, None, CallOptions::default());
-    (client, call.expect("the session is open"))
+    match client.call_raw(now, SERVED, None, CallOptions::default()) {
+        Ok(call) => (client, call),
+        Err(error) => panic!("the session is open: {error}"),
+    }
 }
 
 fn at_the_client(text: &[u8], class: &Class) {

@@ -144,7 +144,7 @@ struct Nested {
 #[derive(Deserialize, JsonSchema)]
 #[allow(dead_code, reason = "read by the derived schema only")]
 struct Folder {
-    children: Vec<Folder>,
+    children: Vec<Self>,
 }
 
 /// Registers tools whose schemas some hosts cannot read, and one that all can.

@@ -260,12 +260,14 @@ impl WebService {
                 (session, message.needs_response())
             }
         };
-        let mut machine = session.link.machine.borrow_mut();
-        let handled = machine.handle_decoded(now, needs_response, decoded);
-        if !head.accepts_events() {
-            machine.require_json(handled);
-        }
-        drop(machine);
+        let handled = {
+            let mut machine = session.link.machine.borrow_mut();
+            let handled = machine.handle_decoded(now, needs_response, decoded);
+            if !head.accepts_events() {
+                machine.require_json(handled);
+            }
+            handled
+        };
         session.link.wake();
         Ok(self.open(session, handled).answer().await)
     }

@@ -35,7 +35,10 @@ pub fn error_text(body: &[u8]) -> Option<String> {
         None if body.trim_ascii_start().starts_with(b"<") => Cow::Owned(html_text(body)),
         None => String::from_utf8_lossy(body),
     };
-    Some(printable(text.as_bytes(), REASON_CHARS_MAX)).filter(|text| !text.is_empty())
+    let text = printable(text.as_bytes(), REASON_CHARS_MAX);
+    // A compressed body, or other data that is no text.
+    let unreadable = text.chars().filter(|char| *char == char::REPLACEMENT_CHARACTER).count();
+    (!text.is_empty() && unreadable <= text.chars().count() / 4).then_some(text)
 }
 
 /// Returns the message in an error of a common form, or the JSON itself.
@@ -126,7 +129,10 @@ mod tests {
             assert_eq!(error_text(body.as_bytes()), None, "{body}");
         }
         assert_eq!(error_text(&[b'x'; 9999]).unwrap().chars().count(), REASON_CHARS_MAX + 1);
-        assert_eq!(error_text(b"a\xffb").unwrap(), "a\u{fffd}b");
+        assert_eq!(error_text(b"bad \xff byte").unwrap(), "bad \u{fffd} byte");
+        let compressed =
+            b"\x1f\x8b\x08\x00\x8d\xfe\x29\x65\x02\xff\xcb\x48\xcd\xc9\xc9\x07\x00\x86\xa6";
+        assert_eq!(error_text(compressed), None);
     }
 
     #[test]

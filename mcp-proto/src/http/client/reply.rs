@@ -82,7 +82,7 @@ impl HttpClient {
         }
         match purpose {
             Purpose::Call(call) if call.is_resumed => {
-                self.on_stream_head(now, id, status, fields, reason)
+                self.on_stream_head(now, id, status, fields, reason);
             }
             // The response arrives on the stream.
             Purpose::Call(call) if is_success && call.over_sse => self.exchanges.discard(id, now),

@@ -25,12 +25,13 @@ impl PeerAddress {
     /// Returns the first address of the network that counts as one client: a single IPv4 address,
     /// an IPv6 network of 64 bits, which a single client usually owns, or all loopback addresses.
     pub(in crate::http) fn network(self) -> IpAddr {
-        match self.0.to_canonical() {
-            address if address.is_loopback() => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        let address = self.0.to_canonical();
+        match address {
+            _ if address.is_loopback() => IpAddr::V4(Ipv4Addr::LOCALHOST),
             IpAddr::V6(address) => {
                 IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & (u128::MAX << 64)))
             }
-            address @ IpAddr::V4(_) => address,
+            IpAddr::V4(_) => address,
         }
     }
 
