@@ -2,10 +2,12 @@
 //! `cargo build --release -p mcp-fixtures && cargo run --release -p mcp-http-tests --bin attacks`.
 //!
 //! Options: `--runtime R` (default: all three), `--server PATH` (default: `fixture-server` beside
-//! this program), and names of attacks. While one client attacks, another calls a tool over new
-//! connections from another address. Prints the memory of the server before, at most and after, and
-//! how long the other client waited. Fails if the server takes more memory than the attack may cost
-//! it, or if the other client is refused or not served in time.
+//! this program), `--attacker ADDRESS` (default: 127.0.0.1), and names of attacks. While one client
+//! attacks, another calls a tool over new connections from 127.0.0.1. All loopback addresses count as
+//! one client: the attacks that fill the places of an address need the address of another interface
+//! of this machine, such as one of a network namespace. Prints the memory of the server before, at
+//! most and after, and how long the other client waited. Fails if the server takes more memory than
+//! the attack may cost it, or if the other client is refused or not served in time.
 
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "fails by panicking")]
 #![allow(clippy::print_stdout, reason = "prints a report")]
@@ -13,7 +15,8 @@
 mod attacks;
 mod target;
 
-use std::path::PathBuf;
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -38,10 +41,12 @@ const PATIENCE: Duration = Duration::from_secs(3);
 fn main() -> ExitCode {
     let mut server = std::env::current_exe().unwrap().with_file_name("fixture-server");
     let (mut runtimes, mut names) = (Vec::new(), Vec::new());
+    let mut attacker = IpAddr::from(Ipv4Addr::LOCALHOST);
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--runtime" => runtimes.push(arguments.next().expect("a runtime")),
+            "--attacker" => attacker = arguments.next().unwrap().parse().expect("an address"),
             "--server" => server = PathBuf::from(arguments.next().expect("a path")),
             _ => names.push(argument),
         }
@@ -56,7 +61,7 @@ fn main() -> ExitCode {
     for runtime in runtimes {
         for attack in ATTACKS {
             if names.is_empty() || names.iter().any(|name| name == attack.name) {
-                is_good &= run(&server, &runtime, attack);
+                is_good &= run(&server, &runtime, attacker, attack);
             }
         }
     }
@@ -64,8 +69,8 @@ fn main() -> ExitCode {
 }
 
 /// Runs one attack and prints its line; returns whether the server withstood it.
-fn run(server: &std::path::Path, runtime: &str, attack: &Attack) -> bool {
-    let target = Target::start(server, runtime);
+fn run(server: &Path, runtime: &str, attacker: IpAddr, attack: &Attack) -> bool {
+    let target = Target::start(server, runtime, attacker);
     // The server has all of its threads and buffers before the measurement.
     (0..50).for_each(|_| assert!(call(&target), "the server works"));
     let before = target.memory();

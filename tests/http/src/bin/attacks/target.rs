@@ -1,22 +1,13 @@
 //! The server under attack, and connections to it from the attacker's address.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream, UdpSocket};
+use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use mcp_http_tests::Request;
 use socket2::{Domain, Socket, Type};
-
-/// Returns the address of the attacker: that of this machine in its network, because all loopback
-/// addresses count as one. The other client has 127.0.0.1.
-fn attacker() -> Option<IpAddr> {
-    // This finds a route, and sends nothing.
-    let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).ok()?;
-    socket.connect((Ipv4Addr::new(192, 0, 2, 1), 9)).ok()?;
-    Some(socket.local_addr().ok()?.ip())
-}
 
 pub(crate) struct Target {
     process: Child,
@@ -25,7 +16,7 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    pub(crate) fn start(server: &Path, runtime: &str) -> Self {
+    pub(crate) fn start(server: &Path, runtime: &str, attacker: IpAddr) -> Self {
         let mut process = Command::new(server)
             .args(["--runtime", runtime, "http", "--port", "0"])
             .stdin(Stdio::null())
@@ -38,7 +29,7 @@ impl Target {
         BufReader::new(stdout).read_line(&mut line).expect("a line");
         let address = line.trim().trim_start_matches("listening on http://");
         let address = address.trim_end_matches("/mcp").parse().expect("an address");
-        Self { process, address, attacker: attacker().expect("an address in a network") }
+        Self { process, address, attacker }
     }
 
     /// Returns the resident memory of the server, in MiB.
