@@ -1,7 +1,8 @@
 //! A whole MCP session between two processes, on plain threads.
 //!
 //! Run it with `cargo run --example quickstart -p mcp-blocking`; the first build takes a minute or
-//! two. The program starts itself a second time as the server and talks to it over stdin and stdout.
+//! two. The program starts itself a second time as the server and talks to it over stdin and
+//! stdout.
 
 use std::process::Command;
 use std::time::{Duration, Instant};

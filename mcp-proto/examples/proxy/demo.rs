@@ -142,25 +142,17 @@ impl Demo {
                 format!("client: asked {:?}", request.decode::<Elicit>()?.message)
             }
             Event::Completed { outcome: Err(error), .. } => format!("client: {error}"),
-            Event::Completed { outcome: Ok(result), .. } => match CallToolResult::decode(&result) {
-                Ok(result) => {
-                    let text = result.content.first().and_then(|content| content.as_text());
-                    format!("client: {}", text.unwrap_or("?"))
-                }
-                // Only modern clients receive the cache lifetime of a result.
-                Err(_) if result.member("tools").is_some() => {
-                    let is_modern = result.member("ttlMs").is_some();
-                    format!(
-                        "client: tools, {}",
-                        if is_modern {
-                            "with a cache lifetime"
-                        } else {
-                            "without a cache lifetime"
-                        }
-                    )
-                }
-                Err(_) => return Ok(()),
-            },
+            Event::Completed { outcome: Ok(result), .. } if result.member("content").is_some() => {
+                let result = CallToolResult::decode(&result)?;
+                let text = result.content.first().and_then(|content| content.as_text());
+                format!("client: {}", text.unwrap_or("?"))
+            }
+            // Only modern clients receive the cache lifetime of a result.
+            Event::Completed { outcome: Ok(result), .. } if result.member("tools").is_some() => {
+                let is_modern = result.member("ttlMs").is_some();
+                let lifetime = if is_modern { "with" } else { "without" };
+                format!("client: tools, {lifetime} a cache lifetime")
+            }
             _ => return Ok(()),
         };
         self.log.push(line);

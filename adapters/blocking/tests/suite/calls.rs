@@ -169,14 +169,7 @@ fn a_tool_without_arguments_takes_none_and_an_empty_object() {
             assert!(result.as_str().contains("called"), "{result:?}");
             assert_eq!(success(client.call_tool(&tool.name, &json!({})).wait()), "called");
             let with_more = client.call_tool(&tool.name, &json!({"number": 1})).wait();
-            // Only the derived schemas allow no members.
-            if tool.name == "unit_with" {
-                assert_eq!(success(with_more), "called");
-            } else {
-                let refused = failure(with_more);
-                assert!(refused.starts_with("invalid arguments: "), "{refused}");
-                assert!(refused.contains("`number`"), "{refused}");
-            }
+            assert_eq!(success(with_more), "called", "the schema allows further members");
         }
         part(client, serving);
     });

@@ -31,9 +31,8 @@ type EnterClient = dyn Fn(&str) -> Option<(String, Option<Secret>)> + Send + Syn
 /// clones of one `Auth` do. The browser and the other functions are those of the first. Each call
 /// of [`store`](Self::store) makes another store.
 ///
-/// Tokens that are in the store already, perhaps from another process, are used by clients with the
-/// same URL, profile and kind of grant, and with the same name, clients and certificate. Users who
-/// log in are not compared: use a [profile](Self::profile) for each of them. For
+/// Tokens that are in the store already, perhaps from another process, are used by clients with
+/// equal URL, profile, kind of grant, name, clients and certificate. Users who log in are not compared: use a [profile](Self::profile) for each of them. For
 /// [`enterprise`](Self::enterprise) and [`workload`](Self::workload), the issuer and the subject of
 /// the identity must be those that the tokens were issued for, and for
 /// [`client_credentials`](Self::client_credentials) the secret or the key.
@@ -109,7 +108,7 @@ impl Auth {
     ///
     /// `id_token` returns an ID token of the user from that provider, or `None` to give up. It runs
     /// on a separate thread and may block. It is called to obtain tokens, and before stored tokens
-    /// are used, which must be those of the same user. Its signature is not verified for that: the
+    /// are used, which must be those of this user. Its signature is not verified for that: the
     /// token must come from the provider itself. `client` is this application at the authorization
     /// server of the MCP server.
     ///
@@ -129,7 +128,7 @@ impl Auth {
     ///
     /// `token` returns that token, or `None` to give up. It runs on a separate thread and may
     /// block. It is called to obtain tokens, and before stored tokens are used, which must be those
-    /// of the same workload: a JWT with the same issuer and subject, or else the same token.
+    /// of this workload: a JWT with equal issuer and subject, or else an equal token.
     pub fn workload(
         client: KnownClient,
         token: impl Fn() -> Option<Secret> + Send + Sync + 'static,

@@ -39,8 +39,8 @@ impl RequiredScopes {
     }
 }
 
-/// The scopes of a caller without the request that had the token: of a task that is run again, or of
-/// a client that the program has authenticated.
+/// The scopes of a caller without the request that had the token: of a task that is run again, or
+/// of a client that the program has authenticated.
 #[derive(Debug)]
 pub(crate) struct GrantedScopes(pub(crate) Vec<String>);
 

@@ -16,8 +16,8 @@ use crate::secret::Secret;
 impl AuthConfig {
     /// Returns the key of the record that the store keeps the tokens in.
     ///
-    /// Configurations share a record if they have the same server, profile, kind of grant and
-    /// client. Whose identity assertion the tokens were issued for is compared as well, once the
+    /// Configurations share a record if their servers, profiles, kinds of grant and clients are
+    /// equal. Whose identity assertion the tokens were issued for is compared as well, once the
     /// record is read.
     // AUT-06, AUT-23.
     #[must_use]
@@ -72,8 +72,8 @@ pub(super) fn is_own(record: &GrantRecord, config: &AuthConfig, subject: Option<
 
 /// Returns a digest of the user or workload that an identity assertion describes.
 ///
-/// Of a JWT, its issuer and subject count, so that later assertions for the same user have the same
-/// digest. Any other token counts as a whole. Signatures are not verified: only the authorization
+/// Of a JWT, its issuer and subject count, so that the digest of later assertions for this user is
+/// equal. Any other token counts as a whole. Signatures are not verified: only the authorization
 /// server can.
 pub(super) fn subject_of(token: &Secret, limits: &AuthLimits) -> Box<str> {
     let mut hash = Sha256::new();

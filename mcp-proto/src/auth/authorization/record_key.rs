@@ -54,8 +54,8 @@ impl RecordKey {
         self.kind
     }
 
-    /// Returns the parts of the name: of a grant, the server, the profile and what names the client;
-    /// of a client, the issuer, name and redirect.
+    /// Returns the parts of the name: of a grant, the server, the profile and what names the
+    /// client; of a client, the issuer, name and redirect.
     pub fn parts(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().map(|part| &**part)
     }

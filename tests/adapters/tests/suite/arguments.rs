@@ -31,6 +31,8 @@ struct Nothing;
 
 fn integers() -> Server {
     let open = Tool::new("open", AnyObject(raw(&json!({"type": "object"}))));
+    let schema = json!({"type": "object", "additionalProperties": false});
+    let closed = Tool::new("closed", AnyObject(raw(&schema)));
     server()
         .tool("integers", "Adds up its numbers", |integers: Integers, _| {
             let by_name = integers.by_name.values().map(|number| i128::from(*number));
@@ -43,6 +45,7 @@ fn integers() -> Server {
             Ok(if integers.is_some() { "numbers" } else { "nothing" })
         })
         .tool_with(open, |(), _| Ok("done"))
+        .tool_with(closed, |(), _| Ok("done"))
 }
 
 async fn numbers_without_a_fraction_are_integers<R: Runtime>() {
@@ -80,12 +83,14 @@ async fn further_members_are_ignored_or_named<R: Runtime>() {
     let (connection, serving) = pair::<R>(client(), integers()).await;
     let call = async |name: &str, arguments: Value| connection.call_tool(name, &arguments).await;
     let more = json!({"random_string": "x", "n": 1});
-    for name in ["nothing", "unit"] {
+    for name in ["nothing", "unit", "open", "closed"] {
         assert_eq!(success(call(name, json!({})).await), "done");
-        let error = failure(call(name, more.clone()).await);
-        assert!(error.contains("`random_string`") && error.contains("`n`"), "{name}: {error}");
     }
-    assert_eq!(success(call("open", more.clone()).await), "done", "the schema allows them");
+    for name in ["nothing", "unit", "open"] {
+        assert_eq!(success(call(name, more.clone()).await), "done", "the schema allows them");
+    }
+    let error = failure(call("closed", more.clone()).await);
+    assert!(error.contains("`random_string`") && error.contains("`n`"), "{error}");
     assert_eq!(success(call("option", json!({})).await), "nothing");
     let error = failure(call("option", json!({"count": 1, "list": [null]})).await);
     assert!(error.contains("/list/0"), "a mismatch is not ignored: {error}");

@@ -221,7 +221,7 @@ fn an_answer_in_the_last_line_completes_its_call_t_22() {
     solo.call("tools/list", "").unwrap();
     solo.say_bytes(br#"{"jsonrpc":"2.0","id":3,"result":{}}"#);
     solo.say_eof();
-    solo.expect_events(&["call#3 ok {}", "call#2 Lost", "closed Peer"]);
+    solo.expect_events(&["call#3 ok {}", "call#2 LostRead", "closed Peer"]);
 }
 
 #[test]
@@ -370,6 +370,6 @@ fn a_server_that_hangs_up_loses_every_call_frm_21_frm_22() {
     }
     solo.take_lines();
     solo.say_eof();
-    solo.expect_events(&["call#2 Lost", "call#3 Lost", "call#4 Lost", "closed Peer"]);
+    solo.expect_events(&["call#2 LostRead", "call#3 LostRead", "call#4 LostRead", "closed Peer"]);
     solo.expect_lines(&[]);
 }

@@ -84,7 +84,7 @@ fn before_closed_every_call_is_lost_and_every_request_cancelled() {
     solo.respond(1, r#"{"roots":[]}"#).unwrap();
     solo.take_events();
     solo.close();
-    solo.expect_events(&["call#2 Lost", "call#3 Lost", "request#2 cancelled", "closed Local"]);
+    solo.expect_events(&["call#2 LostRead", "call#3 Lost", "request#2 cancelled", "closed Local"]);
     assert_over(&mut solo);
 }
 
@@ -158,7 +158,7 @@ fn a_client_that_closes_cancels_its_calls_so_that_the_server_need_not_finish_the
     let cancelled: Vec<String> = solo.take_lines();
     assert_eq!(cancelled.len(), 2, "{cancelled:?}");
     assert!(cancelled.iter().all(|line| line.contains("notifications/cancelled")), "{cancelled:?}");
-    solo.expect_events(&["call#2 Lost", "call#3 Lost", "closed Local"]);
+    solo.expect_events(&["call#2 LostRead", "call#3 Lost", "closed Local"]);
     assert_over(&mut solo);
 
     // A server that hung up reads nothing any more.

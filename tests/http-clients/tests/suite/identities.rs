@@ -167,7 +167,7 @@ fn listing(scope: &'static str) -> Site {
         if request.what() != "tools/list" {
             return modern(request, answer);
         }
-        let user = request.field("authorization").unwrap_or("Bearer nobody");
+        let user = request.field("authorization").unwrap_or("Bearer none");
         let tool = json!({"name": &user["Bearer ".len()..], "inputSchema": {"type": "object"}});
         let list = json!({
             "resultType": "complete", "tools": [tool], "ttlMs": 60_000, "cacheScope": scope,
@@ -194,7 +194,7 @@ async fn cached_results_are_for_the_user_of_the_request_stl_41<R: OverHttp>() {
             *user.lock().unwrap() = name;
             let tools = connection.list_tools().await.unwrap();
             if scope == "private" {
-                assert_eq!(tools[0].name, name.unwrap_or("nobody"));
+                assert_eq!(tools[0].name, name.unwrap_or("none"));
             }
             requests.push(site.of("tools/list").len());
         }

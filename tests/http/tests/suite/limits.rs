@@ -360,8 +360,10 @@ fn connections_are_limited_per_address<R: Runtime>() {
     assert_eq!((stats.connections_evicted(), stats.refused_by_address()), (1, 0));
     drop(silent);
     eventually("they are closed", || (stats.connections() == 0).then_some(()));
-    let open = [half_sent(served.address, 100), half_sent(served.address, 100)];
-    eventually("they are busy", || (stats.requests_bytes() > 200).then_some(()));
+    let one = half_sent(served.address, 100);
+    let bytes = eventually("one is busy", || Some(stats.requests_bytes()).filter(|it| *it > 200));
+    let open = [one, half_sent(served.address, 100)];
+    eventually("both are busy", || (stats.requests_bytes() >= 2 * bytes).then_some(()));
     let refused = ping.send(served.address);
     assert_eq!((refused.status, stats.refused_by_address()), (429, 1));
     assert!(refused.field("retry-after").is_some());

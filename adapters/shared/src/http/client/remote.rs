@@ -183,8 +183,8 @@ impl Remote {
     ///
     /// `authorize` runs on a separate thread and may block, for example to renew a token. If it
     /// panics or returns an invalid value, the request fails. If the client
-    /// [caches](mcp_proto::Limits::cache_bytes_max) results, `authorize` runs before each call whose
-    /// result may be cached, too: another value may belong to another user, whose private results
+    /// [caches](mcp_proto::Limits::cache_bytes_max) results, `authorize` also runs before each call
+    /// whose result may be cached: another value may belong to another user, whose private results
     /// are not shared.
     ///
     /// Over `http:`, connecting to a host other than this machine fails, unless

@@ -126,7 +126,7 @@ fn no_client_acts_with_the_tokens_of_another() {
     }
 }
 
-// AUT-06: the tokens of one user are not used for another one with the same client.
+// AUT-06: the tokens of one user are not used for another one of an equal client.
 #[test]
 fn a_stored_grant_is_used_for_its_own_subject_only() {
     let (idp, other) = ("https://idp.example", "https://other.example");
@@ -258,7 +258,7 @@ fn an_unknown_key_finds_no_stored_tokens() {
     assert_eq!(world.auth_server().count("token client_credentials"), 2);
 }
 
-// The same user and client: a grant with other scopes is found, and grows when they are needed.
+// One user and client: a grant with other scopes is found, and grows when they are needed.
 #[test]
 fn scopes_do_not_separate_grants() {
     let scoped = |text| user().scopes(Scopes::parse(text, &AuthLimits::default()).unwrap());
