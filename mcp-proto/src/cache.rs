@@ -10,7 +10,7 @@ use core::time::Duration;
 
 use crate::collections::{Empty, SortedMap};
 use crate::error::code;
-use crate::json::{Raw, find, members, unescape_key};
+use crate::json::{Raw, find, members, unescape_key, unsigned};
 use crate::method::MethodId;
 use crate::revision::{METHODS, MethodRule};
 use crate::time::Instant;
@@ -102,7 +102,7 @@ impl Cache {
     pub(crate) fn insert(&mut self, key: CacheKey, result: &Raw, now: Instant, bytes_max: usize) {
         self.remove(&key);
         let ttl = find(result.as_bytes(), "ttlMs")
-            .and_then(|ttl| core::str::from_utf8(ttl).ok()?.parse().ok());
+            .and_then(|ttl| unsigned(core::str::from_utf8(ttl).ok()?));
         let Some(ttl) = ttl.filter(|ttl: &u64| *ttl > 0) else { return };
         let cost = key.len() * 2 + result.as_bytes().len() + ENTRY_BYTES;
         let method = METHODS.iter().find(|rule| is_result_of(&key, rule.name));

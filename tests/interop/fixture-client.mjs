@@ -56,7 +56,9 @@ function gone(pid) {
 /** Runs the client on ts-server, checks the echo and that the server process is gone; returns the server's record. */
 async function withServer(...flags) {
   const file = join(directory, `record-${records++}`);
-  const outcome = await run([process.execPath, SERVER, file, ...flags]);
+  // The client passes few variables on.
+  const modules = `INTEROP_MODULES=${process.env.INTEROP_MODULES}`;
+  const outcome = await run(['env', modules, process.execPath, SERVER, file, ...flags]);
   const noted = readFileSync(file, 'utf8').trim().split('\n').map(line => JSON.parse(line));
   for (const entry of noted) suite.transcript.add('#', `server: ${JSON.stringify(entry)}`);
   const find = key => noted.find(entry => entry[key] !== undefined)?.[key];

@@ -86,12 +86,17 @@ await bare('a request before initialize is refused, initialize then works', asyn
 
 // --- lines ------------------------------------------------------------------------------------------------------
 
-for (const garbage of ['garbage', '{"jsonrpc":"2.0","id":7,"method":"ping"', '{"jsonrpc":"2.0","id":7,"method":"pi\\ud800ng"}']) {
-  await check(`-32700 for ${garbage}, the next request is answered`, LATEST, async peer => {
+// An id at the top level is used although the rest cannot be read, and unpaired surrogates can be.
+for (const [garbage, id, code] of [
+  ['garbage', undefined, -32700],
+  ['{"jsonrpc":"2.0","id":7,"method":"ping"', 7, -32700],
+  ['{"jsonrpc":"2.0","id":7,"method":"pi\\ud800ng"}', 7, -32601],
+]) {
+  await check(`${code} for ${garbage}, the next request is answered`, LATEST, async peer => {
     const from = suite.transcript.length;
     peer.write(`${garbage}\n`);
-    const error = await peer.until(withoutId, from);
-    assertEqual(error.error.code, -32700, 'error code');
+    const error = await peer.until(id === undefined ? withoutId : m => m.error !== undefined && m.id === id, from);
+    assertEqual(error.error.code, code, 'error code');
     await alive(peer);
   });
 }

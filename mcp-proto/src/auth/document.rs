@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use super::limits::AuthLimits;
-use crate::json::{Cursor, elements, key_is, members, unescape};
+use crate::json::{Cursor, elements, key_is, members, unescape, unsigned};
 use crate::secret::Secret;
 
 /// A validated JSON object. A member that is `null` counts as absent.
@@ -78,10 +78,10 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// Returns a member that is an integer without sign, fraction or exponent.
+    /// Returns a member that is an integer without sign and fraction.
     pub(super) fn integer(&self, name: &'static str) -> Read<Option<u64>> {
         let Some(value) = self.value(name)? else { return Ok(None) };
-        let number = core::str::from_utf8(value).ok().and_then(|text| text.parse().ok());
+        let number = core::str::from_utf8(value).ok().and_then(unsigned);
         number.map(Some).ok_or(InvalidDocument::Member(name))
     }
 

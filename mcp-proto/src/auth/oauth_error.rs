@@ -10,7 +10,9 @@ use super::limits::AuthLimits;
 /// The error of an OAuth response: its code, such as `invalid_grant`, and its description.
 ///
 /// The description of an error that is parsed from a response may repeat secrets of the request. In
-/// a [`Denial`](super::Denial), it does not. Links that servers send with it are not kept.
+/// a [`Denial`](super::Denial), it repeats no token, code or client secret, and no twelve
+/// characters of one. Client assertions and DPoP proofs, which expire soon, are not looked for.
+/// Links that servers send with it are not kept.
 ///
 /// ```
 /// use mcp_proto::auth::OAuthError;
@@ -47,9 +49,7 @@ impl OAuthError {
     // RFC 6749 §5.2: there are no others. This also keeps it from controlling a terminal.
     #[must_use]
     pub fn describe(mut self, description: &str) -> Self {
-        let is_printable = |char: &char| matches!(char, ' '..='~');
-        let printable = description.chars().filter(is_printable).take(DESCRIPTION_BYTES_MAX);
-        let printable: String = printable.collect();
+        let printable: String = printable_ascii(description).take(DESCRIPTION_BYTES_MAX).collect();
         self.description = Some(printable.trim()).filter(|text| !text.is_empty()).map(Box::from);
         self
     }
@@ -101,13 +101,25 @@ impl OAuthError {
     }
 }
 
-/// Returns whether a text repeats a secret, or a part of it that is long enough to matter.
-fn repeats(text: &str, secret: &str) -> bool {
-    let part = secret.get(..secret.len().min(SECRET_PART_BYTES)).unwrap_or(secret);
-    !part.is_empty() && text.contains(part)
+/// Returns the characters of a text that a description may have.
+fn printable_ascii(text: &str) -> impl Iterator<Item = char> + '_ {
+    text.chars().filter(|char| matches!(char, ' '..='~'))
 }
 
-/// The length of a secret's beginning that no description may have.
+/// Returns whether a description repeats a secret, or a part of it that is long enough to matter.
+fn repeats(description: &str, secret: &str) -> bool {
+    let secret: String = printable_ascii(secret).collect();
+    let secret = secret.trim();
+    if secret.len() < SECRET_PART_BYTES {
+        return !secret.is_empty() && description.contains(secret);
+    }
+    // Both are ASCII, and the description is short.
+    let starts = 0..=description.len().saturating_sub(SECRET_PART_BYTES);
+    let mut parts = starts.filter_map(|at| description.get(at..at + SECRET_PART_BYTES));
+    parts.any(|part| secret.contains(part))
+}
+
+/// The length of the part of a secret that no description may have.
 const SECRET_PART_BYTES: usize = 12;
 
 impl fmt::Display for OAuthError {

@@ -98,6 +98,9 @@ fn a_result_expires_exactly_after_its_ttl_stl_42() {
     let last = Instant::from_nanos(at(1500).as_nanos() - 1);
     assert_eq!(cache.find(&key, last), Some(fresh_for("1000")));
     assert_eq!(cache.find(&key, at(1500)), None);
+    // A number without a fraction is an integer.
+    cache.insert(key.clone(), &fresh_for("1000.0"), at(500), PLENTY);
+    assert_eq!((cache.find(&key, at(1500)), cache.find(&key, last).is_some()), (None, true));
     // The largest TTL does not overflow the time.
     cache.insert(key.clone(), &fresh_for("18446744073709551615"), at(500), PLENTY);
     assert!(cache.find(&key, at(10_000_000)).is_some());

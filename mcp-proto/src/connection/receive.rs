@@ -120,9 +120,13 @@ impl Connection {
                 }
             };
             let to = Destination { stream: StreamId::ONLY, batch: None };
+            let number = id.as_ref().and_then(RequestId::as_u64);
+            let is_ours = number.is_some_and(|id| this.calls.is_open(id));
             match id {
-                Some(id) if kind == PartialKind::Response => {
-                    if id.as_u64().is_some_and(|id| this.calls.is_open(id)) {
+                Some(id)
+                    if kind == PartialKind::Response || kind == PartialKind::Unknown && is_ours =>
+                {
+                    if is_ours {
                         let why = match line {
                             BrokenLine::Truncated(_) => CallError::Invalid(why.into()),
                             _ => CallError::oversized(this.limits().message_bytes_max),

@@ -14,7 +14,8 @@ pub(crate) fn unescape_key(key: &[u8]) -> Cow<'_, str> {
     unescape_text(core::str::from_utf8(key).unwrap_or_default())
 }
 
-fn unescape_text(inner: &str) -> Cow<'_, str> {
+/// Undoes the escapes in the content of a string, or of all strings in a JSON text.
+pub(crate) fn unescape_text(inner: &str) -> Cow<'_, str> {
     if memchr::memchr(b'\\', inner.as_bytes()).is_none() {
         return Cow::Borrowed(inner);
     }

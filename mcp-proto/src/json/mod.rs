@@ -17,6 +17,8 @@ mod whole_numbers;
 mod writer;
 
 pub(crate) use cursor::Cursor;
+#[cfg(feature = "http")]
+pub(crate) use escape::unescape_text;
 pub(crate) use escape::{key_is, unescape, unescape_key};
 pub(crate) use float::parse_float;
 pub(crate) use insert::with_meta;
@@ -30,6 +32,7 @@ pub(crate) use raw::compact;
 pub use reader::{JsonReader, Kind};
 pub use str::Str;
 pub(crate) use syntax::SyntaxError;
+pub(crate) use whole_numbers::unsigned;
 #[cfg(feature = "schema")]
 pub(crate) use whole_numbers::whole_number;
 pub(crate) use writer::{Array, Object, write_f64, write_i64, write_str, write_text, write_u64};

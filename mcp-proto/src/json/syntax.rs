@@ -125,24 +125,28 @@ fn long_string_end(bytes: &[u8], mut at: usize, needs_rewrite: &mut bool) -> Che
 
 /// Returns the index after the escape sequence at `start`, or after both of a surrogate pair. Sets
 /// `is_unpaired` if it is an unpaired surrogate.
+#[inline(always)]
 pub(super) fn escape_end(bytes: &[u8], start: usize, is_unpaired: &mut bool) -> Checked<usize> {
     match bytes.get(start + 1) {
         Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(start + 2),
-        Some(b'u') => {
-            let at = start + 6;
-            let unit = hex4(bytes, start)?;
-            let is_high = (0xD800..0xDC00).contains(&unit);
-            if is_high
-                && bytes.get(at..at + 2) == Some(br"\u")
-                && (0xDC00..0xE000).contains(&hex4(bytes, at)?)
-            {
-                return Ok(at + 6);
-            }
-            *is_unpaired |= is_high || (0xDC00..0xE000).contains(&unit);
-            Ok(at)
-        }
+        Some(b'u') => code_unit_end(bytes, start, is_unpaired),
         other => Err(unexpected(start + 1, other.copied())),
     }
+}
+
+#[inline(never)]
+fn code_unit_end(bytes: &[u8], start: usize, is_unpaired: &mut bool) -> Checked<usize> {
+    let at = start + 6;
+    let unit = hex4(bytes, start)?;
+    let is_high = (0xD800..0xDC00).contains(&unit);
+    if is_high
+        && bytes.get(at..at + 2) == Some(br"\u")
+        && (0xDC00..0xE000).contains(&hex4(bytes, at)?)
+    {
+        return Ok(at + 6);
+    }
+    *is_unpaired |= is_high || (0xDC00..0xE000).contains(&unit);
+    Ok(at)
 }
 
 /// Returns the code unit of the `\uXXXX` at `at`.

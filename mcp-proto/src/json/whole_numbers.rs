@@ -35,6 +35,11 @@ pub(crate) fn whole_number(text: &str) -> Option<String> {
     Some(whole)
 }
 
+/// Returns the value of a JSON number that has no fraction, such as `100`, `1e2` or `100.0`.
+pub(crate) fn unsigned(text: &str) -> Option<u64> {
+    text.parse().ok().or_else(|| whole_number(text)?.parse().ok())
+}
+
 /// Returns valid JSON with its whole numbers in digits; `None` if they already are.
 pub(super) fn with_whole_numbers(json: &[u8]) -> Option<Vec<u8>> {
     let mut rewritten = Vec::new();

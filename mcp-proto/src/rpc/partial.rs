@@ -62,7 +62,7 @@ impl PartialEnvelope {
     // T-21: servers write the id first or last, because the result is in between.
     pub(crate) fn of_ends(first: &[u8], last: &[u8], id_bytes_max: usize) -> Self {
         let mut envelope = Self::of(first, id_bytes_max);
-        if envelope.kind != PartialKind::Unknown && envelope.id.is_none() {
+        if envelope.id.is_none() && first.trim_ascii_start().starts_with(b"{") {
             envelope.id = last_id(last).and_then(|value| id(value, id_bytes_max));
         }
         envelope
@@ -182,7 +182,8 @@ impl<'a> Scan<'a> {
             b'"' => return self.string(),
             b'{' | b'[' => self.skip_nested()?,
             _ => {
-                let ends = |byte: &u8| matches!(byte, b',' | b'}' | b']' | b' ' | b'\t' | b'\r');
+                let ends =
+                    |byte: &u8| matches!(byte, b',' | b'}' | b']' | b' ' | b'\t' | b'\n' | b'\r');
                 // A scalar at the end of the text may be incomplete.
                 self.at += self.text.get(start..)?.iter().position(ends)?;
             }
@@ -242,6 +243,7 @@ mod tests {
             // After the error.
             (r#"{"method":"a","params":NaN,"id":7}"#, "7", Request),
             (r#"{"params":{"a":-},"id":"x"}"#, "\"x\"", Request),
+            ("{\n\"params\":NaN,\n\"id\": 7\n}", "7", Request),
             ("{\"result\":{\"a\":\"\u{1}\"},\"id\":7}", "7", Response),
             (r#"{"error":{"message":"\x41\u12"},"id":7 }"#, "7", Response),
             ("{\"x\":'a',\"id\":7}", "7", Unknown),
@@ -312,6 +314,7 @@ mod tests {
             // Requests.
             (r#"{"jsonrpc":"2.0","id":7,"method":"a","params":{"#, "}}", "7"),
             (r#"{"params":{"result":""#, r#"x"},"method":"a","id":12}"#, "12"),
+            (r#"{"_meta":{"a":""#, r#"x"}},"result":{},"id":12}"#, "12"),
             ("[", r#"{"result":{},"id":12}"#, ""),
             ("", "", ""),
         ];

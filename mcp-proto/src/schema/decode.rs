@@ -98,6 +98,10 @@ impl DecodeError {
     /// Creates an error for a value that does not match a type of `serde`.
     fn from_parse(ParseError { pointer, reason }: ParseError, raw: &Raw) -> Self {
         let found = value_at(raw, &pointer);
+        if reason.starts_with("unknown field `") {
+            let expected = alloc::format!("no such member ({reason})").into();
+            return Self { pointer, expected, found };
+        }
         // The reason also quotes the value, which is `found`.
         let expected = match reason.rsplit_once(", expected ") {
             Some((_, expected)) => expected.to_owned(),

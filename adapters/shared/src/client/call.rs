@@ -144,6 +144,18 @@ impl<'c, T: Decode> Call<'c, T> {
         self.link.clock.now() + timeout_max.unwrap_or_else(default)
     }
 
+    /// Returns when the call ends at the latest if it is not sent.
+    #[cfg(feature = "http")]
+    fn unsent_deadline(link: &Link<Machine>, options: &CallOptions) -> Instant {
+        let timeout = options.timeout.unwrap_or_else(|| {
+            link.inspect(|state| {
+                let limits = state.connection.limits();
+                limits.call_timeout.min(limits.call_timeout_max)
+            })
+        });
+        link.clock.now() + options.timeout_max.map_or(timeout, |max| max.min(timeout))
+    }
+
     /// Sends the call.
     async fn send(self) -> Result<InFlight, Error> {
         let patience = self.options.timeout.unwrap_or(START_PATIENCE);
@@ -154,7 +166,14 @@ impl<'c, T: Decode> Call<'c, T> {
         let hooked = before_call(&link.shared.on_call, &method, &params, revision);
         let Hooked { meta, after } = hooked.map_err(Error::Hook)?;
         #[cfg(feature = "http")]
-        let credentials = CallCredentials::of(link, &method).await;
+        let deadline = || Self::unsent_deadline(link, &options);
+        #[cfg(feature = "http")]
+        let Some(credentials) = CallCredentials::of(link, &method, deadline).await else {
+            if let Some(mut after) = after {
+                after.completed(&Err(CallError::TimedOut));
+            }
+            return Err(CallError::TimedOut.into());
+        };
         InFlight::start(link, patience, after, move |state, now| {
             #[cfg(feature = "http")]
             credentials.apply(state);

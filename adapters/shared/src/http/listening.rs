@@ -27,7 +27,7 @@ use super::http2;
 use super::idle_timer::IdleTimer;
 use super::request_body::RequestBody;
 use super::service::HttpService;
-use super::socket_guard::SocketGuard;
+use super::socket_guard::{LINGER_TIMEOUT, SocketGuard};
 use super::sockets::{OpenSocket, SocketEnd, Sockets};
 use super::stop::Stop;
 use crate::BoxFuture;
@@ -120,15 +120,16 @@ impl AcceptedConnection {
         let Self { service, socket, address } = self;
         let address = address.map(PeerAddress);
         let is_refused = socket.rejection.is_some();
-        let (head_timeout, idle_max) = if is_refused {
-            (REFUSAL_TIMEOUT, REFUSAL_TIMEOUT)
+        let (head_timeout, idle_max, linger_timeout) = if is_refused {
+            (REFUSAL_TIMEOUT, REFUSAL_TIMEOUT, REFUSAL_TIMEOUT)
         } else {
-            (service.head_timeout(), service.connection_idle_max())
+            (service.head_timeout(), service.connection_idle_max(), LINGER_TIMEOUT)
         };
         let mut idle_timer = IdleTimer::new(timer, head_timeout, idle_max);
         let runtime = Arc::clone(service.runtime());
         let sleep = move |duration| runtime.sleep(duration);
-        let io = SocketGuard::new(io, service.stall_timeout(), sleep, socket.meter());
+        let stall_timeout = service.stall_timeout();
+        let io = SocketGuard::new(io, stall_timeout, linger_timeout, sleep, socket.meter());
         #[cfg(feature = "http2")]
         let mut io = http2::Prefixed::new(io);
         #[cfg(feature = "http2")]
@@ -267,7 +268,8 @@ impl fmt::Debug for AcceptedConnection {
 /// How long a stopping server goes on sending responses after its requests have ended.
 const LAST_WRITES: Duration = Duration::from_millis(250);
 
-/// How long a refused connection may take to send the head of its request.
+/// How long a refused connection may take to send the head of its request, and to close after the
+/// response.
 const REFUSAL_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The maximum size of a request head.

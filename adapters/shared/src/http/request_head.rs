@@ -104,7 +104,7 @@ impl RequestHead {
     }
 
     /// Returns the address of the client, if it is known.
-    pub(super) fn peer_address(&self) -> Option<PeerAddress> {
+    pub(crate) fn peer_address(&self) -> Option<PeerAddress> {
         self.0.address
     }
 

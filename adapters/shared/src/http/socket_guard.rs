@@ -19,6 +19,8 @@ use crate::BoxFuture;
 pub(super) struct SocketGuard<I, F> {
     socket: I,
     stall_timeout: Duration,
+    /// How long a shutdown lingers at most.
+    linger_timeout: Duration,
     sleep: F,
     meter: SocketMeter,
     /// Runs while a write waits for the peer.
@@ -43,8 +45,8 @@ struct Linger {
 /// The number of reads, of at most 16 KiB each, after which other connections have their turn.
 const READS_MAX: usize = 4;
 
-/// How long a shutdown lingers at most.
-const LINGER_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long the shutdown of a connection that was not refused lingers at most.
+pub(super) const LINGER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The bytes that a shutdown reads at most.
 const LINGER_BYTES_MAX: usize = 64 << 20;
@@ -56,10 +58,20 @@ where
     pub(super) const fn new(
         socket: I,
         stall_timeout: Duration,
+        linger_timeout: Duration,
         sleep: F,
         meter: SocketMeter,
     ) -> Self {
-        Self { socket, stall_timeout, sleep, meter, timer: None, ready_reads: 0, linger: None }
+        Self {
+            socket,
+            stall_timeout,
+            linger_timeout,
+            sleep,
+            meter,
+            timer: None,
+            ready_reads: 0,
+            linger: None,
+        }
     }
 
     /// Passes the outcome of a write on, unless the write has waited for too long.
@@ -100,12 +112,13 @@ where
         while self.meter.has_unread() {
             let mut buffer = ReadBuf::new(&mut memory);
             let read = Pin::new(&mut *self).poll_read(context, buffer.unfilled());
+            let linger_timeout = self.linger_timeout;
             let (linger, sleep) = (self.linger.get_or_insert_default(), &self.sleep);
             let count = buffer.filled().len();
             linger.bytes += count;
             match read {
                 Poll::Pending => {
-                    let timer = linger.timer.get_or_insert_with(|| sleep(LINGER_TIMEOUT));
+                    let timer = linger.timer.get_or_insert_with(|| sleep(linger_timeout));
                     return timer.as_mut().poll(context);
                 }
                 Poll::Ready(Ok(())) if count > 0 && linger.bytes < LINGER_BYTES_MAX => {}
@@ -237,7 +250,7 @@ mod tests {
     type Sleep = fn(Duration) -> BoxFuture<'static, ()>;
 
     fn guarded(socket: &OpenSocket, peer: Peer, sleep: Sleep) -> SocketGuard<Peer, Sleep> {
-        SocketGuard::new(peer, Duration::from_secs(1), sleep, socket.meter())
+        SocketGuard::new(peer, Duration::from_secs(1), LINGER_TIMEOUT, sleep, socket.meter())
     }
 
     fn sockets() -> Arc<Sockets> {
@@ -258,6 +271,24 @@ mod tests {
         let turn: Vec<bool> = (0..=READS_MAX).map(|_| read()).collect();
         assert_eq!(turn, [[true; READS_MAX].as_slice(), &[false]].concat());
         assert!(read());
+    }
+
+    #[test]
+    fn a_shutdown_lingers_for_the_time_of_its_connection() {
+        let socket = sockets().admit(None).unwrap();
+        drop(socket.begin());
+        socket.meter().left_body(false);
+        let second = Duration::from_secs(1);
+        let sleep: Sleep = |duration| match duration {
+            LINGER_TIMEOUT => Box::pin(pending()),
+            _ => Box::pin(async {}),
+        };
+        for (linger_timeout, is_over) in [(second, true), (LINGER_TIMEOUT, false)] {
+            let peer = Peer { is_silent: true, ..Peer::default() };
+            let mut guard = SocketGuard::new(peer, second, linger_timeout, sleep, socket.meter());
+            let ended = poll_fn(|context| Pin::new(&mut guard).poll_shutdown(context));
+            assert_eq!(block_on(poll_once(ended)).is_some(), is_over, "{linger_timeout:?}");
+        }
     }
 
     #[test]

@@ -42,7 +42,7 @@ impl TimedRunner {
             all.len()
         };
         if is_running(&overdue) || running >= OVERDUE_MAX {
-            return Err("an earlier check that took too long is still running".into());
+            return Err("earlier checks that took too long are still running".into());
         }
         let alive = Arc::new(());
         let thread = Arc::downgrade(&alive);

@@ -1,13 +1,12 @@
 //! Tools whose arguments are Rust types, with the feature `schemars`.
 
-use std::collections::BTreeMap;
 use std::future::Future;
 
 use mcp_proto::Raw;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use schemars::transform::{RestrictFormats, Transform as _};
-use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::de::DeserializeOwned;
 
 use super::Server;
 use super::context::{AsyncCx, Cx};
@@ -82,20 +81,15 @@ fn schema_of<A: JsonSchema>() -> Raw {
     Raw::new(root.as_value()).unwrap_or_else(|_| Raw::empty_object())
 }
 
-/// Deserializes arguments. An empty object is also accepted as `()`, which is `null` in JSON.
+/// Deserializes arguments. Any object is accepted as `()`, and an empty one as `None`, which are
+/// `null` in JSON.
 fn parse<A: DeserializeOwned>(arguments: &Raw) -> Result<A, ToolError> {
     arguments.parse().or_else(|error| {
-        let members: BTreeMap<String, IgnoredAny> = arguments.parse().unwrap_or_default();
-        let nothing = members.is_empty().then(|| serde_json::from_str("null").ok()).flatten();
-        nothing.ok_or_else(|| {
-            let takes_none = ["expected null", "expected unit struct"];
-            let why = if takes_none.iter().any(|it| error.reason.contains(it)) {
-                let names: Vec<&str> = members.keys().take(8).map(|name| &**name).collect();
-                format!("unknown members {names:?}: none are allowed")
-            } else {
-                error.to_string()
-            };
-            ToolError::failed(format!("invalid arguments: {why}"))
-        })
+        let reasons = ["expected null", "expected unit struct"];
+        let takes_none =
+            error.pointer.is_empty() && reasons.iter().any(|it| error.reason.contains(it));
+        let is_empty = arguments.as_bytes().iter().all(|byte| b"{} \t".contains(byte));
+        let nothing = (takes_none || is_empty).then(|| serde_json::from_str("null").ok()).flatten();
+        nothing.ok_or_else(|| ToolError::failed(format!("invalid arguments: {error}")))
     })
 }

@@ -53,7 +53,8 @@ fn members_have_the_wanted_type_and_occur_once() {
     assert_eq!(flag(r#"{"a":"true"}"#), Err(Member("a")));
     let integer = |json: &str| read(json, |d| d.integer("a"));
     assert_eq!(integer(r#"{"a":18446744073709551615}"#), Ok(Some(u64::MAX)));
-    for json in [r#"{"a":-1}"#, r#"{"a":1.0}"#, r#"{"a":"1"}"#, r#"{"a":18446744073709551616}"#] {
+    assert_eq!(integer(r#"{"a":1.9e9}"#), Ok(Some(1_900_000_000)));
+    for json in [r#"{"a":-1}"#, r#"{"a":1.5}"#, r#"{"a":"1"}"#, r#"{"a":18446744073709551616}"#] {
         assert_eq!(integer(json), Err(Member("a")), "{json}");
     }
     let texts = |json: &str| {

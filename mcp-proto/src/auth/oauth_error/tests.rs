@@ -54,11 +54,16 @@ fn descriptions_are_short_printable_and_repeat_no_secret_aut_34() {
         assert!(kept.is_none_or(|kept| shown.ends_with(&alloc::format!("`e`: {kept}"))), "{shown}");
     }
     let described = |text| OAuthError::new("e").describe(text);
-    let secrets = || ["refresh-token-of-ada", "", "s1"].into_iter();
+    let secrets =
+        || ["refresh-token-of-ada", "", "s1", "p\u{e4}ss\nword-of-the-client"].into_iter();
     for (text, is_kept) in [
         ("unknown token", true),
         ("unknown token refresh-token-of-ada", false),
         ("unknown token refresh-token-of...", false),
+        ("unknown token ...token-of-ada", false),
+        ("unknown token ...en-of-ada", true),
+        ("password-of-the-client is wrong", false),
+        ("p\u{e4}ss\nword-of-the-client is wrong", false),
         ("state s1 is over", false),
     ] {
         assert_eq!(described(text).without(secrets()).description().is_some(), is_kept, "{text}");

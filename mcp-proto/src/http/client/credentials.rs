@@ -104,7 +104,8 @@ impl CurrentCredentials {
     /// Replaces the access token in a text of the server.
     pub(super) fn removed_from(&self, text: String) -> String {
         let authorization = self.credentials.as_ref().map(|it| it.authorization.expose());
-        let token = authorization.and_then(|it| it.split_once(' ')).map_or("", |(_, token)| token);
+        let token = authorization.map_or("", |it| it.split_once(' ').map_or(it, |(_, it)| it));
+        let token = token.trim();
         if token.is_empty() { text } else { text.replace(token, "[removed]") }
     }
 

@@ -6,7 +6,7 @@ use alloc::format;
 use bytes::Bytes;
 
 use super::HttpClient;
-use super::error_text::error_text;
+use super::error_text::body_text;
 use super::exchange::{CallInfo, CallKind, KeptRequest};
 use super::response_head::safe_reason;
 use crate::error::code;
@@ -27,7 +27,7 @@ impl HttpClient {
     ) -> CallError {
         let reason = match reason {
             Some(reason) => safe_reason(Some(&reason)),
-            None => error_text(body).map(|text| self.authorization.removed_from(text).into()),
+            None => body_text(body, |text| self.authorization.removed_from(text)).map(Into::into),
         };
         CallError::Http { status, reason }
     }

@@ -202,10 +202,10 @@ impl HttpClient {
 
     /// Handles the status and headers of an unsuccessful response, and its explanation.
     ///
-    /// `reason` is the explanation for the user, which the driver has read from the body, for
+    /// `reason` is the explanation for the user, which the driver has read from the response, for
     /// example with [`error_text`]. Its first 256 characters become part of the call's error, made
     /// [safe](crate::printable) for logs, so `reason` must not contain credentials. An empty
-    /// `reason` means that the body has no explanation. The body itself is passed to
+    /// `reason` means that the response has no explanation. The body itself is passed to
     /// [`handle_body`](Self::handle_body) as usual.
     ///
     /// After [`handle_head`](Self::handle_head), the explanation of a status other than 401 and 403

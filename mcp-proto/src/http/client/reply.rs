@@ -90,10 +90,10 @@ impl HttpClient {
                 self.on_response_head(now, id, call, status, fields);
             }
             Purpose::Call(call) if matches!(status, 401 | 403) => {
-                self.fail(now, id, call.wire, refusal(status, fields, reason));
+                self.fail(now, id, call.wire, refusal(&self.authorization, status, fields, reason));
             }
             Purpose::Call(call) if is_redirect(status, fields) => {
-                self.fail(now, id, call.wire, refusal(status, fields, None));
+                self.fail(now, id, call.wire, refusal(&self.authorization, status, fields, None));
             }
             Purpose::Call(_) => {
                 let reason = reason.map(Into::into);
@@ -103,7 +103,7 @@ impl HttpClient {
             Purpose::SseStream => self.on_sse_head(now, id, status, fields, reason),
             Purpose::OneWay => {
                 if !is_success {
-                    let why = refusal(status, fields, reason);
+                    let why = refusal(&self.authorization, status, fields, reason);
                     let detail = format!("server rejected a one-way message: {why}");
                     self.client.report_violation(now, detail);
                 }
@@ -206,8 +206,9 @@ impl HttpClient {
         let state = self.exchanges.get_mut(id).map(taken);
         self.exchanges.abort(id);
         match (call, state) {
-            (Some(call), Some(ExchangeState::ErrorBody { status, reason, body })) => {
-                let why = self.http_error(status, reason, &body);
+            (Some(call), Some(ExchangeState::ErrorBody { status, reason, .. })) => {
+                // The part may end within the access token.
+                let why = self.http_error(status, reason, b"");
                 self.on_unread_error(now, call, (status, why), kept);
             }
             (Some(call), _) => {
@@ -270,9 +271,10 @@ impl HttpClient {
         let Some(exchange) = self.exchanges.remove(id) else { return };
         self.open_gate(id);
         let why = match (exchange.state, reason) {
-            (ExchangeState::ErrorBody { status, reason, body }, _) => {
+            (ExchangeState::ErrorBody { status, reason, .. }, _) => {
                 if let Purpose::Call(call) = exchange.purpose {
-                    let why = self.http_error(status, reason, &body);
+                    // The part may end within the access token.
+                    let why = self.http_error(status, reason, b"");
                     self.on_unread_error(now, call, (status, why), exchange.kept);
                 }
                 return;

@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 use alloc::format;
 use core::time::Duration;
 
+use super::credentials::CurrentCredentials;
 use super::error_text::{REASON_CHARS_MAX, challenge_text};
 use crate::http::Headers;
 use crate::http::header::visible;
@@ -17,11 +18,20 @@ const LOCATION_BYTES_MAX: usize = 2048;
 const CODING_BYTES_MAX: usize = 64;
 
 /// Returns the error for an unsuccessful status, which the driver explains by `reason`.
-pub(super) fn refusal(status: u16, fields: &dyn Headers, reason: Option<&str>) -> CallError {
+///
+/// Without a `reason`, the challenges explain it, without the access token.
+pub(super) fn refusal(
+    authorization: &CurrentCredentials,
+    status: u16,
+    fields: &dyn Headers,
+    reason: Option<&str>,
+) -> CallError {
     match redirect_target(fields).filter(|_| (300..400).contains(&status)) {
         Some(target) => CallError::Redirected { status, target: target.into() },
         None => {
-            let reason = safe_reason(reason).or_else(|| challenge_text(fields));
+            let challenge =
+                || challenge_text(fields, |text| authorization.removed_from(text)).map(Into::into);
+            let reason = safe_reason(reason).or_else(challenge);
             CallError::Http { status, reason }
         }
     }
@@ -77,4 +87,36 @@ pub(super) const fn is_transient(status: u16) -> bool {
 /// Returns whether a status says nothing about the server's era.
 pub(super) const fn is_unavailable(status: u16) -> bool {
     matches!(status, 408 | 425 | 429 | 502..=504)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::credentials::{Credentials, Generation};
+    use super::super::error_text::body_text;
+    use super::*;
+    use crate::secret::Secret;
+
+    #[test]
+    fn a_long_access_token_is_in_no_explanation() {
+        let token = "ab/cd".repeat(120);
+        let escaped = token.replace('/', "\\/").replace('a', "\\u0061");
+        for authorization in [format!("Bearer {token}"), token.clone()] {
+            let mut current = CurrentCredentials::default();
+            current.set(Credentials::new(Generation::new(1), Secret::new(authorization)));
+            for start in ["", &"x".repeat(200)] {
+                let explained = format!("{start}[removed]");
+                let why = format!(r#"Bearer error="e", error_description="{start}{token}""#);
+                let fields = [("www-authenticate", why)];
+                assert_eq!(
+                    refusal(&current, 401, &fields, None),
+                    CallError::Http { status: 401, reason: Some(explained.as_str().into()) }
+                );
+                for echo in [&token, &escaped] {
+                    let body = format!(r#"{{"message":"{start}{echo}"}}"#);
+                    let text = body_text(body.as_bytes(), |text| current.removed_from(text));
+                    assert_eq!(text.unwrap(), explained);
+                }
+            }
+        }
+    }
 }

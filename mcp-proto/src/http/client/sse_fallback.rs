@@ -118,7 +118,7 @@ impl HttpClient {
         let no_events = || CallError::Invalid("stream of HTTP+SSE is not an event stream".into());
         let why = match status {
             200..300 => coding.unwrap_or_else(no_events),
-            _ => refusal(status, fields, reason),
+            _ => refusal(&self.authorization, status, fields, reason),
         };
         self.exchanges.discard(id, now);
         if is_transient(status) && self.is_reconnecting() {

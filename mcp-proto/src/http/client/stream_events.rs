@@ -43,7 +43,9 @@ impl HttpClient {
                 let why = || CallError::Invalid("resumed stream is not an event stream".into());
                 self.fail(now, id, call.wire, coding.unwrap_or_else(why));
             }
-            (_, Some(call)) => self.fail(now, id, call.wire, refusal(status, fields, reason)),
+            (_, Some(call)) => {
+                self.fail(now, id, call.wire, refusal(&self.authorization, status, fields, reason));
+            }
             (_, None) => self.on_listen_refused(now, id, status, fields, reason),
         }
     }
@@ -82,7 +84,7 @@ impl HttpClient {
                     || "the response is not an event stream".into(),
                     |it| it.to_string(),
                 ),
-                _ => refusal(status, fields, reason).to_string(),
+                _ => refusal(&self.authorization, status, fields, reason).to_string(),
             };
             let detail =
                 format!("no messages of the server outside of responses will arrive: {why}");

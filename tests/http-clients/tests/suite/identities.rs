@@ -4,18 +4,23 @@ use std::env;
 use std::fs;
 use std::path::PathBuf;
 use std::process;
-use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
+use mcp_adapter::Error;
 use mcp_adapter::auth::{Auth, Browser, FileStore, MemoryStore, SealedStore, SigningKey};
-use mcp_adapter::proto::Limits;
+use mcp_adapter::proto::schema::ListTools;
+use mcp_adapter::proto::{CallError, Limits};
 use mcp_adapter_tests::rows;
 use mcp_http_client_tests::{Company, OverHttp, Site, browse, modern, result};
 use serde_json::json;
+use smol::channel::unbounded;
 use smol::future::zip;
 
 use crate::authorized::echo;
-use crate::modern_client;
+use crate::{failed, modern_client};
 
 rows! {
     users_of_one_company_use_their_own_tokens_aut_06,
@@ -25,6 +30,7 @@ rows! {
     clients_with_other_secrets_or_keys_use_their_own_tokens_aut_06,
     cached_results_are_for_the_user_of_the_request_stl_41,
     a_result_for_another_user_than_the_call_is_not_cached_stl_41,
+    a_cacheable_call_ends_while_its_authorization_blocks_tmo_01,
 }
 
 /// A directory that is deleted when dropped.
@@ -223,4 +229,44 @@ async fn a_result_for_another_user_than_the_call_is_not_cached_stl_41<R: OverHtt
     assert_eq!(list().await, "bob");
     assert_eq!([list().await, list().await], ["ada", "ada"]);
     assert_eq!(site.of("tools/list").len(), 4);
+}
+
+async fn a_cacheable_call_ends_while_its_authorization_blocks_tmo_01<R: OverHttp>() {
+    let limits = Limits { cache_bytes_max: 1 << 20, ..Limits::default() };
+    for closes in [false, true] {
+        let site = listing("private");
+        let (says, begun) = unbounded();
+        let (release, released) = channel::<()>();
+        let (blocks, released) = (Arc::new(AtomicBool::new(false)), Mutex::new(released));
+        let is_blocking = Arc::clone(&blocks);
+        let remote = site.remote().authorization(move || {
+            if is_blocking.load(SeqCst) {
+                says.try_send(()).unwrap();
+                let _is_released = released.lock().unwrap().recv();
+            }
+            Some("Bearer ada".into())
+        });
+        let client = modern_client().limits(limits.clone());
+        let connection = R::connect_http(client, remote).await.unwrap();
+        assert_eq!(connection.list_tools().await.unwrap()[0].name, "ada");
+        blocks.store(true, SeqCst);
+        let list = || connection.call(ListTools::default());
+        if closes {
+            let closing = async {
+                begun.recv().await.unwrap();
+                connection.start_close();
+            };
+            let (listed, ()) = zip(list().into_future(), closing).await;
+            let error = listed.unwrap_err();
+            assert!(!matches!(error, Error::Call(CallError::TimedOut)), "{error}");
+            drop(release);
+        } else {
+            let late = list().timeout(Duration::from_millis(20)).await;
+            assert_eq!(failed(late), CallError::TimedOut);
+            blocks.store(false, SeqCst);
+            drop(release);
+            assert_eq!(connection.list_tools().await.unwrap()[0].name, "ada");
+        }
+        assert_eq!(site.of("tools/list").len(), 1);
+    }
 }

@@ -179,7 +179,11 @@ async fn an_unauthorized_client_learns_why_but_no_secret_is_shown_aut_11<R: Over
 async fn every_text_of_an_error_status_is_in_the_error_but_no_secret<R: OverHttp>() {
     let site = Site::new(|request, answer| match request.text() {
         "on" | "" => modern(request, answer),
-        body => answer.status(500, &[("content-type", "text/plain")], body),
+        body => {
+            // A redirect without a target is an error, too.
+            let status = if body.starts_with("moved") { 300 } else { 500 };
+            answer.status(status, &[("content-type", "text/plain")], body);
+        }
     });
     let remote = site.remote().authorization(|| Some("Bearer secret-token".into()));
     let connection = R::connect_http(modern_client(), remote).await.unwrap();
@@ -195,6 +199,9 @@ async fn every_text_of_an_error_status_is_in_the_error_but_no_secret<R: OverHttp
         let reason = Some(text.into());
         assert_eq!(failed(call), CallError::Http { status: 500, reason });
     }
+    let moved = connection.call_tool("echo", &json!({"text": "moved: secret-token"})).await;
+    let reason = Some("moved: [removed]".into());
+    assert_eq!(failed(moved), CallError::Http { status: 300, reason });
     let foreign = r#"{"jsonrpc":"2.0","id":"server-error","error":{"code":-7,"message":"busy"}}"#;
     let call = connection.call_tool("echo", &json!({"text": foreign})).await;
     let text = failed(call).to_string();

@@ -19,7 +19,7 @@ use mcp_adapter::{Server, ToolError};
 use mcp_blocking::http::{Http, PeerAddress};
 use mcp_http_tests::{
     Http2, Request, Runtime, Served, Session, eventually, modern_as, on_client, post, rows, server,
-    tool,
+    tool, within,
 };
 use mcp_tokio::http::{ServeHttp as _, Service};
 use serde_json::{Value, json};
@@ -193,6 +193,35 @@ async fn connect(service: &Service) -> Http2 {
     let http = http2::Builder::new(TokioExecutor::new());
     tokio::spawn(http.serve_connection(TokioIo::new(far), routed));
     Http2::with(near, &Builder::new()).await
+}
+
+// SEC-19
+#[test]
+fn sessions_without_an_address_have_their_own_share_of_tasks() {
+    on_client(async {
+        let kept = Kept::default();
+        let service = flooded(&kept).http_service(Http::new()).unwrap();
+        let client = connect(&service).await;
+        let request = async |session: &str, method: &str, params: Value| {
+            let request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+            let mut reply = client.send(&within(session, post(&request))).await.unwrap();
+            reply.message().await.unwrap()
+        };
+        let create = async |session: &str| {
+            let call = json!({"name": "quick", "arguments": {}, "task": {"ttl": DAY_MS}});
+            request(session, "tools/call", call).await["result"]["task"]["taskId"].clone()
+        };
+        let (quiet, flooding) = (client.open_session().await, client.open_session().await);
+        let task = create(&quiet).await;
+        let mut created = 0;
+        // Tasks that have not ended yet make no room.
+        while created < 3 * SHARE {
+            created += usize::from(create(&flooding).await.is_string());
+        }
+        let result = request(&quiet, "tasks/result", json!({"taskId": task})).await;
+        assert_eq!(result["result"]["content"][0]["text"], "done", "{result}");
+        service.close();
+    });
 }
 
 // SEC-19

@@ -102,7 +102,7 @@ impl Connection {
     /// check. It runs on another thread, one check of a connection after the other, and is given up
     /// after 2 s, during which this method blocks. A check takes about 100 MB of memory at most. A
     /// thread that takes longer is left alone; until it ends, no other result of this connection is
-    /// checked.
+    /// checked, and no result of any connection of the process while four such threads run.
     ///
     /// # Errors
     /// Fails with the [`CheckError`] that says whether the result, the schema, or the time that the

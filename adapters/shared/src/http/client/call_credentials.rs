@@ -3,10 +3,11 @@
 
 use std::sync::{Arc, Weak};
 
-use mcp_proto::MessageEndpoint as _;
+use futures_lite::future::or;
 use mcp_proto::client::Client as Machine;
+use mcp_proto::{Instant, MessageEndpoint as _};
 
-use super::authorization::{Authorize, Field};
+use super::authorization::{Authorize, Field, LATE};
 use super::authorize::{ask, note};
 use super::connections::HttpConnections;
 use crate::transport::link::{Link, State};
@@ -44,15 +45,27 @@ pub(crate) struct CallCredentials(Option<Field>);
 
 impl CallCredentials {
     /// Asks the application for the credentials of a call, if a cached result may depend on them.
-    pub(crate) async fn of(link: &Arc<Link<Machine>>, method: &str) -> Self {
+    ///
+    /// Returns `None` at the deadline. If the connection closes first, cached results are not used.
+    // The function of the application may block forever, and the call has no timer yet.
+    pub(crate) async fn of(
+        link: &Arc<Link<Machine>>,
+        method: &str,
+        deadline: impl FnOnce() -> Instant,
+    ) -> Option<Self> {
         let connections = link.inspect(|state| {
             let cached_for = state.role.cached_for.as_ref()?;
             Machine::is_cacheable(method).then(|| cached_for.connections.upgrade())?
         });
-        Self(match connections {
-            Some(connections) => ask(link, &connections).await,
-            None => None,
-        })
+        let Some(connections) = connections else { return Some(Self(None)) };
+        let deadline = deadline();
+        let asked = async { Some(Self(ask(link, &connections).await)) };
+        let ended = async {
+            or(link.closed(), link.sleep_until(deadline)).await;
+            // The sleep also ends with the connection.
+            (!link.clock.until(deadline).is_zero()).then_some(Self(Some(Err(LATE))))
+        };
+        or(asked, ended).await
     }
 
     /// Drops the cached results of another user, before the call is looked up.

@@ -3,11 +3,10 @@
 use std::time::Duration;
 
 use futures_lite::future::or;
-use http::header::{AUTHORIZATION, PROXY_AUTHORIZATION, WWW_AUTHENTICATE};
+use http::header::{AUTHORIZATION, PROXY_AUTHORIZATION};
 use http::{HeaderMap, HeaderValue, Uri};
 use mcp_proto::client::Client as Machine;
 use mcp_proto::http::client::error_text;
-use mcp_proto::http::header::challenges;
 
 use super::remote::Remote;
 use super::response::ResponseStream;
@@ -19,7 +18,7 @@ const BODY_BYTES_MAX: usize = 64 * 1024;
 /// How long the body may take to arrive.
 const BODY_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The beginning of the body of an error response, and the explanation in it.
+/// The explanation of an error response, and the beginning of its body.
 #[derive(Debug, Default)]
 pub(super) struct Explained {
     /// Empty if there is no explanation.
@@ -30,8 +29,8 @@ pub(super) struct Explained {
     pub(super) is_cut: bool,
 }
 
-/// Reads the explanation from the body of a response, or else from its challenges. A body that is
-/// too long, too slow or cut off has none, because a part could end within a credential.
+/// Reads the explanation from the body and the challenges of a response. A body that is too long,
+/// too slow or cut off has none, because a part could end within a credential.
 pub(super) async fn read(
     link: &Link<Machine>,
     fields: &HeaderMap,
@@ -43,21 +42,10 @@ pub(super) async fn read(
         link.sleep_until(link.clock.now() + BODY_TIMEOUT).await;
         false
     };
-    if or(read_whole(link, body, &mut explained), too_late).await {
-        explained.reason = text_of(&explained.body, credentials).unwrap_or_default();
-    }
-    if explained.reason.is_empty() {
-        explained.reason = described(fields, credentials).unwrap_or_default();
-    }
+    let is_whole = or(read_whole(link, body, &mut explained), too_late).await;
+    let body = if is_whole { &*explained.body } else { &[] };
+    explained.reason = text_of(fields, body, credentials).unwrap_or_default();
     explained
-}
-
-/// Returns the description in the challenges of a response.
-fn described(fields: &HeaderMap, credentials: &Credentials<'_>) -> Option<String> {
-    let values = fields.get_all(WWW_AUTHENTICATE).into_iter();
-    let mut all = values.filter_map(|value| challenges(value.as_bytes()).ok()).flatten();
-    all.find_map(|challenge| challenge.param("error_description").map(str::to_owned))
-        .map(|text| credentials.remove_from(text))
 }
 
 /// Reads a body. Returns whether it is complete.
@@ -80,9 +68,9 @@ async fn read_whole(
     true
 }
 
-/// Returns the explanation in a body.
-fn text_of(body: &[u8], credentials: &Credentials<'_>) -> Option<String> {
-    error_text(body).map(|text| credentials.remove_from(text))
+/// Returns the explanation in a body and in challenges.
+fn text_of(fields: &HeaderMap, body: &[u8], credentials: &Credentials<'_>) -> Option<String> {
+    error_text(fields, body, |text| credentials.remove_from(text))
 }
 
 /// The credentials of a request.
@@ -133,10 +121,13 @@ const PART_BYTES_MIN: usize = 6;
 
 #[cfg(test)]
 mod tests {
+    use http::header::WWW_AUTHENTICATE;
+
     use super::*;
 
     fn reason(body: &str) -> Option<String> {
-        with_credentials(|credentials| text_of(body.as_bytes(), credentials))
+        let fields = HeaderMap::new();
+        with_credentials(|credentials| text_of(&fields, body.as_bytes(), credentials))
     }
 
     fn with_credentials<T>(read: impl FnOnce(&Credentials<'_>) -> T) -> T {
@@ -167,12 +158,16 @@ mod tests {
                 r#"Basic realm="a", Bearer error_description="of-ada is unknown""#,
                 "[removed] is unknown",
             ),
-            (r#"Bearer error="invalid_token""#, ""),
+            (r#"Bearer error="invalid_token""#, "invalid_token"),
+            (
+                r#"Bearer error="insufficient_scope", scope="a b", error_description="of-ada""#,
+                "[removed] (scope: a b)",
+            ),
             ("Bearer", ""),
         ] {
             let fields = [(WWW_AUTHENTICATE, HeaderValue::from_static(challenge))];
             let fields: HeaderMap = fields.into_iter().collect();
-            let found = with_credentials(|credentials| described(&fields, credentials));
+            let found = with_credentials(|credentials| text_of(&fields, b"", credentials));
             assert_eq!(found.unwrap_or_default(), text, "{challenge}");
         }
     }
@@ -213,6 +208,33 @@ mod tests {
                 format!(r#"{{"message":"unknown: {secret}!"}}"#),
             ] {
                 assert_eq!(reason(&body).as_deref(), Some("unknown: [removed]!"), "{body}");
+            }
+        }
+    }
+
+    #[test]
+    fn long_credentials_are_removed_before_the_text_is_shortened() {
+        let token = "ab/cd".repeat(120);
+        let escaped = token.replace('/', "\\/").replace('a', "\\u0061");
+        let remote = Remote::new("http://localhost/mcp").unwrap();
+        let authorization = HeaderValue::try_from(format!("Bearer {token}")).unwrap();
+        let credentials = Credentials {
+            remote: &remote,
+            target: &remote.target,
+            authorization: Some(&authorization),
+            proxy_authorization: None,
+            session_id: None,
+        };
+        for offset in [0, 200] {
+            let start = "x".repeat(offset);
+            for body in [
+                format!("{start}{token}!"),
+                format!(r#"{{"message":"{start}{escaped}!"}}"#),
+                format!(r#"{{"detail":[{{"input":"{start}{token}!"}}]}}"#),
+                format!(r#"{{"detail":[{{"input":"{start}{escaped}!"}}]}}"#),
+            ] {
+                let text = text_of(&HeaderMap::new(), body.as_bytes(), &credentials).unwrap();
+                assert!(text.contains(&format!("{start}[removed]!")), "{text}");
             }
         }
     }

@@ -75,7 +75,7 @@ async fn send_and_read(
         let next = redirect::next_target(&connections.remote, &target, &parts);
         let Some(next) = next.filter(|_| followed < redirect::REDIRECTS_MAX) else {
             let status = parts.status.as_u16();
-            let is_error = status >= 400;
+            let is_error = !parts.status.is_success();
             if matches!(status, 401 | 403) {
                 connections.rejected_at((followed > 0).then(|| connections.remote.url_of(&target)));
             }

@@ -42,13 +42,19 @@ impl ServerTasks {
 
     /// Returns where a client comes from that is not authenticated: its network, or its connection.
     /// `None` for others, and for the client on stdin and stdout.
+    ///
+    /// Clients without a known address are told apart by their session. Without sessions, they all
+    /// have one share: a connection then serves a single request.
     // SEC-19: a client that opens many connections has one share.
     pub(super) fn source(&self, link: &Link<Machine>, context: &Context) -> Option<u64> {
         if context.principal().is_some() || link.is_over_standard_streams() {
             return None;
         }
         #[cfg(feature = "http")]
-        if let Some(head) = context.caller.as_deref().and_then(|it| it.data::<RequestHead>()) {
+        let head = context.caller.as_deref().and_then(|it| it.data::<RequestHead>());
+        if let Some(head) = head
+            && (head.peer_address().is_some() || link.lock().session_id().is_none())
+        {
             return Some(self.sources.hash_one((true, head.lane())));
         }
         Some(self.sources.hash_one((false, link.shared.workers.id())))

@@ -247,7 +247,7 @@ impl Flow {
             self.step = Step::Requesting(call);
             return self.on_temporary(env, Outage::Answered, None);
         }
-        let error = self.without_secrets(&call, error);
+        let error = self.without_secrets(env, &call, error);
         let is_unknown = error.is("invalid_client") || error.is("unauthorized_client");
         match call {
             TokenCall::Refresh(token, is_repeated) if error.is("invalid_grant") => {
@@ -265,7 +265,7 @@ impl Flow {
 
     /// Removes secrets of a request that its answer repeats.
     // AUT-34.
-    fn without_secrets(&self, call: &TokenCall, error: TokenError) -> TokenError {
+    fn without_secrets(&self, env: &Env<'_>, call: &TokenCall, error: TokenError) -> TokenError {
         let TokenError::Refused { status, error } = error else { return error };
         let presented = match call {
             TokenCall::Refresh(secret, _)
@@ -274,10 +274,18 @@ impl Flow {
             | TokenCall::Assertion(secret) => Some(secret),
             TokenCall::ClientCredentials => None,
         };
-        let client = self.client.as_ref().and_then(|client| client.client.secret.as_ref());
+        let caller = self.caller(env, call).ok();
+        let client = caller.as_ref().map(|caller| &caller.client);
+        let client = client.and_then(|it| Some((&*it.client_id, it.secret.as_ref()?)));
+        let basic = client.and_then(|(client_id, secret)| {
+            ClientAuthentication::Basic { client_id, secret }.header()
+        });
+        let basic = basic.as_ref().map(|header| header.expose().trim_start_matches("Basic "));
         let (verifier, state) = (self.secrets.verifier(), self.secrets.state());
-        let secrets = presented.into_iter().chain(client).chain([&verifier, &state]);
-        TokenError::Refused { status, error: error.without(secrets.map(Secret::expose)) }
+        let secret = client.map(|(_, secret)| secret);
+        let secrets = presented.into_iter().chain(secret).chain([&verifier, &state]);
+        let secrets = secrets.map(Secret::expose).chain(basic);
+        TokenError::Refused { status, error: error.without(secrets) }
     }
 
     /// Returns the denial for a token request that failed; `call` tells whether it was that to the
