@@ -51,11 +51,13 @@ impl ServerTasks {
             return None;
         }
         #[cfg(feature = "http")]
-        let head = context.caller.as_deref().and_then(|it| it.data::<RequestHead>());
-        if let Some(head) = head
-            && (head.peer_address().is_some() || link.lock().session_id().is_none())
         {
-            return Some(self.sources.hash_one((true, head.lane())));
+            let head = context.caller.as_deref().and_then(|it| it.data::<RequestHead>());
+            if let Some(head) = head
+                && (head.peer_address().is_some() || link.lock().session_id().is_none())
+            {
+                return Some(self.sources.hash_one((true, head.lane())));
+            }
         }
         Some(self.sources.hash_one((false, link.shared.workers.id())))
     }
