@@ -42,7 +42,7 @@ const CONNECTION: &[&str] = &[
     "vocabulary",
     "wire",
 ];
-const CONNECTION_LINES_MAX: usize = 17_150;
+const CONNECTION_LINES_MAX: usize = 17_200;
 
 /// The rooms behind features for tests and recordings.
 const OPTIONAL: &[&str] = &["record", "testing"];

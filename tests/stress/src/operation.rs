@@ -214,7 +214,9 @@ async fn within<T>(patience: Duration, future: impl Future<Output = T>) -> Optio
 pub(crate) async fn has_ended(connection: &Connection, error: &Error) -> bool {
     let fits = matches!(
         error,
-        Error::Call(CallError::Lost | CallError::Unsent) | Error::Misuse(Misuse::Closed)
+        Error::Call(
+            CallError::Lost | CallError::LostRead | CallError::SessionEnded | CallError::Unsent,
+        ) | Error::Misuse(Misuse::Closed)
     );
     // A lost call is reported just before the end of its connection.
     for _ in 0..500 {

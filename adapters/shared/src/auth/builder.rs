@@ -32,7 +32,8 @@ type EnterClient = dyn Fn(&str) -> Option<(String, Option<Secret>)> + Send + Syn
 /// of [`store`](Self::store) makes another store.
 ///
 /// Tokens that are in the store already, perhaps from another process, are used by clients with
-/// equal URL, profile, kind of grant, name, clients and certificate. Users who log in are not compared: use a [profile](Self::profile) for each of them. For
+/// equal URL, profile, kind of grant, name, clients and certificate. Users who log in are not
+/// compared: use a [profile](Self::profile) for each of them. For
 /// [`enterprise`](Self::enterprise) and [`workload`](Self::workload), the issuer and the subject of
 /// the identity must be those that the tokens were issued for, and for
 /// [`client_credentials`](Self::client_credentials) the secret or the key.

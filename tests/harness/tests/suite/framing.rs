@@ -155,7 +155,8 @@ fn a_request_too_long_is_answered_under_its_id_t_21() {
         (format!(r#"{{"method":"ping","params":{{"a":"{text}"}},"id":"q-1"}}"#), "\"q-1\""),
         (format!(r#"{{"method":"ping","params":{{"a":"{text}"}},"id":9 }}"#), "9"),
         (format!(r#"{{"method":"ping","params":{{"id":3,"a":"{text}"}}}}"#), ""),
-        (format!(r#"{{"a":"{text}","method":"ping","id":9}}"#), ""),
+        (format!(r#"{{"a":"{text}","method":"ping","id":9}}"#), "9"),
+        (format!(r#"{{"a":"{text}","method":"ping","params":{{"id":9}}}}"#), ""),
     ] {
         for size in [1, 7, 64, 2000] {
             let limits = Limits { message_bytes_max: 100, ..Limits::default() };

@@ -234,7 +234,8 @@ mod tests {
             json!({"revision": "1999-01-01", "params": {}, "restarts": 0}),
             json!({"revision": "2026-07-28", "params": {}, "restarts": -1, "scopes": null}),
             json!({
-                "revision": "2026-07-28", "params": {}, "restarts": 0, "scopes": null, "principal": 1
+                "revision": "2026-07-28", "params": {}, "restarts": 0, "scopes": null,
+                "principal": 1
             }),
             json!({
                 "revision": "2026-07-28", "params": {}, "restarts": 0, "scopes": null, "rounds": []

@@ -12,13 +12,13 @@ fn small() -> client::Config {
 fn an_oversized_response_fails_only_its_call_sse_23() {
     let long = "x".repeat(2000);
     let too_long = "Invalid(\"response exceeds 1000 bytes (`Limits::message_bytes_max`)\")";
-    let quoted = "x".repeat(256);
-    let http_error = format!("Http {{ status: 500, reason: Some(\"{quoted}…\") }}");
+    // A part of the text could end within a credential.
+    let http_error = "Http { status: 500, reason: None }";
     for (status, head, body, outcome) in [
         (200, EVENTS, format!("data: {long}"), too_long),
         (200, EVENTS, format!("id: {long}"), too_long),
         (200, JSON, long.clone(), too_long),
-        (500, JSON, long, &*http_error),
+        (500, JSON, long, http_error),
     ] {
         let mut it = Fixture::modern_with(small());
         let call = it.call("tools/list");
