@@ -212,12 +212,15 @@ async fn within<T>(patience: Duration, future: impl Future<Output = T>) -> Optio
 
 /// Returns whether a call failed because its connection has ended.
 pub(crate) async fn has_ended(connection: &Connection, error: &Error) -> bool {
-    let fits = matches!(
-        error,
-        Error::Call(
-            CallError::Lost | CallError::LostRead | CallError::SessionEnded | CallError::Unsent,
-        ) | Error::Misuse(Misuse::Closed)
-    );
+    let fits = match error {
+        Error::Call(CallError::Invalid(why)) => why.contains("the stream ended"),
+        Error::Call(call) => matches!(
+            call,
+            CallError::Lost | CallError::LostRead | CallError::SessionEnded | CallError::Unsent
+        ),
+        Error::Misuse(Misuse::Closed) => true,
+        _ => false,
+    };
     // A lost call is reported just before the end of its connection.
     for _ in 0..500 {
         if !fits || connection.close_reason().is_some() {

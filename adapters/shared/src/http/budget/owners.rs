@@ -12,8 +12,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// subject to [`sessions_per_address_max`], [`listeners_per_address_max`] and
 /// [`requests_bytes_per_address_max`].
 ///
-/// Tasks of clients without authentication count for the address, too ([`TaskLimits`]). Without this extension, they count for the session; all requests without a session then share
-/// one limit, and their results that were not retrieved make room for each other.
+/// Tasks of clients without authentication count for the address, too ([`TaskLimits`]). Without
+/// this extension, they count for the session; all requests without a session then share one limit,
+/// and their results that were not retrieved make room for each other.
 ///
 /// [`TaskLimits`]: mcp_proto::tasks::TaskLimits::tasks_per_principal_max
 /// [`listeners_per_address_max`]: super::super::Http::listeners_per_address_max

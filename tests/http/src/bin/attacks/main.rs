@@ -5,9 +5,9 @@
 //! this program), `--attacker ADDRESS` (default: 127.0.0.1), and names of attacks. While one client
 //! attacks, another calls a tool over new connections from 127.0.0.1. All loopback addresses count
 //! as one client: the attacks that fill the places of an address need the address of another
-//! interface of this machine, such as one of a network namespace. Prints the memory of the server before, at
-//! most and after, and how long the other client waited. Fails if the server takes more memory than
-//! the attack may cost it, or if the other client is refused or not served in time.
+//! interface of this machine, such as one of a network namespace. Prints the memory of the server
+//! before, at most and after, and how long the other client waited. Fails if the server takes more
+//! memory than the attack may cost it, or if the other client is refused or not served in time.
 
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "fails by panicking")]
 #![allow(clippy::print_stdout, reason = "prints a report")]
