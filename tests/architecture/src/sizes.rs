@@ -140,7 +140,7 @@ mod tests {
                     ("rpc", 2_500),
                     ("wire", 2_500),
                     ("queues", 2_500),
-                    ("meta", 151),
+                    ("meta", 201),
                 ],
                 CONNECTION.join(" + "),
             ),
