@@ -136,6 +136,9 @@ const STAMPED: &[&str] = &["/cacheScope", "/resultType", "/ttl", "/ttlMs"];
 /// Members that identify an object's type; where only one type is possible they are optional.
 const TAGS: &[&str] = &["/mode", "/type"];
 
+/// Members that servers leave out or set to `null`, which reads as the least that is allowed.
+const LEFT_OUT: &[&str] = &["/content", "/inputSchema"];
+
 /// Returns whether an error at `pointer` covers `place`: at it, inside of it, or at its parent.
 #[must_use]
 pub fn names(pointer: &str, place: &str) -> bool {
@@ -159,7 +162,9 @@ pub fn came_through(mutation: &Mutation, written: &Value, debug: &str) -> Result
         put(&mut expected, &mutation.place, own.clone());
         let is_removed = mutation.kind == Kind::Removed;
         let stamped = STAMPED.iter().chain(TAGS.iter().filter(|_| is_removed));
-        let is_stamped = stamped.into_iter().any(|name| mutation.place.ends_with(name));
+        let is_absent = is_removed || mutation.kind == Kind::Null;
+        let defaults = stamped.chain(LEFT_OUT.iter().filter(|_| is_absent));
+        let is_stamped = defaults.into_iter().any(|name| mutation.place.ends_with(name));
         if difference(&expected, written).is_none() {
             let said = broken(debug).next().is_some();
             return match (is_stamped, said) {
