@@ -5,8 +5,8 @@ use mcp_proto::auth::{AuthLimits, ClientAuthMethod, RegisteredClient, TokenRespo
 
 const NOW: u64 = 1_790_000_000;
 
-/// What is taken from a response fits into a header and into the limits, and no error repeats the
-/// response.
+/// What is taken from a response fits into a header and into the limits, and no error repeats more
+/// of the response than a description of 256 characters.
 ///
 /// The first byte picks the status; the body follows.
 pub fn auth_token(data: &[u8]) {
@@ -44,5 +44,5 @@ fn is_bounded(secret: Option<&Secret>, bytes_max: usize) {
 }
 
 fn is_short(error: &str) {
-    assert!(error.len() < 200 && error.bytes().all(|byte| matches!(byte, b' '..=b'~')), "{error}");
+    assert!(error.len() < 400 && error.bytes().all(|byte| matches!(byte, b' '..=b'~')), "{error}");
 }
