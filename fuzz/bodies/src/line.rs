@@ -50,19 +50,20 @@ fn one_by_one(stream: &[u8]) -> Shown {
     machine.handle_input(Instant::ZERO, b"\n");
     let lines: Vec<&[u8]> = stream.split(|byte| *byte == b'\n').collect();
     for (index, line) in lines.iter().enumerate() {
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
-        let line =
+        // The machine also drops one carriage return.
+        let given =
             if index == 0 { line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line) } else { line };
+        let line = given.strip_suffix(b"\r").unwrap_or(given);
         let is_last = index + 1 == lines.len();
         if line.len() > LINE_BYTES_MAX {
-            machine.handle_input(Instant::ZERO, line);
+            machine.handle_input(Instant::ZERO, given);
             if !is_last {
                 machine.handle_input(Instant::ZERO, b"\n");
             }
         } else if line.iter().any(|byte| !b" \t\r".contains(byte)) {
             let is_whole = std::str::from_utf8(line).is_ok_and(|line| Raw::from_text(line).is_ok());
             if is_last && !is_whole {
-                machine.handle_input(Instant::ZERO, line);
+                machine.handle_input(Instant::ZERO, given);
             } else {
                 machine.handle_message(Instant::ZERO, StreamId::ONLY, line);
             }
