@@ -112,52 +112,52 @@ pub(super) fn string_end(bytes: &[u8], at: usize, needs_rewrite: &mut bool) -> C
 
 /// Returns the index after a string that continues at `at`.
 #[inline(never)]
-fn long_string_end(bytes: &[u8], mut at: usize, needs_rewrite: &mut bool) -> Checked<usize> {
+fn long_string_end(bytes: &[u8], mut at: usize, rewrite: &mut bool) -> Checked<usize> {
     loop {
         at += plain_len(bytes.get(at..).unwrap_or_default());
-        match bytes.get(at) {
-            Some(b'"') => return Ok(at + 1),
-            Some(b'\\') => at = escape_end(bytes, at, needs_rewrite)?,
-            other => return Err(unexpected(at, other.copied())),
+        at = match bytes.get(at..) {
+            Some([b'"', ..]) => return Ok(at + 1),
+            Some([b'\\', b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', ..]) => at + 2,
+            // A surrogate.
+            Some([b'\\', b'u', b'd' | b'D', b'8'..=b'f', ..]) => escape_end(bytes, at, rewrite)?,
+            Some([b'\\', b'u', a, b, c, d, ..])
+                if [a, b, c, d].into_iter().all(u8::is_ascii_hexdigit) =>
+            {
+                at + 6
+            }
+            Some([b'\\', ..]) => escape_end(bytes, at, rewrite)?,
+            _ => return Err(unexpected(at, bytes.get(at).copied())),
         }
     }
 }
 
 /// Returns the index after the escape sequence at `start`, or after both of a surrogate pair. Sets
 /// `is_unpaired` if it is an unpaired surrogate.
-#[inline(always)]
+#[cold]
+#[inline(never)]
 pub(super) fn escape_end(bytes: &[u8], start: usize, is_unpaired: &mut bool) -> Checked<usize> {
     match bytes.get(start + 1) {
         Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(start + 2),
-        Some(b'u') => code_unit_end(bytes, start, is_unpaired),
+        Some(b'u') => {
+            let (at, unit) = (start + 6, hex4(bytes, start)?);
+            let low = if bytes.get(at..at + 2) == Some(br"\u") { hex4(bytes, at)? } else { 0 };
+            if matches!((unit, low), (0xD800..=0xDBFF, 0xDC00..=0xDFFF)) {
+                return Ok(at + 6);
+            }
+            *is_unpaired |= (0xD800..0xE000).contains(&unit);
+            Ok(at)
+        }
         other => Err(unexpected(start + 1, other.copied())),
     }
 }
 
-#[inline(never)]
-fn code_unit_end(bytes: &[u8], start: usize, is_unpaired: &mut bool) -> Checked<usize> {
-    let at = start + 6;
-    let unit = hex4(bytes, start)?;
-    let is_high = (0xD800..0xDC00).contains(&unit);
-    if is_high
-        && bytes.get(at..at + 2) == Some(br"\u")
-        && (0xDC00..0xE000).contains(&hex4(bytes, at)?)
-    {
-        return Ok(at + 6);
-    }
-    *is_unpaired |= is_high || (0xDC00..0xE000).contains(&unit);
-    Ok(at)
-}
-
 /// Returns the code unit of the `\uXXXX` at `at`.
 fn hex4(bytes: &[u8], at: usize) -> Checked<u32> {
-    let mut unit = 0;
-    for at in at + 2..at + 6 {
+    (at + 2..at + 6).try_fold(0, |unit, at| {
         let byte = bytes.get(at).copied();
         let digit = byte.and_then(|byte| char::from(byte).to_digit(16));
-        unit = unit * 16 + digit.ok_or_else(|| unexpected(at, byte))?;
-    }
-    Ok(unit)
+        Ok(unit * 16 + digit.ok_or_else(|| unexpected(at, byte))?)
+    })
 }
 
 /// Returns the index after the number at `at`.

@@ -302,6 +302,23 @@ fn unpaired_surrogate_escapes_are_valid_t_11() {
 }
 
 #[test]
+fn a_unicode_escape_has_four_hexadecimal_digits_t_11() {
+    for place in 0..4 {
+        for byte in 0..=0x7F_u8 {
+            for (lead, digits) in [("", "00e9"), ("", "dbff"), (r"\ud83d", "de00")] {
+                let mut digits = digits.as_bytes().to_vec();
+                digits[place] = byte;
+                let digits = String::from_utf8(digits).unwrap();
+                let before = format!("\"{}{lead}\\u", "a".repeat(40));
+                let text = format!("{before}{digits}\"");
+                let error = (!byte.is_ascii_hexdigit()).then_some(before.len() + place);
+                assert_eq!(scan(&text, 0).err().map(|error| error.at), error, "{text:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn unicode_separators_are_not_white_space_frm_13() {
     for text in ["\u{feff}1", "\u{a0}1", "1\u{2028}", "[1\u{2029}]", "\u{85}1", "1\u{c}"] {
         assert!(!accepts(text), "{text:?}");
