@@ -53,7 +53,10 @@ impl CrossOrigin {
     // F-55: a page of an allowed origin can read the response.
     #[must_use]
     pub fn of(policy: &Policy, fields: &dyn Headers) -> Self {
-        let varies = policy.shares();
+        if !policy.shares() {
+            return Self { origin: None, varies: false };
+        }
+        let varies = true;
         let Ok(Some(origin)) = fields.single("origin") else {
             return Self { origin: None, varies };
         };
