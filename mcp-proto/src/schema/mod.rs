@@ -59,6 +59,8 @@ mod tool_output;
 mod tool_schemas;
 #[cfg(feature = "schema")]
 mod tools;
+#[cfg(feature = "schemars")]
+mod type_schema;
 mod uri;
 
 pub use crate::json::{JsonReader, Kind, Str};
@@ -129,6 +131,8 @@ pub use tools::{
     CallTool, CallToolResult, ListTools, ListToolsResult, OutputSchema, Structured, TaskSupport,
     Tool, ToolAnnotations, ToolExecution, ToolsListChanged,
 };
+#[cfg(feature = "schemars")]
+pub use type_schema::{ArgumentSchema, argument_schema, result_schema, without_null};
 
 pub(crate) use uri::is_uri;
 #[cfg(feature = "schema")]

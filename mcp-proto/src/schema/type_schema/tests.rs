@@ -1,5 +1,6 @@
 //! Derived schemas: which types are arguments, and what hosts read.
 
+use alloc::boxed::Box;
 use std::collections::{BTreeMap, HashSet};
 use std::num::NonZeroU8;
 
