@@ -2,16 +2,18 @@
 
 use alloc::boxed::Box;
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt;
 
 use super::document::Document;
 use super::limits::AuthLimits;
+use crate::http::redact::decodings;
 
 /// The error of an OAuth response: its code, such as `invalid_grant`, and its description.
 ///
 /// The description of an error that is parsed from a response may repeat secrets of the request. In
 /// a [`Denial`](super::Denial), it repeats no token, code or client secret, and no twelve
-/// characters of one. Client assertions and DPoP proofs, which expire soon, are not looked for.
+/// characters of one, nor one that is percent-encoded or JSON-escaped. Client assertions and DPoP proofs, which expire soon, are not looked for.
 /// Links that servers send with it are not kept.
 ///
 /// ```
@@ -54,11 +56,15 @@ impl OAuthError {
         self
     }
 
-    /// Removes the description if it repeats one of these secrets.
+    /// Removes the description if it repeats one of these secrets, also in an encoding.
     // AUT-34.
     pub(super) fn without<'a>(mut self, mut secrets: impl Iterator<Item = &'a str>) -> Self {
-        self.description =
-            self.description.take().filter(|text| !secrets.any(|secret| repeats(text, secret)));
+        self.description = self.description.take().filter(|text| {
+            let decoded = decodings(text).map(|text| printable_ascii(&text).collect());
+            let texts: Vec<String> =
+                core::iter::once(String::from(&**text)).chain(decoded).collect();
+            !secrets.any(|secret| texts.iter().any(|text| repeats(text, secret)))
+        });
         self
     }
 

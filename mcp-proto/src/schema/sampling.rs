@@ -24,7 +24,9 @@ object! {
     /// `true`.
     ///
     /// See <https://modelcontextprotocol.io/specification/2025-11-25/client/sampling>.
-    pub struct CreateMessage checked CreateMessage::check, accepted CreateMessage::accept {
+    pub struct CreateMessage adapted with_readable_tools checked CreateMessage::check,
+        accepted CreateMessage::accept
+    {
         /// The conversation to continue.
         required messages: List<SamplingMessage> = "messages",
         /// Maximum number of tokens to generate.
@@ -49,7 +51,8 @@ object! {
         /// Tools that the model may use. (since 2025-11-25)
         ///
         /// Requires the client capability [`SamplingTools`](crate::Capability::SamplingTools).
-        /// Encoding fails for earlier revisions.
+        /// Encoding fails for earlier revisions. It writes
+        /// [readable schemas](Tool::with_readable_schemas).
         // CAP-09: requires a client capability.
         optional tools: List<Tool> = "tools" in R4..=R5,
         /// Whether the model may or must use tools. (since 2025-11-25)

@@ -3,12 +3,12 @@
 use alloc::vec::Vec;
 
 #[cfg(feature = "schema")]
-use super::containers::List;
-#[cfg(feature = "schema")]
 use super::sampling::CreateMessage;
 #[cfg(feature = "schema")]
 use super::tools::Tool;
 use crate::json::{Array, Object, Raw, elements, find, key_is, members};
+#[cfg(feature = "schema")]
+use crate::revision::Revision;
 
 /// Returns the input schema of a tool in a form that no client refuses.
 ///
@@ -42,8 +42,8 @@ impl Tool {
     /// [`readable_input_schema`]. The output schema need not be one of objects.
     ///
     /// A [`Catalog`](crate::catalog::Catalog) does this to the tools that are added to it, and a
-    /// [`NeededInput`](crate::NeededInput) to the tools for sampling. Call this method for tools
-    /// that are published otherwise.
+    /// [`CreateMessage`] to its tools when it is encoded. Call this method for tools that are
+    /// published otherwise.
     #[must_use]
     pub fn with_readable_schemas(mut self) -> Self {
         if let Some(schema) = readable(&self.input_schema, INPUT_MEMBERS) {
@@ -59,11 +59,12 @@ impl Tool {
 
 #[cfg(feature = "schema")]
 impl CreateMessage {
-    /// Returns the request with tools whose schemas no client refuses for their form.
-    pub(crate) fn with_readable_tools(mut self) -> Self {
-        let readable = |tools: List<Tool>| tools.into_iter().map(Tool::with_readable_schemas);
-        self.tools = self.tools.map(|tools| readable(tools).collect());
-        self
+    /// Returns the request to write instead: with tools whose schemas no client refuses for their
+    /// form. Returns `None` if they have that form already.
+    pub(super) fn with_readable_tools(&self, _: Revision) -> Option<Self> {
+        let tools = self.tools.as_deref()?;
+        let readable: Vec<Tool> = tools.iter().cloned().map(Tool::with_readable_schemas).collect();
+        (readable != *tools).then(|| self.clone().tools(readable))
     }
 }
 
@@ -197,6 +198,7 @@ mod tests {
 
     fn input(schema: &str) -> alloc::string::String {
         let tool = Tool::new("t", Raw::from_text(schema).unwrap()).with_readable_schemas();
+        assert_eq!(tool.clone().with_readable_schemas(), tool);
         tool.input_schema.as_str().into()
     }
 
@@ -265,11 +267,10 @@ mod tests {
     #[test]
     fn tools_for_sampling_are_readable() {
         let schema = Raw::from_text(r#"{"type":"object","properties":{"a":true}}"#).unwrap();
-        let mut request = CreateMessage::new(Vec::new(), 5);
-        request.tools = Some(Vec::from([Tool::new("t", schema)]).into());
-        let crate::NeededInput::Sample(request) = request.into() else { panic!("another input") };
-        let tools = request.tools.unwrap();
-        assert!(tools[0].input_schema.as_str().contains(r#""a":{}"#), "{tools:?}");
+        let request = CreateMessage::new(Vec::new(), 5).tools([Tool::new("t", schema)]);
+        let sent = crate::NeededInput::from(request).to_request(Revision::V2025_11_25);
+        let sent = sent.unwrap().params.unwrap();
+        assert!(sent.as_str().contains(r#""a":{}"#), "{sent:?}");
     }
 
     // G-10: OpenAI's API refuses objects without `properties`.

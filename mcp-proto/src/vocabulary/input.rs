@@ -72,7 +72,7 @@ impl From<ElicitUrl> for NeededInput {
 #[cfg(feature = "schema")]
 impl From<CreateMessage> for NeededInput {
     fn from(sampling: CreateMessage) -> Self {
-        Self::Sample(Box::new(sampling.with_readable_tools()))
+        Self::Sample(Box::new(sampling))
     }
 }
 
