@@ -7,14 +7,14 @@ use core::fmt;
 
 use super::document::Document;
 use super::limits::AuthLimits;
-use crate::http::redact::decodings;
+use crate::http::redact::DECODERS;
 
 /// The error of an OAuth response: its code, such as `invalid_grant`, and its description.
 ///
 /// The description of an error that is parsed from a response may repeat secrets of the request. In
 /// a [`Denial`](super::Denial), it repeats no token, code or client secret, and no twelve
-/// characters of one, nor one that is percent-encoded or JSON-escaped. Client assertions and DPoP proofs, which expire soon, are not looked for.
-/// Links that servers send with it are not kept.
+/// characters of one, not even percent-encoded or JSON-escaped. Client assertions and DPoP proofs,
+/// which expire soon, are not looked for. Links that servers send with it are not kept.
 ///
 /// ```
 /// use mcp_proto::auth::OAuthError;
@@ -60,9 +60,12 @@ impl OAuthError {
     // AUT-34.
     pub(super) fn without<'a>(mut self, mut secrets: impl Iterator<Item = &'a str>) -> Self {
         self.description = self.description.take().filter(|text| {
-            let decoded = decodings(text).map(|text| printable_ascii(&text).collect());
-            let texts: Vec<String> =
-                core::iter::once(String::from(&**text)).chain(decoded).collect();
+            let plain = String::from(&**text);
+            let decoded = DECODERS.into_iter().scan(plain.clone(), |text, decode| {
+                *text = decode(text);
+                Some(printable_ascii(text).collect())
+            });
+            let texts: Vec<String> = decoded.chain([plain]).collect();
             !secrets.any(|secret| texts.iter().any(|text| repeats(text, secret)))
         });
         self

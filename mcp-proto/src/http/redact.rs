@@ -85,16 +85,9 @@ pub fn remove_secrets(text: &str, secrets: &[&str]) -> String {
     shown
 }
 
-/// Returns the possible meanings of a text that may be encoded.
-pub(crate) fn decodings(text: &str) -> impl Iterator<Item = String> {
-    DECODERS.into_iter().scan(text.to_owned(), |text, decode| {
-        *text = decode(text);
-        Some(text.clone())
-    })
-}
-
 /// The steps in which a text is decoded. Texts that quote other texts are encoded twice.
-const DECODERS: [fn(&str) -> String; 4] = [percent_decoded, unescaped, percent_decoded, unescaped];
+pub(crate) const DECODERS: [fn(&str) -> String; 4] =
+    [percent_decoded, unescaped, percent_decoded, unescaped];
 
 fn unescaped(text: &str) -> String {
     unescape_text(text).into_owned()
