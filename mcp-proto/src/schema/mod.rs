@@ -152,6 +152,16 @@ pub trait ServerRequest: Encode {
     const METHOD: &'static str;
     /// The type of the client's result.
     type Result: Decode;
+
+    /// Returns the request in a form that no client refuses, to be sent: the tools of a
+    /// `CreateMessage` get [readable schemas](readable_input_schema).
+    #[must_use]
+    fn readable(self) -> Self
+    where
+        Self: Sized,
+    {
+        self
+    }
 }
 
 /// The params of a notification that clients send, together with the notification's method.

@@ -4,11 +4,12 @@ use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::ServerRequest;
 use super::common::Role;
 use super::containers::{AnyObject, List};
 use super::content::{Audio, Content, Image, Text, block_type};
 use super::decode::{Decode, DecodeError, Encode};
-use super::macros::{message, object, string_enum};
+use super::macros::{object, string_enum};
 use super::meta::Meta;
 use super::tasks::TaskRequest;
 use super::tools::{Structured, Tool};
@@ -24,9 +25,7 @@ object! {
     /// `true`.
     ///
     /// See <https://modelcontextprotocol.io/specification/2025-11-25/client/sampling>.
-    pub struct CreateMessage adapted with_readable_tools checked CreateMessage::check,
-        accepted CreateMessage::accept
-    {
+    pub struct CreateMessage checked CreateMessage::check, accepted CreateMessage::accept {
         /// The conversation to continue.
         required messages: List<SamplingMessage> = "messages",
         /// Maximum number of tokens to generate.
@@ -51,8 +50,7 @@ object! {
         /// Tools that the model may use. (since 2025-11-25)
         ///
         /// Requires the client capability [`SamplingTools`](crate::Capability::SamplingTools).
-        /// Encoding fails for earlier revisions. It writes
-        /// [readable schemas](Tool::with_readable_schemas).
+        /// Encoding fails for earlier revisions.
         // CAP-09: requires a client capability.
         optional tools: List<Tool> = "tools" in R4..=R5,
         /// Whether the model may or must use tools. (since 2025-11-25)
@@ -67,7 +65,16 @@ object! {
     }
 }
 
-message!(ServerRequest "sampling/createMessage": CreateMessage => CreateMessageResult);
+impl ServerRequest for CreateMessage {
+    const METHOD: &'static str = "sampling/createMessage";
+    type Result = CreateMessageResult;
+
+    fn readable(mut self) -> Self {
+        let readable = |tools: List<Tool>| tools.into_iter().map(Tool::with_readable_schemas);
+        self.tools = self.tools.map(|tools| readable(tools).collect());
+        self
+    }
+}
 
 impl CreateMessage {
     /// Returns whether the tool calls and their results have the order that models require.

@@ -3,12 +3,8 @@
 use alloc::vec::Vec;
 
 #[cfg(feature = "schema")]
-use super::sampling::CreateMessage;
-#[cfg(feature = "schema")]
 use super::tools::Tool;
 use crate::json::{Array, Object, Raw, elements, find, key_is, members};
-#[cfg(feature = "schema")]
-use crate::revision::Revision;
 
 /// Returns the input schema of a tool in a form that no client refuses.
 ///
@@ -42,8 +38,8 @@ impl Tool {
     /// [`readable_input_schema`]. The output schema need not be one of objects.
     ///
     /// A [`Catalog`](crate::catalog::Catalog) does this to the tools that are added to it, and a
-    /// [`CreateMessage`] to its tools when it is encoded. Call this method for tools that are
-    /// published otherwise.
+    /// [`NeededInput`](crate::NeededInput) to the tools for sampling. Call this method for tools
+    /// that are published otherwise.
     #[must_use]
     pub fn with_readable_schemas(mut self) -> Self {
         if let Some(schema) = readable(&self.input_schema, INPUT_MEMBERS) {
@@ -54,17 +50,6 @@ impl Tool {
             self.output_schema = Some(schema.into());
         }
         self
-    }
-}
-
-#[cfg(feature = "schema")]
-impl CreateMessage {
-    /// Returns the request to write instead: with tools whose schemas no client refuses for their
-    /// form. Returns `None` if they have that form already.
-    pub(super) fn with_readable_tools(&self, _: Revision) -> Option<Self> {
-        let tools = self.tools.as_deref()?;
-        let readable: Vec<Tool> = tools.iter().cloned().map(Tool::with_readable_schemas).collect();
-        (readable != *tools).then(|| self.clone().tools(readable))
     }
 }
 
@@ -195,6 +180,8 @@ fn write_schemas(out: &mut Vec<u8>, value: &[u8], depth: u8) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::revision::Revision;
+    use crate::schema::CreateMessage;
 
     fn input(schema: &str) -> alloc::string::String {
         let tool = Tool::new("t", Raw::from_text(schema).unwrap()).with_readable_schemas();
