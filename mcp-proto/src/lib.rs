@@ -206,6 +206,7 @@
 //! | `http` | no | module `http`: Streamable HTTP without IO |
 //! | `http-types` | no | conversions from the header maps of the crate `http` |
 //! | `record` | no | module `record`: recording and deterministic replay of connections |
+//! | `schemars` | no | schemas of tools, derived from Rust types; needs `std` |
 //! | `seal` | no | module `seal`: authenticates state that a server stores at the client |
 //! | `testing` | no | module `testing`: virtual time, fault injection and a protocol checker |
 //!

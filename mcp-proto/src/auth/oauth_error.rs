@@ -2,17 +2,19 @@
 
 use alloc::boxed::Box;
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt;
 
 use super::document::Document;
 use super::limits::AuthLimits;
+use crate::http::redact::DECODERS;
 
 /// The error of an OAuth response: its code, such as `invalid_grant`, and its description.
 ///
 /// The description of an error that is parsed from a response may repeat secrets of the request. In
 /// a [`Denial`](super::Denial), it repeats no token, code or client secret, and no twelve
-/// characters of one. Client assertions and DPoP proofs, which expire soon, are not looked for.
-/// Links that servers send with it are not kept.
+/// characters of one, not even percent-encoded or JSON-escaped. Client assertions and DPoP proofs,
+/// which expire soon, are not looked for. Links that servers send with it are not kept.
 ///
 /// ```
 /// use mcp_proto::auth::OAuthError;
@@ -54,11 +56,18 @@ impl OAuthError {
         self
     }
 
-    /// Removes the description if it repeats one of these secrets.
+    /// Removes the description if it repeats one of these secrets, also in an encoding.
     // AUT-34.
     pub(super) fn without<'a>(mut self, mut secrets: impl Iterator<Item = &'a str>) -> Self {
-        self.description =
-            self.description.take().filter(|text| !secrets.any(|secret| repeats(text, secret)));
+        self.description = self.description.take().filter(|text| {
+            let plain = String::from(&**text);
+            let decoded = DECODERS.into_iter().scan(plain.clone(), |text, decode| {
+                *text = decode(text);
+                Some(printable_ascii(text).collect())
+            });
+            let texts: Vec<String> = decoded.chain([plain]).collect();
+            !secrets.any(|secret| texts.iter().any(|text| repeats(text, secret)))
+        });
         self
     }
 

@@ -53,6 +53,7 @@ pub use guard::{
 pub use headers::{Headers, RepeatedHeader};
 pub use param_headers::{InvalidParamHeader, ParamHeaderMismatch, ParamHeaders, standard_headers};
 pub use policy::{InvalidPolicy, Policy};
+pub use redact::remove_secrets;
 pub use refusal::{Refusal, status_of};
 pub use reply::{Body, BodyChunk, Reply};
 pub use server::{HttpServer, ServerExchangeId, ServerUsage, StreamSettings, Unresumable};

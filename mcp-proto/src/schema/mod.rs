@@ -59,6 +59,8 @@ mod tool_output;
 mod tool_schemas;
 #[cfg(feature = "schema")]
 mod tools;
+#[cfg(feature = "schemars")]
+mod type_schema;
 mod uri;
 
 pub use crate::json::{JsonReader, Kind, Str};
@@ -129,6 +131,8 @@ pub use tools::{
     CallTool, CallToolResult, ListTools, ListToolsResult, OutputSchema, Structured, TaskSupport,
     Tool, ToolAnnotations, ToolExecution, ToolsListChanged,
 };
+#[cfg(feature = "schemars")]
+pub use type_schema::{ArgumentSchema, argument_schema, result_schema, without_null};
 
 pub(crate) use uri::is_uri;
 #[cfg(feature = "schema")]
@@ -148,6 +152,16 @@ pub trait ServerRequest: Encode {
     const METHOD: &'static str;
     /// The type of the client's result.
     type Result: Decode;
+
+    /// Returns the request in a form that no client refuses, to be sent: the tools of a
+    /// `CreateMessage` get [readable schemas](readable_input_schema).
+    #[must_use]
+    fn readable(self) -> Self
+    where
+        Self: Sized,
+    {
+        self
+    }
 }
 
 /// The params of a notification that clients send, together with the notification's method.

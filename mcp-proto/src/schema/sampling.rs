@@ -4,11 +4,12 @@ use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::ServerRequest;
 use super::common::Role;
 use super::containers::{AnyObject, List};
 use super::content::{Audio, Content, Image, Text, block_type};
 use super::decode::{Decode, DecodeError, Encode};
-use super::macros::{message, object, string_enum};
+use super::macros::{object, string_enum};
 use super::meta::Meta;
 use super::tasks::TaskRequest;
 use super::tools::{Structured, Tool};
@@ -64,7 +65,16 @@ object! {
     }
 }
 
-message!(ServerRequest "sampling/createMessage": CreateMessage => CreateMessageResult);
+impl ServerRequest for CreateMessage {
+    const METHOD: &'static str = "sampling/createMessage";
+    type Result = CreateMessageResult;
+
+    fn readable(mut self) -> Self {
+        let readable = |tools: List<Tool>| tools.into_iter().map(Tool::with_readable_schemas);
+        self.tools = self.tools.map(|tools| readable(tools).collect());
+        self
+    }
+}
 
 impl CreateMessage {
     /// Returns whether the tool calls and their results have the order that models require.

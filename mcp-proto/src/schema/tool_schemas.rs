@@ -3,10 +3,6 @@
 use alloc::vec::Vec;
 
 #[cfg(feature = "schema")]
-use super::containers::List;
-#[cfg(feature = "schema")]
-use super::sampling::CreateMessage;
-#[cfg(feature = "schema")]
 use super::tools::Tool;
 use crate::json::{Array, Object, Raw, elements, find, key_is, members};
 
@@ -53,16 +49,6 @@ impl Tool {
         if let Some(schema) = output {
             self.output_schema = Some(schema.into());
         }
-        self
-    }
-}
-
-#[cfg(feature = "schema")]
-impl CreateMessage {
-    /// Returns the request with tools whose schemas no client refuses for their form.
-    pub(crate) fn with_readable_tools(mut self) -> Self {
-        let readable = |tools: List<Tool>| tools.into_iter().map(Tool::with_readable_schemas);
-        self.tools = self.tools.map(|tools| readable(tools).collect());
         self
     }
 }
@@ -194,9 +180,12 @@ fn write_schemas(out: &mut Vec<u8>, value: &[u8], depth: u8) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::revision::Revision;
+    use crate::schema::CreateMessage;
 
     fn input(schema: &str) -> alloc::string::String {
         let tool = Tool::new("t", Raw::from_text(schema).unwrap()).with_readable_schemas();
+        assert_eq!(tool.clone().with_readable_schemas(), tool);
         tool.input_schema.as_str().into()
     }
 
@@ -265,11 +254,10 @@ mod tests {
     #[test]
     fn tools_for_sampling_are_readable() {
         let schema = Raw::from_text(r#"{"type":"object","properties":{"a":true}}"#).unwrap();
-        let mut request = CreateMessage::new(Vec::new(), 5);
-        request.tools = Some(Vec::from([Tool::new("t", schema)]).into());
-        let crate::NeededInput::Sample(request) = request.into() else { panic!("another input") };
-        let tools = request.tools.unwrap();
-        assert!(tools[0].input_schema.as_str().contains(r#""a":{}"#), "{tools:?}");
+        let request = CreateMessage::new(Vec::new(), 5).tools([Tool::new("t", schema)]);
+        let sent = crate::NeededInput::from(request).to_request(Revision::V2025_11_25);
+        let sent = sent.unwrap().params.unwrap();
+        assert!(sent.as_str().contains(r#""a":{}"#), "{sent:?}");
     }
 
     // G-10: OpenAI's API refuses objects without `properties`.

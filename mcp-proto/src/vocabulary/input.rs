@@ -9,7 +9,9 @@ use crate::error::Unencodable;
 use crate::json::Raw;
 use crate::revision::Revision;
 #[cfg(feature = "schema")]
-use crate::schema::{AnyObject, CreateMessage, Elicit, ElicitUrl, InputRequest};
+use crate::schema::{
+    AnyObject, CreateMessage, Elicit, ElicitUrl, InputRequest, ServerRequest as _,
+};
 use crate::schema::{Decode, DecodeError, Encode};
 
 /// An input request: something the server needs from the client to complete a request.
@@ -72,7 +74,7 @@ impl From<ElicitUrl> for NeededInput {
 #[cfg(feature = "schema")]
 impl From<CreateMessage> for NeededInput {
     fn from(sampling: CreateMessage) -> Self {
-        Self::Sample(Box::new(sampling.with_readable_tools()))
+        Self::Sample(Box::new(sampling.readable()))
     }
 }
 

@@ -176,7 +176,7 @@ impl ClientHandle {
         &self,
         request: Q,
     ) -> Result<Q::Result, Error> {
-        let result = self.call(&self.link()?, Q::METHOD, &request).await?;
+        let result = self.call(&self.link()?, Q::METHOD, &request.readable()).await?;
         Ok(Q::Result::decode(&result)?)
     }
 

@@ -126,7 +126,7 @@ impl ClientHandle {
         }
         let mut task = TaskRequest::new();
         task.ttl = ttl.map(|ttl| i64::try_from(ttl.as_millis()).unwrap_or(i64::MAX));
-        let params = WithTask { params: request, task: Some(task) };
+        let params = WithTask { params: request.readable(), task: Some(task) };
         let created = self.call(&link, Q::METHOD, &params).await?;
         let is_task = created.member("task").is_some_and(|task| task.member("taskId").is_some());
         let (id, state) = if is_task {

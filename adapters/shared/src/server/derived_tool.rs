@@ -1,12 +1,11 @@
 //! Tools whose schemas are derived from Rust types, with the feature `schemars`.
 
-use mcp_proto::schema::Tool;
+use mcp_proto::schema::{Tool, argument_schema};
 use schemars::JsonSchema;
 
 use crate::server::handler::Handler;
 use crate::server::handler::arguments::is_closed;
 use crate::server::handler::tool_result::{IntoToolResult, with_output_schema};
-use crate::server::type_schema::argument_schema;
 
 /// Returns a tool whose input schema is derived from the type of its arguments, and its output
 /// schema from the type of its results, with its handler, which

@@ -32,8 +32,6 @@ pub(crate) mod subscriptions;
 mod sync_handlers;
 pub(crate) mod tasks;
 #[cfg(feature = "schemars")]
-pub(crate) mod type_schema;
-#[cfg(feature = "schemars")]
 mod typed_prompts;
 #[cfg(feature = "tracing")]
 mod unreadable_schema;

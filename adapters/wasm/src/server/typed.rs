@@ -3,9 +3,8 @@
 use std::future::Future;
 
 use mcp_proto::Raw;
+use mcp_proto::schema::argument_schema;
 use schemars::JsonSchema;
-use schemars::generate::SchemaSettings;
-use schemars::transform::{RestrictFormats, Transform as _};
 use serde::de::DeserializeOwned;
 
 use super::Server;
@@ -45,8 +44,10 @@ impl Server {
         A: DeserializeOwned + JsonSchema + 'static,
         R: IntoToolResult + 'static,
     {
-        self.tool_raw(name, description, schema_of::<A>(), move |arguments, cx| {
-            handler(parse(&arguments)?, cx)
+        self.with_schema_of::<A>(name, |server, schema| {
+            server.tool_raw(name, description, schema, move |arguments, cx| {
+                handler(parse(&arguments)?, cx)
+            })
         })
     }
 
@@ -62,23 +63,28 @@ impl Server {
         R: IntoToolResult + 'static,
         F: Future<Output = Result<R, ToolError>> + 'static,
     {
-        self.tool_raw_async(name, description, schema_of::<A>(), move |arguments, cx| {
-            let served = parse(&arguments).map(|arguments| handler(arguments, cx));
-            async move { served?.await }
+        self.with_schema_of::<A>(name, |server, schema| {
+            server.tool_raw_async(name, description, schema, move |arguments, cx| {
+                let served = parse(&arguments).map(|arguments| handler(arguments, cx));
+                async move { served?.await }
+            })
         })
     }
-}
 
-/// Derives the schema of arguments. Serving fails if its type is not `object`.
-fn schema_of<A: JsonSchema>() -> Raw {
-    let mut root = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<A>();
-    root.remove("title");
-    if root.get("type").is_some_and(|kind| kind == "null") {
-        root.insert("type".into(), "object".into());
+    /// Adds a tool with the schema of its arguments. Serving fails if they are not an object.
+    fn with_schema_of<A: JsonSchema>(
+        mut self,
+        name: &str,
+        add: impl FnOnce(Self, Raw) -> Self,
+    ) -> Self {
+        match argument_schema::<A>() {
+            Ok(schema) => add(self, schema.published),
+            Err(why) => {
+                self.refuse(&format!("tool {name:?}: {why}"));
+                self
+            }
+        }
     }
-    // Formats such as `uint8` are none of JSON Schema, and some hosts refuse them.
-    RestrictFormats::default().transform(&mut root);
-    Raw::new(root.as_value()).unwrap_or_else(|_| Raw::empty_object())
 }
 
 /// Deserializes arguments. Any object is accepted as `()`, and an empty one as `None`, which are
@@ -92,4 +98,55 @@ fn parse<A: DeserializeOwned>(arguments: &Raw) -> Result<A, ToolError> {
         let nothing = (takes_none || is_empty).then(|| serde_json::from_str("null").ok()).flatten();
         nothing.ok_or_else(|| ToolError::failed(format!("invalid arguments: {error}")))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::*;
+
+    #[derive(Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    struct Trip {
+        /// Where to.
+        to: Option<String>,
+        size: (u8, u8),
+        extra: Option<serde_json::Value>,
+    }
+
+    // G-01, G-10: the schemas are those of the other adapters.
+    #[test]
+    fn schemas_have_the_form_that_hosts_read() {
+        let server = Server::new("s", "1")
+            .tool("go", "Goes", |trip: Trip, _cx| {
+                drop((trip.to, trip.size, trip.extra));
+                Ok(())
+            })
+            .tool("maybe", "Goes", |_: Option<Trip>, _cx| Ok(()))
+            .tool("stop", "Stops", |(), _cx| Ok(()));
+        let tools = server.parts().unwrap().1.tool_list();
+        let tools: Vec<serde_json::Value> = serde_json::from_str(&tools).unwrap();
+        let byte = serde_json::json!({"type": "integer", "minimum": 0, "maximum": 255});
+        for tool in tools.iter().take(2) {
+            let schema = &tool["inputSchema"];
+            assert_eq!((schema.get("$ref"), schema.get("additionalProperties")), (None, None));
+            let fields = &schema["properties"];
+            assert_eq!(
+                fields["to"],
+                serde_json::json!({"type": "string", "description": "Where to."})
+            );
+            assert_eq!(fields["size"]["items"], byte);
+            assert_eq!(fields["extra"], serde_json::json!({}));
+        }
+        let nothing = serde_json::json!({"type": "object", "properties": {}});
+        assert_eq!(tools[2]["inputSchema"], nothing);
+    }
+
+    #[test]
+    fn arguments_that_are_no_object_are_refused_with_their_type() {
+        let server = Server::new("s", "1").tool("add", "Adds", |_: Vec<u8>, _cx| Ok(()));
+        let why = server.parts().err().unwrap().to_string();
+        assert!(why.starts_with("tool \"add\": ") && why.contains("use a struct"), "{why}");
+    }
 }

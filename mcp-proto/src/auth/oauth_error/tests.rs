@@ -54,8 +54,10 @@ fn descriptions_are_short_printable_and_repeat_no_secret_aut_34() {
         assert!(kept.is_none_or(|kept| shown.ends_with(&alloc::format!("`e`: {kept}"))), "{shown}");
     }
     let described = |text| OAuthError::new("e").describe(text);
-    let secrets =
-        || ["refresh-token-of-ada", "", "s1", "p\u{e4}ss\nword-of-the-client"].into_iter();
+    let secrets = || {
+        ["refresh-token-of-ada", "", "s1", "p\u{e4}ss\nword-of-the-client", "key/of/the/server"]
+            .into_iter()
+    };
     for (text, is_kept) in [
         ("unknown token", true),
         ("unknown token refresh-token-of-ada", false),
@@ -65,6 +67,10 @@ fn descriptions_are_short_printable_and_repeat_no_secret_aut_34() {
         ("password-of-the-client is wrong", false),
         ("p\u{e4}ss\nword-of-the-client is wrong", false),
         ("state s1 is over", false),
+        ("unknown token refresh%2dtoken%2Dof%2dada", false),
+        (r"unknown token refresh\u002dtoken\u002dof\u002dada", false),
+        (r#"{\"token\":\"key\\/of\\/the\\/server\"}"#, false),
+        ("100% of %73tates are %6Fver", true),
     ] {
         assert_eq!(described(text).without(secrets()).description().is_some(), is_kept, "{text}");
     }

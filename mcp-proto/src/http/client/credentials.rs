@@ -3,6 +3,7 @@
 use alloc::string::String;
 use core::fmt;
 
+use crate::http::redact::remove_secrets;
 use crate::secret::Secret;
 
 /// The number of a grant: of one access token with its scopes.
@@ -105,8 +106,7 @@ impl CurrentCredentials {
     pub(super) fn removed_from(&self, text: String) -> String {
         let authorization = self.credentials.as_ref().map(|it| it.authorization.expose());
         let token = authorization.map_or("", |it| it.split_once(' ').map_or(it, |(_, it)| it));
-        let token = token.trim();
-        if token.is_empty() { text } else { text.replace(token, "[removed]") }
+        remove_secrets(&text, &[token.trim()])
     }
 
     pub(super) const fn is_dpop(&self) -> bool {

@@ -111,7 +111,8 @@ mod tests {
                     refusal(&current, 401, &fields, None),
                     CallError::Http { status: 401, reason: Some(explained.as_str().into()) }
                 );
-                for echo in [&token, &escaped] {
+                let percent_encoded = token.replace('/', "%2F");
+                for echo in [&token, &escaped, &percent_encoded] {
                     let body = format!(r#"{{"message":"{start}{echo}"}}"#);
                     let text = body_text(body.as_bytes(), |text| current.removed_from(text));
                     assert_eq!(text.unwrap(), explained);

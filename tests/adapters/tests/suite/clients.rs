@@ -3,7 +3,10 @@
 use std::sync::Mutex;
 use std::sync::mpsc::channel;
 
-use mcp_adapter::proto::schema::{CreateMessage, Level, ListRoots, Ping, Root};
+use mcp_adapter::proto::schema::{
+    CreateMessage, CreateMessageResult, Level, ListRoots, Ping, Role, Root, Tool,
+};
+use mcp_adapter::proto::tasks::TaskLimits;
 use mcp_adapter::proto::{CallError, Capability, Misuse, Raw, Revision};
 use mcp_adapter::{Client, ClientHandle, Error, Server};
 use mcp_adapter_tests::{
@@ -20,6 +23,7 @@ rows! {
     a_session_receives_log_messages_outside_of_requests,
     log_messages_of_the_modern_era_belong_to_requests,
     a_server_asks_a_session_outside_of_requests,
+    tools_for_sampling_outside_of_requests_are_readable,
     a_request_ends_with_its_connection_and_when_dropped,
     a_handle_outlives_its_connection,
     both_sides_declare_experimental_features_and_revisions,
@@ -164,6 +168,31 @@ async fn a_server_asks_a_session_outside_of_requests<R: Runtime>() {
     assert_eq!(listed.recv().await.unwrap(), ["file:///home"]);
     connection.clone().close().await.unwrap();
     serving.ends_well().await;
+}
+
+// G-01: some clients refuse boolean schemas.
+async fn tools_for_sampling_outside_of_requests_are_readable<R: Runtime>() {
+    let (says, schemas) = unbounded();
+    let client = client()
+        .revisions(&[Revision::V2025_11_25])
+        .on_sampling(move |request, _cx| {
+            let tools = request.tools.unwrap_or_default();
+            says.try_send(tools[0].input_schema.to_string()).unwrap();
+            Ok(CreateMessageResult::new(Role::Assistant, "hello", "model"))
+        })
+        .declare(Capability::SamplingTools)
+        .answer_as_tasks(TaskLimits::default());
+    let (server, handles) = host();
+    let (_connection, _serving) = pair::<R>(client, server).await;
+    let handle = handles.recv().await.unwrap();
+    let schema = Raw::from_text(r#"{"type":"object","properties":{"a":true}}"#).unwrap();
+    let sample = || CreateMessage::new(Vec::new(), 1).tools([Tool::new("t", schema.clone())]);
+    handle.request_async(sample()).await.unwrap();
+    handle.request_task_async(sample(), None).await.unwrap().wait_async().await.unwrap();
+    for _ in 0..2 {
+        let schema = schemas.recv().await.unwrap();
+        assert_eq!(schema, r#"{"type":"object","properties":{"a":{}}}"#);
+    }
 }
 
 async fn a_request_ends_with_its_connection_and_when_dropped<R: Runtime>() {

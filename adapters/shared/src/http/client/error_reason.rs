@@ -7,6 +7,7 @@ use http::header::{AUTHORIZATION, PROXY_AUTHORIZATION};
 use http::{HeaderMap, HeaderValue, Uri};
 use mcp_proto::client::Client as Machine;
 use mcp_proto::http::client::error_text;
+use mcp_proto::http::remove_secrets;
 
 use super::remote::Remote;
 use super::response::ResponseStream;
@@ -70,7 +71,7 @@ async fn read_whole(
 
 /// Returns the explanation in a body and in challenges.
 fn text_of(fields: &HeaderMap, body: &[u8], credentials: &Credentials<'_>) -> Option<String> {
-    error_text(fields, body, |text| credentials.remove_from(text))
+    error_text(fields, body, |text| remove_secrets(&text, &credentials.secrets()))
 }
 
 /// The credentials of a request.
@@ -83,18 +84,10 @@ pub(super) struct Credentials<'r> {
 }
 
 impl Credentials<'_> {
-    /// Replaces all credentials in a text.
-    fn remove_from(&self, mut text: String) -> String {
-        for secret in self.secrets() {
-            text = text.replace(secret, "[removed]");
-        }
-        text
-    }
-
-    /// Returns the secret parts of the request, longest first.
+    /// Returns the secret parts of the request.
     fn secrets(&self) -> Vec<&str> {
         let fields = self.remote.fields.iter().map(|(name, value)| (name, value));
-        let mut secrets: Vec<&str> = fields
+        fields
             .chain(self.authorization.map(|value| (&AUTHORIZATION, value)))
             .chain(self.proxy_authorization.map(|value| (&PROXY_AUTHORIZATION, value)))
             .filter_map(|(name, value)| Some((name, value.to_str().ok()?)))
@@ -109,10 +102,7 @@ impl Credentials<'_> {
                 let parts = secret.split(|it: char| it.is_whitespace() || "=;,&\"".contains(it));
                 parts.filter(|part| part.len() >= PART_BYTES_MIN).chain([secret.trim()])
             })
-            .filter(|secret| !secret.is_empty())
-            .collect();
-        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
-        secrets
+            .collect()
     }
 }
 
@@ -206,6 +196,9 @@ mod tests {
                 format!("unknown: {secret}!"),
                 format!(r#"{{"message":"\u0075nknown: {}!"}}"#, secret.replace('-', "\\u002d")),
                 format!(r#"{{"message":"unknown: {secret}!"}}"#),
+                // G-19: encoded, and JSON that quotes JSON.
+                format!("unknown: {}!", secret.replace('-', "%2d")),
+                format!(r#"{{"message":"unknown: {}!"}}"#, secret.replace('-', "\\\\u002d")),
             ] {
                 assert_eq!(reason(&body).as_deref(), Some("unknown: [removed]!"), "{body}");
             }

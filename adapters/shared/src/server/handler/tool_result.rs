@@ -145,13 +145,12 @@ displayed!(bool char f32 f64 i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize
 mod json {
     use std::any::type_name;
 
-    use mcp_proto::schema::CallToolResult;
+    use mcp_proto::schema::{CallToolResult, result_schema};
     use mcp_proto::{ErrorObject, Raw};
     use schemars::JsonSchema;
     use serde::Serialize;
 
     use super::{IntoToolResult, ToolError, structured};
-    use crate::server::type_schema::result_schema;
     use crate::trace;
 
     /// A tool result with structured content: a value that is serialized to JSON.

@@ -1,13 +1,12 @@
 //! Forms derived from Rust types, with the `schemars` feature.
 
-use mcp_proto::schema::{Decode, Field, Form};
+use mcp_proto::schema::{Decode, Field, Form, without_null};
 use mcp_proto::{ErrorObject, Raw};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value, json};
 
 use crate::server::handler::tool_error::ToolError;
-use crate::server::type_schema::without_null;
 
 /// Derives a form from a type: a struct whose fields are texts, numbers, booleans, enums of unit
 /// variants, lists of such enums, or options of these.

@@ -1,42 +1,61 @@
 //! JSON Schemas of Rust types in the form that hosts read, with the feature `schemars`.
-//!
-//! Hosts turn the schemas of tools into the declarations of a model's API, and drop or refuse what
-//! that API lacks. Schemas from this module therefore
-//!
-//! - have only formats that JSON Schema defines: `uint8` becomes a `minimum` and a `maximum`;
-//! - have `items` in every array, also for tuples;
-//! - have the schema of a map's values in `additionalProperties`, also if keys are numbers;
-//! - have no `$ref` at the root;
-//! - of arguments: make a field of type `Option<T>` optional, with the schema of `T`. The
-//!   alternative `null` remains where it cannot be left out, such as in `Vec<Option<T>>`;
-//! - of arguments: have no `"additionalProperties":false`, at which google-genai for Python fails.
-//!   Serde refuses the further members of these types by itself.
-//!
-//! Results keep both, because they are checked by their schema. Boolean schemas are replaced in the
-//! catalog, in every schema.
 
-use std::any::type_name;
-use std::collections::BTreeSet;
+use alloc::borrow::ToOwned as _;
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::{String, ToString as _};
+use alloc::vec::Vec;
+use core::any::type_name;
 
-use mcp_proto::Raw;
 use schemars::generate::SchemaSettings;
 use schemars::transform::{RecursiveTransform, RestrictFormats, Transform as _};
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value, json};
 
-/// The schemas of a tool's arguments.
-pub(crate) struct ArgumentSchema {
+use crate::json::Raw;
+
+/// The schemas of a tool's arguments, derived from their type by [`argument_schema`].
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ArgumentSchema {
     /// The schema for hosts.
-    pub(crate) published: Raw,
+    pub published: Raw,
     /// The schema that also accepts `null` for optional fields, if it differs.
-    pub(crate) nullable: Option<Raw>,
+    pub nullable: Option<Raw>,
 }
 
 /// Derives the schema of a tool's arguments from their type.
 ///
+/// Hosts turn the schemas of tools into the declarations of a model's API, and drop or refuse what
+/// that API lacks. The schema therefore
+///
+/// - has only formats that JSON Schema defines: `uint8` becomes a `minimum` and a `maximum`;
+/// - has `items` in every array, also for tuples;
+/// - has the schema of a map's values in `additionalProperties`, also if keys are numbers;
+/// - has no `$ref` at the root;
+/// - makes a field of type `Option<T>` optional, with the schema of `T`. The alternative `null`
+///   remains where it cannot be left out, such as in `Vec<Option<T>>`;
+/// - has no `"additionalProperties":false`, at which google-genai for Python fails. Serde refuses
+///   the further members of these types by itself.
+///
+/// Boolean schemas remain: [`readable_input_schema`](super::readable_input_schema) replaces them.
+///
+/// ```
+/// use mcp_proto::schema::argument_schema;
+///
+/// #[derive(schemars::JsonSchema)]
+/// struct Today {
+///     city: Option<String>,
+/// }
+///
+/// let schema = argument_schema::<Today>().unwrap().published.to_string();
+/// assert!(schema.contains(r#""properties":{"city":{"type":"string"}}"#), "{schema}");
+/// assert!(argument_schema::<u8>().is_err());
+/// ```
+///
 /// # Errors
 /// Fails, with the reason, if no value of the type is a JSON object.
-pub(crate) fn argument_schema<A: JsonSchema>() -> Result<ArgumentSchema, String> {
+pub fn argument_schema<A: JsonSchema>() -> Result<ArgumentSchema, String> {
     let mut root = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<A>();
     let schema = root.as_value();
     if schema.get("type").is_some_and(|kind| kind == "null") {
@@ -66,7 +85,11 @@ pub(crate) fn argument_schema<A: JsonSchema>() -> Result<ArgumentSchema, String>
 }
 
 /// Derives the schema of a tool's results from their type; `None` if it is no JSON.
-pub(crate) fn result_schema<T: JsonSchema>() -> Option<Raw> {
+///
+/// Like [`argument_schema`], but the alternative `null` and `"additionalProperties":false` remain,
+/// because clients check results by their schema.
+#[must_use]
+pub fn result_schema<T: JsonSchema>() -> Option<Raw> {
     let settings = SchemaSettings::draft2020_12().for_serialize();
     let mut schema = settings.into_generator().into_root_schema_for::<T>();
     make_portable(&mut schema);
@@ -178,7 +201,8 @@ fn make_fields_optional(schema: &mut Schema) {
 
 /// Returns the schema of an optional value without the alternative `null`: the field is left out
 /// instead.
-pub(crate) fn without_null(schema: &Map<String, Value>) -> Map<String, Value> {
+#[must_use]
+pub fn without_null(schema: &Map<String, Value>) -> Map<String, Value> {
     let mut schema = schema.clone();
     if schema.get("default").is_some_and(Value::is_null) {
         schema.remove("default");
@@ -251,7 +275,7 @@ fn admits_object(schema: &Value, root: &Value, depth: usize) -> bool {
     let Some(keywords) = schema.as_object() else { return *schema == Value::Bool(true) };
     let Some(depth) = depth.checked_sub(1) else { return true };
     if let Some(kind) = keywords.get("type") {
-        let kinds = std::slice::from_ref(kind);
+        let kinds = core::slice::from_ref(kind);
         return kind.as_array().map_or(kinds, Vec::as_slice).iter().any(|kind| kind == "object");
     }
     if let Some(value) = keywords.get("const") {

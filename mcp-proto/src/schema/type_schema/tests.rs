@@ -1,7 +1,9 @@
 //! Derived schemas: which types are arguments, and what hosts read.
 
-use std::collections::{BTreeMap, HashSet};
-use std::num::NonZeroU8;
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use core::num::NonZeroU8;
+use std::collections::HashSet;
 
 use super::*;
 
@@ -130,8 +132,8 @@ fn formats_of_rust_types_become_bounds() {
         (field_of::<f32>(), json!({"type": "number"})),
         (field_of::<f64>(), json!({"type": "number"})),
         (field_of::<NonZeroU8>(), json!({"type": "integer", "minimum": 1, "maximum": 255})),
-        (field_of::<std::net::IpAddr>(), json!({"type": "string"})),
-        (field_of::<std::net::Ipv4Addr>(), json!({"type": "string", "format": "ipv4"})),
+        (field_of::<core::net::IpAddr>(), json!({"type": "string"})),
+        (field_of::<core::net::Ipv4Addr>(), json!({"type": "string", "format": "ipv4"})),
         (
             field_of::<Vec<u8>>(),
             json!({
