@@ -5,7 +5,7 @@ use std::hint::black_box;
 
 use mcp_blocking::layers::{Incoming, Next, Response};
 use mcp_blocking::proto::{Instant, Raw};
-use mcp_blocking::{Json, Server};
+use mcp_blocking::{Cx, Json, Server, Tool};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -34,13 +34,15 @@ pub(crate) fn cases() -> Vec<Case> {
 }
 
 fn text_server() -> Server {
-    let handler = |_arguments, _cx| async { Ok(corpus::TEXT) };
-    Server::new("bench", "1.0.0").tool_raw_async("search_code", "Searches", schema(), handler)
+    let handler = |_: Raw, _: Cx| async { corpus::TEXT };
+    Server::new("bench", "1.0.0")
+        .add(Tool::new("search_code", handler).description("Searches").input_schema(schema()))
 }
 
 fn json_server() -> Server {
-    let handler = |_arguments, _cx| async { Ok(Json(FOUND)) };
-    Server::new("bench", "1.0.0").tool_raw_async("search_code", "Searches", schema(), handler)
+    let handler = |_: Raw, _: Cx| async { Json(FOUND) };
+    Server::new("bench", "1.0.0")
+        .add(Tool::new("search_code", handler).description("Searches").input_schema(schema()))
 }
 
 fn schema() -> Raw {

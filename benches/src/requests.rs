@@ -15,8 +15,8 @@ use mcp_proto::http::client::{
 };
 use mcp_proto::schema::CallTool;
 use mcp_proto::{CallOptions, Instant, Raw, Revision, Secret};
-use mcp_tokio::Server;
 use mcp_tokio::http::{FixedTokens, Guard, Http, ResponseBody, ServeHttp, Service};
+use mcp_tokio::{Cx, Server, Tool};
 use tokio::runtime::Runtime;
 
 use crate::corpus::{self, FIRST_ID};
@@ -189,18 +189,17 @@ async fn read(body: ResponseBody) -> Bytes {
 
 fn service(has_token: bool) -> Service {
     let schema = Raw::from_text(r#"{"type":"object"}"#).expect("it is JSON");
-    let handler = |_arguments, _cx| async { Ok(corpus::TEXT) };
-    let mut server =
-        Server::new("bench", "1.0.0").tool_raw_async("search_code", "Searches", schema, handler);
+    let handler = |_: Raw, _: Cx| async { corpus::TEXT };
+    let mut tool = Tool::new("search_code", handler).description("Searches").input_schema(schema);
     let mut options = Http::new();
     if has_token {
-        server = server.requires(["code:read"]);
+        tool = tool.requires(["code:read"]);
         let guard = Guard::builder(RESOURCE).authorization_server("https://id.example.com").build();
         let guard = guard.expect("the guard is valid");
         let tokens = FixedTokens::new(&guard).token(token(), "ada", ["code:read"]);
         options = options.authorizing(guard, tokens);
     }
-    server.http_service(options).expect("the server is valid")
+    Server::new("bench", "1.0.0").add(tool).http_service(options).expect("the server is valid")
 }
 
 fn server(has_token: bool) -> Work {

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use mcp_blocking::proto::schema::Level;
-use mcp_blocking::{Cx, Serve, Server, ToolError};
+use mcp_blocking::{Cx, HandlerError, Serve, Server};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -18,27 +18,29 @@ struct Number {
     number: u32,
 }
 
-#[derive(Deserialize, JsonSchema)]
-struct Nothing {}
-
 fn main() -> std::io::Result<()> {
     Server::new("echo", "1.0.0")
         .logging()
-        .tool("echo", "Returns its text", |echo: Text, _| Ok(echo.text))
-        .tool("flood", "Logs so many messages", |flood: Number, cx| {
-            (1..=flood.number)
-                .try_for_each(|number| cx.log(Level::Info, &format!("flood {number}")))?;
-            Ok(format!("logged {}", flood.number))
-        })
+        .tool("echo", "Returns its text", |echo: Text| echo.text)
+        .tool("flood", "Logs so many messages", flood)
         .tool("panic", "Panics", panics)
-        .tool("sleep", "Takes so many milliseconds", |sleep: Number, cx| {
-            let cancelled = cx.sleep(Duration::from_millis(sleep.number.into()));
-            Ok(if cancelled { "woken" } else { "slept" })
-        })
+        .tool("sleep", "Takes so many milliseconds", sleep)
         .serve_stdio()
 }
 
+fn flood(flood: Number, cx: Cx) -> Result<String, HandlerError> {
+    for number in 1..=flood.number {
+        cx.log(Level::Info, &format!("flood {number}")).wait()?;
+    }
+    Ok(format!("logged {}", flood.number))
+}
+
+fn sleep(sleep: Number, cx: Cx) -> &'static str {
+    let is_cancelled = cx.sleep(Duration::from_millis(sleep.number.into())).wait();
+    if is_cancelled { "woken" } else { "slept" }
+}
+
 #[expect(clippy::panic, reason = "it is what the tool is for")]
-fn panics(_: Nothing, _: Cx) -> Result<String, ToolError> {
+fn panics() -> String {
     panic!("as it was asked to")
 }

@@ -4,12 +4,13 @@
 //! two. The program starts itself a second time as the server and talks to it over stdin and
 //! stdout.
 
+use mcp_blocking::proto::schema::Elicit;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use mcp_blocking::proto::schema::ElicitResult;
 use mcp_blocking::proto::{Progress, Raw, Revision};
-use mcp_blocking::{Client, Connect, Connection, Cx, Error, Serve, Server, ToolError};
+use mcp_blocking::{Client, Connect, Connection, Cx, Error, HandlerError, Serve, Server};
 use serde::Deserialize;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -27,9 +28,6 @@ struct Forecast {
 }
 
 #[derive(Deserialize, schemars::JsonSchema)]
-struct Greet {}
-
-#[derive(Deserialize, schemars::JsonSchema)]
 struct Name {
     /// What to call you.
     name: String,
@@ -38,17 +36,19 @@ struct Name {
 fn serve() -> std::io::Result<()> {
     Server::new("weather", "1.0.0")
         .tool("forecast", "The weather of the next days, a day at a time", forecast)
-        .tool("greet", "Greets you by name", |_: Greet, cx| {
-            let you: Name = cx.ask_form("name", "Who are you?")?;
-            Ok(format!("Good morning, {}.", you.name))
-        })
+        .tool("greet", "Greets you by name", greet)
         .serve_stdio()
 }
 
-fn forecast(wanted: Forecast, cx: Cx) -> Result<String, ToolError> {
+fn greet(cx: Cx) -> Result<String, HandlerError> {
+    let you: Name = cx.ask_form("name", "Who are you?")?;
+    Ok(format!("Good morning, {}.", you.name))
+}
+
+fn forecast(wanted: Forecast, cx: Cx) -> Result<String, HandlerError> {
     for day in 1..=wanted.days {
-        if cx.sleep(Duration::from_millis(120)) {
-            return Err(ToolError::failed("the client cancelled the forecast"));
+        if cx.sleep(Duration::from_millis(120)).wait() {
+            return Err(HandlerError::failed("the client cancelled the forecast"));
         }
         let _cancelled = cx.progress(
             Progress::new(day.into()).with_total(wanted.days.into()).with_message("looking up"),
@@ -65,7 +65,7 @@ fn connect(revisions: &[Revision]) -> Result<Connection, Error> {
     let mut command = Command::new(std::env::current_exe()?);
     command.arg("server");
     let client =
-        Client::new("quickstart", "1.0.0").revisions(revisions).on_elicitation(|form, _| {
+        Client::new("quickstart", "1.0.0").revisions(revisions).on_elicitation(|form: Elicit| {
             println!("   server asks    {:?}", form.message);
             println!("   user answers   \"Ada\"");
             let fields = Raw::from_text(r#"{"name":"Ada"}"#);

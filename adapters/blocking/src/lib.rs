@@ -15,11 +15,13 @@
 //!     city: String,
 //! }
 //!
+//! fn today(Today { city }: Today) -> String {
+//!     format!("sunny in {city}")
+//! }
+//!
 //! fn main() -> std::io::Result<()> {
 //!     Server::new("weather", "1.0.0")
-//!         .tool("today", "Today's weather in a city", |today: Today, _cx| {
-//!             Ok(format!("sunny in {}", today.city))
-//!         })
+//!         .tool("today", "Today's weather in a city", today)
 //!         .serve_stdio()
 //! }
 //! ```
@@ -52,24 +54,9 @@
 //!
 //! # Features
 //!
-//! With the `schemars` feature, which is enabled by default, `Server::tool` derives the schemas of
-//! a tool from the Rust types of its arguments and result. With `seal`, which is enabled by
-//! default, clients cannot forge the state that a handler stores while they gather input. With
-//! `record`, `Server::record` and `Client::record` record connections over byte streams, including
-//! secrets, for printing and replay. With `macros`, the attribute `server` registers marked
-//! methods. With `testing`, `testing::pair` tests servers in virtual time. With `apps`, tools have
-//! user interfaces; with `skills`, servers offer instructions for models. With `jsonschema`,
-//! `Server::checked` checks the arguments and structured results of tools against their schemas,
-//! and `Connection::check_result` the results of calls. With `task-store`, `tasks::FileTaskStore`
-//! keeps tasks in a file. With `tracing`, the crate `tracing` receives spans of connections and
-//! handlers and events of the protocol, and `layers::Tracing` runs each request in a span.
+//! The [features] are those of `mcp-tokio`.
 //!
-//! With `http`, servers and clients speak Streamable HTTP; with `tls`, clients connect to `https`
-//! URLs and can present certificates. With `http2`, clients use HTTP/2 over TLS where the server
-//! does, or with prior knowledge, and servers accept it with prior knowledge beside HTTP/1.1. With
-//! `auth`, `Remote::authorized` lets clients log in with OAuth 2.1; with `browser`, the browser of
-//! the system opens for that, and with `keyring`, its keyring holds the key of stored tokens. With
-//! `jwt`, servers verify JSON Web Tokens.
+//! [features]: https://docs.rs/mcp-tokio/latest/mcp_tokio/#features
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -92,23 +79,8 @@ mod watchdog;
 pub use call::{Call, Pending};
 pub use client::Connect;
 pub use connection::Connection;
-#[cfg(feature = "jsonschema")]
-pub use mcp_adapter::CheckError;
-#[cfg(feature = "apps")]
-pub use mcp_adapter::apps;
-#[cfg(feature = "record")]
-pub use mcp_adapter::private_file;
-#[cfg(feature = "skills")]
-pub use mcp_adapter::skills;
-pub use mcp_adapter::{
-    AsyncClientCx, AsyncCx, BoxFuture, CallEnd, CallerCx, CatalogEdit, Changed, Changes, Client,
-    ClientCx, ClientHandle, ClientTask, Cx, EditError, Error, FormAnswer, Handlers, IntoToolResult,
-    ListError, ManualServer, OutgoingCall, Page, PromptEntry, PromptResult, ResourceEntry,
-    ResourceResult, Server, State, SubscriptionChange, SubscriptionCx, TaskUpdate, TemplateEntry,
-    ToolEntry, ToolError, find_program, layers, proto, tasks,
-};
-#[cfg(feature = "schemars")]
-pub use mcp_adapter::{Json, ToolArguments};
+#[doc(inline)]
+pub use mcp_adapter::api::*;
 /// Registers the methods of an `impl` block as tools, resources and prompts.
 ///
 /// The attribute implements [`Handlers`], which describes the marks and their options. Each marked
@@ -117,7 +89,7 @@ pub use mcp_adapter::{Json, ToolArguments};
 /// If this crate has another name in your program, pass it: `#[server(crate = other)]`.
 ///
 /// ```
-/// use mcp_blocking::{Server, State, ToolError};
+/// use mcp_blocking::Server;
 ///
 /// struct Clock;
 ///
@@ -125,12 +97,12 @@ pub use mcp_adapter::{Json, ToolArguments};
 /// impl Clock {
 ///     /// Tells the time.
 ///     #[tool(read_only)]
-///     fn now(&self) -> Result<&'static str, ToolError> {
-///         Ok("noon")
+///     fn now(&self) -> &'static str {
+///         "noon"
 ///     }
 /// }
 ///
-/// let server = Server::new("clock", "1.0.0").handlers(&State::new(Clock));
+/// let server = Server::new("clock", "1.0.0").handlers(Clock);
 /// # drop(server);
 /// ```
 #[cfg(feature = "macros")]

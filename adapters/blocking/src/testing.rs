@@ -23,7 +23,7 @@ use crate::server::Serve as _;
 ///
 /// # fn main() -> Result<(), mcp_blocking::Error> {
 /// let server = Server::new("weather", "1.0.0")
-///     .tool("today", "Today's weather", |(), _cx| Ok("sunny"));
+///     .tool("today", "Today's weather", || "sunny");
 /// let client = testing::connect(&server, Client::new("test", "1.0.0"))?;
 /// let result = client.call_tool("today", &json!({})).wait()?;
 /// assert_eq!(result.content[0].as_text(), Some("sunny"));

@@ -50,13 +50,11 @@ fn children() -> String {
 }
 
 fn busy_client() -> Client {
-    client().on_notification(|_, _, _| {}).on_elicitation(|_, _| ElicitResult::decline())
+    client().on_notification(|_, _, _| {}).on_elicitation(ElicitResult::decline)
 }
 
 fn busy_server() -> Server {
-    server()
-        .logging()
-        .tool_with(tool("echo"), |arguments: Value, _| Ok(arguments["text"].to_string()))
+    server().logging().add(tool("echo", |arguments: Value| arguments["text"].to_string()))
 }
 
 /// Opens and ends connections in every possible way.

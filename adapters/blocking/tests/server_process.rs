@@ -16,6 +16,7 @@ use std::process::{ChildStderr, ChildStdin, ChildStdout, Stdio};
 use std::time::{Duration, Instant};
 
 use common::{Hand, example, story};
+use mcp_blocking::Cx;
 use mcp_test_processes::Process;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -154,13 +155,13 @@ fn handlers_may_finish_after_the_end_of_the_input() {
             eof_drain_timeout: Duration::from_secs(60),
             ..Default::default()
         };
-        let server = common::server().limits(limits).threads_max(2).tool_with(
-            common::tool("work"),
-            |arguments: Value, cx| {
-                assert!(!cx.sleep(Duration::from_millis(2)));
-                Ok(arguments["number"].to_string())
+        let server = common::server().limits(limits).threads_max(2).add(common::tool(
+            "work",
+            |arguments: Value, cx: Cx| {
+                assert!(!cx.sleep(Duration::from_millis(2)).wait());
+                arguments["number"].to_string()
             },
-        );
+        ));
         let (mut hand, serving) = common::serve_by_hand(server);
         hand.greet(json!({}));
         for id in 0..50 {

@@ -3,20 +3,15 @@
 //! The programs in `examples` serve it over stdin and stdout (`sqlite_notes`) and inside a web
 //! server with access tokens (`axum_notes`).
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mcp_blocking::proto::Principal;
 use mcp_blocking::proto::catalog::Variables;
-use mcp_blocking::proto::schema::{
-    Complete, PromptMessage, ReadResource, Resource, ResourceContents, Role,
-};
-use mcp_blocking::{Cx, Json, Page, Server, State, ToolError};
+use mcp_blocking::proto::schema::{Complete, Resource};
+use mcp_blocking::{Cx, HandlerError, Handlers as _, Json, Page, Server, Template};
 use rusqlite::{Connection, OptionalExtension as _};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-/// The URI template of a note.
-const NOTE: &str = "note://{id}";
 
 struct Notes {
     database: Mutex<Connection>,
@@ -59,12 +54,17 @@ pub fn server(database: Connection) -> Result<Server, rusqlite::Error> {
     database.execute_batch(
         "CREATE TABLE IF NOT EXISTS note (id INTEGER PRIMARY KEY, owner TEXT, text TEXT)",
     )?;
-    let notes = State::new(Notes { database: Mutex::new(database) });
-    let owned = notes.clone();
-    let server = Server::new("notes", "1.0.0").declare_list_changed().handlers(&notes);
-    Ok(server
-        .list_resources(notes.handler(Notes::list))
-        .template_completion(NOTE, "id", notes.handler(Notes::complete))
+    let notes = Arc::new(Notes { database: Mutex::new(database) });
+    let owned = Arc::clone(&notes);
+    let server = Server::new("notes", "1.0.0").declare_list_changed().state(notes);
+    Ok(Notes::register(server)
+        .add(
+            Template::new("note://{id}", "note", Notes::read)
+                .description("A note, by its number")
+                .mime_type("text/plain")
+                .completion("id", Notes::complete),
+        )
+        .list_resources(Notes::list)
         .accept_subscriptions(move |uri, cx| owned.is_of(uri, owner(cx.principal()))))
 }
 
@@ -72,7 +72,7 @@ pub fn server(database: Connection) -> Result<Server, rusqlite::Error> {
 impl Notes {
     /// Adds a note.
     #[tool(destructive = false)]
-    fn add(&self, add: Add, cx: Cx) -> Result<Json<Note>, ToolError> {
+    fn add(&self, add: Add, cx: Cx) -> Result<Json<Note>, HandlerError> {
         let database = self.database();
         let note = (owner(cx.principal()), &add.text);
         database.execute("INSERT INTO note (owner, text) VALUES (?1, ?2)", note)?;
@@ -81,13 +81,13 @@ impl Notes {
 
     /// Finds the notes that contain a text.
     #[tool(read_only)]
-    fn find(&self, find: Find, cx: Cx) -> Result<Json<Found>, ToolError> {
+    fn find(&self, find: Find, cx: Cx) -> Result<Json<Found>, HandlerError> {
         Ok(Json(Found { notes: self.all(&find.part, &cx)? }))
     }
 
     /// Deletes a note, if the user agrees.
     #[tool(destructive)]
-    fn delete(&self, delete: Delete, cx: Cx) -> Result<&'static str, ToolError> {
+    fn delete(&self, delete: Delete, cx: Cx) -> Result<&'static str, HandlerError> {
         let note = self.note(delete.id, owner(cx.principal()))?.ok_or("no such note")?;
         if !cx.confirm("delete", &format!("Delete “{}”?", note.text))? {
             return Ok("not deleted");
@@ -97,37 +97,29 @@ impl Notes {
         Ok("deleted")
     }
 
-    /// A note, by its number.
-    #[resource("note://{id}", mime_type = "text/plain")]
-    fn read(
-        &self,
-        read: ReadResource,
-        variables: Variables,
-        cx: Cx,
-    ) -> Result<ResourceContents, ToolError> {
-        let id = variables.text("id").and_then(|id| id.parse().ok());
-        let note = id.map(|id| self.note(id, owner(cx.principal()))).transpose()?.flatten();
-        let note = note.ok_or_else(|| cx.resource_not_found(&read.uri))?;
-        Ok(ResourceContents::text(read.uri, note.text))
-    }
-
     /// Summarizes all notes.
     #[prompt]
-    fn summarize(&self, cx: Cx) -> Result<PromptMessage, ToolError> {
+    fn summarize(&self, cx: Cx) -> Result<String, HandlerError> {
         let texts: Vec<_> = self.all("", &cx)?.into_iter().map(|note| note.text).collect();
-        let request = format!("Summarize these notes:\n{}", texts.join("\n"));
-        Ok(PromptMessage::new(Role::User, request))
+        Ok(format!("Summarize these notes:\n{}", texts.join("\n")))
     }
 }
 
 impl Notes {
-    fn list(&self, _cursor: Option<String>, cx: Cx) -> Result<Page<Resource>, ToolError> {
+    fn read(&self, of: Variables, cx: Cx) -> Result<String, HandlerError> {
+        let id =
+            of.text("id").and_then(|id| id.parse().ok()).ok_or_else(HandlerError::not_found)?;
+        let note = self.note(id, owner(cx.principal()))?.ok_or_else(HandlerError::not_found)?;
+        Ok(note.text)
+    }
+
+    fn list(&self, cx: Cx) -> Result<Page<Resource>, HandlerError> {
         let notes = self.all("", &cx)?.into_iter();
         let notes = notes.map(|note| Resource::new(format!("note://{}", note.id), note.text));
         Ok(Page::new(notes.collect()))
     }
 
-    fn complete(&self, complete: Complete, cx: Cx) -> Result<Vec<String>, ToolError> {
+    fn complete(&self, complete: Complete, cx: Cx) -> Result<Vec<String>, HandlerError> {
         let ids = self.all("", &cx)?.into_iter().map(|note| note.id.to_string());
         Ok(ids.filter(|id| id.starts_with(&*complete.argument.value)).collect())
     }

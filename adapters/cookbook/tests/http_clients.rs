@@ -9,7 +9,6 @@ use std::thread;
 use mcp_blocking::http::{Http, ServeHttp as _, Stop};
 use mcp_blocking::proto::{Progress, Revision};
 use mcp_blocking::{Client, Cx, Server};
-use serde_json::json;
 
 #[allow(dead_code, reason = "an example also has a main function")]
 #[path = "../examples/reqwest_client.rs"]
@@ -20,16 +19,15 @@ mod ureq_client;
 
 /// Runs `talk` with the URL of a server and clients of both eras; checks the lines that it shows.
 fn run(talk: impl Fn(Client, &str, &mut Vec<String>) -> Result<(), Box<dyn Error>>) {
-    let no_arguments = || json!({"type": "object"});
     let server = Server::new("counter", "1.0.0")
         .declare_list_changed()
-        .tool_raw("count", "Counts to three", no_arguments(), |_, cx: Cx| {
+        .tool("count", "Counts to three", |cx: Cx| {
             for step in 1..=3 {
                 cx.progress(Progress::new(f64::from(step)))?;
             }
             Ok("three")
         })
-        .tool_raw("grow", "Announces more tools", no_arguments(), |_, cx: Cx| {
+        .tool("grow", "Announces more tools", |cx: Cx| {
             cx.changes().tools_list_changed()?;
             Ok("grown")
         });

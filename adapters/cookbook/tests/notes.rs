@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 /// Connects a client whose user answers each question with `action`.
 fn answering(action: ElicitAction) -> Result<TestPair, Box<dyn std::error::Error>> {
-    let answer = move |_form, _cx| ElicitResult::new(action.clone());
+    let answer = move || ElicitResult::new(action.clone());
     let server = mcp_cookbook::server(rusqlite::Connection::open_in_memory()?)?;
     Ok(pair(&server, Client::new("test", "1.0.0").on_elicitation(answer))?)
 }

@@ -80,12 +80,7 @@ fn register(block: &mut ItemImpl, adapter: &TokenStream) -> (TokenStream, Option
     let this = &block.self_ty;
     let registered = quote! {
         impl #generics #adapter::Handlers for #this #bounds {
-            // Unused if the conditions of all methods are false.
-            #[allow(unused_variables)]
-            fn register(
-                state: &#adapter::State<Self>,
-                server: #adapter::Server,
-            ) -> #adapter::Server {
+            fn register(server: #adapter::Server) -> #adapter::Server {
                 #(#registrations)*
                 server
             }

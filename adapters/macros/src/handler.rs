@@ -1,14 +1,16 @@
 //! A marked method and the call of the builder that registers it.
 
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote, quote_spanned};
+use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
-use syn::{Attribute, Error, Ident, ImplItemFn, LitStr, Result, ReturnType};
+use syn::{
+    Attribute, Error, FnArg, Ident, ImplItemFn, LitStr, ReceiverKind, Result, ReturnType,
+    Signature, Type,
+};
 
 use crate::attribute::{Options, doc_comment};
 use crate::kind::Kind;
-use crate::parameters::{Parameters, type_name};
 
 /// A marked method.
 pub(crate) struct Handler {
@@ -19,7 +21,9 @@ pub(crate) struct Handler {
     output: ReturnType,
     is_async: bool,
     options: Options,
-    parameters: Parameters,
+    receiver: Receiver,
+    /// The types of the parameters after `self`.
+    parameters: Vec<Type>,
 }
 
 impl Handler {
@@ -51,20 +55,17 @@ impl Handler {
             let why = "an `async` tool must not block: remove `async`, or `blocking`";
             return Err(Error::new_spanned(blocking, why));
         }
-        let parameters = Parameters::read(signature, kind)?;
-        if kind == Kind::Prompt && parameters.arguments.is_some() {
-            check_typed_prompt(&options, &signature.ident)?;
-        }
-        let variables = parameters.passed.iter().find(|name| *name == "variables");
-        if let (Some(variables), Some(uri)) = (variables, &options.uri)
-            && !uri.value().contains('{')
+        let receiver = Receiver::read(signature)?;
+        let parameters: Vec<Type> = signature.inputs.iter().filter_map(parameter).collect();
+        if let Some((argument, _)) = options.arguments.first()
+            && !parameters.iter().any(|of| of.to_token_stream().to_string().ends_with("GetPrompt"))
         {
-            let why = "only a template has `Variables`: name them in the URI, as in \
-                       `#[resource(\"notes://{id}\")]`, or remove the parameter";
-            return Err(Error::new(variables.span(), why));
+            let why = "the arguments of this prompt are the fields of its parameter: remove the \
+                       option, or take `get: GetPrompt`";
+            return Err(Error::new_spanned(argument, why));
         }
         if matches!(signature.output, ReturnType::Default) && kind != Kind::Tool {
-            let why = format!("a {} returns a result: {}", kind.name(), kind.form(signature));
+            let why = format!("a {} returns a value: {}", kind.name(), form(signature));
             return Err(Error::new_spanned(&signature.ident, why));
         }
         let conditions = method.attrs.iter().filter(|it| it.path().is_ident("cfg"));
@@ -75,137 +76,111 @@ impl Handler {
             output: signature.output.clone(),
             is_async: signature.asyncness.is_some(),
             options,
+            receiver,
             parameters,
         }))
     }
 
     /// Returns the statement that adds the handler to `server`.
     pub(crate) fn registration(&self, adapter: &TokenStream) -> TokenStream {
-        let schema = quote!(#adapter::proto::schema);
         let setters = self.options.setters(adapter);
         let default_name = LitStr::new(&self.method.unraw().to_string(), self.method.span());
         let name = self.options.name.as_ref().unwrap_or(&default_name);
         let description = self.options.description.iter();
-        let handler = self.closure(adapter);
+        let handler = self.handler();
         let uri = self.options.uri.iter();
-        let (register, definition) = match self.kind {
-            Kind::Prompt if self.parameters.arguments.is_some() => (
-                self.builder("prompt_described"),
-                quote!(#name, #(#description)*, |prompt| prompt #setters),
-            ),
-            Kind::Prompt => (
-                self.builder("prompt_with"),
-                quote!(#schema::Prompt::new(#name) #(.description(#description))* #setters),
-            ),
-            Kind::Resource if self.is_template() => (
-                self.builder("resource_template"),
-                quote! {
-                    #schema::ResourceTemplate::new(#(#uri)*, #name)
-                        #(.description(#description))* #setters
-                },
-            ),
-            Kind::Resource => (
-                self.builder("resource"),
-                quote! {
-                    #schema::Resource::new(#(#uri)*, #name)
-                        #(.description(#description))* #setters
-                },
-            ),
-            Kind::Tool => (
-                self.builder(match self.options.blocking {
-                    Some(_) => "tool_described_blocking",
-                    None => "tool_described",
-                }),
-                quote!(#name, #(#description)*, |tool| tool #setters),
-            ),
+        let entry = match self.kind {
+            Kind::Prompt => quote!(Prompt),
+            Kind::Resource if self.is_template() => quote!(Template),
+            Kind::Resource => quote!(Resource),
+            Kind::Tool => quote!(Tool),
         };
         // With the span of the return type, which an error about the result then points at.
-        let registered =
-            quote_spanned!(self.output.span()=> server.#register(#definition, #handler));
+        let entry = quote_spanned! {self.output.span()=>
+            #adapter::#entry::new(#(#uri,)* #name, #handler)
+        };
         let scopes = &self.options.scopes;
         let requires = (!scopes.is_empty()).then(|| quote!(.requires([#(#scopes),*])));
+        let on_pool = self.options.blocking.as_ref().map(|_| quote!(.always_on_pool()));
+        let describe =
+            (!setters.is_empty()).then(|| quote!(.describe(|definition| definition #setters)));
         let conditions = &self.conditions;
-        quote!(#(#conditions)* let server = #registered #requires;)
+        quote! {
+            #(#conditions)*
+            let server = server.add(
+                #entry #(.description(#description))* #describe #requires #on_pool
+            );
+        }
     }
 
     fn is_template(&self) -> bool {
         self.options.uri.as_ref().is_some_and(|uri| uri.value().contains('{'))
     }
 
-    /// Returns the builder's method for functions or for futures.
-    fn builder(&self, name: &str) -> Ident {
+    /// Returns the method as a handler. A future with `&self` borrows the state that it keeps.
+    fn handler(&self) -> TokenStream {
+        let Self { method, parameters, .. } = self;
         let span = self.output.span();
-        let name = if self.is_async { format!("{name}_async") } else { name.to_owned() };
-        Ident::new(&name, span)
-    }
-
-    /// Returns the method as a handler.
-    fn closure(&self, adapter: &TokenStream) -> TokenStream {
-        let schema = quote!(#adapter::proto::schema);
-        let method = &self.method;
-        let passed = &self.parameters.passed;
-        let cx = if self.is_async { quote!(#adapter::AsyncCx) } else { quote!(#adapter::Cx) };
-        let request = match (self.kind, &self.parameters.arguments) {
-            (Kind::Prompt, None) => quote!(get: #schema::GetPrompt),
-            (Kind::Resource, _) if self.is_template() => {
-                quote!(read: #schema::ReadResource, variables: #adapter::proto::catalog::Variables)
+        if !self.is_async || self.receiver == Receiver::Arc {
+            return quote_spanned!(span=> Self::#method);
+        }
+        let names: Vec<Ident> =
+            (0..parameters.len()).map(|index| format_ident!("parameter_{index}")).collect();
+        quote_spanned! {span=>
+            |state: ::std::sync::Arc<Self>, #(#names: #parameters),*| async move {
+                Self::#method(&state, #(#names),*).await
             }
-            (Kind::Resource, _) => quote!(read: #schema::ReadResource),
-            (Kind::Prompt | Kind::Tool, Some(arguments)) => quote!(arguments: #arguments),
-            (Kind::Tool, None) => quote!(arguments: ()),
-        };
-        let adapt = match (self.is_template(), self.is_async) {
-            (false, false) => format_ident!("handler"),
-            (false, true) => format_ident!("handler_async"),
-            (true, false) => format_ident!("template_handler"),
-            (true, true) => format_ident!("template_handler_async"),
-        };
-        let span = self.output.span();
-        if self.is_async {
-            let receiver = self.parameters.receiver();
-            let call = quote_spanned!(span=> Self::#method(#receiver, #(#passed),*).await);
-            let call = self.result(call, adapter);
-            return quote! {
-                state.#adapt(
-                    #[allow(unused_variables)]
-                    |state: ::std::sync::Arc<Self>, #request, cx: #cx| async move { #call }
-                )
-            };
         }
-        let call = quote_spanned!(span=> Self::#method(state, #(#passed),*));
-        let call = self.result(call, adapter);
-        quote! {
-            state.#adapt(
-                #[allow(unused_variables)]
-                |state: &Self, #request, cx: #cx| #call
-            )
-        }
-    }
-
-    /// Wraps the value of a method that cannot fail. A `Result` is recognized by its name.
-    fn result(&self, call: TokenStream, adapter: &TokenStream) -> TokenStream {
-        let name = match &self.output {
-            ReturnType::Type(_, of) => type_name(of),
-            ReturnType::Default => String::new(),
-        };
-        if name == "Result" {
-            return call;
-        }
-        quote_spanned!(call.span()=> ::core::result::Result::<_, #adapter::ToolError>::Ok(#call))
     }
 }
 
-/// Checks the options of a prompt whose arguments are a type.
-fn check_typed_prompt(options: &Options, method: &Ident) -> Result<()> {
-    if let Some((argument, _)) = options.arguments.first() {
-        let why = "the arguments of this prompt are the fields of its parameter: remove the \
-                   option, or take `get: GetPrompt`";
-        return Err(Error::new_spanned(argument, why));
+/// Returns the type of a parameter after `self`.
+fn parameter(input: &FnArg) -> Option<Type> {
+    match input {
+        FnArg::Typed(parameter) => Some((*parameter.ty).clone()),
+        FnArg::Receiver(_) => None,
     }
-    if options.description.is_none() {
-        let why = "a prompt with typed arguments needs a description: add a doc comment, or \
-                   `#[prompt(description = \"..\")]`";
-        return Err(Error::new_spanned(method, why));
+}
+
+/// How a method takes the state.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Receiver {
+    /// `&self`
+    Reference,
+    /// `self: Arc<Self>`
+    Arc,
+}
+
+impl Receiver {
+    fn read(signature: &Signature) -> Result<Self> {
+        let form = form(signature);
+        let Some(receiver) = signature.receiver() else {
+            let why = format!("a handler takes `&self`, the state that all handlers share: {form}");
+            return Err(Error::new_spanned(&signature.ident, why));
+        };
+        let why = match &receiver.kind {
+            ReceiverKind::Reference(_, _, None) => return Ok(Self::Reference),
+            ReceiverKind::Typed(_, of) if is_arc_of_self(of) => return Ok(Self::Arc),
+            ReceiverKind::Reference(..) => {
+                "handlers run concurrently and take `&self`: protect what they change with a \
+                 lock, "
+            }
+            _ => "a handler takes `&self`: ",
+        };
+        Err(Error::new(receiver.self_token.span(), format!("{why}{form}")))
     }
-    Ok(())
+}
+
+fn is_arc_of_self(of: &Type) -> bool {
+    let text = of.to_token_stream().to_string().replace(' ', "");
+    text.ends_with("Arc<Self>")
+}
+
+/// Returns the form of a handler, for errors.
+fn form(signature: &Signature) -> String {
+    let start = if signature.asyncness.is_some() { "async fn" } else { "fn" };
+    format!(
+        "`{start} {}(&self, arguments: Arguments, cx: Cx) -> Result<.., HandlerError>`",
+        signature.ident
+    )
 }

@@ -1,7 +1,5 @@
 //! The kinds of handlers that a method can be.
 
-use syn::Signature;
-
 /// What a method handles.
 #[derive(Clone, Copy, Eq, PartialEq)]
 pub(crate) enum Kind {
@@ -20,18 +18,5 @@ impl Kind {
             Self::Resource => "resource",
             Self::Tool => "tool",
         }
-    }
-
-    /// Returns the signature that such a method has, for errors.
-    pub(crate) fn form(self, signature: &Signature) -> String {
-        let name = &signature.ident;
-        let (start, cx) =
-            if signature.asyncness.is_some() { ("async fn", "AsyncCx") } else { ("fn", "Cx") };
-        let takes = match self {
-            Self::Prompt => "arguments: Arguments",
-            Self::Resource => "read: ReadResource",
-            Self::Tool => "arguments: Arguments",
-        };
-        format!("`{start} {name}(&self, {takes}, cx: {cx}) -> Result<.., ToolError>`")
     }
 }

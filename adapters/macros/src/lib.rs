@@ -8,7 +8,6 @@ mod attribute;
 mod expand;
 mod handler;
 mod kind;
-mod parameters;
 
 use proc_macro::TokenStream;
 use quote::quote;

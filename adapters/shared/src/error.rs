@@ -16,7 +16,7 @@ use mcp_proto::{CallError, CloseReason, Fault, Misuse, Violation, printable};
 /// |---|---|
 /// | clients, connections and calls | [`Error`], which contains [`ListError`] and [`HttpFailure`] |
 /// | a command that is not possible now, also in handlers | [`Misuse`] |
-/// | what a handler returns | [`ToolError`](crate::ToolError), made by `?` from any error |
+/// | what a handler returns | [`HandlerError`](crate::HandlerError), made by `?` from any error |
 /// | building and serving a server | [`io::Error`], of kind `InvalidInput` for invalid settings |
 /// | changing the entries of a running server | [`EditError`](crate::EditError) |
 /// | a proxy of a client, inside an [`io::Error`] | `http::ProxyError` |

@@ -18,12 +18,13 @@
 //!     city: String,
 //! }
 //!
+//! async fn today(Today { city }: Today) -> String {
+//!     format!("sunny in {city}")
+//! }
+//!
 //! fn main() -> std::io::Result<()> {
-//!     let server = Server::new("weather", "1.0.0").tool_async(
-//!         "today",
-//!         "Today's weather in a city",
-//!         |today: Today, _cx| async move { Ok(format!("sunny in {}", today.city)) },
-//!     );
+//!     let server =
+//!         Server::new("weather", "1.0.0").tool("today", "Today's weather in a city", today);
 //!     smol::block_on(server.serve_stdio())
 //! }
 //! ```
@@ -48,10 +49,10 @@
 //!
 //! # Handlers
 //!
-//! A handler is either a future (`tool_async` and similar methods) or a function (`tool`). A future
-//! becomes a task of the executor at its first `.await` that is not ready. A function may block: it
-//! runs on the server's thread pool unless measurements show that it is quick. Both kinds can be
-//! mixed, and a [`Server`] works with any adapter.
+//! A [`Handler`] is a function, a closure or a method, and may be `async`. An asynchronous one
+//! becomes a task of the executor at its first `.await` that is not ready. A synchronous one may
+//! block: it runs on the server's thread pool unless measurements show that it is quick. A
+//! [`Server`] works with any adapter.
 //!
 //! The futures of handlers must be `Send`. To use a future that is not, run it on a
 //! `LocalExecutor`; the handler sends its arguments there over a channel and awaits the answer.
@@ -74,25 +75,9 @@
 //!
 //! # Features
 //!
-//! With the `schemars` feature, which is enabled by default, `Server::tool` and its siblings derive
-//! the schemas of a tool from the Rust types of its arguments and result. With `seal`, which is
-//! enabled by default, clients cannot forge the state that a handler stores while they gather
-//! input. With `record`, `Server::record` and `Client::record` record connections over byte
-//! streams, including secrets, for printing and replay. With `macros`, the attribute `server`
-//! registers marked methods. With `testing`, `testing::pair` tests servers in virtual time. With
-//! `apps`, tools have user interfaces; with `skills`, servers offer instructions for models. With
-//! `jsonschema`, `Server::checked` checks the arguments and structured results of tools against
-//! their schemas, and `Connection::check_result` the results of calls. With `task-store`,
-//! `tasks::FileTaskStore` keeps tasks in a file. With `tracing`, the crate `tracing` receives spans
-//! of connections and handlers and events of the protocol, and `layers::Tracing` runs each request
-//! in a span.
+//! The [features] are those of `mcp-tokio`.
 //!
-//! With `http`, servers and clients speak Streamable HTTP; with `tls`, clients connect to `https`
-//! URLs and can present certificates. With `http2`, clients use HTTP/2 over TLS where the server
-//! does, or with prior knowledge, and servers accept it with prior knowledge beside HTTP/1.1. With
-//! `auth`, `Remote::authorized` lets clients log in with OAuth 2.1; with `browser`, the browser of
-//! the system opens for that, and with `keyring`, its keyring holds the key of stored tokens. With
-//! `jwt`, servers verify JSON Web Tokens.
+//! [features]: https://docs.rs/mcp-tokio/latest/mcp_tokio/#features
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -110,24 +95,8 @@ mod streams;
 pub mod testing;
 
 pub use client::Connect;
-#[cfg(feature = "jsonschema")]
-pub use mcp_adapter::CheckError;
-#[cfg(feature = "apps")]
-pub use mcp_adapter::apps;
-#[cfg(feature = "record")]
-pub use mcp_adapter::private_file;
-#[cfg(feature = "skills")]
-pub use mcp_adapter::skills;
-pub use mcp_adapter::{
-    AsyncClientCx, AsyncCx, BoxFuture, Call, CallEnd, CallerCx, CatalogEdit, Changed, Changes,
-    Client, ClientCx, ClientHandle, ClientTask, Connection, Cx, EditError, Error, FormAnswer,
-    Handlers, IntoToolResult, ListError, ManualServer, OutgoingCall, Page, Pending,
-    ProgressUpdates, PromptEntry, PromptResult, ResourceEntry, ResourceResult, Server, State,
-    Subscription, SubscriptionChange, SubscriptionCx, TaskCall, TaskHandle, TaskUpdate,
-    TemplateEntry, ToolEntry, ToolError, find_program, layers, proto, tasks,
-};
-#[cfg(feature = "schemars")]
-pub use mcp_adapter::{Json, ToolArguments};
+#[doc(inline)]
+pub use mcp_adapter::api::*;
 /// Registers the methods of an `impl` block as tools, resources and prompts.
 ///
 /// The attribute implements [`Handlers`], which describes the marks and their options. Each marked
@@ -136,7 +105,7 @@ pub use mcp_adapter::{Json, ToolArguments};
 /// If this crate has another name in your program, pass it: `#[server(crate = other)]`.
 ///
 /// ```
-/// use mcp_smol::{Server, State, ToolError};
+/// use mcp_smol::Server;
 ///
 /// struct Clock;
 ///
@@ -144,12 +113,12 @@ pub use mcp_adapter::{Json, ToolArguments};
 /// impl Clock {
 ///     /// Tells the time.
 ///     #[tool(read_only)]
-///     fn now(&self) -> Result<&'static str, ToolError> {
-///         Ok("noon")
+///     fn now(&self) -> &'static str {
+///         "noon"
 ///     }
 /// }
 ///
-/// let server = Server::new("clock", "1.0.0").handlers(&State::new(Clock));
+/// let server = Server::new("clock", "1.0.0").handlers(Clock);
 /// # drop(server);
 /// ```
 #[cfg(feature = "macros")]

@@ -27,7 +27,7 @@ const PIPE_BYTES: usize = 64 << 10;
 /// # }
 /// # async fn test() -> Result<(), mcp_smol::Error> {
 /// let server = Server::new("weather", "1.0.0")
-///     .tool("today", "Today's weather", |(), _cx| Ok("sunny"));
+///     .tool("today", "Today's weather", || "sunny");
 /// let client = testing::connect(&server, Client::new("test", "1.0.0")).await?;
 /// let result = client.call_tool("today", &json!({})).await?;
 /// assert_eq!(result.content[0].as_text(), Some("sunny"));

@@ -8,6 +8,7 @@
 #[path = "server.rs"]
 mod server;
 
+use mcp_tokio::proto::schema::Elicit;
 use std::env;
 use std::process::Command;
 
@@ -28,7 +29,7 @@ async fn talk() -> Result<(), mcp_tokio::Error> {
     let mut command = Command::new(env::current_exe()?);
     command.arg("server");
     // A real client shows the form to its user; `form.requested_schema` lists the fields.
-    let client = Client::new("client", "1.0.0").on_elicitation(|form, _| {
+    let client = Client::new("client", "1.0.0").on_elicitation(|form: Elicit| {
         println!("the server asks: {}", form.message);
         ElicitResult::accept(json!({"name": "Ada"}))
     });

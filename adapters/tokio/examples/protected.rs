@@ -10,8 +10,8 @@
 
 use std::error::Error;
 
-use mcp_tokio::Server;
 use mcp_tokio::http::{FixedTokens, Guard, Http, ServeHttp, Stop};
+use mcp_tokio::{Cx, Server, Tool};
 use tokio::net::TcpListener;
 
 #[tokio::main(flavor = "current_thread")]
@@ -29,16 +29,21 @@ async fn main() -> Result<(), Box<dyn Error>> {
     );
 
     let server = Server::new("notes", "1.0.0")
-        .tool("today", "Today's notes", |(), cx| {
-            let user = cx.access_token().and_then(|token| token.subject()).unwrap_or("unknown");
-            Ok(format!("{user}: buy milk"))
-        })
-        .requires(["notes:read"])
-        .tool("reset", "Deletes all notes", |(), _cx| Ok("done"))
-        .requires(["notes:write"]);
+        .add(Tool::new("today", today).description("Today's notes").requires(["notes:read"]))
+        .add(
+            Tool::new("reset", || "done")
+                .description("Deletes all notes")
+                .destructive()
+                .requires(["notes:write"]),
+        );
 
     let listener = TcpListener::bind("127.0.0.1:8080").await?;
     let options = Http::new().authorizing(guard, tokens);
     server.serve_http(listener, options, &Stop::on_signal()).await?;
     Ok(())
+}
+
+fn today(cx: Cx) -> String {
+    let user = cx.access_token().and_then(|token| token.subject()).unwrap_or("unknown");
+    format!("{user}: buy milk")
 }

@@ -8,7 +8,7 @@ use std::io;
 use std::time::Duration;
 
 use mcp_tokio::proto::Progress;
-use mcp_tokio::{AsyncCx, Cx, Serve, Server, ToolError};
+use mcp_tokio::{Cx, HandlerError, Serve, Server};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -25,9 +25,6 @@ struct Countdown {
 }
 
 #[derive(Deserialize, JsonSchema)]
-struct Greeting {}
-
-#[derive(Deserialize, JsonSchema)]
 struct Name {
     /// What to call you.
     name: String,
@@ -41,19 +38,19 @@ async fn main() -> io::Result<()> {
 pub(crate) fn server() -> Server {
     Server::new("tools", "1.0.0")
         .tool("divide", "Divides two integers", divide)
-        .tool_async("count_down", "Counts down to zero, ten numbers a second", count_down)
-        .tool_async("greet", "Greets the user by name", greet)
+        .tool("count_down", "Counts down to zero, ten numbers a second", count_down)
+        .tool("greet", "Greets the user by name", greet)
 }
 
 /// A function: runs on the server's thread pool and may block.
-fn divide(division: Division, _cx: Cx) -> Result<String, ToolError> {
+fn divide(division: Division) -> Result<String, HandlerError> {
     let quotient = division.dividend.checked_div(division.divisor);
     // The model reads the message of an error and can correct its call.
     Ok(quotient.ok_or("the quotient does not exist; use another divisor")?.to_string())
 }
 
 /// A future: a task of the runtime, dropped at its current wait if the client cancels the call.
-async fn count_down(countdown: Countdown, cx: AsyncCx) -> Result<&'static str, ToolError> {
+async fn count_down(countdown: Countdown, cx: Cx) -> Result<&'static str, HandlerError> {
     for done in 1..=countdown.from {
         cx.sleep(Duration::from_millis(100)).await;
         cx.progress(Progress::new(done.into()).with_total(countdown.from.into()))?;
@@ -62,7 +59,7 @@ async fn count_down(countdown: Countdown, cx: AsyncCx) -> Result<&'static str, T
 }
 
 /// Runs a second time from the start once the user has answered.
-async fn greet(_: Greeting, cx: AsyncCx) -> Result<String, ToolError> {
+async fn greet(cx: Cx) -> Result<String, HandlerError> {
     let user: Name = cx.ask_form("name", "Who are you?")?;
     Ok(format!("Good morning, {}.", user.name))
 }

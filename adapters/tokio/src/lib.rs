@@ -15,12 +15,14 @@
 //!     city: String,
 //! }
 //!
+//! async fn today(Today { city }: Today) -> String {
+//!     format!("sunny in {city}")
+//! }
+//!
 //! #[tokio::main(flavor = "current_thread")]
 //! async fn main() -> std::io::Result<()> {
 //!     Server::new("weather", "1.0.0")
-//!         .tool_async("today", "Today's weather in a city", |today: Today, _cx| async move {
-//!             Ok(format!("sunny in {}", today.city))
-//!         })
+//!         .tool("today", "Today's weather in a city", today)
 //!         .serve_stdio()
 //!         .await
 //! }
@@ -54,35 +56,36 @@
 //!
 //! # Handlers
 //!
-//! A handler is either a future (`tool_async` and similar methods) or a function (`tool`). A future
-//! becomes a task of the runtime at its first `.await` that is not ready. A function may block: it
-//! runs on the server's thread pool unless measurements show that it is quick. Both kinds can be
-//! mixed, and a [`Server`] works with any adapter.
+//! A [`Handler`] is a function, a closure or a method, and may be `async`. An asynchronous one
+//! becomes a task of the runtime at its first `.await` that is not ready. A synchronous one may
+//! block: it runs on the server's thread pool unless measurements show that it is quick. A
+//! [`Server`] works with any adapter.
 //!
 //! The futures of handlers must be `Send`. To use a future that is not, run it on a thread with a
 //! `LocalSet`; the handler sends its arguments there over a channel and awaits the answer.
 //!
 //! ```
-//! use mcp_tokio::proto::Raw;
-//! use mcp_tokio::{Server, ToolError};
+//! use mcp_tokio::{HandlerError, Server};
+//! use schemars::JsonSchema;
+//! use serde::Deserialize;
 //! use tokio::sync::{mpsc, oneshot};
 //!
-//! let (sender, mut requests) = mpsc::channel::<(Raw, oneshot::Sender<String>)>(16);
+//! #[derive(Deserialize, JsonSchema)]
+//! struct Say {
+//!     text: String,
+//! }
+//!
+//! let (sender, mut requests) = mpsc::channel::<(Say, oneshot::Sender<String>)>(16);
 //! // On a `LocalSet`:
-//! // `while let Some((arguments, answer)) = requests.recv().await { spawn_local(…) }`
-//! let server = Server::new("local", "1.0.0").tool_raw_async(
-//!     "say",
-//!     "Returns its arguments",
-//!     Raw::from_text(r#"{"type":"object"}"#).unwrap(),
-//!     move |arguments, _cx| {
-//!         let sender = sender.clone();
-//!         async move {
-//!             let (answer, answered) = oneshot::channel();
-//!             sender.send((arguments, answer)).await?;
-//!             Ok::<_, ToolError>(answered.await?)
-//!         }
-//!     },
-//! );
+//! // `while let Some((say, answer)) = requests.recv().await { spawn_local(…) }`
+//! let server = Server::new("local", "1.0.0").tool("say", "Returns a text", move |say: Say| {
+//!     let sender = sender.clone();
+//!     async move {
+//!         let (answer, answered) = oneshot::channel();
+//!         sender.send((say, answer)).await?;
+//!         Ok::<_, HandlerError>(answered.await?)
+//!     }
+//! });
 //! # drop((server, requests.try_recv()));
 //! ```
 //!
@@ -94,25 +97,23 @@
 //!
 //! # Features
 //!
-//! With the `schemars` feature, which is enabled by default, `Server::tool` and its siblings derive
-//! the schemas of a tool from the Rust types of its arguments and result. With `seal`, which is
-//! enabled by default, clients cannot forge the state that a handler stores while they gather
-//! input. With `record`, `Server::record` and `Client::record` record connections over byte
-//! streams, including secrets, for printing and replay. With `macros`, the attribute `server`
-//! registers marked methods. With `testing`, `testing::pair` tests servers in virtual time. With
-//! `apps`, tools have user interfaces; with `skills`, servers offer instructions for models. With
-//! `jsonschema`, `Server::checked` checks the arguments and structured results of tools against
-//! their schemas, and `Connection::check_result` the results of calls. With `task-store`,
-//! `tasks::FileTaskStore` keeps tasks in a file. With `tracing`, the crate `tracing` receives spans
-//! of connections and handlers and events of the protocol, and `layers::Tracing` runs each request
-//! in a span.
-//!
-//! With `http`, servers and clients speak Streamable HTTP; with `tls`, clients connect to `https`
-//! URLs and can present certificates. With `http2`, clients use HTTP/2 over TLS where the server
-//! does, or with prior knowledge, and servers accept it with prior knowledge beside HTTP/1.1. With
-//! `auth`, `Remote::authorized` lets clients log in with OAuth 2.1; with `browser`, the browser of
-//! the system opens for that, and with `keyring`, its keyring holds the key of stored tokens. With
-//! `jwt`, servers verify JSON Web Tokens.
+//! | feature | adds |
+//! |---|---|
+//! | `schemars` (by default) | schemas of tools, and forms, derived from Rust types |
+//! | `seal` (by default) | state between rounds of input that clients cannot forge |
+//! | `macros` | the attribute `server`, which registers marked methods |
+//! | `jsonschema` | `Server::checked` and `Connection::check_result`, checks against schemas |
+//! | `http` | Streamable HTTP for servers and clients |
+//! | `http2` | HTTP/2: clients over TLS or with prior knowledge, servers with prior knowledge |
+//! | `tls` | clients of servers at `https` URLs, and their certificates |
+//! | `auth` | `Remote::authorized`, logins with OAuth 2.1; `IntrospectionVerifier` for servers |
+//! | `browser`, `keyring` | the browser of the system for logins, its keyring for stored tokens |
+//! | `jwt` | `JwtVerifier`, for access tokens that are JSON Web Tokens |
+//! | `apps`, `skills` | user interfaces of tools; instructions for models |
+//! | `task-store` | `tasks::FileTaskStore`, which keeps tasks in a file |
+//! | `record` | `Server::record` and `Client::record`, recordings of byte streams with secrets |
+//! | `tracing` | spans of connections and handlers, events of the protocol, `layers::Tracing` |
+//! | `testing` | `testing::pair`, tests of servers in virtual time |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -131,24 +132,8 @@ pub mod testing;
 mod turn;
 
 pub use client::Connect;
-#[cfg(feature = "jsonschema")]
-pub use mcp_adapter::CheckError;
-#[cfg(feature = "apps")]
-pub use mcp_adapter::apps;
-#[cfg(feature = "record")]
-pub use mcp_adapter::private_file;
-#[cfg(feature = "skills")]
-pub use mcp_adapter::skills;
-pub use mcp_adapter::{
-    AsyncClientCx, AsyncCx, BoxFuture, Call, CallEnd, CallerCx, CatalogEdit, Changed, Changes,
-    Client, ClientCx, ClientHandle, ClientTask, Connection, Cx, EditError, Error, FormAnswer,
-    Handlers, IntoToolResult, ListError, ManualServer, OutgoingCall, Page, Pending,
-    ProgressUpdates, PromptEntry, PromptResult, ResourceEntry, ResourceResult, Server, State,
-    Subscription, SubscriptionChange, SubscriptionCx, TaskCall, TaskHandle, TaskUpdate,
-    TemplateEntry, ToolEntry, ToolError, find_program, layers, proto, tasks,
-};
-#[cfg(feature = "schemars")]
-pub use mcp_adapter::{Json, ToolArguments};
+#[doc(inline)]
+pub use mcp_adapter::api::*;
 /// Registers the methods of an `impl` block as tools, resources and prompts.
 ///
 /// The attribute implements [`Handlers`], which describes the marks and their options. Each marked
@@ -157,11 +142,10 @@ pub use mcp_adapter::{Json, ToolArguments};
 /// If this crate has another name in your program, pass it: `#[server(crate = other)]`.
 ///
 /// ```
-/// use std::sync::Mutex;
+/// use std::sync::{Arc, Mutex};
 ///
 /// use mcp_tokio::proto::catalog::Variables;
-/// use mcp_tokio::proto::schema::{ReadResource, ResourceContents};
-/// use mcp_tokio::{Cx, Server, State, ToolError};
+/// use mcp_tokio::{HandlerError, Server};
 /// use schemars::JsonSchema;
 /// use serde::Deserialize;
 ///
@@ -177,35 +161,27 @@ pub use mcp_adapter::{Json, ToolArguments};
 /// impl Notes {
 ///     /// Adds a note.
 ///     #[tool(title = "Add a note", destructive = false)]
-///     fn add(&self, add: Add) -> Result<(), ToolError> {
+///     fn add(&self, add: Add) {
 ///         self.0.lock().unwrap().push(add.text);
-///         Ok(())
 ///     }
 ///
 ///     /// Counts the notes.
 ///     #[tool(read_only)]
-///     async fn count(&self) -> Result<usize, ToolError> {
-///         Ok(self.0.lock().unwrap().len())
+///     async fn count(self: Arc<Self>) -> usize {
+///         self.0.lock().unwrap().len()
 ///     }
 ///
 ///     /// A note by its position.
 ///     #[resource("notes://{index}")]
-///     fn note(
-///         &self,
-///         read: ReadResource,
-///         variables: Variables,
-///         cx: Cx,
-///     ) -> Result<ResourceContents, ToolError> {
-///         let index = variables.text("index").and_then(|index| index.parse::<usize>().ok());
+///     fn note(&self, of: Variables) -> Result<String, HandlerError> {
+///         let index = of.text("index").and_then(|index| index.parse::<usize>().ok());
 ///         let notes = self.0.lock().unwrap();
 ///         let note = index.and_then(|index| notes.get(index));
-///         let note = note.ok_or_else(|| cx.resource_not_found(&read.uri))?;
-///         Ok(ResourceContents::text(read.uri.clone(), note))
+///         note.cloned().ok_or_else(HandlerError::not_found)
 ///     }
 /// }
 ///
-/// let notes = State::new(Notes::default());
-/// let server = Server::new("notes", "1.0.0").handlers(&notes);
+/// let server = Server::new("notes", "1.0.0").handlers(Notes::default());
 /// # drop(server);
 /// ```
 #[cfg(feature = "macros")]

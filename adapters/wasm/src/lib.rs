@@ -107,7 +107,7 @@ pub use mcp_proto as proto;
 pub use platform::{LocalBoxFuture, Platform};
 pub use server::Server;
 pub use server::context::{AsyncCx, Cx};
-pub use server::error::ToolError;
+pub use server::error::HandlerError;
 pub use server::output::{IntoToolResult, ToolOutput};
 #[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]
 pub use std_platform::StdPlatform;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use mcp_blocking::http::{ConnectHttp as _, Http, Remote, ServeHttp as _, Stop};
 use mcp_blocking::proto::{Raw, Revision};
-use mcp_blocking::{Client, Connection, Cx, Server};
+use mcp_blocking::{Client, Connection, Cx, Server, Tool};
 
 /// What the first client does.
 #[derive(Clone, Copy)]
@@ -195,21 +195,33 @@ fn server() -> Server {
         Duration::from_millis(ms)
     };
     Server::new("server", "1")
-        .tool_raw("echo", "Returns at once", schema.clone(), |_, _| Ok("x"))
-        .tool_raw("sleep", "Sleeps", schema.clone(), move |arguments, cx: Cx| {
-            let _cancelled = cx.sleep(ms(&arguments));
-            Ok("slept")
-        })
-        .tool_raw("block", "Blocks", schema.clone(), move |arguments, _| {
-            thread::sleep(ms(&arguments));
-            Ok("blocked")
-        })
-        .tool_raw("compute", "Computes", schema, move |arguments, _| {
-            let end = Instant::now() + ms(&arguments);
-            let mut sum = 0_u64;
-            while Instant::now() < end {
-                sum = sum.wrapping_mul(31).wrapping_add(7);
-            }
-            Ok(sum.to_string())
-        })
+        .add(Tool::new("echo", || "x").description("Returns at once").input_schema(schema.clone()))
+        .add(
+            Tool::new("sleep", move |arguments: Raw, cx: Cx| {
+                let _cancelled = cx.sleep(ms(&arguments)).wait();
+                "slept"
+            })
+            .description("Sleeps")
+            .input_schema(schema.clone()),
+        )
+        .add(
+            Tool::new("block", move |arguments: Raw| {
+                thread::sleep(ms(&arguments));
+                "blocked"
+            })
+            .description("Blocks")
+            .input_schema(schema.clone()),
+        )
+        .add(
+            Tool::new("compute", move |arguments: Raw| {
+                let end = Instant::now() + ms(&arguments);
+                let mut sum = 0_u64;
+                while Instant::now() < end {
+                    sum = sum.wrapping_mul(31).wrapping_add(7);
+                }
+                sum.to_string()
+            })
+            .description("Computes")
+            .input_schema(schema),
+        )
 }

@@ -5,7 +5,7 @@ use std::net::TcpListener;
 
 use mcp_tokio::http::{Http, Service, Stop};
 use mcp_tokio::proto::{Progress, Raw};
-use mcp_tokio::{AsyncCx, Cx, Server, ToolError};
+use mcp_tokio::{Cx, HandlerError, Server, Tool};
 
 /// Builds a server with two tools, both of them plain functions: `echo` returns its text, and
 /// `steps` reports one step of progress first.
@@ -17,12 +17,16 @@ pub fn echo() -> io::Result<Server> {
     let schema = Raw::from_text(r#"{"type":"object"}"#).map_err(io::Error::other)?;
     let echo = |arguments: Raw, _: Cx| said(&arguments);
     let steps = |arguments: Raw, cx: Cx| {
-        cx.progress(Progress::new(1.0)).map_err(ToolError::from)?;
+        cx.progress(Progress::new(1.0)).map_err(HandlerError::from)?;
         said(&arguments)
     };
     Ok(Server::new("echo", "1.0.0")
-        .tool_raw("echo", "Returns its text", schema.clone(), echo)
-        .tool_raw("steps", "Reports progress, then returns its text", schema, steps))
+        .add(Tool::new("echo", echo).description("Returns its text").input_schema(schema.clone()))
+        .add(
+            Tool::new("steps", steps)
+                .description("Reports progress, then returns its text")
+                .input_schema(schema),
+        ))
 }
 
 /// Builds the server of [`echo`] with handlers that are futures.
@@ -32,17 +36,21 @@ pub fn echo() -> io::Result<Server> {
 /// Never: the schemas are JSON.
 pub(super) fn echo_futures() -> io::Result<Server> {
     let schema = Raw::from_text(r#"{"type":"object"}"#).map_err(io::Error::other)?;
-    let echo = async |arguments: Raw, _: AsyncCx| said(&arguments);
-    let steps = async |arguments: Raw, cx: AsyncCx| {
-        cx.progress(Progress::new(1.0)).map_err(ToolError::from)?;
+    let echo = async |arguments: Raw, _: Cx| said(&arguments);
+    let steps = async |arguments: Raw, cx: Cx| {
+        cx.progress(Progress::new(1.0)).map_err(HandlerError::from)?;
         said(&arguments)
     };
     Ok(Server::new("echo", "1.0.0")
-        .tool_raw_async("echo", "Returns its text", schema.clone(), echo)
-        .tool_raw_async("steps", "Reports progress, then returns its text", schema, steps))
+        .add(Tool::new("echo", echo).description("Returns its text").input_schema(schema.clone()))
+        .add(
+            Tool::new("steps", steps)
+                .description("Reports progress, then returns its text")
+                .input_schema(schema),
+        ))
 }
 
-fn said(arguments: &Raw) -> Result<String, ToolError> {
+fn said(arguments: &Raw) -> Result<String, HandlerError> {
     let text = arguments.member("text").ok_or("which text?")?;
     Ok(text.to_text().unwrap_or_default().into_owned())
 }

@@ -13,13 +13,13 @@ use std::sync::{Arc, Mutex};
 
 use mcp_adapter::layers::Tracing;
 use mcp_adapter::proto::Raw;
-use mcp_adapter::{Client, ToolEntry};
+use mcp_adapter::{Client, Tool};
 use mcp_adapter_tests::{
     Blocking, Runtime, Smol, Tokio, client, on, pair, raw, server, success, tool,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::fmt::format::FmtSpan;
 
@@ -53,14 +53,14 @@ impl<'a> MakeWriter<'a> for Told {
 
 async fn talk<R: Runtime>(client: Client) {
     let server = server()
-        .tool_with(tool("plain"), |_: Value, _| {
+        .add(Tool::define(tool("plain"), || {
             tracing::info!("within a plain handler");
-            Ok("a secret")
-        })
-        .tool_with_async(tool("async"), |_: Value, _| async {
+            "a secret"
+        }))
+        .add(Tool::define(tool("async"), async || {
             tracing::info!("within a future");
-            Ok("a secret")
-        });
+            "a secret"
+        }));
     let (connection, serving) = pair::<R>(client, server).await;
     for tool in ["plain", "async"] {
         success(connection.call_tool(tool, &json!({"password": "a secret"})).await);
@@ -83,14 +83,14 @@ const TRACE: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 async fn spanned<R: Runtime>() {
     let server = server()
         .layer(Tracing::new())
-        .tool_with(tool("plain"), |_: Value, _| {
+        .add(Tool::define(tool("plain"), || {
             tracing::info!("within a plain handler");
-            Ok("a secret")
-        })
-        .tool_with_async(tool("async"), |_: Value, _| async {
+            "a secret"
+        }))
+        .add(Tool::define(tool("async"), async || {
             tracing::info!("within a future");
             Err::<String, _>("a secret".into())
-        });
+        }));
     let (connection, serving) = pair::<R>(client(), server).await;
     for tool in ["plain", "async", "none"] {
         let meta = json!({"traceparent": TRACE, "tracestate": "x".repeat(513)});
@@ -151,12 +151,12 @@ struct Folder {
 fn registered() {
     let all_of = Raw::from_text(r#"{"type":"object","allOf":[{"required":["a"]}]}"#).unwrap();
     let changes = server()
-        .tool("shape", "Takes a shape", |_: Shape, _| Ok(()))
-        .tool("folder", "Takes a folder", |_: Nested, _| Ok(()))
-        .tool("plain", "Takes nothing", |(), _| Ok(()))
+        .tool("shape", "Takes a shape", |_: Shape| ())
+        .tool("folder", "Takes a folder", |_: Nested| ())
+        .tool("plain", "Takes nothing", || ())
         .changes();
-    let later = ToolEntry::raw("later", "Takes `a`", all_of, |_, _| Ok(()));
-    changes.edit(|edit| edit.add_tool(later)).unwrap();
+    let later = Tool::new("later", || ()).description("Takes `a`").input_schema(all_of);
+    changes.add(later).unwrap();
 }
 
 // G-10

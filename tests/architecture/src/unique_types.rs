@@ -14,17 +14,19 @@ const TYPES: &[&str] = &["enum", "struct", "trait", "type", "union"];
 pub const KNOWN: &[(&str, usize)] = &[
     // The blocking forms of types in `mcp_adapter`; some also have forms for one thread in
     // `mcp_wasm`, which cannot depend on it.
-    ("AsyncCx", 2),
     ("Call", 3),
     ("Connection", 3),
     ("Cx", 2),
     ("Error", 2),
-    ("IntoToolResult", 2),
     ("Pending", 3),
     ("Subscription", 2),
     ("TaskCall", 2),
     ("TaskHandle", 2),
-    ("ToolError", 2),
+    ("HandlerError", 2),
+    // An entry of a server with its handler, and its definition in the schema.
+    ("Prompt", 2),
+    ("Resource", 2),
+    ("Tool", 2),
     // A state machine of the core, and the builders of the adapters that drive it.
     ("Client", 3),
     ("Server", 3),

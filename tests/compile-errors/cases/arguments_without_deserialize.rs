@@ -6,7 +6,10 @@ pub struct Today {
     pub city: String,
 }
 
+async fn today(today: Today) -> String {
+    today.city
+}
+
 pub fn server() -> Server {
-    Server::new("s", "1")
-        .tool_async("today", "Today", |today: Today, _cx| async move { Ok(today.city) })
+    Server::new("s", "1").tool("today", "Today", today)
 }

@@ -2,5 +2,5 @@
 use mcp_tokio::Client;
 
 pub fn client() -> Client {
-    Client::new("c", "1").on_elicitation(|_form, _cx| "yes")
+    Client::new("c", "1").on_elicitation(|| "yes")
 }

@@ -7,5 +7,5 @@ struct Weather {
 }
 
 pub fn server() -> Server {
-    Server::new("s", "1").tool("now", "The weather", |(), _cx| Ok(Json(Weather { degrees: 20 })))
+    Server::new("s", "1").tool("now", "The weather", || Json(Weather { degrees: 20 }))
 }

@@ -1,5 +1,5 @@
 //! A tool changes its state without a lock.
-use mcp_blocking::ToolError;
+use mcp_blocking::HandlerError;
 
 pub struct Notes(Vec<String>);
 
@@ -7,7 +7,7 @@ pub struct Notes(Vec<String>);
 impl Notes {
     /// Clears the notes.
     #[tool]
-    fn clear(&mut self) -> Result<(), ToolError> {
+    fn clear(&mut self) -> Result<(), HandlerError> {
         self.0.clear();
         Ok(())
     }

@@ -1,5 +1,5 @@
 //! A marked method returns a type that is no tool result.
-use mcp_tokio::ToolError;
+use mcp_tokio::HandlerError;
 
 pub struct Clock;
 
@@ -9,7 +9,7 @@ pub struct Time;
 impl Clock {
     /// Tells the time.
     #[tool]
-    fn now(&self) -> Result<Time, ToolError> {
+    fn now(&self) -> Result<Time, HandlerError> {
         Ok(Time)
     }
 }

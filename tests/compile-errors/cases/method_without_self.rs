@@ -1,5 +1,5 @@
 //! A tool is no method.
-use mcp_tokio::ToolError;
+use mcp_tokio::HandlerError;
 
 pub struct Notes;
 
@@ -7,7 +7,7 @@ pub struct Notes;
 impl Notes {
     /// Adds a note.
     #[tool]
-    fn add() -> Result<(), ToolError> {
+    fn add() -> Result<(), HandlerError> {
         Ok(())
     }
 }

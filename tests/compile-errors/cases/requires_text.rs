@@ -1,5 +1,5 @@
 //! The scopes of a tool are one text.
-use mcp_tokio::ToolError;
+use mcp_tokio::HandlerError;
 
 pub struct Notes;
 
@@ -7,7 +7,7 @@ pub struct Notes;
 impl Notes {
     /// Deletes all notes.
     #[tool(requires = "notes:read notes:write")]
-    fn reset(&self) -> Result<(), ToolError> {
+    fn reset(&self) -> Result<(), HandlerError> {
         Ok(())
     }
 }

@@ -6,5 +6,5 @@ struct Weather {
 }
 
 pub fn server() -> Server {
-    Server::new("s", "1").tool("now", "The weather", |(), _cx| Ok(Weather { _degrees: 20 }))
+    Server::new("s", "1").tool("now", "The weather", || Weather { _degrees: 20 })
 }

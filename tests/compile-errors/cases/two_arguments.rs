@@ -1,5 +1,5 @@
 //! A tool takes its arguments one by one.
-use mcp_tokio::{Cx, ToolError};
+use mcp_tokio::{Cx, HandlerError};
 
 pub struct Calculator;
 
@@ -7,7 +7,7 @@ pub struct Calculator;
 impl Calculator {
     /// Adds two numbers.
     #[tool]
-    fn add(&self, a: i64, b: i64, _cx: Cx) -> Result<i64, ToolError> {
+    fn add(&self, a: i64, b: i64, _cx: Cx) -> Result<i64, HandlerError> {
         Ok(a + b)
     }
 }

@@ -1,5 +1,5 @@
 //! A tool has an option that does not exist.
-use mcp_tokio::ToolError;
+use mcp_tokio::HandlerError;
 
 pub struct Clock;
 
@@ -7,7 +7,7 @@ pub struct Clock;
 impl Clock {
     /// Tells the time.
     #[tool(readonly)]
-    fn now(&self) -> Result<&'static str, ToolError> {
+    fn now(&self) -> Result<&'static str, HandlerError> {
         Ok("noon")
     }
 }

@@ -54,7 +54,7 @@ pub fn cases(directory: &Path) -> io::Result<Vec<Case>> {
 pub fn compile(path: &Path, compiler: &[&str], out: &Path) -> io::Result<Option<FirstError>> {
     let (program, arguments) = compiler.split_first().ok_or(io::ErrorKind::InvalidInput)?;
     let output = Command::new(program)
-        .args(["--edition", "2024", "--crate-type", "lib", "--emit", "metadata"])
+        .args(["--edition", "2024", "--crate-type", "lib", "--emit", "obj"])
         .args(["--error-format", "json", "--out-dir"])
         .args([out, path])
         .args(arguments)

@@ -6,9 +6,9 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use mcp_adapter::Server;
 use mcp_adapter::proto::Raw;
-use mcp_adapter::proto::schema::Tool;
+use mcp_adapter::proto::schema;
+use mcp_adapter::{HandlerError, Server, Tool};
 use mcp_blocking::http::{Http, Stop};
 use serde_json::{Value, json};
 
@@ -68,21 +68,22 @@ pub fn server() -> Server {
     Server::new("shop", "1.0.0")
         .logging()
         .declare_list_changed()
-        .tool_with(tool("echo"), |said: Value, _| {
-            Ok(said["text"].as_str().unwrap_or_default().to_owned())
-        })
-        .tool_with(tool("panic"), |_: Value, _| -> Result<String, _> { panic!("a secret") })
-        .tool_with_async(tool("panic_async"), |_: Value, _| async { panics() })
+        .add(Tool::define(tool("echo"), |said: Value| {
+            said["text"].as_str().unwrap_or_default().to_owned()
+        }))
+        .add(Tool::define(tool("panic"), panics))
+        .add(Tool::define(tool("panic_async"), async || panics()))
 }
 
-fn panics() -> Result<String, mcp_adapter::ToolError> {
+fn panics() -> Result<String, HandlerError> {
     panic!("a secret")
 }
 
 /// Builds a tool that accepts any object.
 #[must_use]
-pub fn tool(name: &str) -> Tool {
-    Tool::new(name, Raw::new(&json!({"type": "object"})).unwrap()).description("Part of a row")
+pub fn tool(name: &str) -> schema::Tool {
+    schema::Tool::new(name, Raw::new(&json!({"type": "object"})).unwrap())
+        .description("Part of a row")
 }
 
 /// Returns the text of a tool result.

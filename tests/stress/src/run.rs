@@ -1,5 +1,6 @@
 //! One run: workers that share a few connections, for a given time.
 
+use mcp_adapter::proto::schema::Elicit;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -250,8 +251,8 @@ fn client(random: &mut Random, failures: &Arc<Mutex<Vec<String>>>) -> Client {
         Client::new("stress", "1.0.0").on_notification(|_, _, _| {}).on_violation(violated);
     let answer = |number: &str| ElicitResult::accept(raw(&json!({"number": number})));
     let client = match random.below(2) {
-        0 => client.on_elicitation(move |form, _| answer(&form.message)),
-        _ => client.on_elicitation_async(move |form, _| async move {
+        0 => client.on_elicitation(move |form: Elicit| answer(&form.message)),
+        _ => client.on_elicitation(move |form: Elicit| async move {
             timer(Duration::from_micros(100)).await;
             answer(&form.message)
         }),

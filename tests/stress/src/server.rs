@@ -6,8 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use mcp_adapter::proto::Progress;
-use mcp_adapter::proto::schema::{ReadResourceResult, Resource};
-use mcp_adapter::{Cx, Server, ToolError};
+use mcp_adapter::{Cx, HandlerError, Server, Tool};
 use mcp_adapter_tests::{form, tool};
 use serde_json::Value;
 
@@ -46,45 +45,45 @@ pub(crate) fn server() -> Server {
     Server::new("stress", "1.0.0")
         .logging()
         .declare_list_changed()
-        .resource(Resource::new(NOTE, "one"), |_, _| Err::<ReadResourceResult, _>("no".into()))
-        .tool_with_async(tool("echo"), |said: Value, _| async move { Ok(number(&said)) })
-        .tool_with(tool("echo_plain"), |said: Value, _| Ok(number(&said)))
-        .tool_with_async(tool("slow"), |said: Value, cx| async move {
+        .resource(NOTE, "one", || "")
+        .add(Tool::define(tool("echo"), async |said: Value| number(&said)))
+        .add(Tool::define(tool("echo_plain"), |said: Value| number(&said)))
+        .add(Tool::define(tool("slow"), async |said: Value, cx: Cx| {
             let _running = Running::begin();
             cx.sleep(pause(&said)).await;
             Ok(number(&said))
-        })
-        .tool_with(tool("slow_plain"), |said: Value, _| {
+        }))
+        .add(Tool::define(tool("slow_plain"), |said: Value| {
             let _running = Running::begin();
             thread::sleep(pause(&said));
-            Ok(number(&said))
-        })
-        .tool_with(tool("large"), |said: Value, _| {
+            number(&said)
+        }))
+        .add(Tool::define(tool("large"), |said: Value| {
             let length = usize::try_from(said["length"].as_u64().unwrap_or(0)).unwrap_or(0);
-            Ok(format!("{}{}", number(&said), "x".repeat(length)))
-        })
-        .tool_with_async(tool("hang"), |_: Value, _| async {
+            format!("{}{}", number(&said), "x".repeat(length))
+        }))
+        .add(Tool::define(tool("hang"), async || {
             let _running = Running::begin();
-            pending::<Result<String, ToolError>>().await
-        })
-        .tool_with(tool("hang_plain"), |_: Value, cx| {
+            pending::<Result<String, HandlerError>>().await
+        }))
+        .add(Tool::define(tool("hang_plain"), |cx: Cx| {
             let _running = Running::begin();
-            Ok(cx.sleep(Duration::MAX).to_string())
-        })
-        .tool_with(tool("panic"), |_: Value, _| -> Result<String, ToolError> { panic!("asked to") })
-        .tool_with_async(tool("ask"), |said: Value, cx| async move { ask(&said, &cx) })
-        .tool_with(tool("ask_plain"), |said: Value, cx| ask(&said, &cx))
-        .tool_with(tool("count"), |said: Value, cx| {
+            cx.sleep(Duration::MAX).wait().to_string()
+        }))
+        .add(Tool::define(tool("panic"), || -> Result<String, HandlerError> { panic!("asked to") }))
+        .add(Tool::define(tool("ask"), async |said: Value, cx: Cx| ask(&said, &cx)))
+        .add(Tool::define(tool("ask_plain"), |said: Value, cx: Cx| ask(&said, &cx)))
+        .add(Tool::define(tool("count"), |said: Value, cx: Cx| {
             (1..=COUNT).try_for_each(|step| cx.progress(Progress::new(step.into())))?;
             Ok(number(&said))
-        })
-        .tool_with(tool("change"), |said: Value, cx| {
+        }))
+        .add(Tool::define(tool("change"), |said: Value, cx: Cx| {
             cx.changes().resource_updated(NOTE)?;
             Ok(number(&said))
-        })
-        .tool_with(tool("exit"), |_: Value, _| -> Result<String, ToolError> {
+        }))
+        .add(Tool::define(tool("exit"), || -> Result<String, HandlerError> {
             std::process::exit(7)
-        })
+        }))
 }
 
 fn number(said: &Value) -> String {
@@ -95,7 +94,7 @@ fn pause(said: &Value) -> Duration {
     Duration::from_micros(said["micros"].as_u64().unwrap_or(0))
 }
 
-fn ask(said: &Value, cx: &Cx) -> Result<String, ToolError> {
+fn ask(said: &Value, cx: &Cx) -> Result<String, HandlerError> {
     let answer: Value = cx.ask("number", form(&number(said)))?;
     Ok(answer["number"].as_str().unwrap_or_default().to_owned())
 }

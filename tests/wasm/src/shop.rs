@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use mcp_wasm::proto::schema::Level;
 use mcp_wasm::proto::{Capability, ErrorObject, NeededInput, Progress, Raw};
-use mcp_wasm::{AsyncCx, Cx, Server, ToolError};
+use mcp_wasm::{AsyncCx, Cx, HandlerError, Server};
 
 /// Parses JSON of this file.
 #[must_use]
@@ -44,17 +44,17 @@ pub fn shop() -> Server {
         .capability(Capability::Resources)
         .capability(Capability::Prompts)
         .tool_raw("echo", "Returns its text", object(), |it, _cx| {
-            text(&it, "text").ok_or_else(|| ToolError::failed("`text` is missing"))
+            text(&it, "text").ok_or_else(|| HandlerError::failed("`text` is missing"))
         })
         .tool_raw_async("echo_late", "Returns its text late", object(), |it, cx| async move {
             cx.sleep(Duration::from_millis(millis(&it))).await;
             Ok(text(&it, "text").unwrap_or_default())
         })
         .tool_raw("fail", "Fails", object(), |_it, _cx| -> Result<(), _> {
-            Err(ToolError::failed("it failed"))
+            Err(HandlerError::failed("it failed"))
         })
         .tool_raw("refuse", "Refuses", object(), |_it, _cx| -> Result<(), _> {
-            Err(ToolError::refused(ErrorObject::invalid_params("refused on request")))
+            Err(HandlerError::refused(ErrorObject::invalid_params("refused on request")))
         })
         .tool_raw_async("steps", "Reports three steps", object(), |_it, cx| async move {
             for step in 1..=3 {
@@ -106,7 +106,7 @@ pub fn shop() -> Server {
             Some("note:a") => Ok(json(
                 r#"{"contents":[{"uri":"note:a","text":"hello"}],"ttlMs":0,"cacheScope":"private"}"#,
             )),
-            _ => Err(ToolError::refused(ErrorObject::invalid_params("no such note"))),
+            _ => Err(HandlerError::refused(ErrorObject::invalid_params("no such note"))),
         })
         .method_raw("prompts/list", |_it, _cx| {
             // A list without an end.
@@ -143,7 +143,7 @@ fn answer_of(result: &Raw) -> String {
     result.member("content").and_then(|content| text(&content, "value")).unwrap_or_default()
 }
 
-fn ask(_it: Raw, cx: Cx) -> Result<String, ToolError> {
+fn ask(_it: Raw, cx: Cx) -> Result<String, HandlerError> {
     let name = cx.ask_any::<Raw>("name", question("Who are you?"))?;
     Ok(format!("hello {}", answer_of(&name)))
 }

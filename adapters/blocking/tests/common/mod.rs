@@ -11,9 +11,10 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use mcp_blocking::proto::schema::{CallToolResult, Tool};
+use mcp_blocking::kind::ToolCall;
+use mcp_blocking::proto::schema::{self, CallToolResult};
 use mcp_blocking::proto::{CallError, ErrorObject, Raw, Revision, code};
-use mcp_blocking::{Client, Connect, Connection, Error, Serve, Server};
+use mcp_blocking::{Client, Connect, Connection, Error, Handler, Serve, Server, Tool};
 use mcp_test_processes::{Process, reset_signals};
 use serde_json::{Value, json};
 
@@ -81,8 +82,9 @@ pub(crate) fn server() -> Server {
 }
 
 /// Returns a tool that takes any object.
-pub(crate) fn tool(name: &str) -> Tool {
-    Tool::new(name, raw(json!({"type": "object"}))).description("Part of a story")
+pub(crate) fn tool<M>(name: &str, handler: impl Handler<ToolCall, M>) -> Tool {
+    let schema = raw(json!({"type": "object"}));
+    Tool::define(schema::Tool::new(name, schema).description("Part of a story"), handler)
 }
 
 pub(crate) fn raw(value: Value) -> Raw {

@@ -8,7 +8,7 @@ use mcp_blocking::proto::schema::{
     OrUnknown, Role, Root, SamplingMessage,
 };
 use mcp_blocking::proto::{CallError, ErrorObject, Limits, NeededInput, Raw, Revision, code};
-use mcp_blocking::{Client, Cx, Error, FormAnswer, Server, ToolError};
+use mcp_blocking::{Client, Cx, Error, FormAnswer, HandlerError, Server};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -33,18 +33,18 @@ fn form(message: &str) -> Elicit {
 }
 
 /// Asks two questions, the second of which contains the first answer.
-fn introduce(_: Value, cx: Cx) -> Result<String, ToolError> {
+fn introduce(_: Value, cx: Cx) -> Result<String, HandlerError> {
     let Name { name } = cx.ask("name", form("Who are you?"))?;
     let Age { age } = cx.ask("age", form(&format!("How old are you, {name}?")))?;
     Ok(format!("{name}, {age}"))
 }
 
 fn inn() -> Server {
-    server().tool_with(tool("introduce"), introduce)
+    server().add(tool("introduce", introduce))
 }
 
 fn guest() -> Client {
-    client().on_elicitation(|form, _| {
+    client().on_elicitation(|form: Elicit| {
         ElicitResult::accept(match &*form.message {
             "Who are you?" => raw(json!({"name": "Ada"})),
             "How old are you, Ada?" => raw(json!({"age": 36})),
@@ -58,10 +58,10 @@ fn a_handler_asks_twice_and_gets_both_answers() {
     story(|| {
         let runs = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&runs);
-        let server = server().tool_with(tool("introduce"), move |arguments: Value, cx| {
+        let server = server().add(tool("introduce", move |arguments: Value, cx: Cx| {
             counted.fetch_add(1, Ordering::Relaxed);
             introduce(arguments, cx)
-        });
+        }));
         let (client, serving) = pair(guest(), server);
         assert_eq!(success(client.call_tool("introduce", &json!({})).wait()), "Ada, 36");
         assert_eq!(runs.load(Ordering::Relaxed), 3, "from the top after each answer");
@@ -72,13 +72,14 @@ fn a_handler_asks_twice_and_gets_both_answers() {
 #[test]
 fn many_calls_ask_at_once_and_each_gets_its_own_answers() {
     story(|| {
-        let echoing = client()
-            .on_elicitation(|form, _| ElicitResult::accept(raw(json!({"name": form.message}))));
-        let server = server().threads_max(2).tool_with(tool("who"), |arguments: Value, cx| {
+        let echoing = client().on_elicitation(|form: Elicit| {
+            ElicitResult::accept(raw(json!({"name": form.message})))
+        });
+        let server = server().threads_max(2).add(tool("who", |arguments: Value, cx: Cx| {
             let who = arguments["who"].as_str().ok_or("who?")?;
             let Name { name } = cx.ask("name", form(who))?;
             Ok(name)
-        });
+        }));
         let (client, serving) = pair(echoing, server);
         std::thread::scope(|scope| {
             for guest in 0..32 {
@@ -99,7 +100,7 @@ fn a_declined_question_is_a_tool_error() {
         for (answer, word) in
             [(ElicitResult::decline as fn() -> _, "declined"), (ElicitResult::cancel, "cancelled")]
         {
-            let (client, serving) = pair(client().on_elicitation(move |_, _| answer()), inn());
+            let (client, serving) = pair(client().on_elicitation(move || answer()), inn());
             let why = failure(client.call_tool("introduce", &json!({})).wait());
             assert_eq!(why, format!("the user {word} `name`"));
             part(client, serving);
@@ -111,7 +112,7 @@ fn a_declined_question_is_a_tool_error() {
 fn an_answer_of_another_type_is_a_tool_error() {
     story(|| {
         let answering =
-            client().on_elicitation(|_, _| ElicitResult::accept(raw(json!({"nom": "Ada"}))));
+            client().on_elicitation(|| ElicitResult::accept(raw(json!({"nom": "Ada"}))));
         let (client, serving) = pair(answering, inn());
         let why = failure(client.call_tool("introduce", &json!({})).wait());
         assert!(why.contains("invalid answer to `name`") && why.contains("missing field"), "{why}");
@@ -142,17 +143,17 @@ fn a_server_that_asks_endlessly_is_stopped() {
     story(|| {
         let limits = Limits { input_rounds_max: 3, ..Limits::default() };
         let nagging = || {
-            server().limits(limits.clone()).tool_with(
-                tool("nag"),
-                |_: Value, cx| -> Result<String, ToolError> {
+            server().limits(limits.clone()).add(tool(
+                "nag",
+                |cx: Cx| -> Result<String, HandlerError> {
                     for round in 0.. {
                         let _: Value = cx.ask(&round.to_string(), form("And now?"))?;
                     }
                     unreachable!()
                 },
-            )
+            ))
         };
-        let patient = || client().on_elicitation(|_, _| ElicitResult::accept(Raw::empty_object()));
+        let patient = || client().on_elicitation(|| ElicitResult::accept(Raw::empty_object()));
         let (client, serving) = pair(patient().revisions(&Revision::LEGACY), nagging());
         let error = refusal(client.call_tool("nag", &json!({})).wait());
         assert_eq!(error.code, code::INTERNAL_ERROR);
@@ -169,19 +170,20 @@ fn a_server_that_asks_endlessly_is_stopped() {
 #[test]
 fn models_and_roots_can_be_asked_for_too() {
     story(|| {
-        let server = server().tool_with(tool("survey"), |_: Value, cx| {
+        let server = server().add(tool("survey", |cx: Cx| {
             let roots: Vec<String> = cx.roots("roots")?.into_iter().map(|root| root.uri).collect();
             let question = SamplingMessage::new(Role::User, roots.join(" "));
             let answer = cx.sample("sample", CreateMessage::new(vec![question], 20))?;
             Ok(format!("{}: {:?}", answer.model, answer.content))
-        });
+        }));
         for revisions in [&Revision::LEGACY[..], &[Revision::V2026_07_28]] {
-            let roots = |_| vec![Root::new("file:///a"), Root::new("file:///b")];
-            let answering =
-                client().revisions(revisions).on_roots(roots).on_sampling(|params, _| {
+            let roots = || vec![Root::new("file:///a"), Root::new("file:///b")];
+            let answering = client().revisions(revisions).on_roots(roots).on_sampling(
+                |params: CreateMessage| {
                     let question = params.messages[0].content.clone();
                     Ok(CreateMessageResult::new(Role::Assistant, question, "m"))
-                });
+                },
+            );
             let (client, serving) = pair(answering, server.clone());
             let said = success(client.call_tool("survey", &json!({})).wait());
             assert!(said.starts_with("m: ") && said.contains("file:///a file:///b"), "{said}");
@@ -194,15 +196,14 @@ fn models_and_roots_can_be_asked_for_too() {
 fn a_model_that_refuses_fails_the_call_that_asked_it() {
     story(|| {
         let surveying = || {
-            server().tool_with(tool("survey"), |_: Value, cx| {
+            server().add(tool("survey", |cx: Cx| {
                 let params = raw(json!({"messages": [], "maxTokens": 1}));
                 let sample: Raw =
                     cx.ask_any("sample", NeededInput::raw("sampling/createMessage", params))?;
                 Ok(sample.to_string())
-            })
+            }))
         };
-        let answering =
-            || client().on_sampling(|_, _| Err(ErrorObject::new(-1, "the user said no")));
+        let answering = || client().on_sampling(|| Err(ErrorObject::new(-1, "the user said no")));
         let (client, serving) = pair(answering().revisions(&Revision::LEGACY), surveying());
         let error = refusal(client.call_tool("survey", &json!({})).wait());
         assert!(
@@ -226,7 +227,7 @@ fn a_model_that_refuses_fails_the_call_that_asked_it() {
 fn a_client_handler_that_panics_answers_with_an_error_without_its_message() {
     story(|| {
         let asked = AtomicUsize::new(0);
-        let nervous = client().on_elicitation(move |_, _| {
+        let nervous = client().on_elicitation(move || {
             assert!(asked.fetch_add(1, Ordering::Relaxed) > 0, "the secret word");
             ElicitResult::decline()
         });
@@ -255,10 +256,10 @@ fn cancelling_a_call_cancels_its_question() {
     story(|| {
         let runs = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&runs);
-        let server = inn().tool_with(tool("introduce_counted"), move |arguments: Value, cx| {
+        let server = inn().add(tool("introduce_counted", move |arguments: Value, cx: Cx| {
             counted.fetch_add(1, Ordering::Relaxed);
             introduce(arguments, cx)
-        });
+        }));
         let (mut hand, serving) = serve_by_hand(server);
         hand.greet(json!({"elicitation": {}}));
         hand.call_tool(1, "introduce_counted", &json!({}));
@@ -282,7 +283,7 @@ fn a_slow_user_does_not_block_the_connection() {
     story(|| {
         let (think, thought) = std::sync::mpsc::channel::<()>();
         let thought = Mutex::new(thought);
-        let slow = client().on_elicitation(move |_, _| {
+        let slow = client().on_elicitation(move || {
             thought.lock().unwrap().recv().unwrap();
             ElicitResult::decline()
         });
@@ -314,7 +315,7 @@ struct Booking {
 }
 
 fn station() -> Server {
-    server().tool_with(tool("book"), |_: Value, cx| {
+    server().add(tool("book", |cx: Cx| {
         let booking: Booking = cx.ask_form("booking", "Which seats?")?;
         let side = match booking.seat {
             Some(Seat::Window) => "at the window",
@@ -322,14 +323,14 @@ fn station() -> Server {
             None => "anywhere",
         };
         Ok(format!("{} seats for {} {side}", booking.seats, booking.name))
-    })
+    }))
 }
 
 #[test]
 fn a_form_derived_from_a_type_reaches_the_client_as_known_fields() {
     story(|| {
         for revisions in [&Revision::ALL[..], &Revision::LEGACY[..]] {
-            let answering = client().revisions(revisions).on_elicitation(|asked, _| {
+            let answering = client().revisions(revisions).on_elicitation(|asked: Elicit| {
                 assert_eq!(asked.message, "Which seats?");
                 let OrUnknown::Known(form) = &asked.requested_schema else { panic!("{asked:?}") };
                 let required: Vec<&String> = form.required.iter().flatten().collect();
@@ -371,7 +372,7 @@ fn the_answer_to_a_derived_form_is_checked_against_its_schema() {
             (json!({"name": "Ada", "seats": 2, "seat": "roof"}), "seat"),
         ] {
             let answering =
-                client().on_elicitation(move |_, _| ElicitResult::accept(raw(answer.clone())));
+                client().on_elicitation(move || ElicitResult::accept(raw(answer.clone())));
             let (client, serving) = pair(answering, station());
             let why = failure(client.call_tool("book", &json!({})).wait());
             assert!(why.contains("invalid answer to `booking`") && why.contains(field), "{why}");
@@ -388,11 +389,11 @@ fn a_type_that_is_not_a_form_fails_the_call_and_names_the_field() {
         booking: Booking,
     }
     story(|| {
-        let server = server().tool_with(tool("book"), |_: Value, cx| {
+        let server = server().add(tool("book", |cx: Cx| {
             let nested: Nested = cx.ask_form("booking", "Which seats?")?;
             Ok(nested.booking.name)
-        });
-        let answering = client().on_elicitation(|_, _| panic!("must not ask"));
+        }));
+        let answering = client().on_elicitation(|| -> ElicitResult { panic!("must not ask") });
         let (client, serving) = pair(answering, server);
         let error = refusal(client.call_tool("book", &json!({})).wait());
         assert_eq!(error.code, code::INTERNAL_ERROR);
@@ -404,17 +405,17 @@ fn a_type_that_is_not_a_form_fails_the_call_and_names_the_field() {
 
 fn notary() -> Server {
     server()
-        .tool_with(tool("confirm"), |_: Value, cx| {
+        .add(tool("confirm", |cx: Cx| {
             Ok(if cx.confirm("sure", "Delete it?")? { "deleted" } else { "kept" })
-        })
-        .tool_with(tool("answer"), |_: Value, cx| {
+        }))
+        .add(tool("answer", |cx: Cx| {
             Ok(match cx.ask_form_answer::<Booking>("booking", "Which seats?")? {
                 FormAnswer::Accepted(booking) => booking.name,
                 FormAnswer::Declined => "declined".into(),
                 FormAnswer::Cancelled => "cancelled".into(),
                 _ => "unknown".into(),
             })
-        })
+        }))
 }
 
 #[test]
@@ -434,7 +435,7 @@ fn a_handler_tells_accepted_declined_and_cancelled_apart() {
                 ("answer", &cancel, "cancelled"),
             ] {
                 let answer = answer.clone();
-                let user = client().revisions(revisions).on_elicitation(move |_, _| answer.clone());
+                let user = client().revisions(revisions).on_elicitation(move || answer.clone());
                 let (client, serving) = pair(user, notary());
                 assert_eq!(success(client.call_tool(tool, &json!({})).wait()), expected);
                 part(client, serving);
@@ -442,7 +443,7 @@ fn a_handler_tells_accepted_declined_and_cancelled_apart() {
             // An accepted form that lacks a field is an error for the model.
             let user = client().revisions(revisions).on_elicitation({
                 let empty = empty.clone();
-                move |_, _| empty.clone()
+                move || empty.clone()
             });
             let (client, serving) = pair(user, notary());
             let failed = failure(client.call_tool("answer", &json!({})).wait());
@@ -466,11 +467,11 @@ fn an_accepted_form_without_contents_is_checked_like_an_empty_one() {
             (Some(json!({})), Err("invalid answer to `why`")),
             (Some(json!({"reason": "rain"})), Ok("Some(\"rain\")")),
         ] {
-            let server = server().tool_with(tool("why"), |_: Value, cx| {
+            let server = server().add(tool("why", |cx: Cx| {
                 let answer = cx.ask_form_answer::<Reason>("why", "Why?")?;
                 Ok(format!("{:?}", answer.accepted().ok_or("no reason")?.reason))
-            });
-            let user = client().on_elicitation(move |_, _| match &content {
+            }));
+            let user = client().on_elicitation(move || match &content {
                 Some(content) => ElicitResult::accept(raw(content.clone())),
                 None => ElicitResult::new(ElicitAction::Accept),
             });

@@ -7,7 +7,7 @@ use mcp_blocking::proto::schema::ListTools;
 use mcp_blocking::proto::{
     CallError, CloseReason, ErrorObject, Limits, Misuse, Raw, Revision, code,
 };
-use mcp_blocking::{Connect, Error, ListError, Serve as _, Server, ToolError};
+use mcp_blocking::{Connect, Error, HandlerError, ListError, Serve as _, Server, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -26,8 +26,8 @@ struct Forecast {
 }
 
 fn weather() -> Server {
-    server().tool("forecast", "The weather", |wanted: Forecast, _| {
-        Ok(format!("{} days of sun in {}", wanted.days, wanted.city))
+    server().tool("forecast", "The weather", |wanted: Forecast| {
+        format!("{} days of sun in {}", wanted.days, wanted.city)
     })
 }
 
@@ -83,17 +83,16 @@ fn malformed_tool_calls_are_refused() {
 #[test]
 fn a_tool_chooses_how_it_fails() {
     story(|| {
-        let server =
-            server().tool_with(tool("fail"), |how: Value, _| -> Result<String, ToolError> {
-                match how["how"].as_str() {
-                    Some("failed") => Err(ToolError::failed("it rained")),
-                    Some("refused") => {
-                        Err(ToolError::refused(ErrorObject::new(-32000, "not today")))
-                    }
-                    Some("parsed") => Ok("x".parse::<u8>()?.to_string()),
-                    _ => Err("what else?")?,
+        let server = server().add(tool("fail", |how: Value| -> Result<String, HandlerError> {
+            match how["how"].as_str() {
+                Some("failed") => Err(HandlerError::failed("it rained")),
+                Some("refused") => {
+                    Err(HandlerError::refused(ErrorObject::new(-32000, "not today")))
                 }
-            });
+                Some("parsed") => Ok("x".parse::<u8>()?.to_string()),
+                _ => Err("what else?")?,
+            }
+        }));
         let (client, serving) = pair(client(), server);
         let fail = |how: &str| client.call_tool("fail", &json!({"how": how})).wait();
         assert_eq!(failure(fail("failed")), "it rained");
@@ -111,9 +110,7 @@ fn a_handler_that_panics_affects_no_other_call_and_its_message_is_not_sent() {
     story(|| {
         let server = weather()
             .threads_max(1)
-            .tool_with(tool("panic"), |_: Value, _| -> Result<String, ToolError> {
-                panic!("the secret word")
-            });
+            .add(tool("panic", || -> Result<String, HandlerError> { panic!("the secret word") }));
         let (mut hand, serving) = serve_by_hand(server);
         hand.greet(json!({}));
         hand.call_tool(1, "panic", &json!({}));
@@ -137,7 +134,11 @@ fn tools_are_listed_in_order_of_registration_over_all_pages() {
     story(|| {
         let names = ["zebra", "ant", "mole", "bee", "yak"];
         let server = names.iter().fold(server().page_max(2), |server, name| {
-            server.tool_raw(name, "An animal", raw(json!({"type": "object"})), |_, _| Ok("hello"))
+            server.add(
+                Tool::new(name, || "hello")
+                    .description("An animal")
+                    .input_schema(raw(json!({"type": "object"}))),
+            )
         });
         let (client, serving) = pair(client(), server);
         let listed = client.list_tools().unwrap();
@@ -158,10 +159,10 @@ struct Nothing;
 fn a_tool_without_arguments_takes_none_and_an_empty_object() {
     story(|| {
         let server = server()
-            .tool("unit", "Takes nothing", |(): (), _| Ok("called"))
-            .tool("unit_struct", "Takes nothing", |_: Nothing, _| Ok("called"))
-            .tool_async("unit_async", "Takes nothing", |(): (), _| async { Ok("called") })
-            .tool_with(tool("unit_with"), |(): (), _| Ok("called"));
+            .tool("unit", "Takes nothing", || "called")
+            .tool("unit_struct", "Takes nothing", |_: Nothing| "called")
+            .tool("unit_async", "Takes nothing", || async { "called" })
+            .add(tool("unit_with", || "called"));
         let (client, serving) = pair(client(), server);
         for tool in client.list_tools().unwrap() {
             let without = raw(json!({"name": &*tool.name}));
@@ -179,9 +180,9 @@ fn a_tool_without_arguments_takes_none_and_an_empty_object() {
 fn argument_types_that_are_no_objects_are_refused() {
     let serve = |server: Server| server.serve(std::io::empty(), std::io::sink()).unwrap_err();
     for (error, kind) in [
-        (serve(server().tool("bad", "", |_: i32, _| Ok("never"))), "`i32`"),
-        (serve(server().tool_blocking("bad", "", |_: String, _| Ok("never"))), "String`"),
-        (serve(server().tool_async("bad", "", |_: (u8, u8), _| async { Ok("never") })), "(u8, u8)"),
+        (serve(server().tool("bad", "", |_: i32| "never")), "`i32`"),
+        (serve(server().add(Tool::new("bad", |_: String| "never").always_on_pool())), "String`"),
+        (serve(server().tool("bad", "", |_: (u8, u8)| async { "never" })), "(u8, u8)"),
     ] {
         let error = error.to_string();
         let expected = ["the tool `bad` cannot be offered", kind, "use a struct"];

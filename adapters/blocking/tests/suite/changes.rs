@@ -2,11 +2,8 @@
 
 use std::sync::mpsc::{Receiver, channel};
 
-use mcp_blocking::proto::schema::{
-    Prompt, PromptMessage, Resource, ResourceContents, ResourceTemplate, Role,
-};
 use mcp_blocking::proto::{Misuse, Revision};
-use mcp_blocking::{Server, SubscriptionChange};
+use mcp_blocking::{Cx, Server, SubscriptionChange};
 use serde_json::{Value, json};
 
 use crate::common::{server, story, tool};
@@ -18,15 +15,13 @@ const ERAS: [Revision; 2] = [Revision::V2025_11_25, Revision::V2026_07_28];
 
 fn changing() -> Server {
     server()
-        .tool_with(tool("touch"), |_: Value, cx| {
+        .add(tool("touch", |cx: Cx| {
             cx.changes().resource_updated(NOTE)?;
             cx.changes().tools_list_changed()?;
             Ok("touched")
-        })
-        .resource(Resource::new(NOTE, "a"), |read, _| {
-            Ok(ResourceContents::text(read.uri, "a note"))
-        })
-        .prompt_with(Prompt::new("hi"), |_, _| Ok(PromptMessage::new(Role::User, "hi")))
+        }))
+        .resource(NOTE, "a", || "a note")
+        .prompt("hi", "Greets", || "hi")
 }
 
 impl Visitor {
@@ -120,16 +115,16 @@ fn tools_can_be_added_and_removed_while_serving() {
             let changes = server.changes();
             let mut visitor = Visitor::new(server, revision, json!({}));
             visitor.listen();
-            changes.add_tool(tool("new"), |_: Value, _| Ok("newly made")).unwrap();
+            changes.add(tool("new", || "newly made")).unwrap();
             visitor.hand.hear_notification("notifications/tools/list_changed");
             let tools = visitor.ask("tools/list", json!({}))["result"]["tools"].clone();
             assert_eq!((&tools[0]["name"], &tools[1]["name"]), (&json!("touch"), &json!("new")));
             let answer = visitor.ask("tools/call", json!({"name": "new"}));
             assert_eq!(answer["result"]["content"][0]["text"], "newly made");
-            changes.remove_tool("new").unwrap();
+            changes.edit(|edit| edit.remove_tool("new")).unwrap();
             visitor.hand.hear_notification("notifications/tools/list_changed");
             assert_eq!(visitor.ask("tools/call", json!({"name": "new"}))["error"]["code"], -32602);
-            assert!(changes.remove_tool("new").is_err());
+            assert!(changes.edit(|edit| edit.remove_tool("new")).is_err());
             visitor.leave();
         }
     });
@@ -183,10 +178,8 @@ impl Visitor {
 fn clients_subscribe_to_the_resources_of_the_server_only() {
     story(|| {
         for revision in ERAS {
-            let server = changing().declare_list_changed().resource_template(
-                ResourceTemplate::new("file:///{name}", "file"),
-                |read, _, _| Ok(ResourceContents::text(read.uri, "")),
-            );
+            let server =
+                changing().declare_list_changed().template("file:///{name}", "file", || "");
             let mut visitor = Visitor::new(server, revision, json!({}));
             for (uri, is_accepted) in [
                 (NOTE, true),

@@ -1,5 +1,6 @@
 //! Concurrency: calls from many threads, handlers on few threads, and clients that exceed limits.
 
+use mcp_blocking::proto::schema::CreateMessage;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Condvar, Mutex};
@@ -50,10 +51,10 @@ impl Door {
 /// Returns a server whose only tool waits for the barrier.
 fn porter(door: &Arc<Door>) -> Server {
     let door = Arc::clone(door);
-    server().tool_with(tool("pass"), move |arguments: Value, _| {
+    server().add(tool("pass", move |arguments: Value| {
         door.pass();
-        Ok(arguments["name"].to_string())
-    })
+        arguments["name"].to_string()
+    }))
 }
 
 #[test]
@@ -61,13 +62,13 @@ fn a_thousand_calls_from_many_threads_share_one_connection() {
     story(|| {
         let running = Arc::new((AtomicUsize::new(0), AtomicUsize::new(0)));
         let counted = Arc::clone(&running);
-        let server = server().threads_max(4).tool_with(tool("echo"), move |arguments: Value, _| {
+        let server = server().threads_max(4).add(tool("echo", move |arguments: Value| {
             let now = counted.0.fetch_add(1, Ordering::SeqCst) + 1;
             counted.1.fetch_max(now, Ordering::SeqCst);
             std::thread::yield_now();
             counted.0.fetch_sub(1, Ordering::SeqCst);
-            Ok(arguments["text"].to_string())
-        });
+            arguments["text"].to_string()
+        }));
         let (client, serving) = pair(client(), server);
         let done = AtomicUsize::new(0);
         std::thread::scope(|scope| {
@@ -129,10 +130,10 @@ fn with_one_thread_handlers_run_in_order() {
     story(|| {
         let order = Arc::new(Mutex::new(Vec::new()));
         let said = Arc::clone(&order);
-        let server = server().threads_max(1).tool_with(tool("say"), move |arguments: Value, _| {
+        let server = server().threads_max(1).add(tool("say", move |arguments: Value| {
             said.lock().unwrap().push(arguments["number"].as_u64().unwrap());
-            Ok("said")
-        });
+            "said"
+        }));
         let (client, serving) = pair(client(), server);
         let open: Vec<_> = (0..200)
             .map(|number| client.call_tool("say", &json!({"number": number})).start().unwrap())
@@ -151,11 +152,11 @@ fn cancelled_requests_are_removed_from_the_queue() {
         let door = Arc::new(Door::default());
         let begun = Arc::new(AtomicUsize::new(0));
         let beginning = Arc::clone(&begun);
-        let server = porter(&door).threads_max(1).tool_with(tool("never"), move |_: Value, _| {
+        let server = porter(&door).threads_max(1).add(tool("never", move || {
             beginning.fetch_add(1, Ordering::SeqCst);
-            Ok("too late")
-        });
-        let server = server.tool_with(tool("last"), |_: Value, _| Ok("last"));
+            "too late"
+        }));
+        let server = server.add(tool("last", || "last"));
         let (mut hand, serving) = serve_by_hand(server);
         hand.greet(json!({}));
         hand.call_tool(0, "pass", &json!({"name": 0}));
@@ -195,7 +196,7 @@ fn a_client_drops_cancelled_questions() {
         let (all_said, all_heard) = channel();
         let answering = client()
             .threads_max(4)
-            .on_sampling(move |params, _| {
+            .on_sampling(move |params: CreateMessage| {
                 says.lock().unwrap().send(params.extra.get("number").unwrap().to_string()).unwrap();
                 slow.pass();
                 Ok(CreateMessageResult::new(Role::Assistant, "said", "m"))
@@ -251,8 +252,7 @@ fn more_requests_than_allowed_are_refused_and_the_rest_is_answered() {
 fn more_calls_than_allowed_wait_for_room() {
     story(|| {
         let limits = Limits { calls_max: 4, ..Limits::default() };
-        let server = server()
-            .tool_with(tool("echo"), |arguments: Value, _| Ok(arguments["text"].to_string()));
+        let server = server().add(tool("echo", |arguments: Value| arguments["text"].to_string()));
         let (client, serving) = pair(client().limits(limits), server);
         std::thread::scope(|scope| {
             for caller in 0..32 {

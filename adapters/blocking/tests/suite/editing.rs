@@ -6,39 +6,30 @@ use std::thread;
 
 use mcp_blocking::proto::Revision;
 use mcp_blocking::proto::catalog::CatalogError;
-use mcp_blocking::proto::schema::{
-    Prompt, PromptArgument, PromptMessage, Resource, ResourceContents, ResourceTemplate, Role,
-};
-use mcp_blocking::{
-    Changes, EditError, PromptEntry, ResourceEntry, TemplateEntry, ToolEntry, ToolError,
-};
-use serde_json::{Value, json};
+use mcp_blocking::proto::schema::{self, PromptArgument};
+use mcp_blocking::{Changes, EditError, Prompt, Resource, Template, Tool};
+use serde_json::json;
 
 use crate::common::{server, story, tool};
 use crate::eras::Visitor;
 
 const ERAS: [Revision; 2] = [Revision::V2025_11_25, Revision::V2026_07_28];
 
-fn named(name: &str) -> ToolEntry {
-    ToolEntry::with(tool(name), |_: Value, _| Ok("done"))
+fn named(name: &str) -> Tool {
+    tool(name, || "done")
 }
 
-fn note(uri: &str) -> ResourceEntry {
-    ResourceEntry::new(Resource::new(uri, "note"), |read, _| {
-        Ok(ResourceContents::text(read.uri, "a note"))
-    })
+fn note(uri: &str) -> Resource {
+    Resource::new(uri, "note", || "a note")
 }
 
-fn files() -> TemplateEntry {
-    TemplateEntry::new(ResourceTemplate::new("file:///{name}", "files"), |read, _, _| {
-        Ok(ResourceContents::text(read.uri, "a file"))
-    })
+fn files() -> Template {
+    Template::new("file:///{name}", "files", || "a file")
 }
 
-fn greet() -> PromptEntry {
-    PromptEntry::with(Prompt::new("greet").arguments([PromptArgument::new("who")]), |_, _| {
-        Ok(PromptMessage::new(Role::User, "hi"))
-    })
+fn greet() -> Prompt {
+    let who = PromptArgument::new("who");
+    Prompt::define(schema::Prompt::new("greet").arguments([who]), || "hi")
 }
 
 impl Visitor {
@@ -86,12 +77,12 @@ fn a_server_with_empty_lists_is_filled_by_one_edit_cap_12() {
             assert_eq!(visitor.declared["prompts"], changing);
             assert_eq!(visitor.tools(), [""; 0]);
             let added = changes.edit(|edit| {
-                edit.add_tool(named("one"))?;
-                edit.add_tool(ToolEntry::new("two", "2", |(): (), _| Ok("second")))?;
-                edit.add_tool(ToolEntry::new_async("three", "3", |(): (), _| async { Ok(3) }))?;
-                edit.add_resource(note("note://a"))?;
-                edit.add_template(files())?;
-                edit.add_prompt(greet())?;
+                edit.add(named("one"))?;
+                edit.add(Tool::new("two", || "second"))?;
+                edit.add(Tool::new("three", async || 3))?;
+                edit.add(note("note://a"))?;
+                edit.add(files())?;
+                edit.add(greet())?;
                 Ok(edit.tools().count() + edit.resources().count() + edit.templates().count())
             });
             assert_eq!(added, Ok(5));
@@ -122,19 +113,19 @@ fn entries_are_replaced_in_place_and_removed() {
             let (changes, mut visitor) = empty(revision);
             changes
                 .edit(|edit| {
-                    edit.add_tool(named("one"))?;
-                    edit.add_tool(named("two"))?;
-                    edit.add_resource(note("note://a"))?;
-                    edit.add_template(files())?;
-                    edit.add_prompt(greet())
+                    edit.add(named("one"))?;
+                    edit.add(named("two"))?;
+                    edit.add(note("note://a"))?;
+                    edit.add(files())?;
+                    edit.add(greet())
                 })
                 .unwrap();
             changes
                 .edit(|edit| {
-                    edit.replace_tool(ToolEntry::with(tool("one"), |_: Value, _| Ok("other")))?;
-                    edit.replace_resource(note("note://a"))?;
-                    edit.replace_template(files())?;
-                    edit.replace_prompt(greet())
+                    edit.replace(tool("one", || "other"))?;
+                    edit.replace(note("note://a"))?;
+                    edit.replace(files())?;
+                    edit.replace(greet())
                 })
                 .unwrap();
             assert_eq!(visitor.tools(), ["one", "two"]);
@@ -163,13 +154,13 @@ fn an_edit_that_fails_or_panics_changes_nothing() {
     story(|| {
         for revision in ERAS {
             let (changes, mut visitor) = empty(revision);
-            changes.add_tool(tool("one"), |_: Value, _| Ok("done")).unwrap();
+            changes.add(tool("one", || "done")).unwrap();
             visitor.hand.hear_notification("notifications/tools/list_changed");
             let failed = changes.edit(|edit| {
                 edit.remove_tool("one")?;
-                edit.add_prompt(greet())?;
-                edit.add_tool(named("two"))?;
-                edit.add_tool(named("two"))
+                edit.add(greet())?;
+                edit.add(named("two"))?;
+                edit.add(named("two"))
             });
             let error = failed.unwrap_err();
             assert_eq!(error.reason(), Some(CatalogError::Duplicate));
@@ -184,7 +175,7 @@ fn an_edit_that_fails_or_panics_changes_nothing() {
             // Nothing was announced.
             visitor.send("tools/list", json!({}));
             assert_eq!(visitor.hand.hear()["result"]["tools"][0]["name"], "one");
-            changes.remove_tool("one").unwrap();
+            changes.edit(|edit| edit.remove_tool("one")).unwrap();
             visitor.hand.hear_notification("notifications/tools/list_changed");
             visitor.leave();
         }
@@ -194,18 +185,18 @@ fn an_edit_that_fails_or_panics_changes_nothing() {
 #[test]
 fn a_method_of_an_edit_that_fails_changes_nothing() {
     let changes = server().changes();
-    let completed = |_, _: mcp_blocking::Cx| -> Result<Vec<String>, ToolError> { Ok(Vec::new()) };
+    let completed = Vec::<String>::new;
     let kept = changes.edit(|edit| {
-        edit.add_prompt(greet().completion("who", completed))?;
+        edit.add(greet().completion("who", completed))?;
         let errors = [
-            edit.add_prompt(greet().completion("when", completed)).unwrap_err(),
-            edit.replace_prompt(greet().completion("when", completed)).unwrap_err(),
-            edit.add_template(files().completion("size", completed)).unwrap_err(),
-            edit.add_template(files().completion("name", completed).completion("name", completed))
+            edit.add(greet().completion("when", completed)).unwrap_err(),
+            edit.replace(greet().completion("when", completed)).unwrap_err(),
+            edit.add(files().completion("size", completed)).unwrap_err(),
+            edit.add(files().completion("name", completed).completion("name", completed))
                 .unwrap_err(),
-            edit.replace_template(files()).unwrap_err(),
+            edit.replace(files()).unwrap_err(),
             edit.remove_tool("none").unwrap_err(),
-            edit.add_tool(ToolEntry::new("odd", "", |_: u8, _| Ok(""))).unwrap_err(),
+            edit.add(Tool::new("odd", |_: u8| "")).unwrap_err(),
         ];
         for error in errors {
             assert!(error.to_string().contains('`'), "{error}");
@@ -219,14 +210,14 @@ fn a_method_of_an_edit_that_fails_changes_nothing() {
 fn requests_see_the_state_before_or_after_an_edit() {
     story(|| {
         let (changes, mut visitor) = empty(Revision::V2025_11_25);
-        changes.edit(|edit| edit.add_tool(named("even"))).unwrap();
+        changes.edit(|edit| edit.add(named("even"))).unwrap();
         let editing = thread::spawn(move || {
             for _ in 0..200 {
                 for (old, new) in [("even", "odd"), ("odd", "even")] {
                     let swap = changes.edit(|edit| {
                         edit.remove_tool(old)?;
                         thread::yield_now();
-                        edit.add_tool(named(new))
+                        edit.add(named(new))
                     });
                     swap.unwrap();
                 }
@@ -258,16 +249,16 @@ fn handlers_are_dropped_without_a_lock() {
         let (says, hears) = channel();
         let entry = || {
             let edits = EditsOnDrop(changes.clone(), says.clone());
-            ToolEntry::with(tool("one"), move |_: Value, _| {
+            tool("one", move || {
                 let _kept = &edits;
-                Ok("done")
+                "done"
             })
         };
-        changes.edit(|edit| edit.add_tool(entry())).unwrap();
-        changes.remove_tool("one").unwrap();
+        changes.edit(|edit| edit.add(entry())).unwrap();
+        changes.edit(|edit| edit.remove_tool("one")).unwrap();
         assert_eq!(hears.recv().unwrap(), 0);
         let failed = changes.edit(|edit| {
-            edit.add_tool(entry())?;
+            edit.add(entry())?;
             Err::<(), _>(EditError::new("no"))
         });
         assert_eq!((failed.unwrap_err().to_string(), hears.recv().unwrap()), ("no".into(), 0));

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use mcp_blocking::proto::schema::{Level, Ping};
 use mcp_blocking::proto::{CallError, CloseReason, Limits, Misuse, Revision};
-use mcp_blocking::{Connect, Error, Serve};
+use mcp_blocking::{Connect, Cx, Error, Serve};
 use serde_json::{Value, json};
 
 use crate::common;
@@ -44,15 +44,16 @@ fn both_sides_flood_at_once_without_deadlock() {
         let client = client().limits(narrow()).on_notification(move |_, _, _| {
             hearing.fetch_add(1, Ordering::Relaxed);
         });
-        let server = server().limits(narrow()).logging().threads_max(4).tool_with(
-            tool("flood"),
-            |arguments: Value, cx| {
+        let server = server().limits(narrow()).logging().threads_max(4).add(tool(
+            "flood",
+            |arguments: Value, cx: Cx| {
                 for number in 0..10 {
-                    cx.log(Level::Info, &json!({"number": number, "text": "log".repeat(10_000)}))?;
+                    cx.log(Level::Info, &json!({"number": number, "text": "log".repeat(10_000)}))
+                        .wait()?;
                 }
                 Ok(arguments["text"].as_str().unwrap().replace('x', "y"))
             },
-        );
+        ));
         let (client, serving) = pair(client, server);
         client.set_log_level(Level::Debug).unwrap();
         std::thread::scope(|scope| {
@@ -136,16 +137,14 @@ fn a_server_keeps_reading_while_its_responses_are_stuck() {
     story(|| {
         let (says, hears) = channel();
         let says = Mutex::new(says);
-        let server = server().tool_with(tool("large"), |_: Value, _| Ok(large("x"))).tool_with(
-            tool("sleep"),
-            move |_: Value, cx| {
+        let server =
+            server().add(tool("large", || large("x"))).add(tool("sleep", move |cx: Cx| {
                 let says = says.lock().unwrap().clone();
                 says.send("asleep")?;
-                assert!(cx.sleep(FOR_EVER));
+                assert!(cx.sleep(FOR_EVER).wait());
                 says.send("cancelled")?;
                 Ok("never heard")
-            },
-        );
+            }));
         let (mut hand, serving) = serve_by_hand(server);
         hand.greet(json!({}));
         for id in 0..20 {
@@ -168,17 +167,16 @@ fn a_handler_that_waits_for_room_is_released_when_the_client_disconnects() {
     story(|| {
         let (says, hears) = channel();
         let says = Mutex::new(says);
-        let server =
-            server().limits(narrow()).logging().tool_with(tool("flood"), move |_: Value, cx| {
-                let says = says.lock().unwrap().clone();
-                says.send(Ok(()))?;
-                loop {
-                    if let Err(misuse) = cx.log(Level::Info, &large("x")) {
-                        says.send(Err(misuse))?;
-                        return Ok("never heard");
-                    }
+        let server = server().limits(narrow()).logging().add(tool("flood", move |cx: Cx| {
+            let says = says.lock().unwrap().clone();
+            says.send(Ok(()))?;
+            loop {
+                if let Err(misuse) = cx.log(Level::Info, &large("x")).wait() {
+                    says.send(Err(misuse))?;
+                    return Ok("never heard");
                 }
-            });
+            }
+        }));
         let (mut hand, serving) = serve_by_hand(server);
         hand.greet(json!({}));
         hand.call_tool(1, "flood", &json!({}));
@@ -195,7 +193,7 @@ fn a_client_that_never_reads_is_disconnected() {
     story(|| {
         let limits =
             Limits { replies_bytes_max: 100_000, stall_timeout: SOON, ..Limits::default() };
-        let server = server().limits(limits).tool_with(tool("large"), |_: Value, _| Ok(large("x")));
+        let server = server().limits(limits).add(tool("large", || large("x")));
         let (mut hand, serving) = serve_by_hand(server);
         hand.greet(json!({}));
         let asking = std::thread::spawn(move || {
@@ -253,9 +251,8 @@ fn streams_may_transfer_single_bytes() {
     story(|| {
         let (from_client, to_server) = io::pipe().unwrap();
         let (from_server, to_client) = io::pipe().unwrap();
-        let server = server().tool_with(tool("echo"), |arguments: Value, _| {
-            Ok(arguments["text"].as_str().unwrap().to_owned())
-        });
+        let server = server()
+            .add(tool("echo", |arguments: Value| arguments["text"].as_str().unwrap().to_owned()));
         let serving =
             std::thread::spawn(move || server.serve(Trickle(from_client, 0), Sip(to_client, 0)));
         let client = client().connect(Trickle(from_server, 1), Sip(to_server, 1)).unwrap();
@@ -268,8 +265,7 @@ fn streams_may_transfer_single_bytes() {
 #[test]
 fn sockets_work_and_are_shut_down() {
     fn meet<S: Read + Write + Send + 'static>(ours: [S; 2], theirs: [S; 2]) {
-        let server = server()
-            .tool_with(tool("echo"), |arguments: Value, _| Ok(arguments["text"].to_string()));
+        let server = server().add(tool("echo", |arguments: Value| arguments["text"].to_string()));
         let [reader, writer] = theirs;
         let serving = std::thread::spawn(move || server.serve(reader, writer));
         let [reader, writer] = ours;

@@ -2,12 +2,10 @@
 
 use std::io::{ErrorKind, empty, sink};
 
-use mcp_blocking::proto::schema::{
-    Complete, GetPrompt, Prompt, PromptArgument, PromptMessage, ReadResource, Resource,
-    ResourceContents, ResourceTemplate, Role, Tool,
-};
+use mcp_blocking::proto::catalog::Variables;
+use mcp_blocking::proto::schema::{self, Complete, GetPrompt, PromptArgument};
 use mcp_blocking::proto::{Revision, code};
-use mcp_blocking::{Cx, Serve, Server, ToolError};
+use mcp_blocking::{HandlerError, Prompt, Serve, Server, Template, Tool};
 use serde_json::{Value, json};
 
 use crate::common;
@@ -20,29 +18,32 @@ fn library() -> Server {
     let mut who = PromptArgument::new("who");
     who.required = true;
     server()
-        .resource(Resource::new("note://a", "a"), |read, _| {
-            Ok(ResourceContents::text(read.uri, "a note"))
-        })
-        .resource(
-            Resource::new("note://gone", "gone"),
-            |_, _| -> Result<ResourceContents, ToolError> { Err("it was here yesterday".into()) },
+        .resource("note://a", "a", || "a note")
+        .resource("note://gone", "gone", gone)
+        .add(files())
+        .add(
+            Prompt::define(schema::Prompt::new("greet").arguments([who]), |get: GetPrompt| {
+                let who = get.arguments.unwrap().get("who").unwrap().clone();
+                format!("Greet {who}")
+            })
+            .completion("who", |complete: Complete| {
+                (0..200)
+                    .map(|number| format!("{}{number}", complete.argument.value))
+                    .collect::<Vec<_>>()
+            }),
         )
-        .resource_template(ResourceTemplate::new(FILES, "files"), |read, variables, cx| {
-            match variables.text("name") {
-                Some("readme") => Ok(ResourceContents::text(read.uri, "read me")),
-                _ => Err(cx.resource_not_found(&read.uri)),
-            }
-        })
-        .template_completion(FILES, "name", |_, _| Ok(vec!["readme".to_owned()]))
-        .prompt_with(Prompt::new("greet").arguments([who]), |get: GetPrompt, _| {
-            let who = get.arguments.unwrap().get("who").unwrap().clone();
-            Ok(PromptMessage::new(Role::User, format!("Greet {who}")))
-        })
-        .prompt_completion("greet", "who", |complete: Complete, _| {
-            Ok((0..200)
-                .map(|number| format!("{}{number}", complete.argument.value))
-                .collect::<Vec<_>>())
-        })
+}
+
+fn gone() -> Result<&'static str, HandlerError> {
+    Err("it was here yesterday".into())
+}
+
+fn files() -> Template {
+    let read = |variables: Variables| match variables.text("name") {
+        Some("readme") => Ok("read me"),
+        _ => Err(HandlerError::not_found()),
+    };
+    Template::new(FILES, "files", read).completion("name", || vec!["readme".to_owned()])
 }
 
 fn in_every_revision(server: fn() -> Server, tell: fn(&mut Visitor)) {
@@ -128,15 +129,10 @@ fn every_list_comes_in_pages() {
                 let uri = format!("note://{number}");
                 let pattern = format!("note{number}://{{x}}");
                 server
-                    .tool_with(tool(&number.to_string()), |_: Value, _| Ok("done"))
-                    .prompt_with(Prompt::new(number.to_string()), |_, _| {
-                        Ok(PromptMessage::new(Role::User, "hi"))
-                    })
-                    .resource(Resource::new(uri, number.to_string()), unread)
-                    .resource_template(
-                        ResourceTemplate::new(pattern, number.to_string()),
-                        |read, _, cx| unread(read, cx),
-                    )
+                    .add(tool(&number.to_string(), || "done"))
+                    .prompt(&number.to_string(), "Greets", || "hi")
+                    .resource(&uri, &number.to_string(), unread)
+                    .template(&pattern, &number.to_string(), unread)
             })
         },
         |visitor| {
@@ -169,8 +165,8 @@ fn every_list_comes_in_pages() {
     );
 }
 
-fn unread(read: ReadResource, cx: Cx) -> Result<ResourceContents, ToolError> {
-    Err(cx.resource_not_found(&read.uri))
+fn unread() -> Result<&'static str, HandlerError> {
+    Err(HandlerError::not_found())
 }
 
 #[test]
@@ -217,7 +213,7 @@ fn arguments_are_checked_before_a_handler_sees_them() {
                     Some(_) => Ok(()),
                     None => Err(format!("{} needs seats", tool.name)),
                 });
-            checked.tool_with(tool("book"), |_: Value, _| Ok("booked"))
+            checked.add(tool("book", || "booked"))
         },
         |visitor| {
             let mut book = |arguments: Value| {
@@ -241,35 +237,25 @@ fn arguments_are_checked_before_a_handler_sees_them() {
 #[test]
 fn invalid_entries_are_errors_when_the_server_starts() {
     let refusals = [
+        (server().add(Tool::new("odd", || "").input_schema(raw(json!({})))), "the tool `odd`"),
+        (server().resource("nowhere", "x", unread), "the resource `nowhere`"),
+        (server().template("a://{", "x", unread), "the resource template `a://{`"),
         (
-            server().tool_with(Tool::new("odd", raw(json!({}))), |_: Value, _| Ok("")),
-            "the tool `odd`",
+            server().add(Prompt::new("none", || "").completion("x", Vec::<String>::new)),
+            "a completion of `x` of the prompt `none`",
         ),
-        (server().resource(Resource::new("nowhere", "x"), unread), "the resource `nowhere`"),
         (
-            server().resource_template(ResourceTemplate::new("a://{", "x"), |read, _, cx| {
-                unread(read, cx)
-            }),
-            "the resource template `a://{`",
-        ),
-        (server().prompt_completion("none", "x", |_, _| Ok(Vec::new())), "a completion of `x`"),
-        (
-            server().tool("one", "", |(), _| Ok("1")).tool("one", "", |(), _| Ok("2")),
+            server().tool("one", "", || "1").tool("one", "", || "2"),
             "the tool `one` cannot be offered: it exists already: choose another name, or replace",
         ),
-        (library().prompt_with(Prompt::new("greet"), |_, _| Ok(Vec::new())), "the prompt `greet`"),
-        (library().resource(Resource::new("note://a", "b"), unread), "the resource `note://a`"),
+        (library().prompt("greet", "Greets", || ""), "the prompt `greet`"),
+        (library().resource("note://a", "b", unread), "the resource `note://a`"),
+        (library().template(FILES, "again", unread), "the resource template `file:///{name}`"),
         (
-            library().resource_template(ResourceTemplate::new(FILES, "again"), |read, _, cx| {
-                unread(read, cx)
-            }),
-            "the resource template `file:///{name}`",
+            server().add(files().completion("name", Vec::<String>::new)),
+            "a completion of `name` of the resource template `file:///{name}`",
         ),
-        (
-            library().template_completion(FILES, "name", |_, _| Ok(Vec::new())),
-            "a completion of `name`",
-        ),
-        (server().tool("number", "", |_: u8, _| Ok("")), "the tool `number` cannot be offered"),
+        (server().tool("number", "", |_: u8| ""), "the tool `number` cannot be offered"),
     ];
     for (server, what) in refusals {
         let error = server.serve(empty(), sink()).unwrap_err();

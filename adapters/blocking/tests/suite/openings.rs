@@ -1,5 +1,6 @@
 //! Servers of both eras behind one API: how a client detects the era, and how little differs.
 
+use mcp_blocking::proto::schema::Elicit;
 use std::thread;
 use std::time::Duration;
 
@@ -7,7 +8,7 @@ use mcp_blocking::proto::schema::{
     CreateMessageResult, ElicitResult, Level, ListTools, Role, Root,
 };
 use mcp_blocking::proto::{CloseReason, Era, Limits, NeededInput, Raw, Revision};
-use mcp_blocking::{Client, Error};
+use mcp_blocking::{Client, Cx, Error};
 use serde_json::{Value, json};
 
 use crate::common::eras::{discovered, meet, meet_by, welcomed};
@@ -157,9 +158,9 @@ fn the_log_level_is_set_for_the_session_or_with_each_request() {
 /// Returns a client with handlers for every revision.
 fn answering() -> Client {
     client()
-        .on_elicitation(|form, _| ElicitResult::accept(raw(json!({"seen": form.message}))))
-        .on_roots(|_| vec![Root::new("file:///home")])
-        .on_sampling(|_, _| Ok(CreateMessageResult::new(Role::Assistant, "well", "m")))
+        .on_elicitation(|form: Elicit| ElicitResult::accept(raw(json!({"seen": form.message}))))
+        .on_roots(|| vec![Root::new("file:///home")])
+        .on_sampling(|| Ok(CreateMessageResult::new(Role::Assistant, "well", "m")))
 }
 
 /// Returns requests that a server may send, and the expected results.
@@ -221,10 +222,10 @@ fn one_set_of_handlers_answers_in_both_eras() {
 fn one_server_and_one_client_work_in_every_revision() {
     story(|| {
         for revision in Revision::ALL {
-            let server = server().tool_with(tool("survey"), |_: Value, cx| {
+            let server = server().add(tool("survey", |cx: Cx| {
                 let roots: Raw = cx.ask_any("roots", NeededInput::Roots)?;
                 Ok(roots.to_string())
-            });
+            }));
             let (connection, serving) = pair(answering().revisions(&[revision]), server);
             assert_eq!(connection.revision(), revision);
             let said = success(

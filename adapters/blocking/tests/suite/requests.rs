@@ -1,36 +1,37 @@
 //! Requests beside tools, in their blocking form: resources, prompts, completions and lists.
 
-use mcp_blocking::Server;
 use mcp_blocking::proto::Progress;
 use mcp_blocking::proto::schema::{
-    Complete, GetPrompt, Prompt, PromptArgument, PromptMessage, PromptReference,
-    ReadResourceResult, Resource, ResourceContents, ResourceTemplate, Role,
+    self, Complete, GetPrompt, PromptArgument, PromptReference, ReadResourceResult,
+    ResourceContents,
 };
-use serde_json::{Value, json};
+use mcp_blocking::{Cx, Prompt, Server};
+use serde_json::json;
 
 use crate::common::{client, pair, part, server, story, success, tool};
 
 fn library() -> Server {
     server()
-        .resource(Resource::new("note://one", "one"), |read, _| {
-            Ok(ReadResourceResult::new([ResourceContents::text(read.uri, "one")]))
+        .resource("note://one", "one", || "one")
+        .template("note://{name}", "any", || {
+            ReadResourceResult::new([ResourceContents::text("", "any")])
         })
-        .resource_template(ResourceTemplate::new("note://{name}", "any"), |read, _, _| {
-            Ok(ReadResourceResult::new([ResourceContents::text(read.uri, "any")]))
-        })
-        .prompt_with(
-            Prompt::new("greet").arguments([PromptArgument::new("name")]),
-            |asked: GetPrompt, _| {
-                let arguments = asked.arguments.unwrap_or_default();
-                let name = arguments.get("name").cloned().unwrap_or_default();
-                Ok(PromptMessage::new(Role::User, format!("greet {name}")))
-            },
+        .add(
+            Prompt::define(
+                schema::Prompt::new("greet").arguments([PromptArgument::new("name")]),
+                |asked: GetPrompt| {
+                    let arguments = asked.arguments.unwrap_or_default();
+                    let name = arguments.get("name").cloned().unwrap_or_default();
+                    format!("greet {name}")
+                },
+            )
+            .completion("name", |asked: Complete| {
+                let chosen =
+                    asked.context.and_then(|context| context.arguments).unwrap_or_default();
+                let title = chosen.get("title").cloned().unwrap_or_default();
+                vec![format!("{title}{}", asked.argument.value)]
+            }),
         )
-        .prompt_completion("greet", "name", |asked: Complete, _| {
-            let chosen = asked.context.and_then(|context| context.arguments).unwrap_or_default();
-            let title = chosen.get("title").cloned().unwrap_or_default();
-            Ok(vec![format!("{title}{}", asked.argument.value)])
-        })
 }
 
 #[test]
@@ -57,10 +58,10 @@ fn every_kind_of_request_blocks_until_its_result() {
 #[test]
 fn the_progress_of_a_call_is_an_iterator() {
     story(|| {
-        let server = server().tool_with(tool("count"), |_: Value, cx| {
+        let server = server().add(tool("count", |cx: Cx| {
             (1..=3).try_for_each(|number| cx.progress(Progress::new(f64::from(number))))?;
             Ok("done")
-        });
+        }));
         let (client, serving) = pair(client(), server);
         let mut counting = client.call_tool("count", &json!({})).progress(|_| {}).start().unwrap();
         let last = counting.progress_updates().last().map(|update| update.progress);

@@ -2,12 +2,11 @@
 //! refusals.
 
 use mcp_blocking::proto::schema::{
-    CreateMessage, CreateMessageResult, Elicit, ListRootsResult, Prompt, PromptMessage, Resource,
-    ResourceContents, Role, SamplingMessage,
+    CreateMessage, CreateMessageResult, Elicit, ListRootsResult, Role, SamplingMessage,
 };
 use mcp_blocking::proto::seal::Seal;
 use mcp_blocking::proto::{NeededInput, Progress, Revision, code};
-use mcp_blocking::{Cx, Server, ToolError};
+use mcp_blocking::{Cx, HandlerError, Server};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -30,7 +29,7 @@ fn form(message: &str) -> Elicit {
     )
 }
 
-fn name(cx: &Cx) -> Result<String, ToolError> {
+fn name(cx: &Cx) -> Result<String, HandlerError> {
     let Name { name } = cx.ask("name", form("Who are you?"))?;
     Ok(name)
 }
@@ -53,13 +52,9 @@ fn sealed(server: Server) -> Server {
 
 fn asking() -> Server {
     server()
-        .tool_with(tool("ask"), |_: Value, cx| Ok(format!("hello {}", name(&cx)?)))
-        .resource(Resource::new("note://you", "you"), |read, cx| {
-            Ok(ResourceContents::text(read.uri, format!("hello {}", name(&cx)?)))
-        })
-        .prompt_with(Prompt::new("you"), |_, cx| {
-            Ok(PromptMessage::new(Role::User, format!("hello {}", name(&cx)?)))
-        })
+        .add(tool("ask", |cx: Cx| Ok(format!("hello {}", name(&cx)?))))
+        .resource("note://you", "you", |cx: Cx| Ok(format!("hello {}", name(&cx)?)))
+        .prompt("you", "Greets", |cx: Cx| Ok(format!("hello {}", name(&cx)?)))
 }
 
 #[test]
@@ -77,12 +72,12 @@ fn one_handler_asks_clients_of_every_revision() {
         }
         // Older revisions have sampling but no elicitation.
         let sampling = || {
-            server().tool_with(tool("ask"), |_: Value, cx| {
+            server().add(tool("ask", |cx: Cx| {
                 let question =
                     CreateMessage::new([SamplingMessage::new(Role::User, "Who am I?")], 10);
                 let answer: CreateMessageResult = cx.ask_any("who", question.into())?;
                 Ok(format!("hello {}", answer.content.text()))
-            })
+            }))
         };
         for revision in Revision::ALL {
             let mut visitor = Visitor::new(sampling(), revision, can_all());
@@ -120,7 +115,7 @@ fn resources_and_prompts_ask_like_tools() {
 fn several_questions_are_asked_at_once() {
     story(|| {
         let server = || {
-            server().tool_with(tool("survey"), |_: Value, cx| {
+            server().add(tool("survey", |cx: Cx| {
                 let who = name(&cx)?;
                 cx.ask_all([
                     ("age", NeededInput::from(form("How old?"))),
@@ -131,7 +126,7 @@ fn several_questions_are_asked_at_once() {
                 assert!(cx.answer::<ListRootsResult>("unasked").is_err());
                 let keys: Vec<String> = cx.answers().into_iter().map(|(key, _)| key).collect();
                 Ok(format!("{who} {age} {} {}", roots.roots.len(), keys.join(",")))
-            })
+            }))
         };
         for revision in WITH_FORMS {
             let mut visitor = Visitor::new(server(), revision, can_all());
@@ -154,13 +149,13 @@ fn several_questions_are_asked_at_once() {
 
 /// Returns a server whose tool asks twice and counts its runs in its state.
 fn counting() -> Server {
-    server().tool_with(tool("count"), |_: Value, cx: Cx| {
+    server().add(tool("count", |cx: Cx| {
         let runs: u32 = cx.state()?.unwrap_or(0);
         cx.set_state(&(runs + 1))?;
         let Name { name: first } = cx.ask("first", form("First?"))?;
         let Name { name: second } = cx.ask("second", form("Second?"))?;
         Ok(format!("{first} {second} {runs}"))
-    })
+    }))
 }
 
 #[test]
@@ -185,7 +180,7 @@ fn state_and_answers_survive_two_rounds() {
 fn a_handler_runs_again_without_a_question() {
     story(|| {
         let server = || {
-            server().tool_with(tool("again"), |arguments: Value, cx| {
+            server().add(tool("again", |arguments: Value, cx: Cx| {
                 let runs: u32 = cx.state()?.unwrap_or(0);
                 if runs < 2 {
                     if arguments.get("forgets").is_none() {
@@ -194,7 +189,7 @@ fn a_handler_runs_again_without_a_question() {
                     return Err(cx.repeat());
                 }
                 Ok("welcome back")
-            })
+            }))
         };
         for revision in Revision::ALL {
             let mut visitor = Visitor::new(server(), revision, json!({}));
@@ -306,12 +301,12 @@ fn clients_without_the_capability_are_refused() {
 fn a_handler_reports_progress_before_it_asks() {
     story(|| {
         for revision in Revision::ALL {
-            let server = server().tool_with(tool("steps"), |_: Value, cx| {
+            let server = server().add(tool("steps", |cx: Cx| {
                 cx.progress(Progress::new(1.0))?;
                 let name = name(&cx)?;
                 cx.progress(Progress::new(2.0))?;
                 Ok(format!("hello {name}"))
-            });
+            }));
             let mut visitor = Visitor::new(server, revision, can_all());
             let params = json!({"name": "steps", "_meta": {"progressToken": "p"}});
             assert_eq!(text(&visitor.talk("tools/call", params, ada)), "hello Ada", "{revision}");

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use mcp_blocking::proto::schema::Level;
 use mcp_blocking::proto::{CallError, Misuse, ViolationKind};
-use mcp_blocking::{Client, Error, Server};
+use mcp_blocking::{Client, Cx, Error, Server};
 use serde_json::{Value, json};
 
 use crate::common;
@@ -25,12 +25,12 @@ fn listening() -> (Client, Receiver<(String, Value)>) {
 }
 
 fn chatty() -> Server {
-    server().logging().tool_with(tool("chat"), |_: Value, cx| {
+    server().logging().add(tool("chat", |cx: Cx| {
         for level in Level::ALL {
-            cx.log(level, &json!({"said": level.name()}))?;
+            cx.log(level, &json!({"said": level.name()})).wait()?;
         }
         Ok("that is all")
-    })
+    }))
 }
 
 #[test]
@@ -76,10 +76,10 @@ fn log_messages_precede_the_result_of_their_call_and_respect_the_level() {
 #[test]
 fn a_forgotten_declaration_of_logging_fails_no_call() {
     story(|| {
-        let server = server().tool_with(tool("chat"), |_: Value, cx| {
-            cx.log(Level::Error, "hello")?;
+        let server = server().add(tool("chat", |cx: Cx| {
+            cx.log(Level::Error, "hello").wait()?;
             Ok("nothing said")
-        });
+        }));
         let (client, serving) = pair(client(), server);
         assert!(matches!(
             client.set_log_level(Level::Info),
@@ -246,7 +246,7 @@ fn a_connection_can_be_closed_from_its_callbacks() {
         // By its elicitation handler: the answer is no longer sent.
         let handle: Arc<Mutex<Option<mcp_blocking::Connection>>> = Arc::default();
         let closing = Arc::clone(&handle);
-        let answering = common::client().on_roots(move |_| {
+        let answering = common::client().on_roots(move || {
             drop(closing.lock().unwrap().take());
             Vec::new()
         });

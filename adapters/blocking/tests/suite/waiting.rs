@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use mcp_blocking::proto::{CallError, Misuse, Progress};
-use mcp_blocking::{Error, Server, ToolError};
+use mcp_blocking::{Cx, Error, HandlerError, Server};
 use serde_json::{Value, json};
 
 use crate::common;
@@ -17,7 +17,7 @@ const FOR_EVER: Duration = Duration::MAX;
 const SOON: Duration = Duration::from_millis(50);
 
 fn counting() -> Server {
-    server().tool_with(tool("count"), |wanted: Value, cx| {
+    server().add(tool("count", |wanted: Value, cx: Cx| {
         let steps = wanted["steps"].as_u64().ok_or("how many?")? as u32;
         for step in 1..=steps {
             cx.progress(
@@ -27,7 +27,7 @@ fn counting() -> Server {
             )?;
         }
         Ok("counted")
-    })
+    }))
 }
 
 #[test]
@@ -77,13 +77,13 @@ fn progress_must_increase_and_its_request_must_be_open() {
     story(|| {
         let (left, taken) = channel();
         let left = Mutex::new(left);
-        let server = server().tool_with(tool("odd"), move |_: Value, cx| {
+        let server = server().add(tool("odd", move |cx: Cx| {
             cx.progress(Progress::new(2.0))?;
             assert_eq!(cx.progress(Progress::new(2.0)), Err(Misuse::Unencodable));
             assert_eq!(cx.progress(Progress::new(f64::NAN)), Err(Misuse::Unencodable));
             left.lock().unwrap().send(cx)?;
             Ok("odd")
-        });
+        }));
         let (client, serving) = pair(client(), server);
         assert_eq!(success(client.call_tool("odd", &json!({})).progress(|_| {}).wait()), "odd");
         let cx = taken.recv().unwrap();
@@ -96,14 +96,14 @@ fn progress_must_increase_and_its_request_must_be_open() {
 /// Returns a server whose only tool sleeps, and reports its start and its end.
 fn sleeping(says: std::sync::mpsc::Sender<&'static str>) -> Server {
     let says = Mutex::new(says);
-    server().tool_with(tool("sleep"), move |_: Value, cx| -> Result<String, ToolError> {
+    server().add(tool("sleep", move |cx: Cx| -> Result<String, HandlerError> {
         let says = says.lock().unwrap().clone();
         says.send("asleep")?;
-        let cancelled = cx.sleep(FOR_EVER);
+        let cancelled = cx.sleep(FOR_EVER).wait();
         assert_eq!(cancelled, cx.is_cancelled());
         says.send(if cancelled { "cancelled" } else { "slept" })?;
-        Err(ToolError::failed("not sent"))
-    })
+        Err(HandlerError::failed("not sent"))
+    }))
 }
 
 #[test]
@@ -207,12 +207,12 @@ fn progress_extends_the_timeout_up_to_its_maximum() {
 fn a_progress_callback_that_panics_cancels_only_its_call() {
     story(|| {
         let (says, hears) = channel();
-        let server = sleeping(says).tool_with(tool("begin"), |_: Value, cx| {
+        let server = sleeping(says).add(tool("begin", |cx: Cx| {
             cx.progress(Progress::new(1.0))?;
-            let cancelled = cx.sleep(FOR_EVER);
+            let cancelled = cx.sleep(FOR_EVER).wait();
             assert!(cancelled);
             Ok("never heard")
-        });
+        }));
         let (client, serving) = pair(client(), server);
         let client = Arc::new(client);
         let caller = Arc::clone(&client);

@@ -2,12 +2,13 @@
 
 use std::fmt;
 
-use mcp_proto::schema::{Resource, ResourceContents, Str, Tool};
+use mcp_proto::schema::{self, ResourceContents, Str};
 
 use super::settings::{AppSettings, MEDIA_TYPE};
 use super::tool_ui::{is_app_uri, link};
 use crate::server::Server;
-use crate::server::entries::{ResourceEntry, ToolEntry};
+use crate::server::entries::resource::Resource;
+use crate::server::entries::tool::Tool;
 
 /// A user interface in HTML, with the tools whose results it shows.
 ///
@@ -16,9 +17,9 @@ use crate::server::entries::{ResourceEntry, ToolEntry};
 /// for an example.
 #[must_use = "an app does nothing until it is added"]
 pub struct App {
-    resource: Resource,
+    resource: schema::Resource,
     html: Str,
-    tools: Vec<ToolEntry>,
+    tools: Vec<Tool>,
 }
 
 impl App {
@@ -40,7 +41,7 @@ impl App {
                 "{uri:?} is not the URI of an app: begin with `ui://`"
             )));
         }
-        let mut resource = Resource::new(uri, name);
+        let mut resource = schema::Resource::new(uri, name);
         resource.mime_type = Some(MEDIA_TYPE.to_owned());
         Ok(Self { resource, html: html.into(), tools: Vec::new() })
     }
@@ -60,18 +61,18 @@ impl App {
     }
 
     /// Adds a tool for models and for the app, which shows its results.
-    pub fn tool(self, tool: ToolEntry) -> Self {
+    pub fn tool(self, tool: Tool) -> Self {
         self.linked(tool, &["model", "app"])
     }
 
     /// Adds a tool for the app only. Hosts hide it from models.
-    pub fn tool_for_app(self, tool: ToolEntry) -> Self {
+    pub fn tool_for_app(self, tool: Tool) -> Self {
         self.linked(tool, &["app"])
     }
 
-    fn linked(mut self, tool: ToolEntry, visibility: &[&str]) -> Self {
+    fn linked(mut self, tool: Tool, visibility: &[&str]) -> Self {
         let uri = &self.resource.uri;
-        self.tools.push(tool.describe(|tool: Tool| link(tool, uri, visibility)));
+        self.tools.push(tool.describe(|tool| link(tool, uri, visibility)));
         self
     }
 }
@@ -84,15 +85,14 @@ impl Server {
     pub fn app(self, app: App) -> Self {
         let App { resource, html, tools } = app;
         let meta = resource.meta.clone();
-        let entry = ResourceEntry::new(resource, move |read, _cx| {
-            let mut contents = ResourceContents::text(read.uri, html.clone()).mime_type(MEDIA_TYPE);
+        let entry = Resource::define(resource, move || {
+            let mut contents = ResourceContents::text("", html.clone()).mime_type(MEDIA_TYPE);
             if let ResourceContents::Text(text) = &mut contents {
                 text.meta.clone_from(&meta);
             }
-            Ok(contents)
+            contents
         });
-        let server = self.register(|edit| edit.add_resource(entry));
-        tools.into_iter().fold(server, |server, tool| server.register(|edit| edit.add_tool(tool)))
+        tools.into_iter().fold(self.add(entry), Self::add)
     }
 }
 

@@ -10,13 +10,13 @@
 //! ```
 //! # use mcp_adapter as mcp_tokio;
 //! use mcp_tokio::apps::{self, App};
-//! use mcp_tokio::{Server, ToolEntry};
+//! use mcp_tokio::{Cx, Server, Tool};
 //!
-//! let schema = serde_json::json!({"type": "object"});
-//! let now = ToolEntry::raw("now", "Tells the time", schema, |_, cx| {
+//! let now = Tool::new("now", |cx: Cx| {
 //!     // A host without user interfaces gets more text.
-//!     Ok(if apps::is_supported_by(cx.peer()) { "12:00" } else { "It is 12:00 UTC" })
-//! });
+//!     if apps::is_supported_by(cx.peer()) { "12:00" } else { "It is 12:00 UTC" }
+//! })
+//! .description("Tells the time");
 //! let clock = App::new("ui://clock/face.html", "clock", "<!DOCTYPE html><title>Clock</title>")?;
 //! let server =
 //!     Server::new("clock", "1.0.0").extension(apps::extension()).app(clock.tool(now));

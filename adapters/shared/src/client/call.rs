@@ -14,7 +14,7 @@ use mcp_proto::{
     CallError, CallId, CallOptions, Instant, MessageEndpoint as _, Misuse, Payload, Progress, Raw,
 };
 
-use crate::BoxFuture;
+use crate::box_future::BoxFuture;
 use crate::client::call_hooks::{Hooked, WithMeta, before_call};
 use crate::client::in_flight::{InFlight, OnProgress, START_PATIENCE};
 use crate::client::task::driver::{TaskDriver, TaskStep};

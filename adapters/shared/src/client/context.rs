@@ -1,13 +1,14 @@
 //! The context of a client's handlers and callbacks: the connection, cancellation and metadata.
 
 use std::fmt;
-use std::ops::Deref;
+use std::future::IntoFuture;
 use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_proto::client::Client as Machine;
 use mcp_proto::{Peer, Raw};
 
+use crate::BoxFuture;
 use crate::exec::cancellation::Cancellation;
 use crate::transport::link::Link;
 
@@ -15,14 +16,15 @@ use crate::transport::link::Link;
 /// [`Client`](crate::Client).
 ///
 /// One client can connect to many servers; the context identifies the connection. Cheap to clone.
-/// A clone does not keep the connection open. Only [`sleep`](Self::sleep) blocks.
+/// A clone does not keep the connection open. No method blocks: [`sleep`](Self::sleep) returns an
+/// operation that is awaited or waited for.
 ///
 /// ```
 /// # use mcp_adapter as mcp_tokio;
-/// use mcp_tokio::Client;
-/// use mcp_tokio::proto::schema::ElicitResult;
+/// use mcp_tokio::proto::schema::{Elicit, ElicitResult};
+/// use mcp_tokio::{Client, ClientCx};
 ///
-/// let client = Client::new("demo", "1.0.0").on_elicitation(|form, cx| {
+/// let client = Client::new("demo", "1.0.0").on_elicitation(|form: Elicit, cx: ClientCx| {
 ///     println!("{} asks: {}", cx.label().unwrap_or("a server"), form.message);
 ///     ElicitResult::decline()
 /// });
@@ -85,64 +87,62 @@ impl ClientCx {
         self.cancelled.is_set()
     }
 
-    /// Blocks for `duration` or until [`is_cancelled`](Self::is_cancelled); returns whether it is.
+    /// Waits until [`is_cancelled`](Self::is_cancelled).
+    ///
+    /// Use this in separate tasks: the future of a handler is dropped on cancellation.
+    pub async fn cancelled(&self) {
+        self.cancelled.wait().await;
+    }
+
+    /// Sleeps for `duration`, on any runtime.
+    ///
+    /// ```
+    /// # use mcp_adapter as mcp_tokio;
+    /// use std::time::Duration;
+    ///
+    /// use mcp_tokio::proto::schema::{Elicit, ElicitResult};
+    /// use mcp_tokio::{Client, ClientCx};
+    ///
+    /// let client = Client::new("demo", "1.0.0").on_elicitation(async |_form: Elicit, cx: ClientCx| {
+    ///     cx.sleep(Duration::from_secs(60)).await;
+    ///     ElicitResult::cancel()
+    /// });
+    /// # drop(client);
+    /// ```
+    pub fn sleep(&self, duration: Duration) -> ClientSleep<'_> {
+        ClientSleep { cx: self, duration }
+    }
+}
+
+/// A sleep; see [`ClientCx::sleep`].
+#[derive(Debug)]
+#[must_use = "a sleep does nothing unless it is awaited, or waited for with `.wait()`"]
+pub struct ClientSleep<'a> {
+    cx: &'a ClientCx,
+    duration: Duration,
+}
+
+impl ClientSleep<'_> {
+    /// Blocks until the time is over or [`ClientCx::is_cancelled`]; returns whether it is.
     #[must_use]
-    pub fn sleep(&self, duration: Duration) -> bool {
-        self.cancelled.wait_blocking(duration)
+    pub fn wait(self) -> bool {
+        self.cx.cancelled.wait_blocking(self.duration)
+    }
+}
+
+impl<'a> IntoFuture for ClientSleep<'a> {
+    type Output = ();
+    type IntoFuture = BoxFuture<'a, ()>;
+
+    /// Once the connection has ended, the future only yields to other tasks and does not sleep.
+    fn into_future(self) -> BoxFuture<'a, ()> {
+        let link = &self.cx.link;
+        Box::pin(link.sleep_until(link.clock.now() + self.duration))
     }
 }
 
 impl fmt::Debug for ClientCx {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ClientCx").field("label", &self.label()).finish_non_exhaustive()
-    }
-}
-
-/// The context of a request from a server, for an asynchronous handler of a client.
-///
-/// Dereferences to [`ClientCx`], but has an asynchronous version of [`sleep`](Self::sleep), which
-/// does not block.
-///
-/// When the request is cancelled or the connection ends, the handler's future is dropped at its
-/// current `.await`. Spawn a separate task for work that must finish regardless.
-///
-/// ```
-/// # use mcp_adapter as mcp_tokio;
-/// use std::time::Duration;
-///
-/// use mcp_tokio::Client;
-/// use mcp_tokio::proto::schema::ElicitResult;
-///
-/// let client = Client::new("demo", "1.0.0").on_elicitation_async(|_form, cx| async move {
-///     cx.sleep(Duration::from_secs(60)).await;
-///     ElicitResult::cancel()
-/// });
-/// # drop(client);
-/// ```
-#[derive(Clone, Debug)]
-pub struct AsyncClientCx(pub(crate) ClientCx);
-
-impl AsyncClientCx {
-    /// Sleeps for `duration`. Works on any runtime.
-    ///
-    /// Once the connection has ended, this method only yields to other tasks and does not sleep.
-    pub async fn sleep(&self, duration: Duration) {
-        let link = &self.0.link;
-        link.sleep_until(link.clock.now() + duration).await;
-    }
-
-    /// Waits until the request is cancelled, by the server or by the end of the connection.
-    ///
-    /// Use this in separate tasks: the handler's own future is dropped on cancellation.
-    pub async fn cancelled(&self) {
-        self.0.cancelled.wait().await;
-    }
-}
-
-impl Deref for AsyncClientCx {
-    type Target = ClientCx;
-
-    fn deref(&self) -> &ClientCx {
-        &self.0
     }
 }

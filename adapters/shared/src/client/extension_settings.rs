@@ -1,12 +1,10 @@
 //! Extensions of a client: their declaration, and the handlers of their requests.
 
-use std::future::Future;
-
+use mcp_proto::Extension;
 use mcp_proto::schema::{Decode, Encode, ServerRequest};
-use mcp_proto::{ErrorObject, Extension};
 
 use super::Client;
-use crate::client::context::{AsyncClientCx, ClientCx};
+use crate::client::answerer::Answerer;
 
 /// Extensions of the protocol.
 impl Client {
@@ -55,33 +53,14 @@ impl Client {
     /// The request is a type that implements [`ServerRequest`], with [`Decode`] for its params; its
     /// result also implements [`Encode`]. Requests whose params cannot be decoded are refused with
     /// the error code `-32602`. Servers send requests only in the legacy era (revisions up to
-    /// 2025-11-25). `handler` runs on a thread of its own and may block.
+    /// 2025-11-25).
     ///
     /// Connecting fails if no declared extension has the request, or if it has another handler.
-    pub fn method<R>(
-        mut self,
-        handler: impl Fn(R, ClientCx) -> Result<R::Result, ErrorObject> + Send + Sync + 'static,
-    ) -> Self
+    pub fn method<Q, M>(mut self, handler: impl Answerer<Q, Q::Result, M>) -> Self
     where
-        R: ServerRequest<Result: Encode + Send> + Decode + 'static,
+        Q: ServerRequest<Result: Encode + Send> + Decode + 'static,
     {
-        self.extensions.handle(R::METHOD);
-        self.handle(R::METHOD, handler)
-    }
-
-    /// Sets the asynchronous handler of a request that an extension lets servers send.
-    ///
-    /// See [`method`](Self::method). The future runs on the adapter's runtime. It is dropped when
-    /// the request is cancelled or the connection ends.
-    pub fn method_async<R, F>(
-        mut self,
-        handler: impl Fn(R, AsyncClientCx) -> F + Send + Sync + 'static,
-    ) -> Self
-    where
-        R: ServerRequest<Result: Encode + Send> + Decode + Send + 'static,
-        F: Future<Output = Result<R::Result, ErrorObject>> + Send + 'static,
-    {
-        self.extensions.handle(R::METHOD);
-        self.handle_async(R::METHOD, handler)
+        self.extensions.handle(Q::METHOD);
+        self.handle(Q::METHOD, handler.prepare())
     }
 }

@@ -1,36 +1,28 @@
 //! The handlers and callbacks of a client.
 
-use std::future::Future;
 use std::sync::{Arc, Mutex};
 
 use mcp_proto::schema::{
-    CreateMessage, CreateMessageResult, Decode, Elicit, ElicitResult, ElicitUrl, Encode, ListRoots,
-    ListRootsResult, LogMessage, Root,
+    CreateMessage, CreateMessageResult, Elicit, ElicitResult, ElicitUrl, ListRoots,
+    ListRootsResult, LogMessage,
 };
-use mcp_proto::{Capability, ErrorObject, Raw, Request, Violation};
+use mcp_proto::{Capability, Raw, Violation};
 
 use super::Client;
-use crate::BoxFuture;
-use crate::client::context::{AsyncClientCx, ClientCx};
-use crate::client::request_handler::{Answer, FORM, RequestHandler, URL};
+use crate::client::answerer::{Answerer, PreparedAnswerer};
+use crate::client::context::ClientCx;
+use crate::client::request_handler::{FORM, URL};
 
 impl Client {
     /// Sets the function that answers form [elicitations] by showing the form to the user.
-    ///
-    /// `answer` runs on a thread of its own and may block. Its [context](ClientCx) identifies the
-    /// connection and reports the cancellation of the request.
     ///
     /// [`Form`](mcp_proto::schema::Form) has methods that fill in default values and check an
     /// answer.
     ///
     /// [elicitations]: https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation
     // CAP-02: the handler declares the capability.
-    pub fn on_elicitation(
-        self,
-        answer: impl Fn(Elicit, ClientCx) -> ElicitResult + Send + Sync + 'static,
-    ) -> Self {
-        let answer = move |form: Elicit, cx| Ok(answer(form, cx));
-        self.declare(Capability::ElicitationForm).handle(FORM, answer)
+    pub fn on_elicitation<M>(self, answer: impl Answerer<Elicit, ElicitResult, M>) -> Self {
+        self.declare(Capability::ElicitationForm).handle(FORM, answer.prepare())
     }
 
     /// Sets the function that answers URL elicitations (since 2025-11-25) by sending the user to
@@ -38,43 +30,8 @@ impl Client {
     ///
     /// `answer` must show the full URL to the user and open it only with the user's consent.
     // SEC-07: no URL is opened without consent.
-    pub fn on_url_elicitation(
-        self,
-        answer: impl Fn(ElicitUrl, ClientCx) -> ElicitResult + Send + Sync + 'static,
-    ) -> Self {
-        let answer = move |url: ElicitUrl, cx| Ok(answer(url, cx));
-        self.declare(Capability::ElicitationUrl).handle(URL, answer)
-    }
-
-    /// Sets an asynchronous function that answers form elicitations.
-    ///
-    /// See [`on_elicitation`](Self::on_elicitation). The future that `answer` returns runs on the
-    /// adapter's runtime. The future is dropped when the request is cancelled or the connection
-    /// ends.
-    pub fn on_elicitation_async<F: Future<Output = ElicitResult> + Send + 'static>(
-        self,
-        answer: impl Fn(Elicit, AsyncClientCx) -> F + Send + Sync + 'static,
-    ) -> Self {
-        let answer = move |form: Elicit, cx| {
-            let answer = answer(form, cx);
-            async move { Ok(answer.await) }
-        };
-        self.declare(Capability::ElicitationForm).handle_async(FORM, answer)
-    }
-
-    /// Sets an asynchronous function that answers URL elicitations.
-    ///
-    /// See [`on_url_elicitation`](Self::on_url_elicitation). The function's future runs on the
-    /// adapter's runtime.
-    pub fn on_url_elicitation_async<F: Future<Output = ElicitResult> + Send + 'static>(
-        self,
-        answer: impl Fn(ElicitUrl, AsyncClientCx) -> F + Send + Sync + 'static,
-    ) -> Self {
-        let answer = move |url: ElicitUrl, cx| {
-            let answer = answer(url, cx);
-            async move { Ok(answer.await) }
-        };
-        self.declare(Capability::ElicitationUrl).handle_async(URL, answer)
+    pub fn on_url_elicitation<M>(self, answer: impl Answerer<ElicitUrl, ElicitResult, M>) -> Self {
+        self.declare(Capability::ElicitationUrl).handle(URL, answer.prepare())
     }
 
     /// Sets the function that answers [sampling] requests by calling a model.
@@ -82,35 +39,18 @@ impl Client {
     /// If `sample` returns an error, the server receives the error.
     ///
     /// [sampling]: https://modelcontextprotocol.io/specification/2025-11-25/client/sampling
-    pub fn on_sampling(
+    pub fn on_sampling<M>(
         self,
-        sample: impl Fn(CreateMessage, ClientCx) -> Result<CreateMessageResult, ErrorObject>
-        + Send
-        + Sync
-        + 'static,
+        sample: impl Answerer<CreateMessage, CreateMessageResult, M>,
     ) -> Self {
-        self.declare(Capability::Sampling).handle("sampling/createMessage", sample)
-    }
-
-    /// Sets an asynchronous function that answers sampling requests.
-    ///
-    /// See [`on_sampling`](Self::on_sampling). The function's future runs on the adapter's runtime.
-    pub fn on_sampling_async<F>(
-        self,
-        sample: impl Fn(CreateMessage, AsyncClientCx) -> F + Send + Sync + 'static,
-    ) -> Self
-    where
-        F: Future<Output = Result<CreateMessageResult, ErrorObject>> + Send + 'static,
-    {
-        self.declare(Capability::Sampling).handle_async("sampling/createMessage", sample)
+        self.declare(Capability::Sampling).handle("sampling/createMessage", sample.prepare())
     }
 
     /// Sets the function that returns the list of [roots] when the server requests it.
     ///
     /// [roots]: https://modelcontextprotocol.io/specification/2025-11-25/client/roots
-    pub fn on_roots(self, roots: impl Fn(ClientCx) -> Vec<Root> + Send + Sync + 'static) -> Self {
-        let answer = move |_: ListRoots, cx| Ok(ListRootsResult::new(roots(cx)));
-        self.declare(Capability::Roots).handle("roots/list", answer)
+    pub fn on_roots<M>(self, roots: impl Answerer<ListRoots, ListRootsResult, M>) -> Self {
+        self.declare(Capability::Roots).handle("roots/list", roots.prepare())
     }
 
     /// Calls `callback` with the method and params of each notification from the server.
@@ -196,38 +136,9 @@ impl Client {
     }
 }
 
-// Registration, for handlers of either kind.
 impl Client {
-    pub(super) fn handle<Q: Decode, A: Encode + Send + 'static>(
-        mut self,
-        key: &'static str,
-        answer: impl Fn(Q, ClientCx) -> Result<A, ErrorObject> + Send + Sync + 'static,
-    ) -> Self {
-        let handler = move |request: &Request, cx| {
-            Ok(Box::new(answer(decode(request)?, cx)?) as Box<dyn Encode + Send>)
-        };
-        self.handlers.insert(key, RequestHandler::Blocking(Arc::new(handler)));
+    pub(super) fn handle(mut self, key: &'static str, answerer: PreparedAnswerer) -> Self {
+        self.handlers.insert(key, answerer.0);
         self
     }
-
-    pub(super) fn handle_async<Q: Decode + Send, A: Encode + Send + 'static, F>(
-        mut self,
-        key: &'static str,
-        answer: impl Fn(Q, AsyncClientCx) -> F + Send + Sync + 'static,
-    ) -> Self
-    where
-        F: Future<Output = Result<A, ErrorObject>> + Send + 'static,
-    {
-        let handler = move |request: &Request, cx| {
-            let answer = decode(request).map(|decoded| answer(decoded, cx));
-            let answer = async move { Ok(Box::new(answer?.await?) as Box<dyn Encode + Send>) };
-            Box::pin(answer) as BoxFuture<'static, Answer>
-        };
-        self.handlers.insert(key, RequestHandler::Async(Arc::new(handler)));
-        self
-    }
-}
-
-fn decode<Q: Decode>(request: &Request) -> Result<Q, ErrorObject> {
-    request.decode().map_err(|error| ErrorObject::invalid_params(error.to_string()))
 }

@@ -1,5 +1,6 @@
 //! The builder of clients, and their connections.
 
+pub(crate) mod answerer;
 pub(crate) mod call;
 pub(crate) mod call_hooks;
 pub(crate) mod changed;
@@ -63,7 +64,7 @@ use crate::transport::shutdown::DriverHandle;
 /// use mcp_tokio::Client;
 /// use mcp_tokio::proto::schema::Root;
 ///
-/// let client = Client::new("demo", "1.0.0").on_roots(|cx| match cx.label() {
+/// let client = Client::new("demo", "1.0.0").on_roots(|cx: ClientCx| match cx.label() {
 ///     Some("files") => vec![Root::new("file:///home")],
 ///     _ => Vec::new(),
 /// });

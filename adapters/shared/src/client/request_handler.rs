@@ -7,8 +7,8 @@ use mcp_proto::client::Client as Machine;
 use mcp_proto::schema::Encode;
 use mcp_proto::{ErrorObject, IncomingId, Raw, Request};
 
-use crate::BoxFuture;
-use crate::client::context::{AsyncClientCx, ClientCx};
+use crate::box_future::BoxFuture;
+use crate::client::context::ClientCx;
 use crate::exec::cancellation::Cancellation;
 use crate::exec::workers::catch_panic;
 use crate::transport::link::Link;
@@ -16,7 +16,7 @@ use crate::transport::link::Link;
 pub(crate) type Answer = Result<Box<dyn Encode + Send>, ErrorObject>;
 pub(crate) type AnswerFuture = BoxFuture<'static, Answer>;
 
-type AsyncAnswer = dyn Fn(&Request, AsyncClientCx) -> AnswerFuture + Send + Sync;
+type AsyncAnswer = dyn Fn(&Request, ClientCx) -> AnswerFuture + Send + Sync;
 type BlockingAnswer = dyn Fn(&Request, ClientCx) -> Answer + Send + Sync;
 
 /// A handler for one kind of server request.
@@ -69,7 +69,7 @@ pub(crate) fn run_handler(
         }
         RequestHandler::Async(handler) => {
             let method = request.method.clone();
-            let run = async move { handler(&request, AsyncClientCx(cx)).await };
+            let run = async move { handler(&request, cx).await };
             let answer = trace.instrument_handler(&method, run);
             let cancelled = Arc::clone(cancelled);
             link.shared.workers.spawn(incoming, &link.shared.pace, async move {

@@ -85,7 +85,7 @@ impl Client {
     /// use mcp_tokio::proto::tasks::TaskLimits;
     ///
     /// let client = Client::new("demo", "1.0.0")
-    ///     .on_elicitation(|_form, _cx| ElicitResult::decline())
+    ///     .on_elicitation(ElicitResult::decline)
     ///     .answer_as_tasks(TaskLimits { tasks_max: 100, ..TaskLimits::default() });
     /// # drop(client);
     /// ```

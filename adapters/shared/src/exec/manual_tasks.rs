@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
-use crate::BoxFuture;
+use crate::box_future::BoxFuture;
 use crate::exec::sole_driver::SoleDriver;
 use crate::exec::workers::Spawn;
 

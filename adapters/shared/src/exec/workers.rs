@@ -29,7 +29,7 @@ use std::time::Duration;
 use futures_lite::FutureExt as _;
 use mcp_proto::IncomingId;
 
-use crate::BoxFuture;
+use crate::box_future::BoxFuture;
 use crate::exec::clock::Clock;
 use crate::exec::pace::{Pace, QUICK_MAX};
 use crate::exec::sole_driver::SoleDriver;

@@ -12,7 +12,7 @@ use mcp_proto::{Principal, Secret};
 use super::authorizer::Authorizer;
 use super::request_head::RequestHead;
 use super::runtime::HttpRuntime;
-use crate::BoxFuture;
+use crate::box_future::BoxFuture;
 use crate::exec::callbacks::Callbacks;
 use crate::exec::workers::catch_panic;
 

@@ -13,7 +13,7 @@ use super::verifier::{TokenVerifier, VerifyError};
 use crate::Cx;
 use crate::exec::clock::unix_seconds;
 use crate::exec::workers::catch_panic;
-use crate::server::handler::tool_error::{HandlerError, ToolError};
+use crate::server::handler::handler_error::{Cause, HandlerError};
 use crate::server::visibility::CallerCx;
 
 /// A guard and the verifier that it needs.
@@ -78,9 +78,9 @@ impl Cx {
     ///
     /// ```
     /// # use mcp_adapter as mcp_tokio;
-    /// use mcp_tokio::Server;
+    /// use mcp_tokio::{Cx, Server};
     ///
-    /// let server = Server::new("notes", "1.0.0").tool("email", "Your address", |(), cx| {
+    /// let server = Server::new("notes", "1.0.0").tool("email", "Your address", |cx: Cx| {
     ///     let claims = cx.access_token().and_then(|token| token.claims());
     ///     let email = claims.and_then(|claims| claims.member("email")).ok_or("unknown")?;
     ///     Ok(email.to_text().unwrap_or_default().into_owned())
@@ -106,17 +106,17 @@ impl RequestHead {
     pub(crate) fn check_scopes<'a>(
         &self,
         scopes: impl IntoIterator<Item = &'a str>,
-    ) -> Result<(), ToolError> {
+    ) -> Result<(), HandlerError> {
         let mut scopes = scopes.into_iter().peekable();
         if self.authorization().accepted().is_none() && scopes.peek().is_some() {
             // Entries with scopes may be added while the server runs.
             let why = "scopes are required, but the server does not authorize requests";
             let error = ErrorObject::new(code::INVALID_REQUEST, why);
-            return Err(ToolError(HandlerError::Forbidden(error, None)));
+            return Err(HandlerError(Cause::Forbidden(error, None)));
         }
         self.allows(scopes).map_err(|missing| {
             let challenge = missing.challenge().to_owned();
-            ToolError(HandlerError::Forbidden(missing.error(), Some(challenge)))
+            HandlerError(Cause::Forbidden(missing.error(), Some(challenge)))
         })
     }
 

@@ -17,7 +17,7 @@ use super::runtime::HttpRuntime;
 use super::sessions::Listener;
 use super::sockets::RequestInFlight;
 use super::transport::ResponseSource;
-use crate::BoxFuture;
+use crate::box_future::BoxFuture;
 use crate::server::serving::Serving;
 use crate::transport::link::{Link, State};
 

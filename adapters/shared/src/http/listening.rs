@@ -30,7 +30,7 @@ use super::service::HttpService;
 use super::socket_guard::{LINGER_TIMEOUT, SocketGuard};
 use super::sockets::{OpenSocket, SocketEnd, Sockets};
 use super::stop::Stop;
-use crate::BoxFuture;
+use crate::box_future::BoxFuture;
 
 /// The connections of an HTTP server that have been accepted from its listener.
 ///

@@ -208,10 +208,10 @@ impl Cx {
     ///
     /// ```
     /// # use mcp_adapter as mcp_tokio;
-    /// use mcp_tokio::Server;
     /// use mcp_tokio::http::PeerAddress;
+    /// use mcp_tokio::{Cx, Server};
     ///
-    /// let server = Server::new("echo", "1.0.0").tool("address", "Your address", |(), cx| {
+    /// let server = Server::new("echo", "1.0.0").tool("address", "Your address", |cx: Cx| {
     ///     let head = cx.head().ok_or("only over HTTP")?;
     ///     let address = head.extensions.get::<PeerAddress>().ok_or("unknown")?;
     ///     Ok(address.0.to_string())

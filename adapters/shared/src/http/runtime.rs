@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::client::Dial;
-use crate::BoxFuture;
+use crate::box_future::BoxFuture;
 use crate::exec::workers::Spawn;
 
 /// The runtime operations that HTTP servers need.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use hyper::rt::{Read, ReadBuf, ReadBufCursor, Write};
 
 use super::sockets::SocketMeter;
-use crate::BoxFuture;
+use crate::box_future::BoxFuture;
 
 /// A socket within the limits on one peer.
 ///

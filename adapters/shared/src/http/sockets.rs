@@ -13,7 +13,7 @@ use event_listener::Event;
 use super::budget::{AddressShare, Counters, PeerAddress, Rejection};
 use super::idle_timer::Activity;
 #[cfg(feature = "http2")]
-use crate::BoxFuture;
+use crate::box_future::BoxFuture;
 
 /// The open connections of one listening server.
 #[derive(Debug)]

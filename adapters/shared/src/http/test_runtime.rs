@@ -11,7 +11,7 @@ use futures_lite::future::block_on;
 
 use super::client::{ByteStream, Dial};
 use super::runtime::HttpRuntime;
-use crate::BoxFuture;
+use crate::box_future::BoxFuture;
 use crate::exec::workers::Spawn;
 
 /// Runs each task on a thread, and resolves only addresses.

@@ -13,9 +13,10 @@ use crate::declared_extensions::DeclaredExtensions;
 use crate::exec::pace::Pace;
 use crate::server::catalog_edit::{CatalogEdit, EditError};
 use crate::server::changes::Changes;
-use crate::server::handler::Handler;
+use crate::server::handler::EntryHandler;
+use crate::server::handler::needs::{NeededState, Needs};
 use crate::server::handler::round_state::StateSealing;
-use crate::server::required_scopes::RequiredScopes;
+use crate::server::handler::state::States;
 use crate::server::tasks::declare;
 
 /// The catalog of a server, its further capabilities, and the first error so far.
@@ -36,24 +37,12 @@ pub(crate) struct Builder {
     pub(crate) has_list_changed: bool,
     /// The capabilities of the lists that a handler serves, without and with notifications.
     pub(crate) handled_lists: Vec<(Capability, Capability)>,
-    /// Some calls of tools become tasks.
-    pub(crate) has_tasks: bool,
+    /// The states that handlers take.
+    pub(crate) states: Arc<States>,
     /// The pace of the checks of long arguments; `None` if arguments are not checked.
     pub(crate) argument_checks: Option<Arc<Pace>>,
-    /// What was registered last.
-    last: Last,
     /// The first invalid entry, and what is wrong with it.
     error: Option<String>,
-}
-
-/// What was registered last, for the scopes that it requires.
-#[derive(Clone)]
-enum Last {
-    Nothing,
-    /// An entry and its scopes.
-    Entry(String, RequiredScopes),
-    /// A handler of entries that are not registered, which has no scopes.
-    Unregistered(&'static str),
 }
 
 impl Builder {
@@ -69,9 +58,8 @@ impl Builder {
             has_changes: false,
             has_list_changed: false,
             handled_lists: Vec::new(),
-            has_tasks: false,
+            states: Arc::default(),
             argument_checks: None,
-            last: Last::Nothing,
             error: None,
         }
     }
@@ -81,64 +69,40 @@ impl Builder {
         &mut self,
         register: impl FnOnce(&mut CatalogEdit<'_>) -> Result<(), EditError>,
     ) {
-        let checks = self.changes.checks();
-        let (registered, last) = self.changes.with_catalog(|catalog| {
-            let mut edit = CatalogEdit::new(catalog, checks);
-            (register(&mut edit), edit.take_last())
-        });
-        if let Some((what, required)) = last {
-            self.last = Last::Entry(what, required);
-        }
+        let registered = self.changes.register(register);
         if let Err(error) = registered {
             self.error.get_or_insert_with(|| error.to_string());
         }
     }
 
     /// Registers a handler of entries that are not registered. There must be only one of each kind.
-    pub(crate) fn register_unregistered(&mut self, what: &'static str, is_second: bool) {
+    pub(crate) fn register_unregistered(
+        &mut self,
+        what: &'static str,
+        is_second: bool,
+        needs: Needs,
+    ) {
         if is_second {
             let error = || format!("{what} cannot be set: it exists already; remove one of them");
             self.error.get_or_insert_with(error);
         }
-        self.last = Last::Unregistered(what);
+        self.changes.need_states(what, needs.states);
     }
 
-    /// Registers the handler of a request of an extension, which needs `scopes`.
-    pub(crate) fn register_method(&mut self, method: &'static str, scopes: RequiredScopes) {
-        self.extensions.handle(method);
-        self.last = Last::Entry(format!("method {method:?}"), scopes);
-    }
-
-    /// Registers the handler of a request that belongs to no extension, which needs `scopes`.
-    pub(crate) fn serve_method(&mut self, method: &'static str, scopes: RequiredScopes) {
-        self.extensions.serve(method);
-        self.config = self.config.clone().serve_method(method);
-        self.last = Last::Entry(format!("method {method:?}"), scopes);
-    }
-
-    /// Makes requests for the entry that was registered last need scopes.
-    pub(crate) fn require_scopes(&mut self, scopes: Vec<String>) {
-        let set = match &self.last {
-            Last::Entry(what, required) => {
-                required.set(scopes).map_err(|why| format!("the scopes of {what}: {why}"))
-            }
-            Last::Unregistered(what) => Err(format!(
-                "`Server::requires` follows {what}, which is no entry: call `Cx::needs_scopes` in \
-                 its handler, or move `requires` directly after an entry"
-            )),
-            Last::Nothing => Err("`Server::requires` follows no entry: add one first".to_owned()),
-        };
-        if let Err(error) = set {
-            self.error.get_or_insert(error);
+    /// Registers the handler of a request of an extension, or of none.
+    pub(crate) fn register_method(
+        &mut self,
+        method: &'static str,
+        is_of_extension: bool,
+        states: Vec<NeededState>,
+    ) {
+        if is_of_extension {
+            self.extensions.handle(method);
+        } else {
+            self.extensions.serve(method);
+            self.config = self.config.clone().serve_method(method);
         }
-    }
-
-    /// Returns the entry that was registered last.
-    pub(crate) fn last_entry(&self) -> Option<&str> {
-        match &self.last {
-            Last::Entry(what, _) => Some(what),
-            Last::Nothing | Last::Unregistered(_) => None,
-        }
+        self.changes.need_states(&format!("method {method:?}"), states);
     }
 
     /// Makes the start of the server fail, unless something else does.
@@ -147,7 +111,10 @@ impl Builder {
     }
 
     /// Configures the catalog.
-    pub(crate) fn configure(&self, configure: impl FnOnce(Catalog<Handler>) -> Catalog<Handler>) {
+    pub(crate) fn configure(
+        &self,
+        configure: impl FnOnce(Catalog<EntryHandler>) -> Catalog<EntryHandler>,
+    ) {
         self.changes.with_catalog(|catalog| *catalog = configure(mem::take(catalog)));
     }
 
@@ -163,6 +130,8 @@ impl Builder {
         if let Some(error) = self.error.clone().or_else(invalid_tool) {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, error));
         }
+        let invalid = |why| io::Error::new(io::ErrorKind::InvalidInput, why);
+        self.changes.start(&self.states).map_err(invalid)?;
         let checked = self.extensions.check(Side::Client);
         checked.map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
         // CAP-01: declares what is offered, and nothing else.
@@ -184,10 +153,10 @@ impl Builder {
             capabilities = capabilities.with(Capability::ResourcesSubscribe);
         }
         let mut config = self.config.clone();
-        if self.has_tasks {
+        if self.changes.has_tasks() {
             let declared = declare(config, capabilities);
             let invalid = |error: ExtensionError| {
-                let why = format!("{error} (`Server::as_task` declares the extension of tasks)");
+                let why = format!("{error} (`Tool::as_task` declares the extension of tasks)");
                 io::Error::new(io::ErrorKind::InvalidInput, why)
             };
             (config, capabilities) = declared.map_err(invalid)?;

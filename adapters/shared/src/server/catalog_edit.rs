@@ -3,17 +3,13 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use mcp_proto::catalog::{Catalog, CatalogError, ChangedList, UriTemplate};
+use mcp_proto::catalog::{Catalog, CatalogError, ChangedList};
 use mcp_proto::schema::{Complete, CompleteResult, Prompt, Resource, ResourceTemplate, Tool};
 
-use crate::server::entries::{Completions, PromptEntry, ResourceEntry, TemplateEntry, ToolEntry};
-use crate::server::handler::{Handler, HandlerFn};
+use crate::server::handler::needs::NeededState;
+use crate::server::handler::state::States;
+use crate::server::handler::{EntryHandler, HandlerFn};
 use crate::server::required_scopes::RequiredScopes;
-#[cfg(feature = "tracing")]
-use crate::server::unreadable_schema::unreadable_fields;
-#[cfg(feature = "tracing")]
-use crate::trace::unreadable_schema;
-use crate::trace::unusual_tool_name;
 use crate::validation::ToolChecks;
 
 /// The tools, resources and prompts of a server during an edit.
@@ -25,23 +21,52 @@ use crate::validation::ToolChecks;
 /// but not its completion handlers. Requests in flight complete with the handlers that they started
 /// with.
 pub struct CatalogEdit<'a> {
-    catalog: &'a mut Catalog<Handler>,
+    catalog: &'a mut Catalog<EntryHandler>,
     checks: ToolChecks,
     changed: BTreeSet<ChangedList>,
-    /// An entry that was added or replaced has scopes.
-    adds_scopes: bool,
-    /// The entry that was added or replaced last.
-    last: Option<(String, RequiredScopes)>,
+    /// What the server has started with.
+    started: Option<&'a Started>,
+    /// What the entries that were added or replaced need.
+    pub(super) adds_scopes: bool,
+    pub(super) adds_tasks: bool,
+    pub(super) states: Vec<(String, NeededState)>,
+}
+
+/// What a server has started with.
+#[derive(Clone)]
+pub(crate) struct Started {
+    pub(crate) states: States,
+    pub(crate) has_tasks: bool,
+}
+
+impl Started {
+    /// Checks that handlers of `what` find the states that they take.
+    pub(crate) fn check(&self, what: &str, needed: &[NeededState]) -> Result<(), String> {
+        match needed.iter().find(|needed| !self.states.has(needed)) {
+            Some(NeededState { name, .. }) => Err(format!(
+                "{what} takes the state `{name}`, which the server does not have: set it with \
+                 `Server::state`, or take it by value if it is no state"
+            )),
+            None => Ok(()),
+        }
+    }
 }
 
 impl<'a> CatalogEdit<'a> {
-    pub(super) const fn new(catalog: &'a mut Catalog<Handler>, checks: ToolChecks) -> Self {
-        Self { catalog, checks, changed: BTreeSet::new(), adds_scopes: false, last: None }
-    }
-
-    /// Returns whether entries with scopes were added.
-    pub(super) const fn adds_scopes(&self) -> bool {
-        self.adds_scopes
+    pub(super) const fn new(
+        catalog: &'a mut Catalog<EntryHandler>,
+        checks: ToolChecks,
+        started: Option<&'a Started>,
+    ) -> Self {
+        Self {
+            catalog,
+            checks,
+            changed: BTreeSet::new(),
+            started,
+            adds_scopes: false,
+            adds_tasks: false,
+            states: Vec::new(),
+        }
     }
 
     /// Returns the lists that have changed.
@@ -49,25 +74,25 @@ impl<'a> CatalogEdit<'a> {
         self.changed
     }
 
-    /// Returns the name and the scopes of the entry that was added or replaced last.
-    pub(super) fn take_last(&mut self) -> Option<(String, RequiredScopes)> {
-        self.last.take()
-    }
-
-    /// Adds a tool at the end of the list.
+    /// Adds an entry at the end of its list.
     ///
     /// # Errors
-    /// Fails if a tool of this name exists, or if the tool is invalid.
-    pub fn add_tool(&mut self, entry: ToolEntry) -> Result<(), EditError> {
-        self.put_tool(entry, "offered", Catalog::add_tool)
+    /// Fails if there is an entry of this name, URI or URI template, if the entry is invalid, if it
+    /// has no argument or variable of the name of a completion, or if the server lacks a state that
+    /// a handler takes.
+    pub fn add(&mut self, entry: impl Entry) -> Result<(), EditError> {
+        entry.put(self, Put::Add)
     }
 
-    /// Replaces the tool of this name.
+    /// Replaces the entry of this name, URI or URI template.
+    ///
+    /// Clients that subscribed to a resource are not notified; use
+    /// [`Changes::resource_updated`](crate::Changes::resource_updated).
     ///
     /// # Errors
-    /// Fails if there is no tool of this name, or if the new tool is invalid.
-    pub fn replace_tool(&mut self, entry: ToolEntry) -> Result<(), EditError> {
-        self.put_tool(entry, "replaced", Catalog::replace_tool)
+    /// Fails if there is no such entry, and under the conditions of [`add`](Self::add).
+    pub fn replace(&mut self, entry: impl Entry) -> Result<(), EditError> {
+        entry.put(self, Put::Replace)
     }
 
     /// Removes a tool.
@@ -79,25 +104,6 @@ impl<'a> CatalogEdit<'a> {
         self.changed(removed, &format!("the tool `{name}`"), "removed")
     }
 
-    /// Adds a resource at the end of the list.
-    ///
-    /// # Errors
-    /// Fails if a resource with this URI exists, or if the resource is invalid.
-    pub fn add_resource(&mut self, entry: ResourceEntry) -> Result<(), EditError> {
-        self.put_resource(entry, "offered", Catalog::add_resource)
-    }
-
-    /// Replaces the resource with this URI.
-    ///
-    /// Clients that subscribed to the resource are not notified; use
-    /// [`Changes::resource_updated`](crate::Changes::resource_updated).
-    ///
-    /// # Errors
-    /// Fails if there is no resource with this URI, or if the new resource is invalid.
-    pub fn replace_resource(&mut self, entry: ResourceEntry) -> Result<(), EditError> {
-        self.put_resource(entry, "replaced", Catalog::replace_resource)
-    }
-
     /// Removes a resource. Subscriptions to it continue.
     ///
     /// # Errors
@@ -107,24 +113,6 @@ impl<'a> CatalogEdit<'a> {
         self.changed(removed, &format!("the resource `{uri}`"), "removed")
     }
 
-    /// Adds a resource template at the end of the list.
-    ///
-    /// # Errors
-    /// Fails if a resource template with this URI template exists, if it is invalid, or if it has
-    /// no variable of the name of a completion.
-    pub fn add_template(&mut self, entry: TemplateEntry) -> Result<(), EditError> {
-        self.put_template(entry, "offered", Catalog::add_template)
-    }
-
-    /// Replaces the resource template with this URI template.
-    ///
-    /// # Errors
-    /// Fails if there is no resource template with this URI template, if the new one is invalid, or
-    /// if it has no variable of the name of a completion.
-    pub fn replace_template(&mut self, entry: TemplateEntry) -> Result<(), EditError> {
-        self.put_template(entry, "replaced", Catalog::replace_template)
-    }
-
     /// Removes a resource template.
     ///
     /// # Errors
@@ -132,24 +120,6 @@ impl<'a> CatalogEdit<'a> {
     pub fn remove_template(&mut self, uri_template: &str) -> Result<(), EditError> {
         let removed = self.catalog.remove_template(uri_template).map(|(changed, _)| changed);
         self.changed(removed, &format!("the resource template `{uri_template}`"), "removed")
-    }
-
-    /// Adds a prompt at the end of the list.
-    ///
-    /// # Errors
-    /// Fails if a prompt of this name exists, if the prompt is invalid, or if it has no argument of
-    /// the name of a completion.
-    pub fn add_prompt(&mut self, entry: PromptEntry) -> Result<(), EditError> {
-        self.put_prompt(entry, "offered", Catalog::add_prompt)
-    }
-
-    /// Replaces the prompt of this name.
-    ///
-    /// # Errors
-    /// Fails if there is no prompt of this name, if the new prompt is invalid, or if it has no
-    /// argument of the name of a completion.
-    pub fn replace_prompt(&mut self, entry: PromptEntry) -> Result<(), EditError> {
-        self.put_prompt(entry, "replaced", Catalog::replace_prompt)
     }
 
     /// Removes a prompt.
@@ -181,136 +151,74 @@ impl<'a> CatalogEdit<'a> {
         self.catalog.prompts().map(|(prompt, _)| prompt)
     }
 
-    pub(super) fn add_template_completion(
-        &mut self,
-        uri_template: &str,
-        variable: &str,
-        handler: HandlerFn<Complete, CompleteResult>,
-    ) -> Result<(), EditError> {
-        let what = format!("a completion of `{variable}` in `{uri_template}`");
-        let entry = self.catalog.templates().find(|(known, _)| known.uri_template == uri_template);
-        let handler = with_scopes_of(handler, entry.map(|(_, handler)| handler));
-        let handler = Handler::Completion(handler.named(&what));
-        let added = self.catalog.add_template_completion(uri_template, variable, handler);
-        added.map_err(|reason| EditError::completion(&what, reason))
+    /// Checks the schemas of a tool, if the server checks arguments and results.
+    pub(super) fn check_schemas(&self, tool: &Tool) -> Result<(), EditError> {
+        match self.checks.first_invalid(std::iter::once(tool)) {
+            Some(invalid) => Err(EditError::new(invalid)),
+            None => Ok(()),
+        }
     }
 
-    pub(super) fn add_prompt_completion(
-        &mut self,
-        prompt: &str,
-        argument: &str,
-        handler: HandlerFn<Complete, CompleteResult>,
-    ) -> Result<(), EditError> {
-        let what = format!("a completion of `{argument}` of the prompt `{prompt}`");
-        let entry = self.catalog.prompts().find(|(known, _)| known.name == prompt);
-        let handler = with_scopes_of(handler, entry.map(|(_, handler)| handler));
-        let handler = Handler::Completion(handler.named(&what));
-        let added = self.catalog.add_prompt_completion(prompt, argument, handler);
-        added.map_err(|reason| EditError::completion(&what, reason))
-    }
-
-    fn put_tool(&mut self, entry: ToolEntry, done: &str, put: Put<Tool>) -> Result<(), EditError> {
-        let tool = entry.tool.map_err(|(name, reason)| {
-            EditError::new(format!("the tool `{name}` cannot be {done}: {reason}"))
-        })?;
-        if let Some(invalid) = self.checks.first_invalid(std::iter::once(&tool)) {
-            return Err(EditError::new(invalid));
+    /// Notes that calls of the tool `what` can become tasks.
+    pub(super) fn add_tasks(&mut self, what: &str) -> Result<(), EditError> {
+        if self.started.is_some_and(|started| !started.has_tasks) {
+            return Err(EditError::new(format!(
+                "{what} cannot become a task: the server started without tasks; add a tool with \
+                 tasks before it starts"
+            )));
         }
-        let name = tool.name.clone();
-        let what = format!("the tool `{name}`");
-        let scopes = self.set_scopes(entry.handler.scopes(), entry.scopes, &what, done)?;
-        #[cfg(feature = "tracing")]
-        let unreadable = unreadable_fields(&tool);
-        let put = put(self.catalog, tool, entry.handler.named(&what));
-        self.changed(put, &what, done)?;
-        self.last = Some((what, scopes));
-        if !is_recommended_name(&name) {
-            unusual_tool_name(&name);
-        }
-        #[cfg(feature = "tracing")]
-        for (field, reason) in unreadable {
-            unreadable_schema(&name, &field, reason);
-        }
+        self.adds_tasks = true;
         Ok(())
     }
 
-    fn put_resource(
-        &mut self,
-        entry: ResourceEntry,
-        done: &str,
-        put: Put<Resource>,
-    ) -> Result<(), EditError> {
-        let what = format!("the resource `{}`", entry.resource.uri);
-        let handler = Handler::Resource(entry.handler.named(&what));
-        let scopes = self.set_scopes(handler.scopes(), entry.scopes, &what, done)?;
-        let put = put(self.catalog, entry.resource, handler);
-        self.changed(put, &what, done)?;
-        self.last = Some((what, scopes));
-        Ok(())
-    }
-
-    fn put_template(
-        &mut self,
-        entry: TemplateEntry,
-        done: &str,
-        put: Put<ResourceTemplate>,
-    ) -> Result<(), EditError> {
-        let TemplateEntry { template, handler, completions, scopes } = entry;
-        let uri_template = template.uri_template.clone();
-        let what = format!("the resource template `{uri_template}`");
-        if let Ok(pattern) = UriTemplate::parse(&uri_template) {
-            let is_variable = |name: &str| pattern.names().any(|variable| variable == name);
-            check_completions(&what, &completions, is_variable)?;
-        }
-        let handler = Handler::Resource(handler.named(&what));
-        let scopes = self.set_scopes(handler.scopes(), scopes, &what, done)?;
-        let put = put(self.catalog, template, handler);
-        self.changed(put, &what, done)?;
-        self.last = Some((what, scopes));
-        completions.into_iter().try_for_each(|(variable, handler)| {
-            self.add_template_completion(&uri_template, &variable, handler)
-        })
-    }
-
-    fn put_prompt(
-        &mut self,
-        entry: PromptEntry,
-        done: &str,
-        put: Put<Prompt>,
-    ) -> Result<(), EditError> {
-        let PromptEntry { prompt, handler, completions, scopes } = entry;
-        let prompt = prompt.map_err(|(name, reason)| {
-            EditError::new(format!("the prompt `{name}` cannot be {done}: {reason}"))
-        })?;
-        let name = prompt.name.clone();
-        let what = format!("the prompt `{name}`");
-        let is_argument =
-            |name: &str| prompt.arguments.iter().flatten().any(|argument| argument.name == name);
-        check_completions(&what, &completions, is_argument)?;
-        let handler = Handler::Prompt(handler.named(&what));
-        let scopes = self.set_scopes(handler.scopes(), scopes, &what, done)?;
-        let put = put(self.catalog, prompt, handler);
-        self.changed(put, &what, done)?;
-        self.last = Some((what, scopes));
-        completions.into_iter().try_for_each(|(argument, handler)| {
-            self.add_prompt_completion(&name, &argument, handler)
-        })
-    }
-
-    /// Sets the scopes of the entry `what`, if it has any.
-    fn set_scopes(
+    /// Sets the scopes of the entry `what`, if it has any, and notes the states that it needs.
+    pub(super) fn set_needs(
         &mut self,
         required: &RequiredScopes,
         scopes: Vec<String>,
+        states: Vec<NeededState>,
         what: &str,
         done: &str,
-    ) -> Result<RequiredScopes, EditError> {
+    ) -> Result<(), EditError> {
+        if let Some(started) = self.started {
+            started.check(what, &states).map_err(EditError::new)?;
+        }
+        self.states.extend(states.into_iter().map(|state| (what.to_owned(), state)));
         if !scopes.is_empty() {
             let explain = |why| EditError::new(format!("{what} cannot be {done}: {why}"));
             required.set(scopes).map_err(explain)?;
             self.adds_scopes = true;
         }
-        Ok(required.clone())
+        Ok(())
+    }
+
+    /// Adds or replaces the entry `what`.
+    pub(super) fn put<T>(
+        &mut self,
+        what: &str,
+        put: Put,
+        definition: T,
+        handler: EntryHandler,
+        add: PutFn<T>,
+        replace: PutFn<T>,
+    ) -> Result<(), EditError> {
+        let call = match put {
+            Put::Add => add,
+            Put::Replace => replace,
+        };
+        let changed = call(self.catalog, definition, handler);
+        self.changed(changed, what, put.done())
+    }
+
+    /// Adds the completion `what` to an entry.
+    pub(super) fn put_completion(
+        &mut self,
+        what: &str,
+        completion: CompletionFn,
+        put: impl FnOnce(&mut Catalog<EntryHandler>, EntryHandler) -> Result<(), CatalogError>,
+    ) -> Result<(), EditError> {
+        let put = put(self.catalog, EntryHandler::Completion(completion));
+        put.map_err(|reason| EditError::completion(what, reason))
     }
 
     /// Records the changed list, or explains why the entry `what` could not be changed.
@@ -325,22 +233,12 @@ impl<'a> CatalogEdit<'a> {
     }
 }
 
-/// Makes requests for a completion need the scopes of its entry.
-fn with_scopes_of(
-    completion: HandlerFn<Complete, CompleteResult>,
-    entry: Option<&Handler>,
-) -> HandlerFn<Complete, CompleteResult> {
-    match entry {
-        Some(entry) => completion.sharing_scopes(entry.scopes()),
-        None => completion,
-    }
-}
-
 /// A method of the catalog that adds or replaces an entry.
-type Put<T> = fn(&mut Catalog<Handler>, T, Handler) -> Result<ChangedList, CatalogError>;
+type PutFn<T> =
+    fn(&mut Catalog<EntryHandler>, T, EntryHandler) -> Result<ChangedList, CatalogError>;
 
 /// Checks the completions of an entry before it is added, so that a failure changes nothing.
-fn check_completions(
+pub(super) fn check_completions(
     what: &str,
     completions: &Completions,
     is_known: impl Fn(&str) -> bool,
@@ -356,13 +254,6 @@ fn check_completions(
     })
 }
 
-/// Returns whether a tool name has the length and the characters that the specification
-/// recommends.
-fn is_recommended_name(name: &str) -> bool {
-    let is_recommended = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
-    (1..=128).contains(&name.len()) && name.bytes().all(is_recommended)
-}
-
 impl fmt::Debug for CatalogEdit<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CatalogEdit")
@@ -371,6 +262,51 @@ impl fmt::Debug for CatalogEdit<'_> {
             .finish_non_exhaustive()
     }
 }
+
+/// A [`Tool`](crate::Tool), [`Resource`](crate::Resource), [`Template`](crate::Template) or
+/// [`Prompt`](crate::Prompt) with its handler.
+///
+/// [`Server::add`](crate::Server::add) adds it to a server that is being built, and
+/// [`Changes::edit`](crate::Changes::edit) to one that runs.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an entry of a server",
+    label = "not an entry",
+    note = "an entry has a handler: `Tool::define(definition, handler)` makes one of a definition, \
+            as do `Resource`, `Template` and `Prompt`"
+)]
+#[expect(private_bounds, reason = "the trait is sealed")]
+pub trait Entry: PutEntry {}
+
+/// Adds or replaces an entry.
+pub(crate) trait PutEntry {
+    fn put(self, edit: &mut CatalogEdit<'_>, put: Put) -> Result<(), EditError>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<E: PutEntry> Entry for E {}
+
+/// What happens to an entry.
+#[derive(Clone, Copy)]
+pub(crate) enum Put {
+    Add,
+    Replace,
+}
+
+impl Put {
+    /// Returns the participle, for errors.
+    pub(crate) const fn done(self) -> &'static str {
+        match self {
+            Self::Add => "offered",
+            Self::Replace => "replaced",
+        }
+    }
+}
+
+/// The completion handlers of an entry, with the names of their arguments.
+pub(super) type Completions = Vec<(String, CompletionFn)>;
+
+/// A completion handler.
+pub(super) type CompletionFn = HandlerFn<Complete, CompleteResult>;
 
 /// The reason why an edit of a server's tools, resources and prompts failed.
 ///
@@ -439,18 +375,3 @@ impl fmt::Display for EditError {
 }
 
 impl std::error::Error for EditError {}
-
-#[cfg(test)]
-mod tests {
-    use super::is_recommended_name;
-
-    #[test]
-    fn recommended_names_have_ascii_letters_digits_and_three_marks() {
-        for name in ["a", "get_user", "admin.tools-list", "DATA_export.v2", &"x".repeat(128)] {
-            assert!(is_recommended_name(name), "{name}");
-        }
-        for name in ["", "a b", "a,b", "a/b", "café", &"x".repeat(129)] {
-            assert!(!is_recommended_name(name), "{name}");
-        }
-    }
-}

@@ -7,16 +7,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, Weak};
 
 use mcp_proto::catalog::{Catalog, ChangedList};
-use mcp_proto::schema::{Capabilities, Tool};
+use mcp_proto::schema::Capabilities;
 use mcp_proto::{Capability, Change, Misuse, Principal, Raw};
-use serde::de::DeserializeOwned;
 
-use crate::server::catalog_edit::{CatalogEdit, EditError};
-use crate::server::entries::ToolEntry;
-use crate::server::handler::Handler;
-use crate::server::handler::context::{Cx, HandlerLink};
-use crate::server::handler::tool_error::ToolError;
-use crate::server::handler::tool_result::IntoToolResult;
+use crate::server::catalog_edit::{CatalogEdit, EditError, Entry, Started};
+use crate::server::handler::EntryHandler;
+use crate::server::handler::context::HandlerLink;
+use crate::server::handler::needs::NeededState;
+use crate::server::handler::state::States;
 #[cfg(feature = "jsonschema")]
 use crate::validation::Schemas;
 use crate::validation::ToolChecks;
@@ -41,15 +39,28 @@ pub struct Changes {
 
 struct Hub {
     /// Exchanged as a whole: each request sees one state, and no user code runs under the lock.
-    catalog: RwLock<Arc<Catalog<Handler>>>,
+    catalog: RwLock<Arc<Catalog<EntryHandler>>>,
     /// Held during an edit, so that none is lost.
     edits: Mutex<()>,
     /// An edit has added entries with scopes.
     has_added_scopes: AtomicBool,
     checks: OnceLock<ToolChecks>,
+    /// What handlers need of the server.
+    needs: Mutex<ServerNeeds>,
+    /// What the server has started with; not set before its first connection.
+    started: OnceLock<Started>,
     /// The lists whose changes the server announces; `None` before its first connection.
     announced: Mutex<Option<BTreeSet<ChangedList>>>,
     connections: Mutex<Vec<Connected>>,
+}
+
+/// What handlers need of the server before it starts.
+#[derive(Default)]
+struct ServerNeeds {
+    /// Some calls of tools become tasks.
+    tasks: bool,
+    /// The states that handlers take, with what they serve.
+    states: Vec<(String, NeededState)>,
 }
 
 /// A connection that receives notifications as long as it is alive.
@@ -199,19 +210,16 @@ impl Changes {
     ///
     /// ```
     /// # use mcp_adapter as mcp_tokio;
-    /// use mcp_tokio::proto::schema::{Resource, ResourceContents};
-    /// use mcp_tokio::{ResourceEntry, Server, ToolEntry};
+    /// use mcp_tokio::{Resource, Server, Tool};
     ///
-    /// let mut server = Server::new("notes", "1.0.0").tool("login", "Logs in", |(), _cx| Ok(()));
+    /// let mut server = Server::new("notes", "1.0.0").tool("login", "Logs in", || ());
     /// let changes = server.changes();
     ///
     /// // Later, while clients are connected:
     /// changes.edit(|edit| {
     ///     edit.remove_tool("login")?;
-    ///     edit.add_tool(ToolEntry::new("logout", "Logs out", |(), _cx| Ok(())))?;
-    ///     edit.add_resource(ResourceEntry::new(Resource::new("note://1", "1"), |read, _cx| {
-    ///         Ok(ResourceContents::text(read.uri, "buy milk"))
-    ///     }))
+    ///     edit.add(Tool::new("logout", || ()).description("Logs out"))?;
+    ///     edit.add(Resource::new("note://1", "1", || "buy milk"))
     /// })?;
     /// # Ok::<(), mcp_tokio::EditError>(())
     /// ```
@@ -229,9 +237,11 @@ impl Changes {
         let (edited, changed) = {
             let _editing = self.lock_edits();
             catalog = self.catalog();
-            let mut editor = CatalogEdit::new(Arc::make_mut(&mut catalog), self.checks());
+            let started = self.hub.started.get();
+            let mut editor = CatalogEdit::new(Arc::make_mut(&mut catalog), self.checks(), started);
             let edited = edit(&mut editor)?;
-            if editor.adds_scopes() {
+            self.note_needs(&mut editor);
+            if editor.adds_scopes {
                 // Before the entries can be found.
                 self.hub.has_added_scopes.store(true, Ordering::SeqCst);
             }
@@ -247,31 +257,14 @@ impl Changes {
         Ok(edited)
     }
 
-    /// Adds a tool and notifies clients.
+    /// Adds an entry and notifies clients.
     ///
-    /// The parameters are those of [`Server::tool_with`](crate::Server::tool_with). To change more
-    /// than one entry, or with handlers of other kinds, use [`edit`](Self::edit).
-    ///
-    /// # Errors
-    /// Fails if a tool of this name exists, or if the tool is invalid.
-    pub fn add_tool<A, R>(
-        &self,
-        tool: Tool,
-        handler: impl Fn(A, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
-    ) -> Result<(), EditError>
-    where
-        A: DeserializeOwned,
-        R: IntoToolResult,
-    {
-        self.edit(|edit| edit.add_tool(ToolEntry::with(tool, handler)))
-    }
-
-    /// Removes a tool and notifies clients. Calls in flight complete normally.
+    /// To change more than one entry, use [`edit`](Self::edit).
     ///
     /// # Errors
-    /// Fails if there is no tool of this name.
-    pub fn remove_tool(&self, name: &str) -> Result<(), EditError> {
-        self.edit(|edit| edit.remove_tool(name))
+    /// Fails under the conditions of [`CatalogEdit::add`].
+    pub fn add(&self, entry: impl Entry) -> Result<(), EditError> {
+        self.edit(|edit| edit.add(entry))
     }
 
     pub(crate) fn new() -> Self {
@@ -280,6 +273,8 @@ impl Changes {
             edits: Mutex::default(),
             has_added_scopes: AtomicBool::new(false),
             checks: OnceLock::new(),
+            needs: Mutex::default(),
+            started: OnceLock::new(),
             announced: Mutex::default(),
             connections: Mutex::default(),
         };
@@ -293,15 +288,65 @@ impl Changes {
     }
 
     /// Returns the current state of the catalog.
-    pub(crate) fn catalog(&self) -> Arc<Catalog<Handler>> {
+    pub(crate) fn catalog(&self) -> Arc<Catalog<EntryHandler>> {
         Arc::clone(&self.hub.catalog.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Changes the catalog in place, without notifications: clients may not be connected yet.
-    pub(crate) fn with_catalog<T>(&self, change: impl FnOnce(&mut Catalog<Handler>) -> T) -> T {
+    pub(crate) fn with_catalog<T>(
+        &self,
+        change: impl FnOnce(&mut Catalog<EntryHandler>) -> T,
+    ) -> T {
         let _editing = self.lock_edits();
         let mut catalog = self.hub.catalog.write().unwrap_or_else(PoisonError::into_inner);
         change(Arc::make_mut(&mut catalog))
+    }
+
+    /// Edits the catalog in place, without notifications.
+    pub(crate) fn register<T>(&self, edit: impl FnOnce(&mut CatalogEdit<'_>) -> T) -> T {
+        let checks = self.checks();
+        self.with_catalog(|catalog| {
+            let mut editor = CatalogEdit::new(catalog, checks, None);
+            let edited = edit(&mut editor);
+            self.note_needs(&mut editor);
+            edited
+        })
+    }
+
+    /// Notes what the entries of an edit need of the server.
+    fn note_needs(&self, editor: &mut CatalogEdit<'_>) {
+        let mut needs = self.hub.needs.lock().unwrap_or_else(PoisonError::into_inner);
+        needs.tasks |= editor.adds_tasks;
+        // They were checked already if the server has started.
+        if self.hub.started.get().is_none() {
+            needs.states.append(&mut editor.states);
+        }
+    }
+
+    /// Notes the states that the handler of `what` takes.
+    pub(crate) fn need_states(&self, what: &str, states: Vec<NeededState>) {
+        let mut needs = self.hub.needs.lock().unwrap_or_else(PoisonError::into_inner);
+        needs.states.extend(states.into_iter().map(|state| (what.to_owned(), state)));
+    }
+
+    /// Returns whether some calls of tools become tasks.
+    pub(crate) fn has_tasks(&self) -> bool {
+        self.hub.needs.lock().unwrap_or_else(PoisonError::into_inner).tasks
+    }
+
+    /// Notes that the server starts with these states.
+    ///
+    /// # Errors
+    /// Fails if a handler takes another one.
+    pub(crate) fn start(&self, states: &States) -> Result<(), String> {
+        let needs = self.hub.needs.lock().unwrap_or_else(PoisonError::into_inner);
+        let started = Started { states: states.clone(), has_tasks: needs.tasks };
+        for (what, state) in &needs.states {
+            started.check(what, std::slice::from_ref(state))?;
+        }
+        // An earlier connection has started with the states of an equal server.
+        let _started_already = self.hub.started.set(started);
+        Ok(())
     }
 
     /// Returns the checks of tools, which are off by default.
@@ -345,7 +390,7 @@ impl Changes {
     }
 
     /// Exchanges the current state of the catalog.
-    fn exchange(&self, catalog: &mut Arc<Catalog<Handler>>) {
+    fn exchange(&self, catalog: &mut Arc<Catalog<EntryHandler>>) {
         let mut current = self.hub.catalog.write().unwrap_or_else(PoisonError::into_inner);
         std::mem::swap(&mut *current, catalog);
     }

@@ -4,16 +4,15 @@ use std::fmt;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use futures_lite::future::block_on;
 use mcp_proto::schema::{CancelTask, Decode as _, Encode, Level, ServerRequest};
 use mcp_proto::server::{Command, Server as Machine};
 use mcp_proto::{CallError, CallId, CallOptions, Misuse, Payload, Peer, Principal, Raw};
 use serde::Serialize;
 
 use crate::error::Error;
-use crate::exec::sole_driver::is_sole_driver;
 use crate::exec::watched::Watched;
 use crate::server::handler::context::{Cx, HandlerLink as _};
+use crate::server::handler::operation::Operation;
 use crate::transport::link::{Link, State};
 
 /// A client that is connected to a server, for use outside of a request.
@@ -125,14 +124,15 @@ impl ClientHandle {
         self.link()?.apply(Command::Notify { method, params: params.into() })
     }
 
-    /// Sends a request to the client and blocks until its result arrives.
+    /// Sends a request to the client and waits for its result.
     ///
-    /// Use it in callbacks, on other threads, and in handlers that are functions. A callback holds
-    /// one of 512 threads of the server until the client answers. `request` is, for
-    /// example, a [`ListRoots`](mcp_proto::schema::ListRoots), a
+    /// Use it in callbacks, on other threads, and in handlers. A callback holds one of 512 threads
+    /// of the server until the client answers. `request` is, for example, a
+    /// [`ListRoots`](mcp_proto::schema::ListRoots), a
     /// [`CreateMessage`](mcp_proto::schema::CreateMessage), or a
     /// [`Ping`](mcp_proto::schema::Ping). A handler that needs input for its own request calls
-    /// [`Cx::ask`] instead, which works in every revision.
+    /// [`Cx::ask`] instead, which works in every revision. Dropping the operation while it waits
+    /// cancels the request.
     ///
     /// ```
     /// # use mcp_adapter as mcp_tokio;
@@ -140,7 +140,7 @@ impl ClientHandle {
     /// use mcp_tokio::proto::schema::ListRoots;
     ///
     /// let server = Server::new("notes", "1.0.0").on_roots_changed(|client| {
-    ///     if let Ok(listed) = client.request(ListRoots::new()) {
+    ///     if let Ok(listed) = client.request(ListRoots::new()).wait() {
     ///         println!("{} roots", listed.roots.len());
     ///     }
     /// });
@@ -148,36 +148,23 @@ impl ClientHandle {
     /// ```
     ///
     /// # Errors
-    /// Fails with
+    /// The operation fails with
     /// - [`Error::Misuse`] if the request cannot be sent: with [`Misuse::Unsupported`] in the
     ///   modern era (from revision 2026-07-28), in which servers send no requests; with
     ///   [`Misuse::Undeclared`] if the client lacks the required capability; with
-    ///   [`Misuse::Closed`] if the connection has ended; with [`Misuse::Blocked`] on a driving
-    ///   thread (see [`Server`](crate::Server)) that no other thread can replace;
+    ///   [`Misuse::Closed`] if the connection has ended;
     /// - [`Error::Call`] if the client returns an error, the connection ends, or no response
     ///   arrives within [`Limits::call_timeout`](mcp_proto::Limits::call_timeout) (60 s unless
     ///   changed);
     /// - [`Error::Decode`] if the result does not match the method.
-    pub fn request<Q: ServerRequest + Send + Sync>(&self, request: Q) -> Result<Q::Result, Error> {
-        if is_sole_driver() {
-            return Err(Misuse::Blocked.into());
-        }
-        block_on(self.request_async(request))
-    }
-
-    /// Sends a request to the client and waits for its result.
-    ///
-    /// Like [`request`](Self::request), but does not block. Dropping the future cancels the
-    /// request.
-    ///
-    /// # Errors
-    /// Fails under the conditions listed for [`request`](Self::request).
-    pub async fn request_async<Q: ServerRequest + Send + Sync>(
-        &self,
+    pub fn request<'a, Q: ServerRequest + Send + Sync + 'a>(
+        &'a self,
         request: Q,
-    ) -> Result<Q::Result, Error> {
-        let result = self.call(&self.link()?, Q::METHOD, &request.readable()).await?;
-        Ok(Q::Result::decode(&result)?)
+    ) -> Operation<'a, Q::Result> {
+        Operation::new(async move {
+            let result = self.call(&self.link()?, Q::METHOD, &request.readable()).await?;
+            Ok(Q::Result::decode(&result)?)
+        })
     }
 
     /// Sends a request and waits for its result. Dropping the future cancels the request.

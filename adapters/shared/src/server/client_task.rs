@@ -5,7 +5,6 @@ use std::marker::PhantomData;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use futures_lite::future::block_on;
 use mcp_proto::schema::{Decode, Encode, ServerRequest, TaskRequest, TaskStatus};
 use mcp_proto::server::{Command, Server as Machine};
 use mcp_proto::tasks::{
@@ -15,10 +14,10 @@ use mcp_proto::tasks::{
 use mcp_proto::{CallError, CallOptions, Capability, MessageEndpoint as _, Misuse, Payload, Raw};
 
 use crate::error::Error;
-use crate::exec::sole_driver::is_sole_driver;
 use crate::server::client_handle::{
     CallState, CancelOnDrop, ClientHandle, OpenCall, REQUEST_PATIENCE, cancel_late,
 };
+use crate::server::handler::operation::Operation;
 use crate::tasks::{TaskUpdate, WithTask, task_time};
 use crate::transport::link::{Link, State};
 
@@ -39,15 +38,15 @@ use crate::transport::link::{Link, State};
 ///
 /// async fn ask(client: ClientHandle) -> Result<(), Error> {
 ///     let form = Elicit::form("May the nightly job run?", Raw::empty_object());
-///     let mut task = client.request_task_async(form, Some(Duration::from_secs(3600))).await?;
-///     while let Some(update) = task.next_update_async().await? {
+///     let mut task = client.request_task(form, Some(Duration::from_secs(3600))).await?;
+///     while let Some(update) = task.next_update().await? {
 ///         println!("{}", update.status);
 ///     }
-///     println!("{:?}", task.wait_async().await?.action);
+///     println!("{:?}", task.result().await?.action);
 ///     Ok(())
 /// }
 /// ```
-#[must_use = "the task is polled by `wait`"]
+#[must_use = "the task is polled by `result`"]
 pub struct ClientTask<R> {
     link: Weak<Link<Machine>>,
     id: Option<Box<str>>,
@@ -83,7 +82,7 @@ enum Step {
 }
 
 impl ClientHandle {
-    /// Sends a request to the client as a [task], and blocks until the client has responded, which
+    /// Sends a request to the client as a [task], and waits until the client has responded, which
     /// usually creates the task.
     ///
     /// Use it for sampling and elicitation, which may take a person long, in revision 2025-11-25.
@@ -93,54 +92,46 @@ impl ClientHandle {
     ///
     /// [task]: https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
     ///
+    /// Dropping the operation while it waits cancels the request, and the task if it is created
+    /// nevertheless.
+    ///
     /// # Errors
-    /// Fails under the conditions listed for [`request`](Self::request). The failure is
+    /// The operation fails under the conditions listed for [`request`](Self::request). The failure is
     /// [`Misuse::Undeclared`] if the client does not run this kind of request as a task, and
     /// [`Misuse::Unsupported`] for requests that no client does, and in revisions other than
     /// 2025-11-25. Nothing is sent then.
-    pub fn request_task<Q: ServerRequest + Send + Sync>(
-        &self,
-        request: Q,
-        ttl: Option<Duration>,
-    ) -> Result<ClientTask<Q::Result>, Error> {
-        blocking(self.request_task_async(request, ttl))
-    }
-
-    /// Like [`request_task`](Self::request_task), but does not block.
-    ///
-    /// Dropping the future cancels the request, and the task if it is created nevertheless.
-    ///
-    /// # Errors
-    /// Fails under the conditions listed for [`request_task`](Self::request_task).
     // TSK-02, TSK-08
-    pub async fn request_task_async<Q: ServerRequest + Send + Sync>(
-        &self,
+    pub fn request_task<'a, Q: ServerRequest + Send + Sync + 'a>(
+        &'a self,
         request: Q,
         ttl: Option<Duration>,
-    ) -> Result<ClientTask<Q::Result>, Error> {
-        let link = self.link()?;
-        let revision = link.inspect(|state| state.connection.peer().map(|peer| peer.revision));
-        let has_tasks = revision.and_then(TaskProtocol::of) == Some(TaskProtocol::Core);
-        if !has_tasks || !matches!(Q::METHOD, "elicitation/create" | "sampling/createMessage") {
-            return Err(Misuse::Unsupported.into());
-        }
-        let mut task = TaskRequest::new();
-        task.ttl = ttl.map(|ttl| i64::try_from(ttl.as_millis()).unwrap_or(i64::MAX));
-        let params = WithTask { params: request.readable(), task: Some(task) };
-        let created = self.call(&link, Q::METHOD, &params).await?;
-        let is_task = created.member("task").is_some_and(|task| task.member("taskId").is_some());
-        let (id, state) = if is_task {
-            let (time, limits) = (task_time(link.clock.now()), PollLimits::default());
-            let poller = TaskPoller::new(time, TaskProtocol::Core, &created, limits);
-            let poller = poller.inspect_err(|_| cancel_late(&link, &created))?;
-            let id = Some(poller.task_id().into());
-            let polled = Polled { poller, unsent: None, request: None };
-            (id, ClientTaskState::Running(Box::new(polled)))
-        } else {
-            // The client ignored that it was asked for a task.
-            (None, ClientTaskState::Over(Ok(created)))
-        };
-        Ok(ClientTask { link: Arc::downgrade(&link), id, state, result: PhantomData })
+    ) -> Operation<'a, ClientTask<Q::Result>> {
+        Operation::new(async move {
+            let link = self.link()?;
+            let revision = link.inspect(|state| state.connection.peer().map(|peer| peer.revision));
+            let has_tasks = revision.and_then(TaskProtocol::of) == Some(TaskProtocol::Core);
+            if !has_tasks || !matches!(Q::METHOD, "elicitation/create" | "sampling/createMessage") {
+                return Err(Misuse::Unsupported.into());
+            }
+            let mut task = TaskRequest::new();
+            task.ttl = ttl.map(|ttl| i64::try_from(ttl.as_millis()).unwrap_or(i64::MAX));
+            let params = WithTask { params: request.readable(), task: Some(task) };
+            let created = self.call(&link, Q::METHOD, &params).await?;
+            let is_task =
+                created.member("task").is_some_and(|task| task.member("taskId").is_some());
+            let (id, state) = if is_task {
+                let (time, limits) = (task_time(link.clock.now()), PollLimits::default());
+                let poller = TaskPoller::new(time, TaskProtocol::Core, &created, limits);
+                let poller = poller.inspect_err(|_| cancel_late(&link, &created))?;
+                let id = Some(poller.task_id().into());
+                let polled = Polled { poller, unsent: None, request: None };
+                (id, ClientTaskState::Running(Box::new(polled)))
+            } else {
+                // The client ignored that it was asked for a task.
+                (None, ClientTaskState::Over(Ok(created)))
+            };
+            Ok(ClientTask { link: Arc::downgrade(&link), id, state, result: PhantomData })
+        })
     }
 }
 
@@ -151,54 +142,42 @@ impl<R: Decode> ClientTask<R> {
         self.id.as_deref()
     }
 
-    /// Returns whether the outcome is known, so that [`wait`](Self::wait) returns at once.
+    /// Returns whether the outcome is known, so that [`result`](Self::result) returns it at once.
     #[must_use]
     pub const fn is_over(&self) -> bool {
         matches!(self.state, ClientTaskState::Over(_))
     }
 
-    /// Blocks until the task is over, and returns its result. Further calls return it again.
+    /// Waits until the task is over, and returns its result. Further calls return it again.
     ///
     /// # Errors
-    /// Fails with
+    /// The operation fails with
     /// - [`Error::Call`] with [`CallError::Refused`] if the request failed, or the client has the
     ///   task no longer; with [`CallError::Cancelled`] if the task was cancelled; with
     ///   [`CallError::TimedOut`] if its time is over; with [`CallError::Lost`] if the connection
     ///   ended, and the task with it;
-    /// - [`Error::Misuse`] with [`Misuse::Blocked`] on a driving thread (see
-    ///   [`Server`](crate::Server)) that no other thread can replace;
     /// - [`Error::Decode`] if the result does not match the method.
-    pub fn wait(&mut self) -> Result<R, Error> {
-        blocking(self.wait_async())
+    pub fn result(&mut self) -> Operation<'_, R> {
+        Operation::new(async move {
+            while self.step().await?.is_some() {}
+            match &self.state {
+                ClientTaskState::Over(Ok(result)) => Ok(R::decode(result)?),
+                ClientTaskState::Over(Err(error)) => Err(error.clone().into()),
+                ClientTaskState::Running(_) => Err(CallError::Lost.into()),
+            }
+        })
     }
 
-    /// Like [`wait`](Self::wait), but does not block.
+    /// Waits until there is a new status; returns `None` once the task is over.
     ///
     /// # Errors
-    /// Fails under the conditions listed for [`wait`](Self::wait).
-    pub async fn wait_async(&mut self) -> Result<R, Error> {
-        while self.next_update_async().await?.is_some() {}
-        match &self.state {
-            ClientTaskState::Over(Ok(result)) => Ok(R::decode(result)?),
-            ClientTaskState::Over(Err(error)) => Err(error.clone().into()),
-            ClientTaskState::Running(_) => Err(CallError::Lost.into()),
-        }
+    /// The operation fails with [`CallError::Lost`] if the connection ended. The outcome of the
+    /// task is reported by [`result`](Self::result).
+    pub fn next_update(&mut self) -> Operation<'_, Option<TaskUpdate>> {
+        Operation::new(self.step())
     }
 
-    /// Blocks until there is a new status; returns `None` once the task is over.
-    ///
-    /// # Errors
-    /// Fails with [`CallError::Lost`] if the connection ended, and with [`Misuse::Blocked`] as
-    /// [`wait`](Self::wait) does. The outcome of the task is reported by `wait`.
-    pub fn next_update(&mut self) -> Result<Option<TaskUpdate>, Error> {
-        blocking(self.next_update_async())
-    }
-
-    /// Like [`next_update`](Self::next_update), but does not block.
-    ///
-    /// # Errors
-    /// Fails with [`CallError::Lost`] if the connection ended.
-    pub async fn next_update_async(&mut self) -> Result<Option<TaskUpdate>, Error> {
+    async fn step(&mut self) -> Result<Option<TaskUpdate>, Error> {
         let ClientTaskState::Running(polled) = &mut self.state else { return Ok(None) };
         let link = self.link.upgrade().ok_or(CallError::Lost)?;
         match polled.next(&link).await? {
@@ -210,39 +189,25 @@ impl<R: Decode> ClientTask<R> {
         }
     }
 
-    /// Cancels the task, and blocks until the client has responded.
+    /// Cancels the task, and waits until the client has responded.
     ///
-    /// [`wait`](Self::wait) then fails with [`CallError::Cancelled`]. If the task is known to be
-    /// over, this has no effect.
-    ///
-    /// # Errors
-    /// Fails under the conditions listed for [`next_update`](Self::next_update), and with
-    /// [`Misuse::Undeclared`] if the client does not support the cancellation of tasks.
-    pub fn cancel(&mut self) -> Result<(), Error> {
-        blocking(self.cancel_async())
-    }
-
-    /// Like [`cancel`](Self::cancel), but does not block.
+    /// [`result`](Self::result) then fails with [`CallError::Cancelled`]. If the task is known to
+    /// be over, this has no effect.
     ///
     /// # Errors
-    /// Fails under the conditions listed for [`cancel`](Self::cancel).
+    /// The operation fails under the conditions listed for [`next_update`](Self::next_update), and
+    /// with [`Misuse::Undeclared`] if the client does not support the cancellation of tasks.
     // CAN-10: `tasks/cancel`, and no notification.
-    pub async fn cancel_async(&mut self) -> Result<(), Error> {
-        if let ClientTaskState::Running(polled) = &mut self.state {
-            let link = self.link.upgrade().ok_or(Misuse::Closed)?;
-            polled.cancel(&link)?;
-        }
-        while self.next_update_async().await?.is_some() {}
-        Ok(())
+    pub fn cancel(&mut self) -> Operation<'_, ()> {
+        Operation::new(async move {
+            if let ClientTaskState::Running(polled) = &mut self.state {
+                let link = self.link.upgrade().ok_or(Misuse::Closed)?;
+                polled.cancel(&link)?;
+            }
+            while self.step().await?.is_some() {}
+            Ok(())
+        })
     }
-}
-
-/// Runs an operation to its end, unless that would stop the connection.
-fn blocking<T>(operation: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
-    if is_sole_driver() {
-        return Err(Misuse::Blocked.into());
-    }
-    block_on(operation)
 }
 
 impl Polled {

@@ -11,7 +11,7 @@ use mcp_proto::{
     CallId, Change, IncomingId, Instant, Method, Misuse, OwnedCommand, Principal, Raw, Violation,
 };
 
-use crate::BoxFuture;
+use crate::box_future::BoxFuture;
 use crate::exec::callbacks::Callbacks;
 use crate::exec::cancellation::Cancellation;
 use crate::exec::pace::Pace;
@@ -21,6 +21,7 @@ use crate::server::client_handle::{ClientHandle, OpenCall, cancel_late, complete
 use crate::server::handler::context::{Cx, HandlerLink};
 use crate::server::handler::round_state::StateSealing;
 use crate::server::handler::running_task::RunningTask;
+use crate::server::handler::state::States;
 use crate::server::id_hasher::IncomingMap;
 use crate::server::layers::Layers;
 use crate::server::pending_changes::PendingChanges;
@@ -74,6 +75,8 @@ pub struct ServerParts {
     pub(crate) callbacks: Arc<ServerCallbacks>,
     /// The middleware around requests; `None` if there is none.
     pub(crate) layers: Option<Arc<Layers>>,
+    /// The states that handlers take.
+    pub(crate) states: Arc<States>,
     /// Serves what is not in the catalog.
     pub(crate) unregistered: Unregistered,
     /// Decides which entries a caller sees.

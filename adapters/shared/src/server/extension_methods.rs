@@ -23,20 +23,19 @@ struct MethodHandler {
 type Prepare = dyn Fn(&Request) -> Result<Resolution, ErrorObject> + Send + Sync;
 
 impl ExtensionMethods {
-    /// Adds a handler. Returns the scopes that its requests need, none so far.
-    pub(super) fn insert<R>(&mut self, handler: HandlerFn<R, R::Result>) -> RequiredScopes
+    /// Adds the handler of a request, which needs the scopes.
+    pub(super) fn insert<Q>(&mut self, handler: HandlerFn<Q, Q::Result>)
     where
-        R: ClientRequest<Result: Encode + Send> + Decode + Send + 'static,
+        Q: ClientRequest<Result: Encode + Send> + Decode + Send + 'static,
     {
-        let scopes = RequiredScopes::default();
-        let handler = handler.named(R::METHOD).sharing_scopes(&scopes);
+        let scopes = handler.scopes().clone();
+        let handler = handler.named(Q::METHOD);
         let prepare = Arc::new(move |request: &Request| {
-            let params = request.decode::<R>();
+            let params = request.decode::<Q>();
             let params = params.map_err(|error| ErrorObject::invalid_params(error.to_string()))?;
             Ok(handler.run(params, None))
         });
-        self.0.insert(R::METHOD, MethodHandler { scopes: scopes.clone(), prepare });
-        scopes
+        self.0.insert(Q::METHOD, MethodHandler { scopes, prepare });
     }
 
     /// Resolves a request that one of these handlers serves; returns `None` for any other.

@@ -1,6 +1,6 @@
 //! Extensions of a server: their declaration, and the handlers of their requests.
 
-use std::future::Future;
+use std::fmt;
 use std::sync::Arc;
 
 use mcp_proto::Extension;
@@ -8,8 +8,9 @@ use mcp_proto::schema::{ClientRequest, Decode, Encode};
 
 use super::Server;
 use crate::server::handler::HandlerFn;
-use crate::server::handler::context::{AsyncCx, Cx};
-use crate::server::handler::tool_error::ToolError;
+use crate::server::handler::function::{Handler, Prepared};
+use crate::server::handler::kind::MethodCall;
+use crate::server::handler::needs::NeededState;
 use crate::server::subscriptions::SubscriptionCx;
 
 /// Extensions of the protocol.
@@ -24,25 +25,24 @@ impl Server {
     /// An extension is used only with clients that also declare it. A request of another client is
     /// refused, and the error data names the extension; the error code is `-32021` in the modern
     /// era (from revision 2026-07-28) and `-32603` in the legacy era. If only servers declare your
-    /// extension, leave its requests out of it, and serve them with
-    /// [`serve_method`](Self::serve_method). A handler finds out with
-    /// `cx.peer().extension(id)`, which returns the settings of the client, and does without the
-    /// extension otherwise. See [extensions].
+    /// extension, leave its requests out of it; see [`MethodHandler::without_extension`]. A handler
+    /// finds out with `cx.peer().extension(id)`, which returns the settings of the client, and does
+    /// without the extension otherwise. See [extensions].
     ///
     /// The start of the server fails if the extension is invalid, or contradicts the protocol or
     /// another extension.
     ///
     /// ```
     /// # use mcp_adapter as mcp_tokio;
-    /// use mcp_tokio::Server;
     /// use mcp_tokio::proto::Extension;
+    /// use mcp_tokio::{Cx, Server};
     ///
     /// const ID: &str = "com.example/metric";
     ///
     /// let server = Server::new("weather", "1.0.0")
     ///     .extension(Extension::new(ID))
-    ///     .tool("today", "Returns the weather", |(), cx| {
-    ///         Ok(if cx.peer().extension(ID).is_some() { "20 °C" } else { "68 °F" })
+    ///     .tool("today", "Returns the weather", |cx: Cx| {
+    ///         if cx.peer().extension(ID).is_some() { "20 °C" } else { "68 °F" }
     ///     });
     /// # drop(server);
     /// ```
@@ -60,114 +60,23 @@ impl Server {
         self
     }
 
-    /// Sets the handler of a request that an [extension](Self::extension) defines.
-    ///
-    /// The request is a type that implements [`ClientRequest`], with [`Decode`] for its params; its
-    /// result also implements [`Encode`]. Requests whose params cannot be decoded are refused with
-    /// the error code `-32602`. The handler runs like that of a tool: with its context, and within
-    /// the [layers](Self::layer). [`requires`](Self::requires) may follow.
+    /// Adds the handler of a request that an [extension](Self::extension) defines; see
+    /// [`MethodHandler`].
     ///
     /// The start of the server fails if no declared extension has the request, or if it has another
     /// handler.
-    ///
-    /// ```
-    /// # use mcp_adapter as mcp_tokio;
-    /// use mcp_tokio::Server;
-    /// use mcp_tokio::proto::schema::{ClientRequest, Decode, DecodeError, Encode};
-    /// use mcp_tokio::proto::schema::{JsonReader, Serialized};
-    /// use mcp_tokio::proto::{Extension, ExtensionMethod, Raw, Revision, Side, Unencodable};
-    /// use serde::{Deserialize, Serialize};
-    ///
-    /// #[derive(Deserialize, Serialize)]
-    /// struct Draw {
-    ///     shape: String,
-    /// }
-    ///
-    /// impl ClientRequest for Draw {
-    ///     const METHOD: &'static str = "com.example/draw";
-    ///     type Result = Raw;
-    /// }
-    ///
-    /// impl Decode for Draw {
-    ///     fn read(reader: &mut JsonReader<'_>) -> Result<Self, DecodeError> {
-    ///         Ok(Serialized::read(reader)?.0)
-    ///     }
-    /// }
-    ///
-    /// impl Encode for Draw {
-    ///     fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
-    ///         Serialized(self).encode(revision, out)
-    ///     }
-    /// }
-    ///
-    /// let draw = ExtensionMethod::request(Side::Client, Draw::METHOD);
-    /// let server = Server::new("boards", "1.0.0")
-    ///     .extension(Extension::new("com.example/whiteboard").method(draw))
-    ///     .method(|draw: Draw, _cx| {
-    ///         println!("draws a {}", draw.shape);
-    ///         Ok(Raw::empty_object())
-    ///     });
-    /// # drop(server);
-    /// ```
-    pub fn method<R>(
-        mut self,
-        handler: impl Fn(R, Cx) -> Result<R::Result, ToolError> + Send + Sync + 'static,
-    ) -> Self
+    pub fn method<Q>(mut self, method: MethodHandler<Q>) -> Self
     where
-        R: ClientRequest<Result: Encode + Send> + Decode + Send + 'static,
+        Q: ClientRequest<Result: Encode + Send> + Decode + Send + 'static,
     {
-        self.handle_method(HandlerFn::function(handler));
-        self
-    }
-
-    /// Sets the asynchronous handler of a request that an extension defines.
-    ///
-    /// See [`method`](Self::method).
-    pub fn method_async<R, F>(
-        mut self,
-        handler: impl Fn(R, AsyncCx) -> F + Send + Sync + 'static,
-    ) -> Self
-    where
-        R: ClientRequest<Result: Encode + Send> + Decode + Send + 'static,
-        F: Future<Output = Result<R::Result, ToolError>> + Send + 'static,
-    {
-        self.handle_method(HandlerFn::future(handler));
-        self
-    }
-
-    /// Sets the handler of a request that neither the protocol nor a declared extension defines.
-    ///
-    /// All clients can send the request, also those that declare no extension. Otherwise, the
-    /// handler is like that of a [`method`](Self::method).
-    ///
-    /// The start of the server fails if the protocol or a declared extension has the request, or if
-    /// it has another handler.
-    pub fn serve_method<R>(
-        mut self,
-        handler: impl Fn(R, Cx) -> Result<R::Result, ToolError> + Send + Sync + 'static,
-    ) -> Self
-    where
-        R: ClientRequest<Result: Encode + Send> + Decode + Send + 'static,
-    {
-        let scopes = self.unregistered.methods.insert(HandlerFn::function(handler));
-        self.builder.serve_method(R::METHOD, scopes);
-        self
-    }
-
-    /// Sets the asynchronous handler of a request that neither the protocol nor a declared
-    /// extension defines.
-    ///
-    /// See [`serve_method`](Self::serve_method).
-    pub fn serve_method_async<R, F>(
-        mut self,
-        handler: impl Fn(R, AsyncCx) -> F + Send + Sync + 'static,
-    ) -> Self
-    where
-        R: ClientRequest<Result: Encode + Send> + Decode + Send + 'static,
-        F: Future<Output = Result<R::Result, ToolError>> + Send + 'static,
-    {
-        let scopes = self.unregistered.methods.insert(HandlerFn::future(handler));
-        self.builder.serve_method(R::METHOD, scopes);
+        let MethodHandler { handler, scopes, states, is_of_extension } = method;
+        if !scopes.is_empty()
+            && let Err(why) = handler.scopes().set(scopes)
+        {
+            self.builder.refuse(&format!("the scopes of method {:?}: {why}", Q::METHOD));
+        }
+        self.unregistered.methods.insert(handler);
+        self.builder.register_method(Q::METHOD, is_of_extension, states);
         self
     }
 
@@ -204,19 +113,88 @@ impl Server {
         Arc::make_mut(&mut self.callbacks).accept_element = Some(Arc::new(accept));
         self
     }
+}
 
-    /// Refuses scopes that directly follow `what`, which registers several entries.
-    #[cfg(feature = "skills")]
-    pub(crate) fn refuse_scopes_of(mut self, what: &'static str) -> Self {
-        self.builder.register_unregistered(what, false);
+/// The handler of a request that an [extension](Server::extension) defines, for [`Server::method`].
+///
+/// The request is a type that implements [`ClientRequest`], with [`Decode`] for its params; its
+/// result also implements [`Encode`]. Requests whose params cannot be decoded are refused with the
+/// error code `-32602`. The handler runs like that of a tool: with its context, and within the
+/// [layers](Server::layer). Name the request if the handler is asynchronous, as in
+/// `MethodHandler::<Draw>::new(draw)`: its type cannot be inferred then.
+///
+/// ```
+/// # use mcp_adapter as mcp_tokio;
+/// use mcp_tokio::{MethodHandler, Server};
+/// use mcp_tokio::proto::schema::{ClientRequest, Decode, DecodeError, Encode};
+/// use mcp_tokio::proto::schema::{JsonReader, Serialized};
+/// use mcp_tokio::proto::{Extension, ExtensionMethod, Raw, Revision, Side, Unencodable};
+/// use serde::{Deserialize, Serialize};
+///
+/// #[derive(Deserialize, Serialize)]
+/// struct Draw {
+///     shape: String,
+/// }
+///
+/// impl ClientRequest for Draw {
+///     const METHOD: &'static str = "com.example/draw";
+///     type Result = Raw;
+/// }
+///
+/// impl Decode for Draw {
+///     fn read(reader: &mut JsonReader<'_>) -> Result<Self, DecodeError> {
+///         Ok(Serialized::read(reader)?.0)
+///     }
+/// }
+///
+/// impl Encode for Draw {
+///     fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
+///         Serialized(self).encode(revision, out)
+///     }
+/// }
+///
+/// let draw = ExtensionMethod::request(Side::Client, Draw::METHOD);
+/// let server = Server::new("boards", "1.0.0")
+///     .extension(Extension::new("com.example/whiteboard").method(draw))
+///     .method(MethodHandler::new(|draw: Draw| {
+///         println!("draws a {}", draw.shape);
+///         Raw::empty_object()
+///     }));
+/// # drop(server);
+/// ```
+#[must_use = "a method does nothing until it is added"]
+pub struct MethodHandler<Q: ClientRequest> {
+    handler: HandlerFn<Q, Q::Result>,
+    scopes: Vec<String>,
+    states: Vec<NeededState>,
+    is_of_extension: bool,
+}
+
+impl<Q: ClientRequest<Result: Encode + Send> + Decode + Send + 'static> MethodHandler<Q> {
+    /// Creates the handler of a request that a declared extension defines.
+    pub fn new<M>(handler: impl Handler<MethodCall<Q>, M>) -> Self {
+        let Prepared { handler, needs } = handler.prepare();
+        Self { handler, scopes: Vec::new(), states: needs.states, is_of_extension: true }
+    }
+
+    /// Makes the request one that neither the protocol nor a declared extension defines.
+    ///
+    /// All clients can send it, also those that declare no extension. The start of the server fails
+    /// if the protocol or a declared extension has the request.
+    pub fn without_extension(mut self) -> Self {
+        self.is_of_extension = false;
         self
     }
 
-    fn handle_method<R>(&mut self, handler: HandlerFn<R, R::Result>)
-    where
-        R: ClientRequest<Result: Encode + Send> + Decode + Send + 'static,
-    {
-        let scopes = self.unregistered.methods.insert(handler);
-        self.builder.register_method(R::METHOD, scopes);
+    /// Makes the requests need these scopes; see [`Tool::requires`](crate::Tool::requires).
+    pub fn requires<'a>(mut self, scopes: impl IntoIterator<Item = &'a str>) -> Self {
+        self.scopes.extend(scopes.into_iter().map(str::to_owned));
+        self
+    }
+}
+
+impl<Q: ClientRequest> fmt::Debug for MethodHandler<Q> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MethodHandler").field("method", &Q::METHOD).finish_non_exhaustive()
     }
 }

@@ -12,7 +12,7 @@ use mcp_proto::schema::{
 use mcp_proto::{ErrorObject, Request, Revision};
 
 use crate::server::handler::context::Cx;
-use crate::server::handler::{Handler, HandlerFn, Resolution};
+use crate::server::handler::{EntryHandler, HandlerFn, Resolution};
 use crate::validation::ToolChecks;
 
 /// One page of a list, for [`Server::list_resources`](crate::Server::list_resources),
@@ -122,7 +122,7 @@ const NEXT: &str = "h:";
 /// Answers a request for a page: with registered entries first, then from the handler.
 pub(super) fn list<L: ListResult>(
     lister: &Lister<L>,
-    view: CatalogView<'_, Handler>,
+    view: CatalogView<'_, EntryHandler>,
     request: &Request,
     revision: Revision,
 ) -> Result<Resolution, ErrorObject> {

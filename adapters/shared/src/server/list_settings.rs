@@ -9,7 +9,7 @@ use mcp_proto::catalog::{Catalog, CatalogEntry};
 
 use super::Server;
 #[cfg(feature = "http")]
-use crate::server::handler::Handler;
+use crate::server::handler::EntryHandler;
 use crate::server::visibility::CallerCx;
 
 /// Settings of lists.
@@ -35,8 +35,8 @@ impl Server {
     /// use mcp_tokio::proto::Principal;
     ///
     /// let server = Server::new("notes", "1.0.0")
-    ///     .tool("today", "Today's notes", |(), _cx| Ok("buy milk"))
-    ///     .tool("admin_reset", "Deletes all notes", |(), _cx| Ok(()))
+    ///     .tool("today", "Today's notes", || "buy milk")
+    ///     .tool("admin_reset", "Deletes all notes", || ())
     ///     .visible_to(|entry, cx| {
     ///         !entry.name().starts_with("admin_")
     ///             || cx.principal().map(Principal::id) == Some("ada")
@@ -101,7 +101,7 @@ impl Server {
     fn schema_of_unregistered(
         &self,
         tool: &str,
-        catalog: &Catalog<Handler>,
+        catalog: &Catalog<EntryHandler>,
         caller: &Caller,
     ) -> Option<mcp_proto::Raw> {
         let schema_of = self.unregistered.tool_schema.as_ref()?;

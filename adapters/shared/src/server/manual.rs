@@ -23,11 +23,11 @@ use crate::transport::manual_driver::ManualDriver;
 /// Handlers run inside [`run_handler`](Self::run_handler), on the thread of the loop. The methods
 /// of [`Cx`](crate::Cx) work as elsewhere, with two exceptions: [`Cx::sleep`](crate::Cx::sleep)
 /// returns at once, and [`Cx::log`](crate::Cx::log) fails at once if the output queue is full. In
-/// handlers and callbacks, [`ClientHandle::request`](crate::ClientHandle::request) fails at once:
-/// await [`request_async`](crate::ClientHandle::request_async) in an asynchronous handler instead.
+/// handlers and callbacks, waiting for [`ClientHandle::request`](crate::ClientHandle::request)
+/// fails at once: await it in an asynchronous handler instead.
 ///
 /// Asynchronous handlers run as well: each call of `run_handler` polls one that is ready, and
-/// [`AsyncCx::sleep`](crate::AsyncCx::sleep) ends by the time of the loop. A future that uses a
+/// [`Cx::sleep`](crate::Cx::sleep) ends by the time of the loop. A future that uses a
 /// runtime, such as a timer of tokio, needs that runtime: run it on another thread, and have the
 /// loop enter it.
 ///
@@ -54,7 +54,7 @@ use crate::transport::manual_driver::ManualDriver;
 /// #     sent.extend_from_slice(bytes);
 /// #     bytes.len()
 /// # };
-/// let game = Server::new("game", "1.0.0").tool("jump", "Jumps", |(), _cx| Ok("jumped"));
+/// let game = Server::new("game", "1.0.0").tool("jump", "Jumps", || "jumped");
 /// let mut connection = game.manual(Instant::ZERO)?;
 /// # let frames = 1;
 /// for frame in 0..frames {
@@ -95,8 +95,8 @@ impl Server {
 
     /// Like [`manual`](Self::manual), for a client that the program has authenticated.
     ///
-    /// The client has no access token: entries that [require](Self::requires) scopes refuse it, and
-    /// so does [`Cx::needs_scopes`](crate::Cx::needs_scopes).
+    /// The client has no access token: entries that [require](crate::Tool::requires) scopes refuse
+    /// it, and so does [`Cx::needs_scopes`](crate::Cx::needs_scopes).
     ///
     /// # Errors
     /// Fails if a registered tool, resource, resource template or prompt is invalid.

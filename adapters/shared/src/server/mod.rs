@@ -1,18 +1,15 @@
 //! The builder of servers, and the handling of their requests on any runtime.
 
-mod async_handlers;
 pub(crate) mod builder;
 mod callbacks;
 pub(crate) mod catalog_edit;
 pub(crate) mod changes;
 pub(crate) mod client_handle;
 pub(crate) mod client_task;
-#[cfg(feature = "schemars")]
-mod derived_tool;
 pub(crate) mod entries;
 pub(crate) mod events;
 mod extension_methods;
-mod extension_settings;
+pub(crate) mod extension_settings;
 pub(crate) mod handler;
 pub(crate) mod handlers;
 mod id_hasher;
@@ -23,16 +20,16 @@ pub(crate) mod manual;
 mod open;
 mod pending_changes;
 mod process_settings;
+#[cfg(feature = "schemars")]
+pub(crate) mod prompt_arguments;
+mod registration;
 mod replies;
 pub(crate) mod required_scopes;
 mod scope_settings;
 pub(crate) mod serve;
 pub(crate) mod serving;
 pub(crate) mod subscriptions;
-mod sync_handlers;
 pub(crate) mod tasks;
-#[cfg(feature = "schemars")]
-mod typed_prompts;
 #[cfg(feature = "tracing")]
 mod unreadable_schema;
 pub(crate) mod unregistered;
@@ -53,10 +50,9 @@ use crate::exec::workers::{HandlerThreads, THREADS_MAX, handler_threads};
 use crate::process::settings::ProcessSettings;
 use crate::recorder::Recorder;
 use crate::server::builder::Builder;
-use crate::server::catalog_edit::{CatalogEdit, EditError};
 use crate::server::changes::Changes;
 use crate::server::events::ServerCallbacks;
-use crate::server::handler::Handler;
+use crate::server::handler::EntryHandler;
 #[cfg(feature = "seal")]
 use crate::server::handler::round_state::StateSealing;
 use crate::server::layers::{Layer, Layers};
@@ -97,10 +93,10 @@ use crate::server::visibility::Visibility;
 /// function now needs eight times as many short runs as before, but never more than 65,536. With
 /// the `tracing` feature, a warning names the handler.
 ///
-/// If a function is quick for some arguments and slow for others, register it with
-/// [`tool_raw_blocking`](Self::tool_raw_blocking) or a similar method, so that it stays on the
-/// pool. A function that has called [`Cx::sleep`](crate::Cx::sleep) or [`Cx::log`](crate::Cx::log)
-/// also stays on the pool.
+/// If a function is quick for some arguments and slow for others, use
+/// [`Tool::always_on_pool`](crate::Tool::always_on_pool), so that it stays on the pool. A function
+/// that has called [`Cx::sleep`](crate::Cx::sleep) or [`Cx::log`](crate::Cx::log) also stays on the
+/// pool.
 ///
 /// The pool adds threads only while work waits, and ends idle threads. A free thread runs the
 /// request whose handler occupies the fewest threads for the request's connection. An eighth of the
@@ -191,7 +187,7 @@ impl Server {
 
     fn check_with(
         mut self,
-        check: impl Fn(&Tool, &Handler, &Raw) -> Result<(), String> + Send + Sync + 'static,
+        check: impl Fn(&Tool, &EntryHandler, &Raw) -> Result<(), String> + Send + Sync + 'static,
     ) -> Self {
         self.builder.argument_checks.get_or_insert_with(|| Arc::new(Pace::blocking()));
         self.builder.configure(|catalog| catalog.check_arguments(check));
@@ -434,15 +430,6 @@ impl Server {
     /// because many hosts read only the first page: entries on other pages are missing there.
     pub fn page_max(self, page_max: usize) -> Self {
         self.builder.configure(|catalog| catalog.entries_max(page_max));
-        self
-    }
-
-    /// Registers an entry. The start of the server reports the first error.
-    pub(crate) fn register(
-        mut self,
-        register: impl FnOnce(&mut CatalogEdit<'_>) -> Result<(), EditError>,
-    ) -> Self {
-        self.builder.register(register);
         self
     }
 }

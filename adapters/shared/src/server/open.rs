@@ -100,9 +100,10 @@ impl Server {
             callbacks: Arc::clone(&self.callbacks),
             callback_threads: self.callbacks(Arc::clone(&runtime)).manual(is_manual),
             layers: self.layers.clone(),
+            states: Arc::clone(&self.builder.states),
             visibility: self.visibility.clone(),
             unregistered: self.unregistered.clone(),
-            tasks: self.builder.has_tasks.then(|| self.tasks.get()).transpose()?,
+            tasks: self.builder.changes.has_tasks().then(|| self.tasks.get()).transpose()?,
         });
         if let Some(tasks) = &parts.tasks {
             let machine = || self.config().ok().map(|config| Machine::new(Instant::ZERO, config));

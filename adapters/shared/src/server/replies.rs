@@ -11,20 +11,20 @@ use mcp_proto::{ErrorObject, IncomingId};
 use crate::exec::clock::unix_seconds;
 use crate::exec::sole_driver::is_sole_driver;
 use crate::server::handler::context::Cx;
-use crate::server::handler::reply::{BoxedResult, HandlerReply};
 #[cfg(feature = "http")]
-use crate::server::handler::tool_error::HandlerError;
-use crate::server::handler::tool_error::ToolError;
+use crate::server::handler::handler_error::Cause;
+use crate::server::handler::handler_error::HandlerError;
+use crate::server::handler::reply::{BoxedResult, HandlerReply};
 use crate::transport::link::{Link, State};
 
 /// Returns the reply for the outcome of a handler; `None` if it panicked.
 ///
 /// If the encoding of the result panics, the reply is the error of a handler that panicked.
-pub(crate) fn encode(cx: &Cx, outcome: Option<Result<BoxedResult, ToolError>>) -> HandlerReply {
+pub(crate) fn encode(cx: &Cx, outcome: Option<Result<BoxedResult, HandlerError>>) -> HandlerReply {
     let request = &cx.request.request;
-    let outcome = outcome.unwrap_or_else(|| Err(ToolError::refused(handler_failed())));
+    let outcome = outcome.unwrap_or_else(|| Err(HandlerError::refused(handler_failed())));
     #[cfg(feature = "http")]
-    if let Err(ToolError(HandlerError::Forbidden(_, Some(challenge)))) = &outcome
+    if let Err(HandlerError(Cause::Forbidden(_, Some(challenge)))) = &outcome
         && let Some(head) = cx.head()
     {
         head.challenge(challenge);
@@ -38,8 +38,9 @@ pub(crate) fn encode(cx: &Cx, outcome: Option<Result<BoxedResult, ToolError>>) -
         sealing.seal(text, request, cx.principal(), unix_seconds())
     };
     let reply = || {
-        let mut reply = HandlerReply::new(outcome, request, &cx.rounds(), seal);
-        reply.encode(cx.request.context.peer.revision);
+        let revision = cx.request.context.peer.revision;
+        let mut reply = HandlerReply::new(outcome, request, revision, &cx.rounds(), seal);
+        reply.encode(revision);
         reply
     };
     // The result may be of a type of the application, whose encoding may panic.
@@ -114,7 +115,7 @@ async fn send_with_room(link: &Arc<Link<Machine>>, incoming: IncomingId, mut rep
 /// Answers a request with an error and cancels its handler, which may run on.
 ///
 /// Does nothing if the request was answered or cancelled.
-pub(crate) fn give_up(cx: &Cx, error: ToolError) {
+pub(crate) fn give_up(cx: &Cx, error: HandlerError) {
     let (link, incoming) = (&cx.request.link, cx.request.incoming);
     let mut reply = encode(cx, Some(Err(error)));
     if let Some(task) = &cx.request.task {

@@ -6,7 +6,7 @@ use mcp_proto::{Caller, ErrorObject, code};
 
 #[cfg(feature = "http")]
 use crate::http::RequestHead;
-use crate::server::handler::tool_error::{HandlerError, ToolError};
+use crate::server::handler::handler_error::{Cause, HandlerError};
 
 /// The scopes that requests for an entry need. Clones share them: those of an entry also apply to
 /// its completions.
@@ -31,7 +31,7 @@ impl RequiredScopes {
     }
 
     /// Checks that the token of the caller has the scopes.
-    pub(crate) fn check(&self, caller: Option<&Caller>) -> Result<(), ToolError> {
+    pub(crate) fn check(&self, caller: Option<&Caller>) -> Result<(), HandlerError> {
         match self.get() {
             [] => Ok(()),
             scopes => check_scopes(caller, scopes.iter().map(|scope| &**scope)),
@@ -56,7 +56,7 @@ impl GrantedScopes {
         caller.and_then(Caller::data::<Self>).map(|granted| Self(granted.0.clone()))
     }
 
-    fn check<'a>(&self, scopes: impl IntoIterator<Item = &'a str>) -> Result<(), ToolError> {
+    fn check<'a>(&self, scopes: impl IntoIterator<Item = &'a str>) -> Result<(), HandlerError> {
         let is_missing = |scope: &&str| self.0.iter().all(|granted| granted != scope);
         let missing: Vec<&str> = scopes.into_iter().filter(is_missing).collect();
         if missing.is_empty() {
@@ -64,7 +64,7 @@ impl GrantedScopes {
         }
         let why = format!("the client lacks the scopes {}", missing.join(" "));
         let error = ErrorObject::new(code::INVALID_REQUEST, &*why);
-        Err(ToolError(HandlerError::Forbidden(error, None)))
+        Err(HandlerError(Cause::Forbidden(error, None)))
     }
 }
 
@@ -75,7 +75,7 @@ impl GrantedScopes {
 pub(crate) fn check_scopes<'a>(
     caller: Option<&Caller>,
     scopes: impl IntoIterator<Item = &'a str>,
-) -> Result<(), ToolError> {
+) -> Result<(), HandlerError> {
     #[cfg(feature = "http")]
     if let Some(head) = caller.and_then(Caller::data::<RequestHead>) {
         return head.check_scopes(scopes);

@@ -10,51 +10,15 @@ use mcp_proto::{Caller, Raw, Revision};
 
 use super::Server;
 use crate::server::handler::context::Cx;
+use crate::server::handler::handler_error::HandlerError;
 #[cfg(feature = "http")]
 use crate::server::handler::scopes_of;
-use crate::server::handler::tool_error::ToolError;
 use crate::server::required_scopes::check_scopes;
 
 /// Settings of scopes.
 impl Server {
-    /// Makes requests for the entry that was added last need these scopes.
-    ///
-    /// Over HTTP, the access token of a request to call, read, get, complete or subscribe to the
-    /// entry must have all scopes; see `Http::authorizing`. Otherwise, the handler does not run,
-    /// and the client receives status 403 with a challenge that names the scopes. It may then ask
-    /// its user for them and try again. A batch with such a request is refused as a whole. Over
-    /// stdio and other byte streams, scopes have no effect.
-    ///
-    /// Reading or subscribing to a resource also needs the scopes of its lookalikes: of the entries
-    /// that would serve its URI if reserved characters such as `/` were not percent-encoded. A
-    /// template without scopes therefore does not serve `file:///a%2Fb` in place of `file:///a/b`.
-    ///
-    /// After [`method`](Self::method), the scopes are those of all requests with this method.
-    ///
-    /// A server with such entries starts over HTTP only with `Http::authorizing`. Call this method
-    /// once for an entry, with all its scopes.
-    ///
-    /// The handlers of entries that are not registered, such as
-    /// [`tool_fallback`](Self::tool_fallback), are no entries: if this method follows one of them,
-    /// the server does not start. They check scopes themselves, with [`Cx::needs_scopes`].
-    ///
-    /// ```
-    /// # use mcp_adapter as mcp_tokio;
-    /// use mcp_tokio::Server;
-    ///
-    /// let server = Server::new("notes", "1.0.0")
-    ///     .tool("today", "Today's notes", |(), _cx| Ok("buy milk"))
-    ///     .tool("reset", "Deletes all notes", |(), _cx| Ok(()))
-    ///     .requires(["notes:write"]);
-    /// # drop(server);
-    /// ```
-    pub fn requires<'a>(mut self, scopes: impl IntoIterator<Item = &'a str>) -> Self {
-        self.builder.require_scopes(scopes.into_iter().map(str::to_owned).collect());
-        self
-    }
-
     /// Hides the entries from each caller for which its access token lacks
-    /// [scopes](Self::requires). Default: off.
+    /// [scopes](crate::Tool::requires). Default: off.
     ///
     /// Hidden entries are missing in lists, and requests for them are answered as if they did not
     /// exist, so that clients do not learn which scopes to ask for. A hidden resource is not served
@@ -124,14 +88,14 @@ impl Cx {
     /// and over HTTP+SSE, the client receives only an error of the request.
     ///
     /// Name all scopes of the operation in one call, with those that the entry
-    /// [requires](crate::Server::requires). Over stdio and other byte streams, this method always
+    /// [requires](crate::Tool::requires). Over stdio and other byte streams, this method always
     /// succeeds, except for clients of [`Server::manual_as`](crate::Server::manual_as), which have
     /// no scopes. The handler of a task that runs again after a restart of the server has the
     /// scopes of the call that created the task.
     ///
     /// ```
     /// # use mcp_adapter as mcp_tokio;
-    /// use mcp_tokio::Server;
+    /// use mcp_tokio::{Cx, Server};
     /// use schemars::JsonSchema;
     /// use serde::Deserialize;
     ///
@@ -140,7 +104,7 @@ impl Cx {
     ///     folder: String,
     /// }
     ///
-    /// let server = Server::new("notes", "1.0.0").tool("read", "A folder", |it: Read, cx| {
+    /// let server = Server::new("notes", "1.0.0").tool("read", "A folder", |it: Read, cx: Cx| {
     ///     if it.folder == "private" {
     ///         cx.needs_scopes(["notes:private"])?;
     ///     }
@@ -154,7 +118,7 @@ impl Cx {
     pub fn needs_scopes<'a>(
         &self,
         scopes: impl IntoIterator<Item = &'a str>,
-    ) -> Result<(), ToolError> {
+    ) -> Result<(), HandlerError> {
         check_scopes(self.context().caller.as_deref(), scopes)
     }
 }

@@ -11,7 +11,7 @@ use crate::exec::cancellation::Cancellation;
 use crate::exec::clock::unix_seconds;
 use crate::exec::pace::Pace;
 use crate::exec::workers::catch_panic;
-use crate::server::handler::context::{AsyncCx, Cx, RequestState};
+use crate::server::handler::context::{Cx, RequestState};
 use crate::server::handler::reply::HandlerReply;
 use crate::server::handler::round_state::{RoundState, StateSealing};
 use crate::server::handler::{Job, Resolution, check_scopes_first, scopes_of};
@@ -259,7 +259,7 @@ fn start(link: &Arc<Link<Machine>>, cx: Cx, job: Job, pace: &Arc<Pace>) {
             link.shared.workers.run(incoming, pace, run, send);
         }
         Job::Async(job) => link.shared.workers.spawn(incoming, pace, async move {
-            let served = async { job(AsyncCx(cx.clone())).await };
+            let served = async { job(cx.clone()).await };
             let done =
                 catch_panic(serving.trace.instrument_handler(&cx.request.request.method, served));
             let Some(outcome) = cx.request.cancelled.run_until_set(done).await else { return };

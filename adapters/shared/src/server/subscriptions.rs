@@ -11,10 +11,10 @@ use mcp_proto::{Context, Principal, Raw, Request};
 
 #[cfg(feature = "http")]
 use crate::http::RequestHead;
-use crate::server::handler::Handler;
+use crate::server::handler::EntryHandler;
 #[cfg(feature = "http")]
 use crate::server::handler::context::HandlerLink as _;
-use crate::server::handler::tool_error::ToolError;
+use crate::server::handler::handler_error::HandlerError;
 use crate::server::required_scopes::check_scopes;
 use crate::server::tasks::{LISTEN_KEY, accept_task_ids};
 use crate::transport::link::Link;
@@ -128,7 +128,7 @@ pub(super) fn accept_subscription(
     link: &Arc<Link<Machine>>,
     request: &Request,
     context: &Context,
-) -> Option<Result<SubscriptionsAcknowledged, ToolError>> {
+) -> Option<Result<SubscriptionsAcknowledged, HandlerError>> {
     let is_subscription = [Subscribe::METHOD, SubscriptionsListen::METHOD]
         .iter()
         .any(|method| request.method == *method);
@@ -145,7 +145,10 @@ pub(super) fn accept_subscription(
         let handlers = uris.iter().flat_map(|uri| {
             view.resource_handler(uri).into_iter().chain(view.lookalike_handlers(uri))
         });
-        handlers.flat_map(|handler: &Handler| handler.scopes().get()).cloned().collect::<Vec<_>>()
+        handlers
+            .flat_map(|handler: &EntryHandler| handler.scopes().get())
+            .cloned()
+            .collect::<Vec<_>>()
     });
     if let Err(error) = check_scopes(caller, scopes.iter().map(|scope| &**scope)) {
         return Some(Err(error));

@@ -11,7 +11,7 @@ use mcp_proto::schema::{
 use mcp_proto::{Caller, ErrorObject, Raw, Request, Revision};
 
 use crate::server::extension_methods::ExtensionMethods;
-use crate::server::handler::{Handler, HandlerFn, Resolution};
+use crate::server::handler::{EntryHandler, HandlerFn, Resolution};
 use crate::server::list_handler::{Lister, list};
 use crate::server::visibility::{CallerCx, Visibility};
 
@@ -34,7 +34,7 @@ pub(super) type SchemaOf = Arc<dyn Fn(&str, &CallerCx<'_>) -> Option<Raw> + Send
 #[derive(Clone, Copy)]
 pub(super) struct Hidden<'a> {
     pub(super) visibility: &'a Visibility,
-    pub(super) catalog: &'a Catalog<Handler>,
+    pub(super) catalog: &'a Catalog<EntryHandler>,
     pub(super) caller: Option<&'a Caller>,
 }
 
@@ -44,7 +44,7 @@ impl Unregistered {
     /// A fallback does not serve a registered entry for which the access token lacks scopes.
     pub(super) fn resolve(
         &self,
-        view: CatalogView<'_, Handler>,
+        view: CatalogView<'_, EntryHandler>,
         hidden: Hidden<'_>,
         request: &Request,
         revision: Revision,

@@ -1,71 +1,176 @@
-//! Registration of the handlers of entries that are not registered themselves.
+//! The handlers of entries that are not registered themselves.
 
 use std::sync::Arc;
 
-use mcp_proto::schema::{
-    CallTool, CallToolResult, GetPrompt, GetPromptResult, ListPromptsResult, ListResourcesResult,
-    ListToolsResult,
-};
+use mcp_proto::schema::{ListPromptsResult, ListResourcesResult, ListToolsResult};
 use mcp_proto::{Capability, Raw};
 
 use super::Server;
-use crate::server::handler::HandlerFn;
+use crate::server::handler::function::{Handler, Prepared};
+use crate::server::handler::kind::{Listing, PromptGet, UnknownToolCall};
 use crate::server::visibility::CallerCx;
 
 impl Server {
-    /// Sets the handler that lists prompts after the registered ones.
-    pub(super) fn with_prompt_lister(
+    /// Lists resources that are too many or too changeable to be registered.
+    ///
+    /// Clients receive the registered resources first, then the pages of `handler`, which receives
+    /// `None` for its first page and then the cursor of its previous page. Clients can read and
+    /// forge a cursor: put no secrets into it, and check it. Keep pages well below the message size
+    /// that clients accept.
+    /// Resources that the caller may not [see](Self::visible_to) are removed from a page. All pages
+    /// of the list are private to the user; those of `handler` are not cached.
+    ///
+    /// Requests to read the listed resources need a resource template that matches their URIs, such
+    /// as `{+uri}`, which matches any URI. Its handler must check whether the caller may read the
+    /// resource. Resources are declared, even if none is registered.
+    ///
+    /// ```
+    /// # use mcp_adapter as mcp_tokio;
+    /// use mcp_tokio::proto::schema::{ReadResource, Resource};
+    /// use mcp_tokio::{HandlerError, Page, Server};
+    ///
+    /// const END: u64 = 1000;
+    ///
+    /// fn list(cursor: Option<String>) -> Result<Page<Resource>, HandlerError> {
+    ///     let first = cursor.map_or(Ok(0), |cursor| cursor.parse::<u64>());
+    ///     let first = first.map_err(|_| HandlerError::invalid("/cursor", "not a number"))?;
+    ///     let next = first.saturating_add(10).min(END);
+    ///     let numbers = (first..next).map(|number| {
+    ///         Resource::new(format!("number://{number}"), number.to_string())
+    ///     });
+    ///     let page = Page::new(numbers.collect());
+    ///     Ok(if next < END { page.next(next.to_string()) } else { page })
+    /// }
+    ///
+    /// fn read(read: ReadResource) -> Result<String, HandlerError> {
+    ///     let number = read.uri.strip_prefix("number://").and_then(|it| it.parse().ok());
+    ///     let number = number.filter(|number: &u64| *number < END);
+    ///     Ok(number.ok_or_else(HandlerError::not_found)?.to_string())
+    /// }
+    ///
+    /// let server =
+    ///     Server::new("numbers", "1.0.0").list_resources(list).template("{+uri}", "any", read);
+    /// # drop(server);
+    /// ```
+    pub fn list_resources<M>(
         mut self,
-        lister: HandlerFn<Option<String>, ListPromptsResult>,
-    ) -> Self {
-        const WHAT: &str = "the list of prompts";
-        let earlier = self.unregistered.prompts.replace(Arc::new(lister.named(WHAT)));
-        self.builder.register_unregistered(WHAT, earlier.is_some());
-        self.declare_list(Capability::Prompts, Capability::PromptsListChanged)
-    }
-
-    /// Sets the handler that lists resources after the registered ones.
-    pub(super) fn with_resource_lister(
-        mut self,
-        lister: HandlerFn<Option<String>, ListResourcesResult>,
+        handler: impl Handler<Listing<ListResourcesResult>, M>,
     ) -> Self {
         const WHAT: &str = "the list of resources";
-        let earlier = self.unregistered.resources.replace(Arc::new(lister.named(WHAT)));
-        self.builder.register_unregistered(WHAT, earlier.is_some());
+        let Prepared { handler, needs } = handler.prepare();
+        let earlier = self.unregistered.resources.replace(Arc::new(handler.named(WHAT)));
+        self.builder.register_unregistered(WHAT, earlier.is_some(), needs);
         self.declare_list(Capability::Resources, Capability::ResourcesListChanged)
     }
 
-    /// Sets the handler that lists tools after the registered ones.
-    pub(super) fn with_tool_lister(
-        mut self,
-        lister: HandlerFn<Option<String>, ListToolsResult>,
-    ) -> Self {
+    /// Lists tools that are too many or too changeable to be registered.
+    ///
+    /// Clients receive the registered tools first, then the pages of `handler`, which receives
+    /// `None` for its first page and then the cursor of its previous page. The cursor comes from
+    /// the client, and the pages are private, as those of [`list_resources`](Self::list_resources).
+    /// Tools that the caller may not [see](Self::visible_to) are removed from a page.
+    ///
+    /// Calls of the listed tools are served by [`tool_fallback`](Self::tool_fallback). Tools are
+    /// declared, even if none is registered.
+    ///
+    /// ```
+    /// # use mcp_adapter as mcp_tokio;
+    /// use mcp_tokio::proto::schema::{CallTool, Tool};
+    /// use mcp_tokio::{HandlerError, Page, Server};
+    /// use serde_json::json;
+    ///
+    /// // The plugins of an editor, which come and go.
+    /// let plugins = || ["format", "lint"];
+    ///
+    /// let server = Server::new("editor", "1.0.0")
+    ///     .list_tools(move || {
+    ///         let tool = |name| Tool::new(name, json!({"type": "object"}));
+    ///         Page::new(plugins().into_iter().map(tool).collect())
+    ///     })
+    ///     .tool_fallback(move |call: CallTool| {
+    ///         if !plugins().contains(&&*call.name) {
+    ///             return Err(HandlerError::not_found());
+    ///         }
+    ///         Ok(format!("{} has run", call.name))
+    ///     });
+    /// # drop(server);
+    /// ```
+    pub fn list_tools<M>(mut self, handler: impl Handler<Listing<ListToolsResult>, M>) -> Self {
         const WHAT: &str = "the list of tools";
-        let earlier = self.unregistered.tools.replace(Arc::new(lister.named(WHAT)));
-        self.builder.register_unregistered(WHAT, earlier.is_some());
+        let Prepared { handler, needs } = handler.prepare();
+        let earlier = self.unregistered.tools.replace(Arc::new(handler.named(WHAT)));
+        self.builder.register_unregistered(WHAT, earlier.is_some(), needs);
         self.declare_list(Capability::Tools, Capability::ToolsListChanged)
     }
 
-    /// Sets the handler that gets prompts that are not registered.
-    pub(super) fn with_prompt_fallback(
-        mut self,
-        fallback: HandlerFn<GetPrompt, GetPromptResult>,
-    ) -> Self {
-        const WHAT: &str = "the prompt fallback";
-        let earlier = self.unregistered.prompt_fallback.replace(Arc::new(fallback.named(WHAT)));
-        self.builder.register_unregistered(WHAT, earlier.is_some());
+    /// Sets the handler for calls of all tools that are not registered, such as those that
+    /// [`list_tools`](Self::list_tools) lists.
+    ///
+    /// The handler receives the name and the arguments of the call, and must check both, and
+    /// whether the caller may call the tool: a call of a registered tool that
+    /// [`visible_to`](Self::visible_to) hides from the caller also reaches it, but not one for
+    /// which only [scopes](crate::Tool::requires) are missing. For a tool that does not exist,
+    /// return [`HandlerError::not_found`](crate::HandlerError::not_found). The arguments are always
+    /// present, as a JSON object. Neither [`check_arguments`](Self::check_arguments) nor `checked`
+    /// applies to them or to the result. If tools annotate arguments with `x-mcp-header`, set
+    /// [`tool_fallback_schema`](Self::tool_fallback_schema). Tools are declared, even if none is
+    /// registered.
+    pub fn tool_fallback<M>(mut self, handler: impl Handler<UnknownToolCall, M>) -> Self {
+        const WHAT: &str = "the tool fallback";
+        let Prepared { handler, needs } = handler.prepare();
+        let earlier = self.unregistered.tool_fallback.replace(Arc::new(handler.named(WHAT)));
+        self.builder.register_unregistered(WHAT, earlier.is_some(), needs);
+        self.declare_list(Capability::Tools, Capability::ToolsListChanged)
+    }
+
+    /// Lists prompts that are too many or too changeable to be registered.
+    ///
+    /// Works like [`list_tools`](Self::list_tools). The listed prompts are rendered by
+    /// [`prompt_fallback`](Self::prompt_fallback). Prompts are declared, even if none is
+    /// registered.
+    ///
+    /// ```
+    /// # use mcp_adapter as mcp_tokio;
+    /// use mcp_tokio::proto::schema::{GetPrompt, Prompt};
+    /// use mcp_tokio::{HandlerError, Page, Server};
+    ///
+    /// // The snippets that users have saved.
+    /// let snippets = || ["greeting", "farewell"];
+    ///
+    /// let server = Server::new("snippets", "1.0.0")
+    ///     .list_prompts(move || Page::new(snippets().into_iter().map(Prompt::new).collect()))
+    ///     .prompt_fallback(move |get: GetPrompt| {
+    ///         if !snippets().contains(&&*get.name) {
+    ///             return Err(HandlerError::not_found());
+    ///         }
+    ///         Ok(format!("Write a {}", get.name))
+    ///     });
+    /// # drop(server);
+    /// ```
+    pub fn list_prompts<M>(mut self, handler: impl Handler<Listing<ListPromptsResult>, M>) -> Self {
+        const WHAT: &str = "the list of prompts";
+        let Prepared { handler, needs } = handler.prepare();
+        let earlier = self.unregistered.prompts.replace(Arc::new(handler.named(WHAT)));
+        self.builder.register_unregistered(WHAT, earlier.is_some(), needs);
         self.declare_list(Capability::Prompts, Capability::PromptsListChanged)
     }
 
-    /// Sets the handler that calls tools that are not registered.
-    pub(super) fn with_tool_fallback(
-        mut self,
-        fallback: HandlerFn<CallTool, CallToolResult>,
-    ) -> Self {
-        const WHAT: &str = "the tool fallback";
-        let earlier = self.unregistered.tool_fallback.replace(Arc::new(fallback.named(WHAT)));
-        self.builder.register_unregistered(WHAT, earlier.is_some());
-        self.declare_list(Capability::Tools, Capability::ToolsListChanged)
+    /// Sets the handler that renders all prompts that are not registered, such as those that
+    /// [`list_prompts`](Self::list_prompts) lists.
+    ///
+    /// The handler receives the name and the arguments, and must check both, and whether the caller
+    /// may get the prompt: a request for a registered prompt that [`visible_to`](Self::visible_to)
+    /// hides from the caller also reaches it, but not one for which only
+    /// [scopes](crate::Tool::requires) are missing. Arguments that are not text are left out. For a
+    /// prompt that does not exist, return
+    /// [`HandlerError::not_found`](crate::HandlerError::not_found). Prompts are declared, even if
+    /// none is registered.
+    pub fn prompt_fallback<M>(mut self, handler: impl Handler<PromptGet, M>) -> Self {
+        const WHAT: &str = "the prompt fallback";
+        let Prepared { handler, needs } = handler.prepare();
+        let earlier = self.unregistered.prompt_fallback.replace(Arc::new(handler.named(WHAT)));
+        self.builder.register_unregistered(WHAT, earlier.is_some(), needs);
+        self.declare_list(Capability::Prompts, Capability::PromptsListChanged)
     }
 
     /// Sets a function that returns the input schemas of tools that are not registered, for
@@ -86,12 +191,13 @@ impl Server {
     /// # use mcp_adapter as mcp_tokio;
     /// use mcp_tokio::Server;
     /// use mcp_tokio::proto::Raw;
+    /// use mcp_tokio::proto::schema::CallTool;
     ///
     /// let schema = r#"{"type":"object","properties":{
     ///     "region":{"type":"string","x-mcp-header":"Region"}}}"#;
     /// let schema = Raw::from_text(schema).unwrap();
     /// let server = Server::new("deploy", "1.0.0")
-    ///     .tool_fallback(|call, _cx| Ok(format!("{} has run", call.name)))
+    ///     .tool_fallback(|call: CallTool| format!("{} has run", call.name))
     ///     .tool_fallback_schema(move |tool, _| (tool == "start").then(|| schema.clone()));
     /// # drop(server);
     /// ```
@@ -112,8 +218,6 @@ impl Server {
 
 #[cfg(test)]
 mod tests {
-    use mcp_proto::schema::{PromptMessage, Role};
-
     use super::*;
     use crate::Page;
 
@@ -122,40 +226,29 @@ mod tests {
     }
 
     fn server() -> Server {
-        with_tool(Server::new("s", "1"), "a")
-    }
-
-    fn with_tool(server: Server, name: &str) -> Server {
-        let schema = serde_json::json!({"type": "object"});
-        server.tool_raw(name, "A tool", schema, |_, _| Ok("done"))
-    }
-
-    #[test]
-    fn scopes_after_a_handler_of_unregistered_entries_are_refused() {
-        let servers = [
-            server().tool_fallback(|_, _| Ok("any")),
-            server().prompt_fallback(|_, _| Ok(PromptMessage::new(Role::User, "any"))),
-            server().list_tools(|_, _| Ok(Page::new(Vec::new()))),
-            server().list_prompts(|_, _| Ok(Page::new(Vec::new()))),
-            server().list_resources(|_, _| Ok(Page::new(Vec::new()))),
-        ];
-        for server in servers {
-            let refusal = refusal(&server.requires(["admin"]));
-            assert!(refusal.contains("needs_scopes"), "{refusal}");
-        }
-        let server = server().tool_fallback(|_, _| Ok("any"));
-        let later = with_tool(server, "b").requires(["admin"]);
-        assert!(later.builder.config().is_ok());
+        Server::new("s", "1")
     }
 
     #[test]
     fn a_second_handler_of_one_kind_is_refused() {
-        let twice = server().tool_fallback(|_, _| Ok("1")).tool_fallback(|_, _| Ok("2"));
+        let twice = server().tool_fallback(|| "1").tool_fallback(|| "2");
         assert!(refusal(&twice).contains("the tool fallback"), "{}", refusal(&twice));
-        let list = || server().list_tools(|_, _| Ok(Page::new(Vec::new())));
-        let twice = list().list_tools(|_, _| Ok(Page::new(Vec::new())));
+        let list = || server().list_tools(|| Page::new(Vec::new()));
+        let twice = list().list_tools(|| Page::new(Vec::new()));
         assert!(refusal(&twice).contains("the list of tools"), "{}", refusal(&twice));
-        let one_each = list().list_prompts(|_, _| Ok(Page::new(Vec::new())));
-        assert!(one_each.tool_fallback(|_, _| Ok("1")).builder.config().is_ok());
+        let one_each = list().list_prompts(|| Page::new(Vec::new()));
+        assert!(one_each.tool_fallback(|| "1").builder.config().is_ok());
+    }
+
+    #[test]
+    fn a_state_that_is_missing_is_named_at_the_start() {
+        let count = |count: crate::State<u8>| *count;
+        let without = server().tool("count", "Counts", count);
+        let refused = refusal(&without);
+        assert!(refused.contains("`count`") && refused.contains("`u8`"), "{refused}");
+        assert!(without.state(1_u8).builder.config().is_ok());
+        let fallback = server().tool_fallback(count);
+        assert!(refusal(&fallback).contains("the tool fallback"), "{}", refusal(&fallback));
+        assert!(fallback.state(Arc::new(1_u8)).builder.config().is_ok());
     }
 }

@@ -9,7 +9,7 @@ use mcp_proto::{Caller, ErrorObject, Principal, Request, Revision};
 
 #[cfg(feature = "http")]
 use crate::http::RequestHead;
-use crate::server::handler::Handler;
+use crate::server::handler::EntryHandler;
 
 /// A decision of the application about an entry.
 pub(crate) type EntryFilter = Arc<dyn Fn(CatalogEntry<'_>, &CallerCx<'_>) -> bool + Send + Sync>;
@@ -62,9 +62,9 @@ impl Visibility {
     /// Calls `read` with the entries that a caller sees.
     pub(crate) fn with_view<T>(
         &self,
-        catalog: &Catalog<Handler>,
+        catalog: &Catalog<EntryHandler>,
         caller: Option<&Caller>,
-        read: impl FnOnce(CatalogView<'_, Handler>) -> T,
+        read: impl FnOnce(CatalogView<'_, EntryHandler>) -> T,
     ) -> T {
         if self.filter.is_none() && !self.hides_forbidden {
             return read(catalog.all());
@@ -82,7 +82,7 @@ impl Visibility {
     /// an entry that serves another spelling.
     pub(crate) fn hides_resource(
         &self,
-        catalog: &Catalog<Handler>,
+        catalog: &Catalog<EntryHandler>,
         caller: Option<&Caller>,
         uri: &str,
     ) -> bool {
@@ -97,7 +97,7 @@ impl Visibility {
     /// tool. A fallback must not serve it instead.
     pub(crate) fn hides_tool(
         &self,
-        catalog: &Catalog<Handler>,
+        catalog: &Catalog<EntryHandler>,
         caller: Option<&Caller>,
         name: &str,
     ) -> bool {
@@ -107,7 +107,7 @@ impl Visibility {
     /// Like [`hides_tool`](Self::hides_tool), for a prompt.
     pub(crate) fn hides_prompt(
         &self,
-        catalog: &Catalog<Handler>,
+        catalog: &Catalog<EntryHandler>,
         caller: Option<&Caller>,
         name: &str,
     ) -> bool {
@@ -117,9 +117,9 @@ impl Visibility {
     /// Returns whether an entry that the application shows is hidden because of its scopes.
     fn hides_found(
         &self,
-        catalog: &Catalog<Handler>,
+        catalog: &Catalog<EntryHandler>,
         caller: Option<&Caller>,
-        find: impl for<'a> Fn(CatalogView<'a, Handler>) -> Option<CatalogEntry<'a>>,
+        find: impl for<'a> Fn(CatalogView<'a, EntryHandler>) -> Option<CatalogEntry<'a>>,
     ) -> bool {
         let is_shown = |entry: CatalogEntry<'_>| self.shows(caller, entry);
         self.hides_forbidden
@@ -130,7 +130,7 @@ impl Visibility {
     /// Returns the error for a request to read a [hidden](Self::hides_resource) resource.
     pub(crate) fn hidden_read(
         &self,
-        catalog: &Catalog<Handler>,
+        catalog: &Catalog<EntryHandler>,
         caller: Option<&Caller>,
         request: &Request,
         revision: Revision,
@@ -152,10 +152,10 @@ impl Visibility {
 
 /// Returns whether the access token of a caller has the scopes of an entry.
 fn is_allowed(
-    catalog: &Catalog<Handler>,
+    catalog: &Catalog<EntryHandler>,
     caller: Option<&Caller>,
     entry: CatalogEntry<'_>,
 ) -> bool {
-    let scopes = catalog.handler(entry).map(Handler::scopes);
+    let scopes = catalog.handler(entry).map(EntryHandler::scopes);
     scopes.is_none_or(|scopes| scopes.check(caller).is_ok())
 }

@@ -15,9 +15,9 @@ use super::requests::{
 };
 use crate::frontmatter::parse;
 use crate::server::Server;
-use crate::server::entries::ResourceEntry;
+use crate::server::extension_settings::MethodHandler;
 use crate::server::handler::context::Cx;
-use crate::server::handler::tool_error::ToolError;
+use crate::server::handler::handler_error::HandlerError;
 
 /// The number of files that the skills on a page have together, unless one skill has more.
 const PAGE_FILES: usize = 1000;
@@ -85,7 +85,7 @@ struct Offer {
 }
 
 impl Offer {
-    fn list(&self, request: &ListSkills, cx: &Cx) -> Result<SkillPage, ToolError> {
+    fn list(&self, request: &ListSkills, cx: &Cx) -> Result<SkillPage, HandlerError> {
         let start = request.cursor.as_ref().map_or(Some(0), |cursor| cursor.parse().ok());
         let start = start.filter(|start| *start == 0 || *start < self.manifests.len());
         let start = start.ok_or_else(|| invalid_params("invalid cursor", ""))?;
@@ -102,13 +102,13 @@ impl Offer {
         Ok(page)
     }
 
-    fn get(&self, request: &GetSkill, cx: &Cx) -> Result<GetSkillResult, ToolError> {
+    fn get(&self, request: &GetSkill, cx: &Cx) -> Result<GetSkillResult, HandlerError> {
         let skill = self.manifests.get(&request.uri).and_then(|skill| visible(skill, cx));
         let skill = skill.ok_or_else(|| invalid_params("no skill has the URI ", &request.uri))?;
         Ok(GetSkillResult { skill })
     }
 
-    fn read(&self, request: &ReadDirectory, cx: &Cx) -> Result<ListResourcesResult, ToolError> {
+    fn read(&self, request: &ReadDirectory, cx: &Cx) -> Result<ListResourcesResult, HandlerError> {
         if request.cursor.is_some() {
             return Err(invalid_params("invalid cursor", ""));
         }
@@ -151,9 +151,9 @@ fn is_visible(cx: &Cx, uri: &str) -> bool {
     shared.visibility.with_view(&shared.changes.catalog(), caller, is_served)
 }
 
-fn invalid_params(why: &str, uri: &str) -> ToolError {
+fn invalid_params(why: &str, uri: &str) -> HandlerError {
     let uri: String = uri.chars().take(200).collect();
-    ToolError::refused(ErrorObject::invalid_params(format!("{why}{uri}")))
+    HandlerError::refused(ErrorObject::invalid_params(format!("{why}{uri}")))
 }
 
 /// Skills.
@@ -182,16 +182,18 @@ impl Server {
             };
             let contents = contents.mime_type(resource.mime_type.clone().unwrap_or_default());
             files.insert(uri, resource.clone());
-            let entry = ResourceEntry::new(resource, move |_, _| Ok(contents.clone()));
-            server = server.register(|edit| edit.add_resource(entry));
+            server = server.add(crate::Resource::define(resource, move || contents.clone()));
         }
         let list = Arc::new(Offer { manifests, files });
         let (get, read) = (Arc::clone(&list), Arc::clone(&list));
-        let server = server
-            .serve_method(move |request, cx| list.list(&request, &cx))
-            .serve_method(move |request, cx| get.get(&request, &cx))
-            .serve_method(move |request, cx| read.read(&request, &cx));
-        // Scopes would apply to the last of these requests only.
-        Ok(server.refuse_scopes_of("`Server::skills`"))
+        let (list, get, read) = (
+            MethodHandler::new(move |request: ListSkills, cx: Cx| list.list(&request, &cx)),
+            MethodHandler::new(move |request: GetSkill, cx: Cx| get.get(&request, &cx)),
+            MethodHandler::new(move |request: ReadDirectory, cx: Cx| read.read(&request, &cx)),
+        );
+        Ok(server
+            .method(list.without_extension())
+            .method(get.without_extension())
+            .method(read.without_extension()))
     }
 }

@@ -1,6 +1,6 @@
 //! Tasks: tool calls that outlive their response.
 //!
-//! A tool becomes a task with [`Server::as_task`](crate::Server::as_task): its call is answered at
+//! A tool becomes a task with [`Tool::as_task`](crate::Tool::as_task): its call is answered at
 //! once, its handler runs on, and the client fetches the result later. Handlers do not change.
 //! [`Tasks`] has the settings of a server, [`TaskStore`] keeps tasks across restarts.
 //!
@@ -8,18 +8,20 @@
 //! # use mcp_adapter as mcp_tokio;
 //! use std::time::Duration;
 //!
-//! use mcp_tokio::Server;
 //! use mcp_tokio::tasks::{TaskPolicy, Tasks};
+//! use mcp_tokio::{Cx, Server, Tool};
 //!
+//! fn index(cx: Cx) -> &'static str {
+//!     while !cx.is_cancelled() {
+//!         // One document after the other.
+//!         # break;
+//!     }
+//!     "done"
+//! }
+//!
+//! let index = Tool::new("index", index).description("Indexes all documents");
 //! let server = Server::new("search", "1.0.0")
-//!     .tool("index", "Indexes all documents", |(), cx| {
-//!         while !cx.is_cancelled() {
-//!             // One document after the other.
-//!             # break;
-//!         }
-//!         Ok("done")
-//!     })
-//!     .as_task(TaskPolicy::optional())
+//!     .add(index.as_task(TaskPolicy::optional()))
 //!     .tasks(Tasks::new().result_time(Duration::from_secs(24 * 3600)));
 //! # drop(server);
 //! ```

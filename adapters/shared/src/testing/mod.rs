@@ -41,7 +41,7 @@ pub fn pair(server: &Server, client: Client) -> Result<TestPair, PairError> {
 }
 
 /// Like [`pair`], for a client that is authenticated as `principal`. It has no access token:
-/// entries that [require](Server::requires) scopes refuse it.
+/// entries that [require](crate::Tool::requires) scopes refuse it.
 ///
 /// ```
 /// # use mcp_adapter as mcp_tokio;
@@ -49,7 +49,7 @@ pub fn pair(server: &Server, client: Client) -> Result<TestPair, PairError> {
 /// use mcp_tokio::{Client, Server, testing};
 ///
 /// let server = Server::new("notes", "1.0.0")
-///     .tool("reset", "Deletes all notes", |(), _cx| Ok(()))
+///     .tool("reset", "Deletes all notes", || ())
 ///     .visible_to(|_entry, cx| cx.principal().map(Principal::id) == Some("ada"));
 /// let client = Client::new("test", "1.0.0");
 /// let ada = Principal::new("ada").unwrap();
@@ -108,7 +108,7 @@ fn connect(server: io::Result<ManualServer>, client: Client) -> Result<TestPair,
 ///
 /// # fn main() -> Result<(), testing::PairError> {
 /// let server = Server::new("weather", "1.0.0")
-///     .tool("today", "Today's weather", |(), _cx| Ok("sunny"));
+///     .tool("today", "Today's weather", || "sunny");
 /// let mut pair = testing::pair(&server, Client::new("test", "1.0.0"))?;
 /// let result = pair.call_tool("today", &json!({}))?;
 /// assert_eq!(result.content[0].as_text(), Some("sunny"));
@@ -152,7 +152,7 @@ impl TestPair {
     ///
     /// # fn main() -> Result<(), testing::PairError> {
     /// let server = Server::new("dice", "1.0.0")
-    ///     .tool("roll", "Rolls a die", |(), _cx| Ok("4"));
+    ///     .tool("roll", "Rolls a die", || "4");
     /// let mut pair = testing::pair(&server, Client::new("test", "1.0.0"))?;
     /// assert_eq!(pair.call_tool_as::<i64>("roll", &())?, 4);
     /// # Ok(())
@@ -233,7 +233,7 @@ impl TestPair {
     /// use mcp_tokio::{Client, Server, testing};
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let mut server = Server::new("s", "1").tool("t", "A tool", |(), _cx| Ok(()));
+    /// let mut server = Server::new("s", "1").tool("t", "A tool", || ());
     /// let changes = server.changes();
     /// let mut pair = testing::pair(&server, Client::new("c", "1"))?;
     /// let client = pair.client();

@@ -14,7 +14,7 @@ mod schemas;
 use mcp_proto::ErrorObject;
 use mcp_proto::schema::{CallToolResult, OutputSchema};
 
-use crate::server::handler::tool_error::ToolError;
+use crate::server::handler::handler_error::HandlerError;
 
 #[cfg(feature = "jsonschema")]
 pub use check_error::CheckError;
@@ -34,9 +34,9 @@ fn presence_check(schema: Option<&OutputSchema>) -> Option<ResultCheck<CallToolR
             return Ok(result);
         }
         let error = "the tool's result lacks the structured content of its output schema";
-        Err(ToolError::refused(ErrorObject::internal(error)))
+        Err(HandlerError::refused(ErrorObject::internal(error)))
     }))
 }
 
 /// Returns a handler's result, or the error that replaces it.
-pub(crate) type ResultCheck<R> = Box<dyn FnOnce(R) -> Result<R, ToolError> + Send>;
+pub(crate) type ResultCheck<R> = Box<dyn FnOnce(R) -> Result<R, HandlerError> + Send>;

@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::link::ServerLink;
-use crate::server::error::{HandlerError, ToolError};
+use crate::server::error::{Cause, HandlerError};
 use crate::server::rounds::Rounds;
 
 /// The context of one request, for a handler that is a plain function.
@@ -23,9 +23,9 @@ use crate::server::rounds::Rounds;
 ///
 /// ```
 /// use mcp_wasm::proto::{Progress, Raw};
-/// use mcp_wasm::{Cx, ToolError};
+/// use mcp_wasm::{Cx, HandlerError};
 ///
-/// fn count(_arguments: Raw, cx: Cx) -> Result<&'static str, ToolError> {
+/// fn count(_arguments: Raw, cx: Cx) -> Result<&'static str, HandlerError> {
 ///     cx.progress(Progress::new(1.0).with_total(2.0))?;
 ///     Ok("done")
 /// }
@@ -141,7 +141,7 @@ impl Cx {
     /// # Errors
     /// Fails if the request has not been answered yet; propagate this error with `?`. Fails with
     /// `-32602` if the answer cannot be decoded as `T`.
-    pub fn ask_any<T: Decode>(&self, key: &str, question: NeededInput) -> Result<T, ToolError> {
+    pub fn ask_any<T: Decode>(&self, key: &str, question: NeededInput) -> Result<T, HandlerError> {
         self.ask_all([(key, question)])?;
         self.answer(key)
     }
@@ -157,7 +157,7 @@ impl Cx {
     pub fn ask_all<'a>(
         &self,
         questions: impl IntoIterator<Item = (&'a str, NeededInput)>,
-    ) -> Result<(), ToolError> {
+    ) -> Result<(), HandlerError> {
         let mut open = Vec::new();
         for (key, question) in questions {
             let mut rounds = self.request.rounds.borrow_mut();
@@ -166,24 +166,24 @@ impl Cx {
                     "the handler asks twice with the key `{key}`: give each question a key of its \
                      own"
                 );
-                return Err(ToolError::refused(ErrorObject::internal(why)));
+                return Err(HandlerError::refused(ErrorObject::internal(why)));
             }
             rounds.asked.push(key.to_owned());
             if rounds.find(key).is_none() {
                 open.push((key.to_owned(), question));
             }
         }
-        if open.is_empty() { Ok(()) } else { Err(ToolError(HandlerError::InputRequired(open))) }
+        if open.is_empty() { Ok(()) } else { Err(HandlerError(Cause::InputRequired(open))) }
     }
 
     /// Returns the client's answer to the input request with this key.
     ///
     /// # Errors
     /// Fails with `-32602` if there is no answer, or if it cannot be decoded as `T`.
-    pub fn answer<T: Decode>(&self, key: &str) -> Result<T, ToolError> {
+    pub fn answer<T: Decode>(&self, key: &str) -> Result<T, HandlerError> {
         let invalid = |why: &dyn fmt::Display| {
             let message = format!("invalid answer to `{key}`: {why}");
-            ToolError::refused(ErrorObject::invalid_params(message))
+            HandlerError::refused(ErrorObject::invalid_params(message))
         };
         let answer = self.request.rounds.borrow().find(key).cloned();
         T::decode(&answer.ok_or_else(|| invalid(&"missing"))?).map_err(|error| invalid(&error))
@@ -194,8 +194,8 @@ impl Cx {
     /// Before returning this error, store the data for the next run with
     /// [`set_state`](Self::set_state).
     #[must_use]
-    pub fn repeat(&self) -> ToolError {
-        ToolError(HandlerError::InputRequired(Vec::new()))
+    pub fn repeat(&self) -> HandlerError {
+        HandlerError(Cause::InputRequired(Vec::new()))
     }
 
     /// Returns the state that an earlier run of the handler stored for this request.
@@ -206,11 +206,11 @@ impl Cx {
     ///
     /// # Errors
     /// Fails with `-32602` if the state cannot be deserialized as `T`.
-    pub fn state<T: DeserializeOwned>(&self) -> Result<Option<T>, ToolError> {
+    pub fn state<T: DeserializeOwned>(&self) -> Result<Option<T>, HandlerError> {
         let state = self.request.rounds.borrow().state.clone();
         state.map(|state| state.parse()).transpose().map_err(|error| {
             let message = format!("invalid request state: {error}");
-            ToolError::refused(ErrorObject::invalid_params(message))
+            HandlerError::refused(ErrorObject::invalid_params(message))
         })
     }
 
@@ -243,9 +243,9 @@ impl fmt::Debug for Cx {
 /// use std::time::Duration;
 ///
 /// use mcp_wasm::proto::Raw;
-/// use mcp_wasm::{AsyncCx, ToolError};
+/// use mcp_wasm::{AsyncCx, HandlerError};
 ///
-/// async fn slowly(_arguments: Raw, cx: AsyncCx) -> Result<&'static str, ToolError> {
+/// async fn slowly(_arguments: Raw, cx: AsyncCx) -> Result<&'static str, HandlerError> {
 ///     cx.sleep(Duration::from_secs(1)).await;
 ///     Ok("done")
 /// }

@@ -10,13 +10,13 @@ use mcp_proto::{Context, ErrorObject, IncomingId, Misuse, NeededInput, Raw, Requ
 use crate::link::ServerLink;
 use crate::platform::LocalBoxFuture;
 use crate::server::context::{AsyncCx, Cx, RequestState};
-use crate::server::error::{HandlerError, ToolError};
+use crate::server::error::{Cause, HandlerError};
 use crate::server::output::ToolOutput;
 use crate::server::rounds::Rounds;
 use crate::server::sealing::StateSealer;
 
 /// The result of a handler, of any method.
-type Outcome = Result<Box<dyn Encode>, ToolError>;
+type Outcome = Result<Box<dyn Encode>, HandlerError>;
 
 /// A handler of requests with JSON params.
 #[derive(Clone)]
@@ -27,7 +27,7 @@ pub(crate) enum Handler {
 
 impl Handler {
     pub(crate) fn function<R>(
-        handler: impl Fn(Raw, Cx) -> Result<R, ToolError> + 'static,
+        handler: impl Fn(Raw, Cx) -> Result<R, HandlerError> + 'static,
         into: fn(R) -> Outcome,
     ) -> Self
     where
@@ -42,7 +42,7 @@ impl Handler {
     ) -> Self
     where
         R: 'static,
-        F: Future<Output = Result<R, ToolError>> + 'static,
+        F: Future<Output = Result<R, HandlerError>> + 'static,
     {
         Self::Async(Rc::new(move |params, cx| {
             let served = handler(params, cx);
@@ -98,14 +98,14 @@ pub(crate) async fn serve(
     };
     match outcome {
         Ok(result) => respond(&link, incoming, &*result),
-        Err(ToolError(HandlerError::Failed(why))) if is_tool_call => {
+        Err(HandlerError(Cause::Failed(why))) if is_tool_call => {
             respond(&link, incoming, &*ToolOutput::error(&why).into_encode());
         }
-        Err(ToolError(HandlerError::Failed(why))) => {
+        Err(HandlerError(Cause::Failed(why))) => {
             respond_error(&link, incoming, &ErrorObject::internal(why));
         }
-        Err(ToolError(HandlerError::Refused(error))) => respond_error(&link, incoming, &error),
-        Err(ToolError(HandlerError::InputRequired(questions))) => {
+        Err(HandlerError(Cause::Refused(error))) => respond_error(&link, incoming, &error),
+        Err(HandlerError(Cause::InputRequired(questions))) => {
             let seal = |text| {
                 let principal = state.context.principal();
                 sealer.seal(&**link.platform(), text, &state.request, principal)

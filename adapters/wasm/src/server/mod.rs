@@ -22,7 +22,7 @@ use mcp_proto::{Capability, Limits, Raw, Revision};
 
 use self::context::{AsyncCx, Cx};
 use self::entries::Entries;
-use self::error::ToolError;
+use self::error::HandlerError;
 use self::handler::Handler;
 use self::output::IntoToolResult;
 
@@ -79,7 +79,7 @@ impl Server {
         name: &str,
         description: &str,
         schema: impl Into<AnyObject>,
-        handler: impl Fn(Raw, Cx) -> Result<R, ToolError> + 'static,
+        handler: impl Fn(Raw, Cx) -> Result<R, HandlerError> + 'static,
     ) -> Self {
         let handler = Handler::function(handler, |result| {
             result.into_tool_result().map(output::ToolOutput::into_encode)
@@ -97,7 +97,7 @@ impl Server {
     ) -> Self
     where
         R: IntoToolResult + 'static,
-        F: Future<Output = Result<R, ToolError>> + 'static,
+        F: Future<Output = Result<R, HandlerError>> + 'static,
     {
         let handler = Handler::future(handler, |result: R| {
             result.into_tool_result().map(output::ToolOutput::into_encode)
@@ -125,7 +125,7 @@ impl Server {
     pub fn method_raw<R: Encode + 'static>(
         mut self,
         method: &str,
-        handler: impl Fn(Raw, Cx) -> Result<R, ToolError> + 'static,
+        handler: impl Fn(Raw, Cx) -> Result<R, HandlerError> + 'static,
     ) -> Self {
         let handler = Handler::function(handler, |result| Ok(Box::new(result)));
         if let Err(why) = Rc::make_mut(&mut self.entries).add_method(method, handler) {
@@ -142,7 +142,7 @@ impl Server {
     ) -> Self
     where
         R: Encode + 'static,
-        F: Future<Output = Result<R, ToolError>> + 'static,
+        F: Future<Output = Result<R, HandlerError>> + 'static,
     {
         let handler = Handler::future(handler, |result: R| Ok(Box::new(result)));
         if let Err(why) = Rc::make_mut(&mut self.entries).add_method(method, handler) {

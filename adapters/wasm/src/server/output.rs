@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use mcp_proto::schema::Encode;
 use mcp_proto::{Raw, Revision, Unencodable};
 
-use crate::server::error::ToolError;
+use crate::server::error::HandlerError;
 
 /// The result of a tool call, as it is encoded for the client.
 ///
@@ -84,48 +84,48 @@ pub trait IntoToolResult {
     ///
     /// # Errors
     /// Fails if the value cannot be represented.
-    fn into_tool_result(self) -> Result<ToolOutput, ToolError>;
+    fn into_tool_result(self) -> Result<ToolOutput, HandlerError>;
 }
 
 impl IntoToolResult for ToolOutput {
-    fn into_tool_result(self) -> Result<ToolOutput, ToolError> {
+    fn into_tool_result(self) -> Result<ToolOutput, HandlerError> {
         Ok(self)
     }
 }
 
 impl IntoToolResult for () {
-    fn into_tool_result(self) -> Result<ToolOutput, ToolError> {
+    fn into_tool_result(self) -> Result<ToolOutput, HandlerError> {
         Ok(ToolOutput::new(Raw::from_text(r#"{"content":[]}"#)?))
     }
 }
 
 impl IntoToolResult for &str {
-    fn into_tool_result(self) -> Result<ToolOutput, ToolError> {
+    fn into_tool_result(self) -> Result<ToolOutput, HandlerError> {
         Ok(ToolOutput::text(self))
     }
 }
 
 impl IntoToolResult for String {
-    fn into_tool_result(self) -> Result<ToolOutput, ToolError> {
+    fn into_tool_result(self) -> Result<ToolOutput, HandlerError> {
         Ok(ToolOutput::text(&self))
     }
 }
 
 impl IntoToolResult for Cow<'_, str> {
-    fn into_tool_result(self) -> Result<ToolOutput, ToolError> {
+    fn into_tool_result(self) -> Result<ToolOutput, HandlerError> {
         Ok(ToolOutput::text(&self))
     }
 }
 
 impl IntoToolResult for serde_json::Value {
-    fn into_tool_result(self) -> Result<ToolOutput, ToolError> {
+    fn into_tool_result(self) -> Result<ToolOutput, HandlerError> {
         Ok(ToolOutput::text(Raw::new(&self)?.as_str()))
     }
 }
 
 #[cfg(feature = "schema")]
 impl IntoToolResult for mcp_proto::schema::CallToolResult {
-    fn into_tool_result(self) -> Result<ToolOutput, ToolError> {
+    fn into_tool_result(self) -> Result<ToolOutput, HandlerError> {
         Ok(ToolOutput::new(self))
     }
 }
@@ -133,7 +133,7 @@ impl IntoToolResult for mcp_proto::schema::CallToolResult {
 macro_rules! displayed {
     ($($value:ty)*) => {$(
         impl IntoToolResult for $value {
-            fn into_tool_result(self) -> Result<ToolOutput, ToolError> {
+            fn into_tool_result(self) -> Result<ToolOutput, HandlerError> {
                 Ok(ToolOutput::text(&self.to_string()))
             }
         }

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 
 use super::Server;
 use super::context::{AsyncCx, Cx};
-use super::error::ToolError;
+use super::error::HandlerError;
 use super::output::IntoToolResult;
 
 /// Registration of tools whose schemas are derived from the types of their arguments.
@@ -38,7 +38,7 @@ impl Server {
         self,
         name: &str,
         description: &str,
-        handler: impl Fn(A, Cx) -> Result<R, ToolError> + 'static,
+        handler: impl Fn(A, Cx) -> Result<R, HandlerError> + 'static,
     ) -> Self
     where
         A: DeserializeOwned + JsonSchema + 'static,
@@ -61,7 +61,7 @@ impl Server {
     where
         A: DeserializeOwned + JsonSchema + 'static,
         R: IntoToolResult + 'static,
-        F: Future<Output = Result<R, ToolError>> + 'static,
+        F: Future<Output = Result<R, HandlerError>> + 'static,
     {
         self.with_schema_of::<A>(name, |server, schema| {
             server.tool_raw_async(name, description, schema, move |arguments, cx| {
@@ -89,14 +89,14 @@ impl Server {
 
 /// Deserializes arguments. Any object is accepted as `()`, and an empty one as `None`, which are
 /// `null` in JSON.
-fn parse<A: DeserializeOwned>(arguments: &Raw) -> Result<A, ToolError> {
+fn parse<A: DeserializeOwned>(arguments: &Raw) -> Result<A, HandlerError> {
     arguments.parse().or_else(|error| {
         let reasons = ["expected null", "expected unit struct"];
         let takes_none =
             error.pointer.is_empty() && reasons.iter().any(|it| error.reason.contains(it));
         let is_empty = arguments.as_bytes().iter().all(|byte| b"{} \t".contains(byte));
         let nothing = (takes_none || is_empty).then(|| serde_json::from_str("null").ok()).flatten();
-        nothing.ok_or_else(|| ToolError::failed(format!("invalid arguments: {error}")))
+        nothing.ok_or_else(|| HandlerError::failed(format!("invalid arguments: {error}")))
     })
 }
 

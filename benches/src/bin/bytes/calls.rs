@@ -10,7 +10,7 @@ use mcp_benches::ours::{Pair, in_session};
 use mcp_memory_tests::{counted, live};
 use mcp_proto::schema::CallTool;
 use mcp_proto::{CallOptions, Endpoint, Instant, Limits, Raw, Revision};
-use mcp_tokio::{Client, Connect, Serve};
+use mcp_tokio::{Client, Connect, Serve, Tool};
 use rmcp::ServiceExt;
 use rmcp::model::{CallToolRequestParams, ClientRequest, Request};
 use rmcp::service::PeerRequestOptions;
@@ -85,11 +85,10 @@ pub(crate) fn at_server(is_rmcp: bool) -> Each {
             running.waiting().await.expect("it ends");
         } else {
             let schema = Raw::from_text(r#"{"type":"object"}"#).expect("JSON");
-            let server = echo().expect("a server").limits(limits()).tool_raw_async(
-                "wait",
-                "Never finishes",
-                schema,
-                |_, _| std::future::pending::<Result<String, _>>(),
+            let server = echo().expect("a server").limits(limits()).add(
+                Tool::new("wait", || std::future::pending::<Result<String, _>>())
+                    .description("Never finishes")
+                    .input_schema(schema),
             );
             server.serve(reader, writer).await.expect("it ends");
         }

@@ -1,19 +1,16 @@
 //! A server on stdin and stdout that echoes, on tokio, with a handler that is a future.
 
 use mcp_tokio::proto::Raw;
-use mcp_tokio::{Serve, Server};
+use mcp_tokio::{Serve, Server, Tool};
 
 fn main() -> std::io::Result<()> {
     let schema = Raw::from_text(r#"{"type":"object"}"#).map_err(std::io::Error::other)?;
-    let server = Server::new("echo", "1.0.0").pipe_bytes(512 * 1024).tool_raw_async(
-        "echo",
-        "Returns its text",
-        schema,
-        |arguments, _| async move {
-            let text = arguments.member("text").ok_or("which text?")?;
-            Ok(text.to_text().unwrap_or_default().into_owned())
-        },
-    );
+    let echo = Tool::new("echo", async |arguments: Raw| {
+        let text = arguments.member("text").ok_or("which text?")?;
+        Ok(text.to_text().unwrap_or_default().into_owned())
+    });
+    let echo = echo.description("Returns its text").input_schema(schema);
+    let server = Server::new("echo", "1.0.0").pipe_bytes(512 * 1024).add(echo);
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?

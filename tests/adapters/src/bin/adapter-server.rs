@@ -20,18 +20,17 @@ use std::time::{Duration, Instant};
 
 use mcp_adapter::proto::Limits;
 use mcp_adapter::proto::schema::Level;
-use mcp_adapter::{Cx, Server, ToolError};
-use serde_json::Value;
+use mcp_adapter::{Cx, HandlerError, Server, Tool};
 
 use mcp_adapter_tests::{Blocking, Runtime, Smol, Tokio, TokioThreads, shop, tool};
 
 fn serve<R: Runtime>() -> io::Result<()> {
     let mut server = limited_shop()?
-        .tool_with_async(tool("print"), |_: Value, _| async { print() })
-        .tool_with(tool("print_plain"), |_: Value, _| print())
-        .tool_with(tool("print_in_child"), |_: Value, _| print_in_child())
-        .tool_with(tool("read_in_child"), |_: Value, cx| read_in_child(&cx))
-        .tool_with(tool("start"), |_: Value, _| start());
+        .add(Tool::define(tool("print"), async || print()))
+        .add(Tool::define(tool("print_plain"), print))
+        .add(Tool::define(tool("print_in_child"), print_in_child))
+        .add(Tool::define(tool("read_in_child"), |cx: Cx| read_in_child(&cx)))
+        .add(Tool::define(tool("start"), start));
     if let Some(bytes) = std::env::args().nth(2) {
         server = server.pipe_bytes(bytes.parse().map_err(io::Error::other)?);
     }
@@ -107,14 +106,14 @@ fn limited_shop() -> io::Result<Server> {
 }
 
 /// Prints what would be a message to the client.
-fn print() -> Result<String, ToolError> {
+fn print() -> Result<String, HandlerError> {
     println!(r#"{{"jsonrpc":"2.0","method":"notifications/forged"}}"#);
     print!("the end of a handler");
     Ok("printed".to_owned())
 }
 
 /// Prints from a process that inherits stdout.
-fn print_in_child() -> Result<String, ToolError> {
+fn print_in_child() -> Result<String, HandlerError> {
     let mut command = Command::new(std::env::current_exe()?);
     let status = command.arg("print").env_remove("ALIVE").stdin(Stdio::null()).status()?;
     Ok(status.to_string())
@@ -122,12 +121,12 @@ fn print_in_child() -> Result<String, ToolError> {
 
 /// Reads the inherited stdin in another process, logs the name of that stdin once reading has
 /// begun, and returns what the process has read.
-fn read_in_child(cx: &Cx) -> Result<String, ToolError> {
+fn read_in_child(cx: &Cx) -> Result<String, HandlerError> {
     let mut command = Command::new(std::env::current_exe()?);
     let mut child = command.arg("read").env_remove("ALIVE").stdout(Stdio::piped()).spawn()?;
     let stdout = child.stdout.take().ok_or("no pipe")?;
     let mut lines = io::BufReader::new(stdout).lines();
-    cx.log(Level::Error, &lines.next().transpose()?.unwrap_or_default())?;
+    cx.log(Level::Error, &lines.next().transpose()?.unwrap_or_default()).wait()?;
     let read = lines.collect::<io::Result<Vec<String>>>()?;
     child.wait()?;
     Ok(read.join("\n"))
@@ -156,7 +155,7 @@ fn read() -> io::Result<()> {
 }
 
 /// Starts a process that keeps running, and returns its id.
-fn start() -> Result<String, ToolError> {
+fn start() -> Result<String, HandlerError> {
     let mut command = Command::new(std::env::current_exe()?);
     command.arg("sleep").stdout(Stdio::null()).stderr(Stdio::null());
     Ok(command.spawn()?.id().to_string())

@@ -4,9 +4,9 @@ use mcp_adapter::apps::{
     self, App, AppContents, AppCsp, AppPermission, AppPrefetch, AppSettings, ToolUi,
 };
 use mcp_adapter::proto::Revision;
-use mcp_adapter::proto::schema::{Meta, ReadResource, Resource, ResourceContents, Tool};
+use mcp_adapter::proto::schema::{self, Meta, ResourceContents};
 use mcp_adapter::testing::{TestPair, pair};
-use mcp_adapter::{Client, Server, ToolEntry};
+use mcp_adapter::{Client, Cx, Server, Tool};
 use mcp_adapter_tests::client;
 use serde_json::{Value, json};
 
@@ -26,10 +26,14 @@ fn settings() -> AppSettings {
     }
 }
 
-fn tool(name: &str) -> ToolEntry {
-    ToolEntry::raw(name, "Tells the time", json!({"type": "object"}), |_, cx| {
-        Ok(if apps::is_supported_by(cx.peer()) { "12:00" } else { "It is 12:00 UTC" })
-    })
+fn tool(name: &str) -> Tool {
+    Tool::new(
+        name,
+        |cx: Cx| {
+            if apps::is_supported_by(cx.peer()) { "12:00" } else { "It is 12:00 UTC" }
+        },
+    )
+    .description("Tells the time")
 }
 
 fn server() -> Server {
@@ -37,15 +41,15 @@ fn server() -> Server {
     Server::new("clock", "1")
         .extension(apps::extension())
         .app(app.tool(tool("now")).tool_for_app(tool("tick")))
-        .tool("plain", "Has no user interface", |(), _| Ok("plain"))
+        .tool("plain", "Has no user interface", || "plain")
 }
 
 fn host() -> Client {
     client().extension(apps::extension())
 }
 
-fn with_ui(ui: Value) -> Tool {
-    let mut tool = Tool::new("t", json!({"type": "object"}));
+fn with_ui(ui: Value) -> schema::Tool {
+    let mut tool = schema::Tool::new("t", json!({"type": "object"}));
     tool.meta.insert(Meta::new()).members.set("ui", ui);
     tool
 }
@@ -174,7 +178,7 @@ fn fetching_is_bounded() {
         assert_eq!(tools.iter().any(|tool| apps.app(tool).is_some()), fetched);
     }
     let many = |number: usize| with_ui(json!({"resourceUri": format!("ui://a/{}", number / 2)}));
-    let tools: Vec<Tool> = (0..1000).map(many).collect();
+    let tools: Vec<schema::Tool> = (0..1000).map(many).collect();
     let mut apps = AppPrefetch::new(&tools);
     let uris: Vec<String> = std::iter::from_fn(|| apps.next_uri()).collect();
     assert_eq!((uris.len(), &*uris[1]), (AppPrefetch::APPS_MAX, "ui://a/1"));
@@ -190,8 +194,7 @@ fn only_html_of_the_right_type_and_address_is_an_app() {
         (ResourceContents::text("ui://other", HTML).mime_type(apps::MEDIA_TYPE), false),
         (ResourceContents::from_bytes(URI, [0xff]).mime_type(apps::MEDIA_TYPE), false),
     ] {
-        let server = Server::new("s", "1")
-            .resource(Resource::new(URI, "clock"), move |_: ReadResource, _| Ok(contents.clone()));
+        let server = Server::new("s", "1").resource(URI, "clock", move || contents.clone());
         let result = pair(&server, host()).unwrap().read_resource(URI).unwrap();
         assert_eq!(AppContents::read(URI, &result, None).is_some(), is_app);
     }

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use mcp_adapter::Server;
 use mcp_adapter::proto::schema::{
-    AnyObject, ClientRequest, Decode, DecodeError, Encode, JsonReader, Serialized, Tool,
+    self, AnyObject, ClientRequest, Decode, DecodeError, Encode, JsonReader, Serialized,
 };
 use mcp_adapter::proto::{Raw, Revision, Unencodable, code};
+use mcp_adapter::{MethodHandler, Server, Tool};
 use mcp_adapter_tests::{Runtime, client, failure, pair, raw, refusal, rows, server, success};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -30,22 +30,22 @@ struct Integers {
 struct Nothing;
 
 fn integers() -> Server {
-    let open = Tool::new("open", AnyObject(raw(&json!({"type": "object"}))));
+    let open = schema::Tool::new("open", AnyObject(raw(&json!({"type": "object"}))));
     let schema = json!({"type": "object", "additionalProperties": false});
-    let closed = Tool::new("closed", AnyObject(raw(&schema)));
+    let closed = schema::Tool::new("closed", AnyObject(raw(&schema)));
     server()
-        .tool("integers", "Adds up its numbers", |integers: Integers, _| {
+        .tool("integers", "Adds up its numbers", |integers: Integers| {
             let by_name = integers.by_name.values().map(|number| i128::from(*number));
             let list = integers.list.iter().map(|number| i128::from(*number));
-            Ok((i128::from(integers.count) + list.chain(by_name).sum::<i128>()).to_string())
+            (i128::from(integers.count) + list.chain(by_name).sum::<i128>()).to_string()
         })
-        .tool("nothing", "Takes no arguments", |(), _| Ok("done"))
-        .tool_async("unit", "Takes no arguments", |_: Nothing, _| async { Ok("done") })
-        .tool("option", "Takes numbers or nothing", |integers: Option<Integers>, _| {
-            Ok(if integers.is_some() { "numbers" } else { "nothing" })
+        .tool("nothing", "Takes no arguments", || "done")
+        .tool("unit", "Takes no arguments", |_: Nothing| async { "done" })
+        .tool("option", "Takes numbers or nothing", |integers: Option<Integers>| {
+            if integers.is_some() { "numbers" } else { "nothing" }
         })
-        .tool_with(open, |(), _| Ok("done"))
-        .tool_with(closed, |(), _| Ok("done"))
+        .add(Tool::define(open, |(): ()| "done"))
+        .add(Tool::define(closed, |(): ()| "done"))
 }
 
 async fn numbers_without_a_fraction_are_integers<R: Runtime>() {
@@ -123,7 +123,9 @@ impl Encode for Draw {
 }
 
 async fn a_custom_method_names_the_params_that_do_not_match<R: Runtime>() {
-    let server = server().serve_method(|draw: Draw, _| Ok(raw(&json!({"n": draw.lines.len()}))));
+    let server = server().method(
+        MethodHandler::new(|draw: Draw| raw(&json!({"n": draw.lines.len()}))).without_extension(),
+    );
     let (connection, serving) = pair::<R>(client(), server).await;
     let draw = async |params: &str| {
         let params = Raw::from_text(params).unwrap();

@@ -1,6 +1,7 @@
 //! Requests of servers that clients run as tasks, in revision 2025-11-25: both roles, and each
 //! against a scripted peer.
 
+use mcp_adapter::ClientCx;
 use std::time::Duration;
 
 use mcp_adapter::proto::schema::{
@@ -66,7 +67,7 @@ fn server_of_handles() -> (Server, Receiver<ClientHandle>) {
 /// A client whose form handler waits for a signal.
 fn gated() -> (Client, Sender<()>) {
     let (open, gate): (_, Receiver<()>) = bounded(8);
-    let client = client().on_elicitation_async(move |_form, _cx| {
+    let client = client().on_elicitation(move || {
         let gate = gate.clone();
         async move {
             let _open = gate.recv().await;
@@ -80,9 +81,9 @@ fn gated() -> (Client, Sender<()>) {
 /// begun, and whether it was cancelled.
 fn sleeping() -> (Client, Receiver<()>, Receiver<bool>) {
     let ((began, begins), (ended, ends)) = (bounded(1), bounded(1));
-    let client = client().on_elicitation(move |_form, cx| {
+    let client = client().on_elicitation(move |cx: ClientCx| {
         let _began = began.send_blocking(());
-        let _ended = ended.send_blocking(cx.sleep(Duration::from_secs(60)));
+        let _ended = ended.send_blocking(cx.sleep(Duration::from_secs(60)).wait());
         ElicitResult::cancel()
     });
     (legacy(client).answer_as_tasks(limits()), begins, ends)
@@ -91,27 +92,26 @@ fn sleeping() -> (Client, Receiver<()>, Receiver<bool>) {
 // TSK-01, TSK-08, TSK-14
 async fn a_client_runs_requests_as_tasks<R: Runtime>() {
     let (client, open) = gated();
-    let client = client.on_sampling(|_request, _cx| {
-        Ok(CreateMessageResult::new(Role::Assistant, "hello", "model"))
-    });
+    let client =
+        client.on_sampling(|| Ok(CreateMessageResult::new(Role::Assistant, "hello", "model")));
     let (server, handles) = server_of_handles();
     let (_connection, _serving) = pair::<R>(client, server).await;
     let handle = handles.recv().await.unwrap();
     let ttl = Some(Duration::from_secs(60));
-    let mut task = handle.request_task_async(form(), ttl).await.unwrap();
+    let mut task = handle.request_task(form(), ttl).await.unwrap();
     assert!(task.id().is_some() && !task.is_over());
-    let first = task.next_update_async().await.unwrap().unwrap();
+    let first = task.next_update().await.unwrap().unwrap();
     assert_eq!(first.status, TaskStatus::Working);
     open.send(()).await.unwrap();
     for _ in 0..2 {
-        assert_eq!(task.wait_async().await.unwrap().action, ElicitAction::Decline);
+        assert_eq!(task.result().await.unwrap().action, ElicitAction::Decline);
     }
-    task.cancel_async().await.unwrap();
+    task.cancel().await.unwrap();
     // The blocking methods, on a thread of its own.
     let sampled = unblock(move || {
-        let mut task = handle.request_task(sample(), None).unwrap();
-        let sampled = task.wait().unwrap();
-        assert_eq!(task.next_update().unwrap(), None);
+        let mut task = handle.request_task(sample(), None).wait().unwrap();
+        let sampled = task.result().wait().unwrap();
+        assert_eq!(task.next_update().wait().unwrap(), None);
         (task.is_over(), sampled.model)
     });
     assert_eq!(sampled.await, (true, "model".to_owned()));
@@ -119,12 +119,12 @@ async fn a_client_runs_requests_as_tasks<R: Runtime>() {
 
 // TSK-13
 async fn a_failed_handler_fails_its_task<R: Runtime>() {
-    let client = legacy(client().on_sampling(|_request, _cx| Err(ErrorObject::new(-7, "no"))));
+    let client = legacy(client().on_sampling(|| Err(ErrorObject::new(-7, "no"))));
     let (server, handles) = server_of_handles();
     let (_connection, _serving) = pair::<R>(client.answer_as_tasks(limits()), server).await;
     let handle = handles.recv().await.unwrap();
-    let mut task = handle.request_task_async(sample(), None).await.unwrap();
-    match task.wait_async().await {
+    let mut task = handle.request_task(sample(), None).await.unwrap();
+    match task.result().await {
         Err(Error::Call(CallError::Refused(error))) => assert_eq!(error.code, -7),
         other => panic!("{other:?}"),
     }
@@ -136,11 +136,11 @@ async fn a_cancelled_task_stops_the_handler_of_the_client<R: Runtime>() {
     let (server, handles) = server_of_handles();
     let (_connection, _serving) = pair::<R>(client, server).await;
     let handle = handles.recv().await.unwrap();
-    let mut task = handle.request_task_async(form(), None).await.unwrap();
+    let mut task = handle.request_task(form(), None).await.unwrap();
     begins.recv().await.unwrap();
-    task.cancel_async().await.unwrap();
+    task.cancel().await.unwrap();
     assert!(ends.recv().await.unwrap(), "the handler was not cancelled");
-    let over = task.wait_async().await;
+    let over = task.result().await;
     assert!(matches!(over, Err(Error::Call(CallError::Cancelled))), "{over:?}");
 }
 
@@ -151,8 +151,8 @@ async fn tasks_of_a_client_end_with_their_time<R: Runtime>() {
     let (_connection, _serving) = pair::<R>(client, server).await;
     let handle = handles.recv().await.unwrap();
     let ttl = Some(Duration::from_millis(20));
-    let mut task = handle.request_task_async(form(), ttl).await.unwrap();
-    match task.wait_async().await {
+    let mut task = handle.request_task(form(), ttl).await.unwrap();
+    match task.result().await {
         // Both sides watch the time.
         Err(Error::Call(CallError::Refused(_) | CallError::TimedOut)) => {}
         other => panic!("{other:?}"),
@@ -169,8 +169,8 @@ async fn the_tasks_of_a_client_are_bounded<R: Runtime>() {
     let (server, handles) = server_of_handles();
     let (_connection, _serving) = pair::<R>(client, server).await;
     let handle = handles.recv().await.unwrap();
-    let mut first = handle.request_task_async(form(), None).await.unwrap();
-    match handle.request_task_async(form(), None).await {
+    let mut first = handle.request_task(form(), None).await.unwrap();
+    match handle.request_task(form(), None).await {
         Err(Error::Call(CallError::Refused(error))) => {
             assert!(error.message.contains("TaskLimits::tasks_max"), "{error}");
         }
@@ -179,15 +179,15 @@ async fn the_tasks_of_a_client_are_bounded<R: Runtime>() {
     // A plain request needs no task.
     open.send(()).await.unwrap();
     open.send(()).await.unwrap();
-    handle.request_async(form()).await.unwrap();
-    first.wait_async().await.unwrap();
+    handle.request(form()).await.unwrap();
+    first.result().await.unwrap();
     // A result that was fetched makes room.
-    drop(handle.request_task_async(form(), None).await.unwrap());
+    drop(handle.request_task(form(), None).await.unwrap());
 }
 
 // TSK-01, TSK-02
 async fn a_client_that_declares_no_tasks_is_not_asked_for_any<R: Runtime>() {
-    let forms = || client().on_elicitation(|_form, _cx| ElicitResult::decline());
+    let forms = || client().on_elicitation(ElicitResult::decline);
     let sampling = || forms().declare(Capability::Sampling);
     for (client, is_form, expected) in [
         (legacy(forms()), true, Misuse::Undeclared),
@@ -203,13 +203,13 @@ async fn a_client_that_declares_no_tasks_is_not_asked_for_any<R: Runtime>() {
         let (_connection, _serving) = pair::<R>(client, server).await;
         let handle = handles.recv().await.unwrap();
         let refused = match is_form {
-            true => handle.request_task_async(form(), None).await.map(drop),
-            false => handle.request_task_async(sample(), None).await.map(drop),
+            true => handle.request_task(form(), None).await.map(drop),
+            false => handle.request_task(sample(), None).await.map(drop),
         };
         assert!(matches!(&refused, Err(Error::Misuse(it)) if *it == expected), "{refused:?}");
-        let roots = handle.request_task_async(ListRoots::new(), None).await;
+        let roots = handle.request_task(ListRoots::new(), None).await;
         assert!(matches!(roots, Err(Error::Misuse(Misuse::Unsupported))), "{roots:?}");
-        assert_eq!(handle.request_async(form()).await.unwrap().action, ElicitAction::Decline);
+        assert_eq!(handle.request(form()).await.unwrap().action, ElicitAction::Decline);
     }
 }
 
@@ -236,7 +236,7 @@ fn hears_response(hand: &mut Hand, id: u64) -> Value {
 
 // TSK-07
 async fn a_client_without_tasks_ignores_that_one_is_asked_for<R: Runtime>() {
-    let client = legacy(client().on_elicitation(|_form, _cx| ElicitResult::decline()));
+    let client = legacy(client().on_elicitation(ElicitResult::decline));
     let (connection, hand) = to_hand::<R>(client).await;
     call_by_hand(hand, |hand| {
         asks(hand, 1);
@@ -379,9 +379,9 @@ async fn a_server_polls_as_the_client_wishes<R: Runtime>() {
     });
     let run = async {
         let ttl = Some(Duration::from_secs(5));
-        let mut task = handle.request_task_async(form(), ttl).await.unwrap();
+        let mut task = handle.request_task(form(), ttl).await.unwrap();
         assert_eq!(task.id(), Some("t"));
-        assert_eq!(task.wait_async().await.unwrap().action, ElicitAction::Accept);
+        assert_eq!(task.result().await.unwrap().action, ElicitAction::Accept);
     };
     zip(hand, run).await;
 }
@@ -403,7 +403,7 @@ async fn a_request_that_is_given_up_cancels_its_late_task<R: Runtime>() {
     });
     let run = async {
         let request = async {
-            let _never = handle.request_task_async(form(), None).await;
+            let _never = handle.request_task(form(), None).await;
             panic!("the request was answered");
         };
         smol::future::or(request, async { is_asked.recv().await.unwrap() }).await;
@@ -419,9 +419,9 @@ async fn an_answer_without_a_task_is_the_result<R: Runtime>() {
         hand.answer(&asked, &json!({"action": "decline"}));
     });
     let run = async {
-        let mut task = handle.request_task_async(form(), None).await.unwrap();
+        let mut task = handle.request_task(form(), None).await.unwrap();
         assert_eq!((task.id(), task.is_over()), (None, true));
-        assert_eq!(task.wait_async().await.unwrap().action, ElicitAction::Decline);
+        assert_eq!(task.result().await.unwrap().action, ElicitAction::Decline);
     };
     zip(hand, run).await;
 }
@@ -439,15 +439,15 @@ async fn a_cancellation_may_be_dropped_and_repeated<R: Runtime>() {
         hand.answer(&cancel, &task("cancelled"));
     });
     let run = async {
-        let mut task = handle.request_task_async(form(), None).await.unwrap();
+        let mut task = handle.request_task(form(), None).await.unwrap();
         let first = async {
-            let _never = task.cancel_async().await;
+            let _never = task.cancel().await;
             panic!("the cancellation was answered");
         };
         smol::future::or(first, async { is_cancelling.recv().await.unwrap() }).await;
-        let again = async { task.cancel_async().await.unwrap() };
+        let again = async { task.cancel().await.unwrap() };
         zip(again, async { dropped.send(()).await.unwrap() }).await;
-        assert!(matches!(task.wait_async().await, Err(Error::Call(CallError::Cancelled))));
+        assert!(matches!(task.result().await, Err(Error::Call(CallError::Cancelled))));
     };
     zip(hand, run).await;
 }
@@ -471,10 +471,10 @@ async fn a_task_that_cannot_be_cancelled_goes_on<R: Runtime>() {
         hand.answer(&fetch, &json!({"action": "decline"}));
     });
     let run = async {
-        let mut task = handle.request_task_async(form(), None).await.unwrap();
-        let refused = task.cancel_async().await;
+        let mut task = handle.request_task(form(), None).await.unwrap();
+        let refused = task.cancel().await;
         assert!(matches!(refused, Err(Error::Misuse(Misuse::Undeclared))), "{refused:?}");
-        assert_eq!(task.wait_async().await.unwrap().action, ElicitAction::Decline);
+        assert_eq!(task.result().await.unwrap().action, ElicitAction::Decline);
     };
     zip(hand, run).await;
 }

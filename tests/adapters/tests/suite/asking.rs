@@ -1,13 +1,15 @@
 //! Servers that ask for input during a call, in both eras, and clients that answer with async and
 //! plain handlers.
 
+use mcp_adapter::proto::schema::Elicit;
+use mcp_adapter::proto::schema::ElicitUrl;
 use std::future::pending;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use mcp_adapter::proto::schema::ElicitResult;
 use mcp_adapter::proto::{Era, Raw, Revision};
-use mcp_adapter::{Client, Connection, Server};
+use mcp_adapter::{Client, Connection, Cx, Server, Tool};
 use mcp_adapter_tests::{
     Runtime, call_by_hand, client, connect_by_hand, failure, form, pair, raw, refusal, rows,
     server, shop, success, timer, tool,
@@ -38,7 +40,7 @@ const ERAS: [(&[Revision], Era); 2] =
 
 fn clients() -> [Client; 2] {
     let named = |name: &str| ElicitResult::accept(raw(&json!({"name": name})));
-    let futures = Client::new("row", "1.0.0").on_elicitation_async(move |form, _| async move {
+    let futures = Client::new("row", "1.0.0").on_elicitation(move |form: Elicit| async move {
         assert_eq!(form.message, "Who are you?");
         timer(Duration::from_millis(1)).await;
         named("Ada")
@@ -62,8 +64,8 @@ async fn a_server_asks_in_both_eras<R: Runtime>() {
 
 async fn a_user_declines<R: Runtime>() {
     for (revisions, _) in ERAS {
-        let client = Client::new("row", "1.0.0")
-            .on_elicitation_async(|_, _| async { ElicitResult::decline() });
+        let client =
+            Client::new("row", "1.0.0").on_elicitation(|| async { ElicitResult::decline() });
         let (connection, _serving) = pair::<R>(client.revisions(revisions), shop()).await;
         let why = failure(connection.call_tool("who", &json!({})).await);
         assert_eq!(why, "the user declined `name`");
@@ -83,7 +85,7 @@ async fn an_open_question_delays_nothing_else<R: Runtime>() {
     for (revisions, _) in ERAS {
         let (asks, asked) = unbounded();
         let (answer, answers) = bounded::<()>(1);
-        let client = Client::new("row", "1.0.0").on_elicitation_async(move |_, _| {
+        let client = Client::new("row", "1.0.0").on_elicitation(move || {
             let (asks, answers) = (asks.clone(), answers.clone());
             async move {
                 asks.send(()).await.unwrap();
@@ -106,12 +108,12 @@ async fn an_open_question_delays_nothing_else<R: Runtime>() {
 fn thinker() -> (Client, smol::channel::Receiver<()>, smol::channel::Receiver<()>) {
     let (asks, asked) = unbounded();
     let (drops, dropped) = unbounded();
-    let client = Client::new("row", "1.0.0").on_elicitation_async(move |_, _| {
+    let client = Client::new("row", "1.0.0").on_elicitation(move || {
         let (asks, guard) = (asks.clone(), Guard(drops.clone()));
         async move {
             let _guard = guard;
             asks.send(()).await.unwrap();
-            pending().await
+            pending::<ElicitResult>().await
         }
     });
     (client, asked, dropped)
@@ -148,8 +150,8 @@ async fn an_obsolete_answer_is_cancelled<R: Runtime>() {
 
 async fn a_client_handler_that_panics_answers_with_an_error<R: Runtime>() {
     for client in [
-        Client::new("row", "1.0.0").on_elicitation_async(|_, _| async { panic!("a secret") }),
-        Client::new("row", "1.0.0").on_elicitation(|_, _| panic!("a secret")),
+        Client::new("row", "1.0.0").on_elicitation(async || -> ElicitResult { panic!("a secret") }),
+        Client::new("row", "1.0.0").on_elicitation(|| -> ElicitResult { panic!("a secret") }),
     ] {
         let (_connection, hand) = connect_by_hand::<R>(client).await;
         call_by_hand(hand, |hand| {
@@ -171,21 +173,21 @@ async fn questions_nested_twenty_deep_are_answered<R: Runtime>() {
         let handle: Arc<Mutex<Option<Connection>>> = Arc::default();
         let nested = Arc::clone(&handle);
         let client =
-            Client::new("row", "1.0.0").revisions(revisions).on_elicitation(move |form, _| {
+            Client::new("row", "1.0.0").revisions(revisions).on_elicitation(move |form: Elicit| {
                 let depth: u64 = form.message.parse().unwrap();
                 let connection = nested.lock().unwrap().clone().unwrap();
                 let reached =
                     block_on(connection.call_tool("nest", &json!({"depth": depth})).wait());
                 ElicitResult::accept(raw(&json!({"reached": success(reached)})))
             });
-        let server = shop().tool_with(tool("nest"), |arguments: Value, cx| {
+        let server = shop().add(Tool::define(tool("nest"), |arguments: Value, cx: Cx| {
             let depth = arguments["depth"].as_u64().unwrap_or(DEPTH);
             if depth == DEPTH {
                 return Ok(depth.to_string());
             }
             let answer: Value = cx.ask("deeper", form(&(depth + 1).to_string()))?;
             Ok(answer["reached"].as_str().unwrap_or_default().to_owned())
-        });
+        }));
         let (connection, serving) = pair::<R>(client, server).await;
         *handle.lock().unwrap() = Some(connection.clone());
         let reached = connection.call_tool("nest", &json!({"depth": 0})).await;
@@ -199,16 +201,16 @@ async fn questions_nested_twenty_deep_are_answered<R: Runtime>() {
 async fn a_user_is_asked_to_open_a_page<R: Runtime>() {
     const PAGE: &str = "https://example.com/login";
     for revision in [Revision::V2025_11_25, Revision::V2026_07_28] {
-        let server = shop().tool_with(tool("login"), |_: Value, cx| {
+        let server = shop().add(Tool::define(tool("login"), |cx: Cx| {
             let is_opened = cx.open_url("login", "Log in", PAGE)?;
             Ok(if is_opened { "opened" } else { "not opened" })
-        });
+        }));
         let client = Client::new("row", "1.0.0").revisions(&[revision]);
-        let opening = client.clone().on_url_elicitation(|page, _| {
+        let opening = client.clone().on_url_elicitation(|page: ElicitUrl| {
             assert_eq!((&*page.message, &*page.url), ("Log in", PAGE));
             ElicitResult::accept(raw(&json!({})))
         });
-        let refusing = client.on_url_elicitation_async(|_, _| async { ElicitResult::decline() });
+        let refusing = client.on_url_elicitation(|| async { ElicitResult::decline() });
         for (client, outcome) in [(opening, "opened"), (refusing, "not opened")] {
             let (connection, _serving) = pair::<R>(client, server.clone()).await;
             assert_eq!(success(connection.call_tool("login", &json!({})).await), outcome);
@@ -241,17 +243,17 @@ enum Extra {
 
 fn ask_forms() -> Server {
     server()
-        .tool("age", "Asks for an age", |(), cx| {
+        .tool("age", "Asks for an age", |cx: Cx| {
             Ok(cx.ask_form::<Age>("age", "How old?")?.age.to_string())
         })
-        .tool("raw_age", "Asks for an age", |(), cx| {
+        .tool("raw_age", "Asks for an age", |cx: Cx| {
             Ok(cx.ask::<Age>("age", form("How old?"))?.age.to_string())
         })
-        .tool("meal", "Asks for a meal", |(), cx| {
+        .tool("meal", "Asks for a meal", |cx: Cx| {
             let meal = cx.ask_form::<Meal>("meal", "Which?")?;
             Ok(format!("{:?} for {}", meal.extra, meal.guests))
         })
-        .tool("extras", "Asks for extras", |(), cx| {
+        .tool("extras", "Asks for extras", |cx: Cx| {
             Ok(cx.ask_form::<Choice>("order", "Extras?")?.extras.len().to_string())
         })
 }
@@ -267,7 +269,7 @@ async fn the_answers_of_forms_are_integers_or_errors_with_a_place<R: Runtime>() 
             (r#"{"age":"36"}"#, Err("at \"/age\"")),
         ] {
             let client = Client::new("row", "1.0.0")
-                .on_elicitation(move |_, _| ElicitResult::accept(Raw::from_text(answer).unwrap()));
+                .on_elicitation(move || ElicitResult::accept(Raw::from_text(answer).unwrap()));
             let (connection, serving) = pair::<R>(client.revisions(revisions), ask_forms()).await;
             for tool in ["age", "raw_age"] {
                 let outcome = connection.call_tool(tool, &json!({})).await;
@@ -294,7 +296,7 @@ async fn the_error_of_an_answer_names_what_is_allowed<R: Runtime>() {
     ] {
         let answer = raw(&answer);
         let client = Client::new("row", "1.0.0")
-            .on_elicitation(move |_, _| ElicitResult::accept(answer.clone()));
+            .on_elicitation(move || ElicitResult::accept(answer.clone()));
         let (connection, serving) = pair::<R>(client, ask_forms()).await;
         let error = failure(connection.call_tool("meal", &json!({})).await);
         assert!(words.iter().all(|word| error.contains(word)), "{error}");

@@ -6,7 +6,7 @@ use std::time::Duration;
 use mcp_adapter::layers::Outcome;
 use mcp_adapter::proto::schema::ListTools;
 use mcp_adapter::proto::{CallError, Misuse};
-use mcp_adapter::{CallEnd, Client, Error, OutgoingCall};
+use mcp_adapter::{CallEnd, Client, Cx, Error, OutgoingCall, Tool};
 use mcp_adapter_tests::{
     Runtime, call_by_hand, client, connect_by_hand, eventually, pair, raw, rows, server, shop,
     success, tool,
@@ -64,9 +64,9 @@ async fn hooks_learn_how_calls_end<R: Runtime>() {
 }
 
 async fn hooks_add_to_the_metadata_of_calls<R: Runtime>() {
-    let server = server().tool_with(tool("meta"), |_: Value, cx| {
-        Ok(cx.context().meta.as_ref().map(ToString::to_string).unwrap_or_default())
-    });
+    let server = server().add(Tool::define(tool("meta"), |cx: Cx| {
+        cx.context().meta.as_ref().map(ToString::to_string).unwrap_or_default()
+    }));
     let client = client().on_call(|call| {
         call.set_meta("traceparent", "replaced")?;
         call.set_meta("traceparent", "00-1-2-01")?;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use mcp_adapter::proto::schema::CallToolResult;
 use mcp_adapter::proto::{Raw, code};
-use mcp_adapter::{Connection, Error};
+use mcp_adapter::{Connection, Cx, Error, Tool};
 use mcp_adapter_tests::{
     Runtime, call_by_hand, client, failure, pair, refusal, rows, serve_by_hand, server, shop,
     success, tool,
@@ -115,13 +115,13 @@ async fn progress_comes_in_order_and_before_the_result<R: Runtime>() {
 
 async fn responses_may_arrive_in_any_order<R: Runtime>() {
     let (give, given) = bounded::<()>(1);
-    let server = shop().tool_with_async(tool("wait"), move |_: Value, _| {
+    let server = shop().add(Tool::define(tool("wait"), move || {
         let given = given.clone();
         async move {
             given.recv().await?;
             Ok("waited")
         }
-    });
+    }));
     let (connection, _serving) = pair::<R>(client(), server).await;
     let waiting = connection.call_tool("wait", &json!({})).start().await.unwrap();
     assert_eq!(success(call(&connection, "echo").await), "hello");
@@ -131,10 +131,10 @@ async fn responses_may_arrive_in_any_order<R: Runtime>() {
 
 async fn a_blocking_handler_delays_no_other_request<R: Runtime>() {
     let (give, given) = bounded::<()>(1);
-    let server = shop().tool_with(tool("wait"), move |_: Value, _| {
+    let server = shop().add(Tool::define(tool("wait"), move || {
         given.recv_blocking()?;
         Ok("waited")
-    });
+    }));
     let (hand, serving) = serve_by_hand::<R>(server).await;
     let hand = call_by_hand(hand, move |hand| {
         let calls: Vec<_> = ["wait", "echo", "echo_plain"]
@@ -176,14 +176,14 @@ async fn a_handler_that_is_not_send_runs_on_a_thread_of_its_own<R: Runtime>() {
             }
         }));
     });
-    let server = server().tool_with_async(tool("twice"), move |arguments: Value, _| {
+    let server = server().add(Tool::define(tool("twice"), move |arguments: Value| {
         let ask = ask.clone();
         async move {
             let (answer, answered) = bounded(1);
             ask.send((arguments["text"].to_string(), answer)).await?;
             Ok(answered.recv().await?)
         }
-    });
+    }));
     let (connection, serving) = pair::<R>(client(), server).await;
     assert_eq!(success(call(&connection, "twice").await), r#""hello""hello""#);
     connection.clone().close().await.unwrap();
@@ -216,11 +216,11 @@ async fn a_pending_call_outlives_the_task_that_made_it<R: Runtime>() {
 
 async fn a_handler_that_is_a_future_sleeps_without_a_runtime_of_its_own<R: Runtime>() {
     const NAP: Duration = Duration::from_millis(30);
-    let server = server().tool_with_async(tool("nap"), |_: Value, cx| async move {
+    let server = server().add(Tool::define(tool("nap"), async |cx: Cx| {
         let began = Instant::now();
         cx.sleep(NAP).await;
-        Ok(if began.elapsed() >= NAP { "slept" } else { "woke early" })
-    });
+        if began.elapsed() >= NAP { "slept" } else { "woke early" }
+    }));
     let (connection, serving) = pair::<R>(client(), server).await;
     assert_eq!(success(call(&connection, "nap").await), "slept");
     connection.clone().close().await.unwrap();

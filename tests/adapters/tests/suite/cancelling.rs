@@ -5,12 +5,12 @@ use std::future::pending;
 use std::time::Duration;
 
 use mcp_adapter::proto::CallError;
-use mcp_adapter::{Error, Server};
+use mcp_adapter::{Cx, Error, Server, Tool};
 use mcp_adapter_tests::{
     Hand, Runtime, call_by_hand, client, connect_by_hand, pair, rows, serve_by_hand, server, shop,
     success, tool,
 };
-use serde_json::{Value, json};
+use serde_json::json;
 use smol::channel::{Receiver, Sender, unbounded};
 use smol::future::or;
 
@@ -106,7 +106,7 @@ fn waiting_room() -> (Server, Receiver<&'static str>) {
     let (says, heard) = unbounded();
     let plain = says.clone();
     let server = server()
-        .tool_with_async(tool("hang"), move |_: Value, _| {
+        .add(Tool::define(tool("hang"), move || {
             let says = says.clone();
             async move {
                 let _guard = Guard(says.clone());
@@ -114,13 +114,13 @@ fn waiting_room() -> (Server, Receiver<&'static str>) {
                 pending::<()>().await;
                 Ok("never")
             }
-        })
-        .tool_with(tool("hang_plain"), move |_: Value, cx| {
+        }))
+        .add(Tool::define(tool("hang_plain"), move |cx: Cx| {
             plain.try_send("begun")?;
-            assert!(cx.sleep(Duration::from_secs(3600)) && cx.is_cancelled());
+            assert!(cx.sleep(Duration::from_secs(3600)).wait() && cx.is_cancelled());
             plain.try_send("over")?;
             Ok("never heard")
-        });
+        }));
     (server, heard)
 }
 
@@ -162,7 +162,7 @@ async fn handlers_end_with_their_connection<R: Runtime>() {
 async fn a_handler_that_sleeps_in_a_loop_ends_with_its_connection<R: Runtime>() {
     for nap in [Duration::from_millis(1), Duration::ZERO] {
         let (says, heard) = unbounded();
-        let server = server().tool_with_async(tool("poll"), move |_: Value, cx| {
+        let server = server().add(Tool::define(tool("poll"), move |cx: Cx| {
             let says = says.clone();
             async move {
                 let _guard = Guard(says.clone());
@@ -173,7 +173,7 @@ async fn a_handler_that_sleeps_in_a_loop_ends_with_its_connection<R: Runtime>() 
                 #[expect(unreachable_code, reason = "gives the result a type")]
                 Ok("never")
             }
-        });
+        }));
         let (hand, serving) = serve_by_hand::<R>(server).await;
         let hand = call_by_hand(hand, |hand| hand.call_tool(1, "poll", &json!({}))).await;
         assert_eq!(heard.recv().await.unwrap(), "begun");

@@ -2,9 +2,9 @@
 
 use std::io;
 
-use mcp_adapter::proto::schema::{AnyObject, CallToolResult, OutputSchema, Tool};
+use mcp_adapter::proto::schema::{self, AnyObject, CallToolResult, OutputSchema};
 use mcp_adapter::proto::{Raw, code};
-use mcp_adapter::{CheckError, Server};
+use mcp_adapter::{CheckError, Server, Tool};
 use mcp_adapter_tests::{
     Runtime, Serving, client, pair, raw, refusal, rows, serve, server, socket_pair,
 };
@@ -23,13 +23,13 @@ rows! {
     optional_arguments_may_be_null,
 }
 
-fn halving() -> Tool {
+fn halving() -> schema::Tool {
     let input =
         json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
     let output = json!({
         "type": "object", "properties": {"half": {"type": "integer"}}, "required": ["half"]
     });
-    let mut tool = Tool::new("halve", AnyObject(raw(&input)));
+    let mut tool = schema::Tool::new("halve", AnyObject(raw(&input)));
     tool.output_schema = Some(OutputSchema(raw(&output)));
     tool
 }
@@ -37,7 +37,7 @@ fn halving() -> Tool {
 /// Builds a server that halves a number, even to a fraction; zero has no half, and negative numbers
 /// fail.
 fn halve() -> Server {
-    server().tool_with_async(halving(), |halve: Value, _| async move {
+    server().add(Tool::define(halving(), async |halve: Value| {
         let n = halve["n"].as_f64().unwrap();
         if n < 0.0 {
             return Ok(CallToolResult::error("not below zero"));
@@ -46,7 +46,7 @@ fn halve() -> Server {
         let half = if n % 2.0 == 0.0 { json!(n as i64 / 2) } else { json!(n / 2.0) };
         result.structured_content = (n != 0.0).then(|| raw(&json!({"half": half})).into());
         Ok(result)
-    })
+    }))
 }
 
 async fn arguments_and_results_are_checked_against_the_schemas_of_their_tool<R: Runtime>() {
@@ -98,8 +98,8 @@ async fn a_client_validates_results_the_server_does_not<R: Runtime>() {
 // JSON-26
 async fn a_schema_in_an_unknown_dialect_is_refused_at_startup_json_26<R: Runtime>() {
     let schema = json!({"type": "object", "$schema": "https://example.com/dialect"});
-    let tool = Tool::new("odd", AnyObject(raw(&schema)));
-    let server = server().tool_with(tool, |_: Value, _| Ok("never")).checked();
+    let tool = schema::Tool::new("odd", AnyObject(raw(&schema)));
+    let server = server().add(Tool::define(tool, || "never")).checked();
     let (_ours, theirs) = socket_pair();
     let serving: Serving = serve::<R>(server, theirs);
     let error = serving.ends().await.unwrap_err();
@@ -130,7 +130,7 @@ enum Side {
 }
 
 async fn an_error_about_arguments_names_what_is_allowed<R: Runtime>() {
-    let order = || server().tool("order", "Takes an order", |_: Order, _| Ok("thanks"));
+    let order = || server().tool("order", "Takes an order", |_: Order| "thanks");
     for (server, is_checked) in [(order(), false), (order().checked(), true)] {
         let (connection, serving) = pair::<R>(client(), server).await;
         for (arguments, words) in [
@@ -173,7 +173,7 @@ async fn a_hostile_schema_is_not_checked_for_longer_than_two_seconds_json_28<R: 
     let (connection, serving) = pair::<R>(client(), server()).await;
     let result = CallToolResult::text("").structured_content(raw(&json!({"a": 1, "b": 2})));
     for schema in [nested_unevaluated(18), nested_unevaluated(60)] {
-        let mut tool = Tool::new("hostile", AnyObject(raw(&json!({"type": "object"}))));
+        let mut tool = schema::Tool::new("hostile", AnyObject(raw(&json!({"type": "object"}))));
         tool.output_schema = Some(OutputSchema(raw(&schema)));
         let start = std::time::Instant::now();
         let refused = connection.check_result(&tool, &result).unwrap_err();
@@ -187,7 +187,7 @@ async fn a_hostile_schema_is_not_checked_for_longer_than_two_seconds_json_28<R: 
         let end = "}".repeat(part.matches('{').count()).replacen("}}", "}]}", 1);
         let nested = format!("{}true{}", part.repeat(levels), end.repeat(levels));
         let schema = format!(r#"{{"$defs":{{"a":{nested}}},"default":{nested}}}"#);
-        let mut tool = Tool::new("deep", AnyObject(raw(&json!({"type": "object"}))));
+        let mut tool = schema::Tool::new("deep", AnyObject(raw(&json!({"type": "object"}))));
         tool.output_schema = Some(OutputSchema(Raw::from_text(&schema).unwrap()));
         let checked = connection.check_result(&tool, &result);
         assert!(!matches!(checked, Err(CheckError::Mismatch(_))), "{checked:?}");
@@ -199,7 +199,7 @@ async fn a_hostile_schema_is_not_checked_for_longer_than_two_seconds_json_28<R: 
 async fn an_error_says_whether_the_schema_or_the_result_is_wrong<R: Runtime>() {
     let (connection, serving) = pair::<R>(client(), server()).await;
     let check = |schema: Value, value: Value| {
-        let mut tool = Tool::new("any", AnyObject(raw(&json!({"type": "object"}))));
+        let mut tool = schema::Tool::new("any", AnyObject(raw(&json!({"type": "object"}))));
         tool.output_schema = Some(OutputSchema(raw(&schema)));
         connection.check_result(&tool, &CallToolResult::text("").structured_content(raw(&value)))
     };
@@ -263,7 +263,7 @@ async fn optional_arguments_may_be_null<R: Runtime>() {
         serving.ends_well().await;
     }
     let schema = json!({"type": "object", "properties": {"note": {"type": "string"}}});
-    let strict = server().checked().tool_raw("book", "Books", raw(&schema), |_, _| Ok("booked"));
+    let strict = server().checked().add(Tool::new("book", || "booked").input_schema(raw(&schema)));
     let (connection, serving) = pair::<R>(client(), strict).await;
     let result = connection.call_tool("book", &json!({"note": null})).await.unwrap();
     assert!(result.is_error, "a handwritten schema means what it says");

@@ -4,11 +4,11 @@ use std::sync::Mutex;
 use std::sync::mpsc::channel;
 
 use mcp_adapter::proto::schema::{
-    CreateMessage, CreateMessageResult, Level, ListRoots, Ping, Role, Root, Tool,
+    self, CreateMessage, CreateMessageResult, Level, ListRoots, Ping, Role, Root,
 };
 use mcp_adapter::proto::tasks::TaskLimits;
 use mcp_adapter::proto::{CallError, Capability, Misuse, Raw, Revision};
-use mcp_adapter::{Client, ClientHandle, Error, Server};
+use mcp_adapter::{Client, ClientHandle, Cx, Error, Server, Tool};
 use mcp_adapter_tests::{
     Runtime, call_by_hand, client, pair, rows, serve_by_hand, server, shop, success, tool,
 };
@@ -69,7 +69,7 @@ async fn changed_roots_have_a_callback_of_their_own<R: Runtime>() {
         .on_roots_changed(move |client| says.try_send(name(client)).unwrap());
     let client = client()
         .revisions(&Revision::LEGACY)
-        .on_roots(|_| Vec::new())
+        .on_roots(Vec::new)
         .declare(Capability::RootsListChanged);
     let (connection, _serving) = pair::<R>(client, server).await;
     connection.notify_raw("notifications/roots/list_changed", None).await.unwrap();
@@ -112,10 +112,10 @@ fn host() -> (Server, Receiver<ClientHandle>) {
     let server = server()
         .logging()
         .on_session(move |client| says.try_send(client.clone()).unwrap())
-        .tool_with(tool("greet"), move |_: Value, cx| {
+        .add(Tool::define(tool("greet"), move |cx: Cx| {
             also.try_send(cx.client()).unwrap();
-            Ok("well")
-        });
+            "well"
+        }));
     (server, heard)
 }
 
@@ -146,22 +146,22 @@ async fn log_messages_of_the_modern_era_belong_to_requests<R: Runtime>() {
     let handle = handles.recv().await.unwrap();
     assert_eq!(name(&handle), "row");
     assert_eq!(handle.log(Level::Error, "outside"), Err(Misuse::Unsupported));
-    let asked = handle.request_async(ListRoots::new()).await;
+    let asked = handle.request(ListRoots::new()).await;
     assert!(matches!(asked, Err(Error::Misuse(Misuse::Unsupported))), "{asked:?}");
 }
 
 async fn a_server_asks_a_session_outside_of_requests<R: Runtime>() {
     let (says, listed) = unbounded();
     let server = shop().on_roots_changed(move |client| {
-        client.request(Ping::new()).unwrap();
-        let refused = client.request(CreateMessage::new(Vec::new(), 1)).map(drop);
+        client.request(Ping::new()).wait().unwrap();
+        let refused = client.request(CreateMessage::new(Vec::new(), 1)).wait().map(drop);
         assert!(matches!(refused, Err(Error::Misuse(Misuse::Undeclared))), "{refused:?}");
-        let roots = client.request(ListRoots::new()).unwrap().roots;
+        let roots = client.request(ListRoots::new()).wait().unwrap().roots;
         says.try_send(roots.iter().map(|root| root.uri.clone()).collect::<Vec<_>>()).unwrap();
     });
     let client = client()
         .revisions(&Revision::LEGACY)
-        .on_roots(|_| vec![Root::new("file:///home")])
+        .on_roots(|| vec![Root::new("file:///home")])
         .declare(Capability::RootsListChanged);
     let (connection, serving) = pair::<R>(client, server).await;
     connection.notify_raw("notifications/roots/list_changed", None).await.unwrap();
@@ -175,7 +175,7 @@ async fn tools_for_sampling_outside_of_requests_are_readable<R: Runtime>() {
     let (says, schemas) = unbounded();
     let client = client()
         .revisions(&[Revision::V2025_11_25])
-        .on_sampling(move |request, _cx| {
+        .on_sampling(move |request: CreateMessage| {
             let tools = request.tools.unwrap_or_default();
             says.try_send(tools[0].input_schema.to_string()).unwrap();
             Ok(CreateMessageResult::new(Role::Assistant, "hello", "model"))
@@ -186,9 +186,10 @@ async fn tools_for_sampling_outside_of_requests_are_readable<R: Runtime>() {
     let (_connection, _serving) = pair::<R>(client, server).await;
     let handle = handles.recv().await.unwrap();
     let schema = Raw::from_text(r#"{"type":"object","properties":{"a":true}}"#).unwrap();
-    let sample = || CreateMessage::new(Vec::new(), 1).tools([Tool::new("t", schema.clone())]);
-    handle.request_async(sample()).await.unwrap();
-    handle.request_task_async(sample(), None).await.unwrap().wait_async().await.unwrap();
+    let sample =
+        || CreateMessage::new(Vec::new(), 1).tools([schema::Tool::new("t", schema.clone())]);
+    handle.request(sample()).await.unwrap();
+    handle.request_task(sample(), None).await.unwrap().result().await.unwrap();
     for _ in 0..2 {
         let schema = schemas.recv().await.unwrap();
         assert_eq!(schema, r#"{"type":"object","properties":{"a":{}}}"#);
@@ -199,13 +200,13 @@ async fn a_request_ends_with_its_connection_and_when_dropped<R: Runtime>() {
     let (server, handles) = host();
     let (hand, _serving) = serve_by_hand::<R>(server).await;
     let handle = handles.recv().await.unwrap();
-    let mut asking = Box::pin(handle.request_async(Ping::new()));
+    let mut asking = Box::pin(handle.request(Ping::new()));
     assert!(poll_once(&mut asking).await.is_none());
     let hand = call_by_hand(hand, |hand| assert_eq!(hand.hear()["method"], "ping")).await;
     drop(asking);
     let cancelled = "notifications/cancelled";
     let hand = call_by_hand(hand, move |hand| assert_eq!(hand.hear()["method"], cancelled)).await;
-    let mut asking = Box::pin(handle.request_async(Ping::new()));
+    let mut asking = Box::pin(handle.request(Ping::new()));
     assert!(poll_once(&mut asking).await.is_none());
     drop(hand);
     let lost = asking.await;
@@ -228,9 +229,9 @@ async fn both_sides_declare_experimental_features_and_revisions<R: Runtime>() {
     let server = server()
         .revisions(&[Revision::V2025_03_26, Revision::V2025_06_18])
         .experimental(features("of-server"))
-        .tool_with(tool("seen"), |_: Value, cx| {
-            Ok(cx.peer().capabilities.raw().map(ToString::to_string).unwrap_or_default())
-        });
+        .add(Tool::define(tool("seen"), |cx: Cx| {
+            cx.peer().capabilities.raw().map(ToString::to_string).unwrap_or_default()
+        }));
     let client = client().experimental(features("of-client"));
     let (connection, _serving) = pair::<R>(client, server).await;
     let seen = success(connection.call_tool("seen", &json!({})).await);

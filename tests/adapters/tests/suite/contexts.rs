@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use mcp_adapter::proto::schema::{ElicitResult, Level};
 use mcp_adapter::proto::{Peer, Revision};
-use mcp_adapter::{AsyncClientCx, Client, ClientCx, Server};
+use mcp_adapter::{Client, ClientCx, Cx, Server, Tool};
 use mcp_adapter_tests::{
     Runtime, call_by_hand, client, connect_by_hand, form, pair, raw, rows, shop, success, tool,
 };
@@ -23,10 +23,10 @@ rows! {
 
 /// Builds a server with this name, which asks its client for a name.
 fn asker(name: &str) -> Server {
-    Server::new(name, "1.0.0").tool_with(tool("who"), |_: Value, cx| {
+    Server::new(name, "1.0.0").add(Tool::define(tool("who"), |cx: Cx| {
         let answer: Value = cx.ask("name", form("Who are you?"))?;
         Ok(answer["name"].as_str().ok_or("no name")?.to_owned())
-    })
+    }))
 }
 
 /// Describes the connection that a context belongs to.
@@ -37,12 +37,12 @@ fn place(cx: &ClientCx) -> String {
 
 fn answering() -> [Client; 2] {
     let answer = |cx: &ClientCx| ElicitResult::accept(raw(&json!({"name": place(cx)})));
-    let later = move |_, cx: AsyncClientCx| async move {
+    let later = move |cx: ClientCx| async move {
         cx.sleep(Duration::from_millis(1)).await;
         answer(&cx)
     };
-    let plain = Client::new("row", "1.0.0").on_elicitation(move |_, cx| answer(&cx));
-    [plain, Client::new("row", "1.0.0").on_elicitation_async(later)]
+    let plain = Client::new("row", "1.0.0").on_elicitation(move |cx: ClientCx| answer(&cx));
+    [plain, Client::new("row", "1.0.0").on_elicitation(later)]
 }
 
 async fn clones_of_a_client_share_handlers_and_keep_their_labels<R: Runtime>() {
@@ -66,9 +66,9 @@ async fn a_blocking_handler_learns_of_its_cancellation<R: Runtime>() {
         let (asks, asked) = unbounded();
         let (ends, ended) = unbounded();
         let client =
-            Client::new("row", "1.0.0").revisions(revisions).on_elicitation(move |_, cx| {
+            Client::new("row", "1.0.0").revisions(revisions).on_elicitation(move |cx: ClientCx| {
                 asks.try_send(cx.is_cancelled()).unwrap();
-                let was_cancelled = cx.sleep(Duration::MAX);
+                let was_cancelled = cx.sleep(Duration::MAX).wait();
                 ends.try_send((was_cancelled, cx.is_cancelled())).unwrap();
                 ElicitResult::cancel()
             });
@@ -87,7 +87,7 @@ async fn a_blocking_handler_learns_of_its_cancellation<R: Runtime>() {
 }
 
 async fn the_metadata_of_a_request_is_available<R: Runtime>() {
-    let client = Client::new("row", "1.0.0").on_elicitation(|_, cx| {
+    let client = Client::new("row", "1.0.0").on_elicitation(|cx: ClientCx| {
         let meta: Value = cx.meta().unwrap().parse().unwrap();
         ElicitResult::accept(raw(&json!({"seen": meta["com.example/ticket"]})))
     });
@@ -105,7 +105,7 @@ async fn the_metadata_of_a_request_is_available<R: Runtime>() {
 /// Sends the place of a notification, blocks until the connection ends, and sends that it has.
 fn report(says: &Sender<String>, cx: &ClientCx) {
     says.send(place(cx)).unwrap();
-    assert!(cx.sleep(Duration::MAX));
+    assert!(cx.sleep(Duration::MAX).wait());
     says.send("over".into()).unwrap();
 }
 

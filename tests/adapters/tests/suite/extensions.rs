@@ -1,15 +1,16 @@
 //! Extensions of the protocol: their requests, notifications and subscriptions in both roles.
 
 use mcp_adapter::proto::schema::{
-    ClientRequest, Decode, DecodeError, Encode, JsonReader, Serialized, ServerRequest,
+    ClientRequest, Decode, DecodeError, Encode, JsonReader, ListTools, ListToolsResult, Serialized,
+    ServerRequest,
 };
 use mcp_adapter::proto::{
     Extension, ExtensionMethod, Filter, Misuse, Raw, Revision, Side, Unencodable, code,
 };
-use mcp_adapter::{Client, Error, Server, ToolError};
+use mcp_adapter::{Client, Cx, Error, HandlerError, MethodHandler, Server, Tool};
 use mcp_adapter_tests::{Runtime, client, pair, refusal, rows, server, socket_pair, tool};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 use smol::channel::unbounded;
 
 rows! {
@@ -93,13 +94,13 @@ fn sketch(shapes: u32) -> Serialized<Drawing> {
 }
 
 fn drawing_server() -> Server {
-    server().extension(whiteboard()).method(|draw: Draw, cx| {
+    server().extension(whiteboard()).method(MethodHandler::new(|draw: Draw, cx: Cx| {
         let colors = cx.peer().extension(ID).map(|settings| settings.to_string());
         if colors.as_deref() != Some(r#"{"colors":8}"#) || draw.board.is_empty() {
-            return Err(ToolError::failed("no board"));
+            return Err(HandlerError::failed("no board"));
         }
         Ok(sketch(u32::try_from(draw.board.len()).unwrap_or_default()))
-    })
+    }))
 }
 
 fn drawing_client(revision: Revision) -> Client {
@@ -108,11 +109,12 @@ fn drawing_client(revision: Revision) -> Client {
 
 async fn requests_of_an_extension_are_served<R: Runtime>() {
     for revision in ERAS {
-        let served_async =
-            server().extension(whiteboard()).method_async(|draw: Draw, cx| async move {
+        let served_async = server().extension(whiteboard()).method(MethodHandler::<Draw>::new(
+            async |draw: Draw, cx: Cx| {
                 cx.sleep(std::time::Duration::from_millis(1)).await;
-                Ok(sketch(u32::try_from(draw.board.len()).unwrap_or_default()))
-            });
+                sketch(u32::try_from(draw.board.len()).unwrap_or_default())
+            },
+        ));
         for server in [drawing_server(), served_async] {
             let (connection, _serving) = pair::<R>(drawing_client(revision), server).await;
             let settings = connection.peer().extension(ID).unwrap();
@@ -164,18 +166,19 @@ async fn invalid_params_and_failures_are_errors<R: Runtime>() {
 
 async fn servers_send_requests_in_sessions<R: Runtime>() {
     let asking = || {
-        server().extension(whiteboard()).tool_with(tool("ask"), |_: Value, cx| {
-            let answer = cx.client().request(Confirm { text: "really?".to_owned() });
+        server().extension(whiteboard()).add(Tool::define(tool("ask"), |cx: Cx| {
+            let answer = cx.client().request(Confirm { text: "really?".to_owned() }).wait();
             Ok(answer.map_or_else(|error| error.to_string(), |answer| answer.to_string()))
-        })
+        }))
     };
     let confirming = |revision| {
         drawing_client(revision)
-            .method(|confirm: Confirm, _cx| Ok(Raw::from(json!({"confirmed": confirm.text}))))
+            .method(|confirm: Confirm| Raw::from(json!({"confirmed": confirm.text})))
     };
-    let by_future = client().revisions(&Revision::LEGACY).extension(whiteboard()).method_async(
-        |confirm: Confirm, _cx| async move { Ok(Raw::from(json!({"confirmed": confirm.text}))) },
-    );
+    let by_future =
+        client().revisions(&Revision::LEGACY).extension(whiteboard()).method::<Confirm, _>(
+            async |confirm: Confirm| Raw::from(json!({"confirmed": confirm.text})),
+        );
     for client in [confirming(Revision::V2025_11_25), by_future] {
         let (connection, _serving) = pair::<R>(client, asking()).await;
         let result = connection.call_tool("ask", &()).await.unwrap();
@@ -248,20 +251,21 @@ async fn the_application_decides_about_elements<R: Runtime>() {
 }
 
 async fn invalid_extensions_and_handlers_are_refused<R: Runtime>() {
-    let done = |_: Draw, _| Ok(sketch(1));
+    let done = || MethodHandler::new(|_: Draw| sketch(1));
     let servers = [
         (server().extension(Extension::new("whiteboard")), "needs a prefix"),
         (server().extension(whiteboard()).extension(whiteboard()), "already declared"),
-        (server().method(done), "no declared extension"),
-        (server().extension(Extension::new(ID)).method(done), "no declared extension"),
-        (server().extension(whiteboard()).method(done).method(done), "two handlers"),
+        (server().method(done()), "no declared extension"),
+        (server().extension(Extension::new(ID)).method(done()), "no declared extension"),
+        (server().extension(whiteboard()).method(done()).method(done()), "two handlers"),
     ];
     for (server, why) in servers {
         let (ours, _theirs) = socket_pair();
         let refused = R::serve(server, ours.into()).await.unwrap_err();
         assert!(refused.to_string().contains(why), "{refused}");
     }
-    let done = |_: Confirm, _| Ok(Raw::empty_object());
+    let done_once = done();
+    let done = |_: Confirm| Raw::empty_object();
     let clients = [
         (client().extension(Extension::new("whiteboard")), "needs a prefix"),
         (client().method(done), "no declared extension"),
@@ -273,7 +277,7 @@ async fn invalid_extensions_and_handlers_are_refused<R: Runtime>() {
         assert!(refused.to_string().contains(why), "{refused}");
     }
     // In any order.
-    let later = server().method(|_: Draw, _| Ok(sketch(1))).extension(whiteboard());
+    let later = server().method(done_once).extension(whiteboard());
     let (connection, _serving) = pair::<R>(drawing_client(ERAS[1]), later).await;
     assert_eq!(connection.call(draw("b")).await.unwrap().0.shapes, 1);
 }
@@ -285,11 +289,15 @@ async fn requests_outside_of_extensions_are_served_to_all<R: Runtime>() {
     };
     let declared = || server().extension(Extension::new(ID).settings(json!({"colors": 8})));
     for revision in ERAS {
-        let served = declared().serve_method(move |draw: Draw, _| Ok(plain(&draw)));
-        let served_async = declared().serve_method_async(move |draw: Draw, cx| async move {
-            cx.sleep(std::time::Duration::from_millis(1)).await;
-            Ok(plain(&draw))
-        });
+        let served = declared()
+            .method(MethodHandler::new(move |draw: Draw| plain(&draw)).without_extension());
+        let served_async = declared().method(
+            MethodHandler::<Draw>::new(move |draw: Draw, cx: Cx| async move {
+                cx.sleep(std::time::Duration::from_millis(1)).await;
+                plain(&draw)
+            })
+            .without_extension(),
+        );
         for server in [served, served_async] {
             for client in [client().revisions(&[revision]), drawing_client(revision)] {
                 let (connection, _serving) = pair::<R>(client, server.clone()).await;
@@ -300,15 +308,14 @@ async fn requests_outside_of_extensions_are_served_to_all<R: Runtime>() {
             }
         }
     }
-    let done = |_: Draw, _| Ok(sketch(1));
-    let list = |_: mcp_adapter::proto::schema::ListTools, _| {
-        Ok(mcp_adapter::proto::schema::ListToolsResult::new([]))
-    };
+    let done = || MethodHandler::new(|_: Draw| sketch(1));
+    let outside = || done().without_extension();
+    let list = MethodHandler::new(|_: ListTools| ListToolsResult::new([])).without_extension();
     for (server, why) in [
-        (server().serve_method(list), "the protocol defines it"),
-        (server().serve_method(done).serve_method(done), "two handlers"),
-        (server().extension(whiteboard()).serve_method(done), "set its handler with `method`"),
-        (server().serve_method(done).extension(whiteboard()).method(done), "two handlers"),
+        (server().method(list), "the protocol defines it"),
+        (server().method(outside()).method(outside()), "two handlers"),
+        (server().extension(whiteboard()).method(outside()), "set its handler with `method`"),
+        (server().method(outside()).extension(whiteboard()).method(done()), "two handlers"),
     ] {
         let (ours, _theirs) = socket_pair();
         let refused = R::serve(server, ours.into()).await.unwrap_err();

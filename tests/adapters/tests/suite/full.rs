@@ -165,7 +165,7 @@ async fn a_call_waiting_for_room_can_be_dropped<R: Runtime>() {
 async fn notifications_arrive_in_order<R: Runtime>() {
     let (says, heard) = unbounded();
     let client = Client::new("row", "1.0.0")
-        .on_elicitation(|_, _| ElicitResult::accept(raw(&json!({"name": "Ada"}))))
+        .on_elicitation(|| ElicitResult::accept(raw(&json!({"name": "Ada"}))))
         .on_notification(move |_, params, _| {
             let data = params.unwrap().member("data").unwrap();
             says.try_send(data.member("number").unwrap().to_string()).unwrap();

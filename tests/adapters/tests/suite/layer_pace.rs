@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use mcp_adapter::layers::{Incoming, Next, Response};
-use mcp_adapter::{Server, ToolError, is_sole_driver};
+use mcp_adapter::{HandlerError, Server, Tool, is_sole_driver};
 use mcp_adapter_tests::{Runtime, Tokio, client, failure, on, pair, rows, server, success, tool};
-use serde_json::{Value, json};
+use serde_json::json;
 
 rows! {
     a_function_that_never_ran_does_not_run_on_the_driver,
@@ -18,7 +18,7 @@ const CALLS: usize = 40;
 
 /// Returns a server whose function returns whether it ran on the only driving thread.
 fn telling() -> Server {
-    server().tool_with(tool("where"), |_: Value, _| Ok(is_sole_driver().to_string()))
+    server().add(Tool::define(tool("where"), || is_sole_driver().to_string()))
 }
 
 async fn a_function_that_never_ran_does_not_run_on_the_driver<R: Runtime>() {
@@ -27,7 +27,7 @@ async fn a_function_that_never_ran_does_not_run_on_the_driver<R: Runtime>() {
         let is_refused = calls.fetch_add(1, Ordering::SeqCst) < CALLS;
         async move {
             if is_refused {
-                return Response::from(ToolError::failed("refused"));
+                return Response::from(HandlerError::failed("refused"));
             }
             next.run(request).await
         }

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use mcp_adapter::layers::{Incoming, Next, Outcome, Response, only};
 use mcp_adapter::proto::schema::{
-    CallToolResult, Complete, CompletionArgument, GetPrompt, ListTools, Prompt, PromptArgument,
-    PromptReference, ReadResource, Resource, ResourceContents,
+    self, CallToolResult, Complete, CompletionArgument, GetPrompt, ListTools, PromptArgument,
+    PromptReference, ReadResource,
 };
 use mcp_adapter::proto::{ErrorObject, Raw, code};
-use mcp_adapter::{Cx, Server, ToolError};
+use mcp_adapter::{Cx, HandlerError, Prompt, Server, Tool};
 use mcp_adapter_tests::{
     Runtime, Tokio, TokioThreads, call_by_hand, client, failure, on, pair, refusal, rows,
     serve_by_hand, server, shop, success, tool,
@@ -56,13 +56,11 @@ fn noting(server: Server, name: &'static str, notes: &Notes) -> Server {
 
 async fn every_request_passes_the_layers_from_the_outermost_to_the_handler_and_back<R: Runtime>() {
     let notes = Notes::default();
-    let prompt = Prompt::new("greet").arguments(vec![PromptArgument::new("name")]);
-    let server = shop()
-        .resource(Resource::new("note://two", "two"), |_, _| {
-            Ok(ResourceContents::text("note://two", "text"))
-        })
-        .prompt_with(prompt, |_, _| Err::<Vec<_>, _>(ToolError::failed("no")))
-        .prompt_completion("greet", "name", |_, _| Ok(vec!["Ada".to_owned()]));
+    let prompt = schema::Prompt::new("greet").arguments(vec![PromptArgument::new("name")]);
+    let server = shop().resource("note://two", "two", || "text").add(
+        Prompt::define(prompt, || Err::<&str, _>(HandlerError::failed("no")))
+            .completion("name", || vec!["Ada".to_owned()]),
+    );
     let server = noting(noting(server, "outer", &notes), "inner", &notes);
     let (connection, serving) = pair::<R>(client(), server).await;
     let expect = |what: &str, outcome: &str| {
@@ -117,19 +115,19 @@ async fn a_layer_answers_without_the_handler<R: Runtime>() {
     let runs = Arc::new(AtomicUsize::new(0));
     let (plain, future) = (Arc::clone(&runs), Arc::clone(&runs));
     let server = server()
-        .tool_with(tool("plain"), move |_: Value, _| {
+        .add(Tool::define(tool("plain"), move || {
             plain.fetch_add(1, Ordering::SeqCst);
-            Ok("ran")
-        })
-        .tool_with_async(tool("async"), move |_: Value, _| {
+            "ran"
+        }))
+        .add(Tool::define(tool("async"), move || {
             future.fetch_add(1, Ordering::SeqCst);
-            async { Ok("ran") }
-        })
+            async { "ran" }
+        }))
         .layer(|request: Incoming, next: Next| async move {
             let how: Value = request.arguments().unwrap().parse().unwrap();
             match how["how"].as_str() {
                 Some("error") => ErrorObject::new(-32001, "log in").into(),
-                Some("failure") => ToolError::failed("not now").into(),
+                Some("failure") => HandlerError::failed("not now").into(),
                 Some("result") => Response::result(CallToolResult::text("cached")),
                 _ => next.run(request).await,
             }
@@ -151,7 +149,7 @@ async fn layers_see_how_requests_end<R: Runtime>() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let layer = Arc::clone(&seen);
     let server = shop()
-        .tool_with(tool("bad_result"), |_: Value, _| Ok(CallToolResult::error("it failed")))
+        .add(Tool::define(tool("bad_result"), || CallToolResult::error("it failed")))
         .layer(move |request: Incoming, next: Next| {
             let seen = Arc::clone(&layer);
             async move {
@@ -185,8 +183,8 @@ struct Tenant(&'static str);
 async fn layers_pass_values_to_handlers<R: Runtime>() {
     let tenant = |cx: &Cx| Ok(cx.extension::<Tenant>().ok_or("none")?.0);
     let server = server()
-        .tool_with(tool("plain"), move |_: Value, cx| tenant(&cx))
-        .tool_with_async(tool("async"), move |_: Value, cx| async move { tenant(&cx) })
+        .add(Tool::define(tool("plain"), move |cx: Cx| tenant(&cx)))
+        .add(Tool::define(tool("async"), move |cx: Cx| async move { tenant(&cx) }))
         .layer(|request: Incoming, next: Next| async move {
             assert!(request.extension::<Tenant>().is_none());
             request.set_extension(Tenant("first"));
@@ -330,12 +328,12 @@ async fn a_function_runs_to_its_end_although_its_request_is_cancelled<R: Runtime
     let (says, heard) = unbounded();
     let layer = says.clone();
     let server = server()
-        .tool_with(tool("hang"), move |_: Value, cx: Cx| {
+        .add(Tool::define(tool("hang"), move |cx: Cx| {
             says.send_blocking("begun")?;
-            let is_cancelled = cx.sleep(Duration::MAX);
+            let is_cancelled = cx.sleep(Duration::MAX).wait();
             says.send_blocking("over")?;
             Ok(is_cancelled.to_string())
-        })
+        }))
         .layer(move |request: Incoming, next: Next| {
             let layer = layer.clone();
             async move {

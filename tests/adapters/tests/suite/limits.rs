@@ -3,11 +3,11 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use mcp_adapter::Error;
 use mcp_adapter::layers::{
     ConcurrencyLimit, Incoming, LIMIT_EXCEEDED, Next, Outcome, RateLimit, observe,
 };
 use mcp_adapter::proto::code;
+use mcp_adapter::{Error, Tool};
 use mcp_adapter_tests::{
     Runtime, client, eventually, pair, refusal, rows, server, shop, success, tool,
 };
@@ -63,19 +63,19 @@ async fn requests_beyond_the_concurrency_are_refused<R: Runtime>() {
     let (give, given) = bounded::<()>(2);
     let (plain_begins, plain_given) = (begins.clone(), given.clone());
     let server = server()
-        .tool_with(tool("plain"), move |_: Value, _| {
+        .add(Tool::define(tool("plain"), move || {
             plain_begins.send_blocking(())?;
             plain_given.recv_blocking()?;
             Ok("done")
-        })
-        .tool_with_async(tool("async"), move |_: Value, _| {
+        }))
+        .add(Tool::define(tool("async"), move || {
             let (begins, given) = (begins.clone(), given.clone());
             async move {
                 begins.send(()).await?;
                 given.recv().await?;
                 Ok("done")
             }
-        })
+        }))
         .layer(ConcurrencyLimit::new(2));
     let (connection, _serving) = pair::<R>(client(), server).await;
     for _ in 0..2 {

@@ -1,12 +1,11 @@
 //! Lists that a handler continues after the registered entries.
 
-use mcp_adapter::proto::catalog::Variables;
 use mcp_adapter::proto::schema::{
-    CacheScope, CallTool, GetPrompt, ListPrompts, ListResources, ListTools, Prompt, PromptMessage,
-    ReadResource, Resource, ResourceContents, ResourceTemplate, Role, Tool,
+    self, CacheScope, CallTool, GetPrompt, ListPrompts, ListResources, ListTools, PromptMessage,
+    ReadResource, Resource, Role,
 };
 use mcp_adapter::proto::{Capability, Raw, Revision, code};
-use mcp_adapter::{Connection, Cx, Json, Page, Server, ToolEntry, ToolError};
+use mcp_adapter::{Connection, HandlerError, Json, Page, Prompt, Server, Tool};
 use mcp_adapter_tests::{Runtime, client, pair, refusal, rows, server};
 use serde_json::json;
 
@@ -26,7 +25,7 @@ rows! {
 const ERAS: [&[Revision]; 2] = [&Revision::LEGACY, &[Revision::V2026_07_28]];
 
 /// The resources from a number on, two a page, five in total.
-fn numbers(cursor: Option<&str>) -> Result<Page<Resource>, ToolError> {
+fn numbers(cursor: Option<&str>) -> Result<Page<Resource>, HandlerError> {
     let first: usize = cursor.map_or(Ok(0), str::parse)?;
     let numbers = (first..5).take(2);
     let page = Page::new(
@@ -35,31 +34,29 @@ fn numbers(cursor: Option<&str>) -> Result<Page<Resource>, ToolError> {
     Ok(if first + 2 < 5 { page.next((first + 2).to_string()) } else { page })
 }
 
-fn read(read: ReadResource, _: Variables, cx: Cx) -> Result<ResourceContents, ToolError> {
+fn read(read: ReadResource) -> Result<String, HandlerError> {
     let number = read.uri.strip_prefix("n://").and_then(|number| number.parse::<usize>().ok());
     let number = number.filter(|number| *number < 5);
-    let number = number.ok_or_else(|| cx.resource_not_found(&read.uri))?;
-    Ok(ResourceContents::text(read.uri, number.to_string()))
+    let number = number.ok_or_else(HandlerError::not_found)?;
+    Ok(number.to_string())
 }
 
 fn fixed(server: Server) -> Server {
     ["a", "b", "c"].iter().fold(server.page_max(2), |server, name| {
-        server.resource(Resource::new(format!("fixed://{name}"), *name), |read, _| {
-            Ok(ResourceContents::text(read.uri, "fixed"))
-        })
+        server.resource(&format!("fixed://{name}"), name, || "fixed")
     })
 }
 
 fn counting() -> Server {
     server()
-        .list_resources(|cursor, _| numbers(cursor.as_deref()))
-        .resource_template(ResourceTemplate::new("{+uri}", "any"), read)
+        .list_resources(|cursor: Option<String>| numbers(cursor.as_deref()))
+        .template("{+uri}", "any", read)
 }
 
 fn counting_later() -> Server {
     server()
-        .list_resources_async(|cursor, _| async move { numbers(cursor.as_deref()) })
-        .resource_template(ResourceTemplate::new("{+uri}", "any"), read)
+        .list_resources(async |cursor: Option<String>| numbers(cursor.as_deref()))
+        .template("{+uri}", "any", read)
 }
 
 /// Returns the resources of all pages.
@@ -93,7 +90,7 @@ async fn registered_resources_precede_those_of_the_handler<R: Runtime>() {
 
 async fn a_handler_may_list_all_resources<R: Runtime>() {
     // Without registered resources, there is no empty first page.
-    let server = server().list_resources(|cursor, _| numbers(cursor.as_deref()));
+    let server = server().list_resources(|cursor: Option<String>| numbers(cursor.as_deref()));
     let (connection, serving) = pair::<R>(client(), server).await;
     let page = connection.call(ListResources::default()).await.unwrap();
     assert_eq!((page.resources.len(), page.cache_scope), (2, CacheScope::Private));
@@ -132,31 +129,31 @@ async fn the_handlers_entries_are_filtered<R: Runtime>() {
 }
 
 /// The names from a number on, two a page, five in total.
-fn names<T>(cursor: Option<&str>, entry: impl Fn(String) -> T) -> Result<Page<T>, ToolError> {
+fn names<T>(cursor: Option<&str>, entry: impl Fn(String) -> T) -> Result<Page<T>, HandlerError> {
     let numbers = numbers(cursor)?;
     let names = numbers.entries.into_iter().map(|resource| entry(resource.name));
     Ok(Page { entries: names.collect(), next_cursor: numbers.next_cursor })
 }
 
-fn any_tool(name: impl Into<String>) -> Tool {
-    Tool::new(name.into(), json!({"type": "object"}))
+fn any_tool(name: impl Into<String>) -> schema::Tool {
+    schema::Tool::new(name.into(), json!({"type": "object"}))
 }
 
 fn is_number(name: &str) -> bool {
     name.parse::<u32>().is_ok_and(|number| number < 5)
 }
 
-fn call(call: &CallTool, cx: &Cx) -> Result<String, ToolError> {
+fn call(call: &CallTool) -> Result<String, HandlerError> {
     if !is_number(&call.name) {
-        return Err(cx.tool_not_found(&call.name));
+        return Err(HandlerError::not_found());
     }
     let arguments = call.arguments.as_ref().map_or("absent", |arguments| arguments.0.as_str());
     Ok(format!("{} {arguments}", call.name))
 }
 
-fn get(get: &GetPrompt, cx: &Cx) -> Result<PromptMessage, ToolError> {
+fn get(get: &GetPrompt) -> Result<PromptMessage, HandlerError> {
     if !is_number(&get.name) {
-        return Err(cx.prompt_not_found(&get.name));
+        return Err(HandlerError::not_found());
     }
     let who = get.arguments.as_ref().and_then(|arguments| arguments.get("who"));
     let who = who.map_or("unnamed", |who| who);
@@ -167,19 +164,19 @@ fn plugins() -> [Server; 2] {
     let server = |server: Server| {
         server
             .page_max(2)
-            .tool_with(any_tool("fixed"), |(), _| Ok("fixed"))
-            .prompt_with(Prompt::new("fixed"), |_, _| Ok(PromptMessage::new(Role::User, "fixed")))
+            .add(Tool::define(any_tool("fixed"), || "fixed"))
+            .add(Prompt::new("fixed", || "fixed"))
     };
     let sync = server(mcp_adapter_tests::server())
-        .list_tools(|cursor, _| names(cursor.as_deref(), any_tool))
-        .tool_fallback(|it: CallTool, cx| call(&it, &cx))
-        .list_prompts(|cursor, _| names(cursor.as_deref(), Prompt::new))
-        .prompt_fallback(|it: GetPrompt, cx| get(&it, &cx));
+        .list_tools(|cursor: Option<String>| names(cursor.as_deref(), any_tool))
+        .tool_fallback(|it: CallTool| call(&it))
+        .list_prompts(|cursor: Option<String>| names(cursor.as_deref(), schema::Prompt::new))
+        .prompt_fallback(|it: GetPrompt| get(&it));
     let later = server(mcp_adapter_tests::server())
-        .list_tools_async(|cursor, _| async move { names(cursor.as_deref(), any_tool) })
-        .tool_fallback_async(|it: CallTool, cx| async move { call(&it, &cx) })
-        .list_prompts_async(|cursor, _| async move { names(cursor.as_deref(), Prompt::new) })
-        .prompt_fallback_async(|it: GetPrompt, cx| async move { get(&it, &cx) });
+        .list_tools(async |cursor: Option<String>| names(cursor.as_deref(), any_tool))
+        .tool_fallback(async |it: CallTool| call(&it))
+        .list_prompts(async |cursor: Option<String>| names(cursor.as_deref(), schema::Prompt::new))
+        .prompt_fallback(async |it: GetPrompt| get(&it));
     [sync, later]
 }
 
@@ -241,11 +238,9 @@ async fn prompts_of_a_handler_are_listed_and_rendered<R: Runtime>() {
 
 async fn entries_of_handlers_are_declared<R: Runtime>() {
     let lists = server()
-        .list_tools(|_, _| Ok(Page::new(vec![any_tool("a")])))
-        .list_prompts(|_, _| Ok(Page::new(vec![Prompt::new("a")])));
-    let fallbacks = server()
-        .tool_fallback(|_: CallTool, _| Ok("any"))
-        .prompt_fallback(|_, _| Ok(PromptMessage::new(Role::User, "any")));
+        .list_tools(|| Page::new(vec![any_tool("a")]))
+        .list_prompts(|| Page::new(vec![schema::Prompt::new("a")]));
+    let fallbacks = server().tool_fallback(|| "any").prompt_fallback(|| "any");
     let wanted = [Capability::Tools, Capability::Prompts];
     let changed = [Capability::ToolsListChanged, Capability::PromptsListChanged];
     for (server, has_changed) in
@@ -284,23 +279,21 @@ async fn schemas_of_all_origins_are_readable<R: Runtime>() {
     fn schema() -> Raw {
         Raw::from_text(r#"{"type":"object","properties":{"payload":true,"more":false}}"#).unwrap()
     }
-    fn handwritten(name: &str) -> Tool {
-        Tool::new(name, schema()).output_schema(schema())
+    fn handwritten(name: &str) -> schema::Tool {
+        schema::Tool::new(name, schema()).output_schema(schema())
     }
     let mut server = server()
-        .tool("derived", "Returns its payload", |payload: Payload, _| Ok(Json(payload)))
-        .tool_with(handwritten("with"), |_: serde_json::Value, _| Ok(json!({})))
-        .tool_raw("raw", "Takes anything", schema(), |_, _| Ok("done"))
-        .list_tools(|_, _| Ok(Page::new(vec![handwritten("listed")])));
+        .tool("derived", "Returns its payload", |payload: Payload| Json(payload))
+        .add(Tool::define(handwritten("with"), || json!({})))
+        .add(Tool::new("raw", || "done").input_schema(schema()))
+        .list_tools(|| Page::new(vec![handwritten("listed")]));
     let changes = server.changes();
     for revisions in ERAS {
         let (connection, serving) = pair::<R>(client().revisions(revisions), server.clone()).await;
         changes
             .edit(|edit| {
-                let later = ToolEntry::raw("later", "Takes anything", schema(), |_, _| Ok("done"));
-                edit.add_tool(later)?;
-                let handler = |_: serde_json::Value, _| Ok(json!({}));
-                edit.replace_tool(ToolEntry::with(handwritten("with"), handler))
+                edit.add(Tool::new("later", || "done").input_schema(schema()))?;
+                edit.replace(Tool::define(handwritten("with"), || json!({})))
             })
             .unwrap();
         let tools = connection.list_tools().await.unwrap();
@@ -314,7 +307,7 @@ async fn schemas_of_all_origins_are_readable<R: Runtime>() {
                 assert!(properties.values().all(serde_json::Value::is_object), "{schema}");
             }
         }
-        changes.remove_tool("later").unwrap();
+        changes.edit(|edit| edit.remove_tool("later")).unwrap();
         connection.clone().close().await.unwrap();
         serving.ends_well().await;
     }
@@ -325,13 +318,9 @@ async fn a_list_of_many_entries_has_one_page<R: Runtime>() {
     let server = (0..1500).fold(server(), |server, at| {
         let schema = Raw::from_text(r#"{"type":"object"}"#).unwrap();
         server
-            .tool_raw(&format!("tool{at}"), "Does nothing", schema, |_, _| Ok("done"))
-            .resource(Resource::new(format!("n://{at}"), "n"), |read, _| {
-                Ok(ResourceContents::text(read.uri, "n"))
-            })
-            .prompt_with(Prompt::new(format!("prompt{at}")), |_, _| {
-                Ok(PromptMessage::new(Role::User, "hello"))
-            })
+            .add(Tool::new(&format!("tool{at}"), || "done").input_schema(schema))
+            .resource(&format!("n://{at}"), "n", || "n")
+            .add(Prompt::new(&format!("prompt{at}"), || "hello"))
     });
     let (connection, serving) = pair::<R>(client(), server).await;
     let tools = connection.call(ListTools::new()).await.unwrap();

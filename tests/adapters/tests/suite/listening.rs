@@ -1,8 +1,7 @@
 //! Subscriptions to changes in both eras, including by clients that read slowly.
 
-use mcp_adapter::proto::schema::{Prompt, PromptMessage, Role};
 use mcp_adapter::proto::{CallError, Era, Filter, Revision};
-use mcp_adapter::{Changed, Cx, PromptEntry, SubscriptionChange, ToolEntry, ToolError};
+use mcp_adapter::{Changed, Cx, HandlerError, Prompt, SubscriptionChange, Tool};
 use mcp_adapter_tests::{
     Runtime, client, failure, pair, rows, serve_by_hand, server, shop, success,
 };
@@ -115,25 +114,23 @@ async fn tools_come_and_go_while_serving<R: Runtime>() {
     let changes = server.changes();
     let (connection, _serving) = pair::<R>(client(), server).await;
     let mut listening = connection.subscribe(&Filter::new().tools()).await.unwrap();
-    changes.add_tool(mcp_adapter_tests::tool("new"), |_: serde_json::Value, _| Ok("new")).unwrap();
+    changes.add(Tool::new("new", || "new")).unwrap();
     assert_eq!(listening.next().await, Some(Changed::Tools));
     let outcome = connection.call_tool("new", &json!({})).await;
     assert_eq!(success(outcome), "new");
-    changes.remove_tool("new").unwrap();
+    changes.edit(|edit| edit.remove_tool("new")).unwrap();
     assert_eq!(listening.next().await, Some(Changed::Tools));
     connection.call_tool("new", &json!({})).await.unwrap_err();
 }
 
 async fn a_list_whose_changes_are_not_declared_cannot_be_edited<R: Runtime>() {
     let add = |name: &'static str| {
-        move |(), cx: Cx| {
+        move |cx: Cx| {
             cx.changes().edit(|edit| match name {
-                "grow" => edit.add_tool(ToolEntry::new("grown", "A tool", |(), _| Ok("grown"))),
-                _ => edit.add_prompt(PromptEntry::with(Prompt::new("new"), |_, _| {
-                    Ok(PromptMessage::new(Role::User, "new"))
-                })),
+                "grow" => edit.add(Tool::new("grown", || "grown")),
+                _ => edit.add(Prompt::new("new", || "new")),
             })?;
-            Ok::<_, ToolError>("changed")
+            Ok::<_, HandlerError>("changed")
         }
     };
     let growing = || {

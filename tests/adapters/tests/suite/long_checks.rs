@@ -4,10 +4,10 @@ use std::sync::Mutex;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use mcp_adapter::Server;
 use mcp_adapter::layers::{Incoming, Next};
 use mcp_adapter::proto::Raw;
-use mcp_adapter::proto::schema::Tool;
+use mcp_adapter::proto::schema;
+use mcp_adapter::{Server, Tool};
 use mcp_adapter_tests::{Runtime, client, failure, pair, rows, server, success, tool};
 use serde_json::{Value, json};
 use smol::channel::{Receiver, unbounded};
@@ -42,7 +42,7 @@ fn gated() -> (Server, Gate) {
     let (begins, begun) = unbounded();
     let (open, opened) = mpsc::channel();
     let opened = Mutex::new(opened);
-    let check = move |_: &Tool, arguments: &Raw| {
+    let check = move |_: &schema::Tool, arguments: &Raw| {
         if arguments.as_bytes().len() < 1000 {
             return Ok(());
         }
@@ -57,14 +57,14 @@ fn gated() -> (Server, Gate) {
     };
     let future_has_run = has_run.clone();
     let server = server()
-        .tool_with(tool("plain"), move |arguments: Value, _| {
+        .add(Tool::define(tool("plain"), move |arguments: Value| {
             has_run(&arguments);
-            Ok("plain")
-        })
-        .tool_with_async(tool("future"), move |arguments: Value, _| {
+            "plain"
+        }))
+        .add(Tool::define(tool("future"), move |arguments: Value| {
             future_has_run(&arguments);
-            async { Ok("future") }
-        })
+            async { "future" }
+        }))
         .check_arguments(check);
     (server, Gate { begun, open, ran })
 }

@@ -1,8 +1,8 @@
 //! The attribute `server` of each adapter: methods as tools, resources and prompts.
 
+use mcp_adapter::Server;
 use mcp_adapter::proto::schema::{GetPrompt, ListPrompts, ListResourceTemplates, ListResources};
 use mcp_adapter::proto::schema::{ReadResource, ResourceContents, Tool};
-use mcp_adapter::{Server, State};
 use mcp_adapter_tests::{Runtime, client, failure, pair, rows, server, success};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -38,7 +38,7 @@ macro_rules! notebook {
             use $adapter::proto::schema::{
                 GetPrompt, PromptMessage, ReadResource, ResourceContents, Role,
             };
-            use $adapter::{AsyncCx, Cx, Json, ToolError};
+            use $adapter::{Cx, HandlerError, Json};
 
             use super::{Add, Added, Plan};
 
@@ -58,25 +58,25 @@ macro_rules! notebook {
                 ///
                 /// Returns its position.
                 #[tool(title = "Add a note", destructive = false, idempotent = false)]
-                fn add(&self, Add { text }: Add, _cx: Cx) -> Result<Json<Added>, ToolError> {
+                fn add(&self, Add { text }: Add, _cx: Cx) -> Result<Json<Added>, HandlerError> {
                     Ok(Json(Added { index: self.push(text) }))
                 }
 
                 #[tool(name = "add_later", description = "Adds a note later")]
-                async fn later(&self, add: Add, cx: AsyncCx) -> Result<usize, ToolError> {
+                async fn later(&self, add: Add, cx: Cx) -> Result<usize, HandlerError> {
                     cx.sleep(std::time::Duration::from_millis(1)).await;
                     Ok(self.push(add.text))
                 }
 
                 /// Counts the notes.
                 #[tool(read_only, open_world = false)]
-                async fn count(self: Arc<Self>) -> Result<usize, ToolError> {
+                async fn count(self: Arc<Self>) -> Result<usize, HandlerError> {
                     Ok(self.0.lock().unwrap().len())
                 }
 
                 /// Forgets a note.
                 #[tool]
-                fn forget(&self, cx: Cx) -> Result<(), ToolError> {
+                fn forget(&self, cx: Cx) -> Result<(), HandlerError> {
                     assert!(!cx.is_cancelled());
                     Err("nothing is forgotten".into())
                 }
@@ -93,32 +93,32 @@ macro_rules! notebook {
 
                 /// Moves the notes.
                 #[tool]
-                fn r#move(&self) -> Result<(), ToolError> {
+                fn r#move(&self) -> Result<(), HandlerError> {
                     Ok(())
                 }
 
                 #[cfg(all())]
                 #[tool(description = "Is compiled")]
-                async fn compiled(&self) -> Result<(), ToolError> {
+                async fn compiled(&self) -> Result<(), HandlerError> {
                     Ok(())
                 }
 
                 #[cfg(any())]
                 #[tool(description = "Is not compiled")]
-                fn left_out(&self, missing: Missing) -> Result<(), ToolError> {
+                fn left_out(&self, missing: Missing) -> Result<(), HandlerError> {
                     Ok(())
                 }
 
                 #[tool(description = "Is not compiled either")]
                 #[cfg(all())]
                 #[cfg(any())]
-                async fn left_out_later(&self, missing: Missing) -> Result<(), ToolError> {
+                async fn left_out_later(&self, missing: Missing) -> Result<(), HandlerError> {
                     Ok(())
                 }
 
                 /// All notes.
                 #[resource("notes://all", mime_type = "text/plain")]
-                fn all(&self) -> Result<ResourceContents, ToolError> {
+                fn all(&self) -> Result<ResourceContents, HandlerError> {
                     let notes = self.0.lock().unwrap().join(", ");
                     Ok(ResourceContents::text("notes://all", notes))
                 }
@@ -127,12 +127,12 @@ macro_rules! notebook {
                 async fn one(
                     &self,
                     variables: Variables,
-                    cx: AsyncCx,
+                    _: Cx,
                     read: ReadResource,
-                ) -> Result<ResourceContents, ToolError> {
+                ) -> Result<ResourceContents, HandlerError> {
                     let index = variables.text("index").and_then(|it| it.parse::<usize>().ok());
                     let note = index.and_then(|index| self.0.lock().unwrap().get(index).cloned());
-                    let note = note.ok_or_else(|| cx.resource_not_found(&read.uri))?;
+                    let note = note.ok_or_else(HandlerError::not_found)?;
                     Ok(ResourceContents::text(read.uri, note))
                 }
 
@@ -143,13 +143,13 @@ macro_rules! notebook {
                 }
 
                 #[prompt(description = "Plans a trip later")]
-                async fn plan_later(&self, plan: Plan, _cx: AsyncCx) -> PromptMessage {
+                async fn plan_later(&self, plan: Plan, _cx: Cx) -> PromptMessage {
                     self.plan(plan)
                 }
 
                 /// Sums the notes up.
                 #[prompt(required("style"), optional("length", "language"))]
-                fn summary(&self, get: GetPrompt) -> Result<PromptMessage, ToolError> {
+                fn summary(&self, get: GetPrompt) -> Result<PromptMessage, HandlerError> {
                     let style = get.argument("style").unwrap_or_default();
                     Ok(PromptMessage::new(Role::User, format!("briefly, {style}")))
                 }
@@ -164,9 +164,9 @@ notebook!(mcp_tokio);
 
 fn notebooks() -> [Server; 3] {
     [
-        server().handlers(&State::new(mcp_blocking::Notes::<()>::default())),
-        server().handlers(&State::new(mcp_smol::Notes::<()>::default())),
-        server().handlers(&State::new(mcp_tokio::Notes::<()>::default())),
+        server().handlers(mcp_blocking::Notes::<()>::default()),
+        server().handlers(mcp_smol::Notes::<()>::default()),
+        server().handlers(mcp_tokio::Notes::<()>::default()),
     ]
 }
 

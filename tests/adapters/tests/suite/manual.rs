@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use mcp_adapter::proto::schema::Level;
 use mcp_adapter::proto::{Instant, Progress};
-use mcp_adapter::{ManualServer, Server, ToolError};
+use mcp_adapter::{Cx, HandlerError, ManualServer, Server, Tool};
 use mcp_adapter_tests::{server, shop, tool};
 use serde_json::{Value, json};
 
@@ -83,15 +83,15 @@ fn text(message: &Value) -> &str {
 #[test]
 fn handlers_run_one_by_one_on_the_thread_of_the_loop() {
     let here = thread::current().id();
-    let server = server().tool_with(tool("where"), move |_: Value, cx| {
+    let server = server().add(Tool::define(tool("where"), move |cx: Cx| {
         assert_eq!(thread::current().id(), here);
         cx.progress(Progress::new(1.0))?;
         // Returns at once: the loop must go on.
         let began = std::time::Instant::now();
-        assert!(!cx.sleep(Duration::from_secs(20)));
+        assert!(!cx.sleep(Duration::from_secs(20)).wait());
         assert!(began.elapsed() < Duration::from_secs(10));
         Ok("here")
-    });
+    }));
     let mut frames = Loop::open(&server);
     (1..=3).for_each(|id| frames.call(id, "where"));
     assert!(frames.receive().is_empty());
@@ -140,14 +140,13 @@ fn a_handler_of_a_cancelled_request_does_not_start() {
     let runs = Arc::new(AtomicUsize::new(0));
     let (plain, future) = (Arc::clone(&runs), Arc::clone(&runs));
     let server = server()
-        .tool_with(tool("plain"), move |_: Value, _| {
+        .add(Tool::define(tool("plain"), move || {
             plain.fetch_add(1, Ordering::SeqCst);
-            Ok(())
-        })
-        .tool_with_async(tool("future"), move |_: Value, _| {
+        }))
+        .add(Tool::define(tool("future"), move || {
             future.fetch_add(1, Ordering::SeqCst);
-            async { Ok(()) }
-        });
+            async {}
+        }));
     let mut frames = Loop::open(&server);
     for (id, tool) in [(1, "plain"), (2, "future"), (3, "plain")] {
         frames.call(id, tool);
@@ -187,10 +186,10 @@ fn only_these_fail(server: &Server, failing: [&str; 2]) {
 
 #[test]
 fn log_messages_leave_before_the_response() {
-    let server = server().logging().tool_with(tool("log"), |_: Value, cx| {
-        cx.log(Level::Error, "careful")?;
+    let server = server().logging().add(Tool::define(tool("log"), |cx: Cx| {
+        cx.log(Level::Error, "careful").wait()?;
         Ok("done")
-    });
+    }));
     let mut frames = Loop::open(&server);
     frames.call(1, "log");
     frames.run();
@@ -240,14 +239,14 @@ fn open_requests_are_answered_after_the_end_of_the_input() {
 fn dropping_the_connection_drops_its_futures() {
     let alive = Arc::new(());
     let held = Arc::clone(&alive);
-    let server = server().tool_with_async(tool("hang"), move |_: Value, cx| {
+    let server = server().add(Tool::define(tool("hang"), move |cx: Cx| {
         let held = Arc::clone(&held);
         async move {
             cx.sleep(Duration::from_secs(3600)).await;
             drop(held);
-            Ok::<_, ToolError>(())
+            Ok::<_, HandlerError>(())
         }
-    });
+    }));
     let mut frames = Loop::open(&server);
     frames.call(1, "hang");
     frames.run();
@@ -261,15 +260,15 @@ fn dropping_the_connection_drops_its_futures() {
 fn dropping_the_connection_drops_futures_that_keep_their_waker() {
     let alive = Arc::new(());
     let held = Arc::clone(&alive);
-    let server = server().tool_with_async(tool("hang"), move |_: Value, _| {
+    let server = server().add(Tool::define(tool("hang"), move || {
         let held = Arc::clone(&held);
         async move {
             let (sender, receiver) = smol::channel::bounded::<()>(1);
             let _never = receiver.recv().await;
             drop((sender, held));
-            Ok::<_, ToolError>(())
+            Ok::<_, HandlerError>(())
         }
-    });
+    }));
     let mut frames = Loop::open(&server);
     frames.call(1, "hang");
     frames.run();

@@ -1,12 +1,12 @@
 //! Prompts whose arguments are a Rust type.
 
 use mcp_adapter::proto::schema::{
-    Complete, CompletionArgument, GetPrompt, Prompt, PromptArgument, PromptMessage,
-    PromptReference, Reference, Role,
+    self, Complete, CompletionArgument, GetPrompt, PromptArgument, PromptMessage, PromptReference,
+    Reference, Role,
 };
 use mcp_adapter::proto::{CallError, code};
 use mcp_adapter::testing::{TestPair, pair};
-use mcp_adapter::{AsyncCx, Client, Cx, Error, Server, ToolError};
+use mcp_adapter::{Client, Cx, Error, HandlerError, Prompt, Server};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -27,7 +27,7 @@ struct Plan {
     rain: Option<bool>,
 }
 
-fn plan(plan: Plan, _: Cx) -> Result<PromptMessage, ToolError> {
+fn plan(plan: Plan, _: Cx) -> Result<PromptMessage, HandlerError> {
     let Plan { days, style, place, rain } = plan;
     Ok(PromptMessage::new(Role::User, format!("{days} {style:?} {place:?} {rain:?}")))
 }
@@ -35,10 +35,8 @@ fn plan(plan: Plan, _: Cx) -> Result<PromptMessage, ToolError> {
 fn server() -> Server {
     Server::new("s", "1")
         .prompt("plan", "Plans a trip", plan)
-        .prompt_async("later", "Plans a trip", |later: Plan, cx: AsyncCx| async move {
-            plan(later, Cx::clone(&cx))
-        })
-        .prompt("hello", "Greets", |(), _| Ok(PromptMessage::new(Role::User, "hello")))
+        .prompt("later", "Plans a trip", async |later: Plan, cx: Cx| plan(later, Cx::clone(&cx)))
+        .prompt("hello", "Greets", || PromptMessage::new(Role::User, "hello"))
 }
 
 fn rendered(pair: &mut TestPair, prompt: &str, arguments: &[(&str, &str)]) -> String {
@@ -119,7 +117,7 @@ fn types_that_texts_cannot_give_are_refused_at_the_start() {
         inner: Vec<u8>,
     }
     let server = Server::new("s", "1")
-        .prompt("nested", "Takes a list", |_: Nested, _| Ok(PromptMessage::new(Role::User, "")));
+        .prompt("nested", "Takes a list", |_: Nested| PromptMessage::new(Role::User, ""));
     let why = pair(&server, Client::new("c", "1")).unwrap_err().to_string();
     assert!(why.contains("the prompt `nested` cannot be offered"), "{why}");
     assert!(why.contains("Nested") && why.contains("field `inner`"), "{why}");
@@ -128,13 +126,13 @@ fn types_that_texts_cannot_give_are_refused_at_the_start() {
 #[test]
 fn explicit_definitions_remain_possible() {
     let who = PromptArgument::new("who").required();
-    let server = Server::new("s", "1").prompt_with(
-        Prompt::new("greet").arguments([who]),
-        |get: GetPrompt, _| {
+    let server = Server::new("s", "1").add(Prompt::define(
+        schema::Prompt::new("greet").arguments([who]),
+        |get: GetPrompt| {
             let who = get.arguments.as_ref().and_then(|given| given.get("who"));
             Ok(PromptMessage::new(Role::User, who.ok_or("no name")?.as_str()))
         },
-    );
+    ));
     let mut pair = pair(&server, Client::new("c", "1")).unwrap();
     assert_eq!(rendered(&mut pair, "greet", &[("who", "Ada")]), "Ada");
     assert!(pair.get_prompt("greet", &[]).is_err());

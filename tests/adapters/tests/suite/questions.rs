@@ -8,7 +8,7 @@ use mcp_adapter::layers::{Incoming, Next, Timeout};
 use mcp_adapter::proto::schema::{ElicitAction, ElicitResult};
 use mcp_adapter::proto::{CallError, Revision};
 use mcp_adapter::testing::{TestPair, pair};
-use mcp_adapter::{Client, Error, Server, ToolError};
+use mcp_adapter::{Client, Cx, Error, HandlerError, Server};
 use serde_json::json;
 
 const ERAS: [&[Revision]; 2] = [&Revision::LEGACY, &[Revision::V2026_07_28]];
@@ -16,7 +16,7 @@ const ERAS: [&[Revision]; 2] = [&Revision::LEGACY, &[Revision::V2026_07_28]];
 /// Pairs for a server in both eras, with a client that accepts every question.
 fn in_both_eras(server: &Server) -> impl Iterator<Item = TestPair> {
     ERAS.into_iter().map(move |revisions| {
-        let accept = |_form, _cx| ElicitResult::new(ElicitAction::Accept);
+        let accept = || ElicitResult::new(ElicitAction::Accept);
         let client = Client::new("c", "1").on_elicitation(accept).revisions(revisions);
         pair(server, client).unwrap()
     })
@@ -38,18 +38,18 @@ fn an_action_between_questions_runs_once() {
     let paid = Arc::new(AtomicUsize::new(0));
     let (pay, pay_later) = (Arc::clone(&paid), Arc::clone(&paid));
     let server = Server::new("shop", "1")
-        .tool("buy", "Buys a book", move |(), cx| {
+        .tool("buy", "Buys a book", move |cx: Cx| {
             cx.confirm("buy", "Buy it?")?;
             let receipt = cx.once("pay", || Ok(pay.fetch_add(1, Ordering::Relaxed)))?;
             cx.confirm("gift", "Is it a gift?")?;
-            let same = cx.once("pay", || Err::<usize, _>(ToolError::failed("paid twice")))?;
+            let same = cx.once("pay", || Err::<usize, _>(HandlerError::failed("paid twice")))?;
             Ok(format!("{receipt} {same}"))
         })
-        .tool_async("buy_async", "Buys a book", move |(), cx| {
+        .tool("buy_async", "Buys a book", move |cx: Cx| {
             let paid = Arc::clone(&pay_later);
             async move {
                 cx.confirm("buy", "Buy it?")?;
-                let pay = async { Ok(paid.fetch_add(1, Ordering::Relaxed)) };
+                let pay = || async { Ok(paid.fetch_add(1, Ordering::Relaxed)) };
                 let receipt = cx.once("pay", pay).await?;
                 cx.confirm("gift", "Is it a gift?")?;
                 Ok(format!("{receipt} {receipt}"))
@@ -69,9 +69,9 @@ fn an_action_between_questions_runs_once() {
 #[test]
 fn an_action_that_fails_runs_again() {
     let tries = AtomicUsize::new(0);
-    let server = Server::new("shop", "1").tool("buy", "Buys a book", move |(), cx| {
+    let server = Server::new("shop", "1").tool("buy", "Buys a book", move |cx: Cx| {
         let paid = cx.once("pay", || match tries.fetch_add(1, Ordering::Relaxed) {
-            0 => Err(ToolError::failed("no connection")),
+            0 => Err(HandlerError::failed("no connection")),
             other => Ok(other),
         });
         cx.confirm("buy", "Buy it?")?;
@@ -85,11 +85,11 @@ fn an_action_that_fails_runs_again() {
 #[test]
 fn a_question_cannot_be_ignored() {
     let server = Server::new("shop", "1")
-        .tool("default", "Ignores the error", |(), cx| {
+        .tool("default", "Ignores the error", |cx: Cx| {
             Ok(cx.confirm("sure", "Really?").unwrap_or_default())
         })
-        .tool("fail", "Replaces the error", |(), cx| {
-            cx.confirm("sure", "Really?").map_err(|_| ToolError::failed("no answer"))
+        .tool("fail", "Replaces the error", |cx: Cx| {
+            cx.confirm("sure", "Really?").map_err(|_| HandlerError::failed("no answer"))
         });
     for mut pair in in_both_eras(&server) {
         for tool in ["default", "fail"] {
@@ -107,15 +107,15 @@ fn a_layer_that_answers_ignores_no_question() {
         .layer(|request: Incoming, next: Next| async move {
             let is_replaced = request.name().as_deref() == Some("replaced");
             let response = next.run(request).await;
-            if is_replaced { ToolError::failed("another answer").into() } else { response }
+            if is_replaced { HandlerError::failed("another answer").into() } else { response }
         })
-        .tool_async("late", "Asks and takes too long", move |(), cx| async move {
+        .tool("late", "Asks and takes too long", move |cx: Cx| async move {
             let sure = cx.confirm("sure", "Really?");
             cx.sleep(late).await;
             sure
         })
-        .tool("replaced", "Asks", |(), cx| cx.confirm("sure", "Really?"))
-        .tool("ignored", "Ignores the error", |(), cx| {
+        .tool("replaced", "Asks", |cx: Cx| cx.confirm("sure", "Really?"))
+        .tool("ignored", "Ignores the error", |cx: Cx| {
             Ok(cx.confirm("sure", "Really?").unwrap_or_default())
         });
     for mut pair in in_both_eras(&server) {
@@ -132,7 +132,7 @@ fn a_layer_that_answers_ignores_no_question() {
 
 #[test]
 fn a_key_names_one_question() {
-    let server = Server::new("shop", "1").tool("twice", "Asks twice", |(), cx| {
+    let server = Server::new("shop", "1").tool("twice", "Asks twice", |cx: Cx| {
         let first = cx.confirm("sure", "Really?")?;
         let second = cx.confirm("sure", "Really really?")?;
         Ok(first && second)

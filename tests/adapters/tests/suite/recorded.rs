@@ -3,14 +3,14 @@
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
-use mcp_adapter::Connection;
 use mcp_adapter::proto::record::{Recording, ReplayTotals};
 use mcp_adapter::proto::schema::Level;
 use mcp_adapter::proto::{Endpoint, Filter, Instant, Revision};
+use mcp_adapter::{Connection, Cx, Tool};
 use mcp_adapter_tests::{
     Runtime, adapter_server, client, failure, pair, refusal, rows, shop, success, tool,
 };
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::SERVER;
 
@@ -97,14 +97,14 @@ async fn recordings_of_both_sides_replay_identically<R: Runtime>() {
         let (ours, theirs) = (Shelf::default(), Shelf::default());
         let (our_shelf, their_shelf) = (ours.clone(), theirs.clone());
         let client = || client().revisions(revisions);
-        let server = shop().record(move || Ok(their_shelf.fresh())).tool_with(
+        let server = shop().record(move || Ok(their_shelf.fresh())).add(Tool::define(
             tool("hang_up"),
-            |_: Value, cx| {
+            |cx: Cx| {
                 // This has no effect over a byte stream, but it is recorded.
                 cx.end_stream()?;
                 Ok("here again")
             },
-        );
+        ));
         let (connection, serving) =
             pair::<R>(client().record(move || Ok(our_shelf.fresh())), server.clone()).await;
         talk(&connection).await;

@@ -1,11 +1,11 @@
 //! The typed requests of a client beside tools: resources, prompts, completions, and their lists.
 
 use mcp_adapter::proto::schema::{
-    Complete, CompleteResult, GetPrompt, Prompt, PromptArgument, PromptMessage, PromptReference,
-    ReadResourceResult, Resource, ResourceContents, ResourceReference, ResourceTemplate, Role,
+    self, Complete, CompleteResult, GetPrompt, PromptArgument, PromptReference, ReadResource,
+    ResourceContents, ResourceReference,
 };
 use mcp_adapter::proto::{Limits, Misuse, Revision};
-use mcp_adapter::{Client, Error, ListError, Server, ToolError};
+use mcp_adapter::{Client, Error, HandlerError, ListError, Prompt, Server, Template};
 use mcp_adapter_tests::{Runtime, client, pair, rows, server};
 use serde_json::json;
 
@@ -25,34 +25,28 @@ fn library() -> Server {
     let mut server = server();
     for name in ["one", "two", "three"] {
         let uri = format!("note://{name}");
-        server = server
-            .resource(Resource::new(&*uri, name), |read, _| {
-                let text = format!("text of {}", read.uri);
-                Ok(ReadResourceResult::new([ResourceContents::text(read.uri, text)]))
-            })
-            .prompt_with(
-                Prompt::new(name).arguments([PromptArgument::new("language")]),
-                |asked: GetPrompt, _| {
-                    let arguments = asked.arguments.unwrap_or_default();
-                    let language = arguments.get("language").cloned().unwrap_or_default();
-                    Ok(PromptMessage::new(Role::User, format!("{} in {language}", asked.name)))
-                },
-            )
-            .prompt_completion(name, "language", |asked, _| Ok(suggest(&asked)));
+        server =
+            server.resource(&uri, name, |read: ReadResource| format!("text of {}", read.uri)).add(
+                Prompt::define(
+                    schema::Prompt::new(name).arguments([PromptArgument::new("language")]),
+                    |asked: GetPrompt| {
+                        let language = asked.argument("language").unwrap_or_default();
+                        format!("{} in {language}", asked.name)
+                    },
+                )
+                .completion("language", suggest),
+            );
     }
     for template in TEMPLATES {
-        server = server
-            .resource_template(ResourceTemplate::new(template, template), |read, _, cx| {
-                Err::<ReadResourceResult, ToolError>(cx.resource_not_found(&read.uri))
-            })
-            .template_completion(template, "name", |asked, _| Ok(suggest(&asked)));
+        let handler = || Err::<&str, _>(HandlerError::not_found());
+        server = server.add(Template::new(template, template, handler).completion("name", suggest));
     }
     server.page_max(1)
 }
 
 /// Suggests the value as typed, then the values of other arguments.
-fn suggest(asked: &Complete) -> CompleteResult {
-    let mut values = vec![asked.argument.value.clone()];
+fn suggest(asked: Complete) -> CompleteResult {
+    let mut values = vec![asked.argument.value];
     let chosen = asked.context.as_ref().and_then(|context| context.arguments.as_ref());
     values.extend(chosen.into_iter().flat_map(|map| map.iter().map(|(_, value)| value.clone())));
     values.into()

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use mcp_adapter::layers::{Incoming, Next, Response};
 use mcp_adapter::proto::schema::{CallToolResult, Content, Encode, Image};
 use mcp_adapter::proto::{Revision, Unencodable, code};
-use mcp_adapter::{AsyncCx, Client, Json, Server, ToolError};
+use mcp_adapter::{Client, Cx, HandlerError, Json, Server};
 use mcp_adapter_tests::{Runtime, client, pair, refusal, rows, server, shop, success};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -42,19 +42,19 @@ fn unserializable() -> Json<BTreeMap<Vec<u8>, u8>> {
     Json(BTreeMap::from([(vec![1], 1)]))
 }
 
-async fn add_later(numbers: Numbers, _cx: AsyncCx) -> Result<Json<Sum>, ToolError> {
+async fn add_later(numbers: Numbers, _cx: Cx) -> Result<Json<Sum>, HandlerError> {
     Ok(sum(&numbers))
 }
 
 fn calculator() -> Server {
     server()
-        .tool("add", "Adds two numbers", |numbers: Numbers, _cx| Ok(sum(&numbers)))
-        .tool_async("add_later", "Adds two numbers", add_later)
-        .tool("list", "Lists numbers", |(), _cx| Ok(Json(vec![1, 2])))
-        .tool("broken", "Returns no JSON", |(), _cx| Ok(unserializable()))
-        .tool("nothing", "Returns nothing", |(), _cx| Ok(()))
-        .tool("images", "Returns two images", |(), _cx| {
-            Ok(vec![Image::from_bytes(b"one", "image/png"), Image::from_bytes(b"two", "image/gif")])
+        .tool("add", "Adds two numbers", |numbers: Numbers| sum(&numbers))
+        .tool("add_later", "Adds two numbers", add_later)
+        .tool("list", "Lists numbers", || Json(vec![1, 2]))
+        .tool("broken", "Returns no JSON", unserializable)
+        .tool("nothing", "Returns nothing", || ())
+        .tool("images", "Returns two images", || {
+            vec![Image::from_bytes(b"one", "image/png"), Image::from_bytes(b"two", "image/gif")]
         })
         .checked()
 }

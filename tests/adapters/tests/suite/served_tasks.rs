@@ -7,7 +7,7 @@ use mcp_adapter::proto::schema::TaskStatus;
 use mcp_adapter::proto::tasks::{PollLimits, TaskLimits};
 use mcp_adapter::proto::{CallError, Progress, Revision};
 use mcp_adapter::tasks::{TaskPolicy, TaskStore as _, Tasks};
-use mcp_adapter::{Client, Connection, Error, Server, ToolError};
+use mcp_adapter::{Client, Connection, Cx, Error, HandlerError, Server, Tool};
 use mcp_adapter_tests::{Hand, Runtime, client, pair, rows, serve, server, socket_pair, success};
 use serde_json::{Value, json};
 use smol::channel::{Receiver, Sender, bounded};
@@ -46,13 +46,15 @@ pub(crate) fn policy() -> TaskPolicy {
 /// A server with a tool that reports progress, and then waits for a signal.
 fn gated() -> (Server, Sender<()>) {
     let (open, gate): (_, Receiver<()>) = bounded(8);
-    let server = server()
-        .tool_blocking("gated", "Waits", move |(), cx| {
+    let server = server().add(
+        Tool::new("gated", move |cx: Cx| {
             cx.progress(Progress::new(1.0).with_message("waiting"))?;
-            gate.recv_blocking().map_err(|_| ToolError::failed("closed"))?;
+            gate.recv_blocking().map_err(|_| HandlerError::failed("closed"))?;
             Ok("opened")
         })
-        .as_task(policy());
+        .always_on_pool()
+        .as_task(policy()),
+    );
     (server, open)
 }
 
@@ -83,13 +85,14 @@ async fn a_task_ends_with_the_result_of_its_handler<R: Runtime>() {
 
 async fn a_task_asks_the_user_of_its_client<R: Runtime>() {
     for revision in REVISIONS {
-        let server = server()
-            .tool("asks", "Asks", |(), cx| {
+        let server = server().add(
+            Tool::new("asks", |cx: Cx| {
                 let first = cx.confirm("first", "Sure?")?;
                 let second = cx.confirm("second", "Really?")?;
                 Ok(format!("{first} {second}"))
             })
-            .as_task(policy());
+            .as_task(policy()),
+        );
         let (connection, _serving) = pair::<R>(quick(revision), server).await;
         let mut task = connection.call_tool("asks", &json!({})).task().await.unwrap();
         assert_eq!(success(task.wait().await), "true true", "{revision:?}");
@@ -101,13 +104,15 @@ async fn a_cancelled_task_stops_its_handler<R: Runtime>() {
     for revision in REVISIONS {
         let (began, begins) = bounded(1);
         let (ended, ends) = bounded(1);
-        let server = server()
-            .tool_blocking("waits", "Waits", move |(), cx| {
+        let server = server().add(
+            Tool::new("waits", move |cx: Cx| {
                 let _began = began.send_blocking(());
-                let _ended = ended.send_blocking(cx.sleep(Duration::from_secs(60)));
-                Ok("over")
+                let _ended = ended.send_blocking(cx.sleep(Duration::from_secs(60)).wait());
+                "over"
             })
-            .as_task(policy());
+            .always_on_pool()
+            .as_task(policy()),
+        );
         let (connection, _serving) = pair::<R>(quick(revision), server).await;
         let mut task = connection.call_tool("waits", &json!({})).task().await.unwrap();
         begins.recv().await.unwrap();
@@ -240,7 +245,7 @@ async fn subscribers_hear_of_their_tasks<R: Runtime>() {
 // TSK-04, TSK-05, TSK-08, TSK-19, TSK-20, TSK-21
 async fn a_legacy_task_is_known_to_its_connection_alone<R: Runtime>() {
     let (server, open) = gated();
-    let server = server.tool("plain", "Is plain", |(), _cx| Ok("plain"));
+    let server = server.tool("plain", "Is plain", || "plain");
     let (mut owner, mut other) = (by_hand::<R>(&server), by_hand::<R>(&server));
     unblock(move || {
         owner.greet(&json!({}));
@@ -323,19 +328,21 @@ async fn progress_of_a_legacy_task_goes_on_until_it_is_over<R: Runtime>() {
     let (over, waits) = bounded::<()>(1);
     let (late, is_late) = bounded::<()>(1);
     let (open, gate): (Sender<()>, Receiver<()>) = bounded(1);
-    let server = server()
-        .tool_blocking("steps", "Reports its steps", move |(), cx| {
+    let server = server().add(
+        Tool::new("steps", move |cx: Cx| {
             cx.progress(Progress::new(1.0).with_total(3.0).with_message("begun"))?;
             // Dropped: it does not increase.
             cx.progress(Progress::new(1.0))?;
-            gate.recv_blocking().map_err(|_| ToolError::failed("closed"))?;
+            gate.recv_blocking().map_err(|_| HandlerError::failed("closed"))?;
             cx.progress(Progress::new(2.0))?;
             let _cancelled = waits.recv_blocking();
             cx.progress(Progress::new(3.0))?;
             let _heard = late.send_blocking(());
             Ok("done")
         })
-        .as_task(policy());
+        .always_on_pool()
+        .as_task(policy()),
+    );
     let mut hand = by_hand::<R>(&server);
     unblock(move || {
         hand.greet(&json!({}));

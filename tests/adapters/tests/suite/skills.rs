@@ -1,8 +1,7 @@
 //! Skills: files that a server offers, and their verification by a host.
 
 use mcp_adapter::proto::schema::{
-    ListResourcesResult, ReadResource, ReadResourceResult, Resource, ResourceContents,
-    ResourceTemplate,
+    ListResourcesResult, ReadResourceResult, Resource, ResourceContents,
 };
 use mcp_adapter::proto::{CallError, Limits, Principal, Raw, Revision, code};
 use mcp_adapter::skills::{
@@ -10,7 +9,7 @@ use mcp_adapter::skills::{
     SkillFiles, SkillManifest, SkillPage, Skills,
 };
 use mcp_adapter::testing::{TestPair, pair, pair_as};
-use mcp_adapter::{Client, Error, ListError, Server};
+use mcp_adapter::{Client, Error, HandlerError, ListError, MethodHandler, Server};
 use mcp_adapter_tests::client;
 use serde_json::{Value, json};
 
@@ -283,11 +282,9 @@ fn invalid_skills_are_refused_when_added() {
 fn hidden_skills_are_not_listed() {
     let skills = refunds().file("secret/SKILL.md", "text/markdown", minimal("secret"));
     // A template that matches the files reveals nothing of them.
-    let template = ResourceTemplate::new("skill://{+path}", "others");
     let server = Server::new("s", "1").skills(skills).unwrap();
-    let server = server.resource_template(template, |read, _variables, cx| {
-        Err::<ReadResourceResult, _>(cx.resource_not_found(&read.uri))
-    });
+    let server =
+        server.template("skill://{+path}", "others", || Err::<&str, _>(HandlerError::not_found()));
     let server = server.visible_to(|entry, cx| {
         !entry.name().contains("secret") || cx.principal().map(Principal::id) == Some("ada")
     });
@@ -301,13 +298,6 @@ fn hidden_skills_are_not_listed() {
         let directory = ReadDirectory::new(&pair.client().peer(), "skill://secret").unwrap();
         assert_eq!(pair.call(directory).is_ok(), count == 2);
     }
-}
-
-#[test]
-fn scopes_cannot_follow_skills() {
-    let server = server().requires(["shop"]);
-    let error = pair(&server, host()).unwrap_err().to_string();
-    assert!(error.contains("`Server::skills`"), "{error}");
 }
 
 #[test]
@@ -434,7 +424,7 @@ fn hostile_manifests_are_not_loaded() {
 fn listing(page: impl Fn(ListSkills) -> SkillPage + Send + Sync + 'static) -> Server {
     Server::new("s", "1")
         .extension(mcp_adapter::proto::Extension::new(skills::EXTENSION_ID))
-        .serve_method(move |request: ListSkills, _| Ok(page(request)))
+        .method(MethodHandler::new(move |request: ListSkills| page(request)).without_extension())
 }
 
 #[test]
@@ -486,10 +476,9 @@ fn malformed_entries_are_left_out() {
 
 #[test]
 fn files_larger_than_a_message_end_the_call_and_not_the_connection() {
-    let server = server()
-        .resource(Resource::new("skill://shop/huge", "huge"), |_: ReadResource, _| {
-            Ok(ResourceContents::text("skill://shop/huge", "x".repeat(100_000)))
-        });
+    let server = server().resource("skill://shop/huge", "huge", || {
+        ResourceContents::text("skill://shop/huge", "x".repeat(100_000))
+    });
     let limits = Limits { message_bytes_max: 10_000, ..Limits::default() };
     let mut pair = pair(&server, host().limits(limits)).unwrap();
     assert!(pair.read_resource("skill://shop/huge").is_err());

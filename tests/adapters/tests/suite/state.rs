@@ -3,10 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use mcp_adapter::proto::catalog::Variables;
-use mcp_adapter::proto::schema::{
-    GetPrompt, Prompt, PromptMessage, ReadResource, ResourceContents, ResourceTemplate, Role,
-};
-use mcp_adapter::{AsyncCx, Cx, Server, State, ToolError};
+use mcp_adapter::proto::schema::{GetPrompt, ReadResource, ResourceContents};
+use mcp_adapter::{Cx, HandlerError, Server, State};
 use mcp_adapter_tests::{Runtime, client, pair, rows, server, success};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -26,69 +24,56 @@ struct Add {
 }
 
 impl Notes {
-    fn add(&self, add: Add, _cx: Cx) -> Result<usize, ToolError> {
+    fn add(&self, add: Add) -> usize {
         let mut notes = self.0.lock().unwrap();
         notes.push(add.text);
-        Ok(notes.len())
+        notes.len()
     }
 
-    async fn add_later(self: Arc<Self>, add: Add, cx: AsyncCx) -> Result<usize, ToolError> {
+    async fn add_later(self: Arc<Self>, add: Add, cx: Cx) -> Result<usize, HandlerError> {
         cx.sleep(std::time::Duration::from_millis(1)).await;
         let mut notes = self.0.lock().unwrap();
         notes.push(add.text);
         Ok(notes.len())
     }
 
-    fn find(&self, read: &ReadResource, index: &Variables) -> Option<ResourceContents> {
-        let index: usize = index.text("index")?.parse().ok()?;
-        Some(ResourceContents::text(read.uri.clone(), self.0.lock().unwrap().get(index)?))
+    fn find(&self, index: &Variables) -> Result<String, HandlerError> {
+        let index = index.text("index").and_then(|index| index.parse::<usize>().ok());
+        let note = index.and_then(|index| self.0.lock().unwrap().get(index).cloned());
+        note.ok_or_else(HandlerError::not_found)
     }
 
-    fn read(
-        &self,
-        read: ReadResource,
-        index: Variables,
-        cx: Cx,
-    ) -> Result<ResourceContents, ToolError> {
-        self.find(&read, &index).ok_or_else(|| cx.resource_not_found(&read.uri))
+    fn read(&self, read: ReadResource, index: Variables) -> Result<ResourceContents, HandlerError> {
+        Ok(ResourceContents::text(read.uri, self.find(&index)?))
     }
 
     async fn read_later(
         self: Arc<Self>,
-        read: ReadResource,
+        _: Cx,
         index: Variables,
-        cx: AsyncCx,
-    ) -> Result<ResourceContents, ToolError> {
-        self.find(&read, &index).ok_or_else(|| cx.resource_not_found(&read.uri))
+        _: ReadResource,
+    ) -> Result<String, HandlerError> {
+        self.find(&index)
     }
 
-    fn summary(&self, _: GetPrompt, _cx: Cx) -> Result<PromptMessage, ToolError> {
-        Ok(PromptMessage::new(Role::User, self.0.lock().unwrap().join(", ")))
+    fn summary(&self) -> String {
+        self.0.lock().unwrap().join(", ")
     }
 }
 
-fn notebook(notes: &State<Notes>) -> Server {
+fn notebook(notes: &Arc<Notes>) -> Server {
     server()
-        .tool("add", "Adds a note", notes.handler(Notes::add))
-        .tool_async("add_later", "Adds a note", notes.handler_async(Notes::add_later))
-        .tool(
-            "count",
-            "Counts the notes",
-            notes.handler(|notes, (), _cx| Ok(notes.0.lock().unwrap().len())),
-        )
-        .resource_template(
-            ResourceTemplate::new("note://{index}", "notes"),
-            notes.template_handler(Notes::read),
-        )
-        .resource_template_async(
-            ResourceTemplate::new("later://{index}", "later"),
-            notes.template_handler_async(Notes::read_later),
-        )
-        .prompt_with(Prompt::new("summary"), notes.handler(Notes::summary))
+        .state(Arc::clone(notes))
+        .tool("add", "Adds a note", Notes::add)
+        .tool("add_later", "Adds a note", Notes::add_later)
+        .tool("count", "Counts the notes", |notes: State<Notes>| notes.0.0.lock().unwrap().len())
+        .template("note://{index}", "notes", Notes::read)
+        .template("later://{index}", "later", Notes::read_later)
+        .prompt("summary", "Sums the notes up", Notes::summary)
 }
 
 async fn methods_of_one_state_are_handlers<R: Runtime>() {
-    let notes = State::new(Notes::default());
+    let notes = Arc::new(Notes::default());
     let (connection, serving) = pair::<R>(client(), notebook(&notes)).await;
     assert_eq!(success(connection.call_tool("add", &json!({"text": "one"})).await), "1");
     assert_eq!(success(connection.call_tool("add_later", &json!({"text": "two"})).await), "2");
@@ -101,7 +86,7 @@ async fn methods_of_one_state_are_handlers<R: Runtime>() {
     let summary = connection.call(GetPrompt::new("summary")).await.unwrap();
     assert!(format!("{:?}", summary.messages).contains("one, two"), "{summary:?}");
     assert_eq!(notes.0.lock().unwrap().len(), 2);
-    assert_eq!(format!("{notes:?}"), "State { .. }");
+    assert_eq!(format!("{:?}", State(notes)), "State { .. }");
     connection.clone().close().await.unwrap();
     serving.ends_well().await;
 }

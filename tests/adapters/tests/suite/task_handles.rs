@@ -115,11 +115,11 @@ async fn input_requests_are_answered_once_by_the_handlers_of_the_client<R: Runti
         let (count, count_async) = (Arc::clone(&asked), Arc::clone(&asked));
         let accept = || ElicitResult::accept(raw(&json!({"name": "Ada"})));
         let client = match is_async {
-            false => quick().on_elicitation(move |_form, _cx| {
+            false => quick().on_elicitation(move || {
                 count.fetch_add(1, Ordering::Relaxed);
                 accept()
             }),
-            true => quick().on_elicitation_async(move |_form, _cx| {
+            true => quick().on_elicitation(move || {
                 count_async.fetch_add(1, Ordering::Relaxed);
                 async move { accept() }
             }),

@@ -1,8 +1,8 @@
 //! The input requests of tasks of 2025-11-25, which are requests to the client.
 
-use mcp_adapter::Error;
 use mcp_adapter::proto::schema::{CreateMessage, Elicit};
 use mcp_adapter::proto::{CallError, ErrorObject, NeededInput, Raw, Revision};
+use mcp_adapter::{Cx, Error, Tool};
 use mcp_adapter_tests::{Runtime, pair, raw, rows, server};
 use serde_json::json;
 use smol::unblock;
@@ -20,13 +20,14 @@ const STATUS: &str = "notifications/tasks/status";
 
 // CAN-10, TSK-15
 async fn open_questions_are_withdrawn_once_a_task_is_over<R: Runtime>() {
-    let server = server()
-        .tool("asks", "Asks two things at once", |(), cx| {
+    let server = server().add(
+        Tool::new("asks", |cx: Cx| {
             let question = |text: &str| NeededInput::from(Elicit::form(text, Raw::empty_object()));
             cx.ask_all([("first", question("Sure?")), ("second", question("Really?"))])?;
             Ok("answered")
         })
-        .as_task(policy());
+        .as_task(policy()),
+    );
     let mut hand = by_hand::<R>(&server);
     unblock(move || {
         hand.greet(&json!({"elicitation": {}}));
@@ -73,9 +74,10 @@ async fn open_questions_are_withdrawn_once_a_task_is_over<R: Runtime>() {
 
 // TSK-14: clients should ask for the result instead.
 async fn a_client_that_polls_a_task_again_is_asked<R: Runtime>() {
-    let server = server()
-        .tool("asks", "Asks", |(), cx| Ok(format!("{}", cx.confirm("sure", "Sure?")?)))
-        .as_task(policy());
+    let server = server().add(
+        Tool::new("asks", |cx: Cx| Ok(format!("{}", cx.confirm("sure", "Sure?")?)))
+            .as_task(policy()),
+    );
     let mut hand = by_hand::<R>(&server);
     unblock(move || {
         hand.greet(&json!({"elicitation": {}}));
@@ -115,17 +117,18 @@ async fn a_client_is_asked_only_in_ways_that_it_declares<R: Runtime>() {
     };
     for revision in [Revision::V2025_11_25, Revision::V2026_07_28] {
         for is_url in [true, false] {
-            let server = server()
-                .tool("asks", "Asks", move |(), cx| {
+            let server = server().add(
+                Tool::new("asks", move |cx: Cx| {
                     let question = if is_url { url() } else { tools() };
                     cx.ask_all([("one", question)])?;
                     Ok("answered")
                 })
-                .as_task(policy());
+                .as_task(policy()),
+            );
             // It answers forms, and samples without tools.
             let client = quick()
                 .revisions(&[revision])
-                .on_sampling(|_request, _cx| Err(ErrorObject::internal("not to be asked")));
+                .on_sampling(|| Err(ErrorObject::internal("not to be asked")));
             let (connection, _serving) = pair::<R>(client, server).await;
             let mut task = connection.call_tool("asks", &json!({})).task().await.unwrap();
             match task.wait().await {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use mcp_adapter::proto::tasks::{PollLimits, TaskId, TaskRecord};
 use mcp_adapter::proto::{CallError, Revision};
 use mcp_adapter::tasks::{TaskPolicy, TaskStore, Tasks};
-use mcp_adapter::{Client, Connection, Error, Server, ToolError};
+use mcp_adapter::{Client, Connection, Cx, Error, HandlerError, Server, Tool};
 use mcp_adapter_tests::{Runtime, client, eventually, pair, rows, server, success};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -84,16 +84,19 @@ fn steps(
     let (begin, begun) = bounded(8);
     let payments = Arc::clone(payments);
     let server = server()
-        .tool_blocking("steps", "Takes steps", move |job: Job, cx| {
-            let sure = cx.confirm("sure", "Sure?")?;
-            let step: u32 = cx.state()?.unwrap_or(0);
-            cx.set_state(&(step + 1))?;
-            let paid = cx.once("pay", || Ok(payments.fetch_add(1, Ordering::SeqCst) + 7))?;
-            let _begun = begin.send_blocking((cx.restarts(), step));
-            gate.recv_blocking().map_err(|_| ToolError::failed("closed"))?;
-            Ok(format!("{} {sure} {paid} {step} {}", job.name, cx.restarts()))
-        })
-        .as_task(policy)
+        .add(
+            Tool::new("steps", move |job: Job, cx: Cx| {
+                let sure = cx.confirm("sure", "Sure?")?;
+                let step: u32 = cx.state()?.unwrap_or(0);
+                cx.set_state(&(step + 1))?;
+                let paid = cx.once("pay", || Ok(payments.fetch_add(1, Ordering::SeqCst) + 7))?;
+                let _begun = begin.send_blocking((cx.restarts(), step));
+                gate.recv_blocking().map_err(|_| HandlerError::failed("closed"))?;
+                Ok(format!("{} {sure} {paid} {step} {}", job.name, cx.restarts()))
+            })
+            .always_on_pool()
+            .as_task(policy),
+        )
         .tasks(Tasks::new().store(store.clone()));
     (server, begun, open)
 }
@@ -178,8 +181,7 @@ async fn a_task_fails_that_cannot_start_again<R: Runtime>() {
 
 fn server_without_steps(store: &InMemory) -> Server {
     server()
-        .tool("other", "Is another one", |(), _cx| Ok("other"))
-        .as_task(policy())
+        .add(Tool::new("other", || "other").as_task(policy()))
         .tasks(Tasks::new().store(store.clone()))
 }
 
@@ -209,8 +211,8 @@ async fn tasks_of_a_connection_end_with_it_or_with_the_server_sec_19<R: Runtime>
 async fn a_stopped_handler_leaves_nothing_behind<R: Runtime>() {
     let held = Arc::new(());
     let (weak, handler) = (Arc::downgrade(&held), held);
-    let server = server()
-        .tool_async("waits", "Waits", move |(), cx| {
+    let server = server().add(
+        Tool::new("waits", move |cx: Cx| {
             let handler = Arc::clone(&handler);
             async move {
                 cx.sleep(Duration::from_secs(600)).await;
@@ -218,7 +220,8 @@ async fn a_stopped_handler_leaves_nothing_behind<R: Runtime>() {
                 Ok("over")
             }
         })
-        .as_task(policy());
+        .as_task(policy()),
+    );
     let (connection, serving) = pair::<R>(quick(), server).await;
     let mut task = connection.call_tool("waits", &json!({})).task().await.unwrap();
     task.cancel().await.unwrap();

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use mcp_adapter::proto::Progress;
 use mcp_adapter::proto::tasks::{TaskId, TaskLimits, TaskRecord};
 use mcp_adapter::tasks::{TaskPolicy, TaskStore, Tasks};
-use mcp_adapter::{Server, ToolError};
+use mcp_adapter::{Cx, HandlerError, Server, Tool};
 use mcp_adapter_tests::{Hand, Runtime, rows, serve, server, socket_pair};
 use serde_json::{Value, json};
 use smol::channel::{Receiver, Sender, bounded};
@@ -120,11 +120,14 @@ fn until(what: &str, is_true: impl Fn() -> bool) {
 fn gated(store: Hooked) -> (Server, Sender<()>) {
     let (open, gate): (_, Receiver<()>) = bounded(8);
     let server = server()
-        .tool_blocking("gated", "Waits", move |(), _cx| {
-            gate.recv_blocking().map_err(|_| ToolError::failed("closed"))?;
-            Ok("opened")
-        })
-        .as_task(TaskPolicy::required())
+        .add(
+            Tool::new("gated", move || {
+                gate.recv_blocking().map_err(|_| HandlerError::failed("closed"))?;
+                Ok("opened")
+            })
+            .always_on_pool()
+            .as_task(TaskPolicy::required()),
+        )
         .tasks(Tasks::new().store(store));
     (server, open)
 }
@@ -221,25 +224,30 @@ async fn a_slow_store_does_not_stop_the_timers_of_handlers<R: Runtime>() {
     let (woke, wakes) = bounded(1);
     let over = Arc::clone(&is_over);
     let server = server()
-        .tool_blocking("busy", "Reports progress", move |(), cx| {
-            let deadline = Instant::now() + Duration::from_secs(30);
-            while !over.load(Ordering::SeqCst) && Instant::now() < deadline {
-                cx.progress(Progress::new(1.0).with_message("busy"))?;
-                changes.fetch_add(1, Ordering::SeqCst);
-                thread::yield_now();
-            }
-            Ok("over")
-        })
-        .as_task(TaskPolicy::required())
-        .tool_async("sleepy", "Sleeps", move |(), cx| {
-            let woke = woke.clone();
-            async move {
-                cx.sleep(Duration::from_millis(20)).await;
-                let _gone = woke.send(()).await;
-                Ok("awake")
-            }
-        })
-        .as_task(TaskPolicy::required())
+        .add(
+            Tool::new("busy", move |cx: Cx| {
+                let deadline = Instant::now() + Duration::from_secs(30);
+                while !over.load(Ordering::SeqCst) && Instant::now() < deadline {
+                    cx.progress(Progress::new(1.0).with_message("busy"))?;
+                    changes.fetch_add(1, Ordering::SeqCst);
+                    thread::yield_now();
+                }
+                Ok("over")
+            })
+            .always_on_pool()
+            .as_task(TaskPolicy::required()),
+        )
+        .add(
+            Tool::new("sleepy", move |cx: Cx| {
+                let woke = woke.clone();
+                async move {
+                    cx.sleep(Duration::from_millis(20)).await;
+                    let _gone = woke.send(()).await;
+                    Ok("awake")
+                }
+            })
+            .as_task(TaskPolicy::required()),
+        )
         .tasks(Tasks::new().store(store));
     let mut client = Modern::of::<R>(&server);
     unblock(move || {
@@ -255,8 +263,8 @@ async fn a_cancelled_handler_is_dropped<R: Runtime>() {
     let (began, begins) = bounded(1);
     let held = Arc::new(());
     let handler = Arc::clone(&held);
-    let server = server()
-        .tool_async("waits", "Waits", move |(), _cx| {
+    let server = server().add(
+        Tool::new("waits", move || {
             let (began, held) = (began.clone(), Arc::clone(&handler));
             async move {
                 let _began = began.send(()).await;
@@ -265,7 +273,8 @@ async fn a_cancelled_handler_is_dropped<R: Runtime>() {
                 Ok("over")
             }
         })
-        .as_task(TaskPolicy::required());
+        .as_task(TaskPolicy::required()),
+    );
     let mut client = Modern::of::<R>(&server);
     unblock(move || {
         let task = client.create("waits");

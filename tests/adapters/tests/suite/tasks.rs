@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use mcp_adapter::layers::Timeout;
 use mcp_adapter::proto::schema::{Elicit, Form, Map, OrUnknown};
 use mcp_adapter::tasks::TaskPolicy;
-use mcp_adapter::{Server, ToolError};
+use mcp_adapter::{Cx, HandlerError, Server, Tool};
 use mcp_adapter_tests::{Runtime, Socket, rows, serve, server, socket_pair};
 use serde_json::{Value, json};
 use smol::channel::{Receiver, Sender, bounded};
@@ -90,20 +90,25 @@ fn gated() -> (Server, Sender<()>) {
     let (open, gate): (_, Receiver<()>) = bounded(2);
     let other = gate.clone();
     let server = server()
-        .tool_blocking("function", "Waits", move |(), _cx| {
-            gate.recv_blocking().map_err(|_| ToolError::failed("closed"))?;
-            Ok("opened")
-        })
-        .as_task(TaskPolicy::optional())
-        .tool_async("future", "Waits", move |(), cx| {
-            let gate = other.clone();
-            async move {
-                cx.sleep(Duration::from_millis(1)).await;
-                gate.recv().await.map_err(|_| ToolError::failed("closed"))?;
+        .add(
+            Tool::new("function", move || {
+                gate.recv_blocking().map_err(|_| HandlerError::failed("closed"))?;
                 Ok("opened")
-            }
-        })
-        .as_task(TaskPolicy::required().poll_interval(Duration::from_secs(2)));
+            })
+            .always_on_pool()
+            .as_task(TaskPolicy::optional()),
+        )
+        .add(
+            Tool::new("future", move |cx: Cx| {
+                let gate = other.clone();
+                async move {
+                    cx.sleep(Duration::from_millis(1)).await;
+                    gate.recv().await.map_err(|_| HandlerError::failed("closed"))?;
+                    Ok("opened")
+                }
+            })
+            .as_task(TaskPolicy::required().poll_interval(Duration::from_secs(2))),
+        );
     (server, open)
 }
 
@@ -187,10 +192,11 @@ async fn tasks_need_the_extension<R: Runtime>() {
 
 async fn failures_end_tasks<R: Runtime>() {
     let server = server()
-        .tool("panics", "Panics", |(), _cx| -> Result<&str, ToolError> { panic!("secret") })
-        .as_task(TaskPolicy::required())
-        .tool("fails", "Fails", |(), _cx| Err::<&str, _>(ToolError::failed("sold out")))
-        .as_task(TaskPolicy::required());
+        .add(Tool::new("panics", || -> &str { panic!("secret") }).as_task(TaskPolicy::required()))
+        .add(
+            Tool::new("fails", || Err::<&str, _>(HandlerError::failed("sold out")))
+                .as_task(TaskPolicy::required()),
+        );
     let mut hand = Hand::new::<R>(&server);
     unblock(move || {
         let task = hand.create("panics");
@@ -208,12 +214,14 @@ async fn failures_end_tasks<R: Runtime>() {
 
 async fn cancelled_handlers_are_stopped<R: Runtime>() {
     let (send, stopped) = bounded(1);
-    let server = server()
-        .tool_blocking("waits", "Waits", move |(), cx| {
-            let _sent = send.send_blocking(cx.sleep(Duration::from_secs(60)));
-            Ok("over")
+    let server = server().add(
+        Tool::new("waits", move |cx: Cx| {
+            let _sent = send.send_blocking(cx.sleep(Duration::from_secs(60)).wait());
+            "over"
         })
-        .as_task(TaskPolicy::optional());
+        .always_on_pool()
+        .as_task(TaskPolicy::optional()),
+    );
     let mut hand = Hand::new::<R>(&server);
     unblock(move || {
         let task = hand.create("waits");
@@ -236,14 +244,15 @@ fn form() -> Elicit {
 }
 
 async fn tasks_ask_for_input<R: Runtime>() {
-    let server = server()
-        .tool("asks", "Asks", |(), cx| {
+    let server = server().add(
+        Tool::new("asks", |cx: Cx| {
             cx.ask_all([("a", form().into()), ("b", form().into())])?;
             let answers = cx.answers();
             let keys: Vec<&str> = answers.iter().map(|(key, _)| &**key).collect();
             Ok(keys.join("+"))
         })
-        .as_task(TaskPolicy::required());
+        .as_task(TaskPolicy::required()),
+    );
     let mut hand = Hand::new::<R>(&server);
     unblock(move || {
         let task = hand.create("asks");
@@ -273,9 +282,9 @@ async fn tasks_ask_for_input<R: Runtime>() {
 // TSK-40
 async fn input_is_asked_before_the_task<R: Runtime>() {
     let policy = TaskPolicy::optional().asks_first();
-    let server = server()
-        .tool("asks", "Asks", |(), cx| Ok(cx.confirm("ok", "Sure?")?.to_string()))
-        .as_task(policy);
+    let server = server().add(
+        Tool::new("asks", |cx: Cx| Ok(cx.confirm("ok", "Sure?")?.to_string())).as_task(policy),
+    );
     let mut hand = Hand::new::<R>(&server);
     unblock(move || {
         let asked = hand.request("tools/call", json!({"name": "asks"}));

@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 
 use mcp_adapter::layers::{Incoming, Next, RateLimit};
 use mcp_adapter::proto::schema::{
-    GetPrompt, ListRoots, ListRootsResult, Prompt, PromptMessage, ReadResource, Resource,
-    ResourceContents, Role,
+    self, GetPrompt, ListRoots, ListRootsResult, PromptMessage, ReadResource, ResourceContents,
+    Role,
 };
 use mcp_adapter::proto::{CallError, Filter, Misuse, Principal, Revision};
 use mcp_adapter::testing::{TestPair, pair, pair_as};
-use mcp_adapter::{Changed, Client, Error, Server};
+use mcp_adapter::{Changed, Client, Cx, Error, Prompt, Server, Tool};
 use mcp_adapter_tests::{client, shop};
 use serde_json::json;
 
@@ -42,8 +42,8 @@ fn handlers_of_both_sides_run_in_both_eras() {
 // AUT-01
 #[test]
 fn scopes_have_no_effect_without_http() {
-    let server = Server::new("s", "1").tool("reset", "Resets", |(), _| Ok("done"));
-    let mut pair = pair(&server.requires(["notes:write"]), client()).unwrap();
+    let reset = Tool::new("reset", || "done").requires(["notes:write"]);
+    let mut pair = pair(&Server::new("s", "1").add(reset), client()).unwrap();
     let result = pair.call_tool("reset", &()).unwrap();
     assert_eq!(result.content[0].as_text(), Some("done"));
 }
@@ -51,14 +51,14 @@ fn scopes_have_no_effect_without_http() {
 #[test]
 fn resources_and_prompts_are_read() {
     let server = Server::new("s", "1")
-        .resource(Resource::new("note://one", "one"), |read: ReadResource, _| {
-            Ok(ResourceContents::text(read.uri, "first"))
+        .resource("note://one", "one", |read: ReadResource| {
+            ResourceContents::text(read.uri, "first")
         })
-        .prompt_with(Prompt::new("greet"), |get: GetPrompt, _| {
+        .add(Prompt::define(schema::Prompt::new("greet"), |get: GetPrompt| {
             let name = get.arguments.as_ref().and_then(|arguments| arguments.get("name"));
             let name = name.map_or("stranger", String::as_str);
-            Ok(PromptMessage::new(Role::User, format!("hello {name}")))
-        });
+            PromptMessage::new(Role::User, format!("hello {name}"))
+        }));
     let mut pair = pair(&server, Client::new("c", "1")).unwrap();
     let read = pair.read_resource("note://one").unwrap();
     assert!(format!("{:?}", read.contents).contains("first"));
@@ -105,7 +105,7 @@ type Outcome = Result<ListRootsResult, Error>;
 /// that the request fails.
 fn cannot_block(run: impl FnOnce(Sender<Outcome>, Client) + Send + 'static) {
     let (sends, outcomes) = channel();
-    let client = Client::new("c", "1").revisions(&Revision::LEGACY).on_roots(|_| Vec::new());
+    let client = Client::new("c", "1").revisions(&Revision::LEGACY).on_roots(Vec::new);
     let pair = thread::spawn(move || run(sends, client));
     let outcome = outcomes.recv_timeout(Duration::from_secs(30)).expect("it does not block");
     assert!(matches!(outcome, Err(Error::Misuse(Misuse::Blocked))), "{outcome:?}");
@@ -116,8 +116,8 @@ fn cannot_block(run: impl FnOnce(Sender<Outcome>, Client) + Send + 'static) {
 fn callbacks_cannot_wait_for_the_client() {
     cannot_block(|sends, client| {
         let server = Server::new("s", "1")
-            .tool("t", "A tool", |(), _| Ok(()))
-            .on_session(move |client| sends.send(client.request(ListRoots::new())).unwrap());
+            .tool("t", "A tool", || ())
+            .on_session(move |client| sends.send(client.request(ListRoots::new()).wait()).unwrap());
         pair(&server, client).unwrap().wait(Duration::ZERO);
     });
 }
@@ -130,8 +130,8 @@ fn a_function_after_a_layer_that_waited_cannot_wait_for_the_client() {
                 request.cx().sleep(Duration::from_millis(1)).await;
                 next.run(request).await
             })
-            .tool("ask", "Asks for the roots", move |(), cx| {
-                sends.send(cx.client().request(ListRoots::new()))?;
+            .tool("ask", "Asks for the roots", move |cx: Cx| {
+                sends.send(cx.client().request(ListRoots::new()).wait())?;
                 Ok(())
             });
         pair(&server, client).unwrap().call_tool("ask", &json!({})).unwrap();
@@ -141,10 +141,10 @@ fn a_function_after_a_layer_that_waited_cannot_wait_for_the_client() {
 #[test]
 fn the_client_of_a_pair_may_be_authenticated() {
     let server = Server::new("s", "1")
-        .tool("who", "Says who asks", |(), cx| {
-            Ok(cx.principal().map_or("no one", Principal::id).to_owned())
+        .tool("who", "Says who asks", |cx: Cx| {
+            cx.principal().map_or("no one", Principal::id).to_owned()
         })
-        .tool("admin", "Only for Ada", |(), _| Ok(()))
+        .tool("admin", "Only for Ada", || ())
         .visible_to(|entry, cx| entry.name() == "who" || cx.principal().is_some());
     let ada = Principal::new("ada").unwrap();
     let mut known = pair_as(&server, Client::new("c", "1"), ada).unwrap();
@@ -162,14 +162,13 @@ fn the_client_of_a_pair_may_be_authenticated() {
 #[test]
 fn an_authenticated_client_of_a_pair_has_no_scopes() {
     let server = Server::new("s", "1")
-        .tool("open", "For all", |(), _| Ok("open"))
-        .tool("guarded", "For some", |(), _| Ok("secret"))
-        .requires(["write"])
-        .tool("asks", "For some", |(), cx| {
+        .tool("open", "For all", || "open")
+        .add(Tool::new("guarded", || "secret").requires(["write"]))
+        .tool("asks", "For some", |cx: Cx| {
             cx.needs_scopes(["write"])?;
             Ok("secret")
         })
-        .tool("asks_nothing", "For all", |(), cx| {
+        .tool("asks_nothing", "For all", |cx: Cx| {
             cx.needs_scopes([])?;
             Ok("open")
         });
@@ -223,7 +222,7 @@ fn futures_of_the_client_run_on_the_thread_of_the_test() {
     pair.run(call.progress(|progress| values.push(progress.progress)).wait()).unwrap();
     assert_eq!(values.len(), 100);
 
-    pair.run(connection.set_log_level(mcp_adapter::proto::schema::Level::Debug)).unwrap();
+    pair.run(connection.set_log_level(schema::Level::Debug)).unwrap();
     pair.call_tool("log", &json!({})).unwrap();
     pair.wait(Duration::ZERO);
     let seen = seen.lock().unwrap();
@@ -242,7 +241,7 @@ fn a_client_that_closes_ends_both_sides() {
 
 #[test]
 fn an_invalid_registration_fails_the_pair() {
-    let server = Server::new("s", "1").tool("number", "Takes a number", |_: i32, _| Ok(()));
+    let server = Server::new("s", "1").tool("number", "Takes a number", |_: i32| ());
     let error = pair(&server, Client::new("c", "1")).unwrap_err();
     assert!(error.to_string().contains("number"), "{error}");
 }

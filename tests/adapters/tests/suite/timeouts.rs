@@ -4,12 +4,12 @@ use std::future::pending;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use mcp_adapter::Cx;
 use mcp_adapter::layers::{Incoming, Next, Outcome, Timeout};
+use mcp_adapter::{Cx, Tool};
 use mcp_adapter_tests::{
     Runtime, client, eventually, failure, pair, rows, server, shop, success, tool,
 };
-use serde_json::{Value, json};
+use serde_json::json;
 use smol::channel::{bounded, unbounded};
 
 rows! {
@@ -37,18 +37,18 @@ async fn a_handler_that_takes_too_long_is_ended_and_its_request_fails<R: Runtime
     let plain = says.clone();
     let server = server()
         .layer(Timeout::new(SHORT))
-        .tool_with_async(tool("async"), move |_: Value, _| {
+        .add(Tool::define(tool("async"), move || {
             let guard = Guard(says.clone());
             async move {
                 let _guard = guard;
                 pending::<Result<String, _>>().await
             }
-        })
-        .tool_with(tool("plain"), move |_: Value, cx: Cx| {
-            let is_cancelled = cx.sleep(Duration::MAX);
+        }))
+        .add(Tool::define(tool("plain"), move |cx: Cx| {
+            let is_cancelled = cx.sleep(Duration::MAX).wait();
             plain.try_send(if is_cancelled { "cancelled" } else { "slept" })?;
             Ok("late")
-        });
+        }));
     let (connection, serving) = pair::<R>(client(), server).await;
     for (name, end) in [("async", "dropped"), ("plain", "cancelled")] {
         let text = failure(connection.call_tool(name, &json!({})).await);
@@ -61,12 +61,11 @@ async fn a_handler_that_takes_too_long_is_ended_and_its_request_fails<R: Runtime
 
 async fn a_function_that_ignores_its_cancellation_gives_its_thread_back<R: Runtime>() {
     let (give, given) = bounded::<()>(1);
-    let server = shop().threads_max(1).layer(Timeout::new(LONG).for_tool("deaf", SHORT)).tool_with(
-        tool("deaf"),
-        move |_: Value, _| {
+    let server = shop().threads_max(1).layer(Timeout::new(LONG).for_tool("deaf", SHORT)).add(
+        Tool::define(tool("deaf"), move || {
             given.recv_blocking()?;
             Ok("late")
-        },
+        }),
     );
     let (connection, _serving) = pair::<R>(client(), server).await;
     let text = failure(connection.call_tool("deaf", &json!({})).await);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mcp_adapter::proto::{CallError, CloseReason};
-use mcp_adapter::{Error, Server};
+use mcp_adapter::{Error, Server, Tool};
 use mcp_adapter_tests::{
     Runtime, Tokio, adapter_server, client, eventually, is_alive, pair, server, shop, story,
     success, tool,
@@ -89,14 +89,14 @@ fn a_handler_that_is_not_send_runs_on_a_local_set() {
             runtime.block_on(LocalSet::new().run_until(serve));
         });
         Tokio::block_on(async {
-            let server = server().tool_with_async(tool("twice"), move |arguments: Value, _| {
+            let server = server().add(Tool::define(tool("twice"), move |arguments: Value| {
                 let ask = ask.clone();
                 async move {
                     let (answer, answered) = oneshot::channel();
                     ask.send((arguments, answer)).await?;
                     Ok(answered.await?)
                 }
-            });
+            }));
             let (connection, serving) = pair::<Tokio>(client(), server).await;
             let twice = connection.call_tool("twice", &json!({"text": "hello"}));
             assert_eq!(success(twice.await), r#""hello""hello""#);

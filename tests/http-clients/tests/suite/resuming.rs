@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use mcp_adapter::Server;
 use mcp_adapter::proto::{CallError, Progress};
+use mcp_adapter::{Cx, Server, Tool};
 use mcp_adapter_tests::{rows, server, success, tool};
 use mcp_http_client_tests::{OverHttp, Proxy, Request, Served, Site, legacy, said};
 use serde_json::{Value, json};
@@ -92,12 +92,12 @@ async fn a_stream_that_cannot_be_resumed_ends_its_call_and_no_other_http_28<R: O
 fn working() -> (Server, Arc<AtomicUsize>) {
     let worked = Arc::new(AtomicUsize::new(0));
     let counts = Arc::clone(&worked);
-    let server = server().tool_with(tool("work"), move |said: Value, cx| {
+    let server = server().add(Tool::define(tool("work"), move |said: Value, cx: Cx| {
         counts.fetch_add(1, Ordering::SeqCst);
         cx.progress(Progress::new(1.0))?;
         cx.progress(Progress::new(2.0))?;
         Ok(said["text"].as_str().unwrap_or_default().to_owned())
-    });
+    }));
     (server, worked)
 }
 

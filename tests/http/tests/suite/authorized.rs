@@ -7,12 +7,11 @@ use mcp_adapter::http::{FixedTokens, Guard, RequestHead, VerifyError};
 use mcp_adapter::proto::http::header::challenges;
 use mcp_adapter::proto::http::{GuardBuilder, TokenExpiry, VerifiedToken};
 use mcp_adapter::proto::{Principal, Raw, Secret};
-use mcp_adapter::{BoxFuture, Server};
+use mcp_adapter::{BoxFuture, Cx, Server, Tool};
 use mcp_blocking::http::{Http, TokenVerifier};
 use mcp_http_tests::{
-    Reply, Request, Runtime, Served, get, initialize, modern, post, rows, server,
+    Reply, Request, Runtime, Served, get, initialize, modern, post, rows, server, text, tool,
 };
-use mcp_http_tests::{text, tool};
 use serde_json::{Value, json};
 
 use crate::principals::within;
@@ -301,7 +300,7 @@ fn a_verifier_is_asked_once_for_each_request_aut_04<R: Runtime>() {
 
 /// Builds a server with a tool that reports its caller.
 fn who() -> Server {
-    server().tool_with(tool("who"), |_: Value, cx| {
+    server().add(Tool::define(tool("who"), |cx: Cx| {
         let head = cx.head().ok_or("no head")?;
         let shown = format!("{head:?} {:?} {:?}", head.headers, cx.access_token());
         assert!(!head.headers.contains_key("authorization"), "{shown}");
@@ -316,7 +315,7 @@ fn who() -> Server {
             scopes.join(","),
             email.ok_or("no email")?.as_str()
         ))
-    })
+    }))
 }
 
 // AUT-05, AUT-30

@@ -4,11 +4,12 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 
 use mcp_adapter::proto::{Principal, Progress};
+use mcp_adapter::{Cx, Tool};
 use mcp_blocking::http::Http;
 use mcp_http_tests::{
     PATIENCE, Reply, Runtime, Served, eventually, get, modern, post, rows, server, text, tool,
 };
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::principals::{ADA, EVE, User, user, within};
 
@@ -36,11 +37,11 @@ fn ping(user: User, session: &str, served: &Served) -> u16 {
 fn the_end_of_a_principal_ends_its_sessions_and_subscriptions_only<R: Runtime>() {
     let (go, goes) = channel::<()>();
     let goes = Arc::new(Mutex::new(goes));
-    let server = server().tool_with(tool("wait"), move |_: Value, cx| {
+    let server = server().add(Tool::define(tool("wait"), move |cx: Cx| {
         cx.progress(Progress::new(1.0))?;
         goes.lock().unwrap().recv_timeout(PATIENCE)?;
         Ok("done")
-    });
+    }));
     let options = Http::new().authenticating(user);
     let (control, stats) = (options.session_control(), options.stats());
     let served = Served::on::<R>(server, options);

@@ -7,12 +7,12 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
 
-use mcp_adapter::Server;
+use mcp_adapter::{Cx, Server, Tool};
 use mcp_blocking::http::{Http, Stop};
 use mcp_http_tests::{
     PATIENCE, Runtime, Served, Session, eventually, modern, rows, server, text, tool,
 };
-use serde_json::{Value, json};
+use serde_json::json;
 
 rows! {
     subscribers_learn_of_the_end,
@@ -48,12 +48,12 @@ fn requests_in_flight_are_answered<R: Runtime>() {
     let (begins, begun) = channel();
     let (go, goes) = channel::<()>();
     let begins = Mutex::new((begins, goes));
-    let server = server().tool_with(tool("wait"), move |_: Value, _| {
+    let server = server().add(Tool::define(tool("wait"), move || {
         let told = begins.lock().unwrap();
         told.0.send(())?;
         told.1.recv_timeout(PATIENCE)?;
         Ok("done")
-    });
+    }));
     let served = Served::on::<R>(server, Http::new());
     let call = modern("tools/call", json!({"name": "wait", "arguments": {}})).start(served.address);
     begun.recv_timeout(PATIENCE).unwrap();
@@ -66,11 +66,11 @@ fn requests_in_flight_are_answered<R: Runtime>() {
 fn endless_handlers_do_not_delay_the_end<R: Runtime>() {
     let (begins, begun) = channel();
     let begins = Mutex::new(begins);
-    let server = server().tool_with(tool("hang"), move |_: Value, cx| {
+    let server = server().add(Tool::define(tool("hang"), move |cx: Cx| {
         begins.lock().unwrap().send(())?;
-        let _cancelled = cx.sleep(Duration::from_secs(3600));
+        let _cancelled = cx.sleep(Duration::from_secs(3600)).wait();
         Ok("never heard")
-    });
+    }));
     let served = Served::on::<R>(server, Http::new());
     let session = Session::open(served.address);
     let alone =

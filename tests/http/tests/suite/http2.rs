@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use mcp_adapter::Server;
+use mcp_adapter::{Cx, Server, Tool};
 use mcp_blocking::http::Http;
 use mcp_http_tests::{
     Http2, PATIENCE, Runtime, Served, Session, StreamReply, call_in, eventually, modern, on_client,
@@ -73,12 +73,12 @@ fn waiting() -> (Server, Receiver<&'static str>, Sender<()>) {
     let (reports, reported) = channel();
     let (go, goes) = channel::<()>();
     let (reports, goes) = (Mutex::new(reports), Mutex::new(goes));
-    let server = server().tool_with(tool("wait"), move |_: Value, cx| {
+    let server = server().add(Tool::define(tool("wait"), move |cx: Cx| {
         let reports = reports.lock().unwrap().clone();
         reports.send("runs")?;
         let _go_on = goes.lock().unwrap().recv_timeout(PATIENCE);
         Ok(if cx.is_cancelled() { reports.send("cancelled").map(|()| "")? } else { "done" })
-    });
+    }));
     (server, reported, go)
 }
 

@@ -7,13 +7,14 @@ use std::time::Duration;
 
 use h2::client::Builder;
 use h2::{Reason, SendStream};
+use mcp_adapter::Tool;
 use mcp_adapter::proto::Limits;
 use mcp_blocking::http::Http;
 use mcp_http_tests::{
     Http2, PATIENCE, Request, Runtime, Served, StreamReply, eventually, modern, on_client, rows,
     server, text, tool,
 };
-use serde_json::{Value, json};
+use serde_json::json;
 
 rows! {
     streams_beyond_the_limit_are_reset_and_may_be_sent_again,
@@ -263,8 +264,7 @@ fn a_response_that_is_not_read_is_reset_alone<R: Runtime>() {
     let limits = Limits { stall_timeout: Duration::from_millis(200), ..Limits::default() };
     let options = Http::new();
     let stats = options.stats();
-    let server =
-        server().limits(limits).tool_with(tool("flood"), |_: Value, _| Ok("x".repeat(1 << 20)));
+    let server = server().limits(limits).add(Tool::define(tool("flood"), || "x".repeat(1 << 20)));
     let served = Served::on::<R>(server, options);
     let flood = modern("tools/call", json!({"name": "flood", "arguments": {}}));
     // Nothing, a part of a piece, and a part of several pieces are accepted.

@@ -3,9 +3,10 @@
 use std::sync::Mutex;
 use std::sync::mpsc::channel;
 
+use mcp_blocking::Tool;
 use mcp_blocking::http::Http;
 use mcp_http_tests::{PATIENCE, Runtime, Served, modern, rows, server, text, tool};
-use serde_json::{Value, json};
+use serde_json::json;
 
 rows! {
     equal_ids_of_two_clients_are_independent,
@@ -17,13 +18,13 @@ fn equal_ids_of_two_clients_are_independent<R: Runtime>() {
     let (go, goes) = channel::<()>();
     let begins = Mutex::new((begins, goes));
     let server = server()
-        .tool_with(tool("wait"), move |_: Value, _| {
+        .add(Tool::define(tool("wait"), move || {
             let told = begins.lock().unwrap();
             told.0.send(())?;
             told.1.recv_timeout(PATIENCE)?;
             Ok("first")
-        })
-        .tool_with(tool("quick"), |_: Value, _| Ok("second"));
+        }))
+        .add(Tool::define(tool("quick"), || "second"));
     let served = Served::on::<R>(server, Http::new());
     let call = |name: &str| modern("tools/call", json!({"name": name, "arguments": {}}));
     let first = call("wait").start(served.address);

@@ -6,16 +6,15 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use mcp_adapter::Server;
 use mcp_adapter::proto::http::Refusal;
-use mcp_adapter::proto::schema::{ReadResourceResult, Resource};
 use mcp_adapter::proto::{Limits, Principal, Progress};
+use mcp_adapter::{Cx, Server, Tool};
 use mcp_blocking::http::Http;
 use mcp_http_tests::{
     PATIENCE, Pending, Request, Runtime, Served, Session, eventually, initialize,
     initialize_with_icons, modern, post, rows, server, text, tool,
 };
-use serde_json::{Value, json};
+use serde_json::json;
 
 rows! {
     sessions_that_are_never_used_expire_early,
@@ -223,10 +222,10 @@ fn a_request_counts_for_its_address_although_another_stream_took_it_over<R: Runt
 pub(crate) fn waiting() -> (Server, Sender<()>) {
     let (go, goes) = channel::<()>();
     let goes = Arc::new(Mutex::new(goes));
-    let server = server().tool_with(tool("wait"), move |_: Value, _| {
+    let server = server().add(Tool::define(tool("wait"), move || {
         goes.lock().unwrap().recv_timeout(PATIENCE)?;
         Ok("done")
-    });
+    }));
     (server, go)
 }
 
@@ -265,10 +264,10 @@ fn replay_buffers_share_one_budget<R: Runtime>() {
     let options = Http::new().sessions_bytes_max(bytes_max);
     let stats = options.stats();
     // An event stream, whose messages are kept although the client has read them.
-    let server = server().tool_with(tool("chatty"), |_: Value, cx| {
+    let server = server().add(Tool::define(tool("chatty"), |cx: Cx| {
         cx.progress(Progress::new(1.0))?;
         Ok("x".repeat(10_000))
-    });
+    }));
     let served = Served::on::<R>(server, options);
     let sessions: Vec<Session> = (0..5).map(|_| Session::open(served.address)).collect();
     for id in 0..10 {
@@ -286,9 +285,7 @@ fn replay_buffers_share_one_budget<R: Runtime>() {
 fn subscriptions_share_one_budget<R: Runtime>() {
     let options = Http::new().sessions_bytes_max(100_000);
     let stats = options.stats();
-    let server = server()
-        .resource(resource(), |_, _| Err::<ReadResourceResult, _>("no".into()))
-        .accept_subscriptions(|_, _| true);
+    let server = server().resource("note://one", "one", || "").accept_subscriptions(|_, _| true);
     let served = Served::on::<R>(server, options);
     let uris: Vec<String> = (0..50).map(|n| format!("note://{n}/{}", "x".repeat(500))).collect();
     let listen =
@@ -301,10 +298,6 @@ fn subscriptions_share_one_budget<R: Runtime>() {
     assert!(echoes(served.address), "requests do not add to it");
     drop(first);
     eventually("there is room", || (listen.send(served.address).status == 200).then_some(()));
-}
-
-fn resource() -> Resource {
-    Resource::new("note://one", "one")
 }
 
 fn a_body_above_the_default_limit_is_refused<R: Runtime>() {
@@ -426,8 +419,7 @@ fn a_client_that_does_not_read_is_given_up<R: Runtime>() {
     let limits = Limits { stall_timeout: Duration::from_millis(200), ..Limits::default() };
     let options = Http::new();
     let stats = options.stats();
-    let server =
-        server().limits(limits).tool_with(tool("flood"), |_: Value, _| Ok("x".repeat(30 << 20)));
+    let server = server().limits(limits).add(Tool::define(tool("flood"), || "x".repeat(30 << 20)));
     let served = Served::on::<R>(server, options);
     let session = Session::open(served.address);
     let flood = modern("tools/call", json!({"name": "flood", "arguments": {}}));

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use mcp_adapter::proto::Raw;
 use mcp_adapter::proto::schema::Elicit;
 use mcp_adapter::tasks::TaskPolicy;
+use mcp_adapter::{Cx, Tool};
 use mcp_blocking::http::{Http, Principal, Refusal};
 use mcp_http_tests::{
     PATIENCE, Request, Runtime, Served, Session, eventually, initialize, modern, post, rows,
@@ -112,7 +113,7 @@ fn idle_connections_end_after_their_own_time<R: Runtime>() {
 
 fn a_response_that_is_read_slowly_is_complete<R: Runtime>() {
     const LEN: usize = 30 << 20;
-    let server = server().tool_with(tool("flood"), |_: Value, _| Ok("x".repeat(LEN)));
+    let server = server().add(Tool::define(tool("flood"), || "x".repeat(LEN)));
     let options = Http::new().connection_idle_max(Duration::from_millis(50));
     let served = Served::on::<R>(server, options);
     let flood = modern("tools/call", json!({"name": "flood", "arguments": {}}));
@@ -157,7 +158,7 @@ fn the_longest_times_are_accepted<R: Runtime>() {
 
 fn legacy_clients_without_sessions_have_no_tasks<R: Runtime>() {
     let server =
-        server().tool_with(tool("long"), |_: Value, _| Ok("done")).as_task(TaskPolicy::optional());
+        server().add(Tool::define(tool("long"), || "done").as_task(TaskPolicy::optional()));
     let served = Served::on::<R>(server, Http::new().without_sessions());
     let declared = initialize().send(served.address).answer()["result"]["capabilities"].clone();
     assert!(declared.get("tasks").is_none(), "{declared}");
@@ -172,11 +173,11 @@ fn requests_of_both_eras_have_equal_time_to_drain<R: Runtime>() {
     let (begins, begun) = channel();
     let (go, goes) = channel::<()>();
     let (begins, goes) = (Mutex::new(begins), Mutex::new(goes));
-    let server = server().tool_with(tool("wait"), move |_: Value, _| {
+    let server = server().add(Tool::define(tool("wait"), move || {
         begins.lock().unwrap().send(())?;
         goes.lock().unwrap().recv_timeout(PATIENCE)?;
         Ok("done")
-    });
+    }));
     let served = Served::on::<R>(server, Http::new().drain_timeout(PATIENCE));
     let session = Session::open(served.address);
     let within = session.call(1, "wait", &json!({}));
@@ -238,15 +239,15 @@ fn legacy_clients_are_served_without_sessions<R: Runtime>() {
     let (begins, ends) = (Mutex::new(begins), channel());
     let cancelled = Mutex::new(ends.0);
     let server = server()
-        .tool_with(tool("hang"), move |_: Value, cx| {
+        .add(Tool::define(tool("hang"), move |cx: Cx| {
             begins.lock().unwrap().send(())?;
-            cancelled.lock().unwrap().send(cx.sleep(PATIENCE))?;
+            cancelled.lock().unwrap().send(cx.sleep(PATIENCE).wait())?;
             Ok("never heard")
-        })
-        .tool_with(tool("ask"), |_: Value, cx| {
+        }))
+        .add(Tool::define(tool("ask"), |cx: Cx| {
             let answer: Value = cx.ask("name", Elicit::form("Who?", Raw::new(&json!({}))?))?;
             Ok(answer.to_string())
-        });
+        }));
     let options = Http::new().without_sessions().sse();
     let stats = options.stats();
     let served = Served::on::<R>(server, options);

@@ -5,12 +5,10 @@ use std::sync::{Arc, Mutex};
 
 use mcp_adapter::http::RequestHead;
 use mcp_adapter::proto::http::Refusal;
-use mcp_adapter::proto::schema::{
-    Elicit, Form, Map, OrUnknown, Ping, ReadResourceResult, Resource, TextField,
-};
+use mcp_adapter::proto::schema::{Elicit, Form, Map, OrUnknown, Ping, TextField};
 use mcp_adapter::proto::seal::Seal;
 use mcp_adapter::proto::{Principal, Progress};
-use mcp_adapter::{Changes, Server, SubscriptionChange};
+use mcp_adapter::{Changes, Cx, HandlerError, Server, SubscriptionChange, Tool};
 use mcp_blocking::http::Http;
 use mcp_http_tests::{
     PATIENCE, Pending, Reply, Request, Runtime, Served, get, modern, post, rows, server, text, tool,
@@ -59,29 +57,29 @@ fn name_form() -> Elicit {
 fn service() -> (Server, Sender<()>) {
     let (go, goes) = channel();
     let goes = Arc::new(Mutex::new(goes));
-    let waits = move |_: Value, cx: mcp_adapter::Cx| {
+    let waits = move |cx: Cx| {
         cx.progress(Progress::new(1.0))?;
         wait_for(&goes)?;
         Ok("done")
     };
     let server = server()
         .seal(Seal::new(b"a key for tests, of 32 bytes ...").unwrap())
-        .tool_with(tool("who"), |_: Value, cx| {
+        .add(Tool::define(tool("who"), |cx: Cx| {
             let head = cx.head().ok_or("no head")?;
             let agent = head.headers.get("user-agent").and_then(|agent| agent.to_str().ok());
             let id = cx.principal().map_or("anonymous", Principal::id);
             Ok(format!("{id} {} {}", agent.unwrap_or("-"), cx.session_id().unwrap_or_default()))
-        })
-        .tool_with(tool("ask"), |_: Value, cx| {
+        }))
+        .add(Tool::define(tool("ask"), |cx: Cx| {
             let answer: Value = cx.ask("name", name_form())?;
             let id = cx.principal().map_or("anonymous", Principal::id);
             Ok(format!("{id} {}", answer["name"].as_str().unwrap_or_default()))
-        })
-        .tool_with(tool("wait"), waits);
+        }))
+        .add(Tool::define(tool("wait"), waits));
     (server, go)
 }
 
-fn wait_for(goes: &Mutex<Receiver<()>>) -> Result<(), mcp_adapter::ToolError> {
+fn wait_for(goes: &Mutex<Receiver<()>>) -> Result<(), HandlerError> {
     Ok(goes.lock().unwrap().recv_timeout(PATIENCE)?)
 }
 
@@ -253,12 +251,12 @@ fn asked(with: &Value) -> Request {
 fn state_returns_only_from_the_principal_it_was_sealed_for_stl_24<R: Runtime>() {
     let (server, _go) = service();
     // State is sent only if the handler has some.
-    let server = server.tool_with(tool("ask_kept"), |_: Value, cx| {
+    let server = server.add(Tool::define(tool("ask_kept"), |cx: Cx| {
         cx.set_state(&json!("kept"))?;
         let answer: Value = cx.ask("name", name_form())?;
         let id = cx.principal().map_or("anonymous", Principal::id);
         Ok(format!("{id} {}", answer["name"].as_str().unwrap_or_default()))
-    });
+    }));
     let served = Served::on::<R>(server, Http::new().authenticating(user));
     let first = ADA.asks(asked(&json!({})), &served).answer();
     let state = &first["result"]["requestState"];
@@ -315,11 +313,10 @@ const EVES: &str = "notes://eve/diary";
 /// ended for whom.
 fn diaries() -> (Server, Changes, Receiver<(bool, String, String)>) {
     let (says, hears) = channel();
-    let diary = |uri| Resource::new(uri, "diary");
-    let no_text = || Err::<ReadResourceResult, _>("no text".into());
+    let no_text = || Err::<&str, HandlerError>("no text".into());
     let mut server = server()
-        .resource(diary(ADAS), move |_, _| no_text())
-        .resource(diary(EVES), move |_, _| no_text())
+        .resource(ADAS, "diary", no_text)
+        .resource(EVES, "diary", no_text)
         .accept_subscriptions(|uri, cx| {
             let is_known = cx.head().is_some_and(|head| head.headers.contains_key("authorization"));
             let is_legacy = cx.context().peer.revision.name() == "2025-11-25";

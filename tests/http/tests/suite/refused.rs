@@ -5,12 +5,13 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::time::Duration;
 
 use mcp_adapter::proto::{Limits, Progress};
+use mcp_adapter::{Cx, Tool};
 use mcp_blocking::http::{Http, Principal, Refusal, Stop};
 use mcp_http_tests::{
     Listener, Request, Runtime, Served, Session, get, initialize, modern, post, rows, server, text,
     tool,
 };
-use serde_json::{Value, json};
+use serde_json::json;
 
 rows! {
     foreign_host_names_are_refused,
@@ -263,12 +264,12 @@ fn repeated_credentials_are_refused<R: Runtime>() {
 }
 
 fn json_alone_is_enough_for_one_answer<R: Runtime>() {
-    let server = server().tool_with(tool("chatty"), |_: Value, cx| {
+    let server = server().add(Tool::define(tool("chatty"), |cx: Cx| {
         cx.progress(Progress::new(1.0))?;
         // Longer than any response waits before it becomes an event stream.
         std::thread::sleep(Duration::from_millis(200));
         Ok("done")
-    });
+    }));
     let served = Served::on::<R>(server, Http::new());
     let session = Session::open(served.address);
     let arguments = json!({"name": "chatty", "arguments": {}, "_meta": {"progressToken": 1}});

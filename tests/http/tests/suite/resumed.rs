@@ -3,9 +3,8 @@
 use std::sync::Mutex;
 use std::sync::mpsc::{Sender, channel};
 
-use mcp_adapter::Server;
-use mcp_adapter::proto::schema::{ReadResourceResult, Resource};
 use mcp_adapter::proto::{Limits, Progress};
+use mcp_adapter::{Cx, Server, Tool};
 use mcp_blocking::http::Http;
 use mcp_http_tests::{
     Event, PATIENCE, Pending, Runtime, Served, Session, modern, rows, server, text, tool,
@@ -25,7 +24,7 @@ rows! {
 fn stairs() -> (Server, Sender<()>) {
     let (go, goes) = channel();
     let goes = Mutex::new(goes);
-    let server = server().tool_with(tool("steps"), move |told: Value, cx| {
+    let server = server().add(Tool::define(tool("steps"), move |told: Value, cx: Cx| {
         if told["hangs_up"] == true {
             cx.end_stream()?;
         }
@@ -34,7 +33,7 @@ fn stairs() -> (Server, Sender<()>) {
             cx.progress(Progress::new(number.into()))?;
         }
         Ok("up")
-    });
+    }));
     (server, go)
 }
 
@@ -143,9 +142,7 @@ fn a_slow_reader_receives_every_change<R: Runtime>() {
     let limits = Limits { outbox_bytes_max: 512 * 1024, ..Limits::default() };
     let mut server = server()
         .limits(limits)
-        .resource(Resource::new("note://one", "one"), |_, _| {
-            Err::<ReadResourceResult, _>("no".into())
-        })
+        .resource("note://one", "one", || "")
         .accept_subscriptions(|_, _| true);
     let changes = server.changes();
     let served = Served::on::<R>(server, Http::new());

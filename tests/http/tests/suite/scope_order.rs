@@ -4,12 +4,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use mcp_adapter::Server;
 use mcp_adapter::proto::Raw;
-use mcp_adapter::proto::schema::{
-    Prompt, PromptArgument, PromptMessage, ReadResource, Resource, ResourceContents,
-    ResourceTemplate, Role,
-};
+use mcp_adapter::proto::schema::{self, CallTool, PromptArgument};
+use mcp_adapter::{Prompt, Resource, Server, Template, Tool};
 use mcp_http_tests::{Request, Runtime, Served, modern, post, rows, server, text};
 use serde_json::{Value, json};
 
@@ -32,12 +29,15 @@ fn scopes_are_checked_before_arguments_aut_24<R: Runtime>() {
     let schema = json!({"type": "object", "properties": {"classified": property}});
     let server = service()
         .0
-        .tool_raw("mirrored", "", Raw::new(&schema).unwrap(), |_, _| Ok("x"))
-        .requires(["write"])
-        .prompt_with(Prompt::new("strict").arguments(vec![who]), |_, _| {
-            Ok(PromptMessage::new(Role::User, "x"))
-        })
-        .requires(["write"])
+        .add(
+            Tool::new("mirrored", || "x")
+                .input_schema(Raw::new(&schema).unwrap())
+                .requires(["write"]),
+        )
+        .add(
+            Prompt::define(schema::Prompt::new("strict").arguments(vec![who]), || "x")
+                .requires(["write"]),
+        )
         .check_arguments(move |_, _| {
             counted.fetch_add(1, Ordering::SeqCst);
             Err("`classified` is missing".to_owned())
@@ -139,19 +139,12 @@ fn no_spelling_of_a_uri_leads_past_scopes_sec_02<R: Runtime>() {
 
 /// A server in which one entry needs a scope, and templates without scopes match its URI, too.
 fn guarding(guarded: &str, hides: bool) -> Server {
-    let contents = |read: ReadResource| Ok(ResourceContents::text(read.uri, "x"));
-    let server = server();
     let server = if guarded.contains('{') {
-        let template = ResourceTemplate::new(guarded, "guarded");
-        server.resource_template(template, move |read, _, _| contents(read))
+        server().add(Template::new(guarded, "guarded", || "x").requires(["write"]))
     } else {
-        server.resource(Resource::new(guarded, "guarded"), move |read, _| contents(read))
+        server().add(Resource::new(guarded, "guarded", || "x").requires(["write"]))
     };
-    let mut server = server.requires(["write"]);
-    for open in OPEN {
-        let template = ResourceTemplate::new(open, open);
-        server = server.resource_template(template, move |read, _, _| contents(read));
-    }
+    let server = OPEN.into_iter().fold(server, |server, open| server.template(open, open, || "x"));
     if hides { server.hide_forbidden() } else { server }
 }
 
@@ -160,14 +153,15 @@ fn headers_of_unregistered_tools_are_checked_by_their_schema_http_50<R: Runtime>
     let property = json!({"type": "string", "x-mcp-header": "Region"});
     let schema = json!({"type": "object", "properties": {"region": property}});
     let schema = Raw::new(&schema).unwrap();
-    let server =
-        service().0.hide_forbidden().tool_fallback(|call, _| Ok(call.name)).tool_fallback_schema(
-            move |tool, caller| {
-                // The head can be read.
-                let is_client = caller.head().is_some_and(|head| head.headers.contains_key("host"));
-                (is_client && tool != "unknown").then(|| schema.clone())
-            },
-        );
+    let server = service()
+        .0
+        .hide_forbidden()
+        .tool_fallback(|call: CallTool| call.name)
+        .tool_fallback_schema(move |tool, caller| {
+            // The head can be read.
+            let is_client = caller.head().is_some_and(|head| head.headers.contains_key("host"));
+            (is_client && tool != "unknown").then(|| schema.clone())
+        });
     let served = Served::on::<R>(server, options());
     let sent = |tool: &str, region: Option<&str>| {
         let request = bearing("reader", call(tool, &json!({"region": "oslo"})));

@@ -6,11 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use mcp_adapter::http::FixedTokens;
 use mcp_adapter::proto::Progress;
-use mcp_adapter::proto::schema::{
-    Prompt, PromptArgument, PromptMessage, ReadResource, Resource, ResourceContents,
-    ResourceTemplate, Role,
-};
-use mcp_adapter::{Cx, ResourceEntry, Server, State, ToolEntry, ToolError};
+use mcp_adapter::proto::schema::{self, CallTool, GetPrompt, PromptArgument};
+use mcp_adapter::{Cx, Prompt, Resource, Server, Template, Tool};
 use mcp_blocking::http::Http;
 use mcp_http_tests::{
     Listener, Reply, Request, Runtime, Served, modern, post, rows, server, text, tool,
@@ -43,33 +40,41 @@ pub(crate) fn service() -> (Server, Arc<AtomicUsize>) {
     };
     let (tool_ran, resource_ran, template_ran) = (ran(), ran(), ran());
     let (prompt_ran, completion_ran) = (ran(), ran());
-    let prompt = Prompt::new("guarded").arguments(vec![PromptArgument::new("name")]);
+    let prompt = schema::Prompt::new("guarded").arguments(vec![PromptArgument::new("name")]);
     let server = server()
-        .tool_with(tool("guarded"), move |_: Value, _| {
-            tool_ran();
-            Ok("done")
-        })
-        .requires(["write"])
-        .resource(Resource::new("note://guarded", "guarded"), move |read, _| {
-            resource_ran();
-            Ok(ResourceContents::text(read.uri, "x"))
-        })
-        .requires(["write"])
-        .resource_template(ResourceTemplate::new("day://{day}", "days"), move |read, _, _| {
-            template_ran();
-            Ok(ResourceContents::text(read.uri, "x"))
-        })
-        .requires(["write"])
-        .prompt_with(prompt, move |_, _| {
-            prompt_ran();
-            Ok(PromptMessage::new(Role::User, "x"))
-        })
-        .requires(["write"])
-        .prompt_completion("guarded", "name", move |_, _| {
-            completion_ran();
-            Ok(vec!["x".to_owned()])
-        })
-        .tool_with(tool("asks"), |arguments: Value, cx| {
+        .add(
+            Tool::define(tool("guarded"), move || {
+                tool_ran();
+                "done"
+            })
+            .requires(["write"]),
+        )
+        .add(
+            Resource::new("note://guarded", "guarded", move || {
+                resource_ran();
+                "x"
+            })
+            .requires(["write"]),
+        )
+        .add(
+            Template::new("day://{day}", "days", move || {
+                template_ran();
+                "x"
+            })
+            .requires(["write"]),
+        )
+        .add(
+            Prompt::define(prompt, move || {
+                prompt_ran();
+                "x"
+            })
+            .completion("name", move || {
+                completion_ran();
+                vec!["x".to_owned()]
+            })
+            .requires(["write"]),
+        )
+        .add(Tool::define(tool("asks"), |arguments: Value, cx: Cx| {
             if arguments["begins"] == true {
                 cx.progress(Progress::new(1.0))?;
             }
@@ -78,7 +83,7 @@ pub(crate) fn service() -> (Server, Arc<AtomicUsize>) {
                 needed?;
             }
             Ok("done")
-        })
+        }))
         .on_subscription(|_| ());
     (server, runs)
 }
@@ -255,12 +260,7 @@ fn entries_are_hidden_from_tokens_without_their_scopes<R: Runtime>() {
 
 fn hidden_resources_have_no_other_way_in<R: Runtime>() {
     // A template without scopes that also matches, and a callback that accepts everything.
-    let server = service()
-        .0
-        .hide_forbidden()
-        .resource_template(ResourceTemplate::new("note://{name}", "notes"), |read, _, _| {
-            Ok(ResourceContents::text(read.uri, "x"))
-        });
+    let server = service().0.hide_forbidden().template("note://{name}", "notes", || "x");
     let served = Served::on::<R>(server.accept_subscriptions(|_, _| true), options());
     let read = |uri: &str| modern("resources/read", json!({"uri": uri})).field("Mcp-Name", uri);
     let listen = |uri: &str| {
@@ -289,8 +289,8 @@ fn hidden_entries_are_not_served_by_fallbacks<R: Runtime>() {
     let server = service()
         .0
         .hide_forbidden()
-        .tool_fallback(|call, _| Ok(format!("any {}", call.name)))
-        .prompt_fallback(|get, _| Ok(PromptMessage::new(Role::User, format!("any {}", get.name))));
+        .tool_fallback(|call: CallTool| format!("any {}", call.name))
+        .prompt_fallback(|get: GetPrompt| format!("any {}", get.name));
     let served = Served::on::<R>(server, options());
     let get = |name: &str| modern("prompts/get", json!({"name": name}));
     for (token, name, is_any) in
@@ -310,16 +310,15 @@ fn scopes_of_a_running_server_change_with_its_entries<R: Runtime>() {
     let changes = server.changes();
     let served = Served::on::<R>(server, options());
     let guarded = |scope: &'static str| {
-        let entry = ToolEntry::with(tool("guarded"), |_: Value, _| Ok("new"));
-        entry.requires([scope]).requires(["more"])
+        Tool::define(tool("guarded"), || "new").requires([scope]).requires(["more"])
     };
-    changes.edit(|edit| edit.replace_tool(guarded("other"))).unwrap();
+    changes.edit(|edit| edit.replace(guarded("other"))).unwrap();
     let reply = bearing("writer", call("guarded", &json!({}))).send(served.address);
     assert_forbidden(reply, "other more");
-    changes.edit(|edit| edit.replace_tool(guarded("write"))).unwrap();
+    changes.edit(|edit| edit.replace(guarded("write"))).unwrap();
     let mut reply = bearing("admin", call("guarded", &json!({}))).send(served.address);
     assert_eq!(text(&reply.answer()), "new");
-    let invalid = changes.edit(|edit| edit.replace_tool(guarded("a b"))).unwrap_err();
+    let invalid = changes.edit(|edit| edit.replace(guarded("a b"))).unwrap_err();
     assert!(invalid.to_string().contains("\"a b\""), "{invalid}");
 }
 
@@ -331,33 +330,24 @@ fn scopes_need_a_server_that_authorizes<R: Runtime>() {
     let error = starts(service().0, Http::new());
     assert_eq!(error.kind(), ErrorKind::InvalidInput);
     assert!(error.to_string().contains("`Http::authorizing`"), "{error}");
-    for (why, server) in [
-        ("follows no entry", Server::new("a", "1").requires(["a"])),
-        ("\"a b\"", service().0.requires(["a b"])),
-        ("in one call", service().0.requires(["a"]).requires(["b"])),
-    ] {
-        let error = starts(server, options());
-        assert!(error.to_string().contains(why), "{error}");
-    }
+    let invalid = Tool::define(tool("invalid"), || "x").requires(["a b"]);
+    let error = starts(service().0.add(invalid), options());
+    assert!(error.to_string().contains("\"a b\""), "{error}");
     // Added later, they are refused without a way out.
-    let open = ResourceTemplate::new("file:///{name}", "open");
-    let mut server = server().resource_template(open, |read: ReadResource, _, _| {
-        Ok(ResourceContents::text(read.uri, "x"))
-    });
+    let mut server = server().template("file:///{name}", "open", || "x");
     let changes = server.changes();
     let served = Served::on::<R>(server, Http::new());
     let started = call("echo", &json!({})).send(served.address);
     assert_eq!(started.status, 200);
-    let entry = ToolEntry::with(tool("guarded"), |_: Value, _| Ok("done")).requires(["write"]);
-    changes.edit(|edit| edit.add_tool(entry)).unwrap();
+    let entry = Tool::define(tool("guarded"), || "done").requires(["write"]);
+    changes.edit(|edit| edit.add(entry)).unwrap();
     let answer = call("guarded", &json!({})).send(served.address).answer();
     assert!(
         answer["error"]["message"].as_str().unwrap().contains("does not authorize"),
         "{answer}"
     );
-    let handler = |read: ReadResource, _: Cx| Ok(ResourceContents::text(read.uri, "x"));
-    let entry = ResourceEntry::new(Resource::new("file:///a/b", "b"), handler).requires(["write"]);
-    changes.edit(|edit| edit.add_resource(entry)).unwrap();
+    let entry = Resource::new("file:///a/b", "b", || "x").requires(["write"]);
+    changes.edit(|edit| edit.add(entry)).unwrap();
     for uri in ["file:///a/b", "file:///a%2Fb"] {
         let read = modern("resources/read", json!({"uri": uri})).field("Mcp-Name", uri);
         let answer = read.send(served.address).answer();
@@ -376,23 +366,23 @@ impl Marked {
     }
 
     #[resource("note://guarded", requires = ["write"])]
-    fn note(&self, read: ReadResource) -> Result<ResourceContents, ToolError> {
-        Ok(ResourceContents::text(read.uri, "x"))
+    fn note(&self) -> &'static str {
+        "x"
     }
 
     #[resource("day://{day}", requires = ["write"], title = "Days")]
-    async fn day(&self, read: ReadResource) -> Result<ResourceContents, ToolError> {
-        Ok(ResourceContents::text(read.uri, "x"))
+    async fn day(&self) -> &'static str {
+        "x"
     }
 
     #[prompt(name = "guarded", requires = ["write", "more"])]
-    fn prompt(&self) -> Result<PromptMessage, ToolError> {
-        Ok(PromptMessage::new(Role::User, "x"))
+    fn prompt(&self) -> &'static str {
+        "x"
     }
 }
 
 fn scopes_are_options_of_marked_methods<R: Runtime>() {
-    let served = Served::on::<R>(server().handlers(&State::new(Marked)), options());
+    let served = Served::on::<R>(server().handlers(Marked), options());
     let scopes = ["write", "write", "write", "write more"];
     for (request, scopes) in operations().into_iter().zip(scopes) {
         assert_forbidden(bearing("reader", request.clone()).send(served.address), scopes);

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
+use mcp_adapter::Tool;
 use mcp_adapter::proto::Limits;
 use mcp_blocking::http::Http;
 use mcp_http_tests::{
@@ -281,8 +282,7 @@ fn a_client_that_does_not_read_is_disconnected_sec_18<R: Runtime>() {
     let limits = Limits { stall_timeout: Duration::from_millis(200), ..Limits::default() };
     let options = Http::new().sse();
     let stats = options.stats();
-    let server =
-        server().limits(limits).tool_with(tool("flood"), |_: Value, _| Ok("x".repeat(30 << 20)));
+    let server = server().limits(limits).add(Tool::define(tool("flood"), || "x".repeat(30 << 20)));
     let served = Served::on::<R>(server, options);
     let session = SseSession::open(served.address);
     assert_eq!(session.post(&call("flood", &json!({}))), 202);

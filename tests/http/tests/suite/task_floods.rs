@@ -15,7 +15,7 @@ use hyper_util::service::TowerToHyperService;
 use mcp_adapter::proto::Principal;
 use mcp_adapter::proto::tasks::{TaskId, TaskLimits, TaskRecord};
 use mcp_adapter::tasks::{TaskPolicy, TaskStore, Tasks};
-use mcp_adapter::{Server, ToolError};
+use mcp_adapter::{HandlerError, Server, Tool};
 use mcp_blocking::http::{Http, PeerAddress};
 use mcp_http_tests::{
     Http2, Request, Runtime, Served, Session, eventually, modern_as, on_client, post, rows, server,
@@ -66,12 +66,11 @@ fn flooded(kept: &Kept) -> Server {
     let limits =
         TaskLimits { tasks_max: 40, tasks_per_principal_max: SHARE, ..TaskLimits::default() };
     server()
-        .tool_with(tool("quick"), |_: Value, _| Ok("done"))
-        .as_task(TaskPolicy::required())
-        .tool_with_async(tool("slow"), |_: Value, _| {
-            std::future::pending::<Result<String, ToolError>>()
-        })
-        .as_task(TaskPolicy::required())
+        .add(Tool::define(tool("quick"), || "done").as_task(TaskPolicy::required()))
+        .add(
+            Tool::define(tool("slow"), std::future::pending::<Result<String, HandlerError>>)
+                .as_task(TaskPolicy::required()),
+        )
         .tasks(Tasks::new().limits(limits).store(kept.clone()))
 }
 

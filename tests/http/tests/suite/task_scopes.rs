@@ -9,7 +9,7 @@ use mcp_adapter::http::FixedTokens;
 use mcp_adapter::proto::schema::TaskStatus;
 use mcp_adapter::proto::tasks::{TaskId, TaskRecord};
 use mcp_adapter::tasks::{TaskPolicy, TaskStore, Tasks};
-use mcp_adapter::{Server, ToolError};
+use mcp_adapter::{Cx, HandlerError, Server, Tool};
 use mcp_blocking::http::Http;
 use mcp_http_tests::{Request, Runtime, Served, modern_as, post, rows, server, text, tool};
 use serde_json::{Value, json};
@@ -39,14 +39,15 @@ fn options() -> Http {
 /// A server whose tasks ask once, and then return a secret.
 fn served<R: Runtime>() -> Served {
     let server = server()
-        .tool_with(tool("guarded"), |_: Value, cx| {
-            cx.confirm("sure", "Sure?")?;
-            Ok("the secret")
-        })
-        .as_task(TaskPolicy::required())
-        .requires(["write"])
-        .tool_with(tool("open"), |_: Value, _| Ok("open"))
-        .as_task(TaskPolicy::required());
+        .add(
+            Tool::define(tool("guarded"), |cx: Cx| {
+                cx.confirm("sure", "Sure?")?;
+                Ok("the secret")
+            })
+            .as_task(TaskPolicy::required())
+            .requires(["write"]),
+        )
+        .add(Tool::define(tool("open"), || "open").as_task(TaskPolicy::required()));
     Served::on::<R>(server, options())
 }
 
@@ -172,15 +173,17 @@ fn waiting(kept: &Kept) -> (Server, Receiver<()>, Sender<()>) {
     let ((begin, begun), (open, gate)) = (channel(), channel::<()>());
     let gate = Mutex::new(gate);
     let server = server()
-        .tool_with(tool("waits"), move |_: Value, cx| {
-            if cx.restarts() == 0 {
-                let _begun = begin.send(());
-                gate.lock().unwrap().recv().map_err(|_| ToolError::failed("closed"))?;
-            }
-            cx.needs_scopes(["write"])?;
-            Ok("done")
-        })
-        .as_task(TaskPolicy::required().restarts_max(1))
+        .add(
+            Tool::define(tool("waits"), move |cx: Cx| {
+                if cx.restarts() == 0 {
+                    let _begun = begin.send(());
+                    gate.lock().unwrap().recv().map_err(|_| HandlerError::failed("closed"))?;
+                }
+                cx.needs_scopes(["write"])?;
+                Ok("done")
+            })
+            .as_task(TaskPolicy::required().restarts_max(1)),
+        )
         .tasks(Tasks::new().store(kept.clone()));
     (server, begun, open)
 }

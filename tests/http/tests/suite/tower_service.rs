@@ -4,10 +4,10 @@ use h2::client::Builder;
 use hyper::server::conn::http2;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::service::TowerToHyperService;
-use mcp_adapter::{Server, ToolError};
+use mcp_adapter::{HandlerError, Server, Tool};
 use mcp_http_tests::{Http2, Request, StreamReply, call_in, modern, on_client, server, text, tool};
 use mcp_tokio::http::{Http, ServeHttp as _, Service};
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::sync::mpsc;
 
 /// Connects a client to a service in memory.
@@ -82,14 +82,14 @@ impl Drop for OnDrop {
 /// Builds a server whose tool `wait` reports that it runs, and that its handler was dropped.
 fn waiting() -> (Server, mpsc::UnboundedReceiver<&'static str>) {
     let (reports, reported) = mpsc::unbounded_channel();
-    let server = server().tool_with_async(tool("wait"), move |_: Value, _| {
+    let server = server().add(Tool::define(tool("wait"), move || {
         let reports = reports.clone();
         async move {
             reports.send("runs")?;
             let _reports = OnDrop(reports);
-            std::future::pending::<Result<String, ToolError>>().await
+            std::future::pending::<Result<String, HandlerError>>().await
         }
-    });
+    }));
     (server, reported)
 }
 

@@ -8,11 +8,12 @@ use std::thread;
 
 use h2::client::Builder;
 use mcp_blocking::http::{Http, PeerAddress, Stop};
+use mcp_blocking::{Cx, Tool};
 use mcp_http_tests::{
     Http2, Listener, PATIENCE, Request, Runtime, eventually, modern, on_client, rows, server, text,
     tool,
 };
-use serde_json::{Value, json};
+use serde_json::json;
 
 rows! {
     clients_are_served_over_both_versions,
@@ -41,10 +42,10 @@ fn on_socket<R: Runtime>(options: Http, test: impl FnOnce(&PathBuf)) {
     let listener = UnixListener::bind(&path).unwrap();
     let stop = Stop::new();
     let stopped = stop.clone();
-    let server = server().tool_with(tool("address"), |_: Value, cx| {
+    let server = server().add(Tool::define(tool("address"), |cx: Cx| {
         let head = cx.head().ok_or("no head")?;
         Ok(format!("{:?}", head.extensions.get::<PeerAddress>()))
-    });
+    }));
     let serving =
         thread::spawn(move || R::serve(&server, Listener::Unix(listener), options, &stopped));
     test(&path);

@@ -5,10 +5,8 @@ use std::sync::{Arc, Mutex};
 
 use mcp_adapter::proto::Principal;
 use mcp_adapter::proto::catalog::ChangedList;
-use mcp_adapter::proto::schema::{
-    Prompt, PromptArgument, PromptMessage, Resource, ResourceContents, Role, Tool,
-};
-use mcp_adapter::{Changes, Server};
+use mcp_adapter::proto::schema::{self, PromptArgument};
+use mcp_adapter::{Changes, Prompt, Server, Tool};
 use mcp_blocking::http::Http;
 use mcp_http_tests::{Reply, Runtime, Served, get, modern, post, rows, server, tool};
 use serde_json::{Value, json};
@@ -34,16 +32,12 @@ fn vault() -> (Server, Insiders) {
     for name in ["shown", "secret", "other"] {
         let schema = json!({"type": "object", "properties": {
             "region": {"type": "string", "x-mcp-header": "Region"}}});
-        let mirrored = Tool::new(name, raw(&schema));
+        let prompt = schema::Prompt::new(name).arguments([PromptArgument::new("who")]);
+        let mirrored = schema::Tool::new(name, raw(&schema));
         server = server
-            .tool_with(mirrored, |_: Value, _| Ok("called"))
-            .resource(Resource::new(format!("note://{name}"), name), |read, _| {
-                Ok(ResourceContents::text(read.uri, "a note"))
-            })
-            .prompt_with(Prompt::new(name).arguments([PromptArgument::new("who")]), |_, _| {
-                Ok(PromptMessage::new(Role::User, "hi"))
-            })
-            .prompt_completion(name, "who", |_, _| Ok(vec!["Ada".to_owned()]));
+            .add(Tool::define(mirrored, || "called"))
+            .resource(&format!("note://{name}"), name, || "a note")
+            .add(Prompt::define(prompt, || "hi").completion("who", || vec!["Ada".to_owned()]));
     }
     let server = server.page_max(1).visible_to(move |entry, cx| {
         assert!(cx.head().is_some(), "{cx:?}");
@@ -154,7 +148,7 @@ fn lists_and_their_pages_hold_visible_entries_only<R: Runtime>() {
 }
 
 fn a_filter_that_panics_fails_the_request<R: Runtime>() {
-    let server = server().tool_with(tool("one"), |_: Value, _| Ok("called"));
+    let server = server().add(Tool::define(tool("one"), || "called"));
     let server = server.visible_to(|entry, _| {
         assert!(entry.name() != "one", "on purpose");
         true
@@ -204,7 +198,7 @@ fn changed_visibility_is_announced_to_its_principal_only<R: Runtime>() {
 // STL-39, STL-44
 fn lists_are_cached_as_declared_and_filtered_ones_privately_stl_39<R: Runtime>() {
     let hints = |server: Server| {
-        let server = server.tool_with(tool("one"), |_: Value, _| Ok("called"));
+        let server = server.add(Tool::define(tool("one"), || "called"));
         let served = Served::on::<R>(server, Http::new());
         let page = modern("tools/list", json!({})).send(served.address).answer()["result"].take();
         (page["ttlMs"].clone(), page["cacheScope"].clone())

@@ -4,6 +4,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use mcp_blocking::http::Http;
+use mcp_blocking::{Cx, Tool};
 use mcp_http_tests::{Runtime, Served, Session, modern, rows, server, text, tool};
 use serde_json::{Value, json};
 
@@ -14,12 +15,12 @@ rows! {
 
 /// A quick handler runs on the thread that drives all connections, and must not wait there.
 fn a_handler_that_waits_after_many_quick_runs_delays_no_one<R: Runtime>() {
-    let server = server().tool_with_async(tool("nap"), |how: Value, cx| async move {
+    let server = server().add(Tool::define(tool("nap"), async |how: Value, cx: Cx| {
         if how["nap"] == true {
             cx.sleep(Duration::from_millis(50)).await;
         }
         Ok("done")
-    });
+    }));
     let served = Served::on::<R>(server, Http::new());
     let session = Session::open(served.address);
     for id in 0..200 {
@@ -39,13 +40,13 @@ fn a_client_with_many_slow_calls_leaves_threads_for_others<R: Runtime>() {
     let held = Arc::clone(&gate);
     let server = server()
         .threads_max(THREADS)
-        .tool_with(tool("hold"), move |_: Value, _| {
+        .add(Tool::define(tool("hold"), move || {
             let (is_open, opened) = &*held;
             let guard = is_open.lock().unwrap();
             drop(opened.wait_while(guard, |is_open| !*is_open).unwrap());
-            Ok("held")
-        })
-        .tool_with(tool("plain"), |_: Value, _| Ok("done"));
+            "held"
+        }))
+        .add(Tool::define(tool("plain"), || "done"));
     let served = Served::on::<R>(server, Http::new());
     let busy = Session::open(served.address);
     let calls: Vec<_> =

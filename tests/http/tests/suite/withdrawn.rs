@@ -5,8 +5,8 @@ use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-use mcp_adapter::Server;
 use mcp_adapter::proto::Progress;
+use mcp_adapter::{Cx, Server, Tool};
 use mcp_blocking::http::Http;
 use mcp_http_tests::{PATIENCE, Runtime, Served, Session, modern, rows, server, text, tool};
 use serde_json::{Value, json};
@@ -32,7 +32,7 @@ fn waiting_room() -> (Server, Receiver<&'static str>) {
     let (says, heard) = channel();
     let (plain, says) = (Mutex::new(says.clone()), Mutex::new(says));
     let server = server()
-        .tool_with_async(tool("hang"), move |told: Value, cx| {
+        .add(Tool::define(tool("hang"), move |told: Value, cx: Cx| {
             let says = says.lock().unwrap().clone();
             async move {
                 let _guard = Guard(says.clone());
@@ -43,16 +43,16 @@ fn waiting_room() -> (Server, Receiver<&'static str>) {
                 pending::<()>().await;
                 Ok("never")
             }
-        })
-        .tool_with(tool("hang_plain"), move |told: Value, cx| {
+        }))
+        .add(Tool::define(tool("hang_plain"), move |told: Value, cx: Cx| {
             let _guard = Guard(plain.lock().unwrap().clone());
             if told["tells"] == true {
                 cx.progress(Progress::new(1.0))?;
             }
             plain.lock().unwrap().send("begun")?;
-            assert!(cx.sleep(Duration::from_secs(3600)) && cx.is_cancelled());
+            assert!(cx.sleep(Duration::from_secs(3600)).wait() && cx.is_cancelled());
             Ok("never heard")
-        });
+        }));
     (server, heard)
 }
 
@@ -60,7 +60,7 @@ fn waiting_room() -> (Server, Receiver<&'static str>) {
 fn sleeping_in_a_loop(nap: Duration) -> (Server, Receiver<&'static str>) {
     let (says, heard) = channel();
     let says = Mutex::new(says);
-    let server = server().tool_with_async(tool("poll"), move |_: Value, cx| {
+    let server = server().add(Tool::define(tool("poll"), move |cx: Cx| {
         let says = says.lock().unwrap().clone();
         async move {
             let _guard = Guard(says.clone());
@@ -71,7 +71,7 @@ fn sleeping_in_a_loop(nap: Duration) -> (Server, Receiver<&'static str>) {
             #[expect(unreachable_code, reason = "gives the result a type")]
             Ok("never")
         }
-    });
+    }));
     (server, heard)
 }
 
@@ -123,14 +123,10 @@ fn a_handler_that_sleeps_in_a_loop_ends_with_its_client<R: Runtime>() {
 fn a_closed_subscription_is_dropped<R: Runtime>() {
     let (says, heard) = channel();
     let says = Mutex::new(says);
-    let server = server()
-        .resource(mcp_adapter::proto::schema::Resource::new("note://one", "one"), |_, _| {
-            Err::<mcp_adapter::proto::schema::ReadResourceResult, _>("no".into())
-        })
-        .on_subscription(move |watch| {
-            let is_end = matches!(watch, mcp_adapter::SubscriptionChange::Ended { .. });
-            let _row_is_over = says.lock().unwrap().send(if is_end { "over" } else { "begun" });
-        });
+    let server = server().resource("note://one", "one", || "").on_subscription(move |watch| {
+        let is_end = matches!(watch, mcp_adapter::SubscriptionChange::Ended { .. });
+        let _row_is_over = says.lock().unwrap().send(if is_end { "over" } else { "begun" });
+    });
     let served = Served::on::<R>(server, Http::new());
     let listen = json!({"notifications": {"resourceSubscriptions": ["note://one"]}});
     let mut listening = modern("subscriptions/listen", listen).send(served.address);

@@ -15,8 +15,8 @@ use mcp_proto::http::client::ExchangeId;
 use super::record_use::RecordUse;
 use super::state::Next;
 use super::*;
-use crate::BoxFuture;
 use crate::auth::store::{LockedRecord, MemoryStore, Store};
+use crate::box_future::BoxFuture;
 use crate::exec::workers::Spawn;
 use crate::http::{ByteStream, Remote};
 

@@ -15,9 +15,9 @@ use super::answer;
 use super::cache::Digest;
 use super::places::PlacesMax;
 use super::questions::{Answer, Asking, Next, Questions};
-use crate::BoxFuture;
 use crate::auth::configured_uri::configured_uri;
 use crate::auth::oauth_http::OAuthHttp;
+use crate::box_future::BoxFuture;
 use crate::http::{
     HttpRuntime, Network, Proxy, RequestHead, TlsConfig, TokenVerifier, VerifyError,
 };

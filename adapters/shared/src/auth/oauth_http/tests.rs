@@ -13,7 +13,7 @@ use futures_lite::future::block_on;
 use mcp_proto::http::client::HttpMethod;
 
 use super::*;
-use crate::BoxFuture;
+use crate::box_future::BoxFuture;
 use crate::exec::workers::Spawn;
 use crate::http::ByteStream;
 

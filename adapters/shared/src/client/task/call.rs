@@ -10,7 +10,7 @@ use mcp_proto::client::Client as Machine;
 use mcp_proto::schema::{CallToolResult, TaskRequest, TaskSupport, Tool};
 use mcp_proto::{Capability, Revision};
 
-use crate::BoxFuture;
+use crate::box_future::BoxFuture;
 use crate::client::call::Call;
 use crate::client::connection::lists::list_tools;
 use crate::client::in_flight::created_task_id;

@@ -48,7 +48,7 @@ mod tests {
     use futures_lite::future::{block_on, poll_once};
 
     use super::{CallbackThreads, Callbacks};
-    use crate::BoxFuture;
+    use crate::box_future::BoxFuture;
     use crate::exec::workers::Spawn;
 
     struct NullRuntime;

@@ -8,7 +8,7 @@ use mcp_proto::IncomingId;
 
 use super::Workers;
 use super::task::{JobKey, Lane, Stage, Stopwatch, Task, Work};
-use crate::BoxFuture;
+use crate::box_future::BoxFuture;
 use crate::exec::clock::Clock;
 use crate::exec::pace::Pace;
 use crate::exec::thread_pool::Job;

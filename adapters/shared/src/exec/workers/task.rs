@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use mcp_proto::{IncomingId, Instant};
 
-use crate::BoxFuture;
+use crate::box_future::BoxFuture;
 use crate::exec::clock::Clock;
 use crate::exec::pace::{Pace, QUICK_MAX};
 

@@ -14,7 +14,7 @@ use mcp_proto::stdio::Stdio;
 use mcp_proto::{Capability, Endpoint, Instant};
 
 use super::{Driver, Ended, Spawn, Workers, handler_threads};
-use crate::BoxFuture;
+use crate::box_future::BoxFuture;
 use crate::exec::cancellation::Cancellation;
 use crate::exec::clock::Clock;
 use crate::exec::pace::{LONG, Pace, QUICK_MAX};

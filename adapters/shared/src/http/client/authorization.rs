@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use http::HeaderValue;
 
-use crate::BoxFuture;
+use crate::box_future::BoxFuture;
 use crate::exec::watched::Watched;
 
 /// The application's source of `Authorization` fields.

@@ -15,7 +15,7 @@ use http::{Request, Response};
 use http_body::Frame;
 
 use super::http_send::{HttpSend, ReceivedBody, SendError};
-use crate::BoxFuture;
+use crate::box_future::BoxFuture;
 use crate::exec::thread_pool::ThreadPool;
 use crate::exec::watched::Watched;
 

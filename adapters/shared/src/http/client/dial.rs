@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use futures_lite::{AsyncRead, AsyncWrite};
 
-use crate::BoxFuture;
+use crate::box_future::BoxFuture;
 use crate::exec::workers::Spawn;
 
 /// A bidirectional byte stream.

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use http::{Request, Response};
 use http_body::Frame;
 
-use crate::BoxFuture;
+use crate::box_future::BoxFuture;
 
 type BoxError = Box<dyn Error + Send + Sync>;
 

@@ -159,7 +159,7 @@ mod tests {
     use mcp_proto::http::client::HttpConfig;
 
     use super::*;
-    use crate::BoxFuture;
+    use crate::box_future::BoxFuture;
     use crate::exec::clock::Clock;
     use crate::exec::workers::Spawn;
     use crate::transport::link::{Link, Transport};

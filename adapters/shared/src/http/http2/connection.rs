@@ -15,7 +15,7 @@ use super::frame_guard::FrameGuard;
 use super::preface::{PREFACE, Prefixed};
 use super::stream_body::StreamBody;
 use super::stream_tasks::StreamTasks;
-use crate::BoxFuture;
+use crate::box_future::BoxFuture;
 use crate::http::budget::{PeerAddress, Rejection};
 use crate::http::service::HttpService;
 use crate::http::sockets::{OpenSocket, SocketEnd};

@@ -10,7 +10,7 @@ use hyper::rt::{Read, ReadBuf, ReadBufCursor};
 
 use super::forward_write::forward_write;
 use super::frame_scanner::FrameScanner;
-use crate::BoxFuture;
+use crate::box_future::BoxFuture;
 
 /// A socket that fails when a head has begun and does not end in time, and pauses when too many
 /// control frames have arrived.

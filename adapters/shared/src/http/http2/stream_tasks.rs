@@ -8,7 +8,7 @@ use std::time::Duration;
 use hyper::rt::Executor;
 
 use super::stream_body::StreamProgress;
-use crate::BoxFuture;
+use crate::box_future::BoxFuture;
 use crate::http::runtime::HttpRuntime;
 
 /// Starts a task for each stream of a connection.

@@ -6,7 +6,7 @@ use mcp_proto::Secret;
 use mcp_proto::http::{Guard, TokenExpiry, VerifiedToken};
 
 use super::token_verifier::{TokenVerifier, VerifyError};
-use crate::BoxFuture;
+use crate::box_future::BoxFuture;
 use crate::http::request_head::RequestHead;
 
 /// Verifies tokens that are given at the start, for local servers and tests.

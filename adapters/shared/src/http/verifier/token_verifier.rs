@@ -6,7 +6,7 @@ use std::future::Future;
 use mcp_proto::Secret;
 use mcp_proto::http::VerifiedToken;
 
-use crate::BoxFuture;
+use crate::box_future::BoxFuture;
 use crate::http::request_head::RequestHead;
 
 /// Tells whether an access token is genuine, and what it says.

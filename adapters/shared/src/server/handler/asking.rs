@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 
 use crate::exec::random::random_id;
 use crate::server::handler::context::Cx;
-use crate::server::handler::tool_error::{HandlerError, ToolError};
+use crate::server::handler::handler_error::{Cause, HandlerError};
 #[cfg(feature = "schemars")]
 use crate::server::handler::typed_form::form_of;
 
@@ -39,7 +39,7 @@ impl<T> FormAnswer<T> {
 
 impl<T: DeserializeOwned> FormAnswer<T> {
     /// Reads the client's response to the form with this key.
-    fn new(key: &str, result: ElicitResult) -> Result<Self, ToolError> {
+    fn new(key: &str, result: ElicitResult) -> Result<Self, HandlerError> {
         match result.action {
             ElicitAction::Accept => {
                 let content = result.content.map_or_else(Raw::empty_object, |content| content.0);
@@ -48,22 +48,22 @@ impl<T: DeserializeOwned> FormAnswer<T> {
             }
             ElicitAction::Decline => Ok(Self::Declined),
             ElicitAction::Cancel => Ok(Self::Cancelled),
-            other => Err(ToolError::failed(format!("the user did not answer `{key}`: {other}"))),
+            other => Err(HandlerError::failed(format!("the user did not answer `{key}`: {other}"))),
         }
     }
 
     /// Returns the contents of the form, or an error for the model.
-    fn accepted_or_failed(self, key: &str) -> Result<T, ToolError> {
+    fn accepted_or_failed(self, key: &str) -> Result<T, HandlerError> {
         match self {
             Self::Accepted(contents) => Ok(contents),
-            Self::Declined => Err(ToolError::failed(format!("the user declined `{key}`"))),
-            Self::Cancelled => Err(ToolError::failed(format!("the user cancelled `{key}`"))),
+            Self::Declined => Err(HandlerError::failed(format!("the user declined `{key}`"))),
+            Self::Cancelled => Err(HandlerError::failed(format!("the user cancelled `{key}`"))),
         }
     }
 }
 
-fn invalid_answer(key: &str, error: &dyn fmt::Display) -> ToolError {
-    ToolError::failed(format!("invalid answer to `{key}`: {error}"))
+fn invalid_answer(key: &str, error: &dyn fmt::Display) -> HandlerError {
+    HandlerError::failed(format!("invalid answer to `{key}`: {error}"))
 }
 
 impl Cx {
@@ -86,9 +86,9 @@ impl Cx {
     ///
     /// # Errors
     /// Fails if the form has not been answered yet; propagate this error with `?`. Fails with
-    /// [`ToolError::failed`] if the user declined or cancelled, or if the answer cannot be
+    /// [`HandlerError::failed`] if the user declined or cancelled, or if the answer cannot be
     /// deserialized as `T`.
-    pub fn ask<T: DeserializeOwned>(&self, key: &str, form: Elicit) -> Result<T, ToolError> {
+    pub fn ask<T: DeserializeOwned>(&self, key: &str, form: Elicit) -> Result<T, HandlerError> {
         let result = self.ask_any(key, NeededInput::from(form))?;
         FormAnswer::new(key, result)?.accepted_or_failed(key)
     }
@@ -112,7 +112,7 @@ impl Cx {
         &self,
         key: &str,
         message: &str,
-    ) -> Result<T, ToolError> {
+    ) -> Result<T, HandlerError> {
         self.ask_form_answer(key, message)?.accepted_or_failed(key)
     }
 
@@ -120,7 +120,7 @@ impl Cx {
     ///
     /// ```
     /// # use mcp_adapter as mcp_tokio;
-    /// use mcp_tokio::{FormAnswer, Server};
+    /// use mcp_tokio::{Cx, FormAnswer, Server};
     /// use schemars::JsonSchema;
     /// use serde::Deserialize;
     ///
@@ -129,7 +129,7 @@ impl Cx {
     ///     stars: u8,
     /// }
     ///
-    /// let server = Server::new("shop", "1.0.0").tool("rate", "Asks for a rating", |(), cx| {
+    /// let server = Server::new("shop", "1.0.0").tool("rate", "Asks for a rating", |cx: Cx| {
     ///     match cx.ask_form_answer::<Rating>("rating", "How was it?")? {
     ///         FormAnswer::Accepted(rating) => Ok(format!("{} stars", rating.stars)),
     ///         FormAnswer::Declined => Ok("no rating".into()),
@@ -147,7 +147,7 @@ impl Cx {
         &self,
         key: &str,
         message: &str,
-    ) -> Result<FormAnswer<T>, ToolError> {
+    ) -> Result<FormAnswer<T>, HandlerError> {
         let form = form_of::<T>()?;
         let question = Elicit::form(message, OrUnknown::Known(form.clone()));
         let result: ElicitResult = self.ask_any(key, NeededInput::from(question))?;
@@ -170,7 +170,7 @@ impl Cx {
     /// # Errors
     /// Fails if the form has not been answered yet; propagate this error with `?`. Fails with
     /// `-32602` if the answer cannot be decoded.
-    pub fn confirm(&self, key: &str, message: &str) -> Result<bool, ToolError> {
+    pub fn confirm(&self, key: &str, message: &str) -> Result<bool, HandlerError> {
         let question = Elicit::form(message, OrUnknown::Known(Form::new(Map::new())));
         let result: ElicitResult = self.ask_any(key, NeededInput::from(question))?;
         Ok(result.action == ElicitAction::Accept)
@@ -190,9 +190,9 @@ impl Cx {
     ///
     /// ```
     /// # use mcp_adapter as mcp_tokio;
-    /// use mcp_tokio::{Cx, ToolError};
+    /// use mcp_tokio::{Cx, HandlerError};
     ///
-    /// fn connect(cx: &Cx) -> Result<&'static str, ToolError> {
+    /// fn connect(cx: &Cx) -> Result<&'static str, HandlerError> {
     ///     if !cx.open_url("login", "Sign in to Example", "https://example.com/connect")? {
     ///         return Err("the user does not want to sign in".into());
     ///     }
@@ -205,7 +205,7 @@ impl Cx {
     /// `-32602` if the answer cannot be decoded.
     ///
     /// [url]: https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation
-    pub fn open_url(&self, key: &str, message: &str, url: &str) -> Result<bool, ToolError> {
+    pub fn open_url(&self, key: &str, message: &str, url: &str) -> Result<bool, HandlerError> {
         let mut page = ElicitUrl::new(message, url);
         // Revision 2025-11-25 requires an id, which is unique among those of the server.
         let id = random_id().map_err(|error| ErrorObject::internal(error.to_string()))?;
@@ -222,7 +222,7 @@ impl Cx {
     /// # Errors
     /// Fails if the request has not been answered yet; propagate this error with `?`. Fails with
     /// `-32602` if the answer cannot be decoded as `T`.
-    pub fn ask_any<T: Decode>(&self, key: &str, question: NeededInput) -> Result<T, ToolError> {
+    pub fn ask_any<T: Decode>(&self, key: &str, question: NeededInput) -> Result<T, HandlerError> {
         self.ask_all([(key, question)])?;
         self.answer(key)
     }
@@ -238,7 +238,7 @@ impl Cx {
     pub fn ask_all<'a>(
         &self,
         questions: impl IntoIterator<Item = (&'a str, NeededInput)>,
-    ) -> Result<(), ToolError> {
+    ) -> Result<(), HandlerError> {
         // Collected before locking: the iterator may call methods that lock.
         let questions = questions.into_iter().map(|(key, question)| (key.to_owned(), question));
         let mut open: Vec<(String, NeededInput)> = questions.collect();
@@ -247,12 +247,12 @@ impl Cx {
             let why = format!(
                 "the handler asks twice with the key `{key}`: give each question a key of its own"
             );
-            return Err(ToolError::refused(ErrorObject::internal(why)));
+            return Err(HandlerError::refused(ErrorObject::internal(why)));
         }
         open.retain(|(key, _)| rounds.find(key).is_none());
         let Some((key, _)) = open.first() else { return Ok(()) };
         rounds.set_pending(key);
-        Err(ToolError(HandlerError::InputRequired(open)))
+        Err(HandlerError(Cause::InputRequired(open)))
     }
 
     /// Returns an error that requests another run of the handler, without asking for input.
@@ -261,18 +261,18 @@ impl Cx {
     /// [`set_state`](Self::set_state). In the modern era (from revision 2026-07-28), the client
     /// sends the request again. In a legacy session, this server runs the handler again by itself.
     #[must_use]
-    pub fn repeat(&self) -> ToolError {
-        ToolError(HandlerError::InputRequired(Vec::new()))
+    pub fn repeat(&self) -> HandlerError {
+        HandlerError(Cause::InputRequired(Vec::new()))
     }
 
     /// Returns the client's answer to the input request with this key.
     ///
     /// # Errors
     /// Fails with `-32602` if there is no answer, or if it cannot be decoded as `T`.
-    pub fn answer<T: Decode>(&self, key: &str) -> Result<T, ToolError> {
+    pub fn answer<T: Decode>(&self, key: &str) -> Result<T, HandlerError> {
         let invalid = |error: &dyn fmt::Display| {
             let message = format!("invalid answer to `{key}`: {error}");
-            ToolError::refused(ErrorObject::invalid_params(message))
+            HandlerError::refused(ErrorObject::invalid_params(message))
         };
         let answer = self.rounds().find(key).cloned();
         let answer = answer.ok_or_else(|| invalid(&"missing"))?;
@@ -282,9 +282,9 @@ impl Cx {
     /// Returns the user's answer to a form that was sent with [`ask_all`](Self::ask_all).
     ///
     /// # Errors
-    /// Fails with `-32602` if there is no answer. Fails with [`ToolError::failed`] if the user
+    /// Fails with `-32602` if there is no answer. Fails with [`HandlerError::failed`] if the user
     /// declined or cancelled, or if the contents cannot be deserialized as `T`.
-    pub fn form_answer<T: DeserializeOwned>(&self, key: &str) -> Result<T, ToolError> {
+    pub fn form_answer<T: DeserializeOwned>(&self, key: &str) -> Result<T, HandlerError> {
         FormAnswer::new(key, self.answer(key)?)?.accepted_or_failed(key)
     }
 

@@ -1,14 +1,10 @@
 //! The context of a handler: the caller, progress, logging, cancellation and state.
 
 use std::fmt;
-use std::ops::Deref;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use futures_lite::future::block_on;
-use mcp_proto::catalog::{prompt_not_found, resource_not_found, tool_not_found};
-use mcp_proto::schema::Level;
 use mcp_proto::server::{Command, Server as Machine};
 use mcp_proto::{
     Change, Context, ErrorObject, IncomingId, Instant, Misuse, OwnedCommand, Peer, Principal,
@@ -17,21 +13,24 @@ use mcp_proto::{
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::BoxFuture;
+use crate::box_future::BoxFuture;
 use crate::exec::cancellation::Cancellation;
 use crate::exec::pace::Pace;
-use crate::exec::sole_driver::is_sole_driver;
 use crate::server::handler::extensions::Extensions;
+use crate::server::handler::handler_error::HandlerError;
 use crate::server::handler::round_state::RoundState;
 use crate::server::handler::running_task::RunningTask;
-use crate::server::handler::tool_error::ToolError;
-use crate::trace;
 use crate::transport::link::Link;
 
-/// The context of one request, for a handler that is a blocking function.
+/// The context of one request, on every runtime.
 ///
-/// Cheap to clone, and usable from any thread while the request is open. Only two methods block:
-/// [`sleep`](Self::sleep), and [`log`](Self::log) while the output queue is full.
+/// Cheap to clone, and usable from any thread while the request is open. No method blocks: what can
+/// wait returns an operation, such as
+/// [`sleep`](Self::sleep). A synchronous handler calls its `wait`, and an
+/// asynchronous one awaits it.
+///
+/// When the request is cancelled or the connection ends, the future of an asynchronous handler is
+/// dropped at its current `.await`. Spawn a separate task for work that must finish regardless.
 #[derive(Clone)]
 pub struct Cx {
     pub(crate) request: Arc<RequestState>,
@@ -145,7 +144,7 @@ impl Cx {
     /// it [asked](Self::ask) for input may report its progress from the start: values that the
     /// client has already received are not sent again.
     ///
-    /// In a [task](crate::Server::as_task), the message of the progress becomes the status message.
+    /// In a [task](crate::Tool::as_task), the message of the progress becomes the status message.
     /// A notification is sent in revision 2025-11-25 only, until the task is over, and not after a
     /// restart of the server. Values that do not increase are dropped, and so are those for which
     /// the output queue has no room.
@@ -166,61 +165,17 @@ impl Cx {
         self.request.link.apply(Command::Progress { incoming, progress: &progress })
     }
 
-    /// Sends a log message, unless its level is below the client's threshold.
-    ///
-    /// Needs [`Server::logging`](crate::Server::logging): the messages of a server that does not
-    /// declare it are dropped, with a warning of `tracing` (with that feature).
-    ///
-    /// If the output queue is full, this method blocks for at most 10 s until the message fits. On
-    /// a driving thread (see [`Server`](crate::Server)) that no other thread can replace, this
-    /// method fails immediately instead.
-    ///
-    /// # Errors
-    /// Fails with
-    /// - [`Misuse::Stale`] if the request was cancelled;
-    /// - [`Misuse::Blocked`] if the output queue is still full;
-    /// - [`Misuse::Unencodable`] if `data` cannot be serialized as JSON.
-    pub fn log<T: Serialize + ?Sized>(&self, level: Level, data: &T) -> Result<(), Misuse> {
-        // From now on the handler runs on the pool, where it may wait.
-        self.request.pace.disprove();
-        let patience = if is_sole_driver() { Duration::ZERO } else { LOG_PATIENCE };
-        block_on(self.send_log(level, Raw::new(data)?, patience))
-    }
-
-    async fn send_log(&self, level: Level, data: Raw, patience: Duration) -> Result<(), Misuse> {
-        // PRG-14: tasks have no log messages.
-        if self.request.task.is_some() {
-            return Ok(());
-        }
-        let incoming = Some(self.request.incoming);
-        let log = OwnedCommand::Log { incoming, level, logger: None, data };
-        match self.request.link.apply_within(patience, log).await {
-            // The declaration is missing in every call, so this is no reason for one to fail.
-            Err(Misuse::Undeclared) => {
-                trace::undeclared_logging();
-                Ok(())
-            }
-            sent => sent,
-        }
-    }
-
     /// Returns whether the request was cancelled, by the client or by the end of the connection.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.request.cancelled.is_set()
     }
 
-    /// Blocks for `duration` or until the request is cancelled; returns whether it was cancelled.
+    /// Waits until the request is cancelled, by the client or by the end of the connection.
     ///
-    /// On a [`ManualServer`](crate::ManualServer), whose loop a handler must not block, this method
-    /// returns at once.
-    #[must_use]
-    pub fn sleep(&self, duration: Duration) -> bool {
-        if self.request.link.clock.is_manual() {
-            return self.is_cancelled();
-        }
-        self.request.pace.disprove();
-        self.request.cancelled.wait_blocking(duration)
+    /// Use this in separate tasks: the handler's own future is dropped on cancellation.
+    pub async fn cancelled(&self) {
+        self.request.cancelled.wait().await;
     }
 
     /// Closes the HTTP response stream of this request but leaves the request open.
@@ -238,32 +193,6 @@ impl Cx {
         self.request.link.apply(Command::EndStream { incoming })
     }
 
-    /// Returns the error for a resource that does not exist.
-    ///
-    /// The error code depends on the protocol revision. Use this method in handlers of resource
-    /// templates, because a template may match URIs for which no resource exists.
-    #[must_use]
-    pub fn resource_not_found(&self, uri: &str) -> ToolError {
-        ToolError::refused(resource_not_found(uri, self.peer().revision))
-    }
-
-    /// Returns the error for a tool that does not exist.
-    ///
-    /// Use this method in the handler of [`Server::tool_fallback`](crate::Server::tool_fallback).
-    #[must_use]
-    pub fn tool_not_found(&self, name: &str) -> ToolError {
-        ToolError::refused(tool_not_found(name))
-    }
-
-    /// Returns the error for a prompt that does not exist.
-    ///
-    /// Use this method in the handler of
-    /// [`Server::prompt_fallback`](crate::Server::prompt_fallback).
-    #[must_use]
-    pub fn prompt_not_found(&self, name: &str) -> ToolError {
-        ToolError::refused(prompt_not_found(name))
-    }
-
     /// Returns the state that an earlier run of the handler stored for this request.
     ///
     /// Returns `None` on the first run, or if no state was stored with
@@ -275,11 +204,11 @@ impl Cx {
     ///
     /// # Errors
     /// Fails with `-32602` if the state cannot be deserialized as `T`.
-    pub fn state<T: DeserializeOwned>(&self) -> Result<Option<T>, ToolError> {
+    pub fn state<T: DeserializeOwned>(&self) -> Result<Option<T>, HandlerError> {
         let state = self.rounds().state.clone();
         state.map(|state| state.parse()).transpose().map_err(|error| {
             let message = format!("invalid request state: {error}");
-            ToolError::refused(ErrorObject::invalid_params(message))
+            HandlerError::refused(ErrorObject::invalid_params(message))
         })
     }
 
@@ -312,17 +241,19 @@ impl Cx {
     ///
     /// ```
     /// # use mcp_adapter as mcp_tokio;
-    /// use mcp_tokio::Server;
     /// use mcp_tokio::tasks::TaskPolicy;
+    /// use mcp_tokio::{Cx, Server, Tool};
     ///
+    /// fn index(cx: Cx) -> &'static str {
+    ///     if cx.restarts() > 0 {
+    ///         // Remove what an earlier run has left behind.
+    ///     }
+    ///     "3 documents"
+    /// }
+    ///
+    /// let index = Tool::new("index", index).description("Indexes all documents");
     /// let server = Server::new("search", "1.0.0")
-    ///     .tool("index", "Indexes all documents", |(), cx| {
-    ///         if cx.restarts() > 0 {
-    ///             // Remove what an earlier run has left behind.
-    ///         }
-    ///         Ok("3 documents")
-    ///     })
-    ///     .as_task(TaskPolicy::optional().restarts_max(3));
+    ///     .add(index.as_task(TaskPolicy::optional().restarts_max(3)));
     /// # drop(server);
     /// ```
     #[must_use]
@@ -350,61 +281,8 @@ impl Cx {
     }
 }
 
-/// How long a log message waits for room in the output queue.
-const LOG_PATIENCE: Duration = Duration::from_secs(10);
-
 impl fmt::Debug for Cx {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Cx").field("incoming", &self.request.incoming).finish_non_exhaustive()
-    }
-}
-
-/// The context of one request, for an asynchronous handler.
-///
-/// Dereferences to [`Cx`], but has asynchronous versions of [`log`](Self::log) and
-/// [`sleep`](Self::sleep), which do not block.
-///
-/// When the request is cancelled or the connection ends, the handler's future is dropped at its
-/// current `.await`. Spawn a separate task for work that must finish regardless.
-#[derive(Clone, Debug)]
-pub struct AsyncCx(pub(crate) Cx);
-
-impl AsyncCx {
-    /// Sends a log message, unless its level is below the client's threshold.
-    ///
-    /// If the output queue is full, waits until there is room, for at most 10 s.
-    ///
-    /// # Errors
-    /// Fails under the conditions listed for [`Cx::log`].
-    pub async fn log<T: Serialize + ?Sized>(&self, level: Level, data: &T) -> Result<(), Misuse> {
-        let data = Raw::new(data)?;
-        self.0.send_log(level, data, LOG_PATIENCE).await
-    }
-
-    /// Sleeps for `duration`. Works on any runtime.
-    ///
-    /// Once the connection has ended, this method only yields to other tasks and does not sleep.
-    pub async fn sleep(&self, duration: Duration) {
-        let request = &self.0.request;
-        match request.task_timer() {
-            // The connection may have ended.
-            Some(task) => task.sleep(duration).await,
-            None => request.link.sleep(duration).await,
-        }
-    }
-
-    /// Waits until the request is cancelled, by the client or by the end of the connection.
-    ///
-    /// Use this in separate tasks: the handler's own future is dropped on cancellation.
-    pub async fn cancelled(&self) {
-        self.0.request.cancelled.wait().await;
-    }
-}
-
-impl Deref for AsyncCx {
-    type Target = Cx;
-
-    fn deref(&self) -> &Cx {
-        &self.0
     }
 }

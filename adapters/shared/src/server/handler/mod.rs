@@ -2,17 +2,21 @@
 
 pub(crate) mod arguments;
 pub(crate) mod asking;
-pub(crate) mod bounds;
 pub(crate) mod context;
 pub(crate) mod extensions;
-mod once;
+pub(crate) mod from_request;
+pub(crate) mod function;
+pub(crate) mod handler_error;
+pub(crate) mod into_output;
+pub mod kind;
+pub(crate) mod needs;
+pub(crate) mod once;
+pub(crate) mod operation;
 pub(crate) mod reply;
 pub(crate) mod round_state;
 pub(crate) mod running_task;
 mod sampling;
 pub(crate) mod state;
-pub(crate) mod tool_error;
-pub(crate) mod tool_result;
 #[cfg(feature = "schemars")]
 pub(crate) mod typed_form;
 
@@ -25,24 +29,37 @@ use mcp_proto::schema::{
     GetPromptResult, ReadResource, ReadResourceResult, ResourceContents,
 };
 use mcp_proto::{Caller, Raw, Request};
-use serde::de::DeserializeOwned;
 
-use self::arguments::parse_arguments;
-use self::context::{AsyncCx, Cx};
+use self::context::{Cx, RequestState};
+use self::handler_error::HandlerError;
 use self::reply::{BoxedResult, without_ignored_question};
-use self::tool_error::ToolError;
-use self::tool_result::IntoToolResult;
-use crate::BoxFuture;
+use crate::box_future::BoxFuture;
 use crate::exec::pace::Pace;
+#[cfg(feature = "schemars")]
+use crate::server::prompt_arguments::Shape;
 use crate::server::required_scopes::{RequiredScopes, are_scopes_checked};
 use crate::tasks::TaskPolicy;
 use crate::validation::{ResultCheck, ToolChecks};
 
 /// The future of an asynchronous handler.
-type HandlerFuture = BoxFuture<'static, Result<BoxedResult, ToolError>>;
+type HandlerFuture = BoxFuture<'static, Result<BoxedResult, HandlerError>>;
 
 /// An asynchronous handler: a function that returns the future.
-type AsyncFn<P, R> = dyn Fn(P, AsyncCx, Option<ResultCheck<R>>) -> HandlerFuture + Send + Sync;
+type AsyncFn<P, R> =
+    dyn Fn(P, Cx, Arc<Setup>, Option<ResultCheck<R>>) -> HandlerFuture + Send + Sync;
+
+/// A synchronous handler.
+type SyncFn<P, R> = dyn Fn(P, &Cx, &Setup) -> Result<R, HandlerError> + Send + Sync;
+
+/// What is known of the params of a handler when its entry is added.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Setup {
+    /// The schema of the tool's arguments allows no further members.
+    pub(crate) is_closed: bool,
+    /// The arguments of the prompt.
+    #[cfg(feature = "schemars")]
+    pub(crate) shape: Shape,
+}
 
 /// A handler with parameters `P` and result `R`.
 pub(crate) struct HandlerFn<P, R> {
@@ -53,6 +70,7 @@ pub(crate) struct HandlerFn<P, R> {
     /// The schemas of a tool with optional arguments.
     #[cfg(all(feature = "jsonschema", feature = "schemars"))]
     optional: Option<Arc<OptionalArguments>>,
+    setup: Arc<Setup>,
     function: HandlerKind<P, R>,
 }
 
@@ -69,7 +87,7 @@ struct OptionalArguments {
 /// A function or a future.
 enum HandlerKind<P, R> {
     Async(Arc<AsyncFn<P, R>>),
-    Sync(Arc<dyn Fn(P, Cx) -> Result<R, ToolError> + Send + Sync>),
+    Sync(Arc<SyncFn<P, R>>),
 }
 
 impl<P, R> Clone for HandlerFn<P, R> {
@@ -84,6 +102,7 @@ impl<P, R> Clone for HandlerFn<P, R> {
             task: self.task.clone(),
             #[cfg(all(feature = "jsonschema", feature = "schemars"))]
             optional: self.optional.clone(),
+            setup: Arc::clone(&self.setup),
             function,
         }
     }
@@ -91,17 +110,17 @@ impl<P, R> Clone for HandlerFn<P, R> {
 
 /// The handler of an entry of the catalog. Clones share their pace.
 #[derive(Clone)]
-pub(crate) enum Handler {
+pub(crate) enum EntryHandler {
     Completion(HandlerFn<Complete, CompleteResult>),
     Prompt(HandlerFn<GetPrompt, GetPromptResult>),
-    Resource(HandlerFn<(ReadResource, Variables), ReadResourceResult>),
+    Resource(HandlerFn<ResourceParams, ReadResourceResult>),
     Tool(HandlerFn<Raw, CallToolResult>),
 }
 
 /// The work of a handler for one request.
 pub(crate) enum Job {
-    Async(Box<dyn FnOnce(AsyncCx) -> HandlerFuture + Send>),
-    Sync(Box<dyn FnOnce(Cx) -> Result<BoxedResult, ToolError> + Send>),
+    Async(Box<dyn FnOnce(Cx) -> HandlerFuture + Send>),
+    Sync(Box<dyn FnOnce(Cx) -> Result<BoxedResult, HandlerError> + Send>),
 }
 
 /// How a request is served.
@@ -115,8 +134,8 @@ pub(crate) enum Resolution {
 }
 
 /// Returns the scopes that a request needs for the handler that it resolved to.
-pub(crate) fn scopes_of<'a>(found: &Resolved<'a, Handler>) -> Option<&'a RequiredScopes> {
-    let handler: &'a Handler = match found {
+pub(crate) fn scopes_of<'a>(found: &Resolved<'a, EntryHandler>) -> Option<&'a RequiredScopes> {
+    let handler: &'a EntryHandler = match found {
         Resolved::Completion { handler, .. }
         | Resolved::Prompt { handler, .. }
         | Resolved::Resource { handler, .. }
@@ -132,11 +151,11 @@ pub(crate) fn scopes_of<'a>(found: &Resolved<'a, Handler>) -> Option<&'a Require
 ///
 /// `has_added` is true if an edit has added entries with scopes.
 pub(crate) fn check_scopes_first(
-    view: CatalogView<'_, Handler>,
+    view: CatalogView<'_, EntryHandler>,
     request: &Request,
     caller: Option<&Caller>,
     has_added: bool,
-) -> Result<(), ToolError> {
+) -> Result<(), HandlerError> {
     if !are_scopes_checked(caller, has_added) {
         return Ok(());
     }
@@ -153,30 +172,31 @@ pub(crate) fn check_scopes_first(
 
 impl Resolution {
     /// Creates the failure of a request before its handler runs.
-    pub(crate) fn failed(error: ToolError) -> Self {
+    pub(crate) fn failed(error: HandlerError) -> Self {
         Self::Run(Job::Async(Box::new(|_cx| Box::pin(async { Err(error) }))), Arc::default())
     }
 
-    pub(crate) fn new(found: Resolved<'_, Handler>, checks: &ToolChecks) -> Self {
+    pub(crate) fn new(found: Resolved<'_, EntryHandler>, checks: &ToolChecks) -> Self {
         match found {
             Resolved::Answer(answer) => Self::Answer(Box::new(answer)),
-            Resolved::Completion { handler: Handler::Completion(handler), complete } => {
+            Resolved::Completion { handler: EntryHandler::Completion(handler), complete } => {
                 handler.run(complete, None)
             }
-            Resolved::Prompt { handler: Handler::Prompt(handler), get, .. } => {
+            Resolved::Prompt { handler: EntryHandler::Prompt(handler), get, .. } => {
                 handler.run(get, None)
             }
-            Resolved::Resource { handler: Handler::Resource(handler), read, resource } => {
+            Resolved::Resource { handler: EntryHandler::Resource(handler), read, resource } => {
                 let complete = with_mime_type(resource.mime_type.as_ref());
-                handler.run((read, Variables::new()), complete)
+                handler.run(resource_params(read, Variables::new()), complete)
             }
             Resolved::Template {
-                handler: Handler::Resource(handler),
+                handler: EntryHandler::Resource(handler),
                 variables,
                 read,
                 template,
-            } => handler.run((read, variables), with_mime_type(template.mime_type.as_ref())),
-            Resolved::Tool { handler: Handler::Tool(handler), call, tool } => {
+            } => handler
+                .run(resource_params(read, variables), with_mime_type(template.mime_type.as_ref())),
+            Resolved::Tool { handler: EntryHandler::Tool(handler), call, tool } => {
                 let arguments =
                     call.arguments.map_or_else(Raw::empty_object, |arguments| arguments.0);
                 let check = checks.result_check(tool.output_schema.as_ref());
@@ -189,12 +209,11 @@ impl Resolution {
 }
 
 impl<P: Send + 'static, R: Encode + Send + 'static> HandlerFn<P, R> {
-    pub(crate) fn function<I: Into<R>>(
-        handler: impl Fn(P, Cx) -> Result<I, ToolError> + Send + Sync + 'static,
+    /// Creates a handler that is a function.
+    pub(crate) fn function(
+        handler: impl Fn(P, &Cx, &Setup) -> Result<R, HandlerError> + Send + Sync + 'static,
     ) -> Self {
-        Self::with(HandlerKind::Sync(Arc::new(move |params, cx| {
-            handler(params, cx).map(Into::into)
-        })))
+        Self::with(HandlerKind::Sync(Arc::new(handler)))
     }
 
     fn with(function: HandlerKind<P, R>) -> Self {
@@ -204,6 +223,7 @@ impl<P: Send + 'static, R: Encode + Send + 'static> HandlerFn<P, R> {
             task: None,
             #[cfg(all(feature = "jsonschema", feature = "schemars"))]
             optional: None,
+            setup: Arc::default(),
             function,
         }
     }
@@ -231,21 +251,55 @@ impl<P: Send + 'static, R: Encode + Send + 'static> HandlerFn<P, R> {
         self
     }
 
-    pub(crate) fn future<I: Into<R>, F>(
-        handler: impl Fn(P, AsyncCx) -> F + Send + Sync + 'static,
+    /// Creates a handler that is a future, which `start` creates; `finish` makes its result.
+    pub(crate) fn future<O: 'static, F>(
+        start: impl Fn(P, &Cx, &Setup) -> Result<F, HandlerError> + Send + Sync + 'static,
+        finish: fn(O, &Cx) -> Result<R, HandlerError>,
     ) -> Self
     where
-        F: Future<Output = Result<I, ToolError>> + Send + 'static,
+        F: Future<Output = O> + Send + 'static,
     {
-        let handler = Arc::new(handler);
-        Self::with(HandlerKind::Async(Arc::new(move |params, cx, check| {
-            let handler = Arc::clone(&handler);
+        let start = Arc::new(start);
+        Self::with(HandlerKind::Async(Arc::new(move |params, cx, setup, check| {
+            let start = Arc::clone(&start);
             // Called inside the future: the code before its first wait runs where the future does.
             Box::pin(async move {
-                let outcome = handler(params, cx.clone()).await.map(Into::into);
+                let outcome = match start(params, &cx, &setup) {
+                    Ok(future) => finish(future.await, &cx),
+                    Err(error) => Err(error),
+                };
                 checked(outcome, &cx, check)
             })
         })))
+    }
+
+    /// Sets the schema of a tool in which optional arguments may be `null`.
+    #[cfg_attr(
+        not(all(feature = "jsonschema", feature = "schemars")),
+        allow(unused_mut, unused_variables, reason = "arguments are not checked")
+    )]
+    pub(crate) fn with_nullable_form(mut self, published: &Raw, nullable: Raw) -> Self {
+        #[cfg(all(feature = "jsonschema", feature = "schemars"))]
+        {
+            let published = published.clone();
+            self.optional = Some(Arc::new(OptionalArguments { published, nullable }));
+        }
+        self
+    }
+
+    /// Sets what is known of the params.
+    pub(crate) fn set_up(&mut self, set_up: impl FnOnce(&mut Setup)) {
+        set_up(Arc::make_mut(&mut self.setup));
+    }
+
+    /// Makes a handler that is a function always run on the thread pool.
+    pub(crate) fn always_on_pool(&self) {
+        self.pace.disprove();
+    }
+
+    /// Returns the scopes that requests for the handler need.
+    pub(crate) const fn scopes(&self) -> &RequiredScopes {
+        &self.scopes
     }
 
     /// Prepares a run of the handler.
@@ -253,15 +307,29 @@ impl<P: Send + 'static, R: Encode + Send + 'static> HandlerFn<P, R> {
         let job = match &self.function {
             HandlerKind::Sync(handler) => {
                 let handler = Arc::clone(handler);
-                Job::Sync(Box::new(move |cx| checked(handler(params, cx.clone()), &cx, check)))
+                let setup = Arc::clone(&self.setup);
+                Job::Sync(Box::new(move |cx| checked(handler(params, &cx, &setup), &cx, check)))
             }
             HandlerKind::Async(handler) => {
                 let handler = Arc::clone(handler);
-                Job::Async(Box::new(move |cx| handler(params, cx, check)))
+                let setup = Arc::clone(&self.setup);
+                Job::Async(Box::new(move |cx| handler(params, cx, setup, check)))
             }
         };
         Resolution::Run(job, Arc::clone(&self.pace))
     }
+}
+
+/// A request to read a resource. Each part is taken once.
+#[derive(Debug)]
+#[expect(unnameable_types, reason = "internal")]
+pub struct ResourceParams {
+    pub(crate) read: Option<ReadResource>,
+    pub(crate) variables: Option<Variables>,
+}
+
+fn resource_params(read: ReadResource, variables: Variables) -> ResourceParams {
+    ResourceParams { read: Some(read), variables: Some(variables) }
 }
 
 /// Sets the media type of contents to that of their resource, unless they have one.
@@ -282,10 +350,12 @@ fn with_mime_type(mime_type: Option<&String>) -> Option<ResultCheck<ReadResource
 
 /// Checks the outcome of a handler, before layers see it.
 fn checked<R: Encode + Send + 'static>(
-    outcome: Result<R, ToolError>,
+    outcome: Result<R, HandlerError>,
     cx: &Cx,
     check: Option<ResultCheck<R>>,
-) -> Result<BoxedResult, ToolError> {
+) -> Result<BoxedResult, HandlerError> {
+    let RequestState { request, context, .. } = &*cx.request;
+    let outcome = outcome.map_err(|error| error.resolved(request, context.peer.revision));
     let result = without_ignored_question(outcome, &cx.rounds())?;
     Ok(Box::new(match check {
         Some(check) => check(result)?,
@@ -293,28 +363,7 @@ fn checked<R: Encode + Send + 'static>(
     }))
 }
 
-/// Deserializes the arguments of a tool; see [`parse_arguments`].
-fn parse<A: DeserializeOwned>(arguments: &Raw, is_closed: bool) -> Result<A, ToolError> {
-    parse_arguments(arguments, is_closed)
-        .map_err(|why| ToolError::failed(format!("invalid arguments: {why}")))
-}
-
-impl Handler {
-    fn pace(&self) -> &Pace {
-        match self {
-            Self::Completion(handler) => &handler.pace,
-            Self::Prompt(handler) => &handler.pace,
-            Self::Resource(handler) => &handler.pace,
-            Self::Tool(handler) => &handler.pace,
-        }
-    }
-
-    /// Sets what the handler serves, for warnings.
-    pub(crate) fn named(self, name: &str) -> Self {
-        self.pace().set_name(name);
-        self
-    }
-
+impl EntryHandler {
     /// Returns the scopes that requests for the handler need.
     pub(crate) fn scopes(&self) -> &RequiredScopes {
         match self {
@@ -323,20 +372,6 @@ impl Handler {
             Self::Resource(handler) => &handler.scopes,
             Self::Tool(handler) => &handler.scopes,
         }
-    }
-
-    /// Sets the schema of a tool in which optional arguments may be `null`.
-    #[cfg(feature = "schemars")]
-    #[cfg_attr(
-        not(feature = "jsonschema"),
-        allow(unused_mut, unused_variables, reason = "arguments are not checked")
-    )]
-    pub(crate) fn with_nullable_form(mut self, published: Raw, nullable: Raw) -> Self {
-        #[cfg(feature = "jsonschema")]
-        if let Self::Tool(handler) = &mut self {
-            handler.optional = Some(Arc::new(OptionalArguments { published, nullable }));
-        }
-        self
     }
 
     /// Returns the schema in which optional arguments may be `null`, if `published` is the schema
@@ -349,59 +384,5 @@ impl Handler {
             return (optional.published == *published).then_some(&optional.nullable);
         }
         None
-    }
-
-    /// Declares that the handler blocks.
-    pub(crate) fn always_on_pool(self) -> Self {
-        self.pace().disprove();
-        self
-    }
-
-    /// Returns the handler of a tool whose arguments are a Rust type. If `is_closed`, the schema
-    /// allows no further members.
-    pub(crate) fn tool<A: DeserializeOwned, R: IntoToolResult>(
-        is_closed: bool,
-        handler: impl Fn(A, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
-    ) -> Self {
-        Self::tool_raw(move |arguments: Raw, cx| handler(parse(&arguments, is_closed)?, cx))
-    }
-
-    /// Returns the handler of a tool whose arguments are JSON.
-    pub(crate) fn tool_raw<R: IntoToolResult>(
-        handler: impl Fn(Raw, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
-    ) -> Self {
-        Self::Tool(HandlerFn::function(move |arguments, cx| {
-            handler(arguments, cx)?.into_tool_result()
-        }))
-    }
-
-    /// Like [`tool`](Self::tool), for an asynchronous handler.
-    pub(crate) fn tool_async<A, R, F>(
-        is_closed: bool,
-        handler: impl Fn(A, AsyncCx) -> F + Send + Sync + 'static,
-    ) -> Self
-    where
-        A: DeserializeOwned,
-        R: IntoToolResult,
-        F: Future<Output = Result<R, ToolError>> + Send + 'static,
-    {
-        Self::Tool(HandlerFn::future(move |arguments: Raw, cx| {
-            let served = parse(&arguments, is_closed).map(|arguments| handler(arguments, cx));
-            async move { served?.await?.into_tool_result() }
-        }))
-    }
-
-    /// Like [`tool_raw`](Self::tool_raw), for an asynchronous handler.
-    pub(crate) fn tool_raw_async<R, F>(
-        handler: impl Fn(Raw, AsyncCx) -> F + Send + Sync + 'static,
-    ) -> Self
-    where
-        R: IntoToolResult,
-        F: Future<Output = Result<R, ToolError>> + Send + 'static,
-    {
-        Self::Tool(HandlerFn::future(move |arguments, cx| {
-            let served = handler(arguments, cx);
-            async move { served.await?.into_tool_result() }
-        }))
     }
 }

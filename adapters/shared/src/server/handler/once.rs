@@ -6,11 +6,15 @@ use mcp_proto::{ErrorObject, Raw};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::server::handler::context::{AsyncCx, Cx};
-use crate::server::handler::tool_error::ToolError;
+use crate::box_future::BoxFuture;
+use crate::server::handler::context::Cx;
+use crate::server::handler::function::{IsAsync, IsSync};
+use crate::server::handler::handler_error::HandlerError;
 
 impl Cx {
     /// Runs `action` in only one run of the handler, and returns its result in each run.
+    ///
+    /// `action` is a function that returns a `Result`, or a future of one; the future is awaited.
     ///
     /// A handler that [asks](Self::ask) runs again from its start for each answer. Put what must
     /// not happen again, such as a payment, into this method. `key` identifies the action and must
@@ -31,17 +35,17 @@ impl Cx {
     ///
     /// ```
     /// # use mcp_adapter as mcp_tokio;
-    /// use mcp_tokio::{Server, ToolError};
+    /// use mcp_tokio::{Cx, HandlerError, Server};
     ///
-    /// fn pay() -> Result<u64, ToolError> {
+    /// fn pay() -> Result<u64, HandlerError> {
     ///     Ok(17) // the number of the receipt
     /// }
     ///
-    /// let server = Server::new("shop", "1.0.0").tool("buy", "Buys a book", |(), cx| {
+    /// let server = Server::new("shop", "1.0.0").tool("buy", "Buys a book", |cx: Cx| {
     ///     if !cx.confirm("buy", "Buy it?")? {
     ///         return Ok("not bought".to_owned());
     ///     }
-    ///     let receipt = cx.once("pay", pay)?;
+    ///     let receipt = cx.once("pay", pay)?; // or `once("pay", || async { .. }).await?`
     ///     let is_gift = cx.confirm("gift", "Is it a gift?")?;
     ///     Ok(format!("receipt {receipt}, gift: {is_gift}"))
     /// });
@@ -51,29 +55,26 @@ impl Cx {
     /// # Errors
     /// Fails with the error of `action`. Fails with `-32603` if the result of `action` cannot be
     /// serialized, and with `-32602` if the kept result cannot be deserialized as `T`.
-    pub fn once<T: Serialize + DeserializeOwned>(
-        &self,
-        key: &str,
-        action: impl FnOnce() -> Result<T, ToolError>,
-    ) -> Result<T, ToolError> {
-        match self.done(key)? {
-            Some(result) => Ok(result),
-            None => self.set_done(key, action()?),
-        }
+    pub fn once<'a, R: OnceResult<M> + 'a, M>(
+        &'a self,
+        key: &'a str,
+        action: impl FnOnce() -> R + Send + 'a,
+    ) -> R::Output<'a> {
+        R::once(self, key, action)
     }
 
-    fn done<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, ToolError> {
+    fn done<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, HandlerError> {
         let done = self.rounds().done(key).cloned();
         done.map(|result| result.parse()).transpose().map_err(|error| {
             let message = format!("invalid request state of `{key}`: {error}");
-            ToolError::refused(ErrorObject::invalid_params(message))
+            HandlerError::refused(ErrorObject::invalid_params(message))
         })
     }
 
-    fn set_done<T: Serialize>(&self, key: &str, result: T) -> Result<T, ToolError> {
+    fn set_done<T: Serialize>(&self, key: &str, result: T) -> Result<T, HandlerError> {
         let kept = Raw::new(&result).map_err(|error| {
             let message = format!("the result of `{key}` cannot be kept: {error}");
-            ToolError::refused(ErrorObject::internal(message))
+            HandlerError::refused(ErrorObject::internal(message))
         })?;
         self.rounds().set_done(key, kept);
         self.keep_rounds();
@@ -81,19 +82,73 @@ impl Cx {
     }
 }
 
-impl AsyncCx {
-    /// Runs `action` in only one run of the handler; see [`Cx::once`].
-    ///
-    /// # Errors
-    /// Fails under the conditions listed for [`Cx::once`].
-    pub async fn once<T: Serialize + DeserializeOwned>(
-        &self,
-        key: &str,
-        action: impl Future<Output = Result<T, ToolError>>,
-    ) -> Result<T, ToolError> {
-        match self.done(key)? {
+/// What an action of [`Cx::once`] returns: a `Result`, or a future of one.
+///
+/// `M` tells the two apart, and is always inferred.
+#[diagnostic::on_unimplemented(
+    message = "an action of `Cx::once` cannot return `{Self}`",
+    note = "return `Result<T, HandlerError>`, or a future of it, in which `T` implements \
+            `serde::Serialize` and `serde::de::DeserializeOwned`"
+)]
+pub trait OnceResult<M>: Sized {
+    /// What [`Cx::once`] returns.
+    #[doc(hidden)]
+    type Output<'a>
+    where
+        Self: 'a;
+
+    /// Runs the action unless it has run already.
+    #[doc(hidden)]
+    fn once<'a>(
+        cx: &'a Cx,
+        key: &'a str,
+        action: impl FnOnce() -> Self + Send + 'a,
+    ) -> Self::Output<'a>
+    where
+        Self: 'a;
+}
+
+impl<T: Serialize + DeserializeOwned> OnceResult<IsSync> for Result<T, HandlerError> {
+    type Output<'a>
+        = Self
+    where
+        Self: 'a;
+
+    fn once<'a>(cx: &'a Cx, key: &'a str, action: impl FnOnce() -> Self + Send + 'a) -> Self
+    where
+        Self: 'a,
+    {
+        match cx.done(key)? {
             Some(result) => Ok(result),
-            None => self.set_done(key, action.await?),
+            None => cx.set_done(key, action()?),
         }
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<F, T> OnceResult<IsAsync> for F
+where
+    F: Future<Output = Result<T, HandlerError>> + Send,
+    T: Serialize + DeserializeOwned + Send,
+{
+    type Output<'a>
+        = BoxFuture<'a, Result<T, HandlerError>>
+    where
+        Self: 'a;
+
+    fn once<'a>(
+        cx: &'a Cx,
+        key: &'a str,
+        action: impl FnOnce() -> Self + Send + 'a,
+    ) -> BoxFuture<'a, Result<T, HandlerError>>
+    where
+        Self: 'a,
+    {
+        Box::pin(async move {
+            match cx.done(key)? {
+                Some(result) => Ok(result),
+                None => cx.set_done(key, action().await?),
+            }
+        })
     }
 }

@@ -2,14 +2,14 @@
 
 use std::any::Any;
 
-use mcp_proto::schema::{CallTool, ClientRequest, Elicit, Encode, Field, OrUnknown};
+use mcp_proto::schema::{Elicit, Encode, Field, OrUnknown};
 use mcp_proto::server::{Command, Server as Machine};
 use mcp_proto::{
     ErrorObject, IncomingId, Instant, Misuse, NeededInput, Request, Revision, Unencodable,
 };
 
+use crate::server::handler::handler_error::{Cause, HandlerError};
 use crate::server::handler::round_state::RoundState;
-use crate::server::handler::tool_error::{HandlerError, ToolError, without_result};
 use crate::transport::link::Transport;
 
 /// The result of a handler, of any method.
@@ -41,26 +41,22 @@ pub(crate) enum HandlerReply {
 impl HandlerReply {
     /// Creates the reply for an outcome. `seal` seals the state that the client keeps.
     pub(crate) fn new(
-        outcome: Result<BoxedResult, ToolError>,
+        outcome: Result<BoxedResult, HandlerError>,
         request: &Request,
+        revision: Revision,
         rounds: &RoundState,
         seal: impl FnOnce(String) -> Result<String, ErrorObject>,
     ) -> Self {
-        match outcome.map_err(|ToolError(error)| error) {
+        match outcome.map_err(|error| error.resolved(request, revision).0) {
             Ok(result) => Self::Result(result),
-            Err(HandlerError::Failed(result)) if request.method == CallTool::METHOD => {
-                Self::Result(result)
-            }
-            Err(HandlerError::Failed(result)) => Self::Error(without_result(&result)),
-            Err(HandlerError::Forbidden(error, _) | HandlerError::Refused(error)) => {
-                Self::Error(error)
-            }
-            Err(HandlerError::InputRequired(questions)) => {
-                match rounds.to_text().map(seal).transpose() {
-                    Ok(state) => Self::InputRequired(questions, state),
-                    Err(error) => Self::Error(error),
-                }
-            }
+            Err(Cause::Failed(result)) => Self::Result(result),
+            Err(Cause::Forbidden(error, _) | Cause::Refused(error)) => Self::Error(error),
+            Err(Cause::Invalid(why)) => Self::Error(ErrorObject::invalid_params(why)),
+            Err(Cause::NotFound) => Self::Error(ErrorObject::internal("not found")),
+            Err(Cause::InputRequired(questions)) => match rounds.to_text().map(seal).transpose() {
+                Ok(state) => Self::InputRequired(questions, state),
+                Err(error) => Self::Error(error),
+            },
         }
     }
 
@@ -182,12 +178,12 @@ fn multiple_choice(form: &Elicit) -> Option<&str> {
 /// # Errors
 /// Fails with the error of the handler, or with an internal error.
 pub(crate) fn without_ignored_question<R>(
-    outcome: Result<R, ToolError>,
+    outcome: Result<R, HandlerError>,
     rounds: &RoundState,
-) -> Result<R, ToolError> {
-    let is_answer = matches!(outcome, Ok(_) | Err(ToolError(HandlerError::Failed(_))));
+) -> Result<R, HandlerError> {
+    let is_answer = matches!(outcome, Ok(_) | Err(HandlerError(Cause::Failed(_))));
     let Some(key) = rounds.pending().filter(|_| is_answer) else { return outcome };
-    Err(ToolError::refused(ErrorObject::internal(format!(
+    Err(HandlerError::refused(ErrorObject::internal(format!(
         "the handler asked `{key}` and ignored that there is no answer yet: return the error of \
          the question with `?`"
     ))))

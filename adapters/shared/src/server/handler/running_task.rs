@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use mcp_proto::Progress;
 
-use crate::BoxFuture;
+use crate::box_future::BoxFuture;
 use crate::server::handler::reply::HandlerReply;
 
 /// The task of a handler that runs.

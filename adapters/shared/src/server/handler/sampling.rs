@@ -4,7 +4,7 @@ use mcp_proto::NeededInput;
 use mcp_proto::schema::{CreateMessage, CreateMessageResult, ListRootsResult, Root};
 
 use crate::server::handler::context::Cx;
-use crate::server::handler::tool_error::ToolError;
+use crate::server::handler::handler_error::HandlerError;
 
 impl Cx {
     /// Asks for a completion by the client's model: [sampling][spec].
@@ -17,10 +17,10 @@ impl Cx {
     ///
     /// ```
     /// # use mcp_adapter as mcp_tokio;
-    /// use mcp_tokio::Server;
     /// use mcp_tokio::proto::schema::{CreateMessage, Role, SamplingMessage};
+    /// use mcp_tokio::{Cx, Server};
     ///
-    /// let server = Server::new("editor", "1.0.0").tool("title", "Suggests a title", |(), cx| {
+    /// let server = Server::new("editor", "1.0.0").tool("title", "Suggests a title", |cx: Cx| {
     ///     let question = SamplingMessage::new(Role::User, "Suggest a title for this page.");
     ///     let answer = cx.sample("title", CreateMessage::new(vec![question], 20))?;
     ///     Ok(format!("suggested by {}: {:?}", answer.model, answer.content))
@@ -37,7 +37,7 @@ impl Cx {
         &self,
         key: &str,
         request: CreateMessage,
-    ) -> Result<CreateMessageResult, ToolError> {
+    ) -> Result<CreateMessageResult, HandlerError> {
         self.ask_any(key, NeededInput::from(request))
     }
 
@@ -54,7 +54,7 @@ impl Cx {
     /// # Errors
     /// Fails if the request has not been answered yet; propagate this error with `?`. Fails with
     /// `-32602` if the answer cannot be decoded.
-    pub fn roots(&self, key: &str) -> Result<Vec<Root>, ToolError> {
+    pub fn roots(&self, key: &str) -> Result<Vec<Root>, HandlerError> {
         let result: ListRootsResult = self.ask_any(key, NeededInput::Roots)?;
         Ok(result.roots.into_iter().collect())
     }

@@ -1,20 +1,17 @@
-//! State that the handlers of a server share, so that handlers can be methods.
+//! State that the handlers of a server share.
 
+use std::any::{Any, TypeId};
 use std::fmt;
-use std::future::Future;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use mcp_proto::catalog::Variables;
-use mcp_proto::schema::ReadResource;
+use crate::server::handler::needs::NeededState;
 
-use crate::server::handler::context::{AsyncCx, Cx};
-use crate::server::handler::tool_error::ToolError;
-
-/// State that the handlers of a server share, such as a database.
+/// State that the handlers of a server share, such as a database, as the parameter of a handler.
 ///
-/// Turns methods of `S` into handlers, for all registrations of a [`Server`](crate::Server) and of
-/// [`Changes`](crate::Changes). Cheap to clone; clones share the state. Dereferences to `S`.
+/// [`Server::state`](crate::Server::state) sets it. Dereferences to `S`. A parameter of type
+/// `Arc<S>` receives it, too, as does the `self` of a method: `&self`, or `self: Arc<Self>` if the
+/// method is `async`.
 ///
 /// Handlers run concurrently: protect what they change with a lock.
 ///
@@ -22,7 +19,7 @@ use crate::server::handler::tool_error::ToolError;
 /// # use mcp_adapter as mcp_tokio;
 /// use std::sync::{Arc, Mutex};
 ///
-/// use mcp_tokio::{AsyncCx, Cx, Server, State, ToolError};
+/// use mcp_tokio::{Server, State};
 /// use schemars::JsonSchema;
 /// use serde::Deserialize;
 ///
@@ -35,90 +32,25 @@ use crate::server::handler::tool_error::ToolError;
 /// }
 ///
 /// impl Notes {
-///     fn add(&self, add: Add, _cx: Cx) -> Result<(), ToolError> {
+///     fn add(&self, add: Add) {
 ///         self.0.lock().unwrap().push(add.text);
-///         Ok(())
 ///     }
 ///
-///     async fn list(self: Arc<Self>, (): (), _cx: AsyncCx) -> Result<String, ToolError> {
-///         Ok(self.0.lock().unwrap().join("\n"))
+///     async fn list(self: Arc<Self>) -> String {
+///         self.0.lock().unwrap().join("\n")
 ///     }
 /// }
 ///
-/// let notes = State::new(Notes::default());
 /// let server = Server::new("notes", "1.0.0")
-///     .tool("add", "Adds a note", notes.handler(Notes::add))
-///     .tool_async("list", "Lists all notes", notes.handler_async(Notes::list))
-///     .tool("count", "Counts the notes", notes.handler(|notes, (), _cx| {
-///         Ok(notes.0.lock().unwrap().len())
-///     }));
+///     .state(Notes::default())
+///     .tool("add", "Adds a note", Notes::add)
+///     .tool("list", "Lists all notes", Notes::list)
+///     .tool("count", "Counts the notes", |State(notes): State<Notes>| {
+///         notes.0.lock().unwrap().len()
+///     });
 /// # drop(server);
 /// ```
-pub struct State<S>(Arc<S>);
-
-impl<S: Send + Sync + 'static> State<S> {
-    /// Creates state for handlers.
-    pub fn new(state: S) -> Self {
-        Self(Arc::new(state))
-    }
-
-    /// Turns a method that may block into a handler with parameters `P`.
-    ///
-    /// The method is declared as `fn method(&self, params: P, cx: Cx) -> Result<R, ToolError>`.
-    pub fn handler<P, R, M>(
-        &self,
-        method: M,
-    ) -> impl Fn(P, Cx) -> Result<R, ToolError> + Send + Sync + use<S, P, R, M>
-    where
-        M: Fn(&S, P, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
-    {
-        let state = Arc::clone(&self.0);
-        move |params, cx| method(&state, params, cx)
-    }
-
-    /// Turns an asynchronous method into a handler with parameters `P`.
-    ///
-    /// The method is declared as `async fn method(self: Arc<Self>, params: P, cx: AsyncCx)`; it
-    /// receives an `Arc` because its future outlives the call.
-    pub fn handler_async<P, F, M>(
-        &self,
-        method: M,
-    ) -> impl Fn(P, AsyncCx) -> F + Send + Sync + use<S, P, F, M>
-    where
-        F: Future,
-        M: Fn(Arc<S>, P, AsyncCx) -> F + Send + Sync + 'static,
-    {
-        let state = Arc::clone(&self.0);
-        move |params, cx| method(Arc::clone(&state), params, cx)
-    }
-
-    /// Like [`handler`](Self::handler), for
-    /// [`Server::resource_template`](crate::Server::resource_template).
-    pub fn template_handler<R, M>(
-        &self,
-        method: M,
-    ) -> impl Fn(ReadResource, Variables, Cx) -> Result<R, ToolError> + Send + Sync + use<S, R, M>
-    where
-        M: Fn(&S, ReadResource, Variables, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
-    {
-        let state = Arc::clone(&self.0);
-        move |read, variables, cx| method(&state, read, variables, cx)
-    }
-
-    /// Like [`handler_async`](Self::handler_async), for
-    /// [`Server::resource_template_async`](crate::Server::resource_template_async).
-    pub fn template_handler_async<F, M>(
-        &self,
-        method: M,
-    ) -> impl Fn(ReadResource, Variables, AsyncCx) -> F + Send + Sync + use<S, F, M>
-    where
-        F: Future,
-        M: Fn(Arc<S>, ReadResource, Variables, AsyncCx) -> F + Send + Sync + 'static,
-    {
-        let state = Arc::clone(&self.0);
-        move |read, variables, cx| method(Arc::clone(&state), read, variables, cx)
-    }
-}
+pub struct State<S>(pub Arc<S>);
 
 impl<S> Clone for State<S> {
     fn clone(&self) -> Self {
@@ -138,5 +70,54 @@ impl<S> Deref for State<S> {
 impl<S> fmt::Debug for State<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("State").finish_non_exhaustive()
+    }
+}
+
+/// The states of a server, one of each type.
+#[derive(Clone, Default)]
+pub(crate) struct States(Vec<(TypeId, Arc<dyn Any + Send + Sync>)>);
+
+impl States {
+    /// Adds a state. Replaces an earlier one of that type.
+    pub(crate) fn insert<S: Send + Sync + 'static>(&mut self, state: S) {
+        let key = TypeId::of::<S>();
+        self.0.retain(|(other, _)| *other != key);
+        self.0.push((key, Arc::new(state)));
+    }
+
+    /// Returns the state of type `S`, which may have been set in an `Arc`.
+    pub(crate) fn get<S: Send + Sync + 'static>(&self) -> Option<Arc<S>> {
+        let found =
+            self.find(TypeId::of::<S>()).and_then(|state| Arc::clone(state).downcast().ok());
+        found.or_else(|| {
+            let shared = self.find(TypeId::of::<Arc<S>>())?;
+            shared.downcast_ref::<Arc<S>>().map(Arc::clone)
+        })
+    }
+
+    /// Returns whether a handler that needs this state finds it.
+    pub(crate) fn has(&self, needed: &NeededState) -> bool {
+        needed.ids.iter().any(|id| self.find(*id).is_some())
+    }
+
+    fn find(&self, key: TypeId) -> Option<&Arc<dyn Any + Send + Sync>> {
+        self.0.iter().find(|(other, _)| *other == key).map(|(_, state)| state)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_is_found_by_its_type_also_in_an_arc() {
+        let mut states = States::default();
+        states.insert(1_u8);
+        states.insert(Arc::new("text"));
+        states.insert(2_u8);
+        assert_eq!(states.get::<u8>().as_deref(), Some(&2));
+        assert_eq!(states.get::<&str>().as_deref(), Some(&"text"));
+        assert_eq!(states.get::<Arc<&str>>().as_deref().map(|it| **it), Some("text"));
+        assert_eq!(states.get::<u16>(), None);
     }
 }

@@ -6,7 +6,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value, json};
 
-use crate::server::handler::tool_error::ToolError;
+use crate::server::handler::handler_error::HandlerError;
 
 /// Derives a form from a type: a struct whose fields are texts, numbers, booleans, enums of unit
 /// variants, lists of such enums, or options of these.
@@ -16,10 +16,10 @@ use crate::server::handler::tool_error::ToolError;
 ///
 /// # Errors
 /// `-32603` with the type, the field and the reason if the type is not a form.
-pub(crate) fn form_of<T: JsonSchema>() -> Result<Form, ToolError> {
+pub(crate) fn form_of<T: JsonSchema>() -> Result<Form, HandlerError> {
     shape_of::<T>().map_err(|reason| {
         let message = format!("`{}` cannot be a form: {reason}", T::schema_name());
-        ToolError::refused(ErrorObject::internal(message))
+        HandlerError::refused(ErrorObject::internal(message))
     })
 }
 

@@ -10,7 +10,7 @@ use super::incoming::Incoming;
 use super::layer::{Layer, Next};
 use super::rate_limit::refusal;
 use super::response::Response;
-use crate::BoxFuture;
+use crate::box_future::BoxFuture;
 
 /// Limits how many requests of each principal are in progress at a time, over all connections of
 /// the server.

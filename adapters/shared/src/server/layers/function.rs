@@ -10,21 +10,21 @@ use std::time::Duration;
 use mcp_proto::Request;
 
 use super::incoming::{Deadline, Incoming, name_of};
-use crate::server::handler::context::{AsyncCx, Cx};
+use crate::server::handler::context::Cx;
+use crate::server::handler::handler_error::HandlerError;
 use crate::server::handler::reply::BoxedResult;
-use crate::server::handler::tool_error::ToolError;
 use crate::server::replies::give_up;
 
 /// Runs a function that handles a request; returns `None` if it panics.
 pub(super) fn run_function(
     request: Incoming,
-    job: impl FnOnce(Cx) -> Result<BoxedResult, ToolError>,
-) -> Option<Result<BoxedResult, ToolError>> {
+    job: impl FnOnce(Cx) -> Result<BoxedResult, HandlerError>,
+) -> Option<Result<BoxedResult, HandlerError>> {
     let deadline = request.extension::<Deadline>();
     let cx = request.into_cx();
     match deadline {
         Some(deadline) => run_until(*deadline, &cx, job),
-        None => catch_unwind(AssertUnwindSafe(|| job(cx.0))).ok(),
+        None => catch_unwind(AssertUnwindSafe(|| job(cx))).ok(),
     }
 }
 
@@ -32,9 +32,9 @@ pub(super) fn run_function(
 /// connection gives the request up, and the function's result is discarded.
 fn run_until(
     deadline: Deadline,
-    cx: &AsyncCx,
-    job: impl FnOnce(Cx) -> Result<BoxedResult, ToolError>,
-) -> Option<Result<BoxedResult, ToolError>> {
+    cx: &Cx,
+    job: impl FnOnce(Cx) -> Result<BoxedResult, HandlerError>,
+) -> Option<Result<BoxedResult, HandlerError>> {
     let request = &cx.request;
     let expiry = Arc::new(Expiry { cx: cx.clone(), deadline, has_expired: AtomicBool::new(false) });
     let outcome = {
@@ -43,7 +43,7 @@ fn run_until(
         let waker = Waker::from(Arc::clone(&expiry));
         let _pending = timer.as_mut().poll(&mut Context::from_waker(&waker));
         let has_expired = expiry.has_expired.load(Ordering::Acquire);
-        (!has_expired).then(|| catch_unwind(AssertUnwindSafe(|| job(cx.0.clone()))))
+        (!has_expired).then(|| catch_unwind(AssertUnwindSafe(|| job(cx.clone()))))
     };
     if expiry.has_expired.load(Ordering::Acquire) {
         return Some(Err(timed_out(&request.request, deadline.timeout)));
@@ -53,7 +53,7 @@ fn run_until(
 
 /// Gives a request up when its timer wakes it.
 struct Expiry {
-    cx: AsyncCx,
+    cx: Cx,
     deadline: Deadline,
     has_expired: AtomicBool,
 }
@@ -74,12 +74,12 @@ impl Wake for Expiry {
 }
 
 /// Returns the error of a request that took longer than `timeout`.
-pub(super) fn timed_out(request: &Request, timeout: Duration) -> ToolError {
+pub(super) fn timed_out(request: &Request, timeout: Duration) -> HandlerError {
     let name = name_of(request);
     let what = name.as_deref().unwrap_or(&request.method);
     // The client chose the name.
     let what: String = what.chars().filter(|c| !c.is_control()).take(NAME_CHARS_MAX).collect();
-    ToolError::failed(format!("`{what}` did not finish within {timeout:?}"))
+    HandlerError::failed(format!("`{what}` did not finish within {timeout:?}"))
 }
 
 /// The longest name in an error, in characters.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use mcp_proto::schema::{CallTool, ClientRequest, Complete, Decode, GetPrompt, ReadResource, Str};
 use mcp_proto::{Instant, Principal, Raw, Request};
 
-use crate::server::handler::context::AsyncCx;
+use crate::server::handler::context::Cx;
 
 /// A request on its way through the layers of a server.
 ///
@@ -16,7 +16,7 @@ use crate::server::handler::context::AsyncCx;
 /// use std::time::Duration;
 ///
 /// use mcp_tokio::layers::{Incoming, Next};
-/// use mcp_tokio::{Cx, Server};
+/// use mcp_tokio::{FromLayer, Server};
 ///
 /// struct Tenant(String);
 ///
@@ -27,13 +27,13 @@ use crate::server::handler::context::AsyncCx;
 ///         request.cx().sleep(Duration::from_millis(1)).await;
 ///         next.run(request).await
 ///     })
-///     .tool("tenant", "Returns the tenant", |(), cx: Cx| {
-///         Ok(cx.extension::<Tenant>().ok_or("no tenant")?.0.clone())
+///     .tool("tenant", "Returns the tenant", |tenant: FromLayer<Tenant>| {
+///         tenant.0.0.clone()
 ///     });
 /// # drop(server);
 /// ```
 pub struct Incoming {
-    cx: AsyncCx,
+    cx: Cx,
 }
 
 /// When a request is answered although the function that handles it still runs. An extension of
@@ -46,11 +46,11 @@ pub(super) struct Deadline {
 }
 
 impl Incoming {
-    pub(super) const fn new(cx: AsyncCx) -> Self {
+    pub(super) const fn new(cx: Cx) -> Self {
         Self { cx }
     }
 
-    pub(super) fn into_cx(self) -> AsyncCx {
+    pub(super) fn into_cx(self) -> Cx {
         self.cx
     }
 
@@ -114,7 +114,7 @@ impl Incoming {
     ///
     /// Layers use it, for example, to sleep and to read the client's description.
     #[must_use]
-    pub const fn cx(&self) -> &AsyncCx {
+    pub const fn cx(&self) -> &Cx {
         &self.cx
     }
 

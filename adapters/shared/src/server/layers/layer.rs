@@ -5,18 +5,15 @@ use std::future::{Future, poll_fn};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use mcp_proto::Request;
-use mcp_proto::schema::{CallTool, ClientRequest as _};
-
 use super::function::run_function;
 use super::incoming::Incoming;
 use super::response::Response;
-use crate::BoxFuture;
+use crate::box_future::BoxFuture;
 use crate::exec::pace::Pace;
 use crate::exec::workers::catch_panic;
 use crate::server::handler::Job;
+use crate::server::handler::handler_error::HandlerError;
 use crate::server::handler::reply::BoxedResult;
-use crate::server::handler::tool_error::ToolError;
 use crate::server::replies::handler_failed;
 
 /// Middleware of a server: code that runs around its requests.
@@ -86,13 +83,11 @@ struct Rest {
     /// The index of the next layer.
     index: usize,
     job: Job,
-    is_tool_call: bool,
 }
 
 impl Next {
-    pub(super) fn new(layers: Arc<Layers>, job: Job, request: &Request) -> Self {
-        let is_tool_call = request.method == CallTool::METHOD;
-        Self(Box::new(Rest { layers, index: 0, job, is_tool_call }))
+    pub(super) fn new(layers: Arc<Layers>, job: Job) -> Self {
+        Self(Box::new(Rest { layers, index: 0, job }))
     }
 
     /// Passes a request to the next layer, or to the handler, and returns its response.
@@ -101,7 +96,7 @@ impl Next {
     /// runs at once, a handler when the future is polled. Dropping the future ends the request's
     /// inner layers and an asynchronous handler.
     pub fn run(mut self, request: Incoming) -> impl Future<Output = Response> + Send + 'static {
-        let is_tool_call = self.0.is_tool_call;
+        let state = Arc::clone(&request.cx().request);
         let index = self.0.index;
         let mut rest = match self.0.layers.stack.get(index).cloned() {
             Some(layer) => {
@@ -110,10 +105,7 @@ impl Next {
             }
             None => Box::pin(run_job(self.0.job, request)),
         };
-        poll_fn(move |cx| {
-            let response = rest.as_mut().poll(cx);
-            if is_tool_call { response } else { response.map(Response::without_tool_error) }
-        })
+        poll_fn(move |cx| rest.as_mut().poll(cx).map(|response| response.resolved(&state)))
     }
 
     /// Returns whether a handler serves `request`; if not, its response is known already.
@@ -144,8 +136,8 @@ async fn run_job(job: Job, request: Incoming) -> Response {
 }
 
 /// Returns the response for the outcome of a handler; `None` if it panicked.
-fn outcome(outcome: Option<Result<BoxedResult, ToolError>>) -> Response {
-    Response(outcome.unwrap_or_else(|| Err(ToolError::refused(handler_failed()))))
+fn outcome(outcome: Option<Result<BoxedResult, HandlerError>>) -> Response {
+    Response(outcome.unwrap_or_else(|| Err(HandlerError::refused(handler_failed()))))
 }
 
 impl fmt::Debug for Next {

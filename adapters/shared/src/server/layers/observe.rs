@@ -12,9 +12,9 @@ use mcp_proto::{Instant, Principal};
 use super::incoming::{Incoming, name_of};
 use super::layer::{Layer, Next};
 use super::response::Response;
-use crate::BoxFuture;
+use crate::box_future::BoxFuture;
 use crate::outcome::Outcome;
-use crate::server::handler::context::AsyncCx;
+use crate::server::handler::context::Cx;
 
 /// Creates a layer that calls `callback` when a request has ended.
 ///
@@ -47,7 +47,7 @@ pub struct Observe(Arc<dyn Fn(&Observation<'_>) + Send + Sync>);
 
 /// A request that has ended, for [`observe`].
 pub struct Observation<'a> {
-    cx: &'a AsyncCx,
+    cx: &'a Cx,
     outcome: Outcome,
     error_code: Option<i64>,
     duration: Duration,
@@ -114,7 +114,7 @@ pub(super) async fn run(
 
 /// Reports the end of a request, also when it is dropped first.
 struct End<F: FnOnce(&Observation<'_>)> {
-    cx: AsyncCx,
+    cx: Cx,
     began: Instant,
     report: Option<F>,
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use super::incoming::Incoming;
 use super::layer::{Layer, Next};
 use super::response::Response;
-use crate::BoxFuture;
+use crate::box_future::BoxFuture;
 
 /// Creates a layer that passes the requests for which `condition` is true through `layer`, and
 /// all others past it.

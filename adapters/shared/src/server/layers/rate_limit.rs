@@ -10,7 +10,7 @@ use serde_json::json;
 use super::incoming::Incoming;
 use super::layer::{Layer, Next};
 use super::response::Response;
-use crate::BoxFuture;
+use crate::box_future::BoxFuture;
 use crate::exec::clock::Clock;
 
 /// The code of the error for requests that exceed a [`RateLimit`] or a

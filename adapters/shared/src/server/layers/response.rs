@@ -6,31 +6,32 @@ use mcp_proto::ErrorObject;
 use mcp_proto::schema::{CallToolResult, Encode};
 
 use crate::outcome::Outcome;
+use crate::server::handler::context::RequestState;
+use crate::server::handler::handler_error::{Cause, HandlerError};
 use crate::server::handler::reply::BoxedResult;
-use crate::server::handler::tool_error::{HandlerError, ToolError, without_result};
 
 /// The response to a request: a result, an error, or a request for input.
 ///
 /// A layer receives it from [`Next::run`](super::Next::run), or creates one to answer a request
-/// itself: with [`result`](Self::result), or from an [`ErrorObject`] or a [`ToolError`].
+/// itself: with [`result`](Self::result), or from an [`ErrorObject`] or a [`HandlerError`].
 ///
 /// ```
 /// # use mcp_adapter as mcp_tokio;
-/// use mcp_tokio::ToolError;
+/// use mcp_tokio::HandlerError;
 /// use mcp_tokio::layers::{Outcome, Response};
 /// use mcp_tokio::proto::ErrorObject;
 /// use mcp_tokio::proto::schema::CallToolResult;
 ///
 /// let cached = Response::result(CallToolResult::text("sunny"));
 /// assert_eq!(cached.outcome(), Outcome::Success);
-/// let failed = Response::from(ToolError::failed("the service is down"));
+/// let failed = Response::from(HandlerError::failed("the service is down"));
 /// assert_eq!(failed.outcome(), Outcome::ToolError);
 /// let refused = Response::from(ErrorObject::new(-32001, "log in first"));
 /// assert_eq!(refused.outcome(), Outcome::Error);
 /// assert_eq!(refused.error().map(|error| error.code), Some(-32001));
 /// ```
 #[must_use = "a layer returns the response"]
-pub struct Response(pub(super) Result<BoxedResult, ToolError>);
+pub struct Response(pub(super) Result<BoxedResult, HandlerError>);
 
 impl Response {
     /// Creates a response with a result, which must be of the type that the request's method
@@ -47,11 +48,9 @@ impl Response {
         match &self.0 {
             Ok(result) if is_tool_error(result) => Outcome::ToolError,
             Ok(_) => Outcome::Success,
-            Err(ToolError(HandlerError::Failed(_))) => Outcome::ToolError,
-            Err(ToolError(HandlerError::Forbidden(..) | HandlerError::Refused(_))) => {
-                Outcome::Error
-            }
-            Err(ToolError(HandlerError::InputRequired(_))) => Outcome::InputRequired,
+            Err(HandlerError(Cause::Failed(_))) => Outcome::ToolError,
+            Err(HandlerError(Cause::InputRequired(_))) => Outcome::InputRequired,
+            Err(_) => Outcome::Error,
         }
     }
 
@@ -59,9 +58,7 @@ impl Response {
     #[must_use]
     pub const fn error(&self) -> Option<&ErrorObject> {
         match &self.0 {
-            Err(ToolError(HandlerError::Forbidden(error, _) | HandlerError::Refused(error))) => {
-                Some(error)
-            }
+            Err(HandlerError(Cause::Forbidden(error, _) | Cause::Refused(error))) => Some(error),
             _ => None,
         }
     }
@@ -71,18 +68,15 @@ impl Response {
     pub fn tool_result(&self) -> Option<&CallToolResult> {
         match &self.0 {
             Ok(result) => (**result).as_any().downcast_ref(),
-            Err(ToolError(HandlerError::Failed(result))) => Some(result),
+            Err(HandlerError(Cause::Failed(result))) => Some(result),
             Err(_) => None,
         }
     }
 
-    /// Turns an error for the model into a JSON-RPC error, for methods without results that report
-    /// errors: all but calls of tools.
-    pub(super) fn without_tool_error(self) -> Self {
-        match self.0 {
-            Err(ToolError(HandlerError::Failed(result))) => without_result(&result).into(),
-            outcome => Self(outcome),
-        }
+    /// Returns the response that the client receives for `request`.
+    pub(super) fn resolved(self, request: &RequestState) -> Self {
+        let revision = request.context.peer.revision;
+        Self(self.0.map_err(|error| error.resolved(&request.request, revision)))
     }
 }
 
@@ -93,12 +87,12 @@ fn is_tool_error(result: &BoxedResult) -> bool {
 
 impl From<ErrorObject> for Response {
     fn from(error: ErrorObject) -> Self {
-        Self(Err(ToolError::refused(error)))
+        Self(Err(HandlerError::refused(error)))
     }
 }
 
-impl From<ToolError> for Response {
-    fn from(error: ToolError) -> Self {
+impl From<HandlerError> for Response {
+    fn from(error: HandlerError) -> Self {
         Self(Err(error))
     }
 }

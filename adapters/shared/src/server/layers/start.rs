@@ -9,9 +9,9 @@ use super::incoming::Incoming;
 use super::layer::{Layers, Next};
 use crate::exec::pace::Pace;
 use crate::exec::workers::{Ended, catch_panic};
-use crate::server::handler::context::{AsyncCx, Cx};
+use crate::server::handler::context::Cx;
+use crate::server::handler::handler_error::HandlerError;
 use crate::server::handler::round_state::RoundState;
-use crate::server::handler::tool_error::ToolError;
 use crate::server::handler::{Job, Resolution};
 use crate::server::replies::{encode, send_reply_async, send_reply_blocking};
 
@@ -31,7 +31,7 @@ impl Layers {
             }
             Err(error) => (Err(error), RoundState::default()),
         };
-        let outcome = outcome.map_err(ToolError::refused);
+        let outcome = outcome.map_err(HandlerError::refused);
         let job = Job::Async(Box::new(|_cx| Box::pin(async { outcome })));
         (job, Arc::clone(&self.pace), rounds)
     }
@@ -40,11 +40,11 @@ impl Layers {
 /// Starts the layers of a request around its job, where the job would run without layers.
 pub(in crate::server) fn start(layers: &Arc<Layers>, cx: Cx, job: Job, pace: &Arc<Pace>) {
     let (link, incoming) = (Arc::clone(&cx.request.link), cx.request.incoming);
-    let next = Next::new(Arc::clone(layers), job, &cx.request.request);
+    let next = Next::new(Arc::clone(layers), job);
     let is_function = next.is_function();
     let run = async move {
         let request = &cx.request;
-        let incoming = Incoming::new(AsyncCx(cx.clone()));
+        let incoming = Incoming::new(cx.clone());
         // `run` calls the first layer, which may panic.
         let served = async { next.run(incoming).await };
         let served = request.link.trace.instrument_handler(&request.request.method, served);

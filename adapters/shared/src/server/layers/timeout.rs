@@ -10,7 +10,7 @@ use super::function::timed_out;
 use super::incoming::{Deadline, Incoming};
 use super::layer::{Layer, Next};
 use super::response::Response;
-use crate::BoxFuture;
+use crate::box_future::BoxFuture;
 
 /// Limits the time that each request takes in the inner layers and in its handler.
 ///
@@ -22,7 +22,7 @@ use crate::BoxFuture;
 /// its request is answered at once and its [`Cx`](crate::Cx) is cancelled, and its thread no longer
 /// counts towards [`Server::threads_max`](crate::Server::threads_max). Outer layers see the
 /// response once the function has returned. Register functions that are sometimes slow as blocking,
-/// for example with [`Server::tool_raw_blocking`](crate::Server::tool_raw_blocking): on tokio and
+/// for example with [`Tool::always_on_pool`](crate::Tool::always_on_pool): on tokio and
 /// smol, a function that runs on the thread that drives its connection delays the timeout.
 ///
 /// ```
@@ -34,7 +34,7 @@ use crate::BoxFuture;
 ///
 /// let server = Server::new("weather", "1.0.0")
 ///     .layer(Timeout::new(Duration::from_secs(30)).for_tool("forecast", Duration::from_secs(120)))
-///     .tool("today", "Today's weather", |(), _cx| Ok("sunny"));
+///     .tool("today", "Today's weather", || "sunny");
 /// # drop(server);
 /// ```
 #[derive(Clone, Debug)]

@@ -9,7 +9,7 @@ use super::incoming::Incoming;
 use super::layer::{Layer, Next};
 use super::observe::{Observation, run};
 use super::response::Response;
-use crate::BoxFuture;
+use crate::box_future::BoxFuture;
 use crate::outcome::Outcome;
 use crate::trace::TARGET;
 

@@ -11,7 +11,7 @@ use mcp_proto::{Capability, Context, ErrorObject, NeededInput, Payload, Progress
 use super::begin::{context_of, start_run};
 use super::questions::send_questions;
 use super::table::{Questions, TaskRun};
-use crate::BoxFuture;
+use crate::box_future::BoxFuture;
 use crate::error::Error;
 use crate::server::handler::Resolution;
 use crate::server::handler::reply::HandlerReply;

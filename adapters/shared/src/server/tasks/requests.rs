@@ -14,8 +14,8 @@ use super::capabilities::LISTEN_KEY;
 use super::deliver::{answered, on_answer};
 use super::questions::{on_polled, send_questions};
 use super::table::ServerTasks;
+use crate::server::handler::handler_error::HandlerError;
 use crate::server::handler::reply::HandlerReply;
-use crate::server::handler::tool_error::ToolError;
 use crate::server::replies::reply_now;
 use crate::server::required_scopes::check_scopes;
 use crate::transport::link::Link;
@@ -30,7 +30,7 @@ pub(crate) fn serve_task_request(
     incoming: IncomingId,
     request: &Request,
     context: &Context,
-) -> Option<Result<(), ToolError>> {
+) -> Option<Result<(), HandlerError>> {
     let protocol = TaskProtocol::of(context.peer.revision)?;
     if !protocol.serves(&request.method) {
         return None;
@@ -87,7 +87,7 @@ fn check_task_scopes(
     requestor: Requestor<'_>,
     id: &str,
     context: &Context,
-) -> Result<(), ToolError> {
+) -> Result<(), HandlerError> {
     let scopes = tasks.lock().table.scopes(requestor, id).to_vec();
     if scopes.is_empty() {
         return Ok(());

@@ -5,7 +5,7 @@ use mcp_proto::tasks::{NewTask, TaskProtocol};
 use mcp_proto::{Context, ErrorObject, Request};
 
 use super::capabilities::EXTENSION;
-use crate::server::handler::{Handler, scopes_of};
+use crate::server::handler::{EntryHandler, scopes_of};
 
 /// The settings of a task that a call becomes.
 pub(crate) struct TaskStart {
@@ -20,11 +20,13 @@ pub(crate) struct TaskStart {
 /// # Errors
 /// Fails if the form of the call contradicts the policy of the tool.
 pub(crate) fn task_start(
-    found: &Resolved<'_, Handler>,
+    found: &Resolved<'_, EntryHandler>,
     request: &Request,
     context: &Context,
 ) -> Result<Option<TaskStart>, ErrorObject> {
-    let Resolved::Tool { handler: Handler::Tool(handler), .. } = found else { return Ok(None) };
+    let Resolved::Tool { handler: EntryHandler::Tool(handler), .. } = found else {
+        return Ok(None);
+    };
     let Some(protocol) = TaskProtocol::of(context.peer.revision) else { return Ok(None) };
     let policy = handler.task_policy();
     let asked = request.params.as_ref().and_then(|params| params.member("task"));

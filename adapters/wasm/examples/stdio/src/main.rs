@@ -9,7 +9,7 @@ use std::io;
 use std::time::Duration;
 
 use mcp_wasm::proto::{ErrorObject, Progress, Raw};
-use mcp_wasm::{AsyncCx, Server, ToolError};
+use mcp_wasm::{AsyncCx, HandlerError, Server};
 
 fn main() -> io::Result<()> {
     let echo = Raw::from_text(
@@ -25,13 +25,15 @@ fn main() -> io::Result<()> {
         .tool_raw("echo", "Returns its text", echo, |arguments, _cx| {
             let text = arguments.member("text");
             let text = text.as_ref().and_then(Raw::to_text).map(|text| text.into_owned());
-            text.ok_or_else(|| ToolError::refused(ErrorObject::invalid_params("text is missing")))
+            text.ok_or_else(|| {
+                HandlerError::refused(ErrorObject::invalid_params("text is missing"))
+            })
         })
         .tool_raw_async("sleep", "Sleeps in two steps and reports each", sleep_schema, sleep_twice)
         .serve_stdio()
 }
 
-async fn sleep_twice(arguments: Raw, cx: AsyncCx) -> Result<&'static str, ToolError> {
+async fn sleep_twice(arguments: Raw, cx: AsyncCx) -> Result<&'static str, HandlerError> {
     let ms = arguments.member("ms").and_then(|ms| ms.as_str().parse().ok()).unwrap_or(0);
     for step in [1.0, 2.0] {
         cx.sleep(Duration::from_millis(ms) / 2).await;

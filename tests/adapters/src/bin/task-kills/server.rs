@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use mcp_adapter::proto::tasks::TaskLimits;
 use mcp_adapter::tasks::{FileTaskStore, TaskPolicy, TaskStore as _, Tasks};
-use mcp_adapter::{Cx, Server, ToolError};
+use mcp_adapter::{Cx, HandlerError, Server, Tool};
 use mcp_adapter_tests::{Blocking, Runtime as _};
 use serde_json::{Map, Value};
 
@@ -58,24 +58,22 @@ pub(crate) fn serve(kept: &Kept) {
         move |arguments: Map<String, Value>, cx: Cx| work(&journal, &arguments, &cx)
     });
     let server = Server::new("victim", "1")
-        .tool_blocking("fails", "Fails after a restart", fails)
-        .as_task(policy.clone())
-        .tool_blocking("again", "Starts again after a restart", again)
-        .as_task(policy.restarts_max(u32::MAX))
+        .add(Tool::new("fails", fails).always_on_pool().as_task(policy.clone()))
+        .add(Tool::new("again", again).always_on_pool().as_task(policy.restarts_max(u32::MAX)))
         .tasks(Tasks::new().limits(limits).store(kept.store()));
     Blocking::block_on(Blocking::serve_stdio(server)).unwrap();
 }
 
 /// Takes five steps, and keeps which was the last.
-fn work(journal: &Path, arguments: &Map<String, Value>, cx: &Cx) -> Result<String, ToolError> {
+fn work(journal: &Path, arguments: &Map<String, Value>, cx: &Cx) -> Result<String, HandlerError> {
     let job = arguments["job"].as_str().unwrap();
     Journal::write(journal, &format!("start {job} {}", cx.restarts()));
     let first: u32 = cx.state()?.unwrap_or(0);
     for step in first..5 {
-        if cx.sleep(Duration::from_millis(4)) {
-            return Err(ToolError::failed("cancelled"));
+        if cx.sleep(Duration::from_millis(4)).wait() {
+            return Err(HandlerError::failed("cancelled"));
         }
-        cx.set_state(&(step + 1)).map_err(|error| ToolError::failed(error.to_string()))?;
+        cx.set_state(&(step + 1)).map_err(|error| HandlerError::failed(error.to_string()))?;
     }
     Journal::write(journal, &format!("end {job} {}", cx.restarts()));
     Ok(format!("done {job}"))

@@ -10,7 +10,7 @@ use std::time::Duration;
 use futures_lite::future::{block_on, poll_once};
 
 use super::{Borrowed, Pool};
-use crate::BoxFuture;
+use crate::box_future::BoxFuture;
 use crate::exec::watched::Watched;
 use crate::exec::workers::Spawn;
 use crate::http::client::dial::{ByteStream, Dial};

@@ -14,7 +14,7 @@ use mcp_proto::{Raw, Secret};
 use super::key_set::KeySet;
 use super::rotation::{Next, Rotation};
 use super::signed_token::SignedToken;
-use crate::BoxFuture;
+use crate::box_future::BoxFuture;
 use crate::exec::workers::catch_panic;
 use crate::http::Network;
 use crate::http::request_head::RequestHead;

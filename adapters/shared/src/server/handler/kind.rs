@@ -1,0 +1,160 @@
+//! The kinds of requests that handlers serve.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use mcp_proto::Raw;
+use mcp_proto::schema::{
+    CallTool, CallToolResult, ClientRequest, Complete, CompleteResult, Decode, Encode, GetPrompt,
+    GetPromptResult, ListPromptsResult, ListResourcesResult, ListToolsResult, Prompt,
+    ReadResourceResult, Resource, ResourceContents, Tool,
+};
+
+use crate::server::handler::ResourceParams;
+use crate::server::handler::context::Cx;
+use crate::server::list_handler::{Page, listed};
+
+/// A kind of request that [handlers](crate::Handler) serve.
+///
+/// The types of this module are its implementations.
+#[expect(private_bounds, reason = "the trait is sealed")]
+pub trait RequestKind: Sealed + 'static {
+    /// What the handler's parameters are taken from.
+    #[doc(hidden)]
+    type Params: Send + 'static;
+    /// What the handler's value is converted to.
+    #[doc(hidden)]
+    type Output: 'static;
+    /// What the client receives.
+    #[doc(hidden)]
+    type Result: Encode + Send + 'static;
+
+    /// Completes an output for the client.
+    #[doc(hidden)]
+    fn finish(output: Self::Output, cx: &Cx) -> Self::Result;
+}
+
+trait Sealed {}
+
+/// Calls of a tool.
+#[derive(Clone, Copy, Debug)]
+pub struct ToolCall;
+
+/// Calls of tools that are not registered.
+#[derive(Clone, Copy, Debug)]
+pub struct UnknownToolCall;
+
+/// Requests to read a resource, or one of a template.
+#[derive(Clone, Copy, Debug)]
+pub struct ResourceRead;
+
+/// Requests for a prompt.
+#[derive(Clone, Copy, Debug)]
+pub struct PromptGet;
+
+/// Requests to complete an argument of a prompt or a variable of a template.
+#[derive(Clone, Copy, Debug)]
+pub struct CompletionRequest;
+
+/// Requests for a page of a list.
+pub struct Listing<L>(PhantomData<fn() -> L>);
+
+/// Requests of type `Q`, which an extension defines.
+pub struct MethodCall<Q>(PhantomData<fn() -> Q>);
+
+impl<L> fmt::Debug for Listing<L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Listing")
+    }
+}
+
+impl<Q> fmt::Debug for MethodCall<Q> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("MethodCall")
+    }
+}
+
+/// The result of a method that an extension defines.
+#[derive(Debug)]
+pub struct MethodResult<R>(pub(crate) R);
+
+macro_rules! kind {
+    ($kind:ty, $params:ty, $result:ty) => {
+        impl Sealed for $kind {}
+
+        impl RequestKind for $kind {
+            type Params = $params;
+            type Output = $result;
+            type Result = $result;
+
+            fn finish(output: $result, _: &Cx) -> $result {
+                output
+            }
+        }
+    };
+}
+
+kind!(ToolCall, Raw, CallToolResult);
+kind!(UnknownToolCall, CallTool, CallToolResult);
+kind!(PromptGet, GetPrompt, GetPromptResult);
+kind!(CompletionRequest, Complete, CompleteResult);
+
+impl Sealed for ResourceRead {}
+
+impl RequestKind for ResourceRead {
+    type Params = ResourceParams;
+    type Output = ReadResourceResult;
+    type Result = ReadResourceResult;
+
+    /// Contents without a URI are those of the URI that was read.
+    fn finish(mut output: ReadResourceResult, cx: &Cx) -> ReadResourceResult {
+        for contents in &mut *output.contents {
+            let uri = match contents {
+                ResourceContents::Blob(blob) => &mut blob.uri,
+                ResourceContents::Text(text) => &mut text.uri,
+                _ => continue,
+            };
+            if uri.is_empty() {
+                let params = cx.request.request.params.as_ref();
+                let read = params.and_then(|params| params.member("uri"));
+                *uri = read.and_then(|uri| uri.to_text().map(Into::into)).unwrap_or_default();
+            }
+        }
+        output
+    }
+}
+
+macro_rules! listing {
+    ($result:ty, $entry:ty) => {
+        impl Sealed for Listing<$result> {}
+
+        impl RequestKind for Listing<$result> {
+            type Params = Option<String>;
+            type Output = Page<$entry>;
+            type Result = $result;
+
+            fn finish(output: Page<$entry>, cx: &Cx) -> $result {
+                listed(output, cx)
+            }
+        }
+    };
+}
+
+listing!(ListPromptsResult, Prompt);
+listing!(ListResourcesResult, Resource);
+listing!(ListToolsResult, Tool);
+
+impl<Q: 'static> Sealed for MethodCall<Q> {}
+
+impl<Q> RequestKind for MethodCall<Q>
+where
+    Q: ClientRequest<Result: Encode + Send + 'static> + Decode + Send + 'static,
+{
+    type Params = Q;
+    type Output = MethodResult<Q::Result>;
+    type Result = Q::Result;
+
+    fn finish(output: MethodResult<Q::Result>, _: &Cx) -> Q::Result {
+        output.0
+    }
+}

@@ -1,0 +1,10 @@
+//! A handler fails with an error of its own.
+use mcp_tokio::Server;
+
+fn now() -> Result<&'static str, std::io::Error> {
+    Ok("noon")
+}
+
+pub fn server() -> Server {
+    Server::new("s", "1").tool("now", "The time", now)
+}
