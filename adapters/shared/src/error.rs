@@ -23,7 +23,6 @@ use mcp_proto::{CallError, CloseReason, Fault, Misuse, Violation, printable};
 /// | the verifier of access tokens | `http::VerifyError` |
 /// | the keyring of the system, inside an [`io::Error`] | `auth::KeyringError` |
 /// | a test with `testing::pair` | `testing::PairError` |
-#[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
     /// The call failed.
@@ -126,6 +125,25 @@ pub struct HttpFailure {
     /// The I/O, TLS or HTTP error that prevented or broke the connection; `None` if the server
     /// responded.
     pub cause: Option<io::Error>,
+}
+
+/// What `Display` says, because programs that return the error from `main` print it like this, and
+/// the kind of the error.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match self {
+            Self::Call(_) => "Call",
+            Self::Closed(_) => "Closed",
+            Self::Decode(_) => "Decode",
+            Self::Hook(_) => "Hook",
+            Self::Io(_) => "Io",
+            Self::List(_) => "List",
+            Self::Misuse(_) => "Misuse",
+            Self::Output(_) => "Output",
+            Self::Start { .. } => "Start",
+        };
+        write!(f, "{self} (Error::{kind})")
+    }
 }
 
 impl fmt::Display for Error {

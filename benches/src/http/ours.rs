@@ -3,7 +3,7 @@
 use std::io;
 use std::net::TcpListener;
 
-use mcp_tokio::http::{Http, Service, Stop};
+use mcp_tokio::http::{Http, HttpLimits, Service, Stop};
 use mcp_tokio::proto::{Progress, Raw};
 use mcp_tokio::{Cx, HandlerError, Server, Tool};
 
@@ -61,7 +61,7 @@ pub(super) fn service() -> io::Result<Service> {
 
 pub(super) async fn on_tokio(listener: tokio::net::TcpListener, server: &Server) -> io::Result<()> {
     // Thousands of sessions are measured, all of one address.
-    let options = Http::new().sessions_per_address_max(10_000);
+    let options = Http::new().limits(HttpLimits { sessions_per_address_max: 10_000, ..HttpLimits::default() });
     mcp_tokio::http::ServeHttp::serve_http(server, listener, options, &Stop::new()).await
 }
 

@@ -97,13 +97,13 @@ pub trait IntoAnswer<A> {
     fn into_answer(self) -> Result<A, ErrorObject>;
 }
 
-impl<A> IntoAnswer<A> for A {
+impl<A: Encode> IntoAnswer<A> for A {
     fn into_answer(self) -> Result<A, ErrorObject> {
         Ok(self)
     }
 }
 
-impl<A> IntoAnswer<A> for Result<A, ErrorObject> {
+impl<A: Encode> IntoAnswer<A> for Result<A, ErrorObject> {
     fn into_answer(self) -> Self {
         self
     }

@@ -82,7 +82,7 @@ impl Authenticator {
 }
 
 const LATE: &str =
-    "the authentication of the request took too long (`Http::authentication_timeout`)";
+    "the authentication of the request took too long (`HttpLimits::authentication_timeout`)";
 
 /// A call of the application with the head of a request.
 pub(super) struct HeadCall<'a> {

@@ -92,7 +92,7 @@ impl Listening {
 
     /// Sets the stop signal, ends all sessions, closes each connection after its request in
     /// progress, and waits for that up to
-    /// [`Http::drain_timeout`](crate::http::Http::drain_timeout).
+    /// [`HttpLimits::drain_timeout`](crate::http::HttpLimits::drain_timeout).
     pub async fn finish(self) {
         self.stop.stop();
         self.service.close();
@@ -238,9 +238,9 @@ async fn protocol<I: Read + Unpin>(
 fn connection_refusal(rejection: Rejection) -> Refusal {
     let why = match rejection {
         Rejection::Address => {
-            "too many connections from this address (`Http::connections_per_address_max`)"
+            "too many connections from this address (`HttpLimits::connections_per_address_max`)"
         }
-        Rejection::Service => "too many connections (`Http::connections_max`)",
+        Rejection::Service => "too many connections (`HttpLimits::connections_max`)",
     };
     Refusal::new(rejection.status(), why).header("retry-after", "1")
 }

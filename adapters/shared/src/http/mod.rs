@@ -12,6 +12,7 @@ mod client;
 mod http2;
 mod hyper_stream;
 mod idle_timer;
+mod limits;
 mod listening;
 mod operator_options;
 mod options;
@@ -45,6 +46,7 @@ pub(crate) use client::{CachedFor, CallCredentials, ClientTransport, start};
 #[cfg(feature = "auth")]
 pub(crate) use client::{FullBody, ProxyServer, Tls, TlsConfig, dial_any};
 pub use hyper_stream::HyperStream;
+pub use limits::HttpLimits;
 pub use listening::{AcceptedConnection, Listening};
 pub use mcp_proto::Principal;
 pub use mcp_proto::http::{Guard, Refusal};

@@ -1,21 +1,16 @@
 //! Options of a server over HTTP for its operation: connections, shutdown, health and session ids.
 
 use std::io;
-use std::time::Duration;
 
 use http::Method;
 use http::request::Parts;
 use http::uri::PathAndQuery;
 use mcp_proto::http::{Body, Refusal, Reply};
 
+#[cfg(doc)]
+use super::limits::HttpLimits;
 use super::options::Http;
 use super::session_ids::SessionIds;
-
-/// Limits a time so that it can be added to any time of a clock.
-const fn at_most_a_year(time: Duration) -> Duration {
-    const YEAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
-    if time.as_secs() < YEAR.as_secs() { time } else { YEAR }
-}
 
 fn invalid(why: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, why)
@@ -32,65 +27,12 @@ fn is_path(path: &str) -> bool {
 }
 
 impl Http {
-    /// Sets how long a connection stays open between two requests. Default: 75 s.
-    ///
-    /// Behind a load balancer, this time must exceed the time after which the balancer closes idle
-    /// connections, which is 60 s in many products: otherwise, the balancer may send a request just
-    /// when the server closes the connection, and responds with status 502. The setting applies
-    /// only to servers that are started with `serve_http`.
-    // SEC-18: bounds the connections that clients keep without using them.
-    pub const fn connection_idle_max(mut self, connection_idle_max: Duration) -> Self {
-        self.connection_idle_max = at_most_a_year(connection_idle_max);
-        self
-    }
-
-    /// Sets the maximum number of concurrent requests on one HTTP/2 connection. Default: 100.
-    ///
-    /// Clients learn the limit when they connect; streams beyond it are reset with
-    /// `REFUSED_STREAM`, and can be sent again. Each request in flight on a connection, except for
-    /// one, also counts like a connection in [`connections_max`](Self::connections_max) and
-    /// [`connections_per_address_max`](Self::connections_per_address_max), and receives status 503
-    /// or 429 beyond these. Event streams that wait for messages count in
-    /// [`listeners_per_address_max`](Self::listeners_per_address_max) instead.
-    ///
-    /// Each permitted stream adds 4 KiB to what a connection can cost; its response is reset if the
-    /// client does not read it for [`Limits::stall_timeout`](mcp_proto::Limits::stall_timeout). A
-    /// connection that sends more than 2,000 control frames a second, such as pings, is read more
-    /// slowly.
-    // SEC-18: bounds what one connection can claim.
-    #[cfg(feature = "http2")]
-    pub const fn http2_streams_max(mut self, streams_max: u32) -> Self {
-        self.http2_streams_max = streams_max;
-        self
-    }
-
-    /// Sets how long the head of a request may take to arrive. Default: 30 s.
-    ///
-    /// The time starts with the first byte of the head, or when the connection opens for its first
-    /// request. After that, the connection is closed. The timeout applies only to servers that are
-    /// started with `serve_http`.
-    pub const fn head_timeout(mut self, head_timeout: Duration) -> Self {
-        self.head_timeout = at_most_a_year(head_timeout);
-        self
-    }
-
-    /// Sets how long requests in progress may take when the server stops. Default: 2 s.
-    ///
-    /// Requests in sessions and modern ones have equal time. It also applies to
-    /// requests in a session that ends earlier, for example because its client deletes it, and
-    /// replaces [`Limits::drain_timeout`](mcp_proto::Limits::drain_timeout), which applies to byte
-    /// streams only.
-    pub const fn drain_timeout(mut self, drain_timeout: Duration) -> Self {
-        self.drain_timeout = at_most_a_year(drain_timeout);
-        self
-    }
-
     /// Answers GET and HEAD requests to this path, such as `/healthz`, for load balancers and
     /// supervisors. Default: there is no such path.
     ///
     /// The status is 200, and 503 once a service that a router serves was closed. A server that is
     /// started with `serve_http` accepts no connections once it is stopping. A server that has
-    /// [too many connections](Self::connections_max) answers new ones with status 429 or 503, also
+    /// [too many connections](HttpLimits::connections_max) answers new ones with status 429 or 503, also
     /// here: use the path to find servers that can take requests, not to restart those that cannot.
     ///
     /// Requests are answered for any `Host`, and without authentication, as health checks address

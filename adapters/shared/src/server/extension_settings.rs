@@ -120,8 +120,7 @@ impl Server {
 /// The request is a type that implements [`ClientRequest`], with [`Decode`] for its params; its
 /// result also implements [`Encode`]. Requests whose params cannot be decoded are refused with the
 /// error code `-32602`. The handler runs like that of a tool: with its context, and within the
-/// [layers](Server::layer). Name the request if the handler is asynchronous, as in
-/// `MethodHandler::<Draw>::new(draw)`: its type cannot be inferred then.
+/// [layers](Server::layer).
 ///
 /// ```
 /// # use mcp_adapter as mcp_tokio;

@@ -1,12 +1,14 @@
 //! Types whose methods are handlers of a server.
 
+use std::sync::Arc;
+
 use crate::server::Server;
 
 /// A type whose methods are handlers.
 ///
 /// The attribute `server` of the adapters (feature `macros`) implements this trait for an `impl`
-/// block with marked methods. What the attribute cannot express, such as completions, is added with
-/// the methods of [`Server`]. A type can have one such block.
+/// block with marked methods. An entry that the attribute cannot express, such as one with
+/// completions, is added to the server beside it. A type can have one such block.
 ///
 /// | mark | entry |
 /// |---|---|
@@ -63,6 +65,12 @@ use crate::server::Server;
 pub trait Handlers: Send + Sync + Sized + 'static {
     /// Adds the handlers to `server`, which has the state, and returns it.
     fn register(server: Server) -> Server;
+}
+
+impl<S: Handlers> Handlers for Arc<S> {
+    fn register(server: Server) -> Server {
+        S::register(server)
+    }
 }
 
 impl Server {

@@ -28,7 +28,7 @@
 //!
 //! | limit | value |
 //! |---|---|
-//! | concurrent requests on a connection | 100 (`Http::http2_streams_max`), then `REFUSED_STREAM` |
+//! | concurrent requests on a connection | 100 (`HttpLimits::http2_streams_max`), then `REFUSED_STREAM` |
 //! | requests in flight in total | all but one of a connection count like connections |
 //! | headers of a request | 64 KiB, then status 431 |
 //! | body bytes that were sent and not yet read | 64 KiB a stream, 256 KiB a connection |
@@ -36,10 +36,10 @@
 //! | resets before a request was accepted | 20, then the connection is closed |
 //! | streams that the server resets for errors of the client | 256, then the connection is closed |
 //!
-//! A head that is incomplete for [`Http::head_timeout`] closes the connection, because nothing can
-//! follow it. A response that its client does not read for `Limits::stall_timeout` is reset, and
-//! the connection goes on. An idle connection is closed with `GOAWAY`, as are all when the server
-//! stops. A connection costs up to 0.9 MiB beside its requests.
+//! A head that is incomplete for [`HttpLimits::head_timeout`] closes the connection, because
+//! nothing can follow it. A response that its client does not read for `Limits::stall_timeout` is
+//! reset, and the connection goes on. An idle connection is closed with `GOAWAY`, as are all when
+//! the server stops. A connection costs up to 0.9 MiB beside its requests.
 //!
 //! On Unix, `ServeHttp::serve_http_unix` serves the clients of a Unix socket.
 
@@ -55,8 +55,8 @@ pub use mcp_adapter::http::ClientIdentity;
 #[cfg(feature = "jwt")]
 pub use mcp_adapter::http::JwtVerifier;
 pub use mcp_adapter::http::{
-    AuthChallenge, BlockingClient, FixedTokens, Guard, Http, HttpFailure, HttpSend, HttpStats,
-    PeerAddress, Principal, Proxy, ProxyError, ReceivedBody, Refusal, Remote, RequestHead,
-    ResponseBody, SendError, SessionControl, Stop, TokenVerifier, VerifyError,
+    AuthChallenge, BlockingClient, FixedTokens, Guard, Http, HttpFailure, HttpLimits, HttpSend,
+    HttpStats, PeerAddress, Principal, Proxy, ProxyError, ReceivedBody, Refusal, Remote,
+    RequestHead, ResponseBody, SendError, SessionControl, Stop, TokenVerifier, VerifyError,
 };
 pub use server::{ServeHttp, Service};

@@ -109,7 +109,7 @@ fn drawing_client(revision: Revision) -> Client {
 
 async fn requests_of_an_extension_are_served<R: Runtime>() {
     for revision in ERAS {
-        let served_async = server().extension(whiteboard()).method(MethodHandler::<Draw>::new(
+        let served_async = server().extension(whiteboard()).method(MethodHandler::new(
             async |draw: Draw, cx: Cx| {
                 cx.sleep(std::time::Duration::from_millis(1)).await;
                 sketch(u32::try_from(draw.board.len()).unwrap_or_default())
@@ -175,10 +175,10 @@ async fn servers_send_requests_in_sessions<R: Runtime>() {
         drawing_client(revision)
             .method(|confirm: Confirm| Raw::from(json!({"confirmed": confirm.text})))
     };
-    let by_future =
-        client().revisions(&Revision::LEGACY).extension(whiteboard()).method::<Confirm, _>(
-            async |confirm: Confirm| Raw::from(json!({"confirmed": confirm.text})),
-        );
+    let by_future = client()
+        .revisions(&Revision::LEGACY)
+        .extension(whiteboard())
+        .method(async |confirm: Confirm| Raw::from(json!({"confirmed": confirm.text})));
     for client in [confirming(Revision::V2025_11_25), by_future] {
         let (connection, _serving) = pair::<R>(client, asking()).await;
         let result = connection.call_tool("ask", &()).await.unwrap();
@@ -292,7 +292,7 @@ async fn requests_outside_of_extensions_are_served_to_all<R: Runtime>() {
         let served = declared()
             .method(MethodHandler::new(move |draw: Draw| plain(&draw)).without_extension());
         let served_async = declared().method(
-            MethodHandler::<Draw>::new(move |draw: Draw, cx: Cx| async move {
+            MethodHandler::new(move |draw: Draw, cx: Cx| async move {
                 cx.sleep(std::time::Duration::from_millis(1)).await;
                 plain(&draw)
             })

@@ -17,7 +17,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::process::Command;
 
-use mcp_blocking::http::Http;
+use mcp_blocking::http::{Http, HttpLimits};
 use mcp_http_tests::{
     Blocking, PATIENCE, Pending, Request, Runtime, Served, Session, Smol, Tokio, get, initialize,
     modern, post, server,
@@ -45,12 +45,14 @@ fn main() {
 }
 
 fn measure<R: Runtime>() {
-    let options = Http::new()
-        .sessions_max(SESSIONS)
-        .sessions_per_address_max(SESSIONS + 1)
-        .listeners_max(STREAMS)
-        .listeners_per_address_max(2 * STREAMS + 1)
-        .connections_per_address_max(usize::MAX);
+    let options = Http::new().limits(HttpLimits {
+        sessions_max: SESSIONS,
+        sessions_per_address_max: SESSIONS + 1,
+        listeners_max: STREAMS,
+        listeners_per_address_max: 2 * STREAMS + 1,
+        connections_per_address_max: usize::MAX,
+        ..HttpLimits::default()
+    });
     let stats = options.stats();
     let served = Served::on::<R>(server(), options);
     let address = served.address;

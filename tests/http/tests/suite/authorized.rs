@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use mcp_adapter::http::{FixedTokens, Guard, RequestHead, VerifyError};
+use mcp_adapter::http::{FixedTokens, Guard, HttpLimits, RequestHead, VerifyError};
 use mcp_adapter::proto::http::header::challenges;
 use mcp_adapter::proto::http::{GuardBuilder, TokenExpiry, VerifiedToken};
 use mcp_adapter::proto::{Principal, Raw, Secret};
@@ -272,7 +272,10 @@ fn no_request_passes_a_verifier_that_fails<R: Runtime>() {
 
     let hangs = |_: Secret, _: RequestHead| std::future::pending();
     let options = Http::new().authorizing(guard(), hangs);
-    let options = options.authentication_timeout(std::time::Duration::from_millis(20));
+    let options = options.limits(HttpLimits {
+        authentication_timeout: std::time::Duration::from_millis(20),
+        ..HttpLimits::default()
+    });
     let served = Served::on::<R>(server(), options);
     assert_eq!(bearing("any", echo()).send(served.address).status, 503);
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use mcp_adapter::proto::Principal;
 use mcp_adapter::proto::http::Refusal;
-use mcp_blocking::http::Http;
+use mcp_blocking::http::{Http, HttpLimits};
 use mcp_http_tests::{Request, Runtime, Served, modern, rows, server, text};
 use serde_json::json;
 
@@ -56,7 +56,12 @@ fn a_check_that_panics_fails_its_request_only<R: Runtime>() {
 fn a_check_or_authentication_that_takes_too_long_is_given_up<R: Runtime>() {
     let (release, released) = channel::<()>();
     let released = Mutex::new(released);
-    let quick = || Http::new().authentication_timeout(Duration::from_millis(50));
+    let quick = || {
+        Http::new().limits(HttpLimits {
+            authentication_timeout: Duration::from_millis(50),
+            ..HttpLimits::default()
+        })
+    };
     let blocks = quick().checking(move |_| {
         let _is_released = released.lock().unwrap().recv();
         Ok(())

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
-use mcp_blocking::http::{Http, Principal, Refusal};
+use mcp_blocking::http::{Http, HttpLimits, Principal, Refusal};
 use mcp_http_tests::{
     Http2, PATIENCE, Pending, Request, Runtime, Served, eventually, initialize, modern, on_client,
     post, rows, server,
@@ -101,9 +101,14 @@ fn busy(address: SocketAddr) -> Pending {
 }
 
 fn a_refusal_for_a_limit_is_received<R: Runtime>() {
-    for (status, options) in
-        [(503, Http::new().connections_max(1)), (429, Http::new().connections_per_address_max(1))]
-    {
+    for (status, options) in [
+        (503, Http::new().limits(HttpLimits { connections_max: 1, ..HttpLimits::default() })),
+        (
+            429,
+            Http::new()
+                .limits(HttpLimits { connections_per_address_max: 1, ..HttpLimits::default() }),
+        ),
+    ] {
         let stats = options.stats();
         let served = Served::on::<R>(server(), options);
         let open = busy(served.address);
@@ -112,10 +117,14 @@ fn a_refusal_for_a_limit_is_received<R: Runtime>() {
         assert!(response.starts_with(&format!("HTTP/1.1 {status} ")), "{response}");
         drop(open);
     }
-    let served = Served::on::<R>(server(), Http::new().requests_bytes_max(1 << 20));
+    let served = Served::on::<R>(
+        server(),
+        Http::new().limits(HttpLimits { requests_bytes_max: 1 << 20, ..HttpLimits::default() }),
+    );
     let response = sent_whole(served.address, &initialize().body(&vec![b' '; 3 << 20]));
     assert!(response.starts_with("HTTP/1.1 503 "), "{response}");
-    let slow = Http::new().body_timeout(Duration::from_millis(50));
+    let slow = Http::new()
+        .limits(HttpLimits { body_timeout: Duration::from_millis(50), ..HttpLimits::default() });
     let served = Served::on::<R>(server(), slow);
     let late = busy(served.address).reply();
     assert_eq!(late.status, 408);

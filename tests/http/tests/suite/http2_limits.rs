@@ -9,7 +9,7 @@ use h2::client::Builder;
 use h2::{Reason, SendStream};
 use mcp_adapter::Tool;
 use mcp_adapter::proto::Limits;
-use mcp_blocking::http::Http;
+use mcp_blocking::http::{Http, HttpLimits};
 use mcp_http_tests::{
     Http2, PATIENCE, Request, Runtime, Served, StreamReply, eventually, modern, on_client, rows,
     server, text, tool,
@@ -91,7 +91,10 @@ async fn without_body(client: &Http2) -> (h2::client::ResponseFuture, SendStream
 }
 
 fn streams_beyond_the_limit_are_reset_and_may_be_sent_again<R: Runtime>() {
-    let served = Served::on::<R>(server(), Http::new().http2_streams_max(2));
+    let served = Served::on::<R>(
+        server(),
+        Http::new().limits(HttpLimits { http2_streams_max: 2, ..HttpLimits::default() }),
+    );
     let mut stream = connect(served.address);
     stream.write_all(PREFACE).unwrap();
     for number in [1, 3, 5] {
@@ -112,7 +115,8 @@ fn streams_beyond_the_limit_are_reset_and_may_be_sent_again<R: Runtime>() {
 }
 
 fn a_request_beyond_the_first_counts_like_a_connection<R: Runtime>() {
-    let options = Http::new().connections_per_address_max(3);
+    let options =
+        Http::new().limits(HttpLimits { connections_per_address_max: 3, ..HttpLimits::default() });
     let stats = options.stats();
     let served = Served::on::<R>(server(), options);
     on_client(async {
@@ -139,7 +143,8 @@ fn a_request_beyond_the_first_counts_like_a_connection<R: Runtime>() {
 }
 
 fn a_refused_connection_is_answered<R: Runtime>() {
-    let options = Http::new().connections_per_address_max(1);
+    let options =
+        Http::new().limits(HttpLimits { connections_per_address_max: 1, ..HttpLimits::default() });
     let stats = options.stats();
     let served = Served::on::<R>(server(), options);
     let open =
@@ -160,7 +165,11 @@ fn listen() -> Request {
 }
 
 fn listening_streams_leave_room_for_requests<R: Runtime>() {
-    let options = Http::new().connections_per_address_max(4).connections_max(5);
+    let options = Http::new().limits(HttpLimits {
+        connections_per_address_max: 4,
+        connections_max: 5,
+        ..HttpLimits::default()
+    });
     let served = Served::on::<R>(server(), options);
     on_client(async {
         let clients = [Http2::connect(served.address).await, Http2::connect(served.address).await];
@@ -178,7 +187,8 @@ fn listening_streams_leave_room_for_requests<R: Runtime>() {
 }
 
 fn listening_streams_have_a_limit_per_address<R: Runtime>() {
-    let options = Http::new().listeners_per_address_max(3);
+    let options =
+        Http::new().limits(HttpLimits { listeners_per_address_max: 3, ..HttpLimits::default() });
     let stats = options.stats();
     let served = Served::on::<R>(server(), options);
     on_client(async {
@@ -202,7 +212,8 @@ fn listening_streams_have_a_limit_per_address<R: Runtime>() {
 }
 
 fn a_head_that_never_ends_is_cut<R: Runtime>() {
-    let options = Http::new().head_timeout(Duration::from_millis(200));
+    let options = Http::new()
+        .limits(HttpLimits { head_timeout: Duration::from_millis(200), ..HttpLimits::default() });
     let stats = options.stats();
     let served = Served::on::<R>(server(), options);
     let whole = frame(HEADERS, END_HEADERS, 1, &head_block());
@@ -246,7 +257,10 @@ fn heads_that_are_too_large_are_answered<R: Runtime>() {
 }
 
 fn an_idle_connection_is_closed_and_a_busy_one_is_not<R: Runtime>() {
-    let options = Http::new().connection_idle_max(Duration::from_secs(2));
+    let options = Http::new().limits(HttpLimits {
+        connection_idle_max: Duration::from_secs(2),
+        ..HttpLimits::default()
+    });
     let served = Served::on::<R>(server(), options);
     on_client(async {
         let client = Http2::connect(served.address).await;

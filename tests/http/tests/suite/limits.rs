@@ -9,7 +9,7 @@ use std::time::Duration;
 use mcp_adapter::proto::http::Refusal;
 use mcp_adapter::proto::{Limits, Principal, Progress};
 use mcp_adapter::{Cx, Server, Tool};
-use mcp_blocking::http::Http;
+use mcp_blocking::http::{Http, HttpLimits};
 use mcp_http_tests::{
     PATIENCE, Pending, Request, Runtime, Served, Session, eventually, initialize,
     initialize_with_icons, modern, post, rows, server, text, tool,
@@ -50,7 +50,8 @@ fn echoes(address: SocketAddr) -> bool {
 }
 
 fn sessions_that_are_never_used_expire_early<R: Runtime>() {
-    let options = Http::new().unconfirmed_max(Duration::from_secs(2));
+    let options = Http::new()
+        .limits(HttpLimits { unconfirmed_max: Duration::from_secs(2), ..HttpLimits::default() });
     let stats = options.stats();
     let served = Served::on::<R>(server(), options);
     let used = Session::open(served.address);
@@ -62,7 +63,7 @@ fn sessions_that_are_never_used_expire_early<R: Runtime>() {
 }
 
 fn a_flood_of_sessions_does_not_end_those_in_use<R: Runtime>() {
-    let options = Http::new().sessions_max(8);
+    let options = Http::new().limits(HttpLimits { sessions_max: 8, ..HttpLimits::default() });
     let stats = options.stats();
     let served = Served::on::<R>(server(), options);
     let used = Session::open(served.address);
@@ -78,7 +79,8 @@ fn a_flood_of_sessions_does_not_end_those_in_use<R: Runtime>() {
 }
 
 fn sessions_are_limited_per_address<R: Runtime>() {
-    let options = Http::new().sessions_per_address_max(2);
+    let options =
+        Http::new().limits(HttpLimits { sessions_per_address_max: 2, ..HttpLimits::default() });
     let stats = options.stats();
     let served = Served::on::<R>(server(), options);
     let (first, second) = (Session::open(served.address), Session::open(served.address));
@@ -92,8 +94,13 @@ fn sessions_are_limited_per_address<R: Runtime>() {
 }
 
 fn sessions_are_limited_per_principal<R: Runtime>() {
-    let options =
-        Http::new().sessions_max(4).sessions_per_principal_max(3).authenticating(|head| {
+    let options = Http::new()
+        .limits(HttpLimits {
+            sessions_max: 4,
+            sessions_per_principal_max: 3,
+            ..HttpLimits::default()
+        })
+        .authenticating(|head| {
             let user = head.headers.get("authorization").and_then(|user| user.to_str().ok());
             user.and_then(Principal::new).ok_or_else(|| Refusal::new(401, "who are you?"))
         });
@@ -124,7 +131,8 @@ fn a_large_client_description_is_refused<R: Runtime>() {
 
 fn descriptions_share_one_budget<R: Runtime>() {
     let bytes_max = 2 << 20;
-    let options = Http::new().sessions_bytes_max(bytes_max);
+    let options =
+        Http::new().limits(HttpLimits { sessions_bytes_max: bytes_max, ..HttpLimits::default() });
     let stats = options.stats();
     let served = Served::on::<R>(server(), options);
     let used = Session::open(served.address);
@@ -146,7 +154,8 @@ fn half_sent(address: SocketAddr, bytes: usize) -> Pending {
 
 fn bodies_in_progress_share_one_budget<R: Runtime>() {
     let bytes_max = 256 << 10;
-    let options = Http::new().requests_bytes_max(bytes_max);
+    let options =
+        Http::new().limits(HttpLimits { requests_bytes_max: bytes_max, ..HttpLimits::default() });
     let stats = options.stats();
     let served = Served::on::<R>(server(), options);
     let halves: Vec<Pending> = (0..2).map(|_| half_sent(served.address, 100_000)).collect();
@@ -160,7 +169,8 @@ fn bodies_in_progress_share_one_budget<R: Runtime>() {
 }
 
 fn bodies_of_one_address_leave_room_for_others<R: Runtime>() {
-    let options = Http::new().requests_bytes_per_address_max(256 << 10);
+    let options = Http::new()
+        .limits(HttpLimits { requests_bytes_per_address_max: 256 << 10, ..HttpLimits::default() });
     let stats = options.stats();
     let served = Served::on::<R>(server(), options);
     let halves: Vec<Pending> = (0..2).map(|_| half_sent(served.address, 100_000)).collect();
@@ -175,7 +185,8 @@ fn bodies_of_one_address_leave_room_for_others<R: Runtime>() {
 
 /// The client hangs up, but the requests go on.
 fn abandoned_requests_count_for_their_address<R: Runtime>() {
-    let options = Http::new().requests_bytes_per_address_max(256 << 10);
+    let options = Http::new()
+        .limits(HttpLimits { requests_bytes_per_address_max: 256 << 10, ..HttpLimits::default() });
     let stats = options.stats();
     let (server, go) = waiting();
     let served = Served::on::<R>(server, options);
@@ -199,7 +210,8 @@ fn abandoned_requests_count_for_their_address<R: Runtime>() {
 }
 
 fn a_request_counts_for_its_address_although_another_stream_took_it_over<R: Runtime>() {
-    let options = Http::new().requests_bytes_per_address_max(128 << 10);
+    let options = Http::new()
+        .limits(HttpLimits { requests_bytes_per_address_max: 128 << 10, ..HttpLimits::default() });
     let stats = options.stats();
     let (server, go) = waiting();
     let served = Served::on::<R>(server, options);
@@ -230,7 +242,8 @@ pub(crate) fn waiting() -> (Server, Sender<()>) {
 }
 
 fn requests_in_flight_share_one_budget<R: Runtime>() {
-    let options = Http::new().requests_bytes_max(256 << 10);
+    let options =
+        Http::new().limits(HttpLimits { requests_bytes_max: 256 << 10, ..HttpLimits::default() });
     let stats = options.stats();
     let (server, go) = waiting();
     let served = Served::on::<R>(server, options);
@@ -261,7 +274,8 @@ fn status_or_open(pending: Pending) -> u16 {
 
 fn replay_buffers_share_one_budget<R: Runtime>() {
     let bytes_max = 100_000;
-    let options = Http::new().sessions_bytes_max(bytes_max);
+    let options =
+        Http::new().limits(HttpLimits { sessions_bytes_max: bytes_max, ..HttpLimits::default() });
     let stats = options.stats();
     // An event stream, whose messages are kept although the client has read them.
     let server = server().add(Tool::define(tool("chatty"), |cx: Cx| {
@@ -283,7 +297,8 @@ fn replay_buffers_share_one_budget<R: Runtime>() {
 }
 
 fn subscriptions_share_one_budget<R: Runtime>() {
-    let options = Http::new().sessions_bytes_max(100_000);
+    let options =
+        Http::new().limits(HttpLimits { sessions_bytes_max: 100_000, ..HttpLimits::default() });
     let stats = options.stats();
     let server = server().resource("note://one", "one", || "").accept_subscriptions(|_, _| true);
     let served = Served::on::<R>(server, options);
@@ -321,7 +336,7 @@ fn is_closed(mut stream: &TcpStream) -> bool {
 }
 
 fn silent_connections_make_room_for_others<R: Runtime>() {
-    let options = Http::new().connections_max(4);
+    let options = Http::new().limits(HttpLimits { connections_max: 4, ..HttpLimits::default() });
     let stats = options.stats();
     let served = Served::on::<R>(server(), options);
     let session = Session::open(served.address);
@@ -343,7 +358,8 @@ fn silent_connections_make_room_for_others<R: Runtime>() {
 }
 
 fn connections_are_limited_per_address<R: Runtime>() {
-    let options = Http::new().connections_per_address_max(2);
+    let options =
+        Http::new().limits(HttpLimits { connections_per_address_max: 2, ..HttpLimits::default() });
     let stats = options.stats();
     let served = Served::on::<R>(server(), options);
     let ping = modern("tools/call", json!({"name": "echo", "arguments": {"text": "on"}}));
@@ -377,7 +393,8 @@ fn connect_from(host: u8, address: SocketAddr) -> TcpStream {
 
 #[cfg(target_os = "linux")]
 fn all_addresses_of_this_machine_count_as_one<R: Runtime>() {
-    let options = Http::new().connections_per_address_max(2);
+    let options =
+        Http::new().limits(HttpLimits { connections_per_address_max: 2, ..HttpLimits::default() });
     let stats = options.stats();
     let served = Served::on::<R>(server(), options);
     let busy = initialize().body(b"").field("Content-Length", "1000").bytes();
@@ -398,7 +415,7 @@ fn all_addresses_of_this_machine_count_as_one<R: Runtime>() {
 }
 
 fn a_connection_is_refused_while_all_others_are_busy<R: Runtime>() {
-    let options = Http::new().connections_max(2);
+    let options = Http::new().limits(HttpLimits { connections_max: 2, ..HttpLimits::default() });
     let stats = options.stats();
     let served = Served::on::<R>(server(), options);
     let listen =

@@ -12,7 +12,7 @@ use mcp_adapter::proto::Raw;
 use mcp_adapter::proto::schema::Elicit;
 use mcp_adapter::tasks::TaskPolicy;
 use mcp_adapter::{Cx, Tool};
-use mcp_blocking::http::{Http, Principal, Refusal};
+use mcp_blocking::http::{Http, HttpLimits, Principal, Refusal};
 use mcp_http_tests::{
     PATIENCE, Request, Runtime, Served, Session, eventually, initialize, modern, post, rows,
     server, text, tool,
@@ -95,13 +95,22 @@ fn health_checks_need_neither_host_nor_credentials<R: Runtime>() {
 fn idle_connections_end_after_their_own_time<R: Runtime>() {
     let ping = modern("ping", json!({}));
     // The first request has the time of a head, however short the idle time is.
-    let options = Http::new().connection_idle_max(Duration::from_millis(50));
+    let options = Http::new().limits(HttpLimits {
+        connection_idle_max: Duration::from_millis(50),
+        ..HttpLimits::default()
+    });
     let served = Served::on::<R>(server(), options);
     let began = Instant::now();
     assert!(ping.send(served.address).again().reply_or_end().is_none());
     assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
     // An idle connection outlives the time of a head, but a head that has begun does not.
-    let served = Served::on::<R>(server(), Http::new().head_timeout(Duration::from_millis(300)));
+    let served = Served::on::<R>(
+        server(),
+        Http::new().limits(HttpLimits {
+            head_timeout: Duration::from_millis(300),
+            ..HttpLimits::default()
+        }),
+    );
     let mut connection = ping.send(served.address).again();
     std::thread::sleep(Duration::from_millis(600));
     connection.send(&ping);
@@ -114,7 +123,10 @@ fn idle_connections_end_after_their_own_time<R: Runtime>() {
 fn a_response_that_is_read_slowly_is_complete<R: Runtime>() {
     const LEN: usize = 30 << 20;
     let server = server().add(Tool::define(tool("flood"), || "x".repeat(LEN)));
-    let options = Http::new().connection_idle_max(Duration::from_millis(50));
+    let options = Http::new().limits(HttpLimits {
+        connection_idle_max: Duration::from_millis(50),
+        ..HttpLimits::default()
+    });
     let served = Served::on::<R>(server, options);
     let flood = modern("tools/call", json!({"name": "flood", "arguments": {}}));
     let mut stream = TcpStream::connect(served.address).unwrap();
@@ -134,7 +146,11 @@ fn a_response_that_is_read_slowly_is_complete<R: Runtime>() {
 }
 
 fn a_slow_head_does_not_delay_the_end_of_a_server<R: Runtime>() {
-    let options = Http::new().head_timeout(Duration::from_millis(300)).drain_timeout(Duration::MAX);
+    let options = Http::new().limits(HttpLimits {
+        head_timeout: Duration::from_millis(300),
+        drain_timeout: Duration::MAX,
+        ..HttpLimits::default()
+    });
     let stats = options.stats();
     let served = Served::on::<R>(server(), options);
     let mut stream = TcpStream::connect(served.address).unwrap();
@@ -145,10 +161,12 @@ fn a_slow_head_does_not_delay_the_end_of_a_server<R: Runtime>() {
 }
 
 fn the_longest_times_are_accepted<R: Runtime>() {
-    let options = Http::new()
-        .connection_idle_max(Duration::MAX)
-        .head_timeout(Duration::MAX)
-        .drain_timeout(Duration::MAX);
+    let options = Http::new().limits(HttpLimits {
+        connection_idle_max: Duration::MAX,
+        head_timeout: Duration::MAX,
+        drain_timeout: Duration::MAX,
+        ..HttpLimits::default()
+    });
     let served = Served::on::<R>(server(), options);
     let session = Session::open(served.address);
     assert_eq!(session.ping(), 200);
@@ -178,7 +196,10 @@ fn requests_of_both_eras_have_equal_time_to_drain<R: Runtime>() {
         goes.lock().unwrap().recv_timeout(PATIENCE)?;
         Ok("done")
     }));
-    let served = Served::on::<R>(server, Http::new().drain_timeout(PATIENCE));
+    let served = Served::on::<R>(
+        server,
+        Http::new().limits(HttpLimits { drain_timeout: PATIENCE, ..HttpLimits::default() }),
+    );
     let session = Session::open(served.address);
     let within = session.call(1, "wait", &json!({}));
     let alone =
@@ -221,7 +242,9 @@ fn session_ids_come_from_the_application<R: Runtime>() {
 }
 
 fn an_id_that_is_taken_ends_no_session<R: Runtime>() {
-    let options = Http::new().sessions_max(1).session_ids(|| "always-this".into());
+    let options = Http::new()
+        .limits(HttpLimits { sessions_max: 1, ..HttpLimits::default() })
+        .session_ids(|| "always-this".into());
     let served = Served::on::<R>(server(), options);
     let session = Session::open(served.address);
     assert_eq!(Session::try_open(served.address).err(), Some(500));

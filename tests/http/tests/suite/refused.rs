@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use mcp_adapter::proto::{Limits, Progress};
 use mcp_adapter::{Cx, Tool};
-use mcp_blocking::http::{Http, Principal, Refusal, Stop};
+use mcp_blocking::http::{Http, HttpLimits, Principal, Refusal, Stop};
 use mcp_http_tests::{
     Listener, Request, Runtime, Served, Session, get, initialize, modern, post, rows, server, text,
     tool,
@@ -130,7 +130,8 @@ fn a_body_that_is_too_long_is_refused<R: Runtime>() {
 }
 
 fn a_body_that_takes_too_long_is_refused<R: Runtime>() {
-    let options = Http::new().body_timeout(Duration::from_millis(50));
+    let options = Http::new()
+        .limits(HttpLimits { body_timeout: Duration::from_millis(50), ..HttpLimits::default() });
     let served = Served::on::<R>(server(), options);
     let slow = initialize().body(b"{").field("Content-Length", "100").start(served.address);
     assert_eq!(slow.reply().status, 408);

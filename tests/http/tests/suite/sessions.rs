@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use mcp_adapter::proto::Limits;
-use mcp_blocking::http::Http;
+use mcp_blocking::http::{Http, HttpLimits};
 use mcp_http_tests::{
     Request, Runtime, Served, Session, eventually, get, modern, post, rows, server,
 };
@@ -60,7 +60,10 @@ fn an_ended_session_is_forgotten<R: Runtime>() {
 }
 
 fn a_session_above_the_limit_is_refused_while_all_others_are_busy<R: Runtime>() {
-    let served = Served::on::<R>(server(), Http::new().sessions_max(2));
+    let served = Served::on::<R>(
+        server(),
+        Http::new().limits(HttpLimits { sessions_max: 2, ..HttpLimits::default() }),
+    );
     let (first, second) = (Session::open(served.address), Session::open(served.address));
     let _listening = [first.listen(None), second.listen(None)];
     for _ in 0..3 {
@@ -74,7 +77,7 @@ fn a_session_above_the_limit_is_refused_while_all_others_are_busy<R: Runtime>() 
 }
 
 fn a_session_above_the_limit_replaces_the_one_that_was_idle_for_longest<R: Runtime>() {
-    let options = Http::new().sessions_max(2);
+    let options = Http::new().limits(HttpLimits { sessions_max: 2, ..HttpLimits::default() });
     let stats = options.stats();
     let served = Served::on::<R>(server(), options);
     let (first, second) = (Session::open(served.address), Session::open(served.address));
@@ -100,7 +103,10 @@ fn a_message_that_waits_for_room_ends_with_its_session<R: Runtime>() {
 }
 
 fn a_stream_above_the_limit_is_refused_until_another_ends<R: Runtime>() {
-    let served = Served::on::<R>(server(), Http::new().listeners_max(1));
+    let served = Served::on::<R>(
+        server(),
+        Http::new().limits(HttpLimits { listeners_max: 1, ..HttpLimits::default() }),
+    );
     let listen =
         modern("subscriptions/listen", json!({"notifications": {"toolsListChanged": true}}));
     let listening = listen.send(served.address);
@@ -111,7 +117,14 @@ fn a_stream_above_the_limit_is_refused_until_another_ends<R: Runtime>() {
 
 fn idle_sessions_are_evicted_and_busy_ones_are_not<R: Runtime>() {
     let idle_max = Duration::from_secs(1);
-    let served = Served::on::<R>(server(), Http::new().sessions_max(1).idle_max(idle_max));
+    let served = Served::on::<R>(
+        server(),
+        Http::new().limits(HttpLimits {
+            sessions_max: 1,
+            idle_max: idle_max,
+            ..HttpLimits::default()
+        }),
+    );
     let idle = Session::open(served.address);
     // Subscribers that are slow after that start again.
     let (busy, listening) = eventually("the idle one ends", || {

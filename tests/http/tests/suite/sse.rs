@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use mcp_adapter::Tool;
 use mcp_adapter::proto::Limits;
-use mcp_blocking::http::Http;
+use mcp_blocking::http::{Http, HttpLimits};
 use mcp_http_tests::{
     Listener, Reply, Request, Runtime, Served, Session, eventually, post, rows, server, text, tool,
 };
@@ -236,7 +236,9 @@ fn a_message_without_the_scopes_of_its_entry_is_challenged_aut_24<R: Runtime>() 
 
 // SEC-18
 fn unused_sessions_expire_sec_18<R: Runtime>() {
-    let options = Http::new().sse().unconfirmed_max(Duration::from_secs(2));
+    let options = Http::new()
+        .sse()
+        .limits(HttpLimits { unconfirmed_max: Duration::from_secs(2), ..HttpLimits::default() });
     let served = Served::on::<R>(server(), options);
     let used = SseSession::open(served.address);
     let mut unused = SseSession::connect(served.address, &stream());
@@ -247,8 +249,13 @@ fn unused_sessions_expire_sec_18<R: Runtime>() {
 // SEC-18
 fn sessions_are_limited_sec_18<R: Runtime>() {
     for (options, status) in [
-        (Http::new().sse().sessions_per_address_max(2), 429),
-        (Http::new().sse().sessions_max(2), 503),
+        (
+            Http::new()
+                .sse()
+                .limits(HttpLimits { sessions_per_address_max: 2, ..HttpLimits::default() }),
+            429,
+        ),
+        (Http::new().sse().limits(HttpLimits { sessions_max: 2, ..HttpLimits::default() }), 503),
     ] {
         let stats = options.stats();
         let served = Served::on::<R>(server(), options);
@@ -264,7 +271,9 @@ fn sessions_are_limited_sec_18<R: Runtime>() {
 
 // SEC-18: the POST is answered long before the request.
 fn requests_count_for_their_address_sec_18<R: Runtime>() {
-    let options = Http::new().sse().requests_bytes_per_address_max(128 << 10);
+    let options = Http::new()
+        .sse()
+        .limits(HttpLimits { requests_bytes_per_address_max: 128 << 10, ..HttpLimits::default() });
     let (server, go) = waiting();
     let served = Served::on::<R>(server, options);
     let mut session = SseSession::open(served.address);

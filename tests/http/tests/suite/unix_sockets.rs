@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use h2::client::Builder;
-use mcp_blocking::http::{Http, PeerAddress, Stop};
+use mcp_blocking::http::{Http, HttpLimits, PeerAddress, Stop};
 use mcp_blocking::{Cx, Tool};
 use mcp_http_tests::{
     Http2, Listener, PATIENCE, Request, Runtime, eventually, modern, on_client, rows, server, text,
@@ -94,11 +94,13 @@ fn clients_are_served_over_both_versions<R: Runtime>() {
 }
 
 fn limits_per_address_do_not_apply_and_those_of_the_server_do<R: Runtime>() {
-    let options = Http::new()
-        .connections_per_address_max(0)
-        .sessions_per_address_max(0)
-        .requests_bytes_per_address_max(0)
-        .requests_bytes_max(100_000);
+    let options = Http::new().limits(HttpLimits {
+        connections_per_address_max: 0,
+        sessions_per_address_max: 0,
+        requests_bytes_per_address_max: 0,
+        requests_bytes_max: 100_000,
+        ..HttpLimits::default()
+    });
     let stats = options.stats();
     on_socket::<R>(options, |path| {
         assert_eq!(send(path, &call("echo")).0, 200);

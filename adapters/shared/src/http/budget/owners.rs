@@ -17,9 +17,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// and their results that were not retrieved make room for each other.
 ///
 /// [`TaskLimits`]: mcp_proto::tasks::TaskLimits::tasks_per_principal_max
-/// [`listeners_per_address_max`]: super::super::Http::listeners_per_address_max
-/// [`sessions_per_address_max`]: super::super::Http::sessions_per_address_max
-/// [`requests_bytes_per_address_max`]: super::super::Http::requests_bytes_per_address_max
+/// [`listeners_per_address_max`]: super::super::HttpLimits::listeners_per_address_max
+/// [`sessions_per_address_max`]: super::super::HttpLimits::sessions_per_address_max
+/// [`requests_bytes_per_address_max`]: super::super::HttpLimits::requests_bytes_per_address_max
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct PeerAddress(
     /// The IP address of the client, or of a proxy in front of the client.

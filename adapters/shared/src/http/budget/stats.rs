@@ -97,7 +97,7 @@ impl HttpStats {
     /// Returns the number of bytes held for requests that are being read or processed, and for
     /// their responses.
     ///
-    /// Limited by [`Http::requests_bytes_max`](super::super::Http::requests_bytes_max).
+    /// Limited by [`HttpLimits::requests_bytes_max`](super::super::HttpLimits::requests_bytes_max).
     #[must_use]
     pub fn requests_bytes(&self) -> usize {
         self.0.requests_bytes.get()
@@ -109,7 +109,7 @@ impl HttpStats {
     /// The number is computed from the lengths of this data. In memory, the data takes at most
     /// about four times as much.
     ///
-    /// Limited by [`Http::sessions_bytes_max`](super::super::Http::sessions_bytes_max).
+    /// Limited by [`HttpLimits::sessions_bytes_max`](super::super::HttpLimits::sessions_bytes_max).
     #[must_use]
     pub fn sessions_bytes(&self) -> usize {
         self.0.sessions_bytes.get()

@@ -100,7 +100,7 @@ where
         self.timer.take_if(|(timed, _)| *timed != head);
         let (_, timer) = self.timer.get_or_insert_with(|| (head, (self.sleep)(self.head_timeout)));
         ready!(timer.as_mut().poll(context));
-        let what = "the head of a request took too long (`Http::head_timeout`)";
+        let what = "the head of a request took too long (`HttpLimits::head_timeout`)";
         Poll::Ready(io::Error::new(io::ErrorKind::InvalidData, what))
     }
 }

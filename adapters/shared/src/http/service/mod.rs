@@ -60,7 +60,7 @@ impl HttpService {
     /// Ends all sessions and subscriptions, and rejects new ones.
     ///
     /// Requests in progress may still be answered within
-    /// [`Http::drain_timeout`](crate::http::Http::drain_timeout).
+    /// [`HttpLimits::drain_timeout`](crate::http::HttpLimits::drain_timeout).
     pub fn close(&self) {
         self.shared.sessions.close();
     }
@@ -82,20 +82,20 @@ impl HttpService {
     }
 
     pub(super) fn connection_idle_max(&self) -> Duration {
-        self.shared.options.connection_idle_max
+        self.shared.options.limits.connection_idle_max
     }
 
     pub(super) fn drain_timeout(&self) -> Duration {
-        self.shared.options.drain_timeout
+        self.shared.options.limits.drain_timeout
     }
 
     pub(super) fn head_timeout(&self) -> Duration {
-        self.shared.options.head_timeout
+        self.shared.options.limits.head_timeout
     }
 
     #[cfg(feature = "http2")]
     pub(super) fn http2_streams_max(&self) -> u32 {
-        self.shared.options.http2_streams_max
+        self.shared.options.limits.http2_streams_max
     }
 
     /// Returns whether the options allow hosts other than this machine.
@@ -109,9 +109,9 @@ impl HttpService {
 
     /// Creates the table of the connections of a listening server.
     pub(super) fn sockets(&self) -> Arc<Sockets> {
-        let Http { counters, connections_max, connections_per_address_max, .. } =
-            &self.shared.options;
-        Sockets::new(Arc::clone(counters), *connections_max, *connections_per_address_max)
+        let Http { counters, limits, .. } = &self.shared.options;
+        let per_address_max = limits.connections_per_address_max;
+        Sockets::new(Arc::clone(counters), limits.connections_max, per_address_max)
     }
 
     pub(super) fn refuse(&self, refusal: Refusal) -> Response<ResponseBody> {
@@ -296,7 +296,7 @@ impl ServiceShared {
             head,
             callbacks: &self.callbacks,
             runtime: &self.runtime,
-            timeout: self.options.authentication_timeout,
+            timeout: self.options.limits.authentication_timeout,
         };
         if let Some(check) = check {
             call.check(check).await?;
@@ -327,12 +327,12 @@ impl ServiceShared {
         lease: &mut ByteLease,
         share: &mut AddressShare,
     ) -> Result<(), Refusal> {
-        if !share.try_add(bytes, self.options.requests_bytes_per_address_max) {
-            let why = "too many bytes of requests (`Http::requests_bytes_per_address_max`)";
+        if !share.try_add(bytes, self.options.limits.requests_bytes_per_address_max) {
+            let why = "too many bytes of requests (`HttpLimits::requests_bytes_per_address_max`)";
             return Err(self.refusal(Rejection::Address, why));
         }
-        if !lease.try_add(bytes, self.options.requests_bytes_max) {
-            let why = "too many bytes of requests (`Http::requests_bytes_max`)";
+        if !lease.try_add(bytes, self.options.limits.requests_bytes_max) {
+            let why = "too many bytes of requests (`HttpLimits::requests_bytes_max`)";
             return Err(self.refusal(Rejection::Service, why));
         }
         Ok(())

@@ -169,7 +169,7 @@ impl ServiceShared {
                 return Err(self.sessions_too_large());
             }
             let full = || {
-                let why = "too many subscriptions (`Http::listeners_max`)";
+                let why = "too many subscriptions (`HttpLimits::listeners_max`)";
                 self.refusal(Rejection::Service, why)
             };
             Some((
@@ -257,17 +257,18 @@ impl ServiceShared {
         address: Option<PeerAddress>,
         principal: Option<Principal>,
     ) -> Result<SessionPlace, Refusal> {
-        let Http { counters, sessions_per_address_max, sessions_per_principal_max, .. } =
-            &self.options;
+        let Http { counters, limits, .. } = &self.options;
         let address = address.map(PeerAddress::network);
-        let address = counters.sessions_by_address.take(address, *sessions_per_address_max);
+        let address = counters.sessions_by_address.take(address, limits.sessions_per_address_max);
         let address = address.ok_or_else(|| {
-            let why = "too many sessions of this address (`Http::sessions_per_address_max`)";
+            let why = "too many sessions of this address (`HttpLimits::sessions_per_address_max`)";
             self.refusal(Rejection::Address, why)
         })?;
-        let principal = counters.sessions_by_principal.take(principal, *sessions_per_principal_max);
+        let principal_max = limits.sessions_per_principal_max;
+        let principal = counters.sessions_by_principal.take(principal, principal_max);
         let principal = principal.ok_or_else(|| {
-            let why = "too many sessions of this principal (`Http::sessions_per_principal_max`)";
+            let why =
+                "too many sessions of this principal (`HttpLimits::sessions_per_principal_max`)";
             self.refusal(Rejection::Address, why)
         })?;
         Ok(SessionPlace::new(counters, address, principal))
@@ -278,11 +279,12 @@ impl ServiceShared {
         &self,
         address: Option<PeerAddress>,
     ) -> Result<AddressShare, Refusal> {
-        let Http { counters, listeners_per_address_max, .. } = &self.options;
+        let Http { counters, limits, .. } = &self.options;
         let address = address.map(PeerAddress::network);
-        let share = counters.listeners_by_address.take(address, *listeners_per_address_max);
+        let share = counters.listeners_by_address.take(address, limits.listeners_per_address_max);
         share.ok_or_else(|| {
-            let why = "too many event streams of this address (`Http::listeners_per_address_max`)";
+            let why =
+                "too many event streams of this address (`HttpLimits::listeners_per_address_max`)";
             self.refusal(Rejection::Address, why)
         })
     }
@@ -329,8 +331,8 @@ impl ServiceShared {
         description: usize,
         parts: Arc<ServerParts>,
     ) -> Arc<Link<Machine>> {
-        let Http { counters, sessions_bytes_max, .. } = &self.options;
-        let metered = MeteredServer::new(session, counters, *sessions_bytes_max, description);
+        let Http { counters, limits, .. } = &self.options;
+        let metered = MeteredServer::new(session, counters, limits.sessions_bytes_max, description);
         let transport = Transport::Http(Box::new(metered));
         let link = self.server.link(clock, transport, self.spawn(), parts);
         link.has_no_writer();

@@ -56,7 +56,7 @@ impl ServiceShared {
 
     /// Refuses the request after the time that a body may take.
     async fn body_timeout(&self) -> Result<(), Refusal> {
-        self.runtime.sleep(self.options.body_timeout).await;
+        self.runtime.sleep(self.options.limits.body_timeout).await;
         Err(Refusal::new(408, "the body took too long to arrive"))
     }
 

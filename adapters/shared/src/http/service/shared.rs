@@ -52,17 +52,17 @@ impl ServiceShared {
             let why = format!("{name:?} requires scopes: set `Http::authorizing`");
             return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
         }
-        let limits = options.limits(config.limits_ref());
+        let limits = options.connection_limits(config.limits_ref());
         let config = config.limits(limits);
         options.check_paths()?;
         let policy = options.policy(&config)?;
         let sse = options.sse_settings(&config)?;
         let sessions = Sessions::new(
-            SessionTable::new(options.sessions_max, options.idle_max)
-                .unconfirmed_max(options.unconfirmed_max),
-            options.listeners_max,
+            SessionTable::new(options.limits.sessions_max, options.limits.idle_max)
+                .unconfirmed_max(options.limits.unconfirmed_max),
+            options.limits.listeners_max,
             Arc::clone(&options.counters),
-            options.sessions_bytes_max,
+            options.limits.sessions_bytes_max,
         );
         options.sessions.add(&sessions);
         let server = server.clone();
@@ -100,7 +100,7 @@ impl ServiceShared {
     pub(super) fn session_refusal(&self, why: NotInserted) -> Refusal {
         match why {
             NotInserted::Full => {
-                self.refusal(Rejection::Service, "too many sessions (`Http::sessions_max`)")
+                self.refusal(Rejection::Service, "too many sessions (`HttpLimits::sessions_max`)")
             }
             NotInserted::Taken => Refusal::new(500, "session id is taken (`Http::session_ids`)"),
         }
@@ -109,7 +109,7 @@ impl ServiceShared {
     pub(super) fn sessions_too_large(&self) -> Refusal {
         self.refusal(
             Rejection::Service,
-            "sessions hold too many bytes (`Http::sessions_bytes_max`)",
+            "sessions hold too many bytes (`HttpLimits::sessions_bytes_max`)",
         )
     }
 }

@@ -7,6 +7,9 @@ use mcp_proto::schema::Tool;
 use serde::de::{DeserializeOwned, Deserializer, Error as _, IgnoredAny, Visitor, value};
 use serde::forward_to_deserialize_any;
 
+use crate::server::handler::Setup;
+use crate::server::handler::handler_error::HandlerError;
+
 /// Deserializes arguments.
 ///
 /// An empty object is also accepted as `()`, a unit struct and `None`, which are `null` in JSON.
@@ -29,6 +32,15 @@ pub(crate) fn parse_arguments<A: DeserializeOwned>(
         (_, Ok(_)) => Err(format!("unknown members {}: none are allowed", names.join(", "))),
         (_, Err(_)) => Err(error.to_string()),
     }
+}
+
+/// Deserializes the arguments of a tool; see [`parse_arguments`].
+pub(crate) fn parse<A: DeserializeOwned>(
+    arguments: &Raw,
+    setup: &Setup,
+) -> Result<A, HandlerError> {
+    parse_arguments(arguments, setup.is_closed)
+        .map_err(|why| HandlerError::failed(format!("invalid arguments: {why}")))
 }
 
 /// Returns whether the input schema of a tool allows no members but its own.

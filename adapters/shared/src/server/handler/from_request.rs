@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 
 #[cfg(feature = "http")]
 use crate::http::RequestHead;
-use crate::server::handler::arguments::parse_arguments;
+use crate::server::handler::arguments::parse;
 use crate::server::handler::context::Cx;
 use crate::server::handler::handler_error::HandlerError;
 use crate::server::handler::into_output::Json;
@@ -198,12 +198,6 @@ impl<A: DeserializeOwned> FromRequest<ToolCall, OfParams> for Json<A> {
     fn from_request(request: &mut Parts<'_, ToolCall>) -> Result<Self, HandlerError> {
         parse(&request.take()?, request.setup).map(Self)
     }
-}
-
-/// Deserializes the arguments of a tool; see [`parse_arguments`].
-fn parse<A: DeserializeOwned>(arguments: &Raw, setup: &Setup) -> Result<A, HandlerError> {
-    parse_arguments(arguments, setup.is_closed)
-        .map_err(|why| HandlerError::failed(format!("invalid arguments: {why}")))
 }
 
 impl FromRequest<ToolCall, OfParams> for Raw {

@@ -140,6 +140,9 @@ macro_rules! handler {
                 let mut needs = Needs { output_schema: R::output_schema(), ..Needs::default() };
                 $($parameter::declare(&mut needs);)*
                 let handler = HandlerFn::function(move |params, cx: &Cx, setup: &Setup| {
+                    if const { 0 $(+ $parameter::PARTS)* } == 0 {
+                        K::check_untaken(&params, setup)?;
+                    }
                     let mut _parts = Parts::<K>::new(params, cx, setup);
                     $(let $value = $parameter::from_request(&mut _parts)?;)*
                     Ok(K::finish(self($($value),*).into_output()?, cx))
@@ -164,6 +167,9 @@ macro_rules! handler {
                 let mut needs = Needs { output_schema: R::output_schema(), ..Needs::default() };
                 $($parameter::declare(&mut needs);)*
                 let start = move |params, cx: &Cx, setup: &Setup| {
+                    if const { 0 $(+ $parameter::PARTS)* } == 0 {
+                        K::check_untaken(&params, setup)?;
+                    }
                     let mut _parts = Parts::<K>::new(params, cx, setup);
                     $(let $value = $parameter::from_request(&mut _parts)?;)*
                     Ok::<_, HandlerError>(self($($value),*))

@@ -6,8 +6,8 @@ use std::borrow::Cow;
 
 use mcp_proto::Raw;
 use mcp_proto::schema::{
-    Audio, CallToolResult, CompleteResult, Content, EmbeddedResource, GetPromptResult, Image,
-    PromptMessage, ReadResourceResult, ResourceContents, ResourceLink, Role, Str, Text,
+    Audio, CallToolResult, CompleteResult, Content, EmbeddedResource, Encode, GetPromptResult,
+    Image, PromptMessage, ReadResourceResult, ResourceContents, ResourceLink, Role, Str, Text,
 };
 
 use crate::server::handler::handler_error::HandlerError;
@@ -144,13 +144,13 @@ impl<T> IntoOutput<Page<T>> for Result<Page<T>, HandlerError> {
     }
 }
 
-impl<T> IntoOutput<MethodResult<T>> for T {
+impl<T: Encode> IntoOutput<MethodResult<T>> for T {
     fn into_output(self) -> Result<MethodResult<T>, HandlerError> {
         Ok(MethodResult(self))
     }
 }
 
-impl<T> IntoOutput<MethodResult<T>> for Result<T, HandlerError> {
+impl<T: Encode> IntoOutput<MethodResult<T>> for Result<T, HandlerError> {
     fn into_output(self) -> Result<MethodResult<T>, HandlerError> {
         self.map(MethodResult)
     }

@@ -10,8 +10,10 @@ use mcp_proto::schema::{
     ReadResourceResult, Resource, ResourceContents, Tool,
 };
 
-use crate::server::handler::ResourceParams;
+use crate::server::handler::arguments::parse;
 use crate::server::handler::context::Cx;
+use crate::server::handler::handler_error::HandlerError;
+use crate::server::handler::{ResourceParams, Setup};
 use crate::server::list_handler::{Page, listed};
 
 /// A kind of request that [handlers](crate::Handler) serve.
@@ -28,6 +30,12 @@ pub trait RequestKind: Sealed + 'static {
     /// What the client receives.
     #[doc(hidden)]
     type Result: Encode + Send + 'static;
+
+    /// Checks params that the handler does not take.
+    #[doc(hidden)]
+    fn check_untaken(_params: &Self::Params, _setup: &Setup) -> Result<(), HandlerError> {
+        Ok(())
+    }
 
     /// Completes an output for the client.
     #[doc(hidden)]
@@ -94,7 +102,23 @@ macro_rules! kind {
     };
 }
 
-kind!(ToolCall, Raw, CallToolResult);
+impl Sealed for ToolCall {}
+
+impl RequestKind for ToolCall {
+    type Params = Raw;
+    type Output = CallToolResult;
+    type Result = CallToolResult;
+
+    /// A closed schema allows no arguments.
+    fn check_untaken(params: &Raw, setup: &Setup) -> Result<(), HandlerError> {
+        if setup.is_closed { parse(params, setup) } else { Ok(()) }
+    }
+
+    fn finish(output: CallToolResult, _: &Cx) -> CallToolResult {
+        output
+    }
+}
+
 kind!(UnknownToolCall, CallTool, CallToolResult);
 kind!(PromptGet, GetPrompt, GetPromptResult);
 kind!(CompletionRequest, Complete, CompleteResult);

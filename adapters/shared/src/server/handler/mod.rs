@@ -53,7 +53,8 @@ type SyncFn<P, R> = dyn Fn(P, &Cx, &Setup) -> Result<R, HandlerError> + Send + S
 
 /// What is known of the params of a handler when its entry is added.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Setup {
+#[expect(unnameable_types, reason = "internal")]
+pub struct Setup {
     /// The schema of the tool's arguments allows no further members.
     pub(crate) is_closed: bool,
     /// The arguments of the prompt.
