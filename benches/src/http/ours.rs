@@ -61,7 +61,8 @@ pub(super) fn service() -> io::Result<Service> {
 
 pub(super) async fn on_tokio(listener: tokio::net::TcpListener, server: &Server) -> io::Result<()> {
     // Thousands of sessions are measured, all of one address.
-    let options = Http::new().limits(HttpLimits { sessions_per_address_max: 10_000, ..HttpLimits::default() });
+    let limits = HttpLimits { sessions_per_address_max: 10_000, ..HttpLimits::default() };
+    let options = Http::new().limits(limits);
     mcp_tokio::http::ServeHttp::serve_http(server, listener, options, &Stop::new()).await
 }
 

@@ -59,19 +59,19 @@ impl fmt::Debug for PreparedAnswerer {
 
 /// Marks synchronous functions.
 #[derive(Debug)]
-pub struct IsSync;
+pub struct IsFunction;
 
 /// Marks asynchronous functions.
 #[derive(Debug)]
-pub struct IsAsync;
+pub struct IsFuture;
 
 /// Marks the parameter that is the request.
 #[derive(Debug)]
-pub struct OfRequest;
+pub struct TakesRequest;
 
 /// Marks the parameter that is the context.
 #[derive(Debug)]
-pub struct OfContext;
+pub struct TakesContext;
 
 /// What a function takes of a request.
 pub trait TakeRequest<Q, V>: Sized {
@@ -79,13 +79,13 @@ pub trait TakeRequest<Q, V>: Sized {
     fn take(request: &mut Option<Q>, cx: &ClientCx) -> Result<Self, ErrorObject>;
 }
 
-impl<Q> TakeRequest<Q, OfRequest> for Q {
+impl<Q> TakeRequest<Q, TakesRequest> for Q {
     fn take(request: &mut Option<Q>, _: &ClientCx) -> Result<Self, ErrorObject> {
         request.take().ok_or_else(|| ErrorObject::internal("the request was taken twice"))
     }
 }
 
-impl<Q> TakeRequest<Q, OfContext> for ClientCx {
+impl<Q> TakeRequest<Q, TakesContext> for ClientCx {
     fn take(_: &mut Option<Q>, cx: &ClientCx) -> Result<Self, ErrorObject> {
         Ok(cx.clone())
     }
@@ -118,7 +118,7 @@ impl IntoAnswer<ListRootsResult> for Vec<Root> {
 macro_rules! answerer {
     ($($parameter:ident $via:ident $value:ident),*) => {
         #[diagnostic::do_not_recommend]
-        impl<Q, A, F, R, $($parameter, $via),*> Answerer<Q, A, (IsSync, $($parameter, $via),*)>
+        impl<Q, A, F, R, $($parameter, $via),*> Answerer<Q, A, (IsFunction, $($parameter, $via),*)>
             for F
         where
             Q: Decode + 'static,
@@ -139,7 +139,7 @@ macro_rules! answerer {
 
         #[diagnostic::do_not_recommend]
         impl<Q, A, F, Fut, R, $($parameter, $via),*>
-            Answerer<Q, A, (IsAsync, $($parameter, $via),*)> for F
+            Answerer<Q, A, (IsFuture, $($parameter, $via),*)> for F
         where
             Q: Decode + 'static,
             A: Encode + Send + 'static,

@@ -100,10 +100,10 @@ impl ClientCx {
     /// # use mcp_adapter as mcp_tokio;
     /// use std::time::Duration;
     ///
-    /// use mcp_tokio::proto::schema::{Elicit, ElicitResult};
+    /// use mcp_tokio::proto::schema::ElicitResult;
     /// use mcp_tokio::{Client, ClientCx};
     ///
-    /// let client = Client::new("demo", "1.0.0").on_elicitation(async |_form: Elicit, cx: ClientCx| {
+    /// let client = Client::new("demo", "1.0.0").on_elicitation(async |cx: ClientCx| {
     ///     cx.sleep(Duration::from_secs(60)).await;
     ///     ElicitResult::cancel()
     /// });

@@ -31,8 +31,8 @@ impl Http {
     /// supervisors. Default: there is no such path.
     ///
     /// The status is 200, and 503 once a service that a router serves was closed. A server that is
-    /// started with `serve_http` accepts no connections once it is stopping. A server that has
-    /// [too many connections](HttpLimits::connections_max) answers new ones with status 429 or 503, also
+    /// started with `serve_http` accepts no connections once it is stopping. A server that has [too
+    /// many connections](HttpLimits::connections_max) answers new ones with status 429 or 503, also
     /// here: use the path to find servers that can take requests, not to restart those that cannot.
     ///
     /// Requests are answered for any `Host`, and without authentication, as health checks address

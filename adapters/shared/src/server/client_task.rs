@@ -96,8 +96,8 @@ impl ClientHandle {
     /// nevertheless.
     ///
     /// # Errors
-    /// The operation fails under the conditions listed for [`request`](Self::request). The failure is
-    /// [`Misuse::Undeclared`] if the client does not run this kind of request as a task, and
+    /// The operation fails under the conditions listed for [`request`](Self::request). The failure
+    /// is [`Misuse::Undeclared`] if the client does not run this kind of request as a task, and
     /// [`Misuse::Unsupported`] for requests that no client does, and in revisions other than
     /// 2025-11-25. Nothing is sent then.
     // TSK-02, TSK-08

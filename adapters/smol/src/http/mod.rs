@@ -31,7 +31,7 @@
 //!
 //! | limit | value |
 //! |---|---|
-//! | concurrent requests on a connection | 100 (`HttpLimits::http2_streams_max`), then `REFUSED_STREAM` |
+//! | requests at once on a connection | 100 (`HttpLimits::http2_streams_max`), then reset |
 //! | requests in flight in total | all but one of a connection count like connections |
 //! | headers of a request | 64 KiB, then status 431 |
 //! | body bytes that were sent and not yet read | 64 KiB a stream, 256 KiB a connection |

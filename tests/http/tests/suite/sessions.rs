@@ -119,11 +119,7 @@ fn idle_sessions_are_evicted_and_busy_ones_are_not<R: Runtime>() {
     let idle_max = Duration::from_secs(1);
     let served = Served::on::<R>(
         server(),
-        Http::new().limits(HttpLimits {
-            sessions_max: 1,
-            idle_max: idle_max,
-            ..HttpLimits::default()
-        }),
+        Http::new().limits(HttpLimits { sessions_max: 1, idle_max, ..HttpLimits::default() }),
     );
     let idle = Session::open(served.address);
     // Subscribers that are slow after that start again.

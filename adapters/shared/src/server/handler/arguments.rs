@@ -7,7 +7,6 @@ use mcp_proto::schema::Tool;
 use serde::de::{DeserializeOwned, Deserializer, Error as _, IgnoredAny, Visitor, value};
 use serde::forward_to_deserialize_any;
 
-use crate::server::handler::Setup;
 use crate::server::handler::handler_error::HandlerError;
 
 /// Deserializes arguments.
@@ -37,9 +36,9 @@ pub(crate) fn parse_arguments<A: DeserializeOwned>(
 /// Deserializes the arguments of a tool; see [`parse_arguments`].
 pub(crate) fn parse<A: DeserializeOwned>(
     arguments: &Raw,
-    setup: &Setup,
+    is_closed: bool,
 ) -> Result<A, HandlerError> {
-    parse_arguments(arguments, setup.is_closed)
+    parse_arguments(arguments, is_closed)
         .map_err(|why| HandlerError::failed(format!("invalid arguments: {why}")))
 }
 

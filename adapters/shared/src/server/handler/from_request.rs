@@ -184,7 +184,7 @@ impl<A: DeserializeOwned + schemars::JsonSchema> FromRequest<ToolCall, OfArgumen
     }
 
     fn from_request(request: &mut Parts<'_, ToolCall>) -> Result<Self, HandlerError> {
-        parse(&request.take()?, request.setup)
+        parse(&request.take()?, request.setup.is_closed)
     }
 }
 
@@ -196,7 +196,7 @@ impl<A: DeserializeOwned> FromRequest<ToolCall, OfParams> for Json<A> {
     }
 
     fn from_request(request: &mut Parts<'_, ToolCall>) -> Result<Self, HandlerError> {
-        parse(&request.take()?, request.setup).map(Self)
+        parse(&request.take()?, request.setup.is_closed).map(Self)
     }
 }
 

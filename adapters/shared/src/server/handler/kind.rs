@@ -111,7 +111,7 @@ impl RequestKind for ToolCall {
 
     /// A closed schema allows no arguments.
     fn check_untaken(params: &Raw, setup: &Setup) -> Result<(), HandlerError> {
-        if setup.is_closed { parse(params, setup) } else { Ok(()) }
+        if setup.is_closed { parse(params, true) } else { Ok(()) }
     }
 
     fn finish(output: CallToolResult, _: &Cx) -> CallToolResult {
