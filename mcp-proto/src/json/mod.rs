@@ -32,7 +32,5 @@ pub(crate) use raw::compact;
 pub use reader::{JsonReader, Kind};
 pub use str::Str;
 pub(crate) use syntax::SyntaxError;
-pub(crate) use whole_numbers::unsigned;
-#[cfg(feature = "schema")]
-pub(crate) use whole_numbers::whole_number;
+pub(crate) use whole_numbers::{unsigned, whole_number};
 pub(crate) use writer::{Array, Object, write_f64, write_i64, write_str, write_text, write_u64};

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::cmp::Ordering;
 use core::fmt;
 
-use crate::json::{unescape, write_str};
+use crate::json::{unescape, whole_number, write_str};
 
 // ID-04: ids are equal if type and value are. ID-05: ids are echoed exactly. T-05: one spelling
 // per number.
@@ -45,13 +45,10 @@ impl RequestId {
                 Cow::Borrowed(text) => Repr::Text(text.into()),
                 Cow::Owned(text) => Repr::Escaped(Box::new((spelling.into(), text.into()))),
             })),
-            b'-' | b'0'..=b'9' => Some(Self(match spelling.parse::<i128>() {
-                Ok(0) if value.len() > 1 => Repr::Spelled(Box::new((spelling.into(), 0))),
-                Ok(number) => match u64::try_from(number) {
-                    Ok(number) => Repr::Unsigned(number),
-                    Err(_) => Repr::Negative(i64::try_from(number).ok()?),
-                },
-                Err(_) => Repr::Spelled(Box::new((spelling.into(), integer(spelling)?))),
+            b'-' | b'0'..=b'9' => Some(Self(match (spelling.parse(), spelling.parse()) {
+                (Ok(number), _) => Repr::Unsigned(number),
+                (_, Ok(number @ ..0)) => Repr::Negative(number),
+                _ => Repr::Spelled(Box::new((spelling.into(), integer(spelling)?))),
             })),
             _ => None,
         }
@@ -114,20 +111,9 @@ fn short_unsigned(value: &[u8]) -> Option<u64> {
 /// Returns the value of a JSON number without a fraction, such as `7.0` or `70e-1`, if it is in
 /// the range of ids.
 pub(super) fn integer(number: &str) -> Option<i128> {
-    let (number, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
-    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-    let fraction = fraction.trim_end_matches('0');
-    let digits = [whole, fraction].concat();
-    let significant = digits.trim_end_matches('0');
-    if matches!(significant, "" | "-") {
-        return Some(0);
-    }
-    let zeros = i64::try_from(digits.len() - significant.len()).ok()?;
-    let shift = exponent.parse::<i64>().ok()?.checked_add(zeros)?;
-    let shift = shift.checked_sub(i64::try_from(fraction.len()).ok()?)?;
-    let scale = 10_i128.checked_pow(u32::try_from(shift).ok()?)?;
-    let value = significant.parse::<i128>().ok()?.checked_mul(scale)?;
-    (i128::from(i64::MIN)..=i128::from(u64::MAX)).contains(&value).then_some(value)
+    let digits = whole_number(number)?;
+    let unsigned = digits.parse::<u64>().map(i128::from);
+    unsigned.or_else(|_| digits.parse::<i64>().map(i128::from)).ok()
 }
 
 impl From<u64> for RequestId {
