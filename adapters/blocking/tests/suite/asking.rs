@@ -100,7 +100,7 @@ fn a_declined_question_is_a_tool_error() {
         for (answer, word) in
             [(ElicitResult::decline as fn() -> _, "declined"), (ElicitResult::cancel, "cancelled")]
         {
-            let (client, serving) = pair(client().on_elicitation(move || answer()), inn());
+            let (client, serving) = pair(client().on_elicitation(answer), inn());
             let why = failure(client.call_tool("introduce", &json!({})).wait());
             assert_eq!(why, format!("the user {word} `name`"));
             part(client, serving);
