@@ -61,8 +61,8 @@ use crate::transport::shutdown::DriverHandle;
 ///
 /// ```
 /// # use mcp_adapter as mcp_tokio;
-/// use mcp_tokio::Client;
 /// use mcp_tokio::proto::schema::Root;
+/// use mcp_tokio::{Client, ClientCx};
 ///
 /// let client = Client::new("demo", "1.0.0").on_roots(|cx: ClientCx| match cx.label() {
 ///     Some("files") => vec![Root::new("file:///home")],
