@@ -41,8 +41,8 @@ pub trait ServeHttp: mcp_adapter::ExtensionSeal {
     /// Serves HTTP clients that connect to `listener`, until [`Stop::stop`] is called.
     ///
     /// After that call, the server accepts no more connections, ends its sessions, and waits at
-    /// most [`HttpLimits::drain_timeout`] (2 s) for requests in progress. Dropping the future
-    /// closes all connections and ends the sessions at once.
+    /// most [`drain_timeout`](super::HttpLimits::drain_timeout) (2 s) for requests in progress.
+    /// Dropping the future closes all connections and ends the sessions at once.
     ///
     /// Bind the listener to `127.0.0.1` unless other machines need access. [`Http`] configures the
     /// limits and the accepted hosts and origins. For a listener that other machines can reach, it

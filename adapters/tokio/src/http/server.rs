@@ -46,8 +46,8 @@ pub trait ServeHttp: mcp_adapter::ExtensionSeal {
     /// Serves HTTP clients that connect to `listener`, until [`Stop::stop`] is called.
     ///
     /// After that call, the server accepts no more connections, ends its sessions, and waits at
-    /// most [`HttpLimits::drain_timeout`] (2 s) for requests in progress. Dropping the future
-    /// closes all connections and ends the sessions at once.
+    /// most [`drain_timeout`](super::HttpLimits::drain_timeout) (2 s) for requests in progress.
+    /// Dropping the future closes all connections and ends the sessions at once.
     ///
     /// Bind the listener to `127.0.0.1` unless other machines need access. [`Http`] configures the
     /// limits and the accepted hosts and origins. For a listener that other machines can reach, it
@@ -195,9 +195,10 @@ fn is_transient(error: &io::Error) -> bool {
 /// those that the router or hyper speaks.
 ///
 /// The service does not accept connections itself, so some options of [`Http`] have no effect:
-/// [`connections_max`](HttpLimits::connections_max),
-/// [`connections_per_address_max`](HttpLimits::connections_per_address_max) and
-/// [`head_timeout`](HttpLimits::head_timeout). Limit connections where your program accepts them.
+/// [`connections_max`](super::HttpLimits::connections_max),
+/// [`connections_per_address_max`](super::HttpLimits::connections_per_address_max) and
+/// [`head_timeout`](super::HttpLimits::head_timeout). Limit connections where your program accepts
+/// them.
 ///
 /// The limits on sessions, streams and request bytes per client address apply only to requests with
 /// a [`PeerAddress`] extension.

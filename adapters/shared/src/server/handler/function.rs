@@ -21,7 +21,7 @@ use crate::server::handler::{HandlerFn, Setup};
 /// | parameter | value |
 /// |---|---|
 /// | a type with `Deserialize` and `JsonSchema` | the arguments of a tool or a prompt |
-/// | [`Raw`] | the arguments of a tool as JSON |
+/// | [`Raw`](mcp_proto::Raw) | the arguments of a tool as JSON |
 /// | [`Json<T>`](crate::Json) | the arguments of a tool, without a schema from `T` |
 /// | [`ReadResource`], [`Variables`] | the request of a resource; the variables of its template |
 /// | [`GetPrompt`], [`Complete`], [`CallTool`] | the request of a prompt, completion or fallback |
@@ -30,7 +30,7 @@ use crate::server::handler::{HandlerFn, Setup};
 /// | [`State<S>`](crate::State), `Arc<S>` | what [`Server::state`](crate::Server::state) has set |
 /// | [`Principal`](mcp_proto::Principal), `Option<Principal>` | who sends the request |
 /// | `RequestHead`, `Option<RequestHead>` | the head of the HTTP request (feature `http`) |
-/// | [`FromLayer<T>`](crate::Extension) | what a layer has attached to the request |
+/// | [`FromLayer<T>`](crate::FromLayer) | what a layer has attached to the request |
 ///
 /// It returns a value or a `Result` with a [`HandlerError`]; see [`IntoOutput`] for the values.
 /// A synchronous method with `&self` is a handler, too: `self` is the state of that type.
