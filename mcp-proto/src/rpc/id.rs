@@ -45,10 +45,12 @@ impl RequestId {
                 Cow::Borrowed(text) => Repr::Text(text.into()),
                 Cow::Owned(text) => Repr::Escaped(Box::new((spelling.into(), text.into()))),
             })),
-            b'-' | b'0'..=b'9' => Some(Self(match (spelling.parse(), spelling.parse()) {
-                (Ok(number), _) => Repr::Unsigned(number),
-                (_, Ok(number @ ..0)) => Repr::Negative(number),
-                _ => Repr::Spelled(Box::new((spelling.into(), integer(spelling)?))),
+            b'-' | b'0'..=b'9' => Some(Self(if let Ok(number) = spelling.parse() {
+                Repr::Unsigned(number)
+            } else if let Ok(number @ ..0) = spelling.parse() {
+                Repr::Negative(number)
+            } else {
+                Repr::Spelled(Box::new((spelling.into(), integer(spelling)?)))
             })),
             _ => None,
         }
