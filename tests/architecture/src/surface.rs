@@ -55,9 +55,31 @@ pub fn hidden_items(core: &[SourceFile]) -> Vec<Breach> {
     breaches
 }
 
+/// The public methods of the builders that every program uses, at most. The numbers may only
+/// shrink.
+pub const METHODS_MAX: &[(&str, usize)] = &[("Client", 32), ("Http", 20), ("Server", 56)];
+
+/// Counts the public methods of a type in its inherent implementations.
+#[must_use]
+pub fn methods(files: &[SourceFile], of: &str) -> usize {
+    let methods_of = |file: &SourceFile| {
+        let tokens = &file.tokens;
+        let is_method = |at: &usize| {
+            [&["pub", "fn"][..], &["pub", "const", "fn"], &["pub", "async", "fn"]]
+                .into_iter()
+                .any(|start| reads(tokens, *at, start))
+        };
+        (0..tokens.len())
+            .filter(|at| reads(tokens, *at, &["impl", of, "{"]))
+            .map(|at| (at..closing(tokens, at + 2)).filter(is_method).count())
+            .sum::<usize>()
+    };
+    files.iter().map(methods_of).sum()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{break_ins, hidden_items};
+    use super::{break_ins, hidden_items, methods};
     use crate::sources::planted;
 
     #[test]
@@ -76,6 +98,14 @@ mod tests {
         ] {
             assert_eq!(break_ins(&planted(&[("benches/a.rs", text)])).len(), breaches, "{text}");
         }
+    }
+
+    #[test]
+    fn public_methods_are_counted() {
+        let text = "impl A { pub fn a() {} pub(crate) fn b() {} fn c() {} pub const fn d() {} } \
+                    impl A { pub async fn e() {} } impl B { pub fn f() {} }";
+        let files = planted(&[("adapters/shared/src/a.rs", text)]);
+        assert_eq!((methods(&files, "A"), methods(&files, "B")), (3, 1));
     }
 
     #[test]

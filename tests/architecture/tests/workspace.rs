@@ -116,6 +116,15 @@ fn code_outside_the_core_uses_its_public_surface() {
 }
 
 #[test]
+fn the_builders_have_few_methods() {
+    let adapters = read(&["adapters/shared"]);
+    for (of, max) in surface::METHODS_MAX {
+        let methods = surface::methods(&adapters, of);
+        assert_eq!(methods, *max, "public methods of `{of}`: the number may only shrink");
+    }
+}
+
+#[test]
 fn sources_and_markdown_keep_the_house_style() {
     let mut breaches = style::in_sources(&read(sources::ALL));
     let papers = sources::papers(&workspace()).expect("the Markdown files are readable");

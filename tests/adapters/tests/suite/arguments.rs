@@ -45,7 +45,7 @@ fn integers() -> Server {
             if integers.is_some() { "numbers" } else { "nothing" }
         })
         .add(Tool::define(open, |(): ()| "done"))
-        .add(Tool::define(closed, |(): ()| "done"))
+        .add(Tool::define(closed, || "done"))
 }
 
 async fn numbers_without_a_fraction_are_integers<R: Runtime>() {
