@@ -173,7 +173,11 @@ impl Killer {
                 true
             }
             // The client does not know whether the task exists.
-            Err(Error::Call(CallError::Lost) | Error::List(_) | Error::Misuse(Misuse::Closed)) => {
+            Err(
+                Error::Call(CallError::Lost | CallError::LostRead)
+                | Error::List(_)
+                | Error::Misuse(Misuse::Closed),
+            ) => {
                 self.books.unconfirmed(&job);
                 false
             }
@@ -226,7 +230,9 @@ fn outcome(task: &mut TaskHandle) -> Option<Outcome> {
         Err(Error::Call(CallError::Refused(error))) => {
             Some(Outcome::Failed(error.message.to_string()))
         }
-        Err(Error::Call(CallError::Lost) | Error::Misuse(Misuse::Closed)) => None,
+        Err(Error::Call(CallError::Lost | CallError::LostRead) | Error::Misuse(Misuse::Closed)) => {
+            None
+        }
         Err(error) => panic!("{error}"),
     }
 }
