@@ -159,31 +159,25 @@ impl<'a> CatalogEdit<'a> {
         }
     }
 
-    /// Notes that calls of the tool `what` can become tasks.
-    pub(super) fn add_tasks(&mut self, what: &str) -> Result<(), EditError> {
+    /// Checks that calls of the tool `what` can become tasks.
+    pub(super) fn check_tasks(&self, what: &str) -> Result<(), EditError> {
         if self.started.is_some_and(|started| !started.has_tasks) {
             return Err(EditError::new(format!(
                 "{what} cannot become a task: the server started without tasks; add a tool with \
                  tasks before it starts"
             )));
         }
-        self.adds_tasks = true;
         Ok(())
     }
 
-    /// Sets the scopes of the entry `what`, if it has any, and notes the states that it needs.
-    pub(super) fn set_needs(
+    /// Sets the scopes of the entry `what`, if it has any.
+    pub(super) fn set_scopes(
         &mut self,
         required: &RequiredScopes,
         scopes: Vec<String>,
-        states: Vec<NeededState>,
         what: &str,
         done: &str,
     ) -> Result<(), EditError> {
-        if let Some(started) = self.started {
-            started.check(what, &states).map_err(EditError::new)?;
-        }
-        self.states.extend(states.into_iter().map(|state| (what.to_owned(), state)));
         if !scopes.is_empty() {
             let explain = |why| EditError::new(format!("{what} cannot be {done}: {why}"));
             required.set(scopes).map_err(explain)?;
@@ -192,22 +186,27 @@ impl<'a> CatalogEdit<'a> {
         Ok(())
     }
 
-    /// Adds or replaces the entry `what`.
+    /// Adds or replaces the entry `what`, whose handlers need these states.
     pub(super) fn put<T>(
         &mut self,
         what: &str,
         put: Put,
         definition: T,
         handler: EntryHandler,
-        add: PutFn<T>,
-        replace: PutFn<T>,
+        states: Vec<NeededState>,
+        (add, replace): (PutFn<T>, PutFn<T>),
     ) -> Result<(), EditError> {
+        if let Some(started) = self.started {
+            started.check(what, &states).map_err(EditError::new)?;
+        }
         let call = match put {
             Put::Add => add,
             Put::Replace => replace,
         };
         let changed = call(self.catalog, definition, handler);
-        self.changed(changed, what, put.done())
+        self.changed(changed, what, put.done())?;
+        self.states.extend(states.into_iter().map(|state| (what.to_owned(), state)));
+        Ok(())
     }
 
     /// Adds the completion `what` to an entry.

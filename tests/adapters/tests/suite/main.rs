@@ -30,6 +30,7 @@ mod listening;
 mod long_checks;
 mod macros;
 mod manual;
+mod parameters;
 mod prompts;
 mod questions;
 mod recorded;

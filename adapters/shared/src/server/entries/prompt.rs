@@ -137,10 +137,11 @@ impl PutEntry for Prompt {
         let is_argument =
             |name: &str| prompt.arguments.iter().flatten().any(|argument| argument.name == name);
         check_completions(&what, &completions, is_argument)?;
-        edit.set_needs(handler.scopes(), scopes, states, &what, done)?;
+        edit.set_scopes(handler.scopes(), scopes, &what, done)?;
         let required = handler.scopes().clone();
         let handler = EntryHandler::Prompt(handler.named(&what));
-        edit.put(&what, put, prompt, handler, Catalog::add_prompt, Catalog::replace_prompt)?;
+        let calls = (Catalog::add_prompt as _, Catalog::replace_prompt as _);
+        edit.put(&what, put, prompt, handler, states, calls)?;
         completions.into_iter().try_for_each(|(argument, completion)| {
             let what = format!("a completion of `{argument}` of the prompt `{name}`");
             let completion = completion.sharing_scopes(&required).named(&what);

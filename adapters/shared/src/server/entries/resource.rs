@@ -62,8 +62,9 @@ impl PutEntry for Resource {
     fn put(self, edit: &mut CatalogEdit<'_>, put: Put) -> Result<(), EditError> {
         let Self { definition: resource, handler, scopes, states } = self;
         let what = format!("the resource `{}`", resource.uri);
-        edit.set_needs(handler.scopes(), scopes, states, &what, put.done())?;
+        edit.set_scopes(handler.scopes(), scopes, &what, put.done())?;
         let handler = EntryHandler::Resource(handler.named(&what));
-        edit.put(&what, put, resource, handler, Catalog::add_resource, Catalog::replace_resource)
+        let calls = (Catalog::add_resource as _, Catalog::replace_resource as _);
+        edit.put(&what, put, resource, handler, states, calls)
     }
 }

@@ -95,11 +95,11 @@ impl PutEntry for Template {
             let is_variable = |name: &str| pattern.names().any(|variable| variable == name);
             check_completions(&what, &completions, is_variable)?;
         }
-        edit.set_needs(handler.scopes(), scopes, states, &what, put.done())?;
+        edit.set_scopes(handler.scopes(), scopes, &what, put.done())?;
         let required = handler.scopes().clone();
         let handler = EntryHandler::Resource(handler.named(&what));
-        let (add, replace) = (Catalog::add_template, Catalog::replace_template);
-        edit.put(&what, put, template, handler, add, replace)?;
+        let calls = (Catalog::add_template as _, Catalog::replace_template as _);
+        edit.put(&what, put, template, handler, states, calls)?;
         completions.into_iter().try_for_each(|(variable, completion)| {
             let what = format!("a completion of `{variable}` in `{uri_template}`");
             let completion = completion.sharing_scopes(&required).named(&what);

@@ -236,15 +236,18 @@ impl PutEntry for Tool {
             return Err(EditError::new(format!("{what} cannot be {done}: {reason}")));
         }
         edit.check_schemas(&tool)?;
-        if handler.task_policy().is_some() {
-            edit.add_tasks(&what)?;
+        let has_tasks = handler.task_policy().is_some();
+        if has_tasks {
+            edit.check_tasks(&what)?;
         }
         handler.set_up(|setup| setup.is_closed = is_closed(&tool));
-        edit.set_needs(handler.scopes(), scopes, states, &what, done)?;
+        edit.set_scopes(handler.scopes(), scopes, &what, done)?;
         #[cfg(feature = "tracing")]
         let unreadable = unreadable_fields(&tool);
         let handler = EntryHandler::Tool(handler.named(&what));
-        edit.put(&what, put, tool, handler, Catalog::add_tool, Catalog::replace_tool)?;
+        let calls = (Catalog::add_tool as _, Catalog::replace_tool as _);
+        edit.put(&what, put, tool, handler, states, calls)?;
+        edit.adds_tasks |= has_tasks;
         if !is_recommended_name(&name) {
             unusual_tool_name(&name);
         }
