@@ -22,10 +22,13 @@ pub(crate) struct Unregistered {
     pub(super) prompts: Option<Lister<ListPromptsResult>>,
     pub(super) resources: Option<Lister<ListResourcesResult>>,
     pub(super) tools: Option<Lister<ListToolsResult>>,
-    pub(super) prompt_fallback: Option<Arc<HandlerFn<GetPrompt, GetPromptResult>>>,
-    pub(super) tool_fallback: Option<Arc<HandlerFn<CallTool, CallToolResult>>>,
+    pub(super) prompt_fallback: Place<GetPrompt, GetPromptResult>,
+    pub(super) tool_fallback: Place<CallTool, CallToolResult>,
     pub(super) tool_schema: Option<SchemaOf>,
 }
+
+/// The place of a handler, which may be empty.
+pub(super) type Place<P, R> = Option<Arc<HandlerFn<P, R>>>;
 
 /// Returns the input schema of a tool for a caller.
 pub(super) type SchemaOf = Arc<dyn Fn(&str, &CallerCx<'_>) -> Option<Raw> + Send + Sync>;

@@ -7,7 +7,8 @@ use mcp_proto::{Capability, Raw};
 
 use super::Server;
 use crate::server::handler::function::{Handler, Prepared};
-use crate::server::handler::kind::{Listing, PromptGet, UnknownToolCall};
+use crate::server::handler::kind::{Listing, PromptGet, RequestKind, UnknownToolCall};
+use crate::server::unregistered::{Place, Unregistered};
 use crate::server::visibility::CallerCx;
 
 impl Server {
@@ -52,15 +53,11 @@ impl Server {
     ///     Server::new("numbers", "1.0.0").list_resources(list).template("{+uri}", "any", read);
     /// # drop(server);
     /// ```
-    pub fn list_resources<M>(
-        mut self,
-        handler: impl Handler<Listing<ListResourcesResult>, M>,
-    ) -> Self {
-        const WHAT: &str = "the list of resources";
-        let Prepared { handler, needs } = handler.prepare();
-        let earlier = self.unregistered.resources.replace(Arc::new(handler.named(WHAT)));
-        self.builder.register_unregistered(WHAT, earlier.is_some(), needs);
-        self.declare_list(Capability::Resources, Capability::ResourcesListChanged)
+    pub fn list_resources<M>(self, handler: impl Handler<Listing<ListResourcesResult>, M>) -> Self {
+        let lists = (Capability::Resources, Capability::ResourcesListChanged);
+        self.serve_unregistered("the list of resources", handler.prepare(), lists, |it| {
+            &mut it.resources
+        })
     }
 
     /// Lists tools that are too many or too changeable to be registered.
@@ -95,12 +92,9 @@ impl Server {
     ///     });
     /// # drop(server);
     /// ```
-    pub fn list_tools<M>(mut self, handler: impl Handler<Listing<ListToolsResult>, M>) -> Self {
-        const WHAT: &str = "the list of tools";
-        let Prepared { handler, needs } = handler.prepare();
-        let earlier = self.unregistered.tools.replace(Arc::new(handler.named(WHAT)));
-        self.builder.register_unregistered(WHAT, earlier.is_some(), needs);
-        self.declare_list(Capability::Tools, Capability::ToolsListChanged)
+    pub fn list_tools<M>(self, handler: impl Handler<Listing<ListToolsResult>, M>) -> Self {
+        let lists = (Capability::Tools, Capability::ToolsListChanged);
+        self.serve_unregistered("the list of tools", handler.prepare(), lists, |it| &mut it.tools)
     }
 
     /// Sets the handler for calls of all tools that are not registered, such as those that
@@ -115,12 +109,11 @@ impl Server {
     /// applies to them or to the result. If tools annotate arguments with `x-mcp-header`, set
     /// [`tool_fallback_schema`](Self::tool_fallback_schema). Tools are declared, even if none is
     /// registered.
-    pub fn tool_fallback<M>(mut self, handler: impl Handler<UnknownToolCall, M>) -> Self {
-        const WHAT: &str = "the tool fallback";
-        let Prepared { handler, needs } = handler.prepare();
-        let earlier = self.unregistered.tool_fallback.replace(Arc::new(handler.named(WHAT)));
-        self.builder.register_unregistered(WHAT, earlier.is_some(), needs);
-        self.declare_list(Capability::Tools, Capability::ToolsListChanged)
+    pub fn tool_fallback<M>(self, handler: impl Handler<UnknownToolCall, M>) -> Self {
+        let lists = (Capability::Tools, Capability::ToolsListChanged);
+        self.serve_unregistered("the tool fallback", handler.prepare(), lists, |it| {
+            &mut it.tool_fallback
+        })
     }
 
     /// Lists prompts that are too many or too changeable to be registered.
@@ -147,12 +140,11 @@ impl Server {
     ///     });
     /// # drop(server);
     /// ```
-    pub fn list_prompts<M>(mut self, handler: impl Handler<Listing<ListPromptsResult>, M>) -> Self {
-        const WHAT: &str = "the list of prompts";
-        let Prepared { handler, needs } = handler.prepare();
-        let earlier = self.unregistered.prompts.replace(Arc::new(handler.named(WHAT)));
-        self.builder.register_unregistered(WHAT, earlier.is_some(), needs);
-        self.declare_list(Capability::Prompts, Capability::PromptsListChanged)
+    pub fn list_prompts<M>(self, handler: impl Handler<Listing<ListPromptsResult>, M>) -> Self {
+        let lists = (Capability::Prompts, Capability::PromptsListChanged);
+        self.serve_unregistered("the list of prompts", handler.prepare(), lists, |it| {
+            &mut it.prompts
+        })
     }
 
     /// Sets the handler that renders all prompts that are not registered, such as those that
@@ -165,12 +157,11 @@ impl Server {
     /// prompt that does not exist, return
     /// [`HandlerError::not_found`](crate::HandlerError::not_found). Prompts are declared, even if
     /// none is registered.
-    pub fn prompt_fallback<M>(mut self, handler: impl Handler<PromptGet, M>) -> Self {
-        const WHAT: &str = "the prompt fallback";
-        let Prepared { handler, needs } = handler.prepare();
-        let earlier = self.unregistered.prompt_fallback.replace(Arc::new(handler.named(WHAT)));
-        self.builder.register_unregistered(WHAT, earlier.is_some(), needs);
-        self.declare_list(Capability::Prompts, Capability::PromptsListChanged)
+    pub fn prompt_fallback<M>(self, handler: impl Handler<PromptGet, M>) -> Self {
+        let lists = (Capability::Prompts, Capability::PromptsListChanged);
+        self.serve_unregistered("the prompt fallback", handler.prepare(), lists, |it| {
+            &mut it.prompt_fallback
+        })
     }
 
     /// Sets a function that returns the input schemas of tools that are not registered, for
@@ -210,8 +201,18 @@ impl Server {
         self
     }
 
-    fn declare_list(mut self, list: Capability, list_changed: Capability) -> Self {
-        self.builder.handled_lists.push((list, list_changed));
+    /// Sets the handler of what is not registered, in its place, and declares the list of `what`
+    /// without and with notifications.
+    fn serve_unregistered<K: RequestKind>(
+        mut self,
+        what: &'static str,
+        Prepared { handler, needs }: Prepared<K>,
+        lists: (Capability, Capability),
+        place: fn(&mut Unregistered) -> &mut Place<K::Params, K::Result>,
+    ) -> Self {
+        let earlier = place(&mut self.unregistered).replace(Arc::new(handler.named(what)));
+        self.builder.register_unregistered(what, earlier.is_some(), needs);
+        self.builder.handled_lists.push(lists);
         self
     }
 }
