@@ -1,9 +1,8 @@
 //! Derived schemas: which types are arguments, and what hosts read.
 
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use core::num::NonZeroU8;
-use std::collections::HashSet;
 
 use super::*;
 
@@ -218,7 +217,7 @@ fn tuples_have_items() {
         (3, &kinds)
     );
     assert_eq!(field_of::<[bool; 3]>()["items"], json!({"type": "boolean"}));
-    assert_eq!(field_of::<HashSet<bool>>()["items"], json!({"type": "boolean"}));
+    assert_eq!(field_of::<BTreeSet<bool>>()["items"], json!({"type": "boolean"}));
 }
 
 #[test]
