@@ -85,7 +85,7 @@ fn demo() -> Result<(), Error> {
     println!("   name           {:?} {}", server.info.name, server.info.version);
 
     println!("2. tools");
-    for tool in client.list_tools()? {
+    for tool in client.list_tools().wait()? {
         println!("   {:<14} {}", tool.name, tool.description.unwrap_or_default());
     }
 
@@ -103,14 +103,14 @@ fn demo() -> Result<(), Error> {
 
     println!("4. a call that is cancelled");
     let arguments = serde_json::json!({"city": "Atlantis", "days": 100_000});
-    let mut endless = client.call_tool("forecast", &arguments).progress(|_| {}).start()?;
-    let first = endless.next_progress();
+    let mut endless = client.call_tool("forecast", &arguments).progress(|_| {}).start().wait()?;
+    let first = endless.next_progress().wait()?;
     println!(
         "   progress       {} of 100000, too slow",
         first.map_or(0.0, |progress| progress.progress)
     );
     endless.cancel("too slow");
-    let tools = client.list_tools()?;
+    let tools = client.list_tools().wait()?;
     println!("   cancelled, and the server still lists its {} tools", tools.len());
 
     println!("5. a tool that asks back");
@@ -121,9 +121,9 @@ fn demo() -> Result<(), Error> {
     let older = connect(&Revision::LEGACY)?;
     let result = older.call_tool("greet", &serde_json::json!({})).wait()?;
     println!("   result         {:?}", result.content[0].as_text().unwrap_or("?"));
-    older.close()?;
+    older.close().wait()?;
 
-    let status = client.close()?;
+    let status = client.close().wait()?;
     let status = status.map_or_else(|| "unknown".into(), |status| status.to_string());
     println!(
         "7. closed; the server ended with {status}, all in {} ms",

@@ -5,9 +5,8 @@ use std::process::Command;
 use std::sync::Arc;
 
 use futures_lite::future::block_on;
-use mcp_adapter::{Client, Error, Spawn};
+use mcp_adapter::{Client, Connection, Error, Spawn};
 
-use crate::connection::Connection;
 use crate::drive;
 use crate::runtime::Threads;
 
@@ -68,7 +67,7 @@ pub trait Connect: mcp_adapter::ExtensionSeal {
 
 impl Connect for Client {
     fn spawn(self, command: Command) -> Result<Connection, Error> {
-        block_on(self.spawn_on(Arc::new(Threads), command)).map(Connection::new)
+        block_on(self.spawn_on(Arc::new(Threads), command))
     }
 
     fn connect(
@@ -80,6 +79,6 @@ impl Connect for Client {
         let (opening, driving) = self.open_on(&runtime)?;
         let timer = drive::start(driving, reader, writer)?;
         drive::spawn("mcp-client", move || timer.run())?;
-        block_on(opening.wait()).map(Connection::new)
+        block_on(opening.wait())
     }
 }

@@ -1,7 +1,7 @@
 //! The Model Context Protocol on plain threads: no async runtime, no event loop.
 //!
-//! This crate runs MCP servers and clients on threads that read, write and run timers, and its
-//! methods block. The protocol logic is in [`mcp_proto`](proto).
+//! This crate runs MCP servers and clients on threads that read, write and run timers. The protocol
+//! logic is in [`mcp_proto`](proto).
 //!
 //! A server:
 //!
@@ -34,21 +34,22 @@
 //!
 //! # fn main() -> Result<(), mcp_blocking::Error> {
 //! let client = Client::new("demo", "1.0.0").spawn(Command::new("weather-server"))?;
-//! for tool in client.list_tools()? {
+//! for tool in client.list_tools().wait()? {
 //!     println!("{}", tool.name);
 //! }
 //! let result = client.call_tool("today", &serde_json::json!({"city": "Oslo"})).wait()?;
 //! println!("{}", result.content[0].as_text().unwrap_or("?"));
-//! client.close()?;
+//! client.close().wait()?;
 //! # Ok(())
 //! # }
 //! ```
 //!
 //! # Guide
 //!
-//! The API is that of `mcp-tokio`, except that methods block and calls end in [`wait`](Call::wait)
-//! instead of `.await`. The [guide] of `mcp-tokio` therefore also applies to this crate. The [guide
-//! of the core](proto::_guide) covers limits and tests.
+//! The API is that of `mcp-tokio`. What a program awaits there, it waits for here: an
+//! [`Operation`] and a [`Call`] end in [`wait`](Operation::wait) instead of `.await`. The [guide] of
+//! `mcp-tokio` therefore also applies to this crate. The [guide of the core](proto::_guide) covers
+//! limits and tests.
 //!
 //! [guide]: https://docs.rs/mcp-tokio/latest/mcp_tokio/_guide/
 //!
@@ -62,23 +63,16 @@
 
 #[cfg(feature = "auth")]
 pub mod auth;
-mod call;
 mod client;
-mod connection;
 mod drive;
 #[cfg(feature = "http")]
 pub mod http;
 mod runtime;
 mod server;
-mod subscription;
-mod task;
 pub mod testing;
-mod wait;
 mod watchdog;
 
-pub use call::{Call, Pending};
 pub use client::Connect;
-pub use connection::Connection;
 #[doc(inline)]
 pub use mcp_adapter::api::*;
 /// Registers the methods of an `impl` block as tools, resources and prompts.
@@ -108,5 +102,3 @@ pub use mcp_adapter::api::*;
 #[cfg(feature = "macros")]
 pub use mcp_macros::blocking_server as server;
 pub use server::Serve;
-pub use subscription::Subscription;
-pub use task::{TaskCall, TaskHandle};

@@ -21,6 +21,10 @@ impl Spawn for Threads {
     fn is_plain(&self) -> bool {
         true
     }
+
+    fn waits_for_ends(&self) -> bool {
+        !drive::is_driver()
+    }
 }
 
 impl Runtime for Threads {

@@ -5,10 +5,9 @@ use std::io::pipe;
 use mcp_adapter::proto::Instant;
 #[cfg(feature = "testing")]
 pub use mcp_adapter::testing::{PairError, TestPair, pair, pair_as};
-use mcp_adapter::{Client, Error, Server};
+use mcp_adapter::{Client, Connection, Error, Server};
 
 use crate::client::Connect as _;
-use crate::connection::Connection;
 use crate::drive;
 use crate::server::Serve as _;
 
@@ -27,7 +26,7 @@ use crate::server::Serve as _;
 /// let client = testing::connect(&server, Client::new("test", "1.0.0"))?;
 /// let result = client.call_tool("today", &json!({})).wait()?;
 /// assert_eq!(result.content[0].as_text(), Some("sunny"));
-/// client.close()?;
+/// client.close().wait()?;
 /// # Ok(())
 /// # }
 /// ```

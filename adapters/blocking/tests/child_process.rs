@@ -76,8 +76,8 @@ fn a_child_serves_and_ends_when_its_input_does() {
         let client = patient().revisions(&Revision::ALL).spawn(example("echo_server")).unwrap();
         assert_eq!(&*client.peer().info.name, "echo");
         assert_eq!(success(client.call_tool("echo", &json!({"text": "hello"})).wait()), "hello");
-        assert_eq!(client.list_tools().unwrap().len(), 4);
-        assert_eq!(client.close().unwrap().unwrap().code(), Some(0));
+        assert_eq!(client.list_tools().wait().unwrap().len(), 4);
+        assert_eq!(client.close().wait().unwrap().unwrap().code(), Some(0));
     });
 }
 
@@ -89,7 +89,7 @@ fn a_child_may_write_while_it_exits() {
             i=0; while [ $i -lt 2000 ]; do i=$((i+1)); say "late output, number $i"; done
             echo done >&2; exit 3"#;
         let client = patient().spawn(sh(script)).unwrap();
-        assert_eq!(client.close().unwrap().unwrap().code(), Some(3));
+        assert_eq!(client.close().wait().unwrap().unwrap().code(), Some(3));
     });
 }
 
@@ -100,7 +100,7 @@ fn a_child_has_a_process_group_of_its_own() {
         let child = process_on_stderr(&client);
         assert_eq!(getpgid(Some(child)).unwrap(), child);
         assert_ne!(getpgrp(), child);
-        client.close().unwrap();
+        client.close().wait().unwrap();
     });
 }
 
@@ -172,7 +172,7 @@ fn a_child_that_does_not_answer_is_ended() {
 fn a_child_that_ignores_the_end_of_its_input_gets_sigterm() {
     story(|| {
         let client = impatient().spawn(sh("welcome; exec sleep 1000")).unwrap();
-        assert_eq!(client.close().unwrap().unwrap().signal(), Some(Signal::SIGTERM as i32));
+        assert_eq!(client.close().wait().unwrap().unwrap().signal(), Some(Signal::SIGTERM as i32));
 
         // The child may take its time and choose its exit status.
         let limits = Limits {
@@ -183,7 +183,7 @@ fn a_child_that_ignores_the_end_of_its_input_gets_sigterm() {
         let client = client_with(limits)
             .spawn(sh("trap 'exit 7' TERM; welcome; while :; do sleep 1; done"))
             .unwrap();
-        assert_eq!(client.close().unwrap().unwrap().code(), Some(7));
+        assert_eq!(client.close().wait().unwrap().unwrap().code(), Some(7));
     });
 }
 
@@ -196,7 +196,7 @@ fn a_child_that_ignores_sigterm_is_killed() {
     story(|| {
         let client =
             impatient().spawn(sh("trap '' TERM; welcome; while :; do sleep 1; done")).unwrap();
-        assert_eq!(client.close().unwrap().unwrap().signal(), Some(Signal::SIGKILL as i32));
+        assert_eq!(client.close().wait().unwrap().unwrap().signal(), Some(Signal::SIGKILL as i32));
     });
 }
 
@@ -204,8 +204,9 @@ fn a_child_that_ignores_sigterm_is_killed() {
 fn a_child_with_a_full_pipe_is_ended() {
     story(|| {
         let client = impatient().spawn(sh("welcome; exec sleep 1000")).unwrap();
-        let open = client.call_tool("any", &json!({"text": "x".repeat(500_000)})).start().unwrap();
-        let status = client.close().unwrap().unwrap();
+        let open =
+            client.call_tool("any", &json!({"text": "x".repeat(500_000)})).start().wait().unwrap();
+        let status = client.close().wait().unwrap().unwrap();
         assert_eq!(status.signal(), Some(Signal::SIGTERM as i32));
         assert!(matches!(open.wait(), Err(Error::Call(CallError::Lost))));
     });
@@ -222,7 +223,7 @@ fn grandchildren_do_not_survive_their_parent() {
             let client = client.spawn(sh(script)).unwrap();
             let grandchild = process_on_stderr(&client);
             assert!(is_alive(grandchild));
-            client.close().unwrap();
+            client.close().wait().unwrap();
             eventually("the grandchild is gone", || !is_alive(grandchild));
         }
     });
@@ -247,8 +248,9 @@ fn a_second_close_waits_as_well_and_returns_the_status() {
         let client = patient().spawn(sh("welcome; read -r _; sleep 0.05; exit 3")).unwrap();
         let handles: Vec<_> = (0..8).map(|_| client.clone()).collect();
         drop(client);
-        let closing =
-            handles.into_iter().map(|handle| std::thread::spawn(move || handle.close().unwrap()));
+        let closing = handles
+            .into_iter()
+            .map(|handle| std::thread::spawn(move || handle.close().wait().unwrap()));
         let closing: Vec<_> = closing.collect();
         for closed in closing {
             assert_eq!(closed.join().unwrap().unwrap().code(), Some(3));
@@ -265,7 +267,7 @@ fn a_child_that_exits_loses_the_calls_in_flight_at_once() {
         eventually("the connection knows of its end", || {
             client.close_reason() == Some(CloseReason::Peer)
         });
-        assert_eq!(client.close().unwrap().unwrap().code(), Some(3));
+        assert_eq!(client.close().wait().unwrap().unwrap().code(), Some(3));
     });
 }
 
@@ -273,10 +275,10 @@ fn a_child_that_exits_loses_the_calls_in_flight_at_once() {
 fn a_child_killed_from_outside_is_detected() {
     story(|| {
         let client = patient().spawn(sh("echo $$ >&2; exec $ECHO")).unwrap();
-        let open = client.call_tool("sleep", &json!({"number": 3_600_000})).start().unwrap();
+        let open = client.call_tool("sleep", &json!({"number": 3_600_000})).start().wait().unwrap();
         kill(process_on_stderr(&client), Signal::SIGKILL).unwrap();
         assert!(matches!(open.wait(), Err(Error::Call(CallError::Lost))));
-        assert_eq!(client.close().unwrap().unwrap().signal(), Some(Signal::SIGKILL as i32));
+        assert_eq!(client.close().wait().unwrap().unwrap().signal(), Some(Signal::SIGKILL as i32));
     });
 }
 
@@ -290,7 +292,7 @@ fn the_last_response_of_a_child_that_exits_arrives() {
             command.env("ANSWER", answer.to_string());
             let client = patient().spawn(command).unwrap();
             assert_eq!(success(client.call_tool("any", &json!({})).wait()), "goodbye");
-            assert_eq!(client.close().unwrap().unwrap().code(), Some(0));
+            assert_eq!(client.close().wait().unwrap().unwrap().code(), Some(0));
         }
     });
 }
@@ -308,10 +310,10 @@ fn output_besides_the_protocol_is_tolerated() {
             })
             .spawn(sh(script))
             .unwrap();
-        client.ping().unwrap();
+        client.ping().wait().unwrap();
         assert_eq!(hears.recv().unwrap(), ViolationKind::NotJson);
         assert_eq!(hears.recv().unwrap(), ViolationKind::NotJson);
-        assert_eq!(client.close().unwrap().unwrap().code(), Some(0));
+        assert_eq!(client.close().wait().unwrap().unwrap().code(), Some(0));
     });
 }
 
@@ -326,7 +328,7 @@ fn a_grandchild_that_keeps_the_pipes_open_does_not_block_closing() {
         let outcome = client.call_tool("any", &json!({})).wait();
         assert!(matches!(outcome, Err(Error::Call(CallError::Lost))), "{outcome:?}");
         assert_eq!(client.stderr()[0], grandchild.to_string());
-        assert_eq!(client.close().unwrap().unwrap().code(), Some(5));
+        assert_eq!(client.close().wait().unwrap().unwrap().code(), Some(5));
         assert!(is_alive(grandchild));
         kill(grandchild, Signal::SIGKILL).unwrap();
     });
@@ -340,11 +342,11 @@ fn a_child_that_floods_its_stderr_is_not_blocked() {
             "echo \"a rather long line, number $i\" >&2; done; exec $ECHO"
         );
         let client = patient().spawn(sh(script)).unwrap();
-        client.ping().unwrap();
+        client.ping().wait().unwrap();
         eventually("its last line has arrived", || {
             client.stderr().last().is_some_and(|line| line.ends_with("number 5000"))
         });
         assert_eq!(client.stderr().len(), 32);
-        client.close().unwrap();
+        client.close().wait().unwrap();
     });
 }

@@ -64,17 +64,17 @@ fn live_and_let_go() {
     part(client, serving);
 
     let (client, serving) = pair(busy_client(), busy_server());
-    drop(client.call_tool("echo", &json!({"text": 1})).start().unwrap());
+    drop(client.call_tool("echo", &json!({"text": 1})).start().wait().unwrap());
     drop(client);
     serving.join().unwrap().unwrap();
 
     let (client, hand): (_, Hand<PipeReader, PipeWriter>) = connect_by_hand(busy_client());
     drop(hand);
-    client.close().unwrap();
+    client.close().wait().unwrap();
 
     let client = busy_client().spawn(example("echo_server")).unwrap();
     assert_eq!(success(client.call_tool("echo", &json!({"text": "hello"})).wait()), "hello");
-    client.close().unwrap();
+    client.close().wait().unwrap();
 
     let client = busy_client().spawn(example("echo_server")).unwrap();
     drop(client);
@@ -86,7 +86,7 @@ fn live_and_let_go() {
     let client = busy_client().spawn(command).unwrap();
     eventually("the grandchild has started", || !client.stderr().is_empty());
     let grandchild = client.stderr()[0].parse().unwrap();
-    client.close().unwrap();
+    client.close().wait().unwrap();
     kill(Pid::from_raw(grandchild), None).expect("the grandchild is alive");
     GRANDCHILDREN.lock().unwrap().push(grandchild);
 

@@ -65,8 +65,8 @@ fn has_heard(connection: &Connection, methods: &[&str]) {
 }
 
 fn tell(connection: &Connection, listening: &mut Subscription) {
-    connection.notify_raw("notifications/tell", None).unwrap();
-    assert_eq!(listening.next(), Some(Changed::Resource(URI.into())));
+    connection.notify_raw("notifications/tell", None).wait().unwrap();
+    assert_eq!(listening.next().wait().unwrap(), Some(Changed::Resource(URI.into())));
 }
 
 // T-36
@@ -75,7 +75,7 @@ fn a_child_that_exits_when_probed_is_restarted_and_gets_initialize() {
     story(|| {
         let connection = client().spawn(mortal(Era::Legacy)).unwrap();
         assert_eq!(connection.era(), Era::Legacy);
-        let mut listening = connection.subscribe(&Filter::new().resource(URI)).unwrap();
+        let mut listening = connection.subscribe(&Filter::new().resource(URI)).wait().unwrap();
         tell(&connection, &mut listening);
         let methods = [
             "initialize",
@@ -85,7 +85,7 @@ fn a_child_that_exits_when_probed_is_restarted_and_gets_initialize() {
         ];
         has_heard(&connection, &methods);
         drop(listening);
-        connection.close().unwrap();
+        connection.close().wait().unwrap();
     });
 }
 
@@ -115,9 +115,9 @@ fn a_child_that_dies_of_an_unanswered_probe_is_restarted_and_its_era_is_remember
         for _ in 0..2 {
             assert_eq!(connection.era(), Era::Legacy);
             has_heard(&connection, &["initialize", "notifications/initialized"]);
-            connection = connection.reconnect().unwrap();
+            connection = connection.reconnect().wait().unwrap();
         }
-        connection.close().unwrap();
+        connection.close().wait().unwrap();
     });
 }
 
@@ -148,7 +148,7 @@ fn a_child_that_is_expected_to_be_legacy_is_started_once() {
         let connection = client().expect_era(Era::Legacy).spawn(mortal(Era::Legacy)).unwrap();
         assert_eq!(connection.era(), Era::Legacy);
         let log = connection.clone();
-        connection.close().unwrap();
+        connection.close().wait().unwrap();
         has_heard(&log, &["initialize", "notifications/initialized"]);
     });
 }
@@ -165,22 +165,22 @@ fn a_dead_server_is_restarted_in_its_era_and_subscriptions_resume() {
             (Era::Modern, &["server/discover", "subscriptions/listen"]),
         ] {
             let mut connection = client().spawn(mortal(era)).unwrap();
-            drop(connection.subscribe(&Filter::new().resource(URI)).unwrap());
-            let mut listening = connection.subscribe(&Filter::new().resource(URI)).unwrap();
+            drop(connection.subscribe(&Filter::new().resource(URI)).wait().unwrap());
+            let mut listening = connection.subscribe(&Filter::new().resource(URI)).wait().unwrap();
             tell(&connection, &mut listening);
             // The server dies several times.
             for _ in 0..2 {
-                connection.notify_raw("notifications/die", None).unwrap();
-                assert_eq!(listening.next(), None);
+                connection.notify_raw("notifications/die", None).wait().unwrap();
+                assert_eq!(listening.next().wait().unwrap(), None);
                 assert_eq!(listening.ended(), Some(Err(CallError::Lost)));
-                connection = connection.reconnect().unwrap();
+                connection = connection.reconnect().wait().unwrap();
                 assert_eq!((connection.era(), listening.ended()), (era, None));
                 assert_eq!(listening.acknowledged(), Filter::new().resource(URI));
                 tell(&connection, &mut listening);
                 has_heard(&connection, &[opening, &["notifications/tell"]].concat());
             }
             drop(listening);
-            connection.close().unwrap();
+            connection.close().wait().unwrap();
         }
     });
 }
@@ -190,16 +190,16 @@ fn a_dead_server_is_restarted_in_its_era_and_subscriptions_resume() {
 fn a_running_server_is_ended_before_it_is_restarted() {
     story(|| {
         let first = client().spawn(mortal(Era::Modern)).unwrap();
-        let mut listening = first.subscribe(&Filter::new().resource(URI)).unwrap();
-        let second = first.reconnect().unwrap();
+        let mut listening = first.subscribe(&Filter::new().resource(URI)).wait().unwrap();
+        let second = first.reconnect().wait().unwrap();
         assert_eq!(first.close_reason(), Some(CloseReason::Local));
         tell(&second, &mut listening);
         // A resumed subscription no longer belongs to the first connection.
-        let third = first.reconnect().unwrap();
+        let third = first.reconnect().wait().unwrap();
         tell(&second, &mut listening);
         has_heard(&third, &["server/discover"]);
-        third.close().unwrap();
-        second.close().unwrap();
+        third.close().wait().unwrap();
+        second.close().wait().unwrap();
         assert_eq!(listening.ended(), Some(Err(CallError::Lost)));
     });
 }
@@ -227,13 +227,13 @@ fn a_subscription_dropped_while_the_server_restarts_does_not_delay_it() {
         let offered = json!({"tools": {"listChanged": true}});
         command.env("DISCOVERED", discovered(&offered).to_string());
         let first = client().spawn(command).unwrap();
-        let listening = first.subscribe(&Filter::new().tools()).unwrap();
-        let restarting = std::thread::spawn(move || first.reconnect().unwrap());
+        let listening = first.subscribe(&Filter::new().tools()).wait().unwrap();
+        let restarting = std::thread::spawn(move || first.reconnect().wait().unwrap());
         eventually("the subscription is resumed", || {
             std::fs::read_to_string(&log).unwrap().lines().count() == 2
         });
         drop(listening);
-        restarting.join().unwrap().close().unwrap();
+        restarting.join().unwrap().close().wait().unwrap();
         std::fs::remove_file(&log).unwrap();
     });
 }
@@ -243,12 +243,12 @@ fn a_subscription_dropped_while_the_server_restarts_does_not_delay_it() {
 fn a_server_over_given_streams_cannot_be_restarted() {
     story(|| {
         let (connection, _hand) = meet(Era::Modern, client(), &json!({"tools": {}}));
-        let failed = connection.reconnect().map(drop);
+        let failed = connection.reconnect().wait().map(drop);
         let Err(Error::Io(error)) = &failed else { panic!("{failed:?}") };
         assert_eq!(error.kind(), std::io::ErrorKind::Unsupported);
         assert_eq!(connection.close_reason(), None, "the connection is unchanged");
-        let open = connection.call_raw("story/open", Raw::empty_object()).start().unwrap();
+        let open = connection.call_raw("story/open", Raw::empty_object()).start().wait().unwrap();
         open.cancel("enough");
-        connection.close().unwrap();
+        connection.close().wait().unwrap();
     });
 }

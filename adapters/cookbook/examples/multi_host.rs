@@ -68,7 +68,7 @@ fn watch(connection: &Connection) {
     let connection = connection.clone();
     smol::spawn(async move {
         let Ok(mut changes) = connection.subscribe(&Filter::new().tools()).await else { return };
-        while changes.next().await.is_some() {
+        while let Ok(Some(_)) = changes.next().await {
             println!("the tools of {} changed", connection.label().unwrap_or_default());
         }
     })

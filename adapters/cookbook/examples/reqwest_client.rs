@@ -67,7 +67,7 @@ pub(crate) async fn talk(
 
     let mut changes = connection.subscribe(&Filter::new().tools()).await?;
     connection.call_tool("grow", &json!({})).await?;
-    let change = changes.next().await.ok_or("the stream has ended")?;
+    let change = changes.next().await?.ok_or("the stream has ended")?;
     show(format!("changed {change:?}"));
     connection.close().await?;
     Ok(())

@@ -60,7 +60,7 @@ pub(crate) fn talk(
     mut show: impl FnMut(String) + Send,
 ) -> Result<(), Box<dyn Error>> {
     let connection = client.connect_http(remote(url)?)?;
-    for tool in connection.list_tools()? {
+    for tool in connection.list_tools().wait()? {
         show(format!("tool {}", tool.name));
     }
     let counting = connection
@@ -69,10 +69,10 @@ pub(crate) fn talk(
     let result = counting.wait()?;
     show(format!("result {}", result.content[0].as_text().unwrap_or_default()));
 
-    let mut changes = connection.subscribe(&Filter::new().tools())?;
+    let mut changes = connection.subscribe(&Filter::new().tools()).wait()?;
     connection.call_tool("grow", &json!({})).wait()?;
-    let change = changes.next().ok_or("the stream has ended")?;
+    let change = changes.next().wait()?.ok_or("the stream has ended")?;
     show(format!("changed {change:?}"));
-    connection.close()?;
+    connection.close().wait()?;
     Ok(())
 }

@@ -17,6 +17,7 @@ pub use crate::client::subscription::Subscription;
 pub use crate::client::task::call::TaskCall;
 pub use crate::client::task::handle::TaskHandle;
 pub use crate::error::{Error, ListError};
+pub use crate::exec::operation::Operation;
 pub use crate::process::program_lookup::find_program;
 #[cfg(feature = "record")]
 pub use crate::recorder::private_file;
@@ -37,7 +38,7 @@ pub use crate::server::handler::handler_error::HandlerError;
 pub use crate::server::handler::into_output::{IntoOutput, Json};
 pub use crate::server::handler::kind;
 pub use crate::server::handler::once::OnceResult;
-pub use crate::server::handler::operation::{Operation, SendLog, Sleep};
+pub use crate::server::handler::operation::{SendLog, Sleep};
 pub use crate::server::handler::state::State;
 pub use crate::server::handlers::Handlers;
 pub use crate::server::list_handler::Page;

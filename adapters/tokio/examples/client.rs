@@ -51,7 +51,7 @@ async fn talk() -> Result<(), mcp_tokio::Error> {
 
     let long = json!({"from": 1_000_000});
     let mut pending = connection.call_tool("count_down", &long).progress(|_| {}).start().await?;
-    let _first = pending.next_progress().await;
+    let _first = pending.next_progress().await?;
     pending.cancel("too slow"); // dropping it would cancel it, too
     println!("cancelled the long countdown");
 

@@ -109,13 +109,13 @@ fn measure(runtime: &'static str, load: Load, seconds: f64) -> Times {
     let (count, tool, arguments) = load.calls();
     let arguments = Raw::from_text(if count == 0 { "{}" } else { arguments }).expect("it is JSON");
     let open: Vec<_> =
-        (0..count).map(|_| busy.call_tool(tool, &arguments).start().expect("it starts")).collect();
+        (0..count).map(|_| busy.call_tool(tool, &arguments).start().wait().expect("it starts")).collect();
     let mut waits = [const { Vec::new() }; 3];
     let begin = Instant::now();
     while begin.elapsed().as_secs_f64() < seconds {
         waits[0].push(echo(&other));
         waits[1].push(echo(&busy));
-        waits[2].push(timed(|| busy.ping().expect("it answers")));
+        waits[2].push(timed(|| busy.ping().wait().expect("it answers")));
         thread::sleep(Duration::from_millis(1));
     }
     let begin = Instant::now();

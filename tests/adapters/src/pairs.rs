@@ -4,7 +4,7 @@ use std::io;
 use std::thread;
 
 use mcp_adapter::proto::Revision;
-use mcp_adapter::{Client, Server};
+use mcp_adapter::{Client, Connection, Server};
 use serde_json::json;
 use smol::channel::{Receiver, bounded};
 use smol::unblock;
@@ -39,7 +39,7 @@ pub fn serve<R: Runtime>(server: Server, stream: impl Into<Stream>) -> Serving {
 }
 
 /// Connects a client and a server.
-pub async fn pair<R: Runtime>(client: Client, server: Server) -> (R::Connection, Serving) {
+pub async fn pair<R: Runtime>(client: Client, server: Server) -> (Connection, Serving) {
     let (ours, theirs) = socket_pair();
     let serving = serve::<R>(server, theirs);
     (R::connect(client, ours.into()).await.unwrap(), serving)
@@ -54,7 +54,7 @@ pub async fn serve_by_hand<R: Runtime>(server: Server) -> (Hand, Serving) {
 }
 
 /// Connects a client whose server is scripted, legacy, and offers tools and log messages.
-pub async fn connect_by_hand<R: Runtime>(client: Client) -> (R::Connection, Hand) {
+pub async fn connect_by_hand<R: Runtime>(client: Client) -> (Connection, Hand) {
     let (ours, theirs) = socket_pair();
     let greeting = thread::spawn(move || {
         let mut hand = Hand::of(ours);

@@ -39,7 +39,7 @@ pub use http2_site::{Http2Site, Played};
 pub use local_socket::LocalSocket;
 pub use proxy::Proxy;
 pub use request::Request;
-pub use runtime::{Connected, OverHttp};
+pub use runtime::OverHttp;
 pub use script::{SESSION, legacy, modern, result, said};
 pub use served::Served;
 pub use site::Site;

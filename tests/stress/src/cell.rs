@@ -1,7 +1,5 @@
 //! What is run: a runtime with a transport, and how clients connect there.
 
-use std::fmt;
-use std::ops::Deref;
 use std::os::unix::net::UnixStream;
 use std::process::Command;
 use std::sync::Mutex;
@@ -66,43 +64,6 @@ impl Transport {
     }
 }
 
-/// A handle of any runtime.
-pub(crate) struct Handle(Box<dyn Deref<Target = Connection> + Send + Sync>);
-
-impl Handle {
-    pub(crate) fn new(handle: impl Deref<Target = Connection> + Send + Sync + 'static) -> Self {
-        Self(Box::new(handle))
-    }
-
-    pub(crate) fn reopened(connection: Connection) -> Self {
-        Self(Box::new(Reopened(connection)))
-    }
-}
-
-impl Deref for Handle {
-    type Target = Connection;
-
-    fn deref(&self) -> &Connection {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Handle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Handle").finish_non_exhaustive()
-    }
-}
-
-struct Reopened(Connection);
-
-impl Deref for Reopened {
-    type Target = Connection;
-
-    fn deref(&self) -> &Connection {
-        &self.0
-    }
-}
-
 /// The server side of a run.
 #[derive(Debug)]
 pub(crate) struct Servers {
@@ -128,16 +89,19 @@ impl Servers {
     }
 
     /// Connects a client.
-    pub(crate) async fn connect<R: StressRuntime>(&self, client: Client) -> Result<Handle, Error> {
+    pub(crate) async fn connect<R: StressRuntime>(
+        &self,
+        client: Client,
+    ) -> Result<Connection, Error> {
         match (&self.url, self.transport) {
             (Some(url), _) => {
                 let remote = Remote::new(url)?;
-                R::connect_http(client, remote).await.map(Handle::new)
+                R::connect_http(client, remote).await
             }
             (None, Transport::Child) => {
                 let mut command = Command::new(std::env::current_exe()?);
                 command.args(["--serve", R::NAME]);
-                R::spawn(client, command).await.map(Handle::new)
+                R::spawn(client, command).await
             }
             (None, _) => {
                 let (ours, theirs) = UnixStream::pair()?;
@@ -146,7 +110,7 @@ impl Servers {
                     let _ended = R::serve(server(), theirs.into()).await;
                     SERVING.fetch_sub(1, Ordering::SeqCst);
                 });
-                R::connect(client, ours.into()).await.map(Handle::new)
+                R::connect(client, ours.into()).await
             }
         }
     }

@@ -193,7 +193,7 @@ async fn progress(connection: &Connection, number: u64) -> Result<Result<(), Str
 async fn subscribe(connection: &Connection, number: u64) -> Result<Result<(), String>, Error> {
     let mut listening = connection.subscribe(&Filter::new().resource(NOTE)).await?;
     let result = connection.call_tool("change", &json!({"number": number})).await?;
-    let change = within(SOON, listening.next()).await;
+    let change = within(SOON, listening.next()).await.transpose()?;
     let has_ended = listening.ended().is_some();
     Ok(match change {
         Some(Some(Changed::Resource(uri))) if uri == NOTE => is(&result, &number.to_string()),

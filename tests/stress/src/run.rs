@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 
 use mcp_adapter::proto::schema::ElicitResult;
 use mcp_adapter::proto::{Filter, Revision, Violation, ViolationKind};
-use mcp_adapter::{Client, ClientCx, Subscription};
+use mcp_adapter::{Client, ClientCx, Connection, Subscription};
 use mcp_adapter_tests::{raw, timer};
 use serde_json::json;
 use smol::future::or;
 
-use crate::cell::{Handle, Servers, StressRuntime, Transport, serving};
+use crate::cell::{Servers, StressRuntime, Transport, serving};
 use crate::operation::{Operation, has_ended};
 use crate::random::Random;
 use crate::server::{NOTE, running};
@@ -30,7 +30,7 @@ const PATIENCE: Duration = Duration::from_secs(15);
 /// A connection that workers share and replace.
 #[derive(Debug)]
 struct Seat {
-    handle: Mutex<Arc<Handle>>,
+    handle: Mutex<Arc<Connection>>,
     /// Subscriptions that outlive the connection.
     kept: Mutex<Vec<Subscription>>,
     /// Held while the connection is replaced.
@@ -126,7 +126,7 @@ pub(crate) async fn run<R: StressRuntime>(
 
 impl Seat {
     /// Subscribes, and keeps the subscription.
-    async fn keep(&self, handle: &Handle) -> Result<(), String> {
+    async fn keep(&self, handle: &Connection) -> Result<(), String> {
         match handle.subscribe(&Filter::new().resource(NOTE)).await {
             Ok(subscription) => {
                 let mut kept = lock(&self.kept);
@@ -197,7 +197,7 @@ impl World {
         &self,
         operation: Operation,
         seat: &Seat,
-        handle: &Arc<Handle>,
+        handle: &Arc<Connection>,
         random: &mut Random,
     ) -> Result<(), String> {
         let _replacing = seat.replacing.lock().await;
@@ -205,18 +205,16 @@ impl World {
             return Ok(());
         }
         let opened = match operation {
-            Operation::Reconnect if self.servers.can_reconnect() => {
-                handle.reconnect().await.map(Handle::reopened)
-            }
+            Operation::Reconnect if self.servers.can_reconnect() => handle.reconnect().await,
             Operation::Exit if self.servers.can_exit() => {
                 let _lost = handle.call_tool("exit", &json!({})).await;
-                handle.reconnect().await.map(Handle::reopened)
+                handle.reconnect().await
             }
             Operation::Exit => return Ok(()),
             _ => {
                 let opened = self.servers.connect::<R>(client(random, &self.failures)).await;
                 if matches!(operation, Operation::Close) {
-                    let connection = mcp_adapter::Connection::clone(handle);
+                    let connection = Connection::clone(handle);
                     connection.close().await.map_err(|error| format!("{error:?}"))?;
                 }
                 opened
@@ -232,7 +230,7 @@ impl World {
     async fn end(&self) {
         for seat in self.seats.iter().step_by(2) {
             let _watch = self.watchdog.watch(WORKERS, "closes".into());
-            let connection = mcp_adapter::Connection::clone(&lock(&seat.handle));
+            let connection = Connection::clone(&lock(&seat.handle));
             let _fault = connection.close().await;
         }
     }

@@ -62,6 +62,6 @@ pub trait ConnectHttp: mcp_adapter::ExtensionSeal {
 
 impl ConnectHttp for Client {
     fn connect_http(self, remote: Remote) -> Result<Connection, Error> {
-        block_on(self.open_http(Arc::new(EventLoop), remote)).map(Connection::new)
+        block_on(self.open_http(Arc::new(EventLoop), remote))
     }
 }

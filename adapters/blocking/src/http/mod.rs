@@ -16,10 +16,10 @@
 //!
 //! let client = Client::new("demo", "1.0.0");
 //! let connection = client.connect_http(Remote::new("http://127.0.0.1:8080/mcp")?)?;
-//! for tool in connection.list_tools()? {
+//! for tool in connection.list_tools().wait()? {
 //!     println!("{}", tool.name);
 //! }
-//! connection.close()?;
+//! connection.close().wait()?;
 //! # Ok(())
 //! # }
 //! ```
@@ -79,5 +79,9 @@ impl Spawn for EventLoop {
 
     fn is_plain(&self) -> bool {
         true
+    }
+
+    fn waits_for_ends(&self) -> bool {
+        !crate::drive::is_driver()
     }
 }

@@ -63,7 +63,7 @@ pub(crate) fn pair(client: Client, server: Server) -> (Connection, Serving) {
 
 /// Ends both sides; both must end successfully.
 pub(crate) fn part(client: Connection, serving: Serving) {
-    assert_eq!(client.close().unwrap(), None);
+    assert_eq!(client.close().wait().unwrap(), None);
     serving.join().unwrap().unwrap();
 }
 

@@ -247,7 +247,7 @@ fn a_client_handler_that_panics_answers_with_an_error_without_its_message() {
         assert_eq!(hand.hear()["error"]["code"], code::INVALID_PARAMS);
         hand.request(4, "roots/list", &json!({}));
         assert_eq!(hand.hear()["error"]["code"], code::METHOD_NOT_FOUND);
-        client.close().unwrap();
+        client.close().wait().unwrap();
     });
 }
 
@@ -288,9 +288,9 @@ fn a_slow_user_does_not_block_the_connection() {
             ElicitResult::decline()
         });
         let (client, serving) = pair(slow, inn());
-        let open = client.call_tool("introduce", &json!({})).start().unwrap();
+        let open = client.call_tool("introduce", &json!({})).start().wait().unwrap();
         is_alive(&client);
-        assert_eq!(client.list_tools().unwrap().len(), 1);
+        assert_eq!(client.list_tools().wait().unwrap().len(), 1);
         think.send(()).unwrap();
         assert_eq!(failure(open.wait()), "the user declined `name`");
         part(client, serving);

@@ -39,7 +39,7 @@ fn a_tool_is_called_with_typed_arguments() {
         let outcome = client.call_tool("forecast", &json!({"city": "Oslo", "days": 3})).wait();
         assert_eq!(success(outcome), "3 days of sun in Oslo");
 
-        let listed = client.list_tools().unwrap();
+        let listed = client.list_tools().wait().unwrap();
         let schema: Value = listed[0].input_schema.parse().unwrap();
         assert_eq!(schema["type"], "object");
         assert_eq!(schema["required"], json!(["city"]));
@@ -141,7 +141,7 @@ fn tools_are_listed_in_order_of_registration_over_all_pages() {
             )
         });
         let (client, serving) = pair(client(), server);
-        let listed = client.list_tools().unwrap();
+        let listed = client.list_tools().wait().unwrap();
         assert_eq!(listed.iter().map(|tool| &*tool.name).collect::<Vec<_>>(), names);
 
         let page = client.call(ListTools::default()).wait().unwrap();
@@ -164,7 +164,7 @@ fn a_tool_without_arguments_takes_none_and_an_empty_object() {
             .tool("unit_async", "Takes nothing", || async { "called" })
             .add(tool("unit_with", || "called"));
         let (client, serving) = pair(client(), server);
-        for tool in client.list_tools().unwrap() {
+        for tool in client.list_tools().wait().unwrap() {
             let without = raw(json!({"name": &*tool.name}));
             let result = client.call_raw("tools/call", without).wait().unwrap();
             assert!(result.as_str().contains("called"), "{result:?}");
@@ -194,7 +194,8 @@ fn argument_types_that_are_no_objects_are_refused() {
 fn a_list_without_tools_has_one_page() {
     story(|| {
         let (client, mut hand) = connect_by_hand(client());
-        let listing = std::thread::spawn(move || client.list_tools().map(|tools| tools.len()));
+        let listing =
+            std::thread::spawn(move || client.list_tools().wait().map(|tools| tools.len()));
         let asked = hand.hear();
         hand.answer(&asked, &json!({"tools": []}));
         assert_eq!(listing.join().unwrap().unwrap(), 0);
@@ -206,7 +207,8 @@ fn a_list_without_tools_has_one_page() {
 fn pages_may_have_any_size() {
     story(|| {
         let (client, mut hand) = connect_by_hand(client());
-        let listing = std::thread::spawn(move || client.list_tools().map(|tools| tools.len()));
+        let listing =
+            std::thread::spawn(move || client.list_tools().wait().map(|tools| tools.len()));
         let sizes = [3, 0, 1, 0, 7, 2];
         for (page, size) in sizes.iter().enumerate() {
             let asked = hand.hear();
@@ -233,7 +235,7 @@ fn a_list_that_repeats_a_cursor_is_an_error() {
             let pages = AtomicUsize::new(0);
             std::thread::scope(|scope| {
                 let listing = scope.spawn(|| {
-                    let listed = client.list_tools();
+                    let listed = client.list_tools().wait();
                     drop(client);
                     listed
                 });
@@ -256,7 +258,7 @@ fn a_list_that_repeats_a_cursor_is_an_error() {
 fn list_within(limits: Limits, more: &[Value]) -> (Result<usize, Error>, Hand) {
     let (client, mut hand) = connect_by_hand(client().limits(limits));
     let listing = std::thread::spawn(move || {
-        let listed = client.list_tools().map(|tools| tools.len());
+        let listed = client.list_tools().wait().map(|tools| tools.len());
         (listed, client)
     });
     let tool = json!({"name": "any", "inputSchema": {"type": "object"}});
@@ -302,8 +304,8 @@ fn a_list_beyond_a_limit_is_an_error_with_its_name() {
 fn an_invalid_result_is_an_error() {
     story(|| {
         let (client, mut hand) = connect_by_hand(client());
-        let first = client.call_tool("any", &json!({})).start().unwrap();
-        let second = client.call_tool("any", &json!({})).start().unwrap();
+        let first = client.call_tool("any", &json!({})).start().wait().unwrap();
+        let second = client.call_tool("any", &json!({})).start().wait().unwrap();
         let (asked_first, asked_second) = (hand.hear(), hand.hear());
         hand.answer(&asked_second, &json!({"content": "nothing but text"}));
         hand.answer(&asked_first, &json!({"content": []}));
@@ -316,15 +318,15 @@ fn an_invalid_result_is_an_error() {
 fn a_server_that_disconnects_loses_the_calls_in_flight_at_once() {
     story(|| {
         let (client, mut hand) = connect_by_hand(client());
-        let open = client.call_tool("any", &json!({})).start().unwrap();
+        let open = client.call_tool("any", &json!({})).start().wait().unwrap();
         hand.hear();
         drop(hand);
         assert!(matches!(open.wait(), Err(Error::Call(CallError::Lost))));
         common::eventually("the connection knows of its end", || {
             client.close_reason() == Some(CloseReason::Peer)
         });
-        assert!(matches!(client.ping(), Err(Error::Misuse(Misuse::Closed))));
-        assert_eq!(client.close().unwrap(), None);
+        assert!(matches!(client.ping().wait(), Err(Error::Misuse(Misuse::Closed))));
+        assert_eq!(client.close().wait().unwrap(), None);
     });
 }
 
@@ -333,22 +335,22 @@ fn operations_on_a_closed_connection_fail_at_once() {
     story(|| {
         let (client, mut hand) = connect_by_hand(client());
         let other = client.clone();
-        let mut open = client.call_tool("any", &json!({})).progress(|_| {}).start().unwrap();
+        let mut open = client.call_tool("any", &json!({})).progress(|_| {}).start().wait().unwrap();
         hand.hear();
-        client.close().unwrap();
-        assert_eq!(open.next_progress(), None);
+        client.close().wait().unwrap();
+        assert_eq!(open.next_progress().wait().unwrap(), None);
         assert!(matches!(open.wait(), Err(Error::Call(CallError::Lost))));
         assert_eq!(other.close_reason(), Some(CloseReason::Local));
-        assert!(matches!(other.ping(), Err(Error::Misuse(Misuse::Closed))));
+        assert!(matches!(other.ping().wait(), Err(Error::Misuse(Misuse::Closed))));
         let call = other.call_tool("any", &json!({})).wait();
         assert!(matches!(call, Err(Error::Misuse(Misuse::Closed))), "{call:?}");
-        assert!(matches!(other.list_tools(), Err(Error::Misuse(Misuse::Closed))));
-        let told = other.notify_raw("notifications/roots/list_changed", None);
+        assert!(matches!(other.list_tools().wait(), Err(Error::Misuse(Misuse::Closed))));
+        let told = other.notify_raw("notifications/roots/list_changed", None).wait();
         assert!(matches!(told, Err(Error::Misuse(_))), "{told:?}");
         assert!(other.stderr().is_empty());
         hand.hear_notification("notifications/cancelled");
         assert_eq!(hand.hear_or_end(), None, "the client disconnects");
-        other.close().unwrap();
+        other.close().wait().unwrap();
     });
 }
 

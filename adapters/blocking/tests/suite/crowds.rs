@@ -81,7 +81,7 @@ fn a_thousand_calls_from_many_threads_share_one_connection() {
                     let open: Vec<_> = texts
                         .iter()
                         .map(|text| {
-                            client.call_tool("echo", &json!({"text": text})).start().unwrap()
+                            client.call_tool("echo", &json!({"text": text})).start().wait().unwrap()
                         })
                         .collect();
                     for (text, open) in texts.iter().zip(open) {
@@ -108,12 +108,14 @@ fn handlers_run_concurrently_up_to_the_bound() {
             let door = Arc::new(Door::default());
             let (client, serving) = pair(client(), porter(&door).threads_max(threads_max));
             let open: Vec<_> = (0..20)
-                .map(|name| client.call_tool("pass", &json!({"name": name})).start().unwrap())
+                .map(|name| {
+                    client.call_tool("pass", &json!({"name": name})).start().wait().unwrap()
+                })
                 .collect();
             common::eventually("all threads are in use", || door.waiting() == running);
             // The connection itself stays responsive.
             common::is_alive(&client);
-            assert_eq!(client.list_tools().unwrap().len(), 1);
+            assert_eq!(client.list_tools().wait().unwrap().len(), 1);
             assert_eq!(door.waiting(), running);
             door.open();
             for (name, open) in open.into_iter().enumerate() {
@@ -136,7 +138,9 @@ fn with_one_thread_handlers_run_in_order() {
         }));
         let (client, serving) = pair(client(), server);
         let open: Vec<_> = (0..200)
-            .map(|number| client.call_tool("say", &json!({"number": number})).start().unwrap())
+            .map(|number| {
+                client.call_tool("say", &json!({"number": number})).start().wait().unwrap()
+            })
             .collect();
         for open in open {
             assert_eq!(success(open.wait()), "said");
@@ -220,7 +224,7 @@ fn a_client_drops_cancelled_questions() {
         let mut answered: Vec<_> = (0..5).map(|_| hand.hear()["id"].as_u64().unwrap()).collect();
         answered.sort_unstable();
         assert_eq!(answered, (0..4).chain([3000]).collect::<Vec<_>>());
-        client.close().unwrap();
+        client.close().wait().unwrap();
         assert_eq!(hears.try_iter().count(), 5, "cancelled questions never reached the handler");
     });
 }

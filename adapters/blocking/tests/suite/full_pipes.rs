@@ -55,7 +55,7 @@ fn both_sides_flood_at_once_without_deadlock() {
             },
         ));
         let (client, serving) = pair(client, server);
-        client.set_log_level(Level::Debug).unwrap();
+        client.set_log_level(Level::Debug).wait().unwrap();
         std::thread::scope(|scope| {
             for _ in 0..8 {
                 scope.spawn(|| {
@@ -83,7 +83,7 @@ fn a_client_reads_and_times_out_while_its_output_is_stuck() {
         // The server does not read: the first call fills the pipe and the outbox, and the others
         // have no room.
         let call = |timeout| client.call_tool("any", &json!({"text": large("x")})).timeout(timeout);
-        let first = call(FOR_EVER).start().unwrap();
+        let first = call(FOR_EVER).start().wait().unwrap();
         for _ in 0..2 {
             let outcome = call(SOON).wait();
             let gave_up = matches!(
@@ -102,7 +102,7 @@ fn a_client_reads_and_times_out_while_its_output_is_stuck() {
             &json!({"content": [{"type": "text", "text": "I guessed it"}]}),
         );
         assert_eq!(success(first.wait()), "I guessed it");
-        client.close().unwrap();
+        client.close().wait().unwrap();
     });
 }
 
@@ -115,7 +115,7 @@ fn a_call_waits_for_room() {
                 .map(|number| {
                     client.call_tool("any", &json!({"number": number, "text": large("x")}))
                 })
-                .map(|call| call.start().unwrap())
+                .map(|call| call.start().wait().unwrap())
                 .collect();
             open.into_iter().map(|open| success(open.wait())).collect::<Vec<_>>()
         });
@@ -324,11 +324,11 @@ fn output_of_a_server_that_stopped_reading_is_read_to_its_end() {
         hand.hear_notification("notifications/initialized");
         let client = connecting.join().unwrap();
 
-        let open = client.call_tool("last", &json!({})).start().unwrap();
+        let open = client.call_tool("last", &json!({})).start().wait().unwrap();
         let asked = hand.hear();
         // The server answers this call and exits, so everything sent after it hits a broken pipe.
         break_it.send(()).unwrap();
-        client.notify_raw("notifications/story", Some(&raw(json!({})))).unwrap();
+        client.notify_raw("notifications/story", Some(&raw(json!({})))).wait().unwrap();
         notices.recv().unwrap();
         let ping = client.call(Ping::new()).timeout(Duration::from_millis(20)).wait();
         assert!(
@@ -348,13 +348,13 @@ fn output_of_a_server_that_stopped_reading_is_read_to_its_end() {
 fn a_silent_server_that_stopped_reading_is_given_up() {
     story(|| {
         let (client, Hand { reader, mut writer }) = connect_by_hand(client());
-        let open = client.call_tool("any", &json!({})).start().unwrap();
+        let open = client.call_tool("any", &json!({})).start().wait().unwrap();
         drop(reader);
         // The first write after the end detects it.
-        let outcome = client.ping();
+        let outcome = client.ping().wait();
         assert!(matches!(outcome, Err(Error::Call(CallError::Lost))), "{outcome:?}");
         assert!(matches!(open.wait(), Err(Error::Call(CallError::Lost))));
         writer.flush().unwrap();
-        client.close().unwrap();
+        client.close().wait().unwrap();
     });
 }

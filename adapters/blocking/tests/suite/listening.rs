@@ -49,7 +49,7 @@ fn listen(era: Era, client: Client) -> (Connection, Subscription, Told) {
     let (connection, mut hand) = meet(era, client, &capabilities());
     let asking = connection.clone();
     let filter = Filter::new().tools().resource("note://one");
-    let listening = thread::spawn(move || asking.subscribe(&filter).unwrap());
+    let listening = thread::spawn(move || asking.subscribe(&filter).wait().unwrap());
     let request = hand.hear();
     match era {
         Era::Legacy => {
@@ -71,7 +71,8 @@ fn listen(era: Era, client: Client) -> (Connection, Subscription, Told) {
 
 /// Waits until all output of the server was handled, with a later request.
 fn settled(connection: &Connection, told: &mut Told) {
-    let question = connection.call_raw("story/settled", Raw::empty_object()).start().unwrap();
+    let question =
+        connection.call_raw("story/settled", Raw::empty_object()).start().wait().unwrap();
     let asked = told.hand.hear();
     told.hand.refuse(&asked, code::METHOD_NOT_FOUND);
     assert_eq!(refusal(question.wait()).code, code::METHOD_NOT_FOUND);
@@ -86,8 +87,11 @@ fn changes_arrive_until_the_subscription_is_dropped_and_the_server_is_notified()
             assert_eq!(listening.acknowledged(), Filter::new().tools().resource("note://one"));
             told.tell(TOOLS, json!({}));
             told.tell_of("note://one");
-            assert_eq!(listening.next(), Some(Changed::Tools));
-            assert_eq!(listening.next(), Some(Changed::Resource("note://one".into())));
+            assert_eq!(listening.next().wait().unwrap(), Some(Changed::Tools));
+            assert_eq!(
+                listening.next().wait().unwrap(),
+                Some(Changed::Resource("note://one".into()))
+            );
             assert_eq!(
                 (listening.next_within(Duration::from_millis(1)), listening.ended()),
                 (None, None)
@@ -101,7 +105,7 @@ fn changes_arrive_until_the_subscription_is_dropped_and_the_server_is_notified()
                     assert_eq!(end["params"]["requestId"], told.request["id"]);
                 }
             }
-            connection.close().unwrap();
+            connection.close().wait().unwrap();
         }
     });
 }
@@ -113,8 +117,11 @@ fn a_change_below_a_resource_has_its_own_uri() {
         for era in ERAS {
             let (connection, mut listening, mut told) = listen(era, client());
             told.tell_of("note://one/line/5");
-            assert_eq!(listening.next(), Some(Changed::Resource("note://one/line/5".into())));
-            connection.close().unwrap();
+            assert_eq!(
+                listening.next().wait().unwrap(),
+                Some(Changed::Resource("note://one/line/5".into()))
+            );
+            connection.close().wait().unwrap();
         }
     });
 }
@@ -126,20 +133,20 @@ fn a_server_may_acknowledge_less_than_requested() {
         let everything = Filter::new().tools().prompts().resources().resource("note://one");
         let (connection, mut hand) = meet(Era::Modern, client(), &capabilities());
         let (asking, filter) = (connection.clone(), everything.clone());
-        let listening = thread::spawn(move || asking.subscribe(&filter).unwrap());
+        let listening = thread::spawn(move || asking.subscribe(&filter).wait().unwrap());
         let request = hand.hear();
         hand.acknowledge(&request, &json!({"promptsListChanged": true}));
         assert_eq!(listening.join().unwrap().acknowledged(), Filter::new().prompts());
-        connection.close().unwrap();
+        connection.close().wait().unwrap();
 
         // In the legacy era, this follows from the capabilities of the server.
         let (connection, _hand) =
             meet(Era::Legacy, client(), &json!({"prompts": {"listChanged": true}}));
         assert_eq!(
-            connection.subscribe(&everything).unwrap().acknowledged(),
+            connection.subscribe(&everything).wait().unwrap().acknowledged(),
             Filter::new().prompts()
         );
-        connection.close().unwrap();
+        connection.close().wait().unwrap();
     });
 }
 
@@ -147,7 +154,7 @@ fn a_server_may_acknowledge_less_than_requested() {
 #[test]
 fn changes_before_the_end_of_a_subscription_are_delivered() {
     story(|| {
-        let (connection, listening, mut told) = listen(Era::Modern, client());
+        let (connection, mut listening, mut told) = listen(Era::Modern, client());
         told.tell(TOOLS, json!({}));
         told.tell_of("note://one");
         let last_word = json!({"resultType": "complete",
@@ -156,11 +163,11 @@ fn changes_before_the_end_of_a_subscription_are_delivered() {
         told.hand.answer(&request, &last_word);
         settled(&connection, &mut told);
         assert_eq!(listening.ended(), Some(Ok(())));
-        let heard: Vec<_> = listening.collect();
+        let heard: Vec<_> = listening.iter().collect();
         assert_eq!(heard, [Changed::Tools, Changed::Resource("note://one".into())]);
         // No cancellation is sent for a subscription that has ended.
         settled(&connection, &mut told);
-        connection.close().unwrap();
+        connection.close().wait().unwrap();
     });
 }
 
@@ -172,9 +179,9 @@ fn a_subscription_withdrawn_by_the_server_reports_it() {
         let id = told.request["id"].clone();
         told.hand
             .notify("notifications/cancelled", &json!({"requestId": id, "reason": "too many"}));
-        assert_eq!(listening.next(), None);
+        assert_eq!(listening.next().wait().unwrap(), None);
         assert_eq!(listening.ended(), Some(Err(CallError::SubscriptionEnded)));
-        connection.close().unwrap();
+        connection.close().wait().unwrap();
     });
 }
 
@@ -184,8 +191,9 @@ fn the_end_of_the_connection_ends_waits_for_changes() {
         for era in ERAS {
             // Closed by this side.
             let (connection, mut listening, told) = listen(era, client());
-            let waiting = thread::spawn(move || (listening.next(), listening.ended()));
-            connection.close().unwrap();
+            let waiting =
+                thread::spawn(move || (listening.next().wait().unwrap(), listening.ended()));
+            connection.close().wait().unwrap();
             assert_eq!(waiting.join().unwrap(), (None, Some(Err(CallError::Lost))));
             drop(told);
 
@@ -193,15 +201,18 @@ fn the_end_of_the_connection_ends_waits_for_changes() {
             let (connection, mut listening, mut told) = listen(era, client());
             told.tell(TOOLS, json!({}));
             drop(told);
-            assert_eq!((listening.next(), listening.next()), (Some(Changed::Tools), None));
+            assert_eq!(
+                (listening.next().wait().unwrap(), listening.next().wait().unwrap()),
+                (Some(Changed::Tools), None)
+            );
             assert_eq!(listening.ended(), Some(Err(CallError::Lost)));
             assert_eq!(connection.close_reason(), Some(CloseReason::Peer));
-            connection.close().unwrap();
+            connection.close().wait().unwrap();
 
             // Closed by dropping the last handle.
-            let (connection, listening, _told) = listen(era, client());
+            let (connection, mut listening, _told) = listen(era, client());
             drop(connection);
-            assert_eq!(listening.count(), 0);
+            assert_eq!(listening.iter().count(), 0);
         }
     });
 }
@@ -212,24 +223,24 @@ fn a_subscription_that_the_server_refuses_or_ignores_is_an_error() {
     story(|| {
         let limits = Limits { call_timeout: Duration::from_millis(50), ..Limits::default() };
         let (connection, mut hand) = meet(Era::Modern, client().limits(limits), &capabilities());
-        let outcome = connection.subscribe(&Filter::new().tools());
+        let outcome = connection.subscribe(&Filter::new().tools()).wait();
         assert!(matches!(outcome, Err(Error::Call(CallError::TimedOut))), "{outcome:?}");
         let ignored = hand.hear();
         assert_eq!(hand.hear_notification("notifications/cancelled")["requestId"], ignored["id"]);
 
         let asking = connection.clone();
-        let refused = thread::spawn(move || asking.subscribe(&Filter::new().tools()));
+        let refused = thread::spawn(move || asking.subscribe(&Filter::new().tools()).wait());
         let request = hand.hear();
         hand.refuse(&request, code::METHOD_NOT_FOUND);
         assert_eq!(refusal(refused.join().unwrap()).code, code::METHOD_NOT_FOUND);
 
         let asking = connection.clone();
-        let lost = thread::spawn(move || asking.subscribe(&Filter::new().tools()));
+        let lost = thread::spawn(move || asking.subscribe(&Filter::new().tools()).wait());
         hand.hear();
         drop(hand);
         let outcome = lost.join().unwrap();
         assert!(matches!(outcome, Err(Error::Call(CallError::Lost))), "{outcome:?}");
-        connection.close().unwrap();
+        connection.close().wait().unwrap();
     });
 }
 
@@ -243,8 +254,11 @@ fn unread_changes_are_merged_and_none_is_lost() {
                 told.tell_of("note://one");
             }
             settled(&connection, &mut told);
-            assert_eq!(listening.next(), Some(Changed::Tools));
-            assert_eq!(listening.next(), Some(Changed::Resource("note://one".into())));
+            assert_eq!(listening.next().wait().unwrap(), Some(Changed::Tools));
+            assert_eq!(
+                listening.next().wait().unwrap(),
+                Some(Changed::Resource("note://one".into()))
+            );
 
             // More than are tracked individually.
             told.tell(TOOLS, json!({}));
@@ -252,8 +266,8 @@ fn unread_changes_are_merged_and_none_is_lost() {
                 told.tell_of(&format!("note://one/{number}"));
             }
             settled(&connection, &mut told);
-            assert_eq!(listening.next(), Some(Changed::Tools));
-            assert_eq!(listening.next(), Some(Changed::ManyResources));
+            assert_eq!(listening.next().wait().unwrap(), Some(Changed::Tools));
+            assert_eq!(listening.next().wait().unwrap(), Some(Changed::ManyResources));
             assert_eq!(listening.next_within(Duration::ZERO), None, "the others were merged");
 
             // More bytes of URIs than are kept.
@@ -261,10 +275,13 @@ fn unread_changes_are_merged_and_none_is_lost() {
                 told.tell_of(&format!("note://one/{}/{number}", "x".repeat(500_000)));
             }
             settled(&connection, &mut told);
-            assert_eq!(listening.next(), Some(Changed::ManyResources));
+            assert_eq!(listening.next().wait().unwrap(), Some(Changed::ManyResources));
             told.tell_of("note://one");
-            assert_eq!(listening.next(), Some(Changed::Resource("note://one".into())));
-            connection.close().unwrap();
+            assert_eq!(
+                listening.next().wait().unwrap(),
+                Some(Changed::Resource("note://one".into()))
+            );
+            connection.close().wait().unwrap();
         }
     });
 }
@@ -281,7 +298,7 @@ fn subscriptions_are_independent() {
             let (connection, mut notes, mut told) = listen(era, client);
             let asking = connection.clone();
             let prompts =
-                thread::spawn(move || asking.subscribe(&Filter::new().prompts()).unwrap());
+                thread::spawn(move || asking.subscribe(&Filter::new().prompts()).wait().unwrap());
             if era == Era::Modern {
                 let request = told.hand.hear();
                 told.hand.acknowledge(&request, &json!({"promptsListChanged": true}));
@@ -292,12 +309,12 @@ fn subscriptions_are_independent() {
                 told.tell("notifications/prompts/list_changed", json!({}));
             }
             told.tell_of("note://one");
-            assert_eq!(prompts.next(), Some(Changed::Prompts));
-            assert_eq!(notes.next(), Some(Changed::Resource("note://one".into())));
+            assert_eq!(prompts.next().wait().unwrap(), Some(Changed::Prompts));
+            assert_eq!(notes.next().wait().unwrap(), Some(Changed::Resource("note://one".into())));
             settled(&connection, &mut told);
             assert_eq!(prompts.next_within(Duration::ZERO), None);
             assert_eq!(notes.next_within(Duration::ZERO), None);
-            connection.close().unwrap();
+            connection.close().wait().unwrap();
             assert_eq!(
                 *hears.lock().unwrap(),
                 [] as [String; 0],

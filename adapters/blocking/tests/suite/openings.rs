@@ -24,7 +24,7 @@ fn a_client_probes_the_era_of_a_server_and_adopts_it() {
         {
             let (connection, _hand) = meet(era, client(), &json!({}));
             assert_eq!((connection.era(), connection.revision()), (era, revision));
-            connection.close().unwrap();
+            connection.close().wait().unwrap();
         }
     });
 }
@@ -56,7 +56,8 @@ fn a_modern_server_that_used_to_be_legacy_is_detected() {
         });
         let connection = connection.unwrap();
         assert_eq!(connection.era(), Era::Modern);
-        let calling = thread::spawn(move || connection.list_tools().map(|tools| tools.len()));
+        let calling =
+            thread::spawn(move || connection.list_tools().wait().map(|tools| tools.len()));
         let asked = hand.hear();
         assert_eq!(asked["method"], "tools/list");
         hand.answer(
@@ -116,7 +117,7 @@ fn a_cached_result_is_reused_unless_fresh_is_set() {
         };
         assert_eq!([count(false), count(false), count(true), count(false)], [1, 1, 2, 2]);
         let mut hand = serving.join().unwrap();
-        connection.close().unwrap();
+        connection.close().wait().unwrap();
         assert_eq!(hand.hear_or_end(), None, "two requests in total");
     });
 }
@@ -128,7 +129,7 @@ fn the_log_level_is_set_for_the_session_or_with_each_request() {
         let offered = json!({"tools": {}, "logging": {}});
         let (connection, mut hand) = meet(Era::Legacy, client(), &offered);
         let setting = connection.clone();
-        let set = thread::spawn(move || setting.set_log_level(Level::Warning));
+        let set = thread::spawn(move || setting.set_log_level(Level::Warning).wait());
         let asked = hand.hear();
         assert_eq!(
             (&asked["method"], &asked["params"]),
@@ -136,22 +137,22 @@ fn the_log_level_is_set_for_the_session_or_with_each_request() {
         );
         hand.answer(&asked, &json!({}));
         set.join().unwrap().unwrap();
-        connection.close().unwrap();
+        connection.close().wait().unwrap();
 
         let (connection, mut hand) = meet(Era::Modern, client(), &offered);
         let level = |hand: &mut Hand| {
-            let call = connection.call_tool("any", &json!({})).start().unwrap();
+            let call = connection.call_tool("any", &json!({})).start().wait().unwrap();
             let asked = hand.hear();
             call.cancel("asked enough");
             hand.hear_notification("notifications/cancelled");
             asked["params"]["_meta"]["io.modelcontextprotocol/logLevel"].clone()
         };
         assert_eq!(level(&mut hand), Value::Null);
-        connection.set_log_level(Level::Warning).unwrap();
+        connection.set_log_level(Level::Warning).wait().unwrap();
         assert_eq!(level(&mut hand), "warning");
-        connection.set_log_level(Level::Debug).unwrap();
+        connection.set_log_level(Level::Debug).wait().unwrap();
         assert_eq!(level(&mut hand), "debug");
-        connection.close().unwrap();
+        connection.close().wait().unwrap();
     });
 }
 
@@ -187,7 +188,7 @@ fn one_set_of_handlers_answers_in_both_eras() {
             let answer = hand.hear();
             assert_eq!((&answer["id"], &answer["result"]), (&json!(7), &expected), "{answer}");
         }
-        connection.close().unwrap();
+        connection.close().wait().unwrap();
 
         let (connection, mut hand) = meet(Era::Modern, answering(), &json!({"tools": {}}));
         let calling = connection.clone();
@@ -214,7 +215,7 @@ fn one_set_of_handlers_answers_in_both_eras() {
         let said = json!({"resultType": "complete", "content": [{"type": "text", "text": "done"}]});
         hand.answer(&second, &said);
         assert_eq!(call.join().unwrap(), "done");
-        connection.close().unwrap();
+        connection.close().wait().unwrap();
     });
 }
 

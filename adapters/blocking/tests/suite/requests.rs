@@ -38,9 +38,12 @@ fn library() -> Server {
 fn every_kind_of_request_blocks_until_its_result() {
     story(|| {
         let (client, serving) = pair(client(), library());
-        assert_eq!(client.list_resources().unwrap()[0].uri, "note://one");
-        assert_eq!(client.list_resource_templates().unwrap()[0].uri_template, "note://{name}");
-        assert_eq!(client.list_prompts().unwrap()[0].name, "greet");
+        assert_eq!(client.list_resources().wait().unwrap()[0].uri, "note://one");
+        assert_eq!(
+            client.list_resource_templates().wait().unwrap()[0].uri_template,
+            "note://{name}"
+        );
+        assert_eq!(client.list_prompts().wait().unwrap()[0].name, "greet");
         let read = client.read_resource("note://two").wait().unwrap();
         assert_eq!(read.contents[0].uri(), "note://two");
         let prompt = client.get_prompt("greet", &json!({"name": "Ada"})).wait().unwrap();
@@ -63,8 +66,12 @@ fn the_progress_of_a_call_is_an_iterator() {
             Ok("done")
         }));
         let (client, serving) = pair(client(), server);
-        let mut counting = client.call_tool("count", &json!({})).progress(|_| {}).start().unwrap();
-        let last = counting.progress_updates().last().map(|update| update.progress);
+        let mut counting =
+            client.call_tool("count", &json!({})).progress(|_| {}).start().wait().unwrap();
+        let mut last = None;
+        while let Some(update) = counting.next_progress().wait().unwrap() {
+            last = Some(update.progress);
+        }
         assert_eq!(last, Some(3.0));
         assert_eq!(success(counting.wait()), "done");
         part(client, serving);

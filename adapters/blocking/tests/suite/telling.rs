@@ -60,7 +60,7 @@ fn log_messages_precede_the_result_of_their_call_and_respect_the_level() {
         let (client, hears) = listening();
         let (client, serving) = pair(client, chatty());
         for least in [Level::Debug, Level::Warning, Level::Emergency] {
-            client.set_log_level(least).unwrap();
+            client.set_log_level(least).wait().unwrap();
             assert_eq!(success(client.call_tool("chat", &json!({})).wait()), "that is all");
             for level in Level::ALL.into_iter().filter(|level| *level >= least) {
                 let (method, params) = hears.recv().unwrap();
@@ -82,7 +82,7 @@ fn a_forgotten_declaration_of_logging_fails_no_call() {
         }));
         let (client, serving) = pair(client(), server);
         assert!(matches!(
-            client.set_log_level(Level::Info),
+            client.set_log_level(Level::Info).wait(),
             Err(Error::Misuse(Misuse::Undeclared))
         ));
         assert_eq!(success(client.call_tool("chat", &json!({})).wait()), "nothing said");
@@ -95,9 +95,9 @@ fn notifications_before_the_end_are_delivered() {
     story(|| {
         let (client, mut hand) = connect_by_hand(client());
         let text = "x".repeat(500_000);
-        client.notify_raw("notifications/story", Some(&raw(json!({"text": text})))).unwrap();
-        client.notify_raw("notifications/end", None).unwrap();
-        let closing = std::thread::spawn(|| client.close().unwrap());
+        client.notify_raw("notifications/story", Some(&raw(json!({"text": text})))).wait().unwrap();
+        client.notify_raw("notifications/end", None).wait().unwrap();
+        let closing = std::thread::spawn(|| client.close().wait().unwrap());
         assert_eq!(hand.hear_notification("notifications/story")["text"], text);
         hand.hear_notification("notifications/end");
         assert_eq!(hand.hear_or_end(), None);
@@ -109,14 +109,14 @@ fn notifications_before_the_end_are_delivered() {
 fn a_notification_without_an_object_is_not_sent() {
     story(|| {
         let (client, mut hand) = connect_by_hand(client());
-        let told = client.notify_raw("notifications/initialized", None);
+        let told = client.notify_raw("notifications/initialized", None).wait();
         assert!(
             matches!(told, Err(Error::Misuse(Misuse::Unsupported))),
             "the machine says this itself"
         );
-        client.notify_raw("notifications/story", None).unwrap();
+        client.notify_raw("notifications/story", None).wait().unwrap();
         hand.hear_notification("notifications/story");
-        client.close().unwrap();
+        client.close().wait().unwrap();
     });
 }
 
@@ -142,7 +142,7 @@ fn a_slow_callback_delays_neither_timeouts_nor_the_end() {
                 client.call_tool("any", &json!({})).timeout(Duration::from_millis(50)).wait();
             assert!(matches!(outcome, Err(Error::Call(CallError::TimedOut))), "{outcome:?}");
         }
-        client.close().unwrap();
+        client.close().wait().unwrap();
         drop(wake);
         telling.join().unwrap();
     });
@@ -160,7 +160,7 @@ fn a_callback_that_panics_receives_the_next_notification() {
         hand.notify("notifications/boo", &json!({}));
         hand.notify("notifications/fine", &json!({}));
         assert_eq!(hears.recv().unwrap(), "notifications/fine");
-        client.close().unwrap();
+        client.close().wait().unwrap();
     });
 }
 
@@ -180,7 +180,7 @@ fn violations_are_reported_on_both_sides_and_survived() {
         assert_eq!(hears.recv().unwrap(), ViolationKind::NotJson);
         hand.say(&json!({"jsonrpc": "2.0", "id": 99, "result": {}}));
         assert_eq!(hears.recv().unwrap(), ViolationKind::UnknownResponse);
-        let pinging = std::thread::spawn(move || client.ping());
+        let pinging = std::thread::spawn(move || client.ping().wait());
         let ping = hand.hear();
         hand.answer(&ping, &json!({}));
         pinging.join().unwrap().unwrap();
@@ -206,7 +206,7 @@ fn a_violation_callback_that_panics_does_not_stop_events() {
         hand.say_line("server ready");
         let calling = std::thread::spawn(move || {
             let outcome = success(client.call_tool("any", &json!({})).wait());
-            client.close().unwrap();
+            client.close().wait().unwrap();
             outcome
         });
         let asked = hand.hear();
@@ -235,7 +235,7 @@ fn a_connection_can_be_closed_from_its_callbacks() {
         let closing = Arc::clone(&handle);
         let listening = client().on_notification(move |_, _, _| {
             let client = closing.lock().unwrap().take().unwrap();
-            let _story_is_over = says.send(client.close().is_ok());
+            let _story_is_over = says.send(client.close().wait().is_ok());
         });
         let (client, mut hand) = connect_by_hand(listening);
         *handle.lock().unwrap() = Some(client);

@@ -55,9 +55,9 @@ fn unread_progress_is_bounded() {
     story(|| {
         let (client, serving) = pair(client(), counting());
         let call = client.call_tool("count", &json!({"steps": 1000})).progress(|_| {});
-        let mut open = call.start().unwrap();
+        let mut open = call.start().wait().unwrap();
         let mut last = 0.0;
-        while let Some(progress) = open.next_progress() {
+        while let Some(progress) = open.next_progress().wait().unwrap() {
             assert!(progress.progress > last);
             last = progress.progress;
         }
@@ -65,8 +65,8 @@ fn unread_progress_is_bounded() {
         assert_eq!(success(open.wait()), "counted");
 
         // Without a progress token none is sent.
-        let mut quiet = client.call_tool("count", &json!({"steps": 3})).start().unwrap();
-        assert!(quiet.next_progress().is_none());
+        let mut quiet = client.call_tool("count", &json!({"steps": 3})).start().wait().unwrap();
+        assert!(quiet.next_progress().wait().unwrap().is_none());
         assert_eq!(success(quiet.wait()), "counted");
         part(client, serving);
     });
@@ -112,7 +112,7 @@ fn dropping_a_call_cancels_its_handler() {
         let (says, hears) = channel();
         let (client, serving) = pair(client(), sleeping(says));
         for cancel in [drop, |open: mcp_blocking::Pending<_>| open.cancel("changed my mind")] {
-            let open = client.call_tool("sleep", &json!({})).start().unwrap();
+            let open = client.call_tool("sleep", &json!({})).start().wait().unwrap();
             assert_eq!(hears.recv().unwrap(), "asleep");
             cancel(open);
             assert_eq!(hears.recv().unwrap(), "cancelled");
@@ -126,7 +126,7 @@ fn dropping_a_call_cancels_its_handler() {
 fn a_cancellation_names_the_call_and_the_reason() {
     story(|| {
         let (client, mut hand) = connect_by_hand(client());
-        let open = client.call_tool("any", &json!({})).start().unwrap();
+        let open = client.call_tool("any", &json!({})).start().wait().unwrap();
         let asked = hand.hear();
         open.cancel("changed my mind");
         let told = hand.hear_notification("notifications/cancelled");
@@ -136,21 +136,21 @@ fn a_cancellation_names_the_call_and_the_reason() {
         );
         // A late response does not affect the next call.
         hand.answer(&asked, &json!({"content": [{"type": "text", "text": "late"}]}));
-        let open = client.call_tool("any", &json!({})).start().unwrap();
+        let open = client.call_tool("any", &json!({})).start().wait().unwrap();
         let asked = hand.hear();
         hand.answer(&asked, &json!({"content": [{"type": "text", "text": "right"}]}));
         assert_eq!(success(open.wait()), "right");
 
         // Completed calls are not cancelled, whether their results were taken or not.
-        let answered = client.call_tool("any", &json!({})).start().unwrap();
+        let answered = client.call_tool("any", &json!({})).start().wait().unwrap();
         let asked = hand.hear();
         hand.answer(&asked, &json!({"content": []}));
         hand.request(7, "ping", &json!({}));
         assert_eq!(hand.hear()["id"], 7);
         drop(answered);
-        client.notify_raw("notifications/story", None).unwrap();
+        client.notify_raw("notifications/story", None).wait().unwrap();
         hand.hear_notification("notifications/story");
-        client.close().unwrap();
+        client.close().wait().unwrap();
     });
 }
 
@@ -171,12 +171,13 @@ fn a_call_that_times_out_is_cancelled() {
 fn the_earliest_deadline_counts() {
     story(|| {
         let (client, hand) = connect_by_hand(client());
-        let call = |timeout| client.call_tool("any", &json!({})).timeout(timeout).start().unwrap();
+        let call =
+            |timeout| client.call_tool("any", &json!({})).timeout(timeout).start().wait().unwrap();
         let (late, soon, later) = (call(FOR_EVER), call(SOON), call(FOR_EVER));
         assert!(matches!(soon.wait(), Err(Error::Call(CallError::TimedOut))));
         // The timer thread now sleeps without a deadline; the next one must wake it.
         assert!(matches!(call(SOON).wait(), Err(Error::Call(CallError::TimedOut))));
-        client.close().unwrap();
+        client.close().wait().unwrap();
         for open in [late, later] {
             assert!(matches!(open.wait(), Err(Error::Call(CallError::Lost))));
         }
@@ -194,12 +195,13 @@ fn progress_extends_the_timeout_up_to_its_maximum() {
             .timeout(FOR_EVER)
             .timeout_max(SOON)
             .start()
+            .wait()
             .unwrap();
         let token = hand.hear()["params"]["_meta"]["progressToken"].clone();
         hand.notify("notifications/progress", &json!({"progressToken": token, "progress": 1}));
         assert!(matches!(open.wait(), Err(Error::Call(CallError::TimedOut))));
         hand.hear_notification("notifications/cancelled");
-        client.close().unwrap();
+        client.close().wait().unwrap();
     });
 }
 
@@ -221,7 +223,7 @@ fn a_progress_callback_that_panics_cancels_only_its_call() {
             caller.call_tool("begin", &json!({})).progress(hear).wait().map(drop)
         });
         assert!(panicked.join().is_err());
-        let open = client.call_tool("sleep", &json!({})).start().unwrap();
+        let open = client.call_tool("sleep", &json!({})).start().wait().unwrap();
         assert_eq!(hears.recv().unwrap(), "asleep");
         drop(open);
         assert_eq!(hears.recv().unwrap(), "cancelled");

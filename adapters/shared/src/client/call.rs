@@ -20,6 +20,7 @@ use crate::client::in_flight::{InFlight, OnProgress, START_PATIENCE};
 use crate::client::task::driver::{TaskDriver, TaskStep};
 use crate::client::task::mailbox::Mailbox;
 use crate::error::Error;
+use crate::exec::operation::{Operation, wait_for};
 #[cfg(feature = "http")]
 use crate::http::CallCredentials;
 use crate::tasks::WithTask;
@@ -28,10 +29,11 @@ use crate::transport::link::{Link, State};
 /// The task that a call asks for, and what receives its progress.
 pub(crate) type AskedTask = (TaskRequest, Arc<Mailbox>);
 
-/// A call that has not been sent yet. Set its options, then await or [`start`](Self::start) it.
+/// A call that has not been sent yet. Set its options, then await it, [`wait`](Self::wait) for it,
+/// or [`start`](Self::start) it.
 ///
 /// Dropping the future while it waits for the result cancels the call and notifies the server.
-#[must_use = "a call is sent by `.await` or `.start()`"]
+#[must_use = "a call is sent by `.await`, `.wait()` or `.start()`"]
 pub struct Call<'c, T> {
     link: &'c Arc<Link<Machine>>,
     method: Cow<'static, str>,
@@ -60,7 +62,7 @@ impl<'c, T: Decode> Call<'c, T> {
         }
     }
 
-    /// Requests progress notifications and passes them to `callback` while the call is awaited.
+    /// Requests progress notifications and passes them to `callback` until the call has ended.
     ///
     /// If the call is sent with [`start`](Self::start) instead, use [`Pending::next_progress`].
     pub fn progress(mut self, callback: impl FnMut(Progress) + Send + 'c) -> Self {
@@ -102,7 +104,8 @@ impl<'c, T: Decode> Call<'c, T> {
         self
     }
 
-    /// Sends the call and waits for its result. Awaiting the call is equivalent.
+    /// Sends the call and blocks until it has its result. Awaiting the call does the same in a
+    /// task.
     ///
     /// # Errors
     /// Fails with
@@ -111,10 +114,16 @@ impl<'c, T: Decode> Call<'c, T> {
     /// - [`Error::Call`] if the server returns an error, the call times out, or the connection
     ///   ends;
     /// - [`Error::Decode`] if the result does not match the method.
-    pub async fn wait(mut self) -> Result<T, Error> {
+    ///
+    /// Fails with [`Misuse::Blocked`] under the conditions of [`Operation::wait`].
+    pub fn wait(self) -> Result<T, Error> {
+        wait_for(self.run())
+    }
+
+    async fn run(mut self) -> Result<T, Error> {
         let progress = self.progress.take();
-        let pending = self.start().await?;
-        pending.wait_with(progress).await
+        let pending = self.send_pending().await?;
+        pending.run(progress).await
     }
 
     /// Sends the call without waiting for its result.
@@ -126,7 +135,14 @@ impl<'c, T: Decode> Call<'c, T> {
     /// Fails with [`Error::Misuse`] if the call cannot be sent, for example because the connection
     /// is closed or the output queue is still full. Fails with [`Error::Hook`] if a hook of
     /// [`Client::on_call`](crate::Client::on_call) refuses the call.
-    pub async fn start(self) -> Result<Pending<T>, Error> {
+    pub fn start(self) -> Operation<'c, Pending<T>>
+    where
+        T: 'c,
+    {
+        Operation::new(self.send_pending())
+    }
+
+    async fn send_pending(self) -> Result<Pending<T>, Error> {
         let deadline = self.deadline();
         let in_flight = self.send().await?;
         Ok(Pending { in_flight, deadline, task: None, result: PhantomData })
@@ -217,7 +233,7 @@ impl<'c, T: Decode + 'c> IntoFuture for Call<'c, T> {
     type IntoFuture = BoxFuture<'c, Self::Output>;
 
     fn into_future(self) -> Self::IntoFuture {
-        Box::pin(self.wait())
+        Box::pin(self.run())
     }
 }
 
@@ -239,7 +255,8 @@ impl<T> fmt::Debug for Call<'_, T> {
     }
 }
 
-/// A call in flight. Await it for the result; dropping it cancels the call.
+/// A call in flight. Await it, or [`wait`](Self::wait) for it, for the result; dropping it cancels
+/// the call.
 #[must_use = "dropping a call cancels it"]
 pub struct Pending<T> {
     pub(super) in_flight: InFlight,
@@ -251,7 +268,7 @@ pub struct Pending<T> {
 }
 
 impl<T: Decode> Pending<T> {
-    /// Waits for the call's result. Awaiting this value is equivalent.
+    /// Blocks until the call has its result. Awaiting this value does the same in a task.
     ///
     /// If the server has created a task for a tool call (see
     /// [`Client::tasks`](crate::Client::tasks)), this waits for the result of the task, for the
@@ -262,11 +279,13 @@ impl<T: Decode> Pending<T> {
     /// - [`Error::Call`] if the server returns an error, the call times out, or the connection
     ///   ends;
     /// - [`Error::Decode`] if the result does not match the method.
-    pub async fn wait(self) -> Result<T, Error> {
-        self.wait_with(None).await
+    ///
+    /// Fails with [`Misuse::Blocked`] under the conditions of [`Operation::wait`].
+    pub fn wait(self) -> Result<T, Error> {
+        wait_for(self.run(None))
     }
 
-    async fn wait_with(mut self, mut progress: Option<OnProgress<'_>>) -> Result<T, Error> {
+    async fn run(mut self, mut progress: Option<OnProgress<'_>>) -> Result<T, Error> {
         let result = self.in_flight.outcome(&mut progress).await?;
         let link = self.in_flight.link();
         if !TaskDriver::is_created_by(link, &result) {
@@ -303,7 +322,7 @@ impl<T: Decode + 'static> IntoFuture for Pending<T> {
     type IntoFuture = Boxed<Self::Output>;
 
     fn into_future(self) -> Self::IntoFuture {
-        Box::pin(self.wait())
+        Box::pin(self.run(None))
     }
 }
 
@@ -312,8 +331,25 @@ impl<T> Pending<T> {
     ///
     /// The call queues at most 256 unread notifications, with at most 1 MiB of message text in
     /// total. Beyond that, the oldest notifications are dropped.
-    pub async fn next_progress(&mut self) -> Option<Progress> {
-        self.in_flight.slot().next_progress().await
+    ///
+    /// ```
+    /// # use mcp_adapter as mcp_tokio;
+    /// use mcp_tokio::{Connection, Error};
+    ///
+    /// fn report(connection: &Connection) -> Result<(), Error> {
+    ///     let call = connection.call_tool("report", &serde_json::json!({})).progress(|_| {});
+    ///     let mut report = call.start().wait()?;
+    ///     while let Some(update) = report.next_progress().wait()? {
+    ///         println!("{}", update.progress);
+    ///     }
+    ///     report.wait().map(drop)
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// Never fails, except as [`Operation::wait`] does.
+    pub fn next_progress(&mut self) -> Operation<'_, Option<Progress>> {
+        Operation::new(async { Ok(self.in_flight.slot().next_progress().await) })
     }
 
     /// Cancels the call and sends `reason` to the server.

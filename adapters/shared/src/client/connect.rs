@@ -11,6 +11,7 @@ use crate::client::connector::{ConnectionConfig, Connector, Runtime, Target};
 use crate::client::stderr;
 use crate::error::Error;
 use crate::exec::clock::Clock;
+use crate::exec::operation::Operation;
 use crate::exec::workers::Spawn;
 use crate::process::child::Child;
 use crate::process::pipe_size;
@@ -157,14 +158,18 @@ impl Connection {
     /// byte streams. Otherwise, fails under the conditions listed for the method that opened this
     /// connection.
     // FRM-22: a server that died can be restarted. STL-38: changes are not replayed.
-    pub async fn reconnect(&self) -> Result<Self, Error> {
+    pub fn reconnect(&self) -> Operation<'_, Self> {
+        Operation::new(self.open_again())
+    }
+
+    async fn open_again(&self) -> Result<Self, Error> {
         let Some(connector) = self.connector() else {
             let why = "a connection over given byte streams cannot reconnect: use `Client::spawn` \
                        or connect over HTTP";
             return Err(io::Error::new(io::ErrorKind::Unsupported, why).into());
         };
         self.start_close();
-        self.wait_ended().await;
+        self.link().wait_ended().await;
         let connection = connector.reconnect(self).await?;
         let feeds = connector.feeds.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for feed in feeds.iter().filter_map(Weak::upgrade) {

@@ -5,6 +5,7 @@ use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use event_listener::EventListener;
 use futures_lite::Stream;
@@ -17,6 +18,8 @@ use mcp_proto::{
 use crate::client::changed::Changed;
 use crate::client::in_flight::START_PATIENCE;
 use crate::error::Error;
+use crate::exec::operation::Operation;
+use crate::exec::sole_driver::is_sole_driver;
 use crate::exec::watched::Watched;
 use crate::transport::link::{Link, State};
 
@@ -39,8 +42,9 @@ const CHANGES_BYTES_MAX: usize = 1 << 20;
 /// Dropping this value ends the subscription and notifies the server. A subscription also ends when
 /// its connection ends; [`Connection::reconnect`](crate::Connection::reconnect) resumes it.
 ///
-/// Read the changes with [`next`](Self::next), or use the subscription as a `Stream` of
-/// `futures-core`, which ends when `next` returns `None`.
+/// Read the changes with [`next`](Self::next) or, on a thread that may block, with
+/// [`iter`](Self::iter). The subscription is also a `Stream` of `futures-core`, which ends when
+/// `next` returns `None`.
 #[must_use = "dropping it ends the subscription"]
 pub struct Subscription {
     feed: Arc<Feed>,
@@ -63,9 +67,45 @@ impl Subscription {
     ///
     /// Returns `None` once the subscription has ended and its queue is empty.
     ///
-    /// This method is cancel safe: dropping the future loses no change.
-    pub async fn next(&mut self) -> Option<Changed> {
-        self.feed.next().await
+    /// This method is cancel safe: dropping the operation loses no change.
+    ///
+    /// # Errors
+    /// Never fails, except as [`Operation::wait`] does.
+    pub fn next(&mut self) -> Operation<'_, Option<Changed>> {
+        Operation::new(async { Ok(self.feed.next().await) })
+    }
+
+    /// Blocks until the next change, for at most `patience`.
+    ///
+    /// Returns `None` on timeout, or once the subscription has ended and its queue is empty. Does
+    /// not wait on a driving thread that no other thread can replace (see
+    /// [`Server`](crate::Server)).
+    #[must_use]
+    pub fn next_within(&mut self, patience: Duration) -> Option<Changed> {
+        let patience = if is_sole_driver() { Duration::ZERO } else { patience };
+        self.feed.state.when_within(patience, FeedState::next).flatten()
+    }
+
+    /// Returns an iterator that blocks until the next change.
+    ///
+    /// It ends once the subscription has ended and its queue is empty, and on threads on which
+    /// [`Operation::wait`] fails.
+    ///
+    /// ```no_run
+    /// # use mcp_adapter as mcp_blocking;
+    /// use mcp_blocking::proto::Filter;
+    /// use mcp_blocking::{Connection, Error};
+    ///
+    /// fn watch(connection: &Connection) -> Result<(), Error> {
+    ///     let weather = Filter::new().tools().resource("weather://oslo");
+    ///     for change in connection.subscribe(&weather).wait()?.iter() {
+    ///         println!("{change:?}");
+    ///     }
+    ///     Ok(())
+    /// }
+    /// ```
+    pub fn iter(&mut self) -> impl Iterator<Item = Changed> + '_ {
+        std::iter::from_fn(|| self.next().wait().ok().flatten())
     }
 
     /// Returns how the subscription ended; `None` while it is open.
@@ -365,7 +405,7 @@ mod tests {
         let mut listening = Subscription::new(feed);
         let many = async {
             for _ in 0..100 {
-                assert_eq!(listening.next().await, None);
+                assert_eq!(listening.next().await.unwrap(), None);
             }
         };
         assert!(block_on(poll_once(many)).is_none());

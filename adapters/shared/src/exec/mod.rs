@@ -5,6 +5,7 @@ pub(crate) mod callbacks;
 pub(crate) mod cancellation;
 pub(crate) mod clock;
 pub(crate) mod manual_tasks;
+pub(crate) mod operation;
 pub(crate) mod pace;
 pub(crate) mod poll_on_wake;
 pub(crate) mod random;

@@ -4,8 +4,9 @@ use std::future::Future as _;
 use std::pin::Pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
+use std::time::{Duration, Instant};
 
-use event_listener::{Event, EventListener};
+use event_listener::{Event, EventListener, Listener as _};
 
 /// A value behind a mutex that tasks can wait on.
 #[derive(Debug, Default)]
@@ -42,6 +43,32 @@ impl<T> Watched<T> {
                 self.changed.listen()
             };
             changed.await;
+        }
+    }
+
+    /// Like [`when`](Self::when), but blocks; returns `None` if it takes longer than `timeout`.
+    pub(crate) fn when_within<R>(
+        &self,
+        timeout: Duration,
+        mut poll: impl FnMut(&mut T) -> Option<R>,
+    ) -> Option<R> {
+        let deadline = Instant::now().checked_add(timeout);
+        loop {
+            let mut value = self.lock();
+            if let Some(found) = poll(&mut value) {
+                return Some(found);
+            }
+            // Under the lock, so that no change comes between.
+            let changed = self.changed.listen();
+            drop(value);
+            match deadline {
+                None => changed.wait(),
+                Some(deadline) => {
+                    if changed.wait_deadline(deadline).is_none() {
+                        return poll(&mut self.lock());
+                    }
+                }
+            }
         }
     }
 

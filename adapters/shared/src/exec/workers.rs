@@ -57,6 +57,14 @@ pub trait Spawn: Send + Sync + 'static {
         false
     }
 
+    /// Returns whether the current thread, when it drops the last handle of a connection, waits
+    /// until the connection has ended. Default: false.
+    ///
+    /// A thread that drives connections must not: it would wait for itself.
+    fn waits_for_ends(&self) -> bool {
+        false
+    }
+
     /// Runs `job` on the current thread, within the runtime's context.
     ///
     /// The job can thus spawn tasks even though the thread does not belong to the runtime.
@@ -276,6 +284,11 @@ impl Workers {
     /// Returns whether the runtime runs futures like blocking functions.
     pub(crate) fn is_plain(&self) -> bool {
         self.runtime.is_plain()
+    }
+
+    /// Returns whether this thread waits for the end of a connection whose last handle it drops.
+    pub(crate) fn waits_for_ends(&self) -> bool {
+        self.runtime.waits_for_ends()
     }
 
     /// Removes a handler that has not started, or gives the place of a running one in the pool to

@@ -10,9 +10,9 @@ use mcp_proto::{CallError, CallId, CallOptions, Misuse, Payload, Peer, Principal
 use serde::Serialize;
 
 use crate::error::Error;
+use crate::exec::operation::Operation;
 use crate::exec::watched::Watched;
 use crate::server::handler::context::{Cx, HandlerLink as _};
-use crate::server::handler::operation::Operation;
 use crate::transport::link::{Link, State};
 
 /// A client that is connected to a server, for use outside of a request.

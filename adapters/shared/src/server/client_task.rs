@@ -14,10 +14,10 @@ use mcp_proto::tasks::{
 use mcp_proto::{CallError, CallOptions, Capability, MessageEndpoint as _, Misuse, Payload, Raw};
 
 use crate::error::Error;
+use crate::exec::operation::Operation;
 use crate::server::client_handle::{
     CallState, CancelOnDrop, ClientHandle, OpenCall, REQUEST_PATIENCE, cancel_late,
 };
-use crate::server::handler::operation::Operation;
 use crate::tasks::{TaskUpdate, WithTask, task_time};
 use crate::transport::link::{Link, State};
 

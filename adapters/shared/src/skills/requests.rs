@@ -10,7 +10,7 @@ use serde_json::{Value, from_value};
 use super::manifest::SkillManifest;
 use crate::client::connection::Connection;
 use crate::client::connection::lists::{ListPage, list};
-use crate::error::Error;
+use crate::exec::operation::Operation;
 
 /// The identifier of the extension.
 pub const EXTENSION_ID: &str = "io.modelcontextprotocol/skills";
@@ -148,7 +148,7 @@ impl Connection {
     ///
     /// # Errors
     /// Fails under the conditions listed for [`list_tools`](Self::list_tools).
-    pub async fn list_skills(&self) -> Result<Vec<SkillManifest>, Error> {
-        list::<SkillPage>(self.link()).await.map(|list| list.items)
+    pub fn list_skills(&self) -> Operation<'_, Vec<SkillManifest>> {
+        Operation::new(async { list::<SkillPage>(self.link()).await.map(|list| list.items) })
     }
 }

@@ -3,7 +3,7 @@
 mod ends;
 
 use std::fmt;
-use std::future::Future;
+use std::future::IntoFuture;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -140,7 +140,7 @@ impl TestPair {
         arguments: &(impl Serialize + ?Sized),
     ) -> Result<CallToolResult, PairError> {
         let connection = self.client();
-        self.run(connection.call_tool(name, arguments).wait()).map_err(|error| self.error(error))
+        self.run(connection.call_tool(name, arguments)).map_err(|error| self.error(error))
     }
 
     /// Calls a tool and deserializes its structured output; see
@@ -216,7 +216,7 @@ impl TestPair {
     /// Fails if the request fails.
     pub fn call<R: ClientRequest + Send>(&mut self, request: R) -> Result<R::Result, PairError> {
         let connection = self.client();
-        self.run(connection.call(request).wait()).map_err(|error| self.error(error))
+        self.run(connection.call(request)).map_err(|error| self.error(error))
     }
 
     /// Returns the connection of the client, to be used with [`run`](Self::run).
@@ -239,12 +239,12 @@ impl TestPair {
     /// let client = pair.client();
     /// let mut changed = pair.run(client.subscribe(&Filter::new().tools()))?;
     /// changes.tools_list_changed()?;
-    /// assert!(pair.run(changed.next()).is_some());
+    /// assert!(pair.run(changed.next())?.is_some());
     /// # Ok(())
     /// # }
     /// ```
-    pub fn run<T>(&mut self, future: impl Future<Output = T>) -> T {
-        self.ends.run(future)
+    pub fn run<T>(&mut self, future: impl IntoFuture<Output = T>) -> T {
+        self.ends.run(future.into_future())
     }
 
     /// Advances the clock by `time` and does everything that becomes due until then.

@@ -21,7 +21,7 @@ fn main() {
     }
     let mut line = String::new();
     if std::io::stdin().read_line(&mut line).is_ok_and(|count| count > 0) {
-        connection.close().unwrap();
+        connection.close().wait().unwrap();
         return;
     }
     loop {

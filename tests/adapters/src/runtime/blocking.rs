@@ -2,7 +2,6 @@
 
 use std::future::Future;
 use std::io;
-use std::ops::Deref;
 use std::process::Command;
 use std::thread;
 
@@ -16,23 +15,9 @@ use super::{Runtime, Stream};
 #[derive(Debug)]
 pub struct Blocking;
 
-/// The handle, which waits for the end of the connection when dropped.
-#[derive(Debug)]
-#[expect(unnameable_types, reason = "tests name it `Runtime::Connection`")]
-pub struct Handle(mcp_blocking::Connection);
-
-impl Deref for Handle {
-    type Target = Connection;
-
-    fn deref(&self) -> &Connection {
-        self.0.as_async()
-    }
-}
-
 impl Runtime for Blocking {
     const NAME: &'static str = "blocking";
     const IS_ASYNC: bool = false;
-    type Connection = Handle;
 
     fn block_on<T>(future: impl Future<Output = T>) -> T {
         block_on(future)
@@ -54,16 +39,15 @@ impl Runtime for Blocking {
         server.serve_stdio()
     }
 
-    async fn connect(client: Client, stream: Stream) -> Result<Handle, Error> {
+    async fn connect(client: Client, stream: Stream) -> Result<Connection, Error> {
         match stream {
             Stream::Tcp(stream) => client.connect(stream.try_clone()?, stream),
             #[cfg(unix)]
             Stream::Unix(stream) => client.connect(stream.try_clone()?, stream),
         }
-        .map(Handle)
     }
 
-    async fn spawn(client: Client, command: Command) -> Result<Handle, Error> {
-        client.spawn(command).map(Handle)
+    async fn spawn(client: Client, command: Command) -> Result<Connection, Error> {
+        client.spawn(command)
     }
 }

@@ -7,7 +7,6 @@ mod tokio;
 use std::future::Future;
 use std::io;
 use std::net::TcpStream;
-use std::ops::Deref;
 #[cfg(unix)]
 use std::os::unix::net::UnixStream;
 use std::process::Command;
@@ -49,9 +48,6 @@ pub trait Runtime: Send + 'static {
     /// documented.
     const IS_ASYNC: bool = true;
 
-    /// The handle of a client.
-    type Connection: Deref<Target = Connection> + Send + Sync + 'static;
-
     /// Runs a future to completion, and the tasks it starts.
     fn block_on<T>(future: impl Future<Output = T>) -> T;
 
@@ -68,24 +64,11 @@ pub trait Runtime: Send + 'static {
     fn connect(
         client: Client,
         stream: Stream,
-    ) -> impl Future<Output = Result<Self::Connection, Error>> + Send;
+    ) -> impl Future<Output = Result<Connection, Error>> + Send;
 
     /// Starts a server process.
     fn spawn(
         client: Client,
         command: Command,
-    ) -> impl Future<Output = Result<Self::Connection, Error>> + Send;
-}
-
-/// A handle that is the shared connection itself.
-#[derive(Debug)]
-#[expect(unnameable_types, reason = "tests name it `Runtime::Connection`")]
-pub struct Handle(Connection);
-
-impl Deref for Handle {
-    type Target = Connection;
-
-    fn deref(&self) -> &Connection {
-        &self.0
-    }
+    ) -> impl Future<Output = Result<Connection, Error>> + Send;
 }

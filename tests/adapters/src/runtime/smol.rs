@@ -4,14 +4,14 @@ use std::future::Future;
 use std::io;
 use std::process::Command;
 
-use mcp_adapter::{Client, Error, Server};
+use mcp_adapter::{Client, Connection, Error, Server};
 use mcp_smol::{Connect as _, Serve as _};
 use smol::Async;
 use smol::net::TcpStream;
 #[cfg(unix)]
 use smol::net::unix::UnixStream;
 
-use super::{Handle, Runtime, Stream};
+use super::{Runtime, Stream};
 
 /// `mcp-smol`.
 #[derive(Debug)]
@@ -19,7 +19,6 @@ pub struct Smol;
 
 impl Runtime for Smol {
     const NAME: &'static str = "smol";
-    type Connection = Handle;
 
     fn block_on<T>(future: impl Future<Output = T>) -> T {
         smol::block_on(future)
@@ -47,7 +46,7 @@ impl Runtime for Smol {
         server.serve_stdio().await
     }
 
-    async fn connect(client: Client, stream: Stream) -> Result<Handle, Error> {
+    async fn connect(client: Client, stream: Stream) -> Result<Connection, Error> {
         match stream {
             Stream::Tcp(stream) => {
                 let stream = TcpStream::from(Async::new(stream)?);
@@ -59,10 +58,9 @@ impl Runtime for Smol {
                 client.connect(stream.clone(), stream).await
             }
         }
-        .map(Handle)
     }
 
-    async fn spawn(client: Client, command: Command) -> Result<Handle, Error> {
-        client.spawn(command).await.map(Handle)
+    async fn spawn(client: Client, command: Command) -> Result<Connection, Error> {
+        client.spawn(command).await
     }
 }

@@ -4,14 +4,14 @@ use std::future::Future;
 use std::io;
 use std::process::Command;
 
-use mcp_adapter::{Client, Error, Server};
+use mcp_adapter::{Client, Connection, Error, Server};
 use mcp_tokio::{Connect as _, Serve as _};
 use tokio::net::TcpStream;
 #[cfg(unix)]
 use tokio::net::UnixStream;
 use tokio::runtime::Builder;
 
-use super::{Handle, Runtime, Stream};
+use super::{Runtime, Stream};
 
 /// `mcp-tokio` on a runtime of one thread.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ async fn serve(server: Server, stream: Stream) -> io::Result<()> {
     }
 }
 
-async fn connect(client: Client, stream: Stream) -> Result<Handle, Error> {
+async fn connect(client: Client, stream: Stream) -> Result<Connection, Error> {
     match stream {
         Stream::Tcp(stream) => {
             stream.set_nonblocking(true)?;
@@ -51,14 +51,12 @@ async fn connect(client: Client, stream: Stream) -> Result<Handle, Error> {
             client.connect(reader, writer).await
         }
     }
-    .map(Handle)
 }
 
 macro_rules! tokio {
     ($runtime:ty, $name:literal, $builder:expr) => {
         impl Runtime for $runtime {
             const NAME: &'static str = $name;
-            type Connection = Handle;
 
             fn block_on<T>(future: impl Future<Output = T>) -> T {
                 $builder.enable_all().build().unwrap().block_on(future)
@@ -76,12 +74,12 @@ macro_rules! tokio {
                 server.serve_stdio().await
             }
 
-            async fn connect(client: Client, stream: Stream) -> Result<Handle, Error> {
+            async fn connect(client: Client, stream: Stream) -> Result<Connection, Error> {
                 connect(client, stream).await
             }
 
-            async fn spawn(client: Client, command: Command) -> Result<Handle, Error> {
-                client.spawn(command).await.map(Handle)
+            async fn spawn(client: Client, command: Command) -> Result<Connection, Error> {
+                client.spawn(command).await
             }
         }
     };

@@ -10,7 +10,7 @@ use mcp_adapter::proto::schema::{
 };
 use mcp_adapter::proto::tasks::TaskLimits;
 use mcp_adapter::proto::{CallError, Capability, Era, ErrorObject, Misuse, Raw, Revision};
-use mcp_adapter::{Client, ClientHandle, Error, Server};
+use mcp_adapter::{Client, ClientHandle, Connection, Error, Server};
 use mcp_adapter_tests::{Hand, Runtime, call_by_hand, client, pair, rows, server};
 use serde_json::{Value, json};
 use smol::channel::{Receiver, Sender, bounded};
@@ -214,7 +214,7 @@ async fn a_client_that_declares_no_tasks_is_not_asked_for_any<R: Runtime>() {
 }
 
 /// Connects a client to a scripted server.
-async fn to_hand<R: Runtime>(client: Client) -> (R::Connection, Hand) {
+async fn to_hand<R: Runtime>(client: Client) -> (Connection, Hand) {
     connect_to::<R>(client, Era::Legacy, json!({})).await
 }
 

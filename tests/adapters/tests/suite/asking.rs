@@ -18,7 +18,6 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use smol::channel::{Sender, bounded, unbounded};
-use smol::future::block_on;
 
 rows! {
     a_server_asks_in_both_eras,
@@ -176,8 +175,7 @@ async fn questions_nested_twenty_deep_are_answered<R: Runtime>() {
             Client::new("row", "1.0.0").revisions(revisions).on_elicitation(move |form: Elicit| {
                 let depth: u64 = form.message.parse().unwrap();
                 let connection = nested.lock().unwrap().clone().unwrap();
-                let reached =
-                    block_on(connection.call_tool("nest", &json!({"depth": depth})).wait());
+                let reached = connection.call_tool("nest", &json!({"depth": depth})).wait();
                 ElicitResult::accept(raw(&json!({"reached": success(reached)})))
             });
         let server = shop().add(Tool::define(tool("nest"), |arguments: Value, cx: Cx| {

@@ -87,7 +87,7 @@ async fn a_callback_may_wait_for_a_call<R: Runtime>() {
 }
 
 async fn a_callback_may_drop_the_last_handle<R: Runtime>() {
-    let handle: Arc<Mutex<Option<R::Connection>>> = Arc::default();
+    let handle: Arc<Mutex<Option<Connection>>> = Arc::default();
     let (says, heard) = unbounded();
     let dropping = Arc::clone(&handle);
     let (violated, violation) = unbounded();

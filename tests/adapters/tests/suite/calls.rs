@@ -105,7 +105,7 @@ async fn progress_comes_in_order_and_before_the_result<R: Runtime>() {
         let mut pending =
             connection.call_tool(tool, &json!({})).progress(|_| {}).start().await.unwrap();
         let mut last = 0.0;
-        while let Some(news) = pending.next_progress().await {
+        while let Some(news) = pending.next_progress().await.unwrap() {
             assert!(news.progress > last);
             last = news.progress;
         }
@@ -194,7 +194,7 @@ async fn a_handler_that_is_not_send_runs_on_a_thread_of_its_own<R: Runtime>() {
 
 async fn a_clone_shares_its_connection<R: Runtime>() {
     let (connection, serving) = pair::<R>(client(), shop()).await;
-    let other = (*connection).clone();
+    let other = connection.clone();
     drop(other);
     assert_eq!(success(call(&connection, "echo").await), "hello", "another handle remains");
     drop(connection);
@@ -204,7 +204,7 @@ async fn a_clone_shares_its_connection<R: Runtime>() {
 async fn a_pending_call_outlives_the_task_that_made_it<R: Runtime>() {
     let (connection, _serving) = pair::<R>(client(), shop()).await;
     let (done, ended) = bounded(1);
-    let calling = (*connection).clone();
+    let calling = connection.clone();
     R::run(async move {
         let pending = calling.call_tool("echo", &json!({"text": "later"})).start().await;
         drop(calling);

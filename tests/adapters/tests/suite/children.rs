@@ -160,7 +160,7 @@ async fn a_child_that_exits_fails_its_calls_at_once_and_says_how<R: Runtime>() {
     };
     assert!(lost(connection.call_tool("exit", &json!({})).await));
     assert!(lost(open.await));
-    connection.wait_ended().await;
+    connection.wait_ended().await.unwrap();
     assert_eq!(connection.close_reason(), Some(CloseReason::Peer));
     connection.call_tool("echo", &json!({})).await.unwrap_err();
     assert_eq!(connection.clone().close().await.unwrap().unwrap().code(), Some(7));
@@ -208,7 +208,7 @@ async fn dropping_the_last_handle_ends_the_process_group<R: Runtime>() {
     let script = "welcome; trap '' TERM; sleep 3600 & echo $! >&2; echo $$ >&2; wait; sleep 3600";
     let connection = R::spawn(impatient(), sh(script)).await.unwrap();
     let processes = numbers(&connection, 2).await;
-    let other = (*connection).clone();
+    let other = connection.clone();
     drop(connection);
     if R::IS_ASYNC {
         assert!(processes.iter().all(|process| is_alive(*process)), "there is another handle");
@@ -248,8 +248,8 @@ async fn a_reconnect_keeps_subscriptions<R: Runtime>() {
         assert!(!is_alive(first), "the first is reaped");
         assert_eq!((again.era(), listening.ended()), (connection.era(), None));
         assert_eq!(success(again.call_tool("change", &json!({})).await), "changed");
-        assert_eq!(listening.next().await, Some(Changed::Resource("note://one".into())));
+        assert_eq!(listening.next().await.unwrap(), Some(Changed::Resource("note://one".into())));
         assert_eq!(again.close().await.unwrap().unwrap().code(), Some(0));
-        assert_eq!(listening.next().await, None);
+        assert_eq!(listening.next().await.unwrap(), None);
     }
 }

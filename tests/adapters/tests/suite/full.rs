@@ -44,7 +44,7 @@ async fn both_sides_send_more_than_fits<R: Runtime>() {
     let (connection, serving) = pair::<R>(client().limits(narrow()), shop().limits(narrow())).await;
     let (done, ended) = unbounded();
     for tool in ["echo", "echo_plain"].repeat(4) {
-        let (connection, done) = ((*connection).clone(), done.clone());
+        let (connection, done) = (connection.clone(), done.clone());
         R::run(async move {
             for _ in 0..4 {
                 let echo = connection.call_tool(tool, &json!({"text": large("x")})).await;

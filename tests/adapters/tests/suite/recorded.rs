@@ -87,7 +87,7 @@ async fn talk(connection: &Connection) {
     assert_eq!(success(connection.call_tool("log", &json!({"times": 3})).await), "3");
     assert_eq!(success(connection.call_tool("hang_up", &json!({})).await), "here again");
     assert_eq!(success(connection.call_tool("change", &json!({})).await), "changed");
-    assert!(listening.next().await.is_some());
+    assert!(listening.next().await.unwrap().is_some());
     drop(listening);
     assert_eq!(success(connection.call_tool("echo", &json!({"text": "bye"})).await), "bye");
 }

@@ -74,7 +74,7 @@ async fn a_task_ends_with_the_result_of_its_handler<R: Runtime>() {
             }
         }
         open.send(()).await.unwrap();
-        assert_eq!(success(task.wait().await), "opened");
+        assert_eq!(success(task.result().await), "opened");
         // A plain call is served nevertheless, if the client can poll its task.
         if revision == Revision::V2026_07_28 {
             open.send(()).await.unwrap();
@@ -95,7 +95,7 @@ async fn a_task_asks_the_user_of_its_client<R: Runtime>() {
         );
         let (connection, _serving) = pair::<R>(quick(revision), server).await;
         let mut task = connection.call_tool("asks", &json!({})).task().await.unwrap();
-        assert_eq!(success(task.wait().await), "true true", "{revision:?}");
+        assert_eq!(success(task.result().await), "true true", "{revision:?}");
     }
 }
 
@@ -118,7 +118,7 @@ async fn a_cancelled_task_stops_its_handler<R: Runtime>() {
         begins.recv().await.unwrap();
         task.cancel().await.unwrap();
         assert!(ends.recv().await.unwrap(), "{revision:?}: the handler was not cancelled");
-        let over = task.wait().await;
+        let over = task.result().await;
         assert!(matches!(over, Err(Error::Call(CallError::Cancelled))), "{revision:?}: {over:?}");
     }
 }
@@ -135,7 +135,7 @@ async fn a_task_that_ran_fails_after_a_restart_and_an_earlier_result_remains<R: 
     let call = async || connection.call_tool("gated", &json!({})).task().await.unwrap();
     let mut done = call().await;
     open.send(()).await.unwrap();
-    assert_eq!(success(done.wait().await), "opened");
+    assert_eq!(success(done.result().await), "opened");
     let runs = call().await;
     let ids = [done.id().unwrap().to_owned(), runs.id().unwrap().to_owned()];
     // The client has learned the result, so it is saved.
@@ -144,8 +144,8 @@ async fn a_task_that_ran_fails_after_a_restart_and_an_earlier_result_remains<R: 
     let (server, _open) = start();
     let (connection, _serving) = pair::<R>(modern(), server).await;
     let mut tasks = ids.map(|id| connection.task(&id).unwrap());
-    assert_eq!(success(tasks[0].wait().await), "opened");
-    match tasks[1].wait().await {
+    assert_eq!(success(tasks[0].result().await), "opened");
+    match tasks[1].result().await {
         Err(Error::Call(CallError::Refused(error))) => {
             assert_eq!(&*error.message, "the server was restarted while the task ran");
         }
@@ -158,13 +158,13 @@ async fn a_task_is_gone_after_its_time<R: Runtime>() {
     let tasks = Tasks::new().result_time(Duration::from_millis(20));
     let (connection, _serving) = pair::<R>(quick(REVISIONS[1]), server.tasks(tasks)).await;
     let mut task = connection.call_tool("gated", &json!({})).task().await.unwrap();
-    match task.wait().await {
+    match task.result().await {
         // Both sides watch the time.
         Err(Error::Call(CallError::Refused(_) | CallError::TimedOut)) => {}
         other => panic!("{other:?}"),
     }
     let mut again = connection.task(task.id().unwrap()).unwrap();
-    match again.wait().await {
+    match again.result().await {
         Err(Error::Call(CallError::Refused(error))) => assert_eq!(error.code, -32602),
         other => panic!("{other:?}"),
     }
@@ -182,7 +182,7 @@ async fn tasks_that_exceed_the_limits_are_refused<R: Runtime>() {
     let refused = create(&connection).await.unwrap_err();
     assert!(refused.contains("tasks"), "{refused}");
     open.send(()).await.unwrap();
-    assert_eq!(success(first.wait().await), "opened");
+    assert_eq!(success(first.result().await), "opened");
     // A result that was fetched makes room.
     drop(create(&connection).await.unwrap());
 }
@@ -413,6 +413,6 @@ async fn the_handle_of_a_legacy_task_shows_its_progress<R: Runtime>() {
             _ => Vec::new(),
         };
         assert_eq!(seen, expected, "{revision:?}");
-        assert_eq!(success(task.wait().await), "opened");
+        assert_eq!(success(task.result().await), "opened");
     }
 }

@@ -84,7 +84,7 @@ async fn dropping_a_server_closes_its_connection<R: Runtime>() {
     stop.send(()).await.unwrap();
     let outcome = open.await;
     assert!(matches!(outcome, Err(Error::Call(CallError::Lost))), "{outcome:?}");
-    connection.wait_ended().await;
+    connection.wait_ended().await.unwrap();
     assert_eq!(connection.close_reason(), Some(CloseReason::Peer));
     connection.call_tool("echo", &json!({})).await.unwrap_err();
 }

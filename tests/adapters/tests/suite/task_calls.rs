@@ -52,7 +52,7 @@ async fn a_plain_call_that_is_dropped_or_late_cancels_its_task<R: Runtime>() {
         hears_it_cancelled(hand, Era::Modern);
     });
     let call = connection.call_tool("index", &json!({})).timeout_max(Duration::from_secs(2));
-    let (hand, result) = zip(hand, call.wait()).await;
+    let (hand, result) = zip(hand, call.into_future()).await;
     assert!(matches!(result, Err(Error::Call(CallError::TimedOut))), "{result:?}");
     // Dropped while it polls.
     let call = async {
@@ -71,7 +71,7 @@ async fn a_plain_call_that_is_dropped_or_late_cancels_its_task<R: Runtime>() {
     })
     .await;
     let mut pending = pending;
-    assert!(pending.next_progress().await.is_none(), "the call is over");
+    assert!(pending.next_progress().await.unwrap().is_none(), "the call is over");
     drop(pending);
     call_by_hand(hand, |hand| hears_it_cancelled(hand, Era::Modern)).await;
 }

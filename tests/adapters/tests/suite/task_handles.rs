@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use mcp_adapter::proto::schema::ElicitResult;
 use mcp_adapter::proto::{CallError, Era};
-use mcp_adapter::{Client, Error, TaskHandle};
+use mcp_adapter::{Client, Connection, Error, TaskHandle};
 use mcp_adapter_tests::{Hand, Runtime, call_by_hand, client, eventually, raw, rows, success};
 use serde_json::{Value, json};
 use smol::channel::bounded;
@@ -32,7 +32,7 @@ rows! {
 }
 
 /// Creates a task, with its handle.
-async fn create<R: Runtime>(client: Client, era: Era) -> (R::Connection, Hand, TaskHandle) {
+async fn create<R: Runtime>(client: Client, era: Era) -> (Connection, Hand, TaskHandle) {
     let (connection, hand) = connect::<R>(client, era).await;
     let hand = call_by_hand(hand, move |hand| drop(accepts(hand, era)));
     let task = async { connection.call_tool("index", &json!({})).task().await.unwrap() };
@@ -72,7 +72,7 @@ async fn a_task_runs_to_its_result<R: Runtime>() {
             assert_eq!(seen, expected, "{era:?}");
             assert!(task.is_over());
             for _ in 0..2 {
-                assert_eq!(success(task.wait().await), "done");
+                assert_eq!(success(task.result().await), "done");
             }
             task.cancel().await.unwrap();
         };
@@ -102,7 +102,7 @@ async fn a_call_is_plain_where_tasks_are_not_supported<R: Runtime>() {
             assert_eq!((task.id(), task.is_over()), (None, true));
             assert_eq!(task.next_update().await.unwrap(), None);
             task.cancel().await.unwrap();
-            assert_eq!(success(task.wait().await), "plain");
+            assert_eq!(success(task.result().await), "plain");
         };
         zip(hand, run).await;
     }
@@ -153,7 +153,7 @@ async fn input_requests_are_answered_once_by_the_handlers_of_the_client<R: Runti
             hand.answer(&get, &status(Era::Modern, "input_required", &asks));
             completes(hand, Era::Modern, "Hello, Ada!");
         });
-        let (_, result) = zip(hand, task.wait()).await;
+        let (_, result) = zip(hand, task.result()).await;
         assert_eq!(success(result), "Hello, Ada!");
     }
     assert_eq!(asked.load(Ordering::Relaxed), 2);
@@ -168,7 +168,7 @@ async fn an_input_request_without_a_handler_cancels_the_task<R: Runtime>() {
             hand.answer(&get, &status(Era::Modern, "input_required", &asks));
             hears_it_cancelled(hand, Era::Modern);
         });
-        let (_, result) = zip(hand, task.wait()).await;
+        let (_, result) = zip(hand, task.result()).await;
         match result {
             Err(Error::Call(CallError::InputRefused(error))) => {
                 assert!(error.message.contains(method), "{error}");
@@ -185,7 +185,7 @@ async fn a_task_is_cancelled_by_its_handle<R: Runtime>() {
         let hand = call_by_hand(hand, move |hand| hears_it_cancelled(hand, era));
         let run = async {
             task.cancel().await.unwrap();
-            let result = task.wait().await;
+            let result = task.result().await;
             assert!(matches!(result, Err(Error::Call(CallError::Cancelled))), "{result:?}");
         };
         zip(hand, run).await;
@@ -198,11 +198,11 @@ async fn a_task_outlives_its_connection<R: Runtime>() {
         let (_lost, hand, mut task) = create::<R>(quick(), era).await;
         let hand = call_by_hand(hand, move |hand| drop(hears(hand, "tasks/get")));
         let poll = async {
-            let _never = task.wait().await;
+            let _never = task.result().await;
             panic!("the task is not over");
         };
         drop(or(poll, hand).await);
-        let result = task.wait().await;
+        let result = task.result().await;
         assert!(matches!(result, Err(Error::Call(CallError::Lost))), "{result:?}");
         let (connection, hand) = connect::<R>(quick(), era).await;
         task.attach(&connection).unwrap();
@@ -211,10 +211,10 @@ async fn a_task_outlives_its_connection<R: Runtime>() {
             completes(hand, era, "second");
         });
         let run = async {
-            assert_eq!(success(task.wait().await), "first");
+            assert_eq!(success(task.result().await), "first");
             let mut resumed = connection.task("t").unwrap();
             assert_eq!(resumed.id(), Some("t"));
-            assert_eq!(success(resumed.wait().await), "second");
+            assert_eq!(success(resumed.result().await), "second");
         };
         zip(hand, run).await;
     }
@@ -246,7 +246,7 @@ async fn a_status_notification_saves_the_wait<R: Runtime>() {
             }
         });
         let mut task = connection.task("t").unwrap();
-        let (_, result) = zip(hand, task.wait()).await;
+        let (_, result) = zip(hand, task.result()).await;
         assert_eq!(success(result), "done");
     }
 }
@@ -265,7 +265,7 @@ async fn a_poll_that_a_notification_answers_is_not_withdrawn<R: Runtime>() {
         lists(hand, "optional");
     });
     let run = async {
-        assert_eq!(success(task.wait().await), "done");
+        assert_eq!(success(task.result().await), "done");
         connection.list_tools().await.unwrap();
     };
     zip(hand, run).await;
@@ -301,7 +301,7 @@ async fn a_failed_task_fails_with_the_error_of_the_call<R: Runtime>() {
                 hand.say(&json!({"jsonrpc": "2.0", "id": fetch["id"], "error": error}));
             }
         });
-        let (_, result) = zip(hand, task.wait()).await;
+        let (_, result) = zip(hand, task.result()).await;
         match result {
             Err(Error::Call(CallError::Refused(error))) => assert_eq!(error.code, -32050),
             other => panic!("{other:?}"),
@@ -346,7 +346,7 @@ async fn progress_of_a_task_reaches_its_handle<R: Runtime>() {
             }
         }
         assert_eq!(seen, [1.0, 3.0]);
-        assert_eq!(success(task.wait().await), "done");
+        assert_eq!(success(task.result().await), "done");
     };
     zip(hand, run).await;
 }

@@ -131,7 +131,7 @@ async fn a_client_is_asked_only_in_ways_that_it_declares<R: Runtime>() {
                 .on_sampling(|| Err(ErrorObject::internal("not to be asked")));
             let (connection, _serving) = pair::<R>(client, server).await;
             let mut task = connection.call_tool("asks", &json!({})).task().await.unwrap();
-            match task.wait().await {
+            match task.result().await {
                 Err(Error::Call(CallError::Refused(error))) => {
                     let what = if is_url { "with a URL" } else { "with tools" };
                     assert!(error.message.contains(what), "{revision:?} {error}");

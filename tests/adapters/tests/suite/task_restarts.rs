@@ -113,7 +113,7 @@ async fn a_handler_starts_again_with_what_it_has_kept<R: Runtime>() {
     let mut task = connection.call_tool("steps", &json!({"name": "ada"})).task().await.unwrap();
     let id = task.id().unwrap().to_owned();
     // The task asks its client, which answers while it polls.
-    let _lost = smol::future::or(async { task.wait().await.map(drop) }, async {
+    let _lost = smol::future::or(async { task.result().await.map(drop) }, async {
         assert_eq!(begun.recv().await.unwrap(), (0, 0));
         Ok(())
     })
@@ -133,7 +133,7 @@ async fn a_handler_starts_again_with_what_it_has_kept<R: Runtime>() {
     assert_eq!(begun.recv().await.unwrap(), (2, 2));
     open.send(()).await.unwrap();
     let mut task = connection.task(&id).unwrap();
-    assert_eq!(success(task.wait().await), "ada true 7 2 2");
+    assert_eq!(success(task.result().await), "ada true 7 2 2");
     assert_eq!(payments.load(Ordering::SeqCst), 1);
     // Nothing of the call is kept with the result.
     assert!(!third.contains("checkpoint"));
@@ -143,7 +143,7 @@ async fn a_handler_starts_again_with_what_it_has_kept<R: Runtime>() {
 async fn failure_after_restart<R: Runtime>(store: &InMemory, server: Server) -> String {
     let id = store.load().unwrap()[0].id().to_text();
     let (connection, _serving) = pair::<R>(quick(), server).await;
-    match connection.task(&id).unwrap().wait().await {
+    match connection.task(&id).unwrap().result().await {
         Err(Error::Call(CallError::Refused(error))) => error.message.to_string(),
         other => panic!("{other:?}"),
     }

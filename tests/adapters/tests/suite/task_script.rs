@@ -3,9 +3,9 @@
 use std::thread;
 use std::time::Duration;
 
-use mcp_adapter::Client;
 use mcp_adapter::proto::tasks::PollLimits;
 use mcp_adapter::proto::{Era, Revision};
+use mcp_adapter::{Client, Connection};
 use mcp_adapter_tests::{Hand, Runtime, client, socket_pair};
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ pub(crate) fn quick() -> Client {
 }
 
 /// Connects a client to a scripted server that offers tasks.
-pub(crate) async fn connect<R: Runtime>(client: Client, era: Era) -> (R::Connection, Hand) {
+pub(crate) async fn connect<R: Runtime>(client: Client, era: Era) -> (Connection, Hand) {
     let capabilities = json!({
         "tools": {}, "tasks": {"cancel": {}, "requests": {"tools": {"call": {}}}},
         "extensions": {"io.modelcontextprotocol/tasks": {}},
@@ -31,7 +31,7 @@ pub(crate) async fn connect_to<R: Runtime>(
     client: Client,
     era: Era,
     capabilities: Value,
-) -> (R::Connection, Hand) {
+) -> (Connection, Hand) {
     let (ours, theirs) = socket_pair();
     let greeting = thread::spawn(move || {
         let mut hand = Hand::of(ours);

@@ -215,11 +215,11 @@ fn futures_of_the_client_run_on_the_thread_of_the_test() {
     let filter = Filter::new().resource("note://one");
     let mut changes = pair.run(connection.subscribe(&filter)).unwrap();
     pair.call_tool("change", &json!({})).unwrap();
-    assert_eq!(pair.run(changes.next()), Some(Changed::Resource("note://one".into())));
+    assert_eq!(pair.run(changes.next()).unwrap(), Some(Changed::Resource("note://one".into())));
 
     let mut values = Vec::new();
     let call = connection.call_tool("count_plain", &json!({}));
-    pair.run(call.progress(|progress| values.push(progress.progress)).wait()).unwrap();
+    pair.run(call.progress(|progress| values.push(progress.progress))).unwrap();
     assert_eq!(values.len(), 100);
 
     pair.run(connection.set_log_level(schema::Level::Debug)).unwrap();

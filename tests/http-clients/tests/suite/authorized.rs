@@ -11,7 +11,7 @@ use mcp_adapter::proto::CallError;
 use mcp_adapter::proto::auth::{AuthConfig, AuthLimits, RecordKey, Uri};
 use mcp_adapter::{Client, Connection};
 use mcp_adapter_tests::{eventually, rows, success};
-use mcp_http_client_tests::{Connected, Guarded, OverHttp, PLANTED, browse, proof_of};
+use mcp_http_client_tests::{Guarded, OverHttp, PLANTED, browse, proof_of};
 use serde_json::json;
 use smol::channel::{Receiver, unbounded};
 use smol::future::{block_on, or, zip};
@@ -62,7 +62,7 @@ fn agree(login: &Login) -> bool {
 }
 
 /// Opens a connection to a server where only calls need a token.
-async fn opened<R: OverHttp>(server: &Guarded, client: Client, auth: Auth) -> Connected {
+async fn opened<R: OverHttp>(server: &Guarded, client: Client, auth: Auth) -> Connection {
     server.rules.opens_freely.store(true, SeqCst);
     R::connect_http(client, server.remote().authorized(auth)).await.unwrap()
 }
@@ -79,7 +79,7 @@ async fn a_user_logs_in_and_every_request_carries_the_token_aut_06<R: OverHttp>(
     let connection = R::connect_http(modern_client(), remote).await.unwrap();
     assert_eq!(echo(&connection).await, "a");
     assert_eq!(echo(&connection).await, "a");
-    connection.closes().await.unwrap();
+    connection.close().await.unwrap();
     let counted = ["/register", "/authorize", "/token"].map(|path| server.count(path));
     assert_eq!(counted, [1, 1, 1]);
     let heard = server.site.heard();
@@ -101,7 +101,7 @@ async fn every_request_proves_the_key_of_a_bound_token_aut_82<R: OverHttp>() {
     assert_eq!(echo(&connection).await, "a");
     server.rules.revoke();
     assert_eq!(echo(&connection).await, "a");
-    connection.closes().await.unwrap();
+    connection.close().await.unwrap();
     // Without token; without nonce; the probe; a call; rejected, and sent again after a refresh.
     let heard = server.site.heard();
     let sent = |path| heard.iter().filter(move |it| it.path == path);
@@ -210,14 +210,14 @@ async fn a_closed_connection_ends_its_login<R: OverHttp>() {
     let server = Guarded::new();
     let (auth, logins) = asked();
     let connection = opened::<R>(&server, modern_client(), auth).await;
-    let other = (*connection).clone();
+    let other = connection.clone();
     let call = async {
         let outcome = other.call_tool("echo", &json!({})).await;
         panic!("the call did not wait: {outcome:?}")
     };
     let login = or(call, async { logins.recv().await.unwrap() }).await;
     drop(other);
-    connection.closes().await.unwrap();
+    connection.close().await.unwrap();
     let back = browse(login.url().expose()).unwrap();
     assert!(!login.redirected(&back));
     let is_closed = || browse(&back).is_err();
@@ -251,7 +251,7 @@ async fn a_refresh_is_saved_before_a_connection_has_closed<R: OverHttp>() {
         block_on(eventually("closing", || other.close_reason().is_some()));
         rules.hold_refreshes(false);
     });
-    connection.closes().await.unwrap();
+    connection.close().await.unwrap();
     let key = key(&server);
     let saved = store.acquire(&key, SOON).unwrap().read().unwrap().unwrap();
     assert!(saved.expose().contains("access-2"));
@@ -274,7 +274,7 @@ async fn a_refresh_that_outlasts_the_close_is_saved_in_the_background<R: OverHtt
     let other = call_until_refresh(&server, &connection).await;
     drop(other);
     // Takes 5 s.
-    connection.closes().await.unwrap();
+    connection.close().await.unwrap();
     server.rules.hold_refreshes(false);
     let key = key(&server);
     let is_saved = || {
@@ -314,7 +314,7 @@ async fn a_client_logs_out_without_a_connection<R: OverHttp>() {
     let auth = user().store(store.clone());
     let connection = opened::<R>(&server, modern_client(), auth.clone()).await;
     assert_eq!(echo(&connection).await, "a");
-    connection.closes().await.unwrap();
+    connection.close().await.unwrap();
     R::log_out(&server.remote().authorized(auth)).await.unwrap();
     let key = key(&server);
     assert_eq!(store.acquire(&key, SOON).unwrap().read().unwrap(), None);

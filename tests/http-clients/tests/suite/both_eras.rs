@@ -42,7 +42,7 @@ async fn tools_answer_fail_ask_and_report_progress<R: OverHttp>() {
         assert_eq!(success(count.await), "100");
         assert_eq!(heard.last(), Some(&100.0));
         assert!(heard.is_sorted(), "{heard:?}");
-        connection.closes().await.unwrap();
+        connection.close().await.unwrap();
     }
 }
 
@@ -58,7 +58,7 @@ async fn log_messages_arrive_if_requested<R: OverHttp>() {
         for _ in 0..20 {
             assert_eq!(logged.recv().await.unwrap(), "notifications/message");
         }
-        connection.closes().await.unwrap();
+        connection.close().await.unwrap();
     }
 }
 
@@ -72,13 +72,13 @@ async fn changes_arrive_until_the_subscription_ends<R: OverHttp>() {
         let mut listening = connection.subscribe(&filter).await.unwrap();
         assert_eq!(listening.acknowledged(), filter);
         success(connection.call_tool("change", &json!({})).await);
-        assert_eq!(listening.next().await, Some(Changed::Resource("note://one".into())));
+        assert_eq!(listening.next().await.unwrap(), Some(Changed::Resource("note://one".into())));
         // In the legacy era, changes arrive on a stream that may not be open yet.
         changes.tools_list_changed().unwrap();
-        assert_eq!(listening.next().await, Some(Changed::Tools));
+        assert_eq!(listening.next().await.unwrap(), Some(Changed::Tools));
         drop(listening);
         assert_eq!(success(connection.call_tool("echo", &json!({"text": "on"})).await), "on");
-        connection.closes().await.unwrap();
+        connection.close().await.unwrap();
     }
 }
 
@@ -92,11 +92,11 @@ async fn a_modern_subscription_reports_a_cut_stream_and_can_be_reopened_stl_37<R
     let mut listening = connection.subscribe(&filter).await.unwrap();
     proxy.cut_after(1);
     changes.resource_updated("note://one").unwrap();
-    assert_eq!(listening.next().await, None);
+    assert_eq!(listening.next().await.unwrap(), None);
     assert_eq!(listening.ended(), Some(Err(CallError::Lost)));
     let mut listening = connection.subscribe(&filter).await.unwrap();
     changes.resource_updated("note://one").unwrap();
-    assert_eq!(listening.next().await, Some(Changed::Resource("note://one".into())));
+    assert_eq!(listening.next().await.unwrap(), Some(Changed::Resource("note://one".into())));
 }
 
 async fn a_hundred_calls_at_once_are_each_answered<R: OverHttp>() {
@@ -117,7 +117,7 @@ async fn a_hundred_calls_at_once_are_each_answered<R: OverHttp>() {
                 [&*number.to_string(), &*number.to_string(), "Ada", "100"][number % 4].to_owned();
             assert_eq!(success(pending.await), expected);
         }
-        connection.closes().await.unwrap();
+        connection.close().await.unwrap();
     }
 }
 
@@ -136,10 +136,10 @@ async fn a_reconnect_keeps_subscriptions_frm_22<R: OverHttp>() {
         assert_eq!((again.era(), listening.ended()), (era, None));
         eventually("the old one is over", || connection.close_reason().is_some()).await;
         changes.resource_updated("note://one").unwrap();
-        assert_eq!(listening.next().await, Some(Changed::Resource("note://one".into())));
+        assert_eq!(listening.next().await.unwrap(), Some(Changed::Resource("note://one".into())));
         assert_eq!(success(again.call_tool("echo", &json!({"text": "on"})).await), "on");
         again.close().await.unwrap();
-        assert_eq!(listening.next().await, None);
+        assert_eq!(listening.next().await.unwrap(), None);
         assert_eq!(listening.ended(), Some(Err(CallError::Lost)));
     }
 }

@@ -85,7 +85,7 @@ async fn each<R: OverHttp>(texts: &[&str], failure: fn(&CallError) -> bool) {
         }
         // Every connection can be used again.
         eventually("what did not end was left", || site.open() <= hanging + 2).await;
-        connection.closes().await.unwrap();
+        connection.close().await.unwrap();
         eventually("no connection is left", || site.open() == 0).await;
     }
 }
@@ -149,7 +149,7 @@ async fn an_endless_get_stream_harms_no_call<R: OverHttp>() {
     for _ in 0..20 {
         assert_eq!(success(connection.call_tool("echo", &json!({"text": "on"})).await), "on");
     }
-    connection.closes().await.unwrap();
+    connection.close().await.unwrap();
     eventually("no connection is left", || site.open() == 0).await;
 }
 

@@ -76,7 +76,7 @@ async fn requests_have_the_whole_url_and_all_credentials<R: OverHttp>() {
     let remote = remote.authorization(|| Some("Bearer t".into())).header("x-key", "k").unwrap();
     let connection = R::connect_http(modern_client(), remote).await.unwrap();
     assert_eq!(success(connection.call_tool("echo", &json!({"text": "on"})).await), "on");
-    connection.closes().await.unwrap();
+    connection.close().await.unwrap();
     let heard = heard.lock().unwrap();
     assert!(heard.len() >= 2);
     for request in &*heard {
@@ -267,7 +267,7 @@ async fn an_authorized_client_sends_its_tokens_through_it<R: OverHttp>() {
         assert_eq!(success(connection.call_tool("echo", &json!({"text": "on"})).await), "on");
         server.rules.revoke();
         assert_eq!(success(connection.call_tool("echo", &json!({"text": "on"})).await), "on");
-        connection.closes().await.unwrap();
+        connection.close().await.unwrap();
         let counted = ["/register", "/authorize"].map(|path| server.count(path));
         assert_eq!((counted, server.refreshes() > 0), ([1, 1], true));
         let heard = server.site.heard();

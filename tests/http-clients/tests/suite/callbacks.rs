@@ -10,7 +10,7 @@ use mcp_adapter::Connection;
 use mcp_adapter::proto::Revision;
 use mcp_adapter::proto::schema::Level;
 use mcp_adapter_tests::{client, rows, shop, success};
-use mcp_http_client_tests::{Connected, OverHttp, Served, Site, modern};
+use mcp_http_client_tests::{OverHttp, Served, Site, modern};
 use serde_json::json;
 use smol::channel::unbounded;
 use smol::future::block_on;
@@ -130,7 +130,7 @@ async fn a_callback_about_a_challenge_may_wait_for_a_call<R: OverHttp>() {
 
 async fn a_callback_about_a_notification_may_call_and_drop_the_last_handle<R: OverHttp>() {
     let served = Served::new(shop());
-    let handle: Arc<Mutex<Option<Connected>>> = Arc::default();
+    let handle: Arc<Mutex<Option<Connection>>> = Arc::default();
     let (ending, (says, heard)) = (Arc::clone(&handle), unbounded());
     let client = client().revisions(&Revision::LEGACY).on_notification(move |_, _, _| {
         let taken = ending.lock().unwrap().take();

@@ -87,7 +87,7 @@ async fn cancelling_a_legacy_call_posts_a_notification_can_12<R: OverHttp>() {
     assert_eq!(success(connection.call_tool("echo", &json!({"text": "on"})).await), "on");
     // Cancellations are sent next to other calls, on pooled connections.
     eventually("what was taken back is left", || site.open() <= 4).await;
-    connection.closes().await.unwrap();
+    connection.close().await.unwrap();
     eventually("no connection is left", || site.open() == 0).await;
 }
 
@@ -104,7 +104,7 @@ async fn a_call_dropped_before_it_is_sent_never_arrives<R: OverHttp>() {
         assert_eq!(success(connection.call_tool("echo", &json!({"text": "on"})).await), "on");
         // Up to eight idle connections are kept.
         eventually("what was sent was taken back", || site.open() <= 8).await;
-        connection.closes().await.unwrap();
+        connection.close().await.unwrap();
         eventually("no connection is left", || site.open() == 0).await;
     }
 }
@@ -143,7 +143,7 @@ async fn a_silent_server_does_not_delay_the_end<R: OverHttp>() {
         let connection = R::connect_http(client.limits(quick()), site.remote()).await.unwrap();
         let pending = connection.call_tool("echo", &json!({"text": "x"})).start().await.unwrap();
         let began = Instant::now();
-        connection.closes().await.unwrap();
+        connection.close().await.unwrap();
         assert!(began.elapsed() < SOON / 2, "{:?}", began.elapsed());
         assert_eq!(failed(pending.await), CallError::Lost);
         eventually("no connection is left", || site.open() == 0).await;

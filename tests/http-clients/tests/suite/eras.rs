@@ -27,7 +27,7 @@ async fn a_modern_server_is_known_by_its_answer_lif_25<R: OverHttp>() {
     let connection = R::connect_http(client(), site.remote()).await.unwrap();
     assert_eq!(connection.revision(), Revision::V2026_07_28);
     assert_eq!(success(connection.call_tool("echo", &json!({"text": "on"})).await), "on");
-    connection.closes().await.unwrap();
+    connection.close().await.unwrap();
     assert_eq!(site.words(), ["server/discover", "tools/call"]);
     assert!(
         site.heard()
@@ -67,7 +67,7 @@ async fn any_legacy_answer_to_the_probe_leads_to_initialize_lif_30<R: OverHttp>(
         let connection = R::connect_http(client(), site.remote()).await.unwrap();
         assert_eq!(connection.era(), Era::Legacy, "{nth}");
         assert_eq!(success(connection.call_tool("echo", &json!({"text": "on"})).await), "on");
-        connection.closes().await.unwrap();
+        connection.close().await.unwrap();
         assert_eq!(site.words()[..2], ["server/discover", "initialize"], "{nth}");
     }
 }

@@ -20,7 +20,7 @@ async fn custom_fields_are_sent_with_each_request<R: OverHttp>() {
     let connection = R::connect_http(legacy_client(), remote).await.unwrap();
     success(connection.call_tool("echo", &json!({})).await);
     eventually("a stream is asked for", || site.of("GET").len() == 1).await;
-    connection.closes().await.unwrap();
+    connection.close().await.unwrap();
     let words = site.words();
     for what in ["initialize", "notifications/initialized", "GET", "tools/call", "DELETE"] {
         assert!(words.iter().any(|word| word == what), "{what}: {words:?}");
@@ -59,7 +59,7 @@ async fn uncompressed_responses_are_asked_for_and_others_named<R: OverHttp>() {
             let connection = R::connect_http(client, site.remote()).await.unwrap();
             let error = connection.call_tool("echo", &json!({})).await.unwrap_err().to_string();
             assert!(error.contains(coding) && error.contains("identity"), "{error}");
-            connection.closes().await.unwrap();
+            connection.close().await.unwrap();
             for request in site.heard() {
                 assert_eq!(request.field("accept-encoding"), Some("identity"), "{request:?}");
             }

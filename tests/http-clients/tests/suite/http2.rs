@@ -56,7 +56,7 @@ async fn requests_of_a_client_share_a_connection<R: OverHttp>() {
             assert_eq!(success(call.await), "on");
         }
     }
-    connection.closes().await.unwrap();
+    connection.close().await.unwrap();
     assert_eq!(calls(&site).len(), 250);
     assert_eq!(site.accepted(), 1);
     for request in site.heard() {
@@ -74,7 +74,7 @@ async fn tls_chooses_http2_if_the_client_may_speak_it<R: OverHttp>() {
     for _ in 0..10 {
         assert_eq!(success(connection.call_tool("echo", &json!({"text": "on"})).await), "on");
     }
-    connection.closes().await.unwrap();
+    connection.close().await.unwrap();
     assert_eq!(site.accepted(), 1);
     // Without the protocol, both have none in common.
     let remote = remote.http1_only();

@@ -66,7 +66,7 @@ async fn call<R: OverHttp>(server: &Company, auth: Auth) -> String {
     let remote = server.remote().authorized(auth);
     let connection = R::connect_http(modern_client(), remote).await.unwrap();
     assert_eq!(echo(&connection).await, "a");
-    connection.closes().await.unwrap();
+    connection.close().await.unwrap();
     server.callers().pop().flatten().unwrap()
 }
 

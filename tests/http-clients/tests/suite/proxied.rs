@@ -60,7 +60,7 @@ async fn http_requests_are_forwarded<R: OverHttp>() {
     for _ in 0..3 {
         assert_eq!(success(connection.call_tool("echo", &json!({"text": "a"})).await), "a");
     }
-    connection.closes().await.unwrap();
+    connection.close().await.unwrap();
     assert_eq!(site.of("tools/call").len(), 3);
     assert_eq!(site.of("DELETE").len(), 1);
     for request in site.heard() {
@@ -84,7 +84,7 @@ async fn https_requests_pass_through_a_tunnel<R: OverHttp>() {
     for _ in 0..3 {
         assert_eq!(success(connection.call_tool("echo", &json!({"text": "a"})).await), "a");
     }
-    connection.closes().await.unwrap();
+    connection.close().await.unwrap();
     let heads = proxy.heads();
     assert_eq!(heads.len(), 1, "{heads:?}");
     assert!(heads[0].starts_with("CONNECT mcp.example:8443 HTTP/1.1\r\n"), "{heads:?}");
@@ -111,7 +111,7 @@ async fn authorization_uses_the_proxy_aut_34<R: OverHttp>() {
     let remote = remote.proxy(environment(&proxy, "")).authorized(auth);
     let connection = R::connect_http(modern_client(), remote).await.unwrap();
     assert_eq!(success(connection.call_tool("echo", &json!({"text": "a"})).await), "a");
-    connection.closes().await.unwrap();
+    connection.close().await.unwrap();
     assert_eq!((server.count("/register"), server.count("/token")), (1, 1));
     for request in server.site.heard() {
         assert_eq!(request.field("proxy-authorization"), None);
@@ -178,7 +178,7 @@ async fn exceptions_are_connected_to_directly<R: OverHttp>() {
     for (no_proxy, uses_proxy) in [("mcp.example,0.0.0.0/8", false), ("mcp.example", true)] {
         let remote = Remote::new(&url).unwrap().proxy(environment(&proxy, no_proxy));
         let connection = R::connect_http(modern_client(), remote).await.unwrap();
-        connection.closes().await.unwrap();
+        connection.close().await.unwrap();
         assert_eq!(!proxy.heads().is_empty(), uses_proxy, "{no_proxy}");
     }
 }
@@ -188,7 +188,7 @@ async fn this_machine_is_connected_to_directly<R: OverHttp>() {
     let proxy = ForwardProxy::new(site.port());
     let remote = site.remote().proxy(environment(&proxy, ""));
     let connection = R::connect_http(modern_client(), remote).await.unwrap();
-    connection.closes().await.unwrap();
+    connection.close().await.unwrap();
     assert!(proxy.heads().is_empty());
 }
 

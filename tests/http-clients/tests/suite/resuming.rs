@@ -61,7 +61,7 @@ async fn goes_on<R: OverHttp>(end: fn(&mut mcp_http_client_tests::Answer<'_>)) {
         resumed[0].field("mcp-session-id"),
         site.of("tools/call")[0].field("mcp-session-id")
     );
-    connection.closes().await.unwrap();
+    connection.close().await.unwrap();
 }
 
 async fn a_cut_stream_is_resumed_and_the_call_ends_once_http_17_sse_16<R: OverHttp>() {

@@ -96,7 +96,7 @@ async fn a_forgotten_session_fails_open_calls_and_reopens_once_http_34_t_71<R: O
     let names: Vec<_> =
         site.of("tools/call").iter().map(|call| call.field(SESSION).unwrap().to_owned()).collect();
     assert_ne!(names.first(), names.last());
-    connection.closes().await.unwrap();
+    connection.close().await.unwrap();
     assert_eq!(site.of("DELETE")[0].field(SESSION), names.last().map(|name| &**name));
 }
 
@@ -122,7 +122,7 @@ async fn a_refused_new_session_is_fatal_t_72<R: OverHttp>() {
     let ended = failed(connection.call_tool("echo", &json!({})).await);
     assert_eq!(ended, CallError::SessionEnded);
     assert!(!ended.to_string().contains("may have acted"), "{ended}");
-    connection.wait_ended().await;
+    connection.wait_ended().await.unwrap();
     let why = CloseReason::Fault(Fault::Unreachable(CallError::Http { status: 404, reason: None }));
     assert_eq!(connection.close_reason(), Some(why));
     assert_eq!(site.of("initialize").len(), 2);
@@ -183,7 +183,7 @@ async fn subscriptions_continue_in_the_next_session<R: OverHttp>() {
             timer(Duration::from_millis(5)).await;
         }
     };
-    let change = or(listening.next(), tells).await;
+    let change = or(listening.next(), tells).await.unwrap();
     assert_eq!(change, Some(Changed::Resource("note://one".into())));
     assert_eq!((listening.ended(), listening.acknowledged()), (None, filter));
     drop(listening);
@@ -199,7 +199,7 @@ async fn closing_deletes_the_session_http_35<R: OverHttp>() {
         if drops {
             drop(connection);
         } else {
-            connection.closes().await.unwrap();
+            connection.close().await.unwrap();
         }
         eventually("the session is deleted", || site.of("DELETE").len() == 1).await;
         assert_eq!(site.of("DELETE")[0].field(SESSION), site.of("tools/call")[0].field(SESSION));
@@ -213,7 +213,7 @@ async fn the_delete_is_the_last_request_http_35<R: OverHttp>() {
     let open = connection.call_tool("echo", &json!({"text": "hang"})).start().await.unwrap();
     eventually("it hangs", || site.of("tools/call").len() == 1).await;
     drop(open);
-    connection.closes().await.unwrap();
+    connection.close().await.unwrap();
     let words = site.words();
     assert_eq!(words.last().unwrap(), "DELETE", "{words:?}");
     assert_eq!(words[words.len() - 2], "notifications/cancelled", "{words:?}");
@@ -239,7 +239,7 @@ async fn without_a_session_id_nothing_is_deleted_t_80<R: OverHttp>() {
         CallError::Http { status: 404, reason: None }
     );
     success(connection.call_tool("echo", &json!({})).await);
-    connection.closes().await.unwrap();
+    connection.close().await.unwrap();
     assert!(site.heard().iter().all(|request| request.field(SESSION).is_none()));
     assert_eq!((site.of("DELETE").len(), site.of("initialize").len()), (0, 1));
 }
@@ -253,7 +253,7 @@ async fn an_unanswered_delete_delays_nothing<R: OverHttp>() {
     });
     let connection = R::connect_http(legacy_client().limits(quick()), site.remote()).await.unwrap();
     let began = Instant::now();
-    connection.closes().await.unwrap();
+    connection.close().await.unwrap();
     assert!(began.elapsed() < SOON / 2, "{:?}", began.elapsed());
     eventually("no connection is left", || site.open() == 0).await;
 }
@@ -266,6 +266,6 @@ async fn a_server_without_sessions_serves_clients_of_every_revision<R: OverHttp>
         assert_eq!(connection.revision(), revision);
         let echo = connection.call_tool("echo", &json!({"text": "hello"}));
         assert_eq!(success(echo.await), "hello");
-        connection.closes().await.unwrap();
+        connection.close().await.unwrap();
     }
 }

@@ -43,7 +43,7 @@ async fn everything_works_over_http_sse_lif_36<R: OverHttp>() {
         assert_eq!(heard.last(), Some(&100.0));
         assert!(heard.is_sorted(), "{heard:?}");
         assert_eq!(stats.sessions(), 1);
-        connection.closes().await.unwrap();
+        connection.close().await.unwrap();
         eventually("the session ends with its stream", || stats.sessions() == 0).await;
     }
 }
@@ -64,11 +64,11 @@ async fn changes_arrive_over_http_sse<R: OverHttp>() {
     let filter = Filter::new().tools().resource("note://one");
     let mut listening = connection.subscribe(&filter).await.unwrap();
     success(connection.call_tool("change", &json!({})).await);
-    assert_eq!(listening.next().await, Some(Changed::Resource("note://one".into())));
+    assert_eq!(listening.next().await.unwrap(), Some(Changed::Resource("note://one".into())));
     changes.tools_list_changed().unwrap();
-    assert_eq!(listening.next().await, Some(Changed::Tools));
+    assert_eq!(listening.next().await.unwrap(), Some(Changed::Tools));
     drop(listening);
-    connection.closes().await.unwrap();
+    connection.close().await.unwrap();
 }
 
 /// A scripted server of HTTP+SSE, which answers on its latest stream.
@@ -135,7 +135,7 @@ async fn requests_go_to_the_message_endpoint_http_57_http_58<R: OverHttp>() {
     let site = Script::new("/old/messages?id=7").site();
     let connection = R::connect_http(client(), site.remote()).await.unwrap();
     assert_eq!(success(connection.call_tool("echo", &json!({"text": "on"})).await), "on");
-    connection.closes().await.unwrap();
+    connection.close().await.unwrap();
     let heard: Vec<_> =
         site.heard().iter().map(|it| format!("{} {}", it.what(), it.path)).collect();
     assert_eq!(
@@ -163,7 +163,7 @@ async fn a_broken_stream_loses_calls_and_another_session_follows_lif_36<R: OverH
         assert_eq!(success(connection.call_tool("echo", &json!({"text": "on"})).await), "on");
         assert_eq!(site.of("notifications/initialized").len(), round + 2);
     }
-    connection.closes().await.unwrap();
+    connection.close().await.unwrap();
 }
 
 // HTTP-58

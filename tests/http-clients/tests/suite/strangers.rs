@@ -77,7 +77,7 @@ async fn a_redirect_within_the_origin_is_followed_with_method_body_and_credentia
                 let said = connection.call_tool("echo", &json!({"text": "on"})).await;
                 assert_eq!(success(said), "on");
             }
-            connection.closes().await.unwrap();
+            connection.close().await.unwrap();
             let heard = site.heard();
             assert!(heard.iter().all(|it| it.field("authorization") == Some("Bearer secret")));
             let (moved, served): (Vec<_>, Vec<_>) =
@@ -219,7 +219,7 @@ async fn credentials_are_fetched_and_sent_with_each_request<R: OverHttp>() {
     let connection = R::connect_http(legacy_client(), remote).await.unwrap();
     success(connection.call_tool("echo", &json!({})).await);
     eventually("a stream is asked for", || site.of("GET").len() == 1).await;
-    connection.closes().await.unwrap();
+    connection.close().await.unwrap();
     let mut said: Vec<_> = site
         .heard()
         .iter()

@@ -24,7 +24,7 @@ async fn a_trusted_server_is_used<R: OverHttp>() {
     for _ in 0..10 {
         assert_eq!(success(connection.call_tool("echo", &json!({"text": "on"})).await), "on");
     }
-    connection.closes().await.unwrap();
+    connection.close().await.unwrap();
     assert_eq!(site.accepted(), 1);
 
     let site = trust.site(legacy);
@@ -32,7 +32,7 @@ async fn a_trusted_server_is_used<R: OverHttp>() {
         Remote::new(&format!("https://localhost:{}/mcp", site.port())).unwrap().tls(trust.client());
     let connection = R::connect_http(legacy_client(), remote).await.unwrap();
     assert_eq!(success(connection.call_tool("echo", &json!({"text": "on"})).await), "on");
-    connection.closes().await.unwrap();
+    connection.close().await.unwrap();
     assert_eq!(site.of("DELETE").len(), 1);
     eventually("no connection is left", || site.open() == 0).await;
 }
@@ -55,7 +55,7 @@ async fn a_private_authority_is_trusted_by_its_certificate<R: OverHttp>() {
     ] {
         let connection = R::connect_http(modern_client(), remote).await.unwrap();
         assert_eq!(success(connection.call_tool("echo", &json!({"text": "on"})).await), "on");
-        connection.closes().await.unwrap();
+        connection.close().await.unwrap();
     }
     for remote in [remote.clone(), remote.clone().root_certificate(other.pem().as_bytes()).unwrap()]
     {
@@ -105,7 +105,7 @@ async fn a_client_presents_its_certificate<R: OverHttp>() {
     for remote in remotes {
         let connection = R::connect_http(modern_client(), remote).await.unwrap();
         assert_eq!(success(connection.call_tool("echo", &json!({"text": "on"})).await), "on");
-        connection.closes().await.unwrap();
+        connection.close().await.unwrap();
     }
 }
 

@@ -24,7 +24,7 @@ async fn a_server_at_a_socket_is_used_and_its_connections_pooled<R: OverHttp>() 
     for _ in 0..20 {
         assert_eq!(success(connection.call_tool("echo", &json!({"text": "on"})).await), "on");
     }
-    connection.closes().await.unwrap();
+    connection.close().await.unwrap();
     assert_eq!(site.of("DELETE").len(), 1);
     for request in site.heard() {
         let head = (request.path.as_str(), request.field("host"));
@@ -43,7 +43,7 @@ async fn credentials_are_sent_and_no_proxy_is_used<R: OverHttp>() {
     let remote = remote.proxy(Proxy::all(&proxy.url("")).unwrap());
     let remote = remote.authorization(|| Some("Bearer t".into()));
     let connection = R::connect_http(modern_client(), remote).await.unwrap();
-    connection.closes().await.unwrap();
+    connection.close().await.unwrap();
     assert!(site.heard().iter().all(|it| it.field("authorization") == Some("Bearer t")));
     assert!(proxy.heads().is_empty());
 }

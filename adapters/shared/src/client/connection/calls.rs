@@ -12,13 +12,13 @@ use serde::Serialize;
 use super::Connection;
 use crate::client::call::{Call, start_call};
 use crate::client::in_flight::START_PATIENCE;
-use crate::error::Error;
+use crate::exec::operation::Operation;
 
 impl Connection {
     /// Prepares a tool call.
     ///
-    /// The call is sent when you await it or [start](Call::start) it. The call fails unless
-    /// `arguments` serializes to a JSON object, or is `()` for no arguments.
+    /// The call is sent when you await it, [wait](Call::wait) for it or [start](Call::start) it. It
+    /// fails unless `arguments` serializes to a JSON object, or is `()` for no arguments.
     pub fn call_tool(
         &self,
         name: &str,
@@ -31,16 +31,16 @@ impl Connection {
 
     /// Prepares a request for the contents of a resource.
     ///
-    /// The call is sent when you await it or [start](Call::start) it. The URI may belong to a
-    /// resource of the server's list or match one of its resource templates.
+    /// The call is sent when you await it, [wait](Call::wait) for it or [start](Call::start) it. The
+    /// URI may belong to a resource of the server's list or match one of its resource templates.
     pub fn read_resource(&self, uri: &str) -> Call<'_, ReadResourceResult> {
         self.call(ReadResource::new(uri))
     }
 
     /// Prepares a request for a prompt, rendered with these arguments.
     ///
-    /// The call is sent when you await it or [start](Call::start) it. The call fails unless
-    /// `arguments` serializes to a JSON object whose values are strings, or is `()`.
+    /// The call is sent when you await it, [wait](Call::wait) for it or [start](Call::start) it. It
+    /// fails unless `arguments` serializes to a JSON object whose values are strings, or is `()`.
     ///
     /// ```
     /// # use mcp_adapter as mcp_tokio;
@@ -106,14 +106,14 @@ impl Connection {
     /// Prepares a call with a typed request, such as
     /// [`ReadResource`](mcp_proto::schema::ReadResource).
     ///
-    /// The call is sent when you await it or [start](Call::start) it.
+    /// The call is sent when you await it, [wait](Call::wait) for it or [start](Call::start) it.
     pub fn call<'c, R: ClientRequest + Send + 'c>(&'c self, request: R) -> Call<'c, R::Result> {
         Call::new(&self.inner.link, R::METHOD, request)
     }
 
     /// Prepares a call to any method by name, with raw JSON params.
     ///
-    /// The call is sent when you await it or [start](Call::start) it.
+    /// The call is sent when you await it, [wait](Call::wait) for it or [start](Call::start) it.
     ///
     /// ```
     /// # use mcp_adapter as mcp_tokio;
@@ -139,8 +139,8 @@ impl Connection {
     /// # Errors
     /// Fails with [`Error::Call`] if the server does not respond in time. In the modern era, fails
     /// with [`Misuse::Unsupported`](mcp_proto::Misuse::Unsupported).
-    pub async fn ping(&self) -> Result<(), Error> {
-        self.call(Ping::new()).await.map(|_empty| ())
+    pub fn ping(&self) -> Operation<'_, ()> {
+        Operation::new(async { self.call(Ping::new()).await.map(|_empty| ()) })
     }
 
     /// Asks the server to send log messages of at least this level.
@@ -151,12 +151,14 @@ impl Connection {
     /// # Errors
     /// Fails with [`Error::Misuse`] if the server does not support logging, and with
     /// [`Error::Call`] if the call fails.
-    pub async fn set_log_level(&self, level: Level) -> Result<(), Error> {
-        let set = start_call::<Raw>(&self.inner.link, START_PATIENCE, |state, now| {
-            let options = CallOptions::default();
-            state.connection.call(now, Command::SetLogLevel { level, options })
-        });
-        set.await?.await.map(drop)
+    pub fn set_log_level(&self, level: Level) -> Operation<'_, ()> {
+        Operation::new(async move {
+            let set = start_call::<Raw>(&self.inner.link, START_PATIENCE, |state, now| {
+                let options = CallOptions::default();
+                state.connection.call(now, Command::SetLogLevel { level, options })
+            });
+            set.await?.await.map(drop)
+        })
     }
 }
 

@@ -15,6 +15,7 @@ use super::Connection;
 use crate::client::call::Call;
 use crate::client::pages::Pages;
 use crate::error::{Error, ListError};
+use crate::exec::operation::Operation;
 use crate::transport::link::Link;
 
 /// The result of a request for one page of a list.
@@ -67,8 +68,8 @@ impl Connection {
     /// Fails if the request for a page fails. Fails with [`Error::List`] if the list exceeds
     /// `Limits::list_entries_max`, `Limits::list_bytes_max`, `Limits::list_timeout` or 10,000
     /// pages, or if the server repeats a page's cursor.
-    pub async fn list_tools(&self) -> Result<List<Tool>, Error> {
-        list_tools(self.link()).await
+    pub fn list_tools(&self) -> Operation<'_, List<Tool>> {
+        Operation::new(list_tools(self.link()))
     }
 
     /// Returns all of the server's resources, fetching every page of the list.
@@ -78,24 +79,24 @@ impl Connection {
     ///
     /// # Errors
     /// Fails under the conditions listed for [`list_tools`](Self::list_tools).
-    pub async fn list_resources(&self) -> Result<List<Resource>, Error> {
-        list::<ListResourcesResult>(self.link()).await
+    pub fn list_resources(&self) -> Operation<'_, List<Resource>> {
+        Operation::new(list::<ListResourcesResult>(self.link()))
     }
 
     /// Returns all of the server's resource templates, fetching every page of the list.
     ///
     /// # Errors
     /// Fails under the conditions listed for [`list_tools`](Self::list_tools).
-    pub async fn list_resource_templates(&self) -> Result<List<ResourceTemplate>, Error> {
-        list::<ListResourceTemplatesResult>(self.link()).await
+    pub fn list_resource_templates(&self) -> Operation<'_, List<ResourceTemplate>> {
+        Operation::new(list::<ListResourceTemplatesResult>(self.link()))
     }
 
     /// Returns all of the server's prompts, fetching every page of the list.
     ///
     /// # Errors
     /// Fails under the conditions listed for [`list_tools`](Self::list_tools).
-    pub async fn list_prompts(&self) -> Result<List<Prompt>, Error> {
-        list::<ListPromptsResult>(self.link()).await
+    pub fn list_prompts(&self) -> Operation<'_, List<Prompt>> {
+        Operation::new(list::<ListPromptsResult>(self.link()))
     }
 }
 

@@ -8,6 +8,7 @@ use std::process::ExitStatus;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
+use futures_lite::future::block_on;
 use mcp_proto::client::{Client as Machine, Command};
 use mcp_proto::schema::Encode;
 #[cfg(feature = "jsonschema")]
@@ -17,6 +18,8 @@ use mcp_proto::{CloseReason, Era, Filter, Peer, Revision};
 use crate::client::connector::Connector;
 use crate::client::subscription::{Feed, Subscription};
 use crate::error::Error;
+use crate::exec::operation::Operation;
+use crate::exec::sole_driver::is_sole_driver;
 use crate::process::child::Child;
 use crate::transport::link::{Link, State};
 #[cfg(feature = "jsonschema")]
@@ -25,8 +28,13 @@ use crate::validation::ResultValidator;
 
 /// A client's connection to a server. Cheap to clone; clones share the connection.
 ///
-/// Dropping the last clone closes the connection. If the server was started by `spawn`, it is shut
-/// down in the background; [`close`](Self::close) also waits for the shutdown.
+/// Methods that wait return an [`Operation`] or a [`Call`](crate::Call): programs await them, or
+/// block with `.wait()`.
+///
+/// Dropping the last clone closes the connection. With `mcp-blocking`, the drop blocks until the
+/// connection has ended and a server started by `spawn` has exited, except on threads that drive
+/// connections. With the async runtimes, that happens in the background;
+/// [`close`](Self::close) also waits for it.
 #[derive(Clone)]
 pub struct Connection {
     inner: Arc<ConnectionInner>,
@@ -120,18 +128,20 @@ impl Connection {
     /// # Errors
     /// Fails with [`Error::Misuse`] if the server does not support the subscription, and with
     /// [`Error::Call`] if it does not acknowledge the subscription in time.
-    pub async fn subscribe(&self, filter: &Filter) -> Result<Subscription, Error> {
+    pub fn subscribe(&self, filter: &Filter) -> Operation<'_, Subscription> {
         let feed = Feed::new(filter);
-        // From here on, dropping this future ends the subscription.
+        // From here on, dropping the operation ends the subscription.
         let listening = Subscription::new(Arc::clone(&feed));
-        feed.start(&self.inner.link).await?;
-        if let Some(connector) = &self.inner.connector {
-            let mut feeds = connector.feeds.lock().unwrap_or_else(PoisonError::into_inner);
-            feeds.retain(|feed| feed.strong_count() > 0);
-            feeds.push(Arc::downgrade(&feed));
-        }
-        feed.wait_open().await?;
-        Ok(listening)
+        Operation::new(async move {
+            feed.start(&self.inner.link).await?;
+            if let Some(connector) = &self.inner.connector {
+                let mut feeds = connector.feeds.lock().unwrap_or_else(PoisonError::into_inner);
+                feeds.retain(|feed| feed.strong_count() > 0);
+                feeds.push(Arc::downgrade(&feed));
+            }
+            feed.wait_open().await?;
+            Ok(listening)
+        })
     }
 
     /// Sends a notification by method name.
@@ -151,16 +161,16 @@ impl Connection {
     /// - `params` is not a JSON object ([`Unencodable`](mcp_proto::Misuse::Unencodable));
     /// - the negotiated revision does not let clients send the notification, or only this library
     ///   may send it ([`Unsupported`](mcp_proto::Misuse::Unsupported)).
-    pub async fn notify_raw(
-        &self,
-        method: &str,
-        params: Option<&(dyn Encode + Sync)>,
-    ) -> Result<(), Error> {
-        let send = |state: &mut State<Machine>, now| {
+    pub fn notify_raw<'a>(
+        &'a self,
+        method: &'a str,
+        params: Option<&'a (dyn Encode + Sync)>,
+    ) -> Operation<'a, ()> {
+        let send = move |state: &mut State<Machine>, now| {
             let params = params.map(|params| params as &dyn Encode).into();
             state.connection.run(now, Command::Notify { method, params })
         };
-        Ok(self.inner.link.with_room(NOTIFY_PATIENCE, send).await?)
+        Operation::new(async move { Ok(self.inner.link.with_room(NOTIFY_PATIENCE, send).await?) })
     }
 
     /// Closes the connection, shuts down a server started by `spawn`, and waits for it to exit.
@@ -176,13 +186,15 @@ impl Connection {
     ///
     /// # Errors
     /// Fails with [`Error::Closed`] if the connection ended because of a protocol fault.
-    pub async fn close(self) -> Result<Option<ExitStatus>, Error> {
-        self.start_close();
-        self.wait_ended().await;
-        match self.close_reason() {
-            Some(why @ CloseReason::Fault(_)) => Err(Error::Closed(why)),
-            _ => Ok(self.inner.child.as_ref().and_then(|child| child.status())),
-        }
+    pub fn close(self) -> Operation<'static, Option<ExitStatus>> {
+        Operation::new(async move {
+            self.start_close();
+            self.inner.link.wait_ended().await;
+            match self.close_reason() {
+                Some(why @ CloseReason::Fault(_)) => Err(Error::Closed(why)),
+                _ => Ok(self.inner.child.as_ref().and_then(|child| child.status())),
+            }
+        })
     }
 
     /// Starts closing the connection and returns immediately; see [`close`](Self::close).
@@ -194,8 +206,14 @@ impl Connection {
     ///
     /// By then, a server started by `spawn` has been shut down. The last events have also been
     /// handled, unless that takes longer than 500 ms.
-    pub async fn wait_ended(&self) {
-        self.inner.link.wait_ended().await;
+    ///
+    /// # Errors
+    /// Never fails, except as [`Operation::wait`] does.
+    pub fn wait_ended(&self) -> Operation<'_, ()> {
+        Operation::new(async {
+            self.inner.link.wait_ended().await;
+            Ok(())
+        })
     }
 
     /// Returns why the connection ended; `None` while it is open.
@@ -214,7 +232,7 @@ impl Connection {
 
     pub(crate) async fn failed_start(self, why: CloseReason, probed: bool) -> Error {
         self.inner.end();
-        self.wait_ended().await;
+        self.inner.link.wait_ended().await;
         let status = self.inner.child.as_ref().and_then(|child| child.status());
         let program = self.inner.child.as_ref().map(|child| child.program().into());
         let link = &self.inner.link;
@@ -243,5 +261,9 @@ impl ConnectionInner {
 impl Drop for ConnectionInner {
     fn drop(&mut self) {
         self.end();
+        // A thread that drives connections must not wait: it would wait for itself.
+        if self.link.shared.workers.waits_for_ends() && !is_sole_driver() {
+            block_on(self.link.wait_ended());
+        }
     }
 }

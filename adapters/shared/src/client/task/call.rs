@@ -18,11 +18,12 @@ use crate::client::task::driver::TaskDriver;
 use crate::client::task::handle::TaskHandle;
 use crate::client::task::mailbox::Mailbox;
 use crate::error::Error;
+use crate::exec::operation::Operation;
 use crate::tasks::to_raw;
 use crate::transport::link::Link;
 
-/// A tool call that asks for a [task], and has not been sent yet. Await or
-/// [`start`](Self::start) it for the [`TaskHandle`].
+/// A tool call that asks for a [task], and has not been sent yet. Await it, or wait for
+/// [`start`](Self::start), for the [`TaskHandle`].
 ///
 /// A task runs on at the server when the connection is lost or the client ends.
 ///
@@ -42,7 +43,7 @@ use crate::transport::link::Link;
 ///     let call = connection.call_tool("index", &json!({"path": "/data"}));
 ///     let mut index = call.task().ttl(Duration::from_secs(3600)).await?;
 ///     println!("task {:?}", index.id());
-///     let result = index.wait().await?;
+///     let result = index.result().await?;
 ///     println!("{:?}", result.content);
 ///     Ok(())
 /// }
@@ -97,7 +98,11 @@ impl<'c> TaskCall<'c> {
     /// [`Error::Call`] if the tools cannot be listed. Fails with [`Error::Call`], and cancels the
     /// task, if the connection polls as many tasks as
     /// [`Client::tasks_max`](crate::Client::tasks_max) allows.
-    pub async fn start(self) -> Result<TaskHandle, Error> {
+    pub fn start(self) -> Operation<'c, TaskHandle> {
+        Operation::new(self.send())
+    }
+
+    async fn send(self) -> Result<TaskHandle, Error> {
         let link = Arc::clone(self.call.link());
         let asks = self.asks_for_task().await?;
         let ttl = self.ttl.map(|ttl| i64::try_from(ttl.as_millis()).unwrap_or(i64::MAX));
@@ -189,7 +194,7 @@ impl<'c> IntoFuture for TaskCall<'c> {
     type IntoFuture = BoxFuture<'c, Self::Output>;
 
     fn into_future(self) -> Self::IntoFuture {
-        Box::pin(self.start())
+        Box::pin(self.send())
     }
 }
 

@@ -8,14 +8,15 @@ use mcp_proto::{CallError, Raw};
 use crate::client::connection::Connection;
 use crate::client::task::driver::{TaskDriver, TaskStep};
 use crate::error::Error;
+use crate::exec::operation::Operation;
 use crate::tasks::TaskUpdate;
 
 /// A tool call that may outlive its connection: a task at the server, or a call that is over.
 ///
 /// Created by [`Call::task`](crate::Call::task), and by
 /// [`Connection::task`](crate::Connection::task) from an id. The task is polled, and its input
-/// requests reach the handlers of the [`Client`](crate::Client), while a method of the handle is
-/// awaited; the futures may be dropped without loss. The server's poll interval is respected, and
+/// requests reach the handlers of the [`Client`](crate::Client), while an operation of the handle is
+/// awaited or waited for; operations may be dropped without loss. The server's poll interval is respected, and
 /// status notifications save waiting. Lost requests are repeated ever later.
 ///
 /// If the connection ends, the methods fail with [`CallError::Lost`], and the handle remains usable
@@ -31,7 +32,7 @@ use crate::tasks::TaskUpdate;
 ///         println!("{} {}", update.status, update.message.unwrap_or_default());
 ///     }
 ///     let result = loop {
-///         match task.wait().await {
+///         match task.result().await {
 ///             Err(Error::Call(CallError::Lost)) => {
 ///                 connection = connection.reconnect().await?;
 ///                 task.attach(&connection)?;
@@ -43,7 +44,7 @@ use crate::tasks::TaskUpdate;
 ///     Ok(())
 /// }
 /// ```
-#[must_use = "the task is polled by `wait`"]
+#[must_use = "the task is polled by `result`"]
 pub struct TaskHandle {
     id: Option<Box<str>>,
     state: HandleState,
@@ -69,7 +70,7 @@ impl Connection {
     /// use mcp_tokio::{Connection, Error};
     ///
     /// async fn resume(connection: &Connection, id: &str) -> Result<CallToolResult, Error> {
-    ///     connection.task(id)?.wait().await
+    ///     connection.task(id)?.result().await
     /// }
     /// ```
     ///
@@ -100,7 +101,7 @@ impl TaskHandle {
         self.id.as_deref()
     }
 
-    /// Returns whether the outcome is known, so that [`wait`](Self::wait) returns at once.
+    /// Returns whether the outcome is known, so that [`result`](Self::result) returns at once.
     #[must_use]
     pub const fn is_over(&self) -> bool {
         matches!(self.state, HandleState::Over(_))
@@ -121,21 +122,27 @@ impl TaskHandle {
     ///     [`attach`](Self::attach);
     /// - [`Error::Misuse`] if the connection cannot send the requests of tasks;
     /// - [`Error::Decode`] if the result does not match the method.
-    pub async fn wait(&mut self) -> Result<CallToolResult, Error> {
-        while self.next_update().await?.is_some() {}
-        match &self.state {
-            HandleState::Over(Ok(result)) => Ok(CallToolResult::decode(result)?),
-            HandleState::Over(Err(error)) => Err(error.clone().into()),
-            HandleState::Running(_) => Err(CallError::Lost.into()),
-        }
+    pub fn result(&mut self) -> Operation<'_, CallToolResult> {
+        Operation::new(async {
+            while self.step().await?.is_some() {}
+            match &self.state {
+                HandleState::Over(Ok(result)) => Ok(CallToolResult::decode(result)?),
+                HandleState::Over(Err(error)) => Err(error.clone().into()),
+                HandleState::Running(_) => Err(CallError::Lost.into()),
+            }
+        })
     }
 
     /// Waits for the next new status or progress; returns `None` once the task is over.
     ///
     /// # Errors
     /// Fails if the connection ended, and with [`Error::Misuse`] if it cannot send the requests of
-    /// tasks. The outcome of the task is reported by [`wait`](Self::wait) instead.
-    pub async fn next_update(&mut self) -> Result<Option<TaskUpdate>, Error> {
+    /// tasks. The outcome of the task is reported by [`result`](Self::result) instead.
+    pub fn next_update(&mut self) -> Operation<'_, Option<TaskUpdate>> {
+        Operation::new(self.step())
+    }
+
+    async fn step(&mut self) -> Result<Option<TaskUpdate>, Error> {
         let HandleState::Running(driver) = &mut self.state else { return Ok(None) };
         match driver.next().await? {
             TaskStep::Status(status, message, progress) => {
@@ -150,19 +157,21 @@ impl TaskHandle {
 
     /// Cancels the task, and waits until the server has responded or the request has timed out.
     ///
-    /// The server may finish the work nevertheless. [`wait`](Self::wait) then fails with
+    /// The server may finish the work nevertheless. [`result`](Self::result) then fails with
     /// [`CallError::Cancelled`]. If the task is known to be over, this has no effect.
     ///
     /// # Errors
     /// Fails if the connection ended, and with [`Error::Misuse`] if the server does not support the
     /// cancellation of tasks.
     // CAN-10, TSK-34: `tasks/cancel`, and no notification.
-    pub async fn cancel(&mut self) -> Result<(), Error> {
-        if let HandleState::Running(driver) = &mut self.state {
-            driver.cancel();
-        }
-        while self.next_update().await?.is_some() {}
-        Ok(())
+    pub fn cancel(&mut self) -> Operation<'_, ()> {
+        Operation::new(async {
+            if let HandleState::Running(driver) = &mut self.state {
+                driver.cancel();
+            }
+            while self.step().await?.is_some() {}
+            Ok(())
+        })
     }
 
     /// Continues on another connection to the server, such as that of

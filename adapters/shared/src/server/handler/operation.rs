@@ -1,4 +1,4 @@
-//! Operations of a context that can wait: awaited, or waited for by blocking the thread.
+//! What a context sends and waits for without failing the handler: log messages and sleeps.
 
 use std::fmt;
 use std::future::{Future, IntoFuture};
@@ -13,7 +13,6 @@ use mcp_proto::{Misuse, OwnedCommand, Raw};
 use serde::Serialize;
 
 use crate::box_future::BoxFuture;
-use crate::error::Error;
 use crate::exec::sole_driver::is_sole_driver;
 use crate::server::handler::context::{Cx, HandlerLink as _};
 use crate::trace;
@@ -110,42 +109,6 @@ impl Cx {
 
 /// How long a log message waits for room in the output queue.
 const LOG_PATIENCE: Duration = Duration::from_secs(10);
-
-/// An operation that waits for the client: awaited, or waited for with [`wait`](Self::wait).
-#[must_use = "an operation does nothing unless it is awaited, or waited for with `.wait()`"]
-pub struct Operation<'a, T>(BoxFuture<'a, Result<T, Error>>);
-
-impl<'a, T> Operation<'a, T> {
-    pub(crate) fn new(operation: impl Future<Output = Result<T, Error>> + Send + 'a) -> Self {
-        Self(Box::pin(operation))
-    }
-
-    /// Blocks until the operation has ended, in callbacks and synchronous handlers.
-    ///
-    /// # Errors
-    /// Fails with the error of the operation, and with [`Misuse::Blocked`] on a driving thread (see
-    /// [`Server`](crate::Server)) that no other thread can replace.
-    pub fn wait(self) -> Result<T, Error> {
-        if is_sole_driver() {
-            return Err(Misuse::Blocked.into());
-        }
-        block_on(self.0)
-    }
-}
-
-impl<T> Future for Operation<'_, T> {
-    type Output = Result<T, Error>;
-
-    fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
-        self.0.as_mut().poll(task)
-    }
-}
-
-impl<T> fmt::Debug for Operation<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Operation").finish_non_exhaustive()
-    }
-}
 
 /// A log message on its way; see [`Cx::log`].
 ///

@@ -108,7 +108,7 @@ impl Killer {
             while self.step(&connection, delay.is_some()) {}
             if delay.is_none() {
                 self.fetch_again(&connection);
-                connection.close().unwrap();
+                connection.close().wait().unwrap();
             }
         }
         victim.end();
@@ -165,7 +165,7 @@ impl Killer {
         self.jobs += 1;
         let tool = ["fails", "again"][self.jobs % 2];
         let job = format!("{tool}-{}", self.jobs);
-        match connection.call_tool(tool, &json!({"job": job})).task().start() {
+        match connection.call_tool(tool, &json!({"job": job})).task().start().wait() {
             Ok(task) => {
                 assert!(task.id().is_some(), "the call is no task");
                 self.books.created(&job);
@@ -207,7 +207,7 @@ impl Killer {
                 }
                 thread::sleep(Duration::from_millis(1));
             }
-            victim.connection.take().unwrap().close().unwrap();
+            victim.connection.take().unwrap().close().wait().unwrap();
             victim.end();
         }
         panic!("LOST: a task never ends");
@@ -225,7 +225,7 @@ impl Victim {
 
 /// Waits for the outcome of a task; `None` if the server is gone.
 fn outcome(task: &mut TaskHandle) -> Option<Outcome> {
-    match task.wait() {
+    match task.result().wait() {
         Ok(result) => Some(Outcome::Completed(format!("{:?}", result.content))),
         Err(Error::Call(CallError::Refused(error))) => {
             Some(Outcome::Failed(error.message.to_string()))
