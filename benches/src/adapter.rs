@@ -55,7 +55,7 @@ async fn pass_on(request: Incoming, next: Next) -> Response {
 
 /// Calls a tool one call at a time, and discards the responses.
 fn calls(server: Server) -> Work {
-    let mut server = server.manual(NOW).expect("the tool is valid");
+    let mut server = server.manual(NOW, None).expect("the tool is valid");
     for line in corpus::HANDSHAKE {
         server.handle_input(NOW, line.as_bytes());
         server.handle_input(NOW, b"\n");

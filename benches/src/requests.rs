@@ -15,7 +15,7 @@ use mcp_proto::http::client::{
 };
 use mcp_proto::schema::CallTool;
 use mcp_proto::{CallOptions, Instant, Raw, Revision, Secret};
-use mcp_tokio::http::{FixedTokens, Guard, Http, ResponseBody, ServeHttp, Service};
+use mcp_tokio::http::{FixedTokens, Guard, Http, ResponseBody, Http, Service};
 use mcp_tokio::{Cx, Server, Tool};
 use tokio::runtime::Runtime;
 
@@ -199,7 +199,7 @@ fn service(has_token: bool) -> Service {
         let tokens = FixedTokens::new(&guard).token(token(), "ada", ["code:read"]);
         options = options.authorizing(guard, tokens);
     }
-    Server::new("bench", "1.0.0").add(tool).http_service(options).expect("the server is valid")
+    HttpService::new(&Server::new("bench", "1.0.0").add(tool), options).expect("the server is valid")
 }
 
 fn server(has_token: bool) -> Work {

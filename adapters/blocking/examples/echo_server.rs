@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use mcp_blocking::proto::schema::Level;
-use mcp_blocking::{Cx, HandlerError, Serve, Server};
+use mcp_blocking::{Cx, HandlerError, Server};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -18,7 +18,7 @@ struct Number {
     number: u32,
 }
 
-fn main() -> std::io::Result<()> {
+fn main() -> Result<(), mcp_blocking::Error> {
     Server::new("echo", "1.0.0")
         .logging()
         .tool("echo", "Returns its text", |echo: Text| echo.text)
@@ -26,6 +26,7 @@ fn main() -> std::io::Result<()> {
         .tool("panic", "Panics", panics)
         .tool("sleep", "Takes so many milliseconds", sleep)
         .serve_stdio()
+        .wait()
 }
 
 fn flood(flood: Number, cx: Cx) -> Result<String, HandlerError> {

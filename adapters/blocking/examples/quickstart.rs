@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use mcp_blocking::proto::schema::ElicitResult;
 use mcp_blocking::proto::{Progress, Raw, Revision};
-use mcp_blocking::{Client, Connect, Connection, Cx, Error, HandlerError, Serve, Server};
+use mcp_blocking::{Client, Connection, Cx, Error, HandlerError, Server};
 use serde::Deserialize;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -33,11 +33,12 @@ struct Name {
     name: String,
 }
 
-fn serve() -> std::io::Result<()> {
+fn serve() -> Result<(), Error> {
     Server::new("weather", "1.0.0")
         .tool("forecast", "The weather of the next days, a day at a time", forecast)
         .tool("greet", "Greets you by name", greet)
         .serve_stdio()
+        .wait()
 }
 
 fn greet(cx: Cx) -> Result<String, HandlerError> {
@@ -71,7 +72,7 @@ fn connect(revisions: &[Revision]) -> Result<Connection, Error> {
             let fields = Raw::from_text(r#"{"name":"Ada"}"#);
             fields.map_or_else(|_| ElicitResult::decline(), ElicitResult::accept)
         });
-    let connection = client.spawn(command)?;
+    let connection = client.spawn(command).wait()?;
     println!("   revision       {} of the {} era", connection.revision(), connection.era());
     Ok(connection)
 }

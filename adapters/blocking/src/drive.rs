@@ -247,7 +247,7 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     use futures_lite::future::{block_on, poll_once};
-    use mcp_adapter::Server;
+    use mcp_adapter::{Runtime as _, Server, on_runtime};
 
     use super::{Output, ReadBuffer, Streams};
     use crate::runtime::Threads;
@@ -255,7 +255,8 @@ mod tests {
 
     #[test]
     fn a_leader_replaced_before_it_handled_its_input_leaves_the_response_to_the_writer() {
-        let (_serving, driving) = Server::new("s", "1").open_on(Arc::new(Threads)).unwrap();
+        let (_serving, driving) =
+            on_runtime::open(&Server::new("s", "1"), Threads::current().unwrap()).unwrap();
         let streams = Streams {
             link: Arc::clone(driving.link()),
             progress: Progress::default(),

@@ -1,12 +1,12 @@
 //! The Model Context Protocol on plain threads: no async runtime, no event loop.
 //!
-//! This crate runs MCP servers and clients on threads that read, write and run timers. The protocol
-//! logic is in [`mcp_proto`](proto).
+//! This crate runs MCP servers and clients on threads that read, write and run timers: what waits
+//! ends in [`wait`](Operation::wait). The protocol logic is in [`mcp_proto`](proto).
 //!
 //! A server:
 //!
 //! ```no_run
-//! use mcp_blocking::{Serve, Server};
+//! use mcp_blocking::Server;
 //! use schemars::JsonSchema;
 //! use serde::Deserialize;
 //!
@@ -19,10 +19,11 @@
 //!     format!("sunny in {city}")
 //! }
 //!
-//! fn main() -> std::io::Result<()> {
+//! fn main() -> Result<(), mcp_blocking::Error> {
 //!     Server::new("weather", "1.0.0")
 //!         .tool("today", "Today's weather in a city", today)
 //!         .serve_stdio()
+//!         .wait()
 //! }
 //! ```
 //!
@@ -30,10 +31,10 @@
 //!
 //! ```no_run
 //! use std::process::Command;
-//! use mcp_blocking::{Client, Connect};
+//! use mcp_blocking::Client;
 //!
 //! # fn main() -> Result<(), mcp_blocking::Error> {
-//! let client = Client::new("demo", "1.0.0").spawn(Command::new("weather-server"))?;
+//! let client = Client::new("demo", "1.0.0").spawn(Command::new("weather-server")).wait()?;
 //! for tool in client.list_tools().wait()? {
 //!     println!("{}", tool.name);
 //! }
@@ -46,10 +47,9 @@
 //!
 //! # Guide
 //!
-//! The API is that of `mcp-tokio`. What a program awaits there, it waits for here: an
-//! [`Operation`] and a [`Call`] end in [`wait`](Operation::wait) instead of `.await`. The [guide] of
-//! `mcp-tokio` therefore also applies to this crate. The [guide of the core](proto::_guide) covers
-//! limits and tests.
+//! The API is that of `mcp-tokio`, except that operations end in [`wait`](Operation::wait) instead
+//! of `.await`. The [guide] of `mcp-tokio` therefore also applies to this crate. The [guide
+//! of the core](proto::_guide) covers limits and tests.
 //!
 //! [guide]: https://docs.rs/mcp-tokio/latest/mcp_tokio/_guide/
 //!
@@ -61,20 +61,29 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-#[cfg(feature = "auth")]
-pub mod auth;
-mod client;
 mod drive;
 #[cfg(feature = "http")]
-pub mod http;
+mod net;
 mod runtime;
-mod server;
 pub mod testing;
 mod watchdog;
 
-pub use client::Connect;
 #[doc(inline)]
 pub use mcp_adapter::api::*;
+pub use runtime::Threads;
+
+/// A client on plain threads.
+///
+/// Its handlers answer requests of the servers to which it connects:
+/// [`spawn`](Client::spawn) starts one, [`connect`](Client::connect) uses a pair of streams, and
+/// `connect_http` a URL.
+pub type Client = mcp_adapter::on_runtime::Client<Threads>;
+
+/// A server on plain threads.
+///
+/// [`serve_stdio`](Server::serve_stdio) serves on stdin and stdout, [`serve`](Server::serve) on any
+/// pair of streams, and `serve_http` over HTTP.
+pub type Server = mcp_adapter::on_runtime::Server<Threads>;
 /// Registers the methods of an `impl` block as tools, resources and prompts.
 ///
 /// The attribute implements [`Handlers`], which describes the marks and their options. Each marked
@@ -101,4 +110,3 @@ pub use mcp_adapter::api::*;
 /// ```
 #[cfg(feature = "macros")]
 pub use mcp_macros::blocking_server as server;
-pub use server::Serve;

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use common::{client, eventually, example, story, success, welcome};
 use mcp_blocking::proto::{CallError, CloseReason, Fault, Limits, Revision, ViolationKind};
-use mcp_blocking::{Client, Connect, Connection, Error};
+use mcp_blocking::{Client, Connection, Error};
 use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, getpgid, getpgrp};
@@ -73,7 +73,8 @@ fn is_alive(process: Pid) -> bool {
 #[test]
 fn a_child_serves_and_ends_when_its_input_does() {
     story(|| {
-        let client = patient().revisions(&Revision::ALL).spawn(example("echo_server")).unwrap();
+        let client =
+            patient().revisions(&Revision::ALL).spawn(example("echo_server")).wait().unwrap();
         assert_eq!(&*client.peer().info.name, "echo");
         assert_eq!(success(client.call_tool("echo", &json!({"text": "hello"})).wait()), "hello");
         assert_eq!(client.list_tools().wait().unwrap().len(), 4);
@@ -88,7 +89,7 @@ fn a_child_may_write_while_it_exits() {
         let script = r#"welcome; while read -r _; do :; done
             i=0; while [ $i -lt 2000 ]; do i=$((i+1)); say "late output, number $i"; done
             echo done >&2; exit 3"#;
-        let client = patient().spawn(sh(script)).unwrap();
+        let client = patient().spawn(sh(script)).wait().unwrap();
         assert_eq!(client.close().wait().unwrap().unwrap().code(), Some(3));
     });
 }
@@ -96,7 +97,7 @@ fn a_child_may_write_while_it_exits() {
 #[test]
 fn a_child_has_a_process_group_of_its_own() {
     story(|| {
-        let client = patient().spawn(sh("echo $$ >&2; exec $ECHO")).unwrap();
+        let client = patient().spawn(sh("echo $$ >&2; exec $ECHO")).wait().unwrap();
         let child = process_on_stderr(&client);
         assert_eq!(getpgid(Some(child)).unwrap(), child);
         assert_ne!(getpgrp(), child);
@@ -107,7 +108,7 @@ fn a_child_has_a_process_group_of_its_own() {
 #[test]
 fn a_missing_program_is_an_error() {
     story(|| {
-        let failed = client().spawn(Command::new("/no/such/server"));
+        let failed = client().spawn(Command::new("/no/such/server")).wait();
         assert!(
             matches!(&failed, Err(Error::Io(error)) if error.kind() == std::io::ErrorKind::NotFound)
         );
@@ -118,7 +119,7 @@ fn a_missing_program_is_an_error() {
 fn the_error_of_a_child_that_fails_to_start_includes_its_stderr() {
     story(|| {
         let script = "i=0; while [ $i -lt 100 ]; do i=$((i+1)); echo \"line $i\" >&2; done; exit 7";
-        let failed = client().spawn(sh(script)).map(drop).unwrap_err();
+        let failed = client().spawn(sh(script)).wait().map(drop).unwrap_err();
         let Error::Start { why: CloseReason::Peer, status: Some(status), stderr, .. } = &failed
         else {
             panic!("{failed:?}")
@@ -137,7 +138,7 @@ fn stderr_lines_are_bounded() {
             "head -c 1000000 /dev/zero | tr '\\0' x >&2; ",
             "echo >&2; printf '\\377 the end' >&2; exit 1"
         );
-        let failed = client().spawn(sh(script)).map(drop).unwrap_err();
+        let failed = client().spawn(sh(script)).wait().map(drop).unwrap_err();
         let Error::Start { stderr, .. } = failed else { panic!("{failed:?}") };
         assert_eq!(stderr.len(), 32);
         assert!(stderr.iter().all(|line| line.len() <= 1024));
@@ -157,6 +158,7 @@ fn a_child_that_does_not_answer_is_ended() {
         let failed = client()
             .limits(limits)
             .spawn(sh("echo $$ >&2; exec sleep 1000"))
+            .wait()
             .map(drop)
             .unwrap_err();
         let Error::Start { why, status: Some(status), stderr, .. } = failed else {
@@ -171,7 +173,7 @@ fn a_child_that_does_not_answer_is_ended() {
 #[test]
 fn a_child_that_ignores_the_end_of_its_input_gets_sigterm() {
     story(|| {
-        let client = impatient().spawn(sh("welcome; exec sleep 1000")).unwrap();
+        let client = impatient().spawn(sh("welcome; exec sleep 1000")).wait().unwrap();
         assert_eq!(client.close().wait().unwrap().unwrap().signal(), Some(Signal::SIGTERM as i32));
 
         // The child may take its time and choose its exit status.
@@ -182,6 +184,7 @@ fn a_child_that_ignores_the_end_of_its_input_gets_sigterm() {
         };
         let client = client_with(limits)
             .spawn(sh("trap 'exit 7' TERM; welcome; while :; do sleep 1; done"))
+            .wait()
             .unwrap();
         assert_eq!(client.close().wait().unwrap().unwrap().code(), Some(7));
     });
@@ -194,8 +197,10 @@ fn client_with(limits: Limits) -> Client {
 #[test]
 fn a_child_that_ignores_sigterm_is_killed() {
     story(|| {
-        let client =
-            impatient().spawn(sh("trap '' TERM; welcome; while :; do sleep 1; done")).unwrap();
+        let client = impatient()
+            .spawn(sh("trap '' TERM; welcome; while :; do sleep 1; done"))
+            .wait()
+            .unwrap();
         assert_eq!(client.close().wait().unwrap().unwrap().signal(), Some(Signal::SIGKILL as i32));
     });
 }
@@ -203,7 +208,7 @@ fn a_child_that_ignores_sigterm_is_killed() {
 #[test]
 fn a_child_with_a_full_pipe_is_ended() {
     story(|| {
-        let client = impatient().spawn(sh("welcome; exec sleep 1000")).unwrap();
+        let client = impatient().spawn(sh("welcome; exec sleep 1000")).wait().unwrap();
         let open =
             client.call_tool("any", &json!({"text": "x".repeat(500_000)})).start().wait().unwrap();
         let status = client.close().wait().unwrap().unwrap();
@@ -220,7 +225,7 @@ fn grandchildren_do_not_survive_their_parent() {
             (patient(), "sleep 1000 & echo $! >&2; exec $ECHO"),
             (impatient(), "trap '' TERM; sleep 1000 & echo $! >&2; welcome; wait"),
         ] {
-            let client = client.spawn(sh(script)).unwrap();
+            let client = client.spawn(sh(script)).wait().unwrap();
             let grandchild = process_on_stderr(&client);
             assert!(is_alive(grandchild));
             client.close().wait().unwrap();
@@ -234,6 +239,7 @@ fn dropping_the_connection_leaves_no_orphan() {
     story(|| {
         let client = impatient()
             .spawn(sh("echo $$ >&2; trap '' TERM; welcome; while :; do sleep 1; done"))
+            .wait()
             .unwrap();
         let child = process_on_stderr(&client);
         assert!(is_alive(child));
@@ -245,7 +251,7 @@ fn dropping_the_connection_leaves_no_orphan() {
 #[test]
 fn a_second_close_waits_as_well_and_returns_the_status() {
     story(|| {
-        let client = patient().spawn(sh("welcome; read -r _; sleep 0.05; exit 3")).unwrap();
+        let client = patient().spawn(sh("welcome; read -r _; sleep 0.05; exit 3")).wait().unwrap();
         let handles: Vec<_> = (0..8).map(|_| client.clone()).collect();
         drop(client);
         let closing = handles
@@ -261,7 +267,7 @@ fn a_second_close_waits_as_well_and_returns_the_status() {
 #[test]
 fn a_child_that_exits_loses_the_calls_in_flight_at_once() {
     story(|| {
-        let client = patient().spawn(sh("welcome; read -r _; exit 3")).unwrap();
+        let client = patient().spawn(sh("welcome; read -r _; exit 3")).wait().unwrap();
         let outcome = client.call_tool("any", &json!({})).wait();
         assert!(matches!(outcome, Err(Error::Call(CallError::Lost))), "{outcome:?}");
         eventually("the connection knows of its end", || {
@@ -274,7 +280,7 @@ fn a_child_that_exits_loses_the_calls_in_flight_at_once() {
 #[test]
 fn a_child_killed_from_outside_is_detected() {
     story(|| {
-        let client = patient().spawn(sh("echo $$ >&2; exec $ECHO")).unwrap();
+        let client = patient().spawn(sh("echo $$ >&2; exec $ECHO")).wait().unwrap();
         let open = client.call_tool("sleep", &json!({"number": 3_600_000})).start().wait().unwrap();
         kill(process_on_stderr(&client), Signal::SIGKILL).unwrap();
         assert!(matches!(open.wait(), Err(Error::Call(CallError::Lost))));
@@ -290,7 +296,7 @@ fn the_last_response_of_a_child_that_exits_arrives() {
         for _ in 0..20 {
             let mut command = sh("welcome; read -r _; say \"$ANSWER\"");
             command.env("ANSWER", answer.to_string());
-            let client = patient().spawn(command).unwrap();
+            let client = patient().spawn(command).wait().unwrap();
             assert_eq!(success(client.call_tool("any", &json!({})).wait()), "goodbye");
             assert_eq!(client.close().wait().unwrap().unwrap().code(), Some(0));
         }
@@ -309,6 +315,7 @@ fn output_besides_the_protocol_is_tolerated() {
                 let _story_is_over = says.lock().unwrap().send(violation.kind);
             })
             .spawn(sh(script))
+            .wait()
             .unwrap();
         client.ping().wait().unwrap();
         assert_eq!(hears.recv().unwrap(), ViolationKind::NotJson);
@@ -323,7 +330,7 @@ fn output_besides_the_protocol_is_tolerated() {
 fn a_grandchild_that_keeps_the_pipes_open_does_not_block_closing() {
     story(|| {
         let script = "setsid sh -c 'echo $$ >&2; exec sleep 1000' & welcome; read -r _; exit 5";
-        let client = patient().spawn(sh(script)).unwrap();
+        let client = patient().spawn(sh(script)).wait().unwrap();
         let grandchild = process_on_stderr(&client);
         let outcome = client.call_tool("any", &json!({})).wait();
         assert!(matches!(outcome, Err(Error::Call(CallError::Lost))), "{outcome:?}");
@@ -341,7 +348,7 @@ fn a_child_that_floods_its_stderr_is_not_blocked() {
             "i=0; while [ $i -lt 5000 ]; do i=$((i+1)); ",
             "echo \"a rather long line, number $i\" >&2; done; exec $ECHO"
         );
-        let client = patient().spawn(sh(script)).unwrap();
+        let client = patient().spawn(sh(script)).wait().unwrap();
         client.ping().wait().unwrap();
         eventually("its last line has arrived", || {
             client.stderr().last().is_some_and(|line| line.ends_with("number 5000"))

@@ -19,7 +19,7 @@ use common::{
     Hand, client, connect_by_hand, eventually, example, pair, part, server, story, success, tool,
 };
 use mcp_blocking::proto::schema::ElicitResult;
-use mcp_blocking::{Client, Connect, Server};
+use mcp_blocking::{Client, Server};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::{Value, json};
@@ -72,26 +72,26 @@ fn live_and_let_go() {
     drop(hand);
     client.close().wait().unwrap();
 
-    let client = busy_client().spawn(example("echo_server")).unwrap();
+    let client = busy_client().spawn(example("echo_server")).wait().unwrap();
     assert_eq!(success(client.call_tool("echo", &json!({"text": "hello"})).wait()), "hello");
     client.close().wait().unwrap();
 
-    let client = busy_client().spawn(example("echo_server")).unwrap();
+    let client = busy_client().spawn(example("echo_server")).wait().unwrap();
     drop(client);
 
     // Its grandchild, which is outside of its process group, keeps its pipes open.
     let script = "setsid sh -c 'echo $$ >&2; exec sleep 1000' & exec $ECHO";
     let mut command = Command::new("sh");
     command.args(["-c", script]).env("ECHO", example("echo_server").get_program());
-    let client = busy_client().spawn(command).unwrap();
+    let client = busy_client().spawn(command).wait().unwrap();
     eventually("the grandchild has started", || !client.stderr().is_empty());
     let grandchild = client.stderr()[0].parse().unwrap();
     client.close().wait().unwrap();
     kill(Pid::from_raw(grandchild), None).expect("the grandchild is alive");
     GRANDCHILDREN.lock().unwrap().push(grandchild);
 
-    busy_client().spawn(Command::new("true")).map(drop).unwrap_err();
-    busy_client().spawn(Command::new("/no/such/server")).map(drop).unwrap_err();
+    busy_client().spawn(Command::new("true")).wait().map(drop).unwrap_err();
+    busy_client().spawn(Command::new("/no/such/server")).wait().map(drop).unwrap_err();
 }
 
 #[test]

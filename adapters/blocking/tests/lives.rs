@@ -16,7 +16,7 @@ use std::time::Duration;
 use common::eras::{discovered, meet, welcomed};
 use common::{client, eventually, story};
 use mcp_blocking::proto::{CallError, CloseReason, Era, Filter, Limits, Raw};
-use mcp_blocking::{Changed, Connect, Connection, Error, Subscription};
+use mcp_blocking::{Changed, Connection, Error, Subscription};
 use mcp_test_processes::scratch_path;
 use serde_json::{Value, json};
 
@@ -73,7 +73,7 @@ fn tell(connection: &Connection, listening: &mut Subscription) {
 #[test]
 fn a_child_that_exits_when_probed_is_restarted_and_gets_initialize() {
     story(|| {
-        let connection = client().spawn(mortal(Era::Legacy)).unwrap();
+        let connection = client().spawn(mortal(Era::Legacy)).wait().unwrap();
         assert_eq!(connection.era(), Era::Legacy);
         let mut listening = connection.subscribe(&Filter::new().resource(URI)).wait().unwrap();
         tell(&connection, &mut listening);
@@ -111,7 +111,7 @@ fn stunned() -> Command {
 fn a_child_that_dies_of_an_unanswered_probe_is_restarted_and_its_era_is_remembered() {
     story(|| {
         let limits = Limits { probe_timeout: Duration::from_millis(50), ..Limits::default() };
-        let mut connection = client().limits(limits).spawn(stunned()).unwrap();
+        let mut connection = client().limits(limits).spawn(stunned()).wait().unwrap();
         for _ in 0..2 {
             assert_eq!(connection.era(), Era::Legacy);
             has_heard(&connection, &["initialize", "notifications/initialized"]);
@@ -128,7 +128,7 @@ fn a_child_that_always_exits_is_started_twice_only() {
         let log = scratch_path("lives");
         let mut command = Command::new("sh");
         command.arg("-c").arg("echo once >>\"$LOG\"; read -r _; exit 3").env("LOG", &log);
-        let failed = client().spawn(command).map(drop).unwrap_err();
+        let failed = client().spawn(command).wait().map(drop).unwrap_err();
         let lives = std::fs::read_to_string(&log).unwrap();
         std::fs::remove_file(&log).unwrap();
         assert_eq!(lives, "once\nonce\n");
@@ -145,7 +145,8 @@ fn a_child_that_always_exits_is_started_twice_only() {
 #[test]
 fn a_child_that_is_expected_to_be_legacy_is_started_once() {
     story(|| {
-        let connection = client().expect_era(Era::Legacy).spawn(mortal(Era::Legacy)).unwrap();
+        let connection =
+            client().expect_era(Era::Legacy).spawn(mortal(Era::Legacy)).wait().unwrap();
         assert_eq!(connection.era(), Era::Legacy);
         let log = connection.clone();
         connection.close().wait().unwrap();
@@ -164,7 +165,7 @@ fn a_dead_server_is_restarted_in_its_era_and_subscriptions_resume() {
             ),
             (Era::Modern, &["server/discover", "subscriptions/listen"]),
         ] {
-            let mut connection = client().spawn(mortal(era)).unwrap();
+            let mut connection = client().spawn(mortal(era)).wait().unwrap();
             drop(connection.subscribe(&Filter::new().resource(URI)).wait().unwrap());
             let mut listening = connection.subscribe(&Filter::new().resource(URI)).wait().unwrap();
             tell(&connection, &mut listening);
@@ -189,7 +190,7 @@ fn a_dead_server_is_restarted_in_its_era_and_subscriptions_resume() {
 #[test]
 fn a_running_server_is_ended_before_it_is_restarted() {
     story(|| {
-        let first = client().spawn(mortal(Era::Modern)).unwrap();
+        let first = client().spawn(mortal(Era::Modern)).wait().unwrap();
         let mut listening = first.subscribe(&Filter::new().resource(URI)).wait().unwrap();
         let second = first.reconnect().wait().unwrap();
         assert_eq!(first.close_reason(), Some(CloseReason::Local));
@@ -226,7 +227,7 @@ fn a_subscription_dropped_while_the_server_restarts_does_not_delay_it() {
         command.arg("-c").arg(script).env("LOG", &log);
         let offered = json!({"tools": {"listChanged": true}});
         command.env("DISCOVERED", discovered(&offered).to_string());
-        let first = client().spawn(command).unwrap();
+        let first = client().spawn(command).wait().unwrap();
         let listening = first.subscribe(&Filter::new().tools()).wait().unwrap();
         let restarting = std::thread::spawn(move || first.reconnect().wait().unwrap());
         eventually("the subscription is resumed", || {

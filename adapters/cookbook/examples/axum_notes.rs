@@ -9,7 +9,7 @@ use std::error::Error;
 
 use axum::Router;
 use axum::routing::get;
-use mcp_tokio::http::{Http, Principal, Refusal, RequestHead, ServeHttp as _};
+use mcp_tokio::http::{Http, HttpService, Principal, Refusal, RequestHead};
 use rusqlite::Connection;
 use tokio::net::TcpListener;
 
@@ -24,7 +24,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let notes = mcp_cookbook::server(Connection::open("notes.db")?)?;
     let router = Router::new()
         .route("/health", get(async || "well"))
-        .route_service("/mcp", notes.http_service(options)?);
+        .route_service("/mcp", HttpService::new(&notes, options)?);
     let listener = TcpListener::bind("127.0.0.1:8080").await?;
     println!("listening on http://{}/mcp", listener.local_addr()?);
     axum::serve(listener, router).await?;

@@ -11,10 +11,10 @@ use std::error::Error;
 use std::process::Command;
 use std::{env, io};
 
-use mcp_smol::http::{ConnectHttp as _, Remote};
+use mcp_smol::http::Remote;
 use mcp_smol::proto::schema::{Elicit, ElicitResult};
 use mcp_smol::proto::{Filter, Raw};
-use mcp_smol::{Client, ClientCx, Connect as _, Connection};
+use mcp_smol::{Client, ClientCx, Connection, ServerProcess};
 use smol::io::{AsyncBufReadExt as _, BufReader};
 use smol::stream::StreamExt as _;
 
@@ -24,8 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     smol::block_on(async {
         let client = Client::new("multi_host", "1.0.0")
             .on_elicitation(ask)
-            .on_log(|log, cx| eprintln!("[{}] {}", name(cx), log.data))
-            .on_stderr(|line, cx| eprintln!("[{}] {line}", name(cx)));
+            .on_log(|log, cx| eprintln!("[{}] {}", name(cx), log.data));
         let mut servers = Servers::new();
         for argument in env::args().skip(1) {
             let (label, target) = argument.split_once('=').ok_or("expected `name=target`")?;
@@ -60,7 +59,8 @@ async fn connect(client: Client, target: &str) -> Result<Connection, mcp_smol::E
     let mut words = target.split_whitespace();
     let mut command = Command::new(words.next().unwrap_or_default());
     command.args(words);
-    client.spawn(command).await
+    let server = ServerProcess::new(command);
+    client.spawn(server.on_stderr(|line, cx| eprintln!("[{}] {line}", name(cx)))).await
 }
 
 /// Announces changes of the server's tools, in the background.

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Request, Response};
-use mcp_tokio::http::{ConnectHttp as _, ReceivedBody, Remote, SendError};
+use mcp_tokio::http::{ReceivedBody, Remote, SendError};
 use mcp_tokio::proto::Filter;
 use mcp_tokio::{BoxFuture, Client};
 use serde_json::json;

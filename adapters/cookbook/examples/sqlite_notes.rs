@@ -6,11 +6,10 @@
 use std::env;
 use std::error::Error;
 
-use mcp_blocking::Serve as _;
 use rusqlite::Connection;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let file = env::args().nth(1).unwrap_or_else(|| "notes.db".to_owned());
-    mcp_cookbook::server(Connection::open(file)?)?.serve_stdio()?;
+    mcp_cookbook::server(Connection::open(file)?)?.serve_stdio().wait()?;
     Ok(())
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{Request, Response};
 use mcp_blocking::Client;
-use mcp_blocking::http::{BlockingClient, ConnectHttp as _, Remote, SendError};
+use mcp_blocking::http::{BlockingClient, Remote, SendError};
 use mcp_blocking::proto::Filter;
 use serde_json::json;
 use ureq::BodyReader;
@@ -59,7 +59,7 @@ pub(crate) fn talk(
     url: &str,
     mut show: impl FnMut(String) + Send,
 ) -> Result<(), Box<dyn Error>> {
-    let connection = client.connect_http(remote(url)?)?;
+    let connection = client.connect_http(remote(url)?).wait()?;
     for tool in connection.list_tools().wait()? {
         show(format!("tool {}", tool.name));
     }

@@ -8,7 +8,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use mcp_blocking::proto::Principal;
 use mcp_blocking::proto::catalog::Variables;
 use mcp_blocking::proto::schema::{Complete, Resource};
-use mcp_blocking::{Cx, HandlerError, Handlers as _, Json, Page, Server, Template};
+use mcp_blocking::{
+    Cx, HandlerError, Json, Lists, Page, Server, SubscriptionSettings, Template, Unregistered,
+};
 use rusqlite::{Connection, OptionalExtension as _};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -56,16 +58,20 @@ pub fn server(database: Connection) -> Result<Server, rusqlite::Error> {
     )?;
     let notes = Arc::new(Notes { database: Mutex::new(database) });
     let owned = Arc::clone(&notes);
-    let server = Server::new("notes", "1.0.0").declare_list_changed().state(notes);
-    Ok(Notes::register(server)
+    let server =
+        Server::new("notes", "1.0.0").lists(Lists::new().announce_changes()).handlers(notes);
+    Ok(server
         .add(
             Template::new("note://{id}", "note", Notes::read)
                 .description("A note, by its number")
                 .mime_type("text/plain")
                 .completion("id", Notes::complete),
         )
-        .list_resources(Notes::list)
-        .accept_subscriptions(move |uri, cx| owned.is_of(uri, owner(cx.principal()))))
+        .add(Unregistered::new().list_resources(Notes::list))
+        .subscriptions(
+            SubscriptionSettings::new()
+                .accept(move |uri, cx| owned.is_of(uri, owner(cx.principal()))),
+        ))
 }
 
 #[mcp_blocking::server]

@@ -80,9 +80,11 @@ fn register(block: &mut ItemImpl, adapter: &TokenStream) -> (TokenStream, Option
     let this = &block.self_ty;
     let registered = quote! {
         impl #generics #adapter::Handlers for #this #bounds {
-            fn register(server: #adapter::Server) -> #adapter::Server {
+            fn register(
+                edit: &mut #adapter::CatalogEdit<'_>,
+            ) -> ::core::result::Result<(), #adapter::EditError> {
                 #(#registrations)*
-                server
+                ::core::result::Result::Ok(())
             }
         }
     };

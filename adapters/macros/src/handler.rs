@@ -107,9 +107,7 @@ impl Handler {
         let conditions = &self.conditions;
         quote! {
             #(#conditions)*
-            let server = server.add(
-                #entry #(.description(#description))* #describe #requires #on_pool
-            );
+            edit.add(#entry #(.description(#description))* #describe #requires #on_pool)?;
         }
     }
 

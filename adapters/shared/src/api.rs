@@ -5,7 +5,6 @@ pub use mcp_proto as proto;
 #[cfg(feature = "apps")]
 pub use crate::apps;
 pub use crate::box_future::BoxFuture;
-pub use crate::client::Client;
 pub use crate::client::answerer::Answerer;
 pub use crate::client::call::{Call, Pending};
 pub use crate::client::call_hooks::{CallEnd, OutgoingCall};
@@ -13,14 +12,18 @@ pub use crate::client::changed::Changed;
 pub use crate::client::connection::Connection;
 pub use crate::client::context::{ClientCx, ClientSleep};
 pub use crate::client::progress::ProgressUpdates;
+pub use crate::client::spawn::ServerProcess;
 pub use crate::client::subscription::Subscription;
 pub use crate::client::task::call::TaskCall;
 pub use crate::client::task::handle::TaskHandle;
+pub use crate::client::task::settings::ClientTasks;
 pub use crate::error::{Error, ListError};
 pub use crate::exec::operation::Operation;
 pub use crate::process::program_lookup::find_program;
+pub use crate::process::settings::StdioSettings;
 #[cfg(feature = "record")]
 pub use crate::recorder::private_file;
+pub use crate::server::additions::Addition;
 pub use crate::server::catalog_edit::{CatalogEdit, EditError, Entry};
 pub use crate::server::changes::Changes;
 pub use crate::server::client_handle::ClientHandle;
@@ -41,11 +44,12 @@ pub use crate::server::handler::once::OnceResult;
 pub use crate::server::handler::operation::{SendLog, Sleep};
 pub use crate::server::handler::state::State;
 pub use crate::server::handlers::Handlers;
+pub use crate::server::layers;
 pub use crate::server::list_handler::Page;
+pub use crate::server::lists::Lists;
 pub use crate::server::manual::ManualServer;
-pub use crate::server::subscriptions::{SubscriptionChange, SubscriptionCx};
-pub use crate::server::visibility::CallerCx;
-pub use crate::server::{Server, layers};
+pub use crate::server::subscriptions::{SubscriptionChange, SubscriptionSettings};
+pub use crate::server::unregistered_settings::Unregistered;
 #[cfg(feature = "skills")]
 pub use crate::skills;
 pub use crate::tasks;
@@ -53,3 +57,57 @@ pub use crate::tasks;
 pub use crate::tasks::TaskUpdate;
 #[cfg(feature = "jsonschema")]
 pub use crate::validation::CheckError;
+
+/// Authorization of clients (OAuth 2.1): how they log in, and where tokens are kept.
+/// (feature `auth`)
+#[cfg(feature = "auth")]
+pub mod auth {
+    #[cfg(feature = "keyring")]
+    pub use crate::auth::KeyringError;
+    pub use crate::auth::{
+        Auth, AuthEvent, Browser, FileStore, IdentityProvider, KnownClient, LockedRecord, Login,
+        LoopbackHost, MemoryStore, Quirks, RECORD_BYTES_MAX, Redirect, SealedStore, SigningKey,
+        Store, log_out,
+    };
+}
+
+/// Streamable HTTP: servers that listen or are services of a router, and clients. (feature `http`)
+#[cfg(feature = "http")]
+pub mod http {
+    //! # HTTP/2 and Unix sockets
+    //!
+    //! With the feature `http2`, a listening server also speaks HTTP/2 with prior knowledge (h2c),
+    //! which proxies that terminate TLS can use. Both versions share the port: the first bytes of a
+    //! connection decide. `Upgrade: h2c` is not supported. All limits and timeouts of [`Http`] apply to
+    //! both, and these to HTTP/2 only:
+    //!
+    //! | limit | value |
+    //! |---|---|
+    //! | requests at once on a connection | 100 (`HttpLimits::http2_streams_max`), then reset |
+    //! | requests in flight in total | all but one of a connection count like connections |
+    //! | headers of a request | 64 KiB, then status 431 |
+    //! | body bytes that were sent and not yet read | 64 KiB a stream, 256 KiB a connection |
+    //! | response bytes that wait in the connection | 64 KiB a stream, and a piece of 16 KiB |
+    //! | resets before a request was accepted | 20, then the connection is closed |
+    //! | streams that the server resets for errors of the client | 256, then the connection is closed |
+    //!
+    //! A head that is incomplete for [`HttpLimits::head_timeout`] closes the connection, because
+    //! nothing can follow it. A response that its client does not read for `Limits::stall_timeout` is
+    //! reset, and the connection goes on. An idle connection is closed with `GOAWAY`, as are all when
+    //! the server stops. A connection costs up to 0.9 MiB beside its requests.
+    //!
+    //! On Unix, the listener of `serve_http` can be that of a Unix socket.
+
+    #[cfg(feature = "auth")]
+    pub use crate::auth::IntrospectionVerifier;
+    #[cfg(feature = "tls")]
+    pub use crate::http::ClientIdentity;
+    #[cfg(feature = "jwt")]
+    pub use crate::http::JwtVerifier;
+    pub use crate::http::{
+        AuthChallenge, BlockingClient, FixedTokens, Guard, Http, HttpFailure, HttpLimits, HttpSend,
+        HttpService, HttpStats, PeerAddress, Principal, Proxy, ProxyError, ReceivedBody, Refusal,
+        Remote, RequestHead, ResponseBody, SendError, SessionControl, Stop, TokenVerifier,
+        VerifyError,
+    };
+}

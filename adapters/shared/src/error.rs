@@ -234,6 +234,16 @@ impl From<io::Error> for Error {
     }
 }
 
+/// For functions that return [`io::Result`].
+impl From<Error> for io::Error {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Io(error) => error,
+            other => Self::other(other),
+        }
+    }
+}
+
 impl From<ListError> for Error {
     fn from(error: ListError) -> Self {
         Self::List(error)

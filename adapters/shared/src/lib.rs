@@ -20,7 +20,6 @@ mod client;
 mod declared_extensions;
 mod error;
 mod exec;
-mod extension_seal;
 #[cfg(feature = "skills")]
 mod frontmatter;
 #[cfg(feature = "http")]
@@ -28,6 +27,7 @@ pub mod http;
 mod outcome;
 mod process;
 mod recorder;
+mod runtime;
 mod server;
 #[cfg(feature = "skills")]
 pub mod skills;
@@ -40,13 +40,46 @@ mod validation;
 
 #[doc(no_inline)]
 pub use api::*;
-pub use client::connect::Connecting;
-pub use client::connector::Runtime;
+
+/// A server whose runtime is not chosen yet; see [`on_runtime`].
+pub type Server = server::Server;
+
+/// A client whose runtime is not chosen yet; see [`on_runtime`].
+pub type Client = client::Client;
+
+/// Servers and clients of a runtime, which each adapter names.
+pub mod on_runtime {
+    pub use crate::client::Client;
+    pub use crate::server::Server;
+
+    /// Returns a server for another runtime.
+    pub fn server<R, Q>(server: Server<R>) -> Server<Q> {
+        server.on()
+    }
+
+    /// Opens a connection of a server, for tests of adapters.
+    ///
+    /// # Errors
+    /// Fails if a registered entry of the server is invalid.
+    #[doc(hidden)]
+    pub fn open<R>(
+        server: &Server<R>,
+        runtime: std::sync::Arc<dyn crate::Spawn>,
+    ) -> std::io::Result<(crate::Serving, crate::DriverHandle<mcp_proto::server::Server>)> {
+        server.settings.open_at(crate::exec::clock::Clock::new(), runtime, None)
+    }
+
+    /// Returns a client for another runtime.
+    pub fn client<R, Q>(client: Client<R>) -> Client<Q> {
+        client.on()
+    }
+}
+
+pub use client::connector::DriveChild;
 pub use error::HttpFailure;
 pub use exec::poll_on_wake::poll_on_wake;
 pub use exec::sole_driver::is_sole_driver;
 pub use exec::workers::Spawn;
-pub use extension_seal::ExtensionSeal;
 pub use futures_lite::io;
 #[cfg(unix)]
 pub use process::child_output::{ChildOutput, StopOnDrop};
@@ -56,6 +89,9 @@ pub use process::signals::{ClosingSignal, close_on_received_signal, closing_sign
 pub use process::stdio as standard;
 #[cfg(not(unix))]
 pub use process::stdio_threads as standard;
+#[cfg(feature = "http")]
+pub use runtime::{HttpRuntime, Listen};
+pub use runtime::{Pipes, Runtime, Streams, connect_in_memory};
 pub use server::serving::Serving;
 pub use transport::event_loop::drive;
 pub use transport::link::{Link, LinkRole, WRITE_BYTES_MAX};

@@ -12,13 +12,13 @@ use mcp_smol::proto::schema::Elicit;
 use std::env;
 use std::process::Command;
 
+use mcp_smol::Client;
 use mcp_smol::proto::schema::{CallToolResult, ElicitResult};
-use mcp_smol::{Client, Connect, Serve};
 use serde_json::json;
 
 fn main() -> Result<(), mcp_smol::Error> {
     if env::args().nth(1).as_deref() == Some("server") {
-        return Ok(smol::block_on(server::server().serve_stdio())?);
+        return smol::block_on(server::server().serve_stdio());
     }
     smol::block_on(talk())
 }

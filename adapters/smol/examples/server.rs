@@ -4,11 +4,10 @@
 //! `cargo run --example smol_client -p mcp-smol` starts it and calls its tools. On its own,
 //! `cargo run --example smol_server -p mcp-smol` waits for an MCP client on stdin.
 
-use std::io;
 use std::time::Duration;
 
 use mcp_smol::proto::Progress;
-use mcp_smol::{Cx, HandlerError, Serve, Server};
+use mcp_smol::{Cx, HandlerError, Server};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -30,7 +29,7 @@ struct Name {
     name: String,
 }
 
-fn main() -> io::Result<()> {
+fn main() -> Result<(), mcp_smol::Error> {
     smol::block_on(server().serve_stdio())
 }
 

@@ -9,7 +9,7 @@
 //! A server:
 //!
 //! ```no_run
-//! use mcp_smol::{Serve, Server};
+//! use mcp_smol::Server;
 //! use schemars::JsonSchema;
 //! use serde::Deserialize;
 //!
@@ -33,7 +33,7 @@
 //!
 //! ```no_run
 //! use std::process::Command;
-//! use mcp_smol::{Client, Connect};
+//! use mcp_smol::Client;
 //!
 //! # fn main() -> Result<(), mcp_smol::Error> { smol::block_on(async {
 //! let client = Client::new("demo", "1.0.0").spawn(Command::new("weather-server")).await?;
@@ -81,22 +81,31 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-#[cfg(feature = "auth")]
-pub mod auth;
-mod client;
 mod drive;
 mod executor;
 #[cfg(feature = "http")]
-pub mod http;
+mod net;
 mod runtime;
-mod server;
 mod signals;
 mod streams;
 pub mod testing;
 
-pub use client::Connect;
 #[doc(inline)]
 pub use mcp_adapter::api::*;
+pub use runtime::Smol;
+
+/// A client on smol.
+///
+/// Its handlers answer requests of the servers to which it connects:
+/// [`spawn`](Client::spawn) starts one, [`connect`](Client::connect) uses a pair of streams, and
+/// `connect_http` a URL.
+pub type Client = mcp_adapter::on_runtime::Client<Smol>;
+
+/// A server on smol.
+///
+/// [`serve_stdio`](Server::serve_stdio) serves on stdin and stdout, [`serve`](Server::serve) on any
+/// pair of streams, and `serve_http` over HTTP.
+pub type Server = mcp_adapter::on_runtime::Server<Smol>;
 /// Registers the methods of an `impl` block as tools, resources and prompts.
 ///
 /// The attribute implements [`Handlers`], which describes the marks and their options. Each marked
@@ -123,4 +132,3 @@ pub use mcp_adapter::api::*;
 /// ```
 #[cfg(feature = "macros")]
 pub use mcp_macros::smol_server as server;
-pub use server::Serve;

@@ -1,18 +1,29 @@
-//! The runtime as the shared adapter code uses it.
+//! smol and async-io as the runtime of a connection.
 
 use std::io;
 use std::process::{ChildStdin, ChildStdout};
 use std::sync::Arc;
 
-use mcp_adapter::proto::client::Client as Machine;
-use mcp_adapter::{BoxFuture, DriverHandle, Runtime, Spawn};
+use async_io::Timer;
+use futures_lite::{AsyncRead, AsyncWrite};
+use mcp_adapter::proto::client::Client as ClientMachine;
+use mcp_adapter::proto::server::Server as ServerMachine;
+use mcp_adapter::{
+    BoxFuture, DriveChild, DriverHandle, LinkRole, Runtime, Serving, Spawn, Streams,
+};
 
 use crate::drive::drive;
 use crate::executor;
-use crate::streams::pipes;
+use crate::signals::close_on_signals;
+use crate::streams::{pipes, standard};
 
-/// The executor of this crate, with the reactor of async-io.
-pub(crate) struct Smol;
+/// smol: the reactor of async-io, and threads of this crate that run tasks.
+///
+/// There is always one: its threads start with the first task. `SMOL_THREADS` is their number, 1 by
+/// default. Operations can be awaited on any executor. Streams are those of `futures-io`, such as
+/// `Async<TcpStream>`; listeners are those of the standard library.
+#[derive(Debug)]
+pub struct Smol(());
 
 impl Spawn for Smol {
     fn spawn(&self, future: BoxFuture<'static, ()>) -> io::Result<()> {
@@ -20,18 +31,50 @@ impl Spawn for Smol {
     }
 }
 
-impl Runtime for Smol {
-    fn drive(
+impl DriveChild for Smol {
+    fn drive_child(
         &self,
-        driving: DriverHandle<Machine>,
+        driving: DriverHandle<ClientMachine>,
         stdout: ChildStdout,
         stdin: ChildStdin,
     ) -> io::Result<()> {
         let (reader, writer) = pipes(stdout, stdin)?;
-        self.spawn(Box::pin(drive(driving, reader, writer)))
+        executor::spawn(drive(driving, reader, writer))
+    }
+}
+
+impl Runtime for Smol {
+    fn current() -> io::Result<Arc<Self>> {
+        Ok(Arc::new(Self(())))
     }
 
-    fn as_spawn(self: Arc<Self>) -> Arc<dyn Spawn> {
-        self
+    async fn serve_stdio(serving: Serving, driving: DriverHandle<ServerMachine>) -> io::Result<()> {
+        let (reader, writer, copies) = standard(&serving)?;
+        close_on_signals(&serving, async {
+            drive(driving, reader, writer).await;
+            copies.flush(serving.gives_up(Timer::after)).await;
+        })
+        .await?;
+        serving.outcome().and_then(|()| copies.outcome())
+    }
+}
+
+impl<I: AsyncRead + Send, O: AsyncWrite + Send> Streams<I, O> for Smol {
+    async fn drive<L: LinkRole>(driving: DriverHandle<L>, reader: I, writer: O) -> io::Result<()> {
+        drive(driving, reader, writer).await;
+        Ok(())
+    }
+
+    fn start(
+        self: Arc<Self>,
+        driving: DriverHandle<ClientMachine>,
+        reader: I,
+        writer: O,
+    ) -> io::Result<()>
+    where
+        I: 'static,
+        O: 'static,
+    {
+        executor::spawn(drive(driving, reader, writer))
     }
 }

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use mcp_smol::proto::Limits;
-use mcp_smol::{Client, Connect, Error};
+use mcp_smol::{Client, Error};
 
 #[test]
 fn a_server_that_floods_is_ended_after_the_timeout() {

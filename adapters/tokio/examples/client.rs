@@ -12,14 +12,14 @@ use mcp_tokio::proto::schema::Elicit;
 use std::env;
 use std::process::Command;
 
+use mcp_tokio::Client;
 use mcp_tokio::proto::schema::{CallToolResult, ElicitResult};
-use mcp_tokio::{Client, Connect, Serve};
 use serde_json::json;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), mcp_tokio::Error> {
     if env::args().nth(1).as_deref() == Some("server") {
-        return Ok(server::server().serve_stdio().await?);
+        return server::server().serve_stdio().await;
     }
     talk().await
 }

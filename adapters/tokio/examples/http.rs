@@ -8,14 +8,14 @@
 #[path = "server.rs"]
 mod server;
 
-use std::{env, io};
+use std::env;
 
-use mcp_tokio::http::{Http, ServeHttp, Stop};
+use mcp_tokio::http::{Http, Stop};
 use tokio::net::TcpListener;
 
 #[tokio::main(flavor = "current_thread")]
 #[expect(clippy::print_stdout, reason = "it is what the example is for")]
-async fn main() -> io::Result<()> {
+async fn main() -> Result<(), mcp_tokio::Error> {
     let address = env::args().nth(1).unwrap_or_else(|| "127.0.0.1:8080".into());
     let listener = TcpListener::bind(address).await?;
     println!("listening on http://{}/mcp", listener.local_addr()?);

@@ -9,7 +9,7 @@ use std::error::Error;
 
 use mcp_tokio::Client;
 use mcp_tokio::auth::{Auth, FileStore};
-use mcp_tokio::http::{ConnectHttp, Remote};
+use mcp_tokio::http::Remote;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {

@@ -8,7 +8,7 @@
 #[cfg(windows)]
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    use mcp_tokio::{Client, Connect, Serve, Server};
+    use mcp_tokio::{Client, Server};
     use tokio::net::windows::named_pipe::{ClientOptions, ServerOptions};
 
     let name = format!(r"\\.\pipe\mcp-example-{}", std::process::id());

@@ -10,7 +10,7 @@
 
 use std::error::Error;
 
-use mcp_tokio::http::{FixedTokens, Guard, Http, ServeHttp, Stop};
+use mcp_tokio::http::{FixedTokens, Guard, Http, Stop};
 use mcp_tokio::{Cx, Server, Tool};
 use tokio::net::TcpListener;
 

@@ -4,11 +4,10 @@
 //! `cargo run --example tokio_client -p mcp-tokio` starts it and calls its tools. On its own,
 //! `cargo run --example tokio_server -p mcp-tokio` waits for an MCP client on stdin.
 
-use std::io;
 use std::time::Duration;
 
 use mcp_tokio::proto::Progress;
-use mcp_tokio::{Cx, HandlerError, Serve, Server};
+use mcp_tokio::{Cx, HandlerError, Server};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -31,7 +30,7 @@ struct Name {
 }
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> io::Result<()> {
+async fn main() -> Result<(), mcp_tokio::Error> {
     server().serve_stdio().await
 }
 

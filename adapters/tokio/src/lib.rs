@@ -6,7 +6,7 @@
 //! A server:
 //!
 //! ```no_run
-//! use mcp_tokio::{Serve, Server};
+//! use mcp_tokio::Server;
 //! use schemars::JsonSchema;
 //! use serde::Deserialize;
 //!
@@ -20,7 +20,7 @@
 //! }
 //!
 //! #[tokio::main(flavor = "current_thread")]
-//! async fn main() -> std::io::Result<()> {
+//! async fn main() -> Result<(), mcp_tokio::Error> {
 //!     Server::new("weather", "1.0.0")
 //!         .tool("today", "Today's weather in a city", today)
 //!         .serve_stdio()
@@ -32,7 +32,7 @@
 //!
 //! ```no_run
 //! use std::process::Command;
-//! use mcp_tokio::{Client, Connect};
+//! use mcp_tokio::Client;
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), mcp_tokio::Error> {
@@ -91,7 +91,7 @@
 //!
 //! # Other streams
 //!
-//! [`Serve::serve`] and [`Connect::connect`] take any pair of `AsyncRead` and `AsyncWrite`, such as
+//! [`Server::serve`] and [`Client::connect`] take any pair of `AsyncRead` and `AsyncWrite`, such as
 //! `tokio::io::split(socket)` of a TCP or Unix socket. One [`Server`] can serve many connections at
 //! a time.
 //!
@@ -118,22 +118,31 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod _guide;
-#[cfg(feature = "auth")]
-pub mod auth;
-mod client;
 mod drive;
 #[cfg(feature = "http")]
-pub mod http;
+mod net;
 mod runtime;
-mod server;
 mod signals;
 mod streams;
 pub mod testing;
 mod turn;
 
-pub use client::Connect;
 #[doc(inline)]
 pub use mcp_adapter::api::*;
+pub use runtime::Tokio;
+
+/// A client on tokio.
+///
+/// Its handlers answer requests of the servers to which it connects:
+/// [`spawn`](Client::spawn) starts one, [`connect`](Client::connect) uses a pair of streams, and
+/// `connect_http` a URL.
+pub type Client = mcp_adapter::on_runtime::Client<Tokio>;
+
+/// A server on tokio.
+///
+/// [`serve_stdio`](Server::serve_stdio) serves on stdin and stdout, [`serve`](Server::serve) on any
+/// pair of streams, and `serve_http` over HTTP.
+pub type Server = mcp_adapter::on_runtime::Server<Tokio>;
 /// Registers the methods of an `impl` block as tools, resources and prompts.
 ///
 /// The attribute implements [`Handlers`], which describes the marks and their options. Each marked
@@ -186,4 +195,3 @@ pub use mcp_adapter::api::*;
 /// ```
 #[cfg(feature = "macros")]
 pub use mcp_macros::tokio_server as server;
-pub use server::Serve;

@@ -1,26 +1,32 @@
-//! The tokio runtime as the shared adapter code uses it.
+//! The handle to the tokio runtime on which a connection was opened.
 
 use std::io;
 use std::process::{ChildStdin, ChildStdout};
 use std::sync::Arc;
 
-use mcp_adapter::proto::client::Client as Machine;
-use mcp_adapter::{BoxFuture, DriverHandle, Runtime, Spawn};
+use mcp_adapter::proto::client::Client as ClientMachine;
+use mcp_adapter::proto::server::Server as ServerMachine;
+use mcp_adapter::{
+    BoxFuture, DriveChild, DriverHandle, LinkRole, Runtime, Serving, Spawn, Streams,
+};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::Handle;
 
 use crate::drive::drive;
-use crate::streams::pipes;
+use crate::signals::close_on_signals;
+use crate::streams::{pipes, standard};
 
-/// The runtime that a connection was created on.
-pub(crate) struct Tokio(Handle);
-
-impl Tokio {
-    /// Returns the current runtime.
-    pub(crate) fn current() -> io::Result<Arc<Self>> {
-        let handle = Handle::try_current().map_err(io::Error::other)?;
-        Ok(Arc::new(Self(handle)))
-    }
-}
+/// A tokio runtime of either flavor, with IO and time enabled.
+///
+/// Connections run on the runtime in which they are opened; outside of one, opening fails. Once the
+/// runtime has ended, signals have no effect on servers any more, as with all signals that tokio
+/// receives.
+///
+/// Streams are those of tokio, such as the halves of a `TcpStream`. On Windows, they can be those
+/// of a named pipe, by [`tokio::io::split`]; the example `tokio_named_pipe` shows a server and a
+/// client.
+#[derive(Debug)]
+pub struct Tokio(Handle);
 
 impl Spawn for Tokio {
     fn spawn(&self, future: BoxFuture<'static, ()>) -> io::Result<()> {
@@ -34,10 +40,10 @@ impl Spawn for Tokio {
     }
 }
 
-impl Runtime for Tokio {
-    fn drive(
+impl DriveChild for Tokio {
+    fn drive_child(
         &self,
-        driving: DriverHandle<Machine>,
+        driving: DriverHandle<ClientMachine>,
         stdout: ChildStdout,
         stdin: ChildStdin,
     ) -> io::Result<()> {
@@ -46,8 +52,40 @@ impl Runtime for Tokio {
         drop(self.0.spawn(drive(driving, reader, writer)));
         Ok(())
     }
+}
 
-    fn as_spawn(self: Arc<Self>) -> Arc<dyn Spawn> {
-        self
+impl Runtime for Tokio {
+    fn current() -> io::Result<Arc<Self>> {
+        let handle = Handle::try_current().map_err(io::Error::other)?;
+        Ok(Arc::new(Self(handle)))
+    }
+
+    async fn serve_stdio(serving: Serving, driving: DriverHandle<ServerMachine>) -> io::Result<()> {
+        let (reader, writer, copies) = standard(&serving)?;
+        close_on_signals(&serving)?;
+        drive(driving, reader, writer).await;
+        copies.flush(serving.gives_up(tokio::time::sleep)).await;
+        serving.outcome().and_then(|()| copies.outcome())
+    }
+}
+
+impl<I: AsyncRead + Send, O: AsyncWrite + Send> Streams<I, O> for Tokio {
+    async fn drive<L: LinkRole>(driving: DriverHandle<L>, reader: I, writer: O) -> io::Result<()> {
+        drive(driving, reader, writer).await;
+        Ok(())
+    }
+
+    fn start(
+        self: Arc<Self>,
+        driving: DriverHandle<ClientMachine>,
+        reader: I,
+        writer: O,
+    ) -> io::Result<()>
+    where
+        I: 'static,
+        O: 'static,
+    {
+        drop(self.0.spawn(drive(driving, reader, writer)));
+        Ok(())
     }
 }

@@ -7,7 +7,7 @@ use std::net::TcpListener;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use mcp_blocking::http::{ConnectHttp as _, Http, Remote, ServeHttp as _, Stop};
+use mcp_blocking::http::{Http, Remote, Stop};
 use mcp_blocking::proto::{Raw, Revision};
 use mcp_blocking::{Client, Connection, Cx, Server, Tool};
 

@@ -3,7 +3,7 @@
 use std::io;
 use std::net::TcpListener;
 
-use mcp_tokio::http::{Http, HttpLimits, Service, Stop};
+use mcp_tokio::http::{Http, HttpLimits, HttpService, Stop};
 use mcp_tokio::proto::{Progress, Raw};
 use mcp_tokio::{Cx, HandlerError, Server, Tool};
 
@@ -56,7 +56,7 @@ fn said(arguments: &Raw) -> Result<String, HandlerError> {
 }
 
 pub(super) fn service() -> io::Result<Service> {
-    mcp_tokio::http::ServeHttp::http_service(&echo()?, Http::new())
+    mcp_tokio::http::HttpService::new(&echo()?, Http::new())
 }
 
 pub(super) async fn on_tokio(listener: tokio::net::TcpListener, server: &Server) -> io::Result<()> {

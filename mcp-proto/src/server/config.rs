@@ -214,6 +214,12 @@ impl Config {
         &self.identity.extensions
     }
 
+    /// Returns the capabilities declared so far.
+    #[must_use]
+    pub fn capabilities_ref(&self) -> &Capabilities {
+        &self.identity.capabilities
+    }
+
     /// Returns the limits of each connection.
     #[must_use]
     pub fn limits_ref(&self) -> &Limits {

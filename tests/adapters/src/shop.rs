@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use mcp_adapter::proto::schema::{self, Elicit, ElicitResult, Level};
 use mcp_adapter::proto::{ErrorObject, Progress, Raw};
-use mcp_adapter::{Client, Cx, HandlerError, Server, Tool};
+use mcp_adapter::{Client, Cx, HandlerError, Lists, Server, Tool};
 use serde_json::{Value, json};
 
 /// Builds a client that answers when asked for its name.
@@ -22,7 +22,7 @@ pub fn server() -> Server {
 pub fn shop() -> Server {
     server()
         .logging()
-        .declare_list_changed()
+        .lists(Lists::new().announce_changes())
         .resource("note://one", "one", || Err::<&str, _>(HandlerError::failed("no")))
         .add(Tool::define(tool("echo"), async |said: Value| text(&said)))
         .add(Tool::define(tool("echo_plain"), |said: Value| text(&said)))

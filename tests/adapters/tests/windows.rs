@@ -176,8 +176,6 @@ fn pipe_name(name: &str) -> String {
 fn tokio_serves_and_connects_over_one_named_pipe() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        use mcp_tokio::{Connect as _, Serve as _};
-
         let name = pipe_name("both");
         let pipe = ServerOptions::new().first_pipe_instance(true).create(&name).unwrap();
         let serving = tokio::spawn(async move {
@@ -197,9 +195,6 @@ fn tokio_serves_and_connects_over_one_named_pipe() {
 
 #[test]
 fn a_blocking_client_connects_over_one_named_pipe_per_direction() {
-    use mcp_blocking::Connect as _;
-    use mcp_tokio::Serve as _;
-
     let (requests, responses) = (pipe_name("requests"), pipe_name("responses"));
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     let _entered = runtime.enter();

@@ -3,8 +3,9 @@
 use std::future::Future;
 use std::io;
 
+use mcp_adapter::auth::log_out;
 use mcp_adapter::http::Remote;
-use mcp_adapter::{Client, Connection, Error};
+use mcp_adapter::{Client, Connection, Error, on_runtime};
 use mcp_adapter_tests::{Blocking, Runtime, Smol, Tokio, TokioThreads};
 
 /// A runtime whose adapter has an HTTP client.
@@ -21,21 +22,21 @@ pub trait OverHttp: Runtime {
 
 impl OverHttp for Blocking {
     async fn connect_http(client: Client, remote: Remote) -> Result<Connection, Error> {
-        mcp_blocking::http::ConnectHttp::connect_http(client, remote)
+        on_runtime::client::<_, mcp_blocking::Threads>(client).connect_http(remote).wait()
     }
 
     async fn log_out(remote: &Remote) -> io::Result<()> {
-        mcp_blocking::auth::log_out(remote)
+        Ok(log_out(remote).wait()?)
     }
 }
 
 impl OverHttp for Smol {
     async fn connect_http(client: Client, remote: Remote) -> Result<Connection, Error> {
-        mcp_smol::http::ConnectHttp::connect_http(client, remote).await
+        on_runtime::client::<_, mcp_smol::Smol>(client).connect_http(remote).await
     }
 
     async fn log_out(remote: &Remote) -> io::Result<()> {
-        mcp_smol::auth::log_out(remote).await
+        Ok(log_out(remote).await?)
     }
 }
 
@@ -43,11 +44,11 @@ macro_rules! tokio {
     ($($runtime:ty),*) => {$(
         impl OverHttp for $runtime {
             async fn connect_http(client: Client, remote: Remote) -> Result<Connection, Error> {
-                mcp_tokio::http::ConnectHttp::connect_http(client, remote).await
+                on_runtime::client::<_, mcp_tokio::Tokio>(client).connect_http(remote).await
             }
 
             async fn log_out(remote: &Remote) -> io::Result<()> {
-                mcp_tokio::auth::log_out(remote).await
+                Ok(log_out(remote).await?)
             }
         }
     )*};

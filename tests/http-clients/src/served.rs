@@ -3,9 +3,8 @@
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::thread::{self, JoinHandle};
 
-use mcp_adapter::Server;
 use mcp_adapter::http::{Http, Remote, Stop};
-use mcp_blocking::http::ServeHttp as _;
+use mcp_adapter::{Server, on_runtime};
 
 /// A server that runs until dropped.
 #[derive(Debug)]
@@ -29,7 +28,9 @@ impl Served {
         let address = listener.local_addr().unwrap();
         let stop = Stop::new();
         let until = stop.clone();
-        let serving = thread::spawn(move || server.serve_http(listener, options, &until).unwrap());
+        let server: mcp_blocking::Server = on_runtime::server(server);
+        let serve = move || server.serve_http(listener, options, &until).wait().unwrap();
+        let serving = thread::spawn(serve);
         Self { address, stop, serving: Some(serving) }
     }
 

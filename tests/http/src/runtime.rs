@@ -5,7 +5,7 @@ use std::net::TcpListener;
 #[cfg(unix)]
 use std::os::unix::net::UnixListener;
 
-use mcp_adapter::Server;
+use mcp_adapter::{Server, on_runtime};
 use mcp_blocking::http::{Http, Stop};
 use tokio::runtime::Builder;
 
@@ -48,12 +48,13 @@ impl Runtime for Blocking {
     const NAME: &'static str = "blocking";
 
     fn serve(server: &Server, listener: Listener, options: Http, stop: &Stop) -> io::Result<()> {
-        use mcp_blocking::http::ServeHttp as _;
+        let server: mcp_blocking::Server = on_runtime::server(server.clone());
         match listener {
-            Listener::Tcp(listener) => server.serve_http(listener, options, stop),
+            Listener::Tcp(listener) => server.serve_http(listener, options, stop).wait()?,
             #[cfg(unix)]
-            Listener::Unix(listener) => server.serve_http_unix(listener, options, stop),
+            Listener::Unix(listener) => server.serve_http(listener, options, stop).wait()?,
         }
+        Ok(())
     }
 }
 
@@ -61,14 +62,13 @@ impl Runtime for Smol {
     const NAME: &'static str = "smol";
 
     fn serve(server: &Server, listener: Listener, options: Http, stop: &Stop) -> io::Result<()> {
-        use mcp_smol::http::ServeHttp as _;
-        match listener {
-            Listener::Tcp(listener) => smol::block_on(server.serve_http(listener, options, stop)),
+        let server: mcp_smol::Server = on_runtime::server(server.clone());
+        smol::block_on(match listener {
+            Listener::Tcp(listener) => server.serve_http(listener, options, stop),
             #[cfg(unix)]
-            Listener::Unix(listener) => {
-                smol::block_on(server.serve_http_unix(listener, options, stop))
-            }
-        }
+            Listener::Unix(listener) => server.serve_http(listener, options, stop),
+        })?;
+        Ok(())
     }
 }
 
@@ -79,21 +79,22 @@ fn on_tokio(
     options: Http,
     stop: &Stop,
 ) -> io::Result<()> {
-    use mcp_tokio::http::ServeHttp as _;
+    let server: mcp_tokio::Server = on_runtime::server(server.clone());
     builder.enable_all().build()?.block_on(async {
         match listener {
             Listener::Tcp(listener) => {
                 listener.set_nonblocking(true)?;
                 let listener = tokio::net::TcpListener::from_std(listener)?;
-                server.serve_http(listener, options, stop).await
+                server.serve_http(listener, options, stop).await?;
             }
             #[cfg(unix)]
             Listener::Unix(listener) => {
                 listener.set_nonblocking(true)?;
                 let listener = tokio::net::UnixListener::from_std(listener)?;
-                server.serve_http_unix(listener, options, stop).await
+                server.serve_http(listener, options, stop).await?;
             }
         }
+        Ok(())
     })
 }
 

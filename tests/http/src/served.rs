@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use mcp_adapter::proto::Raw;
 use mcp_adapter::proto::schema;
-use mcp_adapter::{HandlerError, Server, Tool};
+use mcp_adapter::{HandlerError, Lists, Server, Tool};
 use mcp_blocking::http::{Http, Stop};
 use serde_json::{Value, json};
 
@@ -67,7 +67,7 @@ impl Drop for Served {
 pub fn server() -> Server {
     Server::new("shop", "1.0.0")
         .logging()
-        .declare_list_changed()
+        .lists(Lists::new().announce_changes())
         .add(Tool::define(tool("echo"), |said: Value| {
             said["text"].as_str().unwrap_or_default().to_owned()
         }))

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use mcp_adapter::proto::Progress;
-use mcp_adapter::{Cx, HandlerError, Server, Tool};
+use mcp_adapter::{Cx, HandlerError, Lists, Server, Tool};
 use mcp_adapter_tests::{form, tool};
 use serde_json::Value;
 
@@ -44,7 +44,7 @@ impl Drop for Running {
 pub(crate) fn server() -> Server {
     Server::new("stress", "1.0.0")
         .logging()
-        .declare_list_changed()
+        .lists(Lists::new().announce_changes())
         .resource(NOTE, "one", || "")
         .add(Tool::define(tool("echo"), async |said: Value| number(&said)))
         .add(Tool::define(tool("echo_plain"), |said: Value| number(&said)))

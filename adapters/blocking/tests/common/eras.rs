@@ -4,7 +4,7 @@ use std::io;
 use std::thread;
 
 use mcp_blocking::proto::Era;
-use mcp_blocking::{Client, Connect, Connection, Error};
+use mcp_blocking::{Client, Connection, Error};
 use serde_json::{Value, json};
 
 use super::Hand;
@@ -33,7 +33,7 @@ pub(crate) fn meet_by<T>(
 ) -> (Result<Connection, Error>, T, Hand) {
     let (from_client, to_server) = io::pipe().unwrap();
     let (from_server, to_client) = io::pipe().unwrap();
-    let connecting = thread::spawn(move || client.connect(from_server, to_server));
+    let connecting = thread::spawn(move || client.connect(from_server, to_server).wait());
     let mut hand = Hand::new(from_client, to_client);
     let played = play(&mut hand);
     (connecting.join().unwrap(), played, hand)

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use mcp_blocking::kind::ToolCall;
 use mcp_blocking::proto::schema::{self, CallToolResult};
 use mcp_blocking::proto::{CallError, ErrorObject, Raw, Revision, code};
-use mcp_blocking::{Client, Connect, Connection, Error, Handler, Serve, Server, Tool};
+use mcp_blocking::{Client, Connection, Error, Handler, Server, Tool};
 use mcp_test_processes::{Process, reset_signals};
 use serde_json::{Value, json};
 
@@ -57,8 +57,8 @@ pub(crate) type Serving = JoinHandle<io::Result<()>>;
 pub(crate) fn pair(client: Client, server: Server) -> (Connection, Serving) {
     let (from_client, to_server) = io::pipe().unwrap();
     let (from_server, to_client) = io::pipe().unwrap();
-    let serving = thread::spawn(move || server.serve(from_client, to_client));
-    (client.connect(from_server, to_server).unwrap(), serving)
+    let serving = thread::spawn(move || Ok(server.serve(from_client, to_client).wait()?));
+    (client.connect(from_server, to_server).wait().unwrap(), serving)
 }
 
 /// Ends both sides; both must end successfully.
@@ -210,7 +210,7 @@ impl<R: io::Read, W: Write> Hand<R, W> {
 pub(crate) fn serve_by_hand(server: Server) -> (Hand, Serving) {
     let (from_client, to_server) = io::pipe().unwrap();
     let (from_server, to_client) = io::pipe().unwrap();
-    let serving = thread::spawn(move || server.serve(from_client, to_client));
+    let serving = thread::spawn(move || Ok(server.serve(from_client, to_client).wait()?));
     (Hand::new(from_server, to_server), serving)
 }
 
@@ -219,7 +219,7 @@ pub(crate) fn connect_by_hand(client: Client) -> (Connection, Hand) {
     let (from_client, to_server) = io::pipe().unwrap();
     let (from_server, to_client) = io::pipe().unwrap();
     let client = client.revisions(&Revision::LEGACY);
-    let connecting = thread::spawn(move || client.connect(from_server, to_server).unwrap());
+    let connecting = thread::spawn(move || client.connect(from_server, to_server).wait().unwrap());
     let mut hand = Hand::new(from_client, to_client);
     let hello = hand.hear();
     hand.answer(&hello, &welcome());

@@ -7,7 +7,7 @@ use mcp_blocking::proto::schema::ListTools;
 use mcp_blocking::proto::{
     CallError, CloseReason, ErrorObject, Limits, Misuse, Raw, Revision, code,
 };
-use mcp_blocking::{Connect, Error, HandlerError, ListError, Serve as _, Server, Tool};
+use mcp_blocking::{Error, HandlerError, ListError, Lists, Server, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -133,7 +133,7 @@ fn a_handler_that_panics_affects_no_other_call_and_its_message_is_not_sent() {
 fn tools_are_listed_in_order_of_registration_over_all_pages() {
     story(|| {
         let names = ["zebra", "ant", "mole", "bee", "yak"];
-        let server = names.iter().fold(server().page_max(2), |server, name| {
+        let server = names.iter().fold(server().lists(Lists::new().page_max(2)), |server, name| {
             server.add(
                 Tool::new(name, || "hello")
                     .description("An animal")
@@ -178,7 +178,8 @@ fn a_tool_without_arguments_takes_none_and_an_empty_object() {
 
 #[test]
 fn argument_types_that_are_no_objects_are_refused() {
-    let serve = |server: Server| server.serve(std::io::empty(), std::io::sink()).unwrap_err();
+    let serve =
+        |server: Server| server.serve(std::io::empty(), std::io::sink()).wait().unwrap_err();
     for (error, kind) in [
         (serve(server().tool("bad", "", |_: i32| "never")), "`i32`"),
         (serve(server().add(Tool::new("bad", |_: String| "never").always_on_pool())), "String`"),
@@ -373,7 +374,7 @@ fn a_fault_of_the_peer_is_reported_on_both_sides() {
         let (from_client, to_server) = std::io::pipe().unwrap();
         let (from_server, to_client) = std::io::pipe().unwrap();
         let connecting = std::thread::spawn(move || {
-            client().revisions(&Revision::LEGACY).connect(from_server, to_server).map(drop)
+            client().revisions(&Revision::LEGACY).connect(from_server, to_server).wait().map(drop)
         });
         let mut hand = Hand::new(from_client, to_client);
         let hello = hand.hear();

@@ -3,7 +3,7 @@
 use std::sync::mpsc::{Receiver, channel};
 
 use mcp_blocking::proto::{Misuse, Revision};
-use mcp_blocking::{Cx, Server, SubscriptionChange};
+use mcp_blocking::{Cx, Lists, Server, SubscriptionChange, SubscriptionSettings};
 use serde_json::{Value, json};
 
 use crate::common::{server, story, tool};
@@ -133,10 +133,10 @@ fn tools_can_be_added_and_removed_while_serving() {
 /// Reports each change of a subscription: whether it began, and its URI.
 fn watched() -> (Server, Receiver<(bool, String)>) {
     let (says, hears) = channel();
-    let server = changing().on_subscription(move |change| {
+    let server = changing().subscriptions(SubscriptionSettings::new().on_change(move |change| {
         let is_begun = matches!(change, SubscriptionChange::Began { .. });
         says.send((is_begun, change.uri().to_owned())).unwrap();
-    });
+    }));
     (server, hears)
 }
 
@@ -145,7 +145,8 @@ fn the_server_observes_subscriptions() {
     story(|| {
         for revision in ERAS {
             let (server, hears) = watched();
-            let mut visitor = Visitor::new(server.declare_list_changed(), revision, json!({}));
+            let mut visitor =
+                Visitor::new(server.lists(Lists::new().announce_changes()), revision, json!({}));
             let listening = visitor.listen();
             assert_eq!(hears.recv().unwrap(), (true, NOTE.into()));
             visitor.stop(&listening);
@@ -178,8 +179,11 @@ impl Visitor {
 fn clients_subscribe_to_the_resources_of_the_server_only() {
     story(|| {
         for revision in ERAS {
-            let server =
-                changing().declare_list_changed().template("file:///{name}", "file", || "");
+            let server = changing().lists(Lists::new().announce_changes()).template(
+                "file:///{name}",
+                "file",
+                || "",
+            );
             let mut visitor = Visitor::new(server, revision, json!({}));
             for (uri, is_accepted) in [
                 (NOTE, true),
@@ -201,7 +205,9 @@ fn the_application_decides_on_subscriptions() {
     story(|| {
         for revision in ERAS {
             let (server, hears) = watched();
-            let server = server.accept_subscriptions(|uri, _| uri.starts_with("log://"));
+            let server = server.subscriptions(
+                SubscriptionSettings::new().accept(|uri, _| uri.starts_with("log://")),
+            );
             let mut visitor = Visitor::new(server, revision, json!({}));
             assert!(!visitor.subscribes(NOTE) && visitor.subscribes("log://today"));
             assert_eq!(hears.recv().unwrap(), (true, "log://today".into()));
@@ -213,7 +219,9 @@ fn the_application_decides_on_subscriptions() {
 #[test]
 fn a_check_of_subscriptions_that_panics_refuses_them() {
     story(|| {
-        let server = changing().declare_list_changed().accept_subscriptions(|_, _| panic!("oh"));
+        let server = changing()
+            .lists(Lists::new().announce_changes())
+            .subscriptions(SubscriptionSettings::new().accept(|_, _| panic!("oh")));
         let mut visitor = Visitor::new(server, Revision::V2025_11_25, json!({}));
         let answer = visitor.ask("resources/subscribe", json!({"uri": NOTE}));
         assert_eq!(answer["error"]["code"], -32603, "{answer}");

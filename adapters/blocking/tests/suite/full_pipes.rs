@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use mcp_blocking::proto::schema::{Level, Ping};
 use mcp_blocking::proto::{CallError, CloseReason, Limits, Misuse, Revision};
-use mcp_blocking::{Connect, Cx, Error, Serve};
+use mcp_blocking::{Cx, Error};
 use serde_json::{Value, json};
 
 use crate::common;
@@ -253,9 +253,10 @@ fn streams_may_transfer_single_bytes() {
         let (from_server, to_client) = io::pipe().unwrap();
         let server = server()
             .add(tool("echo", |arguments: Value| arguments["text"].as_str().unwrap().to_owned()));
-        let serving =
-            std::thread::spawn(move || server.serve(Trickle(from_client, 0), Sip(to_client, 0)));
-        let client = client().connect(Trickle(from_server, 1), Sip(to_server, 1)).unwrap();
+        let serving = std::thread::spawn(move || {
+            Ok(server.serve(Trickle(from_client, 0), Sip(to_client, 0)).wait()?)
+        });
+        let client = client().connect(Trickle(from_server, 1), Sip(to_server, 1)).wait().unwrap();
         let text = "grüße, \"Ada\"\n".repeat(200);
         assert_eq!(success(client.call_tool("echo", &json!({"text": text})).wait()), text);
         part(client, serving);
@@ -267,9 +268,9 @@ fn sockets_work_and_are_shut_down() {
     fn meet<S: Read + Write + Send + 'static>(ours: [S; 2], theirs: [S; 2]) {
         let server = server().add(tool("echo", |arguments: Value| arguments["text"].to_string()));
         let [reader, writer] = theirs;
-        let serving = std::thread::spawn(move || server.serve(reader, writer));
+        let serving = std::thread::spawn(move || Ok(server.serve(reader, writer).wait()?));
         let [reader, writer] = ours;
-        let client = client().connect(reader, writer).unwrap();
+        let client = client().connect(reader, writer).wait().unwrap();
         assert_eq!(success(client.call_tool("echo", &json!({"text": 5})).wait()), "5");
         part(client, serving);
     }
@@ -316,7 +317,7 @@ fn output_of_a_server_that_stopped_reading_is_read_to_its_end() {
         let (noticed, notices) = channel();
         let brittle = Brittle { pipe: to_server, breaks, noticed };
         let connecting = std::thread::spawn(move || {
-            client().revisions(&Revision::LEGACY).connect(from_server, brittle).unwrap()
+            client().revisions(&Revision::LEGACY).connect(from_server, brittle).wait().unwrap()
         });
         let mut hand = Hand::new(from_client, to_client);
         let hello = hand.hear();

@@ -5,7 +5,7 @@ use std::io::{ErrorKind, empty, sink};
 use mcp_blocking::proto::catalog::Variables;
 use mcp_blocking::proto::schema::{self, Complete, GetPrompt, PromptArgument};
 use mcp_blocking::proto::{Revision, code};
-use mcp_blocking::{HandlerError, Prompt, Serve, Server, Template, Tool};
+use mcp_blocking::{HandlerError, Lists, Prompt, Server, SubscriptionSettings, Template, Tool};
 use serde_json::{Value, json};
 
 use crate::common;
@@ -125,7 +125,7 @@ fn completions_have_at_most_a_hundred_values() {
 fn every_list_comes_in_pages() {
     in_every_revision(
         || {
-            (0..5).fold(server().page_max(2), |server, number| {
+            (0..5).fold(server().lists(Lists::new().page_max(2)), |server, number| {
                 let uri = format!("note://{number}");
                 let pattern = format!("note{number}://{{x}}");
                 server
@@ -184,7 +184,7 @@ fn registered_entries_are_declared() {
             "completions": {}, "prompts": {"listChanged": true},
             "resources": {"listChanged": true, "subscribe": true},
         });
-        assert_eq!(declared(library().declare_list_changed()), changing);
+        assert_eq!(declared(library().lists(Lists::new().announce_changes())), changing);
         // A handle may add the first tool later.
         let mut server = library();
         let _changes = server.changes();
@@ -193,11 +193,15 @@ fn registered_entries_are_declared() {
         declared_now.as_object_mut().unwrap().remove("tools");
         assert_eq!(declared_now, changing);
         assert_eq!(
-            declared(library().on_subscription(|_| {}))["resources"],
+            declared(library().subscriptions(SubscriptionSettings::new().on_change(|_| {})))["resources"],
             json!({"subscribe": true})
         );
         assert_eq!(
-            declared(common::server().on_subscription(|_| {}).logging()),
+            declared(
+                common::server()
+                    .subscriptions(SubscriptionSettings::new().on_change(|_| {}))
+                    .logging()
+            ),
             json!({"logging": {}})
         );
     });
@@ -258,7 +262,7 @@ fn invalid_entries_are_errors_when_the_server_starts() {
         (server().tool("number", "", |_: u8| ""), "the tool `number` cannot be offered"),
     ];
     for (server, what) in refusals {
-        let error = server.serve(empty(), sink()).unwrap_err();
+        let error: std::io::Error = server.serve(empty(), sink()).wait().unwrap_err().into();
         assert_eq!(error.kind(), ErrorKind::InvalidInput);
         assert!(error.to_string().starts_with(what), "{error}");
     }

@@ -60,7 +60,7 @@ fn asking() -> Server {
 #[test]
 fn one_handler_asks_clients_of_every_revision() {
     story(|| {
-        for server in [asking, || sealed(asking()), || asking().without_seal()] {
+        for server in [asking, || sealed(asking()), || asking().seal(None)] {
             for revision in WITH_FORMS {
                 let mut visitor = Visitor::new(server(), revision, can_all());
                 assert_eq!(
@@ -212,7 +212,7 @@ fn tampered_state_is_refused() {
         for (server, is_sealed) in [
             (counting as fn() -> Server, true),
             (|| sealed(counting()), true),
-            (|| counting().without_seal(), false),
+            (|| counting().seal(None), false),
         ] {
             let mut visitor = Visitor::new(server(), Revision::V2026_07_28, can_all());
             let call = json!({"name": "count"});

@@ -6,9 +6,10 @@ use mcp_proto::schema::{self, ResourceContents, Str};
 
 use super::settings::{AppSettings, MEDIA_TYPE};
 use super::tool_ui::{is_app_uri, link};
-use crate::server::Server;
+use crate::server::additions::AddTo;
 use crate::server::entries::resource::Resource;
 use crate::server::entries::tool::Tool;
+use crate::server::settings::ServerSettings;
 
 /// A user interface in HTML, with the tools whose results it shows.
 ///
@@ -77,13 +78,10 @@ impl App {
     }
 }
 
-/// Apps: user interfaces of tools.
-impl Server {
-    /// Adds an app and its tools.
-    ///
-    /// Declare the extension as well: `server.extension(apps::extension())`.
-    pub fn app(self, app: App) -> Self {
-        let App { resource, html, tools } = app;
+/// Adds the app and its tools.
+impl AddTo for App {
+    fn add_to(self, server: &mut ServerSettings) {
+        let Self { resource, html, tools } = self;
         let meta = resource.meta.clone();
         let entry = Resource::define(resource, move || {
             let mut contents = ResourceContents::text("", html.clone()).mime_type(MEDIA_TYPE);
@@ -92,7 +90,8 @@ impl Server {
             }
             contents
         });
-        tools.into_iter().fold(self.add(entry), Self::add)
+        entry.add_to(server);
+        tools.into_iter().for_each(|tool| tool.add_to(server));
     }
 }
 

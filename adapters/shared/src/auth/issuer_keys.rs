@@ -12,7 +12,7 @@ use mcp_proto::auth::{
 
 use super::configured_uri::configured_uri;
 use super::oauth_http::{OAuthHttp, OAuthRequest};
-use crate::http::{HttpRuntime, JwtVerifier, Network, Proxy, TlsConfig};
+use crate::http::{Dial, JwtVerifier, Network, Proxy, TlsConfig};
 
 /// How many redirects within its origin the fetch of a document follows.
 const REDIRECTS_MAX: u32 = 3;
@@ -74,12 +74,12 @@ impl JwtVerifier {
 /// Some servers also answer at other locations, with a page or with metadata of another kind: what
 /// cannot be used there does not keep the next location from being tried.
 async fn fetch_key_set(
-    runtime: Arc<dyn HttpRuntime>,
+    runtime: Arc<dyn Dial>,
     issuer: &Uri,
     network: Network,
 ) -> io::Result<String> {
     let limits = AuthLimits::default();
-    let http = OAuthHttp::with_network(runtime.as_dial(), network, limits.clone());
+    let http = OAuthHttp::with_network(runtime, network, limits.clone());
     let http = http.timeout(REQUEST_TIMEOUT);
     let reserved = || io::Error::other("the issuer has only reserved addresses");
     let reach = http.reach_of(issuer).await?.ok_or_else(reserved)?;

@@ -10,6 +10,7 @@ use mcp_proto::auth::{RecordKey, Uri};
 
 use super::membership::drivers_with;
 use super::store::Store;
+use crate::exec::operation::Operation;
 use crate::exec::watched::Watched;
 use crate::http::Remote;
 
@@ -35,7 +36,7 @@ const LOCK_TIMEOUT: Duration = Duration::from_secs(45);
 /// use mcp_tokio::auth::{Auth, FileStore, log_out};
 /// use mcp_tokio::http::Remote;
 ///
-/// # async fn example() -> std::io::Result<()> {
+/// # async fn example() -> Result<(), mcp_tokio::Error> {
 /// let auth = Auth::user("My app").store(FileStore::new("/home/ada/.config/my-app/auth"));
 /// let remote = Remote::new("https://mcp.example.com/mcp")?.authorized(auth);
 /// // Connect with `remote.clone()`; later:
@@ -45,10 +46,14 @@ const LOCK_TIMEOUT: Duration = Duration::from_secs(45);
 /// ```
 ///
 /// # Errors
-/// Fails if `remote` is not [authorized](Remote::authorized) or its URL cannot be used, and if the
+/// The operation fails if `remote` is not [authorized](Remote::authorized) or its URL cannot be used, and if the
 /// store cannot delete the record: with [`io::ErrorKind::TimedOut`] if another process keeps it for
 /// more than 45 s. Open connections forget their tokens even so.
-pub async fn log_out(remote: &Remote) -> io::Result<()> {
+pub fn log_out(remote: &Remote) -> Operation<'_, ()> {
+    Operation::new(async { Ok(forget(remote).await?) })
+}
+
+async fn forget(remote: &Remote) -> io::Result<()> {
     let invalid = |why: String| io::Error::new(io::ErrorKind::InvalidInput, why);
     let auth = remote.auth().ok_or_else(|| {
         invalid("there is nothing to log out of: the `Remote` has no `Auth`".to_owned())

@@ -13,6 +13,7 @@ use super::builder::Auth;
 use super::dpop::DpopSigner;
 use super::driver::{AuthDriver, Decision, DriverIo, DriverTask, Member, MemberId};
 use super::oauth_http::OAuthHttp;
+use crate::exec::workers::Spawn;
 use crate::http::{Dial, Network, Remote};
 
 /// How long stored credentials are waited for before the first request.
@@ -128,7 +129,7 @@ fn find_or_start(
 ) -> io::Result<(Arc<AuthDriver>, MemberId)> {
     let (driver, id) = find_or_create(auth, config, network)
         .ok_or_else(|| io::Error::other("the authorization is closed"))?;
-    let spawn = Arc::clone(&io.runtime).as_spawn();
+    let spawn = Arc::clone(&io.runtime) as Arc<dyn Spawn>;
     let task = DriverTask::new(Arc::clone(&driver), id, io);
     spawn.spawn(Box::pin(task.run())).inspect_err(|_| driver.leave(id))?;
     Ok((driver, id))

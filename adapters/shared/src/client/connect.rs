@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use mcp_proto::client::{Client as Machine, Config};
 
 use crate::client::connection::Connection;
-use crate::client::connector::{ConnectionConfig, Connector, Runtime, Target};
+use crate::client::connector::{ConnectionConfig, Connector, DriveChild, Target};
 use crate::client::stderr;
 use crate::error::Error;
 use crate::exec::clock::Clock;
@@ -55,7 +55,7 @@ impl Connector {
     async fn spawn_with(
         self: &Arc<Self>,
         command: &Mutex<Command>,
-        runtime: &Arc<dyn Runtime>,
+        runtime: &Arc<dyn DriveChild>,
         machine: Config,
     ) -> Result<Connection, Error> {
         match self.start(command, runtime, machine)?.wait_or_fall_back().await {
@@ -69,10 +69,10 @@ impl Connector {
     fn start(
         self: &Arc<Self>,
         command: &Mutex<Command>,
-        runtime: &Arc<dyn Runtime>,
+        runtime: &Arc<dyn DriveChild>,
         machine: Config,
     ) -> io::Result<Connecting> {
-        let spawn = Arc::clone(runtime).as_spawn();
+        let spawn: Arc<dyn Spawn> = Arc::clone(runtime) as _;
         let link = self.connection.link(Clock::new(), machine, &spawn);
         let mut command = command.lock().unwrap_or_else(PoisonError::into_inner);
         let child = Child::spawn(&mut command, stderr::sink(&link))
@@ -84,14 +84,14 @@ impl Connector {
         }
         let limits = self.connection.limits.clone();
         let driving = DriverHandle::new(Arc::clone(&link), Some(Arc::clone(&child)), limits);
-        runtime.drive(driving, stdout, stdin)?;
+        runtime.drive_child(driving, stdout, stdin)?;
         Ok(Connecting(Connection::new(link, Some(child), Some(Arc::clone(self)))))
     }
 }
 
 /// A connection that is being opened. Dropping this value closes the connection.
 #[derive(Debug)]
-pub struct Connecting(Connection);
+pub(crate) struct Connecting(Connection);
 
 /// A connection that could not be opened.
 struct FailedStart {
@@ -106,7 +106,7 @@ impl Connecting {
     /// # Errors
     /// Fails with [`Error::Start`] if the connection ends first, or if the server does not respond
     /// in time.
-    pub async fn wait(self) -> Result<Connection, Error> {
+    pub(crate) async fn wait(self) -> Result<Connection, Error> {
         self.wait_or_fall_back().await.map_err(|failed| failed.error)
     }
 

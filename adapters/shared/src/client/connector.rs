@@ -12,7 +12,7 @@ use mcp_proto::stdio::Stdio;
 use crate::client::call_hooks::CallHook;
 use crate::client::events::{ClientCallbacks, ClientShared, Handlers};
 use crate::client::subscription::Feed;
-use crate::client::task::settings::TaskSettings;
+use crate::client::task::settings::ClientTasks;
 use crate::exec::callbacks::CallbackThreads;
 use crate::exec::clock::Clock;
 use crate::exec::pace::Pace;
@@ -23,21 +23,18 @@ use crate::transport::link::{Link, Transport};
 use crate::transport::shutdown::DriverHandle;
 
 /// The runtime operations that a client needs to connect to child processes.
-pub trait Runtime: Spawn {
+pub trait DriveChild: Spawn {
     /// Starts a background task that reads `stdout`, writes `stdin` and runs the connection's
     /// timers.
     ///
     /// # Errors
     /// Fails if the pipes cannot be registered with the runtime, or if the task cannot be started.
-    fn drive(
+    fn drive_child(
         &self,
         driving: DriverHandle<Machine>,
         stdout: ChildStdout,
         stdin: ChildStdin,
     ) -> io::Result<()>;
-
-    /// Upcasts to [`Spawn`].
-    fn as_spawn(self: Arc<Self>) -> Arc<dyn Spawn>;
 }
 
 /// The configuration that all connections of one client share, except that of the protocol machine.
@@ -48,7 +45,7 @@ pub(crate) struct ConnectionConfig {
     pub(crate) callbacks: ClientCallbacks,
     pub(crate) label: Option<Arc<str>>,
     pub(crate) on_call: Arc<[CallHook]>,
-    pub(crate) tasks: TaskSettings,
+    pub(crate) tasks: ClientTasks,
     pub(crate) threads: HandlerThreads,
     pub(crate) callback_threads: CallbackThreads,
     pub(crate) pipe_bytes: Option<usize>,
@@ -67,7 +64,7 @@ pub(crate) struct Connector {
 
 /// The server to connect to, and the runtime to use.
 pub(crate) enum Target {
-    Child(Box<Mutex<Command>>, Arc<dyn Runtime>),
+    Child(Box<Mutex<Command>>, Arc<dyn DriveChild>),
     #[cfg(feature = "http")]
     Http(Box<crate::http::Remote>, Arc<dyn crate::http::Dial>),
 }
@@ -77,7 +74,7 @@ impl Connector {
         command: Command,
         connection: ConnectionConfig,
         machine: Config,
-        runtime: Arc<dyn Runtime>,
+        runtime: Arc<dyn DriveChild>,
     ) -> Arc<Self> {
         let target = Target::Child(Box::new(Mutex::new(command)), runtime);
         Arc::new(Self { target, connection, machine, feeds: Mutex::default() })

@@ -19,7 +19,7 @@ use crate::client::request_handler::{Answer, RequestHandler, run_handler};
 use crate::client::served_tasks::{self, ServedRun, ServedTasks};
 use crate::client::subscription::Feed;
 use crate::client::task::mailbox::Mailbox;
-use crate::client::task::settings::TaskSettings;
+use crate::client::task::settings::ClientTasks;
 use crate::exec::callbacks::Callbacks;
 use crate::exec::cancellation::Cancellation;
 use crate::exec::pace::Pace;
@@ -61,7 +61,7 @@ pub struct ClientShared {
     pub(crate) callback_threads: Callbacks,
     pub(crate) label: Option<Arc<str>>,
     pub(crate) on_call: Arc<[CallHook]>,
-    pub(crate) tasks: TaskSettings,
+    pub(crate) tasks: ClientTasks,
     /// Set when the connection has ended.
     pub(crate) ended: Arc<Cancellation>,
 }

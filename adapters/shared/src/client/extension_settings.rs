@@ -7,7 +7,7 @@ use super::Client;
 use crate::client::answerer::Answerer;
 
 /// Extensions of the protocol.
-impl Client {
+impl<R> Client<R> {
     /// Declares an extension of the protocol.
     ///
     /// Requests of the extension are sent with [`Connection::call`], and its notifications with
@@ -43,8 +43,10 @@ impl Client {
     /// [`Connection::notify_raw`]: crate::Connection::notify_raw
     /// [`Misuse::Undeclared`]: mcp_proto::Misuse::Undeclared
     pub fn extension(mut self, extension: Extension) -> Self {
-        self.config =
-            self.extensions.declare(&self.config, extension, |config, it| config.extension(it));
+        self.settings.config =
+            self.settings
+                .extensions
+                .declare(&self.settings.config, extension, |config, it| config.extension(it));
         self
     }
 
@@ -60,7 +62,7 @@ impl Client {
     where
         Q: ServerRequest<Result: Encode + Send> + Decode + 'static,
     {
-        self.extensions.handle(Q::METHOD);
+        self.settings.extensions.handle(Q::METHOD);
         self.handle(Q::METHOD, handler.prepare())
     }
 }

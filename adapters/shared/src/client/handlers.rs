@@ -13,7 +13,7 @@ use crate::client::answerer::{Answerer, PreparedAnswerer};
 use crate::client::context::ClientCx;
 use crate::client::request_handler::{FORM, URL};
 
-impl Client {
+impl<R> Client<R> {
     /// Sets the function that answers form [elicitations] by showing the form to the user.
     ///
     /// [`Form`](mcp_proto::schema::Form) has methods that fill in default values and check an
@@ -22,7 +22,7 @@ impl Client {
     /// [elicitations]: https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation
     // CAP-02: the handler declares the capability.
     pub fn on_elicitation<M>(self, answer: impl Answerer<Elicit, ElicitResult, M>) -> Self {
-        self.declare(Capability::ElicitationForm).handle(FORM, answer.prepare())
+        self.capability(Capability::ElicitationForm).handle(FORM, answer.prepare())
     }
 
     /// Sets the function that answers URL elicitations (since 2025-11-25) by sending the user to
@@ -31,7 +31,7 @@ impl Client {
     /// `answer` must show the full URL to the user and open it only with the user's consent.
     // SEC-07: no URL is opened without consent.
     pub fn on_url_elicitation<M>(self, answer: impl Answerer<ElicitUrl, ElicitResult, M>) -> Self {
-        self.declare(Capability::ElicitationUrl).handle(URL, answer.prepare())
+        self.capability(Capability::ElicitationUrl).handle(URL, answer.prepare())
     }
 
     /// Sets the function that answers [sampling] requests by calling a model.
@@ -43,14 +43,14 @@ impl Client {
         self,
         sample: impl Answerer<CreateMessage, CreateMessageResult, M>,
     ) -> Self {
-        self.declare(Capability::Sampling).handle("sampling/createMessage", sample.prepare())
+        self.capability(Capability::Sampling).handle("sampling/createMessage", sample.prepare())
     }
 
     /// Sets the function that returns the list of [roots] when the server requests it.
     ///
     /// [roots]: https://modelcontextprotocol.io/specification/2025-11-25/client/roots
     pub fn on_roots<M>(self, roots: impl Answerer<ListRoots, ListRootsResult, M>) -> Self {
-        self.declare(Capability::Roots).handle("roots/list", roots.prepare())
+        self.capability(Capability::Roots).handle("roots/list", roots.prepare())
     }
 
     /// Calls `callback` with the method and params of each notification from the server.
@@ -69,7 +69,7 @@ impl Client {
         mut self,
         callback: impl FnMut(&str, Option<&Raw>, &ClientCx) + Send + 'static,
     ) -> Self {
-        self.callbacks.on_notification = Some(Arc::new(Mutex::new(callback)));
+        self.settings.callbacks.on_notification = Some(Arc::new(Mutex::new(callback)));
         self
     }
 
@@ -95,31 +95,7 @@ impl Client {
         mut self,
         callback: impl Fn(&LogMessage, &ClientCx) + Send + Sync + 'static,
     ) -> Self {
-        self.callbacks.on_log = Some(Arc::new(callback));
-        self
-    }
-
-    /// Calls `callback` with each line that a server started by `spawn` writes to stderr.
-    ///
-    /// Lines arrive in order and without their end. A line of more than 1,024 bytes is split, and
-    /// invalid UTF-8 is replaced. [`Connection::stderr`](crate::Connection::stderr) keeps the last
-    /// lines in any case.
-    ///
-    /// `callback` runs on a separate thread and may block: the server never waits for it. While
-    /// 1,024 lines of a connection wait, each further line replaces the oldest one. The last lines
-    /// may arrive after the connection has ended.
-    ///
-    /// ```
-    /// # use mcp_adapter as mcp_tokio;
-    /// use mcp_tokio::Client;
-    ///
-    /// let client = Client::new("demo", "1.0.0").on_stderr(|line, cx| {
-    ///     eprintln!("[{}] {line}", cx.label().unwrap_or("server"));
-    /// });
-    /// # drop(client);
-    /// ```
-    pub fn on_stderr(mut self, callback: impl Fn(&str, &ClientCx) + Send + Sync + 'static) -> Self {
-        self.callbacks.on_stderr = Some(Arc::new(callback));
+        self.settings.callbacks.on_log = Some(Arc::new(callback));
         self
     }
 
@@ -131,14 +107,14 @@ impl Client {
         mut self,
         callback: impl Fn(&Violation, &ClientCx) + Send + Sync + 'static,
     ) -> Self {
-        self.callbacks.on_violation = Some(Arc::new(callback));
+        self.settings.callbacks.on_violation = Some(Arc::new(callback));
         self
     }
 }
 
-impl Client {
+impl<R> Client<R> {
     pub(super) fn handle(mut self, key: &'static str, answerer: PreparedAnswerer) -> Self {
-        self.handlers.insert(key, answerer.0);
+        self.settings.handlers.insert(key, answerer.0);
         self
     }
 }

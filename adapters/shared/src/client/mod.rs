@@ -16,39 +16,28 @@ mod pages;
 pub(crate) mod progress;
 pub(crate) mod request_handler;
 pub(crate) mod served_tasks;
-mod spawn;
+pub(crate) mod settings;
+pub(crate) mod spawn;
 mod stderr;
 pub(crate) mod subscription;
 pub(crate) mod task;
 mod tasks;
 
-use std::collections::HashMap;
 use std::fmt;
+#[cfg(feature = "record")]
 use std::io;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use mcp_proto::client::{Client as Machine, Config};
 use mcp_proto::stdio::Stdio;
-use mcp_proto::{Capability, Era, Instant, Limits, Raw, Revision, Side};
+use mcp_proto::{Capability, Era, Instant, Limits, Revision};
 
-use crate::client::call_hooks::{CallEnd, CallHook, HookError, OutgoingCall};
-use crate::client::connect::Connecting;
-#[cfg(feature = "http")]
-use crate::client::connection::Connection;
-use crate::client::connector::ConnectionConfig;
-#[cfg(feature = "http")]
-use crate::client::connector::Connector;
-use crate::client::events::ClientCallbacks;
-use crate::client::request_handler::{FORM, RequestHandler, URL};
-use crate::client::task::settings::TaskSettings;
-use crate::declared_extensions::DeclaredExtensions;
-#[cfg(feature = "http")]
-use crate::error::Error;
-use crate::exec::callbacks::CallbackThreads;
-use crate::exec::clock::Clock;
-use crate::exec::workers::{HandlerThreads, Spawn, THREADS_MAX, handler_threads};
+use crate::client::call_hooks::{CallEnd, HookError, OutgoingCall};
+use crate::client::settings::ClientSettings;
+use crate::exec::workers::handler_threads;
+#[cfg(feature = "record")]
 use crate::recorder::Recorder;
-use crate::transport::shutdown::DriverHandle;
 
 /// A builder of [clients](https://modelcontextprotocol.io/specification/2025-11-25/client).
 ///
@@ -71,44 +60,25 @@ use crate::transport::shutdown::DriverHandle;
 /// let servers = ["files", "weather"].map(|label| client.clone().label(label));
 /// # drop(servers);
 /// ```
-#[derive(Clone)]
-#[must_use = "a client does nothing until an adapter connects it"]
-pub struct Client {
-    config: Config,
-    extensions: DeclaredExtensions,
-    limits: Limits,
-    handlers: HashMap<&'static str, RequestHandler>,
-    callbacks: ClientCallbacks,
-    on_call: Vec<CallHook>,
-    label: Option<Arc<str>>,
-    tasks: TaskSettings,
-    threads: HandlerThreads,
-    callback_threads: CallbackThreads,
-    pipe_bytes: Option<usize>,
-    inherits_environment: bool,
-    trace_payloads: bool,
-    recorder: Recorder,
+#[must_use = "a client does nothing until it is connected"]
+pub struct Client<R = ()> {
+    pub(crate) settings: ClientSettings,
+    runtime: PhantomData<fn() -> R>,
 }
 
-impl Client {
+impl<R> Client<R> {
     /// Creates a client without handlers. `name` and `version` identify it to servers.
     pub fn new(name: &str, version: &str) -> Self {
-        Self {
-            config: Config::new(name, version),
-            extensions: DeclaredExtensions::default(),
-            limits: Limits::default(),
-            handlers: HashMap::new(),
-            callbacks: ClientCallbacks::default(),
-            on_call: Vec::new(),
-            label: None,
-            tasks: TaskSettings::default(),
-            threads: handler_threads(THREADS_MAX),
-            callback_threads: CallbackThreads::default(),
-            pipe_bytes: None,
-            inherits_environment: false,
-            trace_payloads: false,
-            recorder: Recorder::default(),
-        }
+        Self::with(ClientSettings::new(name, version))
+    }
+
+    fn with(settings: ClientSettings) -> Self {
+        Self { settings, runtime: PhantomData }
+    }
+
+    /// Returns the client for another runtime.
+    pub(crate) fn on<Q>(self) -> Client<Q> {
+        Client::with(self.settings)
     }
 
     /// Sets a name for the connection, which its handlers and callbacks receive in their
@@ -116,32 +86,31 @@ impl Client {
     ///
     /// Use it to tell connections apart that share their handlers. The server does not receive it.
     pub fn label(mut self, label: &str) -> Self {
-        self.label = Some(label.into());
+        self.settings.label = Some(label.into());
         self
     }
 
     /// Declares a capability that no registered handler implies, such as sampling with tools.
-    pub fn declare(mut self, capability: Capability) -> Self {
-        self.config = self.config.capability(capability);
-        self
+    pub fn capability(self, capability: Capability) -> Self {
+        self.configure(|config| config.capability(capability))
     }
 
-    /// Declares experimental, non-standard features: an object with a member for each.
+    /// Changes the configuration of the protocol state machine, for what has no method here, such
+    /// as experimental features, the full description of the client, and a server that names a
+    /// modern revision in its `initialize` response.
     ///
-    /// A value that is not an object declares none. Prefer an [extension](Self::extension) for new
-    /// features.
+    /// Set limits with [`limits`](Self::limits).
     ///
     /// ```
     /// # use mcp_adapter as mcp_tokio;
     /// use mcp_tokio::Client;
-    /// use mcp_tokio::proto::Raw;
     ///
     /// let client = Client::new("demo", "1.0.0")
-    ///     .experimental(Raw::from_text(r#"{"example.com/echo":{}}"#).unwrap());
+    ///     .configure(|config| config.accept_modern_initialize());
     /// # drop(client);
     /// ```
-    pub fn experimental(mut self, features: impl Into<Raw>) -> Self {
-        self.config = self.config.experimental(features);
+    pub fn configure(mut self, configure: impl FnOnce(Config) -> Config) -> Self {
+        self.settings.config = configure(self.settings.config);
         self
     }
 
@@ -184,14 +153,13 @@ impl Client {
     where
         F: FnOnce(&CallEnd<'_>) + Send + 'static,
     {
-        self.on_call.push(Arc::new(move |call| Ok(Box::new(hook(call)?))));
+        self.settings.on_call.push(Arc::new(move |call| Ok(Box::new(hook(call)?))));
         self
     }
 
     /// Restricts the client to these protocol revisions. Default: all supported revisions.
-    pub fn revisions(mut self, revisions: &[Revision]) -> Self {
-        self.config = self.config.revisions(revisions);
-        self
+    pub fn revisions(self, revisions: &[Revision]) -> Self {
+        self.configure(|config| config.revisions(revisions))
     }
 
     /// Sets the era that the server is expected to have, usually that of the previous connection.
@@ -201,32 +169,8 @@ impl Client {
     /// era. Expecting the legacy era skips the probe and saves a round trip. If the expectation is
     /// wrong, the client detects this while connecting and uses the actual era.
     // LIF-31: the cached era is a hint only.
-    pub fn expect_era(mut self, era: Era) -> Self {
-        self.config = self.config.expect_era(era);
-        self
-    }
-
-    /// Makes the client accept an `initialize` response that names a modern revision.
-    ///
-    /// The client then continues with that revision (2026-07-28 or later). By default, connecting
-    /// to a server that sends such a response fails.
-    // T-31: a deviation from the specification, so it is opt-in.
-    pub fn accept_modern_initialize(mut self) -> Self {
-        self.config = self.config.accept_modern_initialize();
-        self
-    }
-
-    /// Sets the minimum size, in bytes, of the pipes to and from a server started by `spawn`.
-    ///
-    /// By default, the pipes keep the system's size, 64 KiB on Linux.
-    ///
-    /// If messages are large, larger pipes save context switches; 512 KiB is then a good choice.
-    /// This setting takes effect only on Linux and Android, within the system's limits (see
-    /// `pipe(7)`). The system also limits the sum of all pipe sizes of one user, so a client with
-    /// small messages should keep the default.
-    pub fn pipe_bytes(mut self, bytes: usize) -> Self {
-        self.pipe_bytes = Some(bytes);
-        self
+    pub fn expect_era(self, era: Era) -> Self {
+        self.configure(|config| config.expect_era(era))
     }
 
     /// Adds message contents to the `tracing` output, at level `TRACE`.
@@ -234,7 +178,7 @@ impl Client {
     /// Message contents may include secrets. By default, only the lengths of messages are traced.
     #[cfg(feature = "tracing")]
     pub fn trace_payloads(mut self) -> Self {
-        self.trace_payloads = true;
+        self.settings.trace_payloads = true;
         self
     }
 
@@ -263,64 +207,14 @@ impl Client {
         mut self,
         open: impl Fn() -> io::Result<W> + Send + Sync + 'static,
     ) -> Self {
-        self.recorder = Recorder::new(open);
+        self.settings.recorder = Recorder::new(open);
         self
     }
 
     /// Sets the resource limits and timeouts of each connection. Default: [`Limits::default`].
     pub fn limits(mut self, limits: Limits) -> Self {
-        self.limits = limits.clone();
-        self.config = self.config.limits(limits);
-        self
-    }
-
-    /// Connects to a server over HTTP.
-    ///
-    /// `runtime` opens the sockets. The `connect_http` methods of adapters call this method.
-    ///
-    /// # Errors
-    /// Fails with
-    /// - [`Error::Start`] if the connection cannot be opened;
-    /// - [`Error::Io`] if an [extension](Self::extension) is invalid, if credentials would be sent
-    ///   unencrypted (see
-    ///   [`Remote::allow_plain_credentials`](crate::http::Remote::allow_plain_credentials)), if TLS
-    ///   cannot be configured for the host, if the operating system returns no random bytes, or if
-    ///   `runtime` cannot spawn futures.
-    #[cfg(feature = "http")]
-    pub async fn open_http(
-        self,
-        runtime: Arc<dyn crate::http::Dial>,
-        remote: crate::http::Remote,
-    ) -> Result<Connection, Error> {
-        let (connection, machine) = self.into_config()?;
-        Connector::to_remote(remote, connection, machine, runtime).connect().await
-    }
-
-    /// Creates a connection over a pair of byte streams.
-    ///
-    /// The adapter must drive the connection with the returned [`DriverHandle`] and await the
-    /// [`Connecting`] value.
-    ///
-    /// # Errors
-    /// Fails with [`io::ErrorKind::InvalidInput`] if an [extension](Self::extension) or the handler
-    /// of one of its requests is invalid.
-    pub fn open_on(
-        self,
-        runtime: &Arc<dyn Spawn>,
-    ) -> io::Result<(Connecting, DriverHandle<Machine>)> {
-        let (connection, machine) = self.into_config()?;
-        connection.open(Clock::new(), machine, runtime)
-    }
-
-    /// Creates a connection over a pair of byte streams whose time the caller advances.
-    #[cfg(feature = "testing")]
-    pub(crate) fn open_manually(
-        self,
-        now: Instant,
-        runtime: &Arc<dyn Spawn>,
-    ) -> io::Result<(Connecting, DriverHandle<Machine>)> {
-        let (connection, machine) = self.into_config()?;
-        connection.open(Clock::manual(now), machine, runtime)
+        self.settings.limits = limits.clone();
+        self.configure(|config| config.limits(limits))
     }
 
     /// Sets the maximum number of threads in the pool that handles requests from the server.
@@ -330,7 +224,7 @@ impl Client {
     /// 20 KiB of memory, plus the memory that its handler needs. Handlers that keep running after
     /// their cancellation may occupy up to this many additional threads.
     pub fn threads_max(mut self, threads_max: usize) -> Self {
-        self.threads = handler_threads(threads_max);
+        self.settings.threads = handler_threads(threads_max);
         self
     }
 
@@ -345,52 +239,17 @@ impl Client {
     /// as if it had been set with [`expect_era`](Self::expect_era).
     #[must_use]
     pub fn machine(&self, began: Instant) -> Stdio<Machine> {
-        Stdio::new(Machine::new(began, self.machine_config()))
-    }
-
-    /// Returns the configuration of the protocol state machine.
-    // TSK-01: the requests that may become tasks are those that have handlers.
-    fn machine_config(&self) -> Config {
-        let has = |keys: &[&str]| keys.iter().any(|key| self.handlers.contains_key(key));
-        let requests = [
-            (Capability::TasksElicitation, has(&[FORM, URL])),
-            (Capability::TasksSampling, has(&["sampling/createMessage"])),
-        ];
-        let offered: Vec<_> = requests.into_iter().filter(|(_, is_offered)| *is_offered).collect();
-        if self.tasks.served.is_none() || offered.is_empty() {
-            return self.config.clone();
-        }
-        let common = [Capability::Tasks, Capability::TasksCancel, Capability::TasksList];
-        let declared = common.into_iter().chain(offered.into_iter().map(|(it, _)| it));
-        declared.fold(self.config.clone(), Config::capability)
-    }
-
-    /// Splits off the configuration of the protocol state machine.
-    ///
-    /// # Errors
-    /// Fails if an extension or the handler of one of its requests is invalid.
-    pub(crate) fn into_config(self) -> io::Result<(ConnectionConfig, Config)> {
-        let checked = self.extensions.check(Side::Server);
-        checked.map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
-        let machine = self.machine_config();
-        let connection = ConnectionConfig {
-            limits: self.limits,
-            handlers: Arc::new(self.handlers),
-            callbacks: self.callbacks,
-            on_call: self.on_call.into(),
-            label: self.label,
-            tasks: self.tasks,
-            threads: self.threads,
-            callback_threads: self.callback_threads,
-            pipe_bytes: self.pipe_bytes,
-            trace_payloads: self.trace_payloads,
-            recorder: self.recorder,
-        };
-        Ok((connection, machine))
+        Stdio::new(Machine::new(began, self.settings.machine_config()))
     }
 }
 
-impl fmt::Debug for Client {
+impl<R> Clone for Client<R> {
+    fn clone(&self) -> Self {
+        Self::with(self.settings.clone())
+    }
+}
+
+impl<R> fmt::Debug for Client<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Client").finish_non_exhaustive()
     }

@@ -1,18 +1,49 @@
-//! Starting servers as child processes, and their environment.
+//! Servers as child processes, and their environment.
 
+use std::fmt;
 use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_proto::Limits;
 
-use crate::client::Client;
 use crate::client::connection::Connection;
-use crate::client::connector::{Connector, Runtime};
+use crate::client::connector::{Connector, DriveChild};
+use crate::client::context::ClientCx;
+use crate::client::events::StderrHandler;
+use crate::client::settings::ClientSettings;
 use crate::error::Error;
 use crate::process::environment;
 
-impl Client {
+/// A server that a client starts as a child process, for [`Client::spawn`](crate::Client::spawn).
+///
+/// A [`Command`] is one with the default settings.
+///
+/// ```
+/// # use mcp_adapter as mcp_tokio;
+/// use std::process::Command;
+///
+/// use mcp_tokio::ServerProcess;
+///
+/// let server = ServerProcess::new(Command::new("weather-server")).on_stderr(|line, cx| {
+///     eprintln!("{}: {line}", cx.label().unwrap_or("server"));
+/// });
+/// # drop(server);
+/// ```
+#[must_use = "a server does not start before a client spawns it"]
+pub struct ServerProcess {
+    command: Command,
+    inherits_environment: bool,
+    pipe_bytes: Option<usize>,
+    on_stderr: Option<StderrHandler>,
+}
+
+impl ServerProcess {
+    /// Creates the default settings for a command.
+    pub const fn new(command: Command) -> Self {
+        Self { command, inherits_environment: false, pipe_bytes: None, on_stderr: None }
+    }
+
     /// Passes the whole environment of this process to the server processes that it starts.
     ///
     /// By default, a server receives the variables that its [`Command`] sets, and, as with the
@@ -40,53 +71,80 @@ impl Client {
     /// let client = Client::new("host", "1.0.0").inherit_environment();
     /// # drop((client, command));
     /// ```
-    pub fn inherit_environment(mut self) -> Self {
+    pub const fn inherit_environment(mut self) -> Self {
         self.inherits_environment = true;
         self
     }
 
-    /// Starts a server process and connects to its stdin and stdout.
+    /// Sets the minimum size, in bytes, of the pipes to and from a server started by this client.
     ///
-    /// The server and the processes that it starts are ended together once the connection has
-    /// ended: by signals to their process group on Unix, by their job object on Windows. On
-    /// Windows, the system also ends them when this process is killed, and a server that does not
-    /// exit after its stdin was closed is killed at once, because Windows has no SIGTERM. A process
-    /// that the server starts in the microseconds before it is in the job stays outside.
+    /// By default, the pipes keep the system's size, 64 KiB on Linux.
     ///
-    /// On Unix, if this process is killed, the server's stdin ends. Servers of this crate then exit
-    /// with their process group; a server that ignores the end of its stdin stays. Linux can end a
-    /// process with its parent (`PR_SET_PDEATHSIG`), but a process requests that for itself, after
-    /// `fork`, which takes `unsafe` code. A program that allows such code can request it by
-    /// `pre_exec`. The server is then also killed when the thread that has started it ends, and
-    /// processes that the server has started stay.
+    /// If messages are large, larger pipes save context switches; 512 KiB is then a good choice.
+    /// This setting takes effect only on Linux and Android, within the system's limits (see
+    /// `pipe(7)`). The system also limits the sum of all pipe sizes of one user, so a client with
+    /// small messages should keep the default.
+    pub const fn pipe_bytes(mut self, bytes: usize) -> Self {
+        self.pipe_bytes = Some(bytes);
+        self
+    }
+
+    /// Calls `callback` with each line that a server started by `spawn` writes to stderr.
     ///
-    /// The server receives few variables of this process's environment; see
-    /// [`inherit_environment`](Self::inherit_environment). It has
-    /// [`Limits::handshake_timeout`](mcp_proto::Limits::handshake_timeout) to start, or 2 min if
-    /// that limit has its default: the command of a server, such as `npx`, may first download it.
+    /// Lines arrive in order and without their end. A line of more than 1,024 bytes is split, and
+    /// invalid UTF-8 is replaced. [`Connection::stderr`](crate::Connection::stderr) keeps the last
+    /// lines in any case.
     ///
-    /// On Windows, [`find_program`](crate::find_program) finds programs that are scripts, such as
-    /// `npx`. The creation flags of the command are kept: set `CREATE_NO_WINDOW` in a program
-    /// without a console, and `CREATE_NEW_PROCESS_GROUP` if Ctrl-C must not reach the server.
+    /// `callback` runs on a separate thread and may block: the server never waits for it. While
+    /// 1,024 lines of a connection wait, each further line replaces the oldest one. The last lines
+    /// may arrive after the connection has ended.
     ///
-    /// `runtime` reads, writes and runs timers. The `spawn` methods of adapters call this method.
+    /// ```
+    /// # use mcp_adapter as mcp_tokio;
+    /// use mcp_tokio::Client;
     ///
-    /// # Errors
-    /// Fails with
-    /// - [`Error::Io`] if the server cannot be started, or if an [extension](Self::extension) is
-    ///   invalid;
-    /// - [`Error::Start`] if the connection cannot be opened. This error contains the last lines
-    ///   that the server wrote to stderr.
-    pub async fn spawn_on(
-        self,
-        runtime: Arc<dyn Runtime>,
-        mut command: Command,
+    /// let client = Client::new("demo", "1.0.0").on_stderr(|line, cx| {
+    ///     eprintln!("[{}] {line}", cx.label().unwrap_or("server"));
+    /// });
+    /// # drop(client);
+    /// ```
+    pub fn on_stderr(mut self, callback: impl Fn(&str, &ClientCx) + Send + Sync + 'static) -> Self {
+        self.on_stderr = Some(Arc::new(callback));
+        self
+    }
+}
+
+impl From<Command> for ServerProcess {
+    fn from(command: Command) -> Self {
+        Self::new(command)
+    }
+}
+
+impl fmt::Debug for ServerProcess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ServerProcess")
+            .field("program", &self.command.get_program())
+            .finish_non_exhaustive()
+    }
+}
+
+impl ClientSettings {
+    /// Starts a server process and connects to it.
+    pub(crate) async fn spawn(
+        mut self,
+        runtime: Arc<dyn DriveChild>,
+        process: ServerProcess,
     ) -> Result<Connection, Error> {
-        if !self.inherits_environment {
+        let ServerProcess { mut command, inherits_environment, pipe_bytes, on_stderr } = process;
+        if !inherits_environment {
             environment::restrict(&mut command);
         }
-        let limits = with_time_to_start(self.limits.clone());
-        let (connection, machine) = self.limits(limits).into_config()?;
+        let limits = with_time_to_start(self.limits);
+        self.config = self.config.limits(limits.clone());
+        self.limits = limits;
+        self.callbacks.on_stderr = on_stderr;
+        let (mut connection, machine) = self.into_config()?;
+        connection.pipe_bytes = pipe_bytes;
         Connector::to_child(command, connection, machine, runtime).connect().await
     }
 }

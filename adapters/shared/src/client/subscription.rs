@@ -367,8 +367,10 @@ mod tests {
     use mcp_proto::{CallError, Filter};
 
     use super::{Feed, Subscription};
+    use crate::BoxFuture;
+    use crate::client::settings::ClientSettings;
+    use crate::exec::clock::Clock;
     use crate::exec::workers::Spawn;
-    use crate::{BoxFuture, Client};
 
     struct NullRuntime;
 
@@ -384,7 +386,8 @@ mod tests {
         feed.lost();
         let listening = Subscription::new(Arc::clone(&feed));
         let runtime: Arc<dyn Spawn> = Arc::new(NullRuntime);
-        let (_connecting, driving) = Client::new("c", "1").open_on(&runtime).unwrap();
+        let (_connecting, driving) =
+            ClientSettings::new("c", "1").open(Clock::new(), &runtime).unwrap();
         // Waits for the connection to open.
         assert!(block_on(poll_once(feed.resume(driving.link()))).is_none());
         assert_eq!(listening.ended(), Some(Err(CallError::Lost)));

@@ -1,11 +1,9 @@
-//! The settings of a client for tasks, as methods of its builder.
-
-use mcp_proto::tasks::{PollLimits, TaskLimits};
+//! The settings of a client for tasks, as a method of its builder.
 
 use super::Client;
-use crate::client::task::settings::tasks_extension;
+use crate::client::task::settings::{ClientTasks, tasks_extension};
 
-impl Client {
+impl<R> Client<R> {
     /// Declares the [tasks extension], so that servers of revision 2026-07-28 may create a task for
     /// any tool call.
     ///
@@ -30,70 +28,11 @@ impl Client {
     ///
     /// [tasks extension]: https://modelcontextprotocol.io/extensions/tasks/overview
     // TSK-23, TSK-26
-    pub fn tasks(mut self) -> Self {
-        if let Ok(config) = self.config.clone().extension(tasks_extension()) {
-            self.config = config;
-            self.tasks.is_declared = true;
+    pub fn tasks(mut self, settings: ClientTasks) -> Self {
+        if let Ok(config) = self.settings.config.clone().extension(tasks_extension()) {
+            self.settings.config = config;
+            self.settings.tasks = settings;
         }
-        self
-    }
-
-    /// Sets the bounds of each task: its poll interval, its time and its input requests. Default:
-    /// [`PollLimits::default`].
-    ///
-    /// ```
-    /// # use mcp_adapter as mcp_tokio;
-    /// use std::time::Duration;
-    ///
-    /// use mcp_tokio::Client;
-    /// use mcp_tokio::proto::tasks::PollLimits;
-    ///
-    /// let day = Duration::from_secs(24 * 3600);
-    /// let limits = PollLimits { time_max: 7 * day, ..PollLimits::default() };
-    /// let client = Client::new("demo", "1.0.0").task_limits(limits);
-    /// # drop(client);
-    /// ```
-    pub fn task_limits(mut self, limits: PollLimits) -> Self {
-        self.tasks.limits = limits;
-        self
-    }
-
-    /// Sets the maximum number of tasks that a connection polls at a time. Default: 256.
-    ///
-    /// The handle of a task counts until it is dropped or the task is over, and so does a call that
-    /// waits for a task. A call whose task would exceed the maximum fails, and the task is
-    /// cancelled.
-    pub fn tasks_max(mut self, tasks_max: usize) -> Self {
-        self.tasks.count_max = tasks_max;
-        self
-    }
-
-    /// Lets servers of revision 2025-11-25 send sampling and elicitation requests as [tasks].
-    ///
-    /// The response to such a request is the task, and its handler runs on; the server fetches the
-    /// result later, also after minutes in which a person thinks. Handlers do not change: their
-    /// [context](crate::ClientCx) reports the cancellation of the task and the end of its time. The
-    /// tasks end with the connection, and each connection has `limits` of its own.
-    ///
-    /// The client declares this for the requests that have handlers. It has no effect in other
-    /// revisions. A server asks with [`ClientHandle::request_task`](crate::ClientHandle).
-    ///
-    /// ```
-    /// # use mcp_adapter as mcp_tokio;
-    /// use mcp_tokio::Client;
-    /// use mcp_tokio::proto::schema::ElicitResult;
-    /// use mcp_tokio::proto::tasks::TaskLimits;
-    ///
-    /// let client = Client::new("demo", "1.0.0")
-    ///     .on_elicitation(ElicitResult::decline)
-    ///     .answer_as_tasks(TaskLimits { tasks_max: 100, ..TaskLimits::default() });
-    /// # drop(client);
-    /// ```
-    ///
-    /// [tasks]: https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
-    // TSK-01
-    pub fn answer_as_tasks(mut self, limits: TaskLimits) -> Self {
-        self.tasks.served = Some(limits);
         self
     }
 }

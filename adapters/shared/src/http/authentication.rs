@@ -10,8 +10,8 @@ use mcp_proto::http::Refusal;
 use mcp_proto::{Principal, Secret};
 
 use super::authorizer::Authorizer;
+use super::client::Dial;
 use super::request_head::RequestHead;
-use super::runtime::HttpRuntime;
 use crate::box_future::BoxFuture;
 use crate::exec::callbacks::Callbacks;
 use crate::exec::workers::catch_panic;
@@ -88,7 +88,7 @@ const LATE: &str =
 pub(super) struct HeadCall<'a> {
     pub(super) head: &'a RequestHead,
     pub(super) callbacks: &'a Callbacks,
-    pub(super) runtime: &'a Arc<dyn HttpRuntime>,
+    pub(super) runtime: &'a Arc<dyn Dial>,
     pub(super) timeout: Duration,
 }
 

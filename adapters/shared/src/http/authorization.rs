@@ -7,7 +7,7 @@ use http::{HeaderValue, Response, StatusCode};
 
 use mcp_proto::http::{AcceptedToken, Guard};
 
-use super::runtime::HttpRuntime;
+use super::client::Dial;
 
 /// The guard that has let in a request, and its token.
 #[derive(Clone)]
@@ -23,7 +23,7 @@ pub(super) struct Authorization {
     /// The challenge of the response; `None` if the response must not become one.
     challenge: OnceLock<Option<String>>,
     /// The runtime of the service, on which verifiers ask other servers.
-    runtime: OnceLock<Arc<dyn HttpRuntime>>,
+    runtime: OnceLock<Arc<dyn Dial>>,
 }
 
 impl Authorization {
@@ -32,7 +32,7 @@ impl Authorization {
         let _first = self.accepted.set(authorized);
     }
 
-    pub(super) fn run_on(&self, runtime: &Arc<dyn HttpRuntime>) {
+    pub(super) fn run_on(&self, runtime: &Arc<dyn Dial>) {
         let _first = self.runtime.set(Arc::clone(runtime));
     }
 
@@ -41,7 +41,7 @@ impl Authorization {
         not(feature = "auth"),
         allow(dead_code, reason = "only verifiers with these features ask other servers")
     )]
-    pub(super) fn runtime(&self) -> Option<&Arc<dyn HttpRuntime>> {
+    pub(super) fn runtime(&self) -> Option<&Arc<dyn Dial>> {
         self.runtime.get()
     }
 

@@ -14,7 +14,6 @@ use crate::Cx;
 use crate::exec::clock::unix_seconds;
 use crate::exec::workers::catch_panic;
 use crate::server::handler::handler_error::{Cause, HandlerError};
-use crate::server::visibility::CallerCx;
 
 /// A guard and the verifier that it needs.
 #[derive(Clone)]
@@ -89,14 +88,6 @@ impl Cx {
     /// ```
     #[must_use]
     pub fn access_token(&self) -> Option<&AcceptedToken> {
-        self.head().and_then(RequestHead::access_token)
-    }
-}
-
-impl<'a> CallerCx<'a> {
-    /// Returns the access token of the request, without its text.
-    #[must_use]
-    pub fn access_token(&self) -> Option<&'a AcceptedToken> {
         self.head().and_then(RequestHead::access_token)
     }
 }

@@ -13,7 +13,7 @@ use mcp_proto::http::BodyChunk as StreamFrame;
 use mcp_proto::server::Server as Machine;
 
 use super::budget::AddressShare;
-use super::runtime::HttpRuntime;
+use super::client::Dial;
 use super::sessions::Listener;
 use super::sockets::RequestInFlight;
 use super::transport::ResponseSource;
@@ -97,7 +97,7 @@ impl ResponseBody {
         Self { kind: BodyKind::Whole(Some(bytes)), in_flight: None, share }
     }
 
-    pub(super) fn events(exchange: Exchange, runtime: &Arc<dyn HttpRuntime>) -> Self {
+    pub(super) fn events(exchange: Exchange, runtime: &Arc<dyn Dial>) -> Self {
         let timers: Option<BoxFuture<'static, ()>> = exchange.is_modern.then(|| {
             let (link, runtime) = (Arc::clone(&exchange.link), Arc::clone(runtime));
             Box::pin(async move {

@@ -12,7 +12,7 @@ use mcp_proto::Principal;
 
 use super::authorization::Authorization;
 use super::budget::{AddressShare, ByteLease, PeerAddress};
-use super::runtime::HttpRuntime;
+use super::client::Dial;
 use crate::Cx;
 use crate::server::handler::context::HandlerLink;
 
@@ -76,7 +76,7 @@ impl RequestHead {
         not(any(feature = "auth", feature = "jwt")),
         expect(dead_code, reason = "only verifiers with these features ask other servers")
     )]
-    pub(crate) fn runtime(&self) -> Option<&Arc<dyn HttpRuntime>> {
+    pub(crate) fn runtime(&self) -> Option<&Arc<dyn Dial>> {
         self.0.authorization.runtime()
     }
 

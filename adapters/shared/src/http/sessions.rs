@@ -11,7 +11,7 @@ use mcp_proto::server::Server as Machine;
 use mcp_proto::{Instant, Principal};
 
 use super::budget::{AddressShare, Counters, Share};
-use super::runtime::HttpRuntime;
+use super::client::Dial;
 use super::transport::MeteredServer;
 use crate::exec::clock::Clock;
 use crate::server::serving::Serving;
@@ -175,7 +175,7 @@ impl Sessions {
     /// Fails if all sessions are busy, or if the id is taken.
     pub(super) fn insert(
         self: &Arc<Self>,
-        runtime: &Arc<dyn HttpRuntime>,
+        runtime: &Arc<dyn Dial>,
         id: Arc<str>,
         principal: Option<&Principal>,
         link: &Arc<Link<Machine>>,
@@ -199,7 +199,7 @@ impl Sessions {
         if is_inserted && !state.is_swept {
             state.is_swept = true;
             let (sessions, timer) = (Arc::downgrade(self), Arc::clone(runtime));
-            let swept = Arc::clone(runtime).as_spawn().spawn(Box::pin(sweep(sessions, timer)));
+            let swept = runtime.spawn(Box::pin(sweep(sessions, timer)));
             state.is_swept = swept.is_ok();
         }
         if state.swept_at.is_some_and(|at| state.table.poll_timeout().is_some_and(|due| due < at)) {
@@ -305,7 +305,7 @@ fn close(link: &Arc<Link<Machine>>) {
 }
 
 /// Ends idle sessions, as long as there are sessions.
-async fn sweep(sessions: Weak<Sessions>, runtime: Arc<dyn HttpRuntime>) {
+async fn sweep(sessions: Weak<Sessions>, runtime: Arc<dyn Dial>) {
     loop {
         let (due, earlier) = {
             let Some(sessions) = sessions.upgrade() else { return };
@@ -334,23 +334,19 @@ const EVICTIONS_MAX: usize = 64;
 /// Spawns the timer tasks of sessions.
 pub(super) struct SessionTimers {
     pub(super) sessions: Weak<Sessions>,
-    pub(super) runtime: Arc<dyn HttpRuntime>,
+    pub(super) runtime: Arc<dyn Dial>,
 }
 
 impl SpawnTimer<Link<Machine>> for SessionTimers {
     fn spawn_timer(&self, link: Arc<Link<Machine>>) {
         let timer = run_timer(link, Arc::clone(&self.runtime), Weak::clone(&self.sessions));
         // A runtime that rejects futures is shutting down, and the session with it.
-        let _shutting_down = Arc::clone(&self.runtime).as_spawn().spawn(Box::pin(timer));
+        let _shutting_down = self.runtime.spawn(Box::pin(timer));
     }
 }
 
 /// Runs the timers of a session until it has no deadline or has closed, and removes a closed one.
-async fn run_timer(
-    link: Arc<Link<Machine>>,
-    runtime: Arc<dyn HttpRuntime>,
-    sessions: Weak<Sessions>,
-) {
+async fn run_timer(link: Arc<Link<Machine>>, runtime: Arc<dyn Dial>, sessions: Weak<Sessions>) {
     if !link.run_timers_until_idle(|duration| runtime.sleep(duration)).await {
         return;
     }

@@ -10,7 +10,6 @@ use async_io::{Async, Timer};
 use futures_lite::future::block_on;
 
 use super::client::{ByteStream, Dial};
-use super::runtime::HttpRuntime;
 use crate::box_future::BoxFuture;
 use crate::exec::workers::Spawn;
 
@@ -19,7 +18,7 @@ pub(crate) struct TestRuntime;
 
 impl TestRuntime {
     /// Returns the runtime as a service passes it on.
-    pub(crate) fn shared() -> Arc<dyn HttpRuntime> {
+    pub(crate) fn shared() -> Arc<dyn Dial> {
         Arc::new(Self)
     }
 }
@@ -47,23 +46,5 @@ impl Dial for TestRuntime {
         Box::pin(async move {
             let _now = Timer::after(duration).await;
         })
-    }
-
-    fn as_spawn(self: Arc<Self>) -> Arc<dyn Spawn> {
-        self
-    }
-}
-
-impl HttpRuntime for TestRuntime {
-    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
-        Dial::sleep(self, duration)
-    }
-
-    fn as_spawn(self: Arc<Self>) -> Arc<dyn Spawn> {
-        self
-    }
-
-    fn as_dial(self: Arc<Self>) -> Arc<dyn Dial> {
-        self
     }
 }

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 #[cfg(unix)]
 use super::polling_file::PollingFile;
-use super::settings::ProcessSettings;
+use super::settings::StdioSettings;
 
 /// The stdin that a server reads its messages from, and the stdout that it writes them to.
 ///
@@ -36,7 +36,7 @@ impl ProtocolStreams {
     ///
     /// # Errors
     /// Fails if stdin, stdout or stderr is closed, or if there is no null device.
-    pub(crate) fn new(process: ProcessSettings) -> io::Result<Self> {
+    pub(crate) fn new(process: StdioSettings) -> io::Result<Self> {
         Ok(Self {
             stdin: Reserved::new(Stream::Stdin, process.redirects_stdin)?,
             stdout: Reserved::new(Stream::Stdout, process.redirects_stdout)?,

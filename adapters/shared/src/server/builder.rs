@@ -7,7 +7,7 @@ use std::sync::Arc;
 use mcp_proto::catalog::Catalog;
 use mcp_proto::schema::Capabilities;
 use mcp_proto::server::Config;
-use mcp_proto::{Capability, ExtensionError, Raw, Side};
+use mcp_proto::{Capability, ExtensionError, Side};
 
 use crate::declared_extensions::DeclaredExtensions;
 use crate::exec::pace::Pace;
@@ -26,9 +26,6 @@ pub(crate) struct Builder {
     pub(crate) extensions: DeclaredExtensions,
     pub(crate) changes: Changes,
     pub(crate) sealing: StateSealing,
-    /// Capabilities declared in addition to those of the catalog.
-    pub(crate) extra: Vec<Capability>,
-    pub(crate) experimental: Option<Raw>,
     /// Resource subscriptions are declared.
     pub(crate) has_subscriptions: bool,
     /// Lists of all kinds are declared, because a handle may add their first entries later.
@@ -52,8 +49,6 @@ impl Builder {
             extensions: DeclaredExtensions::default(),
             changes: Changes::new(),
             sealing: StateSealing::default(),
-            extra: Vec::new(),
-            experimental: None,
             has_subscriptions: false,
             has_changes: false,
             has_list_changed: false,
@@ -135,19 +130,16 @@ impl Builder {
         let checked = self.extensions.check(Side::Client);
         checked.map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
         // CAP-01: declares what is offered, and nothing else.
-        let mut capabilities = self.changes.catalog().capabilities();
+        let listed = self.changes.catalog().capabilities();
+        let listed = OF_LISTS.into_iter().filter(|capability| listed.has(*capability));
+        let declared = self.config.capabilities_ref().clone();
+        let mut capabilities = listed.fold(declared, Capabilities::with);
         if self.has_changes {
             capabilities = LISTS_CHANGED.into_iter().fold(capabilities, Capabilities::with);
         }
         for (list, list_changed) in &self.handled_lists {
             let capability = if self.has_list_changed { list_changed } else { list };
             capabilities = capabilities.with(*capability);
-        }
-        for capability in &self.extra {
-            capabilities = capabilities.with(*capability);
-        }
-        if let Some(experimental) = &self.experimental {
-            capabilities = capabilities.with_experimental(experimental.clone());
         }
         if self.has_subscriptions && capabilities.has(Capability::Resources) {
             capabilities = capabilities.with(Capability::ResourcesSubscribe);
@@ -165,6 +157,18 @@ impl Builder {
         Ok(config.capabilities(capabilities).decide_subscriptions())
     }
 }
+
+/// The capabilities that the entries of the catalog may declare.
+const OF_LISTS: [Capability; 8] = [
+    Capability::Completions,
+    Capability::Prompts,
+    Capability::PromptsListChanged,
+    Capability::Resources,
+    Capability::ResourcesListChanged,
+    Capability::ResourcesSubscribe,
+    Capability::Tools,
+    Capability::ToolsListChanged,
+];
 
 /// The notifications of changed lists.
 const LISTS_CHANGED: [Capability; 3] = [

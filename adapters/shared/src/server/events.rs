@@ -5,7 +5,6 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_proto::schema::{ClientNotification as _, RootsListChanged};
 use mcp_proto::server::{Command, Event, Server as Machine};
 use mcp_proto::{
     CallId, Change, IncomingId, Instant, Method, Misuse, OwnedCommand, Principal, Raw, Violation,
@@ -26,9 +25,9 @@ use crate::server::id_hasher::IncomingMap;
 use crate::server::layers::Layers;
 use crate::server::pending_changes::PendingChanges;
 use crate::server::serve::serve;
-use crate::server::subscriptions::{ElementCheck, SubscriptionChange, UriCheck};
+use crate::server::subscriptions::{SubscriptionChange, SubscriptionSettings};
 use crate::server::tasks::ServerTasks;
-use crate::server::unregistered::Unregistered;
+use crate::server::unregistered::UnregisteredHandlers;
 use crate::server::visibility::Visibility;
 use crate::trace::{EventSummary, close_reason};
 use crate::transport::http_types::ServerHttp;
@@ -46,14 +45,9 @@ type NotificationCallback = Arc<dyn Fn(&str, Option<&Raw>, &ClientHandle) + Send
 pub(crate) struct ServerCallbacks {
     /// Without it, notifications are dropped.
     pub(crate) on_notification: Option<NotificationCallback>,
-    pub(crate) on_roots_changed: Option<Callback<ClientHandle>>,
     pub(crate) on_session: Option<Callback<ClientHandle>>,
     pub(crate) on_violation: Option<Callback<Violation>>,
-    pub(crate) on_watch: Option<Callback<SubscriptionChange>>,
-    /// Decides on subscriptions; `None` accepts the resources of the catalog.
-    pub(crate) accept_subscription: Option<UriCheck>,
-    /// Decides on elements of the listen keys; `None` accepts all.
-    pub(crate) accept_element: Option<ElementCheck>,
+    pub(crate) subscriptions: SubscriptionSettings,
     /// The listen keys of all extensions.
     pub(crate) listen_keys: Vec<Box<str>>,
 }
@@ -78,7 +72,7 @@ pub struct ServerParts {
     /// The states that handlers take.
     pub(crate) states: Arc<States>,
     /// Serves what is not in the catalog.
-    pub(crate) unregistered: Unregistered,
+    pub(crate) unregistered: UnregisteredHandlers,
     /// Decides which entries a caller sees.
     pub(crate) visibility: Visibility,
     /// The tasks; `None` if no tool call becomes one.
@@ -240,11 +234,11 @@ impl LinkRole for Machine {
             }
             Event::Watched { uri, principal } => {
                 let change = SubscriptionChange::Began { uri: uri.into(), principal };
-                notify(link, link.shared.callbacks.on_watch.as_ref(), change);
+                notify(link, link.shared.callbacks.subscriptions.on_change.as_ref(), change);
             }
             Event::Unwatched { uri, principal } => {
                 let change = SubscriptionChange::Ended { uri: uri.into(), principal };
-                notify(link, link.shared.callbacks.on_watch.as_ref(), change);
+                notify(link, link.shared.callbacks.subscriptions.on_change.as_ref(), change);
             }
             Event::Closed(_) => {
                 if let Some(tasks) = &link.shared.tasks {
@@ -295,10 +289,6 @@ fn notify<T: Send + 'static>(link: &Arc<Link<Machine>>, callback: Option<&Callba
 /// Passes a notification to the application.
 fn notified(link: &Arc<Link<Machine>>, method: Method, params: Option<Raw>) {
     let callbacks = &link.shared.callbacks;
-    if method == RootsListChanged::METHOD && callbacks.on_roots_changed.is_some() {
-        let client = ClientHandle::of_connection(link);
-        return notify(link, callbacks.on_roots_changed.as_ref(), client);
-    }
     let Some(callback) = callbacks.on_notification.clone() else { return };
     let client = ClientHandle::of_connection(link);
     let bytes = params.as_ref().map_or(0, |params| params.as_bytes().len());

@@ -7,17 +7,18 @@ use mcp_proto::Extension;
 use mcp_proto::schema::{ClientRequest, Decode, Encode};
 
 use super::Server;
+use crate::server::additions::AddTo;
 use crate::server::handler::HandlerFn;
 use crate::server::handler::function::{Handler, Prepared};
 use crate::server::handler::kind::MethodCall;
 use crate::server::handler::needs::NeededState;
-use crate::server::subscriptions::SubscriptionCx;
+use crate::server::settings::ServerSettings;
 
 /// Extensions of the protocol.
-impl Server {
+impl<R> Server<R> {
     /// Declares an extension of the protocol.
     ///
-    /// [`method`](Self::method) sets the handlers of its requests, and
+    /// A [`MethodHandler`] serves one of its requests, and
     /// [`on_notification`](Self::on_notification) receives its notifications.
     /// [`Changes::element_changed`] notifies subscribers of an element of its listen keys, and
     /// [`ClientHandle::notify_raw`] sends a notification to one client in the legacy era.
@@ -51,71 +52,42 @@ impl Server {
     /// [`Changes::element_changed`]: crate::Changes::element_changed
     /// [`ClientHandle::notify_raw`]: crate::ClientHandle::notify_raw
     pub fn extension(mut self, extension: Extension) -> Self {
-        let Self { builder, callbacks, .. } = &mut self;
+        self.settings.declare(extension);
+        self
+    }
+}
+
+impl ServerSettings {
+    pub(crate) fn declare(&mut self, extension: Extension) {
+        let Self { builder, callbacks, .. } = self;
         let keys = extension.listen_keys().map(Into::into);
         Arc::make_mut(callbacks).listen_keys.extend(keys);
         builder.config = builder
             .extensions
             .declare(&builder.config, extension, |config, it| config.extension(it));
-        self
-    }
-
-    /// Adds the handler of a request that an [extension](Self::extension) defines; see
-    /// [`MethodHandler`].
-    ///
-    /// The start of the server fails if no declared extension has the request, or if it has another
-    /// handler.
-    pub fn method<Q>(mut self, method: MethodHandler<Q>) -> Self
-    where
-        Q: ClientRequest<Result: Encode + Send> + Decode + Send + 'static,
-    {
-        let MethodHandler { handler, scopes, states, is_of_extension } = method;
-        if !scopes.is_empty()
-            && let Err(why) = handler.scopes().set(scopes)
-        {
-            self.builder.refuse(&format!("the scopes of method {:?}: {why}", Q::METHOD));
-        }
-        self.unregistered.methods.insert(handler);
-        self.builder.register_method(Q::METHOD, is_of_extension, states);
-        self
-    }
-
-    /// Sets a function that decides which elements of [listen keys] clients may subscribe to.
-    ///
-    /// `accept` receives the key, the element, and the context of the request. It returns whether
-    /// to accept the element; the acknowledgement lists the accepted ones. `accept` must not block.
-    /// By default, all elements of the keys of [extensions](Self::extension) are accepted.
-    ///
-    /// Clients subscribe to elements in the modern era (from revision 2026-07-28) only. If only
-    /// some principals may learn of an element, refuse the subscriptions of others:
-    /// [`Changes::element_changed`](crate::Changes::element_changed) notifies all subscribers.
-    ///
-    /// ```
-    /// # use mcp_adapter as mcp_tokio;
-    /// use mcp_tokio::Server;
-    /// use mcp_tokio::proto::{Extension, Principal};
-    ///
-    /// let server = Server::new("boards", "1.0.0")
-    ///     .extension(Extension::new("com.example/whiteboard").listen_key("boards"))
-    ///     .accept_elements(|_key, board, cx| {
-    ///         let owner = board.split('/').next();
-    ///         owner.is_some() && owner == cx.principal().map(Principal::id)
-    ///     });
-    /// # drop(server);
-    /// ```
-    ///
-    /// [listen keys]: mcp_proto::Extension::listen_key
-    // SEC-02: a client may subscribe only to what the server offers.
-    pub fn accept_elements(
-        mut self,
-        accept: impl Fn(&str, &str, &SubscriptionCx<'_>) -> bool + Send + Sync + 'static,
-    ) -> Self {
-        Arc::make_mut(&mut self.callbacks).accept_element = Some(Arc::new(accept));
-        self
     }
 }
 
-/// The handler of a request that an [extension](Server::extension) defines, for [`Server::method`].
+impl<Q> AddTo for MethodHandler<Q>
+where
+    Q: ClientRequest<Result: Encode + Send> + Decode + Send + 'static,
+{
+    fn add_to(self, server: &mut ServerSettings) {
+        let Self { handler, scopes, states, is_of_extension } = self;
+        if !scopes.is_empty()
+            && let Err(why) = handler.scopes().set(scopes)
+        {
+            server.builder.refuse(&format!("the scopes of method {:?}: {why}", Q::METHOD));
+        }
+        server.unregistered.methods.insert(handler);
+        server.builder.register_method(Q::METHOD, is_of_extension, states);
+    }
+}
+
+/// The handler of a request that an [extension](Server::extension) defines, for [`Server::add`].
+///
+/// The start of the server fails if no declared extension has the request, or if it has another
+/// handler.
 ///
 /// The request is a type that implements [`ClientRequest`], with [`Decode`] for its params; its
 /// result also implements [`Encode`]. Requests whose params cannot be decoded are refused with the
@@ -155,7 +127,7 @@ impl Server {
 /// let draw = ExtensionMethod::request(Side::Client, Draw::METHOD);
 /// let server = Server::new("boards", "1.0.0")
 ///     .extension(Extension::new("com.example/whiteboard").method(draw))
-///     .method(MethodHandler::new(|draw: Draw| {
+///     .add(MethodHandler::new(|draw: Draw| {
 ///         println!("draws a {}", draw.shape);
 ///         Raw::empty_object()
 ///     }));

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::server::Server;
+use crate::server::catalog_edit::{CatalogEdit, EditError};
 
 /// A type whose methods are handlers.
 ///
@@ -37,7 +38,7 @@ use crate::server::Server;
 ///
 /// ```
 /// # use mcp_adapter as mcp_tokio;
-/// use mcp_tokio::{Handlers, Server};
+/// use mcp_tokio::{CatalogEdit, EditError, Handlers, Server, Tool};
 ///
 /// struct Clock;
 ///
@@ -48,8 +49,8 @@ use crate::server::Server;
 /// }
 ///
 /// impl Handlers for Clock {
-///     fn register(server: Server) -> Server {
-///         server.tool("now", "Tells the time", Self::now)
+///     fn register(edit: &mut CatalogEdit<'_>) -> Result<(), EditError> {
+///         edit.add(Tool::new("now", Self::now).description("Tells the time"))
 ///     }
 /// }
 ///
@@ -63,19 +64,24 @@ use crate::server::Server;
             `macros`, and its methods with `#[tool]`, `#[resource(\"uri\")]` or `#[prompt]`"
 )]
 pub trait Handlers: Send + Sync + Sized + 'static {
-    /// Adds the handlers to `server`, which has the state, and returns it.
-    fn register(server: Server) -> Server;
+    /// Adds the handlers, which take the state that the server has.
+    ///
+    /// # Errors
+    /// Fails if an entry is invalid or exists already.
+    fn register(edit: &mut CatalogEdit<'_>) -> Result<(), EditError>;
 }
 
 impl<S: Handlers> Handlers for Arc<S> {
-    fn register(server: Server) -> Server {
-        S::register(server)
+    fn register(edit: &mut CatalogEdit<'_>) -> Result<(), EditError> {
+        S::register(edit)
     }
 }
 
-impl Server {
+impl<R> Server<R> {
     /// Adds all handlers of a type, and sets their [`state`](Self::state).
     pub fn handlers<S: Handlers>(self, state: S) -> Self {
-        S::register(self.state(state))
+        let mut server = self.state(state);
+        server.settings.builder.register(S::register);
+        server
     }
 }

@@ -81,7 +81,7 @@ pub struct ManualServer {
     serving: Serving,
 }
 
-impl Server {
+impl<R> Server<R> {
     /// Creates a connection over a pair of byte streams that the program drives by itself.
     ///
     /// `now` is the time at which the connection begins. The client is not authenticated:
@@ -89,29 +89,10 @@ impl Server {
     ///
     /// # Errors
     /// Fails if a registered tool, resource, resource template or prompt is invalid.
-    pub fn manual(&self, now: Instant) -> io::Result<ManualServer> {
-        self.drive_manually(now, None)
-    }
-
-    /// Like [`manual`](Self::manual), for a client that the program has authenticated.
-    ///
-    /// The client has no access token: entries that [require](crate::Tool::requires) scopes refuse
-    /// it, and so does [`Cx::needs_scopes`](crate::Cx::needs_scopes).
-    ///
-    /// # Errors
-    /// Fails if a registered tool, resource, resource template or prompt is invalid.
-    pub fn manual_as(&self, now: Instant, principal: Principal) -> io::Result<ManualServer> {
-        self.drive_manually(now, Some(principal))
-    }
-
-    fn drive_manually(
-        &self,
-        now: Instant,
-        principal: Option<Principal>,
-    ) -> io::Result<ManualServer> {
+    pub fn manual(&self, now: Instant, principal: Option<Principal>) -> io::Result<ManualServer> {
         let tasks = Arc::new(ManualTasks::default());
         let runtime: Arc<dyn Spawn> = Arc::clone(&tasks) as _;
-        let (serving, driving) = self.open_at(Clock::manual(now), runtime, principal)?;
+        let (serving, driving) = self.settings.open_at(Clock::manual(now), runtime, principal)?;
         Ok(ManualServer { driver: ManualDriver::new(driving, tasks), serving })
     }
 }

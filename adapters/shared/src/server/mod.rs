@@ -1,5 +1,6 @@
 //! The builder of servers, and the handling of their requests on any runtime.
 
+pub(crate) mod additions;
 pub(crate) mod builder;
 mod callbacks;
 pub(crate) mod catalog_edit;
@@ -15,11 +16,10 @@ pub(crate) mod handlers;
 mod id_hasher;
 pub mod layers;
 pub(crate) mod list_handler;
-mod list_settings;
+pub(crate) mod lists;
 pub(crate) mod manual;
 mod open;
 mod pending_changes;
-mod process_settings;
 #[cfg(feature = "schemars")]
 pub(crate) mod prompt_arguments;
 mod registration;
@@ -28,37 +28,37 @@ pub(crate) mod required_scopes;
 mod scope_settings;
 pub(crate) mod serve;
 pub(crate) mod serving;
+pub(crate) mod settings;
 pub(crate) mod subscriptions;
 pub(crate) mod tasks;
 #[cfg(feature = "tracing")]
 mod unreadable_schema;
 pub(crate) mod unregistered;
-mod unregistered_settings;
+pub(crate) mod unregistered_settings;
 pub(crate) mod visibility;
 
 use std::fmt;
-#[cfg(feature = "record")]
 use std::io;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
-use mcp_proto::schema::{Implementation, Tool};
-use mcp_proto::{Capability, Limits, Raw, Revision};
+use mcp_proto::schema::Tool;
+use mcp_proto::server::{Config, Server as Machine};
+use mcp_proto::stdio::Stdio;
+use mcp_proto::{Capability, Instant, Limits, Raw, Revision};
 
-use crate::exec::callbacks::CallbackThreads;
-use crate::exec::pace::Pace;
-use crate::exec::workers::{HandlerThreads, THREADS_MAX, handler_threads};
-use crate::process::settings::ProcessSettings;
+use crate::exec::workers::handler_threads;
+use crate::process::settings::StdioSettings;
+#[cfg(feature = "record")]
 use crate::recorder::Recorder;
-use crate::server::builder::Builder;
 use crate::server::changes::Changes;
-use crate::server::events::ServerCallbacks;
-use crate::server::handler::EntryHandler;
 #[cfg(feature = "seal")]
 use crate::server::handler::round_state::StateSealing;
-use crate::server::layers::{Layer, Layers};
+use crate::server::layers::Layer;
+use crate::server::lists::Lists;
+use crate::server::settings::ServerSettings;
 use crate::server::tasks::TaskCell;
-use crate::server::unregistered::Unregistered;
-use crate::server::visibility::Visibility;
+use crate::tasks::Tasks;
 
 /// A builder of [servers](https://modelcontextprotocol.io/specification/2025-11-25/server).
 ///
@@ -105,40 +105,25 @@ use crate::server::visibility::Visibility;
 ///
 /// Cheap to clone. Clones share their handlers, threads and [`Changes`], and each clone can serve
 /// connections.
-#[derive(Clone)]
-#[must_use = "a server does nothing until an adapter serves it"]
-pub struct Server {
-    builder: Builder,
-    threads: HandlerThreads,
-    callback_threads: CallbackThreads,
-    trace_payloads: bool,
-    recorder: Recorder,
-    process: ProcessSettings,
-    pipe_bytes: Option<usize>,
-    callbacks: Arc<ServerCallbacks>,
-    layers: Option<Arc<Layers>>,
-    visibility: Visibility,
-    unregistered: Unregistered,
-    tasks: TaskCell,
+#[must_use = "a server does nothing until it is served"]
+pub struct Server<R = ()> {
+    pub(crate) settings: ServerSettings,
+    runtime: PhantomData<fn() -> R>,
 }
 
-impl Server {
+impl<R> Server<R> {
     /// Creates a server without tools, resources or prompts.
     pub fn new(name: &str, version: &str) -> Self {
-        Self {
-            builder: Builder::new(name, version),
-            threads: handler_threads(THREADS_MAX),
-            callback_threads: CallbackThreads::default(),
-            trace_payloads: false,
-            recorder: Recorder::default(),
-            process: ProcessSettings::default(),
-            pipe_bytes: None,
-            callbacks: Arc::default(),
-            layers: None,
-            visibility: Visibility::default(),
-            unregistered: Unregistered::default(),
-            tasks: TaskCell::default(),
-        }
+        Self::with(ServerSettings::new(name, version))
+    }
+
+    fn with(settings: ServerSettings) -> Self {
+        Self { settings, runtime: PhantomData }
+    }
+
+    /// Returns the server for another runtime.
+    pub(crate) fn on<Q>(self) -> Server<Q> {
+        Server::with(self.settings)
     }
 
     /// Adds a layer: middleware around every request that reaches the application.
@@ -165,7 +150,7 @@ impl Server {
     /// # drop(server);
     /// ```
     pub fn layer(mut self, layer: impl Layer) -> Self {
-        Arc::make_mut(self.layers.get_or_insert_default()).push(layer);
+        Arc::make_mut(self.settings.layers.get_or_insert_default()).push(layer);
         self
     }
 
@@ -179,18 +164,10 @@ impl Server {
     /// handlers, so that a long check delays no other request; otherwise, and always with a
     /// [maximum of one such thread](Self::threads_max), on the thread that reads requests.
     pub fn check_arguments(
-        self,
+        mut self,
         check: impl Fn(&Tool, &Raw) -> Result<(), String> + Send + Sync + 'static,
     ) -> Self {
-        self.check_with(move |tool, _, arguments| check(tool, arguments))
-    }
-
-    fn check_with(
-        mut self,
-        check: impl Fn(&Tool, &EntryHandler, &Raw) -> Result<(), String> + Send + Sync + 'static,
-    ) -> Self {
-        self.builder.argument_checks.get_or_insert_with(|| Arc::new(Pace::blocking()));
-        self.builder.configure(|catalog| catalog.check_arguments(check));
+        self.settings.check_arguments(move |tool, _, arguments| check(tool, arguments));
         self
     }
 
@@ -217,9 +194,9 @@ impl Server {
     /// Of this method and [`check_arguments`](Self::check_arguments), which sets a check of your
     /// own, the one called last applies to arguments.
     #[cfg(feature = "jsonschema")]
-    pub fn checked(self) -> Self {
-        let schemas = self.builder.changes.enable_checks();
-        self.check_with(move |tool, handler, arguments| {
+    pub fn checked(mut self) -> Self {
+        let schemas = self.settings.builder.changes.enable_checks();
+        self.settings.check_arguments(move |tool, handler, arguments| {
             let schema = &tool.input_schema;
             let checked = schemas.check(schema, arguments).or_else(|mismatch| {
                 // Serde reads `null` as an optional field that is left out.
@@ -227,18 +204,7 @@ impl Server {
                 schemas.check(nullable, arguments).map_err(|_| mismatch)
             });
             checked.map_err(|error| format!("invalid arguments: {error}"))
-        })
-    }
-
-    /// Declares change notifications for tools, prompts and resources.
-    ///
-    /// The notification for a list is declared only if the list is not empty. Resource
-    /// subscriptions are also declared if there are resources. Use [`Changes`] to send the
-    /// notifications.
-    pub fn declare_list_changed(mut self) -> Self {
-        self.builder.has_list_changed = true;
-        self.builder.configure(mcp_proto::catalog::Catalog::declare_list_changed);
-        self.builder.has_subscriptions = true;
+        });
         self
     }
 
@@ -250,9 +216,9 @@ impl Server {
     /// entries later. Handlers use [`Cx::changes`](crate::Cx::changes), and a server that needs no
     /// handle elsewhere declares less with [`declare_list_changed`](Self::declare_list_changed).
     pub fn changes(&mut self) -> Changes {
-        self.builder.has_changes = true;
-        self.builder.has_subscriptions = true;
-        self.builder.changes.clone()
+        self.settings.builder.has_changes = true;
+        self.settings.builder.has_subscriptions = true;
+        self.settings.builder.changes.clone()
     }
 
     /// Declares a capability beyond those derived from the registered entries.
@@ -260,36 +226,15 @@ impl Server {
     /// A server needs this, for example, if a handler adds the first prompt through
     /// [`Cx::changes`](crate::Cx::changes) after the server has started: declare
     /// `Capability::PromptsListChanged`.
-    pub fn capability(mut self, capability: Capability) -> Self {
-        self.builder.extra.push(capability);
-        self
-    }
-
-    /// Declares experimental, non-standard features: an object with a member for each.
-    ///
-    /// A value that is not an object declares none. Prefer an [extension](Self::extension) for new
-    /// features.
-    ///
-    /// ```
-    /// # use mcp_adapter as mcp_tokio;
-    /// use mcp_tokio::Server;
-    /// use mcp_tokio::proto::Raw;
-    ///
-    /// let server = Server::new("demo", "1.0.0")
-    ///     .experimental(Raw::from_text(r#"{"example.com/echo":{}}"#).unwrap());
-    /// # drop(server);
-    /// ```
-    pub fn experimental(mut self, features: impl Into<Raw>) -> Self {
-        self.builder.experimental = Some(features.into());
-        self
+    pub fn capability(self, capability: Capability) -> Self {
+        self.configure(|config| config.capability(capability))
     }
 
     /// Restricts the server to these protocol revisions. Default: all supported revisions.
     ///
     /// Without a legacy revision (up to 2025-11-25), servers over HTTP have no sessions.
-    pub fn revisions(mut self, revisions: &[Revision]) -> Self {
-        self.builder.config = self.builder.config.revisions(revisions);
-        self
+    pub fn revisions(self, revisions: &[Revision]) -> Self {
+        self.configure(|config| config.revisions(revisions))
     }
 
     /// Declares the logging capability, which [`Cx::log`](crate::Cx::log) requires.
@@ -298,62 +243,8 @@ impl Server {
     }
 
     /// Sets the instructions that tell a model how to use the server. Default: none.
-    pub fn instructions(mut self, instructions: &str) -> Self {
-        self.builder.config = self.builder.config.instructions(instructions);
-        self
-    }
-
-    /// Sets the server's full description, replacing the name and version passed to [`new`].
-    ///
-    /// [`new`]: Self::new
-    pub fn info(mut self, info: Implementation) -> Self {
-        self.builder.config = self.builder.config.info(info);
-        self
-    }
-
-    /// Sets the seal that authenticates the state of a handler while the client gathers input.
-    /// Default: a seal with a random key of this process.
-    ///
-    /// In the modern era (from revision 2026-07-28), the client holds this state and returns it
-    /// with its next request. The request fails if the state
-    /// - is forged or modified;
-    /// - belongs to a different request;
-    /// - was sealed for another principal;
-    /// - is more than an hour old;
-    /// - was sealed with another key.
-    ///
-    /// The state includes all answers so far and the results of `Cx::once`. If it exceeds 64 KiB,
-    /// or if the request has more than 64 params, the request fails with `-32603`.
-    ///
-    /// Set a seal if the next request may reach another process: one of several instances, or this
-    /// program after a restart. They must share its key.
-    #[cfg(feature = "seal")]
-    pub fn seal(mut self, seal: mcp_proto::seal::Seal) -> Self {
-        self.builder.sealing = StateSealing::With(seal);
-        self
-    }
-
-    /// Leaves the state of a handler unauthenticated while the client gathers input.
-    ///
-    /// Any client can then forge the state, so handlers must not trust it. See
-    /// [`seal`](Self::seal).
-    #[cfg(feature = "seal")]
-    pub fn without_seal(mut self) -> Self {
-        self.builder.sealing = StateSealing::Plain;
-        self
-    }
-
-    /// Sets the minimum size, in bytes, of the stdin and stdout pipes.
-    ///
-    /// By default, the pipes keep the system's size, 64 KiB on Linux.
-    ///
-    /// If messages are large, larger pipes save context switches; 512 KiB is then a good choice.
-    /// This setting takes effect only on Linux and Android, within the system's limits (see
-    /// `pipe(7)`). The system also limits the sum of all pipe sizes of one user, so a server with
-    /// small messages should keep the default.
-    pub fn pipe_bytes(mut self, bytes: usize) -> Self {
-        self.pipe_bytes = Some(bytes);
-        self
+    pub fn instructions(self, instructions: &str) -> Self {
+        self.configure(|config| config.instructions(instructions))
     }
 
     /// Adds message contents to the `tracing` output, at level `TRACE`.
@@ -361,7 +252,7 @@ impl Server {
     /// Message contents may include secrets. By default, only the lengths of messages are traced.
     #[cfg(feature = "tracing")]
     pub fn trace_payloads(mut self) -> Self {
-        self.trace_payloads = true;
+        self.settings.trace_payloads = true;
         self
     }
 
@@ -402,14 +293,13 @@ impl Server {
         mut self,
         open: impl Fn() -> io::Result<W> + Send + Sync + 'static,
     ) -> Self {
-        self.recorder = Recorder::new(open);
+        self.settings.recorder = Recorder::new(open);
         self
     }
 
     /// Sets the resource limits and timeouts of each connection. Default: [`Limits::default`].
-    pub fn limits(mut self, limits: Limits) -> Self {
-        self.builder.config = self.builder.config.limits(limits);
-        self
+    pub fn limits(self, limits: Limits) -> Self {
+        self.configure(|config| config.limits(limits))
     }
 
     /// Sets the maximum number of threads in the pool that runs handlers. Default: 512, minimum: 1.
@@ -420,24 +310,99 @@ impl Server {
     /// threads. Quick functions also run on the threads that drive their connections, unless the
     /// maximum is 1.
     pub fn threads_max(mut self, threads_max: usize) -> Self {
-        self.threads = handler_threads(threads_max);
+        self.settings.threads = handler_threads(threads_max);
         self
     }
 
-    /// Sets the maximum number of entries on one page of a list. Default: none, minimum: 1.
-    ///
-    /// By default, a page holds all registered entries of its kind that fit into 15 MiB of JSON,
-    /// because many hosts read only the first page: entries on other pages are missing there.
-    pub fn page_max(self, page_max: usize) -> Self {
-        self.builder.configure(|catalog| catalog.entries_max(page_max));
+    /// Sets what the lists announce, who sees their entries, and how clients may cache them.
+    pub fn lists(mut self, lists: Lists) -> Self {
+        lists.apply(&mut self.settings);
         self
+    }
+
+    /// Sets what a server on stdin and stdout does to its process and its pipes.
+    pub const fn stdio(mut self, settings: StdioSettings) -> Self {
+        self.settings.stdio = settings;
+        self
+    }
+
+    /// Sets the limits and the store of this server's tasks. Default: [`Tasks::new`].
+    ///
+    /// [`Tool::as_task`](crate::Tool::as_task) lets calls become tasks.
+    pub fn tasks(mut self, tasks: Tasks) -> Self {
+        self.settings.tasks = TaskCell::new(tasks);
+        self
+    }
+
+    /// Sets the seal that authenticates the state of a handler while the client gathers input.
+    /// Default: a seal with a random key of this process.
+    ///
+    /// In the modern era (from revision 2026-07-28), the client holds this state and returns it
+    /// with its next request. The request fails if the state
+    /// - is forged or modified;
+    /// - belongs to a different request;
+    /// - was sealed for another principal;
+    /// - is more than an hour old;
+    /// - was sealed with another key.
+    ///
+    /// The state includes all answers so far and the results of `Cx::once`. If it exceeds 64 KiB,
+    /// or if the request has more than 64 params, the request fails with `-32603`.
+    ///
+    /// `None` leaves the state unauthenticated: any client can then forge it, so handlers must not
+    /// trust it.
+    ///
+    /// Set a seal if the next request may reach another process: one of several instances, or this
+    /// program after a restart. They must share its key.
+    #[cfg(feature = "seal")]
+    pub fn seal(mut self, seal: impl Into<Option<mcp_proto::seal::Seal>>) -> Self {
+        self.settings.builder.sealing = match seal.into() {
+            Some(seal) => StateSealing::With(seal),
+            None => StateSealing::Plain,
+        };
+        self
+    }
+
+    /// Changes the configuration of the protocol state machine, for what has no method here, such
+    /// as the full description of the server and experimental features.
+    ///
+    /// ```
+    /// # use mcp_adapter as mcp_tokio;
+    /// use mcp_tokio::Server;
+    /// use mcp_tokio::proto::schema::Implementation;
+    ///
+    /// let server = Server::new("demo", "1.0.0")
+    ///     .configure(|config| config.info(Implementation::new("demo", "1.0.0").title("Demo")));
+    /// # drop(server);
+    /// ```
+    pub fn configure(mut self, configure: impl FnOnce(Config) -> Config) -> Self {
+        let builder = &mut self.settings.builder;
+        builder.config = configure(builder.config.clone());
+        self
+    }
+
+    /// Creates the protocol state machine of a connection over a byte stream.
+    ///
+    /// Use it to replay a recording or to drive a connection by hand. `began` is the time at which
+    /// the connection starts. The state machine declares the capabilities for the tools, resources
+    /// and prompts registered so far.
+    ///
+    /// # Errors
+    /// Fails if a registered tool, resource, resource template or prompt is invalid.
+    pub fn machine(&self, began: Instant) -> io::Result<Stdio<Machine>> {
+        Ok(Stdio::new(Machine::new(began, self.settings.config()?)))
     }
 }
 
-impl fmt::Debug for Server {
+impl<R> Clone for Server<R> {
+    fn clone(&self) -> Self {
+        Self::with(self.settings.clone())
+    }
+}
+
+impl<R> fmt::Debug for Server<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Server")
-            .field("catalog", &self.builder.changes.catalog())
+            .field("catalog", &self.settings.builder.changes.catalog())
             .finish_non_exhaustive()
     }
 }

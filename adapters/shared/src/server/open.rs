@@ -7,7 +7,7 @@ use mcp_proto::server::{Config, Server as Machine};
 use mcp_proto::stdio::Stdio;
 use mcp_proto::{Caller, Instant, Limits, Principal};
 
-use super::Server;
+use super::settings::ServerSettings;
 use crate::exec::callbacks::Callbacks;
 use crate::exec::clock::Clock;
 use crate::exec::workers::{Spawn, Workers};
@@ -19,28 +19,21 @@ use crate::trace::Trace;
 use crate::transport::link::{Link, Transport};
 use crate::transport::shutdown::DriverHandle;
 
-impl Server {
-    /// Creates a connection over a pair of byte streams.
-    ///
-    /// The adapter must drive the connection with the returned [`DriverHandle`]. The `serve`
-    /// methods of adapters call this method.
+impl ServerSettings {
+    /// Creates a connection over a pair of byte streams that begins now. All requests come from
+    /// `principal`.
+    /// Creates a connection over a pair of byte streams for an adapter to drive.
     ///
     /// # Errors
     /// Fails if a registered tool, resource, resource template or prompt is invalid.
-    pub fn open_on(&self, runtime: Arc<dyn Spawn>) -> io::Result<(Serving, DriverHandle<Machine>)> {
-        self.open_at(Clock::new(), runtime, None)
-    }
-
-    /// Creates a connection over a pair of byte streams that begins now. All requests come from
-    /// `principal`.
-    pub(super) fn open_at(
+    pub(crate) fn open_at(
         &self,
         clock: Clock,
         runtime: Arc<dyn Spawn>,
         principal: Option<Principal>,
     ) -> io::Result<(Serving, DriverHandle<Machine>)> {
         let began = clock.now();
-        let mut machine = self.machine(began)?;
+        let mut machine = Stdio::new(Machine::new(began, self.config()?));
         // AUT-76: who has no token has no scopes.
         let caller = principal.clone().map(|principal| {
             Caller::new().with_principal(principal).with_data(GrantedScopes(Vec::new()))
@@ -54,22 +47,10 @@ impl Server {
         let link = self.link(clock, transport, runtime, parts);
         link.lock().role.principal.clone_from(&principal);
         let driving = DriverHandle::new(Arc::clone(&link), None, Limits::default())
-            .pipe_bytes(self.pipe_bytes);
-        let serving = Serving::new(link, principal, self.process);
+            .pipe_bytes(self.stdio.pipe_bytes);
+        let serving = Serving::new(link, principal, self.stdio);
         let driving = driving.watching(serving.host());
         Ok((serving, driving))
-    }
-
-    /// Creates the protocol state machine of a connection over a byte stream.
-    ///
-    /// Use it to replay a recording or to drive a connection by hand. `began` is the time at which
-    /// the connection starts. The state machine declares the capabilities for the tools, resources
-    /// and prompts registered so far.
-    ///
-    /// # Errors
-    /// Fails if a registered tool, resource, resource template or prompt is invalid.
-    pub fn machine(&self, began: Instant) -> io::Result<Stdio<Machine>> {
-        Ok(Stdio::new(Machine::new(began, self.config()?)))
     }
 
     /// Returns the configuration of the server's connections.

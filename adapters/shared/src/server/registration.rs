@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Server;
-use crate::server::catalog_edit::Entry;
+use crate::server::additions::Addition;
 use crate::server::entries::prompt::Prompt;
 use crate::server::entries::resource::Resource;
 use crate::server::entries::template::Template;
@@ -12,13 +12,13 @@ use crate::server::handler::function::Handler;
 use crate::server::handler::kind::{PromptGet, ResourceRead, ToolCall};
 
 /// Entries: tools, resources, resource templates and prompts.
-impl Server {
+impl<R> Server<R> {
     /// Sets the state that handlers take as [`State<S>`](crate::State).
     ///
     /// There is one state of each type; a second one replaces the first. The server does not start
     /// without a state that a handler takes.
     pub fn state<S: Send + Sync + 'static>(mut self, state: S) -> Self {
-        Arc::make_mut(&mut self.builder.states).insert(state);
+        Arc::make_mut(&mut self.settings.builder.states).insert(state);
         self
     }
 
@@ -67,8 +67,8 @@ impl Server {
 
     /// Adds an entry of any kind.
     #[expect(clippy::should_implement_trait, reason = "it adds an entry to a list")]
-    pub fn add(mut self, entry: impl Entry) -> Self {
-        self.builder.register(|edit| edit.add(entry));
+    pub fn add(mut self, addition: impl Addition) -> Self {
+        addition.add_to(&mut self.settings);
         self
     }
 }

@@ -8,29 +8,16 @@ use mcp_proto::schema::{ClientRequest as _, ReadResource, Subscribe};
 #[cfg(feature = "http")]
 use mcp_proto::{Caller, Raw, Revision};
 
-use super::Server;
+#[cfg(feature = "http")]
+use super::settings::ServerSettings;
 use crate::server::handler::context::Cx;
 use crate::server::handler::handler_error::HandlerError;
 #[cfg(feature = "http")]
 use crate::server::handler::scopes_of;
 use crate::server::required_scopes::check_scopes;
 
-/// Settings of scopes.
-impl Server {
-    /// Hides the entries from each caller for which its access token lacks
-    /// [scopes](crate::Tool::requires). Default: off.
-    ///
-    /// Hidden entries are missing in lists, and requests for them are answered as if they did not
-    /// exist, so that clients do not learn which scopes to ask for. A hidden resource is not served
-    /// by a less specific template either. Lists are then never shared between users by caches.
-    pub fn hide_forbidden(mut self) -> Self {
-        self.visibility.hides_forbidden = true;
-        self
-    }
-}
-
 #[cfg(feature = "http")]
-impl Server {
+impl ServerSettings {
     /// Returns the name of an entry that requires scopes, if there is one.
     pub(crate) fn entry_with_scopes(&self) -> Option<String> {
         let catalog = self.builder.changes.catalog();

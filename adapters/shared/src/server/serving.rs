@@ -12,7 +12,7 @@ use mcp_proto::{CloseReason, Principal};
 use crate::process::host::Host;
 use crate::process::parent::Parent;
 use crate::process::protocol_streams::ProtocolStreams;
-use crate::process::settings::ProcessSettings;
+use crate::process::settings::StdioSettings;
 use crate::process::signals::{self, Closeable};
 use crate::server::handler::context::HandlerLink;
 use crate::transport::link::Link;
@@ -26,7 +26,7 @@ pub struct Serving {
     /// Keeps the subscription to [`Changes`] and to signals, which end with this value.
     #[expect(clippy::redundant_allocation, reason = "the link may outlive the subscription")]
     subscription: Arc<Arc<Link<Machine>>>,
-    process: ProcessSettings,
+    process: StdioSettings,
     /// The program that uses the server. Shared with the driver, which watches it.
     host: Arc<Host>,
 }
@@ -36,7 +36,7 @@ impl Serving {
     pub(crate) fn new(
         link: Arc<Link<Machine>>,
         principal: Option<Principal>,
-        process: ProcessSettings,
+        process: StdioSettings,
     ) -> Self {
         let subscription = Arc::new(Arc::clone(&link));
         let joined: Arc<dyn HandlerLink> = Arc::clone(&subscription) as _;

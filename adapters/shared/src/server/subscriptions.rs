@@ -7,23 +7,24 @@ use mcp_proto::schema::{
     ClientRequest, Subscribe, SubscriptionFilter, SubscriptionsAcknowledged, SubscriptionsListen,
 };
 use mcp_proto::server::Server as Machine;
-use mcp_proto::{Context, Principal, Raw, Request};
+use mcp_proto::{Caller, Context, Principal, Raw, Request};
 
-#[cfg(feature = "http")]
-use crate::http::RequestHead;
+use crate::server::events::ServerCallbacks;
 use crate::server::handler::EntryHandler;
-#[cfg(feature = "http")]
-use crate::server::handler::context::HandlerLink as _;
 use crate::server::handler::handler_error::HandlerError;
 use crate::server::required_scopes::check_scopes;
 use crate::server::tasks::{LISTEN_KEY, accept_task_ids};
+use crate::server::visibility::UNKNOWN;
 use crate::transport::link::Link;
 
 /// A decision of the application about a URI.
-pub(crate) type UriCheck = Arc<dyn Fn(&str, &SubscriptionCx<'_>) -> bool + Send + Sync>;
+type UriCheck = Arc<dyn Fn(&str, &Caller) -> bool + Send + Sync>;
 
 /// A decision of the application about an element of a listen key.
-pub(crate) type ElementCheck = Arc<dyn Fn(&str, &str, &SubscriptionCx<'_>) -> bool + Send + Sync>;
+type ElementCheck = Arc<dyn Fn(&str, &str, &Caller) -> bool + Send + Sync>;
+
+/// The callback for subscriptions that begin and end.
+type ChangeCallback = Arc<dyn Fn(&SubscriptionChange) + Send + Sync>;
 
 /// The beginning or end of a client's subscriptions to a resource over one connection.
 ///
@@ -68,55 +69,108 @@ impl SubscriptionChange {
     }
 }
 
-/// The context of a request to subscribe, for
-/// [`Server::accept_subscriptions`](crate::Server::accept_subscriptions) and
-/// [`Server::accept_elements`](crate::Server::accept_elements).
-#[derive(Clone, Copy)]
-pub struct SubscriptionCx<'a> {
-    context: &'a Context,
-    link: &'a Arc<Link<Machine>>,
+/// The settings of subscriptions, for [`Server::subscriptions`](crate::Server::subscriptions).
+#[derive(Clone, Default)]
+#[must_use = "settings have no effect until they are set"]
+pub struct SubscriptionSettings {
+    pub(super) on_change: Option<ChangeCallback>,
+    /// Decides on subscriptions; `None` accepts the resources of the catalog.
+    pub(super) accept: Option<UriCheck>,
+    /// Decides on elements of the listen keys; `None` accepts all.
+    pub(super) accept_element: Option<ElementCheck>,
 }
 
-impl<'a> SubscriptionCx<'a> {
-    /// Returns the authenticated sender of the request.
-    ///
-    /// Returns `None` if the sender is not authenticated, as over stdio.
-    #[must_use]
-    pub fn principal(&self) -> Option<&'a Principal> {
-        self.context.principal()
+impl SubscriptionSettings {
+    /// Creates the default settings.
+    pub fn new() -> Self {
+        Self::default()
     }
 
-    /// Returns the protocol context of the request, such as its client and `_meta`.
-    #[must_use]
-    pub const fn context(&self) -> &'a Context {
-        self.context
+    /// Calls `callback` when a client subscribes to a resource or ends its subscription.
+    ///
+    /// This method also declares resource subscriptions if the server declares resources.
+    ///
+    /// For each connection, principal and resource, `callback` runs when the first subscription
+    /// begins and when the last one ends. `callback` runs on a separate thread and may block. The
+    /// callbacks of a connection run in order, one at a time. While 1,024 or more callbacks of a
+    /// connection are queued, the connection does not read.
+    pub fn on_change(
+        mut self,
+        callback: impl Fn(&SubscriptionChange) + Send + Sync + 'static,
+    ) -> Self {
+        self.on_change = Some(Arc::new(callback));
+        self
     }
 
-    /// Returns the head of the HTTP request that carried this request.
+    /// Sets a function that decides which resources clients may subscribe to.
     ///
-    /// Returns `None` if the client is not connected over HTTP.
-    #[cfg(feature = "http")]
-    #[must_use]
-    pub fn head(&self) -> Option<&'a RequestHead> {
-        self.context.caller.as_ref()?.data()
+    /// `accept` receives each URI that a client requests, together with the sender of the request.
+    /// It returns whether to accept the URI. In the modern era (from revision 2026-07-28), the
+    /// acknowledgement lists the accepted URIs. In a legacy session, a request with a refused URI
+    /// fails with the error for an unknown resource. `accept` must not block.
+    ///
+    /// By default, a URI is accepted if it belongs to a registered resource or matches a resource
+    /// template that is [visible](Self::visible_to) to the sender. If only some principals may read
+    /// a resource, refuse the subscriptions of others:
+    /// [`Changes::resource_updated`](crate::Changes::resource_updated) notifies all subscribers.
+    ///
+    /// ```
+    /// # use mcp_adapter as mcp_tokio;
+    /// use mcp_tokio::Server;
+    /// use mcp_tokio::proto::Principal;
+    ///
+    /// let server = Server::new("notes", "1.0.0").subscriptions(|uri, caller| {
+    ///     let owner = uri.strip_prefix("notes://").and_then(|path| path.split('/').next());
+    ///     owner.is_some() && owner == caller.principal().map(Principal::id)
+    /// });
+    /// # drop(server);
+    /// ```
+    pub fn accept(
+        mut self,
+        accept: impl Fn(&str, &Caller) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.accept = Some(Arc::new(accept));
+        self
     }
 
-    /// Returns the id of the client's HTTP session.
+    /// Sets a function that decides which elements of [listen keys] clients may subscribe to.
     ///
-    /// Returns `None` if the client is not connected over HTTP, and in revision 2026-07-28, which
-    /// has no sessions. The id is a credential: do not log it.
-    #[cfg(feature = "http")]
-    #[must_use]
-    pub fn session_id(&self) -> Option<String> {
-        self.link.session_id()
+    /// `accept` receives the key, the element, and the sender of the request. It returns whether
+    /// to accept the element; the acknowledgement lists the accepted ones. `accept` must not block.
+    /// By default, all elements of the keys of [extensions](Self::extension) are accepted.
+    ///
+    /// Clients subscribe to elements in the modern era (from revision 2026-07-28) only. If only
+    /// some principals may learn of an element, refuse the subscriptions of others:
+    /// [`Changes::element_changed`](crate::Changes::element_changed) notifies all subscribers.
+    ///
+    /// ```
+    /// # use mcp_adapter as mcp_tokio;
+    /// use mcp_tokio::Server;
+    /// use mcp_tokio::proto::{Extension, Principal};
+    ///
+    /// let server = Server::new("boards", "1.0.0")
+    ///     .extension(Extension::new("com.example/whiteboard").listen_key("boards"))
+    ///     .accept_elements(|_key, board, caller| {
+    ///         let owner = board.split('/').next();
+    ///         owner.is_some() && owner == caller.principal().map(Principal::id)
+    ///     });
+    /// # drop(server);
+    /// ```
+    ///
+    /// [listen keys]: mcp_proto::Extension::listen_key
+    // SEC-02: a client may subscribe only to what the server offers.
+    pub fn accept_elements(
+        mut self,
+        accept: impl Fn(&str, &str, &Caller) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.accept_element = Some(Arc::new(accept));
+        self
     }
 }
 
-impl fmt::Debug for SubscriptionCx<'_> {
+impl fmt::Debug for SubscriptionSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SubscriptionCx")
-            .field("principal", &self.principal())
-            .finish_non_exhaustive()
+        f.debug_struct("SubscriptionSettings").finish_non_exhaustive()
     }
 }
 
@@ -135,9 +189,10 @@ pub(super) fn accept_subscription(
     if !is_subscription {
         return None;
     }
-    let cx = SubscriptionCx { context, link };
     let catalog = link.shared.changes.catalog();
     let caller = context.caller.as_deref();
+    let sender = caller.unwrap_or(&UNKNOWN);
+    let callbacks = &link.shared.callbacks;
     let visibility = &link.shared.visibility;
     let mut uris = request.subscribed_uris();
     uris.retain(|uri| !visibility.hides_resource(&catalog, caller, uri));
@@ -153,12 +208,12 @@ pub(super) fn accept_subscription(
     if let Err(error) = check_scopes(caller, scopes.iter().map(|scope| &**scope)) {
         return Some(Err(error));
     }
-    uris.retain(|uri| match &link.shared.callbacks.accept_subscription {
-        Some(accept) => accept(uri, &cx),
+    uris.retain(|uri| match &callbacks.subscriptions.accept {
+        Some(accept) => accept(uri, sender),
         None => visibility.with_view(&catalog, caller, |view| view.has_resource(uri)),
     });
     let mut filter = SubscriptionFilter::new().resource_subscriptions(uris);
-    for (key, elements) in accepted_elements(request, &cx) {
+    for (key, elements) in accepted_elements(request, callbacks, sender) {
         if let Ok(elements) = Raw::new(&elements) {
             filter.extra.set(key, elements);
         }
@@ -175,13 +230,13 @@ pub(super) fn accept_subscription(
 /// Returns the listen keys of a subscription, each with the elements that the application accepts.
 fn accepted_elements<'a>(
     request: &Request,
-    cx: &SubscriptionCx<'a>,
+    callbacks: &'a ServerCallbacks,
+    sender: &Caller,
 ) -> impl Iterator<Item = (&'a str, Vec<String>)> {
-    let callbacks = &cx.link.shared.callbacks;
     callbacks.listen_keys.iter().filter_map(move |key| {
         let mut elements = request.subscribed_elements(key);
-        if let Some(accept) = &callbacks.accept_element {
-            elements.retain(|element| accept(key, element, cx));
+        if let Some(accept) = &callbacks.subscriptions.accept_element {
+            elements.retain(|element| accept(key, element, sender));
         }
         (!elements.is_empty()).then_some((&**key, elements))
     })

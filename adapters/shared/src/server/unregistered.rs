@@ -13,11 +13,11 @@ use mcp_proto::{Caller, ErrorObject, Raw, Request, Revision};
 use crate::server::extension_methods::ExtensionMethods;
 use crate::server::handler::{EntryHandler, HandlerFn, Resolution};
 use crate::server::list_handler::{Lister, list};
-use crate::server::visibility::{CallerCx, Visibility};
+use crate::server::visibility::Visibility;
 
 /// The handlers of entries that are not in the catalog, which come after those that are.
 #[derive(Clone, Default)]
-pub(crate) struct Unregistered {
+pub(crate) struct UnregisteredHandlers {
     pub(super) methods: ExtensionMethods,
     pub(super) prompts: Option<Lister<ListPromptsResult>>,
     pub(super) resources: Option<Lister<ListResourcesResult>>,
@@ -31,7 +31,7 @@ pub(crate) struct Unregistered {
 pub(super) type Place<P, R> = Option<Arc<HandlerFn<P, R>>>;
 
 /// Returns the input schema of a tool for a caller.
-pub(super) type SchemaOf = Arc<dyn Fn(&str, &CallerCx<'_>) -> Option<Raw> + Send + Sync>;
+pub(super) type SchemaOf = Arc<dyn Fn(&str, &Caller) -> Option<Raw> + Send + Sync>;
 
 /// Who sends a request, and which registered entries are hidden from them.
 #[derive(Clone, Copy)]
@@ -41,7 +41,7 @@ pub(super) struct Hidden<'a> {
     pub(super) caller: Option<&'a Caller>,
 }
 
-impl Unregistered {
+impl UnregisteredHandlers {
     /// Resolves a request that one of these handlers serves; returns `None` for any other.
     ///
     /// A fallback does not serve a registered entry for which the access token lacks scopes.

@@ -1,24 +1,41 @@
 //! The handlers of entries that are not registered themselves.
 
+use std::fmt;
 use std::sync::Arc;
 
 use mcp_proto::schema::{ListPromptsResult, ListResourcesResult, ListToolsResult};
-use mcp_proto::{Capability, Raw};
+use mcp_proto::{Caller, Capability, Raw};
 
-use super::Server;
+use crate::server::additions::AddTo;
 use crate::server::handler::function::{Handler, Prepared};
 use crate::server::handler::kind::{Listing, PromptGet, RequestKind, UnknownToolCall};
-use crate::server::unregistered::{Place, Unregistered};
-use crate::server::visibility::CallerCx;
+use crate::server::settings::{ServerSettings, Setting};
+use crate::server::unregistered::{Place, UnregisteredHandlers};
 
-impl Server {
+/// Handlers of tools, resources and prompts that are too many or too changeable to be registered,
+/// for [`Server::add`](crate::Server::add).
+///
+/// Requests reach them after the registered entries. The start of the server fails if a server has
+/// two handlers of one kind.
+#[derive(Default)]
+#[must_use = "handlers have no effect until they are added"]
+pub struct Unregistered {
+    settings: Vec<Setting>,
+}
+
+impl Unregistered {
+    /// Creates an empty set of handlers.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
     /// Lists resources that are too many or too changeable to be registered.
     ///
     /// Clients receive the registered resources first, then the pages of `handler`, which receives
     /// `None` for its first page and then the cursor of its previous page. Clients can read and
     /// forge a cursor: put no secrets into it, and check it. Keep pages well below the message size
     /// that clients accept.
-    /// Resources that the caller may not [see](Self::visible_to) are removed from a page. All pages
+    /// Resources that the caller may not [see](crate::Lists::visible_to) are removed from a page. All pages
     /// of the list are private to the user; those of `handler` are not cached.
     ///
     /// Requests to read the listed resources need a resource template that matches their URIs, such
@@ -28,7 +45,7 @@ impl Server {
     /// ```
     /// # use mcp_adapter as mcp_tokio;
     /// use mcp_tokio::proto::schema::{ReadResource, Resource};
-    /// use mcp_tokio::{HandlerError, Page, Server};
+    /// use mcp_tokio::{HandlerError, Page, Server, Unregistered};
     ///
     /// const END: u64 = 1000;
     ///
@@ -49,15 +66,14 @@ impl Server {
     ///     Ok(number.ok_or_else(HandlerError::not_found)?.to_string())
     /// }
     ///
-    /// let server =
-    ///     Server::new("numbers", "1.0.0").list_resources(list).template("{+uri}", "any", read);
+    /// let server = Server::new("numbers", "1.0.0")
+    ///     .add(Unregistered::new().list_resources(list))
+    ///     .template("{+uri}", "any", read);
     /// # drop(server);
     /// ```
     pub fn list_resources<M>(self, handler: impl Handler<Listing<ListResourcesResult>, M>) -> Self {
         let lists = (Capability::Resources, Capability::ResourcesListChanged);
-        self.serve_unregistered("the list of resources", handler.prepare(), lists, |it| {
-            &mut it.resources
-        })
+        self.serve("the list of resources", handler.prepare(), lists, |it| &mut it.resources)
     }
 
     /// Lists tools that are too many or too changeable to be registered.
@@ -65,7 +81,7 @@ impl Server {
     /// Clients receive the registered tools first, then the pages of `handler`, which receives
     /// `None` for its first page and then the cursor of its previous page. The cursor comes from
     /// the client, and the pages are private, as those of [`list_resources`](Self::list_resources).
-    /// Tools that the caller may not [see](Self::visible_to) are removed from a page.
+    /// Tools that the caller may not [see](crate::Lists::visible_to) are removed from a page.
     ///
     /// Calls of the listed tools are served by [`tool_fallback`](Self::tool_fallback). Tools are
     /// declared, even if none is registered.
@@ -73,13 +89,13 @@ impl Server {
     /// ```
     /// # use mcp_adapter as mcp_tokio;
     /// use mcp_tokio::proto::schema::{CallTool, Tool};
-    /// use mcp_tokio::{HandlerError, Page, Server};
+    /// use mcp_tokio::{HandlerError, Page, Server, Unregistered};
     /// use serde_json::json;
     ///
     /// // The plugins of an editor, which come and go.
     /// let plugins = || ["format", "lint"];
     ///
-    /// let server = Server::new("editor", "1.0.0")
+    /// let plugins = Unregistered::new()
     ///     .list_tools(move || {
     ///         let tool = |name| Tool::new(name, json!({"type": "object"}));
     ///         Page::new(plugins().into_iter().map(tool).collect())
@@ -90,11 +106,12 @@ impl Server {
     ///         }
     ///         Ok(format!("{} has run", call.name))
     ///     });
+    /// let server = Server::new("editor", "1.0.0").add(plugins);
     /// # drop(server);
     /// ```
     pub fn list_tools<M>(self, handler: impl Handler<Listing<ListToolsResult>, M>) -> Self {
         let lists = (Capability::Tools, Capability::ToolsListChanged);
-        self.serve_unregistered("the list of tools", handler.prepare(), lists, |it| &mut it.tools)
+        self.serve("the list of tools", handler.prepare(), lists, |it| &mut it.tools)
     }
 
     /// Sets the handler for calls of all tools that are not registered, such as those that
@@ -102,18 +119,16 @@ impl Server {
     ///
     /// The handler receives the name and the arguments of the call, and must check both, and
     /// whether the caller may call the tool: a call of a registered tool that
-    /// [`visible_to`](Self::visible_to) hides from the caller also reaches it, but not one for
+    /// [`Lists::visible_to`](crate::Lists::visible_to) hides from the caller also reaches it, but not one for
     /// which only [scopes](crate::Tool::requires) are missing. For a tool that does not exist,
     /// return [`HandlerError::not_found`](crate::HandlerError::not_found). The arguments are always
-    /// present, as a JSON object. Neither [`check_arguments`](Self::check_arguments) nor `checked`
+    /// present, as a JSON object. Neither [`Server::check_arguments`](crate::Server::check_arguments) nor `checked`
     /// applies to them or to the result. If tools annotate arguments with `x-mcp-header`, set
     /// [`tool_fallback_schema`](Self::tool_fallback_schema). Tools are declared, even if none is
     /// registered.
     pub fn tool_fallback<M>(self, handler: impl Handler<UnknownToolCall, M>) -> Self {
         let lists = (Capability::Tools, Capability::ToolsListChanged);
-        self.serve_unregistered("the tool fallback", handler.prepare(), lists, |it| {
-            &mut it.tool_fallback
-        })
+        self.serve("the tool fallback", handler.prepare(), lists, |it| &mut it.tool_fallback)
     }
 
     /// Lists prompts that are too many or too changeable to be registered.
@@ -125,7 +140,7 @@ impl Server {
     /// ```
     /// # use mcp_adapter as mcp_tokio;
     /// use mcp_tokio::proto::schema::{GetPrompt, Prompt};
-    /// use mcp_tokio::{HandlerError, Page, Server};
+    /// use mcp_tokio::{HandlerError, Page, Server, Unregistered};
     ///
     /// // The snippets that users have saved.
     /// let snippets = || ["greeting", "farewell"];
@@ -142,16 +157,14 @@ impl Server {
     /// ```
     pub fn list_prompts<M>(self, handler: impl Handler<Listing<ListPromptsResult>, M>) -> Self {
         let lists = (Capability::Prompts, Capability::PromptsListChanged);
-        self.serve_unregistered("the list of prompts", handler.prepare(), lists, |it| {
-            &mut it.prompts
-        })
+        self.serve("the list of prompts", handler.prepare(), lists, |it| &mut it.prompts)
     }
 
     /// Sets the handler that renders all prompts that are not registered, such as those that
     /// [`list_prompts`](Self::list_prompts) lists.
     ///
     /// The handler receives the name and the arguments, and must check both, and whether the caller
-    /// may get the prompt: a request for a registered prompt that [`visible_to`](Self::visible_to)
+    /// may get the prompt: a request for a registered prompt that [`Lists::visible_to`](crate::Lists::visible_to)
     /// hides from the caller also reaches it, but not one for which only
     /// [scopes](crate::Tool::requires) are missing. Arguments that are not text are left out. For a
     /// prompt that does not exist, return
@@ -159,9 +172,7 @@ impl Server {
     /// none is registered.
     pub fn prompt_fallback<M>(self, handler: impl Handler<PromptGet, M>) -> Self {
         let lists = (Capability::Prompts, Capability::PromptsListChanged);
-        self.serve_unregistered("the prompt fallback", handler.prepare(), lists, |it| {
-            &mut it.prompt_fallback
-        })
+        self.serve("the prompt fallback", handler.prepare(), lists, |it| &mut it.prompt_fallback)
     }
 
     /// Sets a function that returns the input schemas of tools that are not registered, for
@@ -194,36 +205,53 @@ impl Server {
     /// ```
     // HTTP-50: headers are recognized by the schema of their tool.
     pub fn tool_fallback_schema(
-        mut self,
-        schema_of: impl Fn(&str, &CallerCx<'_>) -> Option<Raw> + Send + Sync + 'static,
+        self,
+        schema_of: impl Fn(&str, &Caller) -> Option<Raw> + Send + Sync + 'static,
     ) -> Self {
-        self.unregistered.tool_schema = Some(Arc::new(schema_of));
-        self
+        self.set(|server| server.unregistered.tool_schema = Some(Arc::new(schema_of)))
     }
 
     /// Sets the handler of what is not registered, in its place, and declares the list of `what`
     /// without and with notifications.
-    fn serve_unregistered<K: RequestKind>(
-        mut self,
+    fn serve<K: RequestKind>(
+        self,
         what: &'static str,
         Prepared { handler, needs }: Prepared<K>,
         lists: (Capability, Capability),
-        place: fn(&mut Unregistered) -> &mut Place<K::Params, K::Result>,
+        place: fn(&mut UnregisteredHandlers) -> &mut Place<K::Params, K::Result>,
     ) -> Self {
-        let earlier = place(&mut self.unregistered).replace(Arc::new(handler.named(what)));
-        self.builder.register_unregistered(what, earlier.is_some(), needs);
-        self.builder.handled_lists.push(lists);
+        self.set(move |server| {
+            let earlier = place(&mut server.unregistered).replace(Arc::new(handler.named(what)));
+            server.builder.register_unregistered(what, earlier.is_some(), needs);
+            server.builder.handled_lists.push(lists);
+        })
+    }
+
+    fn set(mut self, setting: impl FnOnce(&mut ServerSettings) + Send + 'static) -> Self {
+        self.settings.push(Box::new(setting));
         self
+    }
+}
+
+impl AddTo for Unregistered {
+    fn add_to(self, server: &mut ServerSettings) {
+        self.settings.into_iter().for_each(|setting| setting(server));
+    }
+}
+
+impl fmt::Debug for Unregistered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Unregistered").finish_non_exhaustive()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Page;
+    use crate::{Page, Server};
 
     fn refusal(server: &Server) -> String {
-        server.builder.config().unwrap_err().to_string()
+        server.settings.builder.config().unwrap_err().to_string()
     }
 
     fn server() -> Server {
@@ -232,13 +260,15 @@ mod tests {
 
     #[test]
     fn a_second_handler_of_one_kind_is_refused() {
-        let twice = server().tool_fallback(|| "1").tool_fallback(|| "2");
+        let twice = server()
+            .add(Unregistered::new().tool_fallback(|| "1"))
+            .add(Unregistered::new().tool_fallback(|| "2"));
         assert!(refusal(&twice).contains("the tool fallback"), "{}", refusal(&twice));
-        let list = || server().list_tools(|| Page::new(Vec::new()));
-        let twice = list().list_tools(|| Page::new(Vec::new()));
+        let list = || Unregistered::new().list_tools(|| Page::new(Vec::new()));
+        let twice = server().add(list().list_tools(|| Page::new(Vec::new())));
         assert!(refusal(&twice).contains("the list of tools"), "{}", refusal(&twice));
-        let one_each = list().list_prompts(|| Page::new(Vec::new()));
-        assert!(one_each.tool_fallback(|| "1").builder.config().is_ok());
+        let one_each = list().list_prompts(|| Page::new(Vec::new())).tool_fallback(|| "1");
+        assert!(server().add(one_each).settings.builder.config().is_ok());
     }
 
     #[test]
@@ -247,9 +277,9 @@ mod tests {
         let without = server().tool("count", "Counts", count);
         let refused = refusal(&without);
         assert!(refused.contains("`count`") && refused.contains("`u8`"), "{refused}");
-        assert!(without.state(1_u8).builder.config().is_ok());
-        let fallback = server().tool_fallback(count);
+        assert!(without.state(1_u8).settings.builder.config().is_ok());
+        let fallback = server().add(Unregistered::new().tool_fallback(count));
         assert!(refusal(&fallback).contains("the tool fallback"), "{}", refusal(&fallback));
-        assert!(fallback.state(Arc::new(1_u8)).builder.config().is_ok());
+        assert!(fallback.state(Arc::new(1_u8)).settings.builder.config().is_ok());
     }
 }

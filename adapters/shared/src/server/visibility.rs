@@ -1,53 +1,18 @@
 //! The entries that a caller may see.
 
-use std::fmt;
 use std::sync::Arc;
 
 use mcp_proto::catalog::{Catalog, CatalogEntry, CatalogView, resource_not_found};
 use mcp_proto::schema::{ClientRequest as _, ReadResource};
-use mcp_proto::{Caller, ErrorObject, Principal, Request, Revision};
+use mcp_proto::{Caller, ErrorObject, Request, Revision};
 
-#[cfg(feature = "http")]
-use crate::http::RequestHead;
 use crate::server::handler::EntryHandler;
 
 /// A decision of the application about an entry.
-pub(crate) type EntryFilter = Arc<dyn Fn(CatalogEntry<'_>, &CallerCx<'_>) -> bool + Send + Sync>;
+pub(crate) type EntryFilter = Arc<dyn Fn(CatalogEntry<'_>, &Caller) -> bool + Send + Sync>;
 
-/// The sender of a request, for [`Server::visible_to`](crate::Server::visible_to).
-#[derive(Clone, Copy)]
-pub struct CallerCx<'a> {
-    caller: Option<&'a Caller>,
-}
-
-impl<'a> CallerCx<'a> {
-    pub(crate) const fn new(caller: Option<&'a Caller>) -> Self {
-        Self { caller }
-    }
-
-    /// Returns the authenticated sender of the request.
-    ///
-    /// Returns `None` if the sender is not authenticated, as over stdio.
-    #[must_use]
-    pub fn principal(&self) -> Option<&'a Principal> {
-        self.caller.and_then(Caller::principal)
-    }
-
-    /// Returns the head of the HTTP request that carried this request.
-    ///
-    /// Returns `None` if the client is not connected over HTTP.
-    #[cfg(feature = "http")]
-    #[must_use]
-    pub fn head(&self) -> Option<&'a RequestHead> {
-        self.caller?.data()
-    }
-}
-
-impl fmt::Debug for CallerCx<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CallerCx").field("principal", &self.principal()).finish_non_exhaustive()
-    }
-}
+/// The sender of a request that has no identity and no data, as over stdio.
+pub(super) static UNKNOWN: Caller = Caller::new();
 
 /// Decides which entries a caller sees. By default, all.
 #[derive(Clone, Default)]
@@ -146,7 +111,7 @@ impl Visibility {
 
     /// Returns whether the application shows an entry to a caller.
     pub(crate) fn shows(&self, caller: Option<&Caller>, entry: CatalogEntry<'_>) -> bool {
-        self.filter.as_ref().is_none_or(|filter| filter(entry, &CallerCx::new(caller)))
+        self.filter.as_ref().is_none_or(|filter| filter(entry, caller.unwrap_or(&UNKNOWN)))
     }
 }
 

@@ -14,10 +14,11 @@ use super::requests::{
     DIRECTORY_TYPE, EXTENSION_ID, GetSkill, GetSkillResult, ListSkills, ReadDirectory, SkillPage,
 };
 use crate::frontmatter::parse;
-use crate::server::Server;
+use crate::server::additions::AddTo;
 use crate::server::extension_settings::MethodHandler;
 use crate::server::handler::context::Cx;
 use crate::server::handler::handler_error::HandlerError;
+use crate::server::settings::ServerSettings;
 
 /// The number of files that the skills on a page have together, unless one skill has more.
 const PAGE_FILES: usize = 1000;
@@ -156,21 +157,16 @@ fn invalid_params(why: &str, uri: &str) -> HandlerError {
     HandlerError::refused(ErrorObject::invalid_params(format!("{why}{uri}")))
 }
 
-/// Skills.
-impl Server {
-    /// Declares the extension of [`skills`](crate::skills), and offers these skills as resources.
-    ///
-    /// A client sees a skill if it sees the resource of its `SKILL.md`; see
-    /// [`visible_to`](Self::visible_to).
-    ///
-    /// # Errors
-    /// Fails if [`SkillManifest::check`] fails for a skill, or if a file belongs to no skill.
-    pub fn skills(self, skills: Skills) -> Result<Self, SkillError> {
-        let manifests = skills.manifests()?;
-        let extension = Extension::new(EXTENSION_ID).settings(json!({"directoryRead": true}));
-        let mut server = self.extension(extension);
+/// Declares the extension, and offers the skills as resources.
+impl AddTo for Skills {
+    fn add_to(self, server: &mut ServerSettings) {
+        let manifests = match self.manifests() {
+            Ok(manifests) => manifests,
+            Err(error) => return server.builder.refuse(&error.to_string()),
+        };
+        server.declare(Extension::new(EXTENSION_ID).settings(json!({"directoryRead": true})));
         let mut files = BTreeMap::new();
-        for (uri, (mut resource, bytes)) in skills.0 {
+        for (uri, (mut resource, bytes)) in self.0 {
             if let Some(skill) = manifests.get(&uri) {
                 let description = skill.frontmatter.get("description").and_then(Value::as_str);
                 resource.name = skill.name().to_owned();
@@ -182,18 +178,18 @@ impl Server {
             };
             let contents = contents.mime_type(resource.mime_type.clone().unwrap_or_default());
             files.insert(uri, resource.clone());
-            server = server.add(crate::Resource::define(resource, move || contents.clone()));
+            crate::Resource::define(resource, move || contents.clone()).add_to(server);
         }
         let list = Arc::new(Offer { manifests, files });
         let (get, read) = (Arc::clone(&list), Arc::clone(&list));
-        let (list, get, read) = (
-            MethodHandler::new(move |request: ListSkills, cx: Cx| list.list(&request, &cx)),
-            MethodHandler::new(move |request: GetSkill, cx: Cx| get.get(&request, &cx)),
-            MethodHandler::new(move |request: ReadDirectory, cx: Cx| read.read(&request, &cx)),
-        );
-        Ok(server
-            .method(list.without_extension())
-            .method(get.without_extension())
-            .method(read.without_extension()))
+        MethodHandler::new(move |request: ListSkills, cx: Cx| list.list(&request, &cx))
+            .without_extension()
+            .add_to(server);
+        MethodHandler::new(move |request: GetSkill, cx: Cx| get.get(&request, &cx))
+            .without_extension()
+            .add_to(server);
+        MethodHandler::new(move |request: ReadDirectory, cx: Cx| read.read(&request, &cx))
+            .without_extension()
+            .add_to(server);
     }
 }

@@ -20,7 +20,9 @@ use serde::de::DeserializeOwned;
 use self::ends::Ends;
 use crate::client::Client;
 use crate::client::connection::Connection;
+use crate::client::settings::ClientSettings;
 use crate::error::Error;
+use crate::exec::clock::Clock;
 use crate::exec::manual_tasks::ManualTasks;
 use crate::exec::workers::Spawn;
 use crate::server::Server;
@@ -36,8 +38,8 @@ use crate::transport::manual_driver::ManualDriver;
 /// - [`Error::Io`] if a registered tool, resource, resource template or prompt of the server is
 ///   invalid;
 /// - [`Error::Start`] if the connection cannot be opened.
-pub fn pair(server: &Server, client: Client) -> Result<TestPair, PairError> {
-    connect(server.manual(Instant::ZERO), client)
+pub fn pair<R, Q>(server: &Server<R>, client: Client<Q>) -> Result<TestPair, PairError> {
+    connect(server.manual(Instant::ZERO, None), client.settings)
 }
 
 /// Like [`pair`], for a client that is authenticated as `principal`. It has no access token:
@@ -61,21 +63,24 @@ pub fn pair(server: &Server, client: Client) -> Result<TestPair, PairError> {
 ///
 /// # Errors
 /// Fails under the conditions listed for [`pair`].
-pub fn pair_as(
-    server: &Server,
-    client: Client,
+pub fn pair_as<R, Q>(
+    server: &Server<R>,
+    client: Client<Q>,
     principal: Principal,
 ) -> Result<TestPair, PairError> {
-    connect(server.manual_as(Instant::ZERO, principal), client)
+    connect(server.manual(Instant::ZERO, Some(principal)), client.settings)
 }
 
-fn connect(server: io::Result<ManualServer>, client: Client) -> Result<TestPair, PairError> {
+fn connect(
+    server: io::Result<ManualServer>,
+    client: ClientSettings,
+) -> Result<TestPair, PairError> {
     let io_error = |error| PairError::new(Error::Io(error), &Transcript::default());
     let now = Instant::ZERO;
     let server = server.map_err(io_error)?;
     let tasks = Arc::new(ManualTasks::default());
     let runtime: Arc<dyn Spawn> = Arc::clone(&tasks) as _;
-    let (connecting, driving) = client.open_manually(now, &runtime).map_err(io_error)?;
+    let (connecting, driving) = client.open(Clock::manual(now), &runtime).map_err(io_error)?;
     let mut ends = Ends::new(ManualDriver::new(driving, tasks), server, now);
     match ends.run(connecting.wait()) {
         Ok(connection) => Ok(TestPair { connection, ends }),

@@ -10,7 +10,7 @@ use mcp_benches::ours::{Pair, in_session};
 use mcp_memory_tests::{counted, live};
 use mcp_proto::schema::CallTool;
 use mcp_proto::{CallOptions, Endpoint, Instant, Limits, Raw, Revision};
-use mcp_tokio::{Client, Connect, Serve, Tool};
+use mcp_tokio::{Client, Tool};
 use rmcp::ServiceExt;
 use rmcp::model::{CallToolRequestParams, ClientRequest, Request};
 use rmcp::service::PeerRequestOptions;

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 
 use mcp_benches::http::{Answers, Kind, echo};
-use mcp_tokio::Serve;
+
 use rmcp::ServiceExt;
 
 use crate::held::{Each, Held, on_thread};

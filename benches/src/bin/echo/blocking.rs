@@ -1,9 +1,9 @@
 //! A server on stdin and stdout that echoes, on plain threads.
 
 use mcp_blocking::proto::Raw;
-use mcp_blocking::{Serve, Server, Tool};
+use mcp_blocking::{Server, Tool};
 
-fn main() -> std::io::Result<()> {
+fn main() -> Result<(), mcp_blocking::Error> {
     let schema = Raw::from_text(r#"{"type":"object"}"#).map_err(std::io::Error::other)?;
     Server::new("echo", "1.0.0")
         .add(
@@ -16,4 +16,5 @@ fn main() -> std::io::Result<()> {
         )
         .pipe_bytes(512 * 1024)
         .serve_stdio()
+        .wait()
 }

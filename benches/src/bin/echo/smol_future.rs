@@ -1,9 +1,9 @@
 //! A server on stdin and stdout that echoes, on smol, with a handler that is a future.
 
 use mcp_smol::proto::Raw;
-use mcp_smol::{Serve, Server, Tool};
+use mcp_smol::{Server, Tool};
 
-fn main() -> std::io::Result<()> {
+fn main() -> Result<(), mcp_smol::Error> {
     let schema = Raw::from_text(r#"{"type":"object"}"#).map_err(std::io::Error::other)?;
     let echo = Tool::new("echo", async |arguments: Raw| {
         let text = arguments.member("text").ok_or("which text?")?;

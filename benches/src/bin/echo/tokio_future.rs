@@ -1,9 +1,9 @@
 //! A server on stdin and stdout that echoes, on tokio, with a handler that is a future.
 
 use mcp_tokio::proto::Raw;
-use mcp_tokio::{Serve, Server, Tool};
+use mcp_tokio::{Server, Tool};
 
-fn main() -> std::io::Result<()> {
+fn main() -> Result<(), mcp_tokio::Error> {
     let schema = Raw::from_text(r#"{"type":"object"}"#).map_err(std::io::Error::other)?;
     let echo = Tool::new("echo", async |arguments: Raw| {
         let text = arguments.member("text").ok_or("which text?")?;

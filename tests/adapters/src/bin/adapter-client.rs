@@ -7,14 +7,15 @@
 
 use std::process::Command;
 
-use mcp_blocking::{Client, Connect, find_program};
+use mcp_blocking::{Client, ServerProcess, find_program};
 use serde_json::json;
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
     let mut command = Command::new(find_program(&arguments.next().unwrap()));
     command.args(arguments);
-    let connection = Client::new("killed", "1.0.0").inherit_environment().spawn(command).unwrap();
+    let server = ServerProcess::new(command).inherit_environment();
+    let connection = Client::new("killed", "1.0.0").spawn(server).wait().unwrap();
     for tool in ["pid", "start"] {
         let called = connection.call_tool(tool, &json!({})).wait().unwrap();
         println!("{}", called.content[0].as_text().unwrap());

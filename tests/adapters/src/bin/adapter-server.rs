@@ -20,29 +20,31 @@ use std::time::{Duration, Instant};
 
 use mcp_adapter::proto::Limits;
 use mcp_adapter::proto::schema::Level;
-use mcp_adapter::{Cx, HandlerError, Server, Tool};
+use mcp_adapter::{Cx, HandlerError, Server, StdioSettings, Tool};
 
 use mcp_adapter_tests::{Blocking, Runtime, Smol, Tokio, TokioThreads, shop, tool};
 
 fn serve<R: Runtime>() -> io::Result<()> {
-    let mut server = limited_shop()?
+    let server = limited_shop()?
         .add(Tool::define(tool("print"), async || print()))
         .add(Tool::define(tool("print_plain"), print))
         .add(Tool::define(tool("print_in_child"), print_in_child))
         .add(Tool::define(tool("read_in_child"), |cx: Cx| read_in_child(&cx)))
         .add(Tool::define(tool("start"), start));
+    let mut stdio = StdioSettings::new();
     if let Some(bytes) = std::env::args().nth(2) {
-        server = server.pipe_bytes(bytes.parse().map_err(io::Error::other)?);
+        stdio = stdio.pipe_bytes(bytes.parse().map_err(io::Error::other)?);
     }
     if is_set("STDIN", "kept") {
-        server = server.without_stdin_redirect();
+        stdio = stdio.keep_stdin();
     }
     if is_set("STDOUT", "kept") {
-        server = server.without_stdout_redirect();
+        stdio = stdio.keep_stdout();
     }
     if is_set("PARENT", "outlived") {
-        server = server.outlive_parent();
+        stdio = stdio.outlive_parent();
     }
+    let server = server.stdio(stdio);
     #[cfg(unix)]
     let signals = is_set("SIGINT", "own").then(handle_interrupt).transpose()?;
     #[cfg(unix)]

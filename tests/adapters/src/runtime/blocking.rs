@@ -2,11 +2,9 @@
 
 use std::future::Future;
 use std::io;
-use std::process::Command;
 use std::thread;
 
-use mcp_adapter::{Client, Connection, Error, Server};
-use mcp_blocking::{Connect as _, Serve as _};
+use mcp_adapter::{Client, Connection, Error, Server, ServerProcess, on_runtime};
 use smol::future::block_on;
 
 use super::{Runtime, Stream};
@@ -28,26 +26,34 @@ impl Runtime for Blocking {
     }
 
     async fn serve(server: Server, stream: Stream) -> io::Result<()> {
+        let server: mcp_blocking::Server = on_runtime::server(server);
         match stream {
-            Stream::Tcp(stream) => server.serve(stream.try_clone()?, stream),
+            Stream::Tcp(stream) => server.serve(stream.try_clone()?, stream).wait()?,
             #[cfg(unix)]
-            Stream::Unix(stream) => server.serve(stream.try_clone()?, stream),
+            Stream::Unix(stream) => server.serve(stream.try_clone()?, stream).wait()?,
         }
+        Ok(())
     }
 
     async fn serve_stdio(server: Server) -> io::Result<()> {
-        server.serve_stdio()
+        let server: mcp_blocking::Server = on_runtime::server(server);
+        Ok(server.serve_stdio().wait()?)
     }
 
     async fn connect(client: Client, stream: Stream) -> Result<Connection, Error> {
+        let client: mcp_blocking::Client = on_runtime::client(client);
         match stream {
-            Stream::Tcp(stream) => client.connect(stream.try_clone()?, stream),
+            Stream::Tcp(stream) => client.connect(stream.try_clone()?, stream).wait(),
             #[cfg(unix)]
-            Stream::Unix(stream) => client.connect(stream.try_clone()?, stream),
+            Stream::Unix(stream) => client.connect(stream.try_clone()?, stream).wait(),
         }
     }
 
-    async fn spawn(client: Client, command: Command) -> Result<Connection, Error> {
-        client.spawn(command)
+    async fn spawn(
+        client: Client,
+        server: impl Into<ServerProcess> + Send,
+    ) -> Result<Connection, Error> {
+        let client: mcp_blocking::Client = on_runtime::client(client);
+        client.spawn(server).wait()
     }
 }

@@ -9,9 +9,8 @@ use std::io;
 use std::net::TcpStream;
 #[cfg(unix)]
 use std::os::unix::net::UnixStream;
-use std::process::Command;
 
-use mcp_adapter::{Client, Connection, Error, Server};
+use mcp_adapter::{Client, Connection, Error, Server, ServerProcess};
 
 pub use self::blocking::Blocking;
 pub use self::smol::Smol;
@@ -69,6 +68,6 @@ pub trait Runtime: Send + 'static {
     /// Starts a server process.
     fn spawn(
         client: Client,
-        command: Command,
+        server: impl Into<ServerProcess> + Send,
     ) -> impl Future<Output = Result<Connection, Error>> + Send;
 }

@@ -2,10 +2,8 @@
 
 use std::future::Future;
 use std::io;
-use std::process::Command;
 
-use mcp_adapter::{Client, Connection, Error, Server};
-use mcp_smol::{Connect as _, Serve as _};
+use mcp_adapter::{Client, Connection, Error, Server, ServerProcess, on_runtime};
 use smol::Async;
 use smol::net::TcpStream;
 #[cfg(unix)]
@@ -29,24 +27,28 @@ impl Runtime for Smol {
     }
 
     async fn serve(server: Server, stream: Stream) -> io::Result<()> {
+        let server: mcp_smol::Server = on_runtime::server(server);
         match stream {
             Stream::Tcp(stream) => {
                 let stream = TcpStream::from(Async::new(stream)?);
-                server.serve(stream.clone(), stream).await
+                server.serve(stream.clone(), stream).await?;
             }
             #[cfg(unix)]
             Stream::Unix(stream) => {
                 let stream = UnixStream::from(Async::new(stream)?);
-                server.serve(stream.clone(), stream).await
+                server.serve(stream.clone(), stream).await?;
             }
         }
+        Ok(())
     }
 
     async fn serve_stdio(server: Server) -> io::Result<()> {
-        server.serve_stdio().await
+        let server: mcp_smol::Server = on_runtime::server(server);
+        Ok(server.serve_stdio().await?)
     }
 
     async fn connect(client: Client, stream: Stream) -> Result<Connection, Error> {
+        let client: mcp_smol::Client = on_runtime::client(client);
         match stream {
             Stream::Tcp(stream) => {
                 let stream = TcpStream::from(Async::new(stream)?);
@@ -60,7 +62,11 @@ impl Runtime for Smol {
         }
     }
 
-    async fn spawn(client: Client, command: Command) -> Result<Connection, Error> {
-        client.spawn(command).await
+    async fn spawn(
+        client: Client,
+        server: impl Into<ServerProcess> + Send,
+    ) -> Result<Connection, Error> {
+        let client: mcp_smol::Client = on_runtime::client(client);
+        client.spawn(server).await
     }
 }

@@ -2,10 +2,8 @@
 
 use std::future::Future;
 use std::io;
-use std::process::Command;
 
-use mcp_adapter::{Client, Connection, Error, Server};
-use mcp_tokio::{Connect as _, Serve as _};
+use mcp_adapter::{Client, Connection, Error, Server, ServerProcess, on_runtime};
 use tokio::net::TcpStream;
 #[cfg(unix)]
 use tokio::net::UnixStream;
@@ -22,22 +20,25 @@ pub struct Tokio;
 pub struct TokioThreads;
 
 async fn serve(server: Server, stream: Stream) -> io::Result<()> {
+    let server: mcp_tokio::Server = on_runtime::server(server);
     match stream {
         Stream::Tcp(stream) => {
             stream.set_nonblocking(true)?;
             let (reader, writer) = TcpStream::from_std(stream)?.into_split();
-            server.serve(reader, writer).await
+            server.serve(reader, writer).await?;
         }
         #[cfg(unix)]
         Stream::Unix(stream) => {
             stream.set_nonblocking(true)?;
             let (reader, writer) = UnixStream::from_std(stream)?.into_split();
-            server.serve(reader, writer).await
+            server.serve(reader, writer).await?;
         }
     }
+    Ok(())
 }
 
 async fn connect(client: Client, stream: Stream) -> Result<Connection, Error> {
+    let client: mcp_tokio::Client = on_runtime::client(client);
     match stream {
         Stream::Tcp(stream) => {
             stream.set_nonblocking(true)?;
@@ -71,15 +72,20 @@ macro_rules! tokio {
             }
 
             async fn serve_stdio(server: Server) -> io::Result<()> {
-                server.serve_stdio().await
+                let server: mcp_tokio::Server = on_runtime::server(server);
+                Ok(server.serve_stdio().await?)
             }
 
             async fn connect(client: Client, stream: Stream) -> Result<Connection, Error> {
                 connect(client, stream).await
             }
 
-            async fn spawn(client: Client, command: Command) -> Result<Connection, Error> {
-                client.spawn(command).await
+            async fn spawn(
+                client: Client,
+                server: impl Into<ServerProcess> + Send,
+            ) -> Result<Connection, Error> {
+                let client: mcp_tokio::Client = on_runtime::client(client);
+                client.spawn(server).await
             }
         }
     };

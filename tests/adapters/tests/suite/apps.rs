@@ -40,7 +40,7 @@ fn server() -> Server {
     let app = App::new(URI, "clock", HTML).unwrap().settings(&settings()).unwrap();
     Server::new("clock", "1")
         .extension(apps::extension())
-        .app(app.tool(tool("now")).tool_for_app(tool("tick")))
+        .add(app.tool(tool("now")).tool_for_app(tool("tick")))
         .tool("plain", "Has no user interface", || "plain")
 }
 

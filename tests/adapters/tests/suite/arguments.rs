@@ -123,7 +123,7 @@ impl Encode for Draw {
 }
 
 async fn a_custom_method_names_the_params_that_do_not_match<R: Runtime>() {
-    let server = server().method(
+    let server = server().add(
         MethodHandler::new(|draw: Draw| raw(&json!({"n": draw.lines.len()}))).without_extension(),
     );
     let (connection, serving) = pair::<R>(client(), server).await;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use mcp_adapter::proto::schema::Level;
 use mcp_adapter::proto::{Filter, Revision};
-use mcp_adapter::{Connection, Error};
+use mcp_adapter::{Connection, Error, SubscriptionSettings};
 use mcp_adapter_tests::{
     Runtime, call_by_hand, client, connect_by_hand, pair, rows, shop, success,
 };
@@ -36,7 +36,7 @@ async fn echoes(connection: &Connection) {
 async fn a_callback_that_blocks_delays_nothing_else<R: Runtime>() {
     let (watched, release_server) = blocker();
     let (notified, release_client) = blocker();
-    let server = shop().on_subscription(move |_| watched());
+    let server = shop().subscriptions(SubscriptionSettings::new().on_change(move |_| watched()));
     let client = client().revisions(&Revision::LEGACY).on_notification(move |_, _, _| notified());
     let (connection, serving) = pair::<R>(client, server).await;
     let _listening = connection.subscribe(&Filter::new().resource("note://one")).await.unwrap();

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use mcp_adapter::proto::schema::CallToolResult;
 use mcp_adapter::proto::{Raw, code};
-use mcp_adapter::{Connection, Cx, Error, Tool};
+use mcp_adapter::{Connection, Cx, Error, Lists, Tool};
 use mcp_adapter_tests::{
     Runtime, call_by_hand, client, failure, pair, refusal, rows, serve_by_hand, server, shop,
     success, tool,
@@ -35,7 +35,7 @@ async fn call(connection: &Connection, tool: &str) -> Result<CallToolResult, Err
 }
 
 async fn tools_are_listed_over_all_pages<R: Runtime>() {
-    let (connection, serving) = pair::<R>(client(), shop().page_max(2)).await;
+    let (connection, serving) = pair::<R>(client(), shop().lists(Lists::new().page_max(2))).await;
     let names: Vec<_> =
         connection.list_tools().await.unwrap().into_iter().map(|tool| tool.name).collect();
     assert!(names.len() > 10, "{names:?}");

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use mcp_adapter::proto::schema::CallToolResult;
 use mcp_adapter::proto::{CallError, CloseReason, Filter, Limits, Revision};
-use mcp_adapter::{Changed, Client, Error};
+use mcp_adapter::{Changed, Client, Error, ServerProcess};
 use mcp_adapter_tests::{
     Runtime, adapter_server, client, eventually, is_alive, rows, scratch_path, success,
 };
@@ -89,12 +89,16 @@ async fn a_child_receives_few_variables_unless_it_inherits_all<R: Runtime>() {
         r#"printenv "$0" >/dev/null && other=other; "#,
         r#"echo "$other ${OWN-none} ${PATH:+path}" >&2; exec "$@""#
     );
-    for (client, expected) in [(client(), " own path"), (client().inherit_environment(), all)] {
+    for (inherits, expected) in [(false, " own path"), (true, all)] {
         let server = adapter_server::<R>(SERVER);
         let mut command = Command::new("sh");
         command.args(["-c", script]).arg(&other).arg(server.get_program()).args(server.get_args());
         command.env("OWN", "own");
-        let connection = R::spawn(client, command).await.unwrap();
+        let mut server = ServerProcess::new(command);
+        if inherits {
+            server = server.inherit_environment();
+        }
+        let connection = R::spawn(client(), server).await.unwrap();
         eventually("the child has said its variables", || !connection.stderr().is_empty()).await;
         assert_eq!(connection.stderr()[0], expected, "{}", R::NAME);
         connection.clone().close().await.unwrap();

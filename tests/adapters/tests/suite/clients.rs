@@ -8,7 +8,7 @@ use mcp_adapter::proto::schema::{
 };
 use mcp_adapter::proto::tasks::TaskLimits;
 use mcp_adapter::proto::{CallError, Capability, Misuse, Raw, Revision};
-use mcp_adapter::{Client, ClientHandle, Cx, Error, Server, Tool};
+use mcp_adapter::{Client, ClientHandle, ClientTasks, Cx, Error, Server, Tool};
 use mcp_adapter_tests::{
     Runtime, call_by_hand, client, pair, rows, serve_by_hand, server, shop, success, tool,
 };
@@ -18,7 +18,7 @@ use smol::future::poll_once;
 
 rows! {
     notifications_reach_the_application_in_order,
-    changed_roots_have_a_callback_of_their_own,
+    changed_roots_are_a_notification,
     a_slow_callback_loses_no_notification,
     a_session_receives_log_messages_outside_of_requests,
     log_messages_of_the_modern_era_belong_to_requests,
@@ -61,21 +61,20 @@ async fn notifications_reach_the_application_in_order<R: Runtime>() {
     drop(hand);
 }
 
-async fn changed_roots_have_a_callback_of_their_own<R: Runtime>() {
+async fn changed_roots_are_a_notification<R: Runtime>() {
     let (says, heard) = unbounded();
-    let other = says.clone();
-    let server = shop()
-        .on_notification(move |method, _, _| other.try_send(method.to_owned()).unwrap())
-        .on_roots_changed(move |client| says.try_send(name(client)).unwrap());
+    let server = shop().on_notification(move |method, _, client| {
+        says.try_send(format!("{method} of {}", name(client))).unwrap();
+    });
     let client = client()
         .revisions(&Revision::LEGACY)
         .on_roots(Vec::new)
-        .declare(Capability::RootsListChanged);
+        .capability(Capability::RootsListChanged);
     let (connection, _serving) = pair::<R>(client, server).await;
     connection.notify_raw("notifications/roots/list_changed", None).await.unwrap();
     connection.notify_raw("x/other", None).await.unwrap();
-    assert_eq!(heard.recv().await.unwrap(), "row");
-    assert_eq!(heard.recv().await.unwrap(), "x/other");
+    assert_eq!(heard.recv().await.unwrap(), "notifications/roots/list_changed of row");
+    assert_eq!(heard.recv().await.unwrap(), "x/other of row");
 }
 
 /// The queue of callbacks holds 1,024, and reading stops while it is full.
@@ -152,7 +151,7 @@ async fn log_messages_of_the_modern_era_belong_to_requests<R: Runtime>() {
 
 async fn a_server_asks_a_session_outside_of_requests<R: Runtime>() {
     let (says, listed) = unbounded();
-    let server = shop().on_roots_changed(move |client| {
+    let server = shop().on_notification(move |_, _, client| {
         client.request(Ping::new()).wait().unwrap();
         let refused = client.request(CreateMessage::new(Vec::new(), 1)).wait().map(drop);
         assert!(matches!(refused, Err(Error::Misuse(Misuse::Undeclared))), "{refused:?}");
@@ -162,7 +161,7 @@ async fn a_server_asks_a_session_outside_of_requests<R: Runtime>() {
     let client = client()
         .revisions(&Revision::LEGACY)
         .on_roots(|| vec![Root::new("file:///home")])
-        .declare(Capability::RootsListChanged);
+        .capability(Capability::RootsListChanged);
     let (connection, serving) = pair::<R>(client, server).await;
     connection.notify_raw("notifications/roots/list_changed", None).await.unwrap();
     assert_eq!(listed.recv().await.unwrap(), ["file:///home"]);
@@ -180,8 +179,8 @@ async fn tools_for_sampling_outside_of_requests_are_readable<R: Runtime>() {
             says.try_send(tools[0].input_schema.to_string()).unwrap();
             Ok(CreateMessageResult::new(Role::Assistant, "hello", "model"))
         })
-        .declare(Capability::SamplingTools)
-        .answer_as_tasks(TaskLimits::default());
+        .capability(Capability::SamplingTools)
+        .tasks(ClientTasks::new().answer_as_tasks(TaskLimits::default()));
     let (server, handles) = host();
     let (_connection, _serving) = pair::<R>(client, server).await;
     let handle = handles.recv().await.unwrap();
@@ -228,11 +227,11 @@ async fn both_sides_declare_experimental_features_and_revisions<R: Runtime>() {
         |name: &str| Raw::from_text(&format!(r#"{{"example.com/{name}":{{}}}}"#)).unwrap();
     let server = server()
         .revisions(&[Revision::V2025_03_26, Revision::V2025_06_18])
-        .experimental(features("of-server"))
+        .configure(|config| config.experimental(features("of-server")))
         .add(Tool::define(tool("seen"), |cx: Cx| {
             cx.peer().capabilities.raw().map(ToString::to_string).unwrap_or_default()
         }));
-    let client = client().experimental(features("of-client"));
+    let client = client().configure(|config| config.experimental(features("of-client")));
     let (connection, _serving) = pair::<R>(client, server).await;
     let seen = success(connection.call_tool("seen", &json!({})).await);
     assert!(seen.contains(r#""experimental":{"example.com/of-client":{}}"#), "{seen}");

@@ -7,7 +7,9 @@ use mcp_adapter::proto::schema::{
 use mcp_adapter::proto::{
     Extension, ExtensionMethod, Filter, Misuse, Raw, Revision, Side, Unencodable, code,
 };
-use mcp_adapter::{Client, Cx, Error, HandlerError, MethodHandler, Server, Tool};
+use mcp_adapter::{
+    Client, Cx, Error, HandlerError, MethodHandler, Server, SubscriptionSettings, Tool,
+};
 use mcp_adapter_tests::{Runtime, client, pair, refusal, rows, server, socket_pair, tool};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -94,7 +96,7 @@ fn sketch(shapes: u32) -> Serialized<Drawing> {
 }
 
 fn drawing_server() -> Server {
-    server().extension(whiteboard()).method(MethodHandler::new(|draw: Draw, cx: Cx| {
+    server().extension(whiteboard()).add(MethodHandler::new(|draw: Draw, cx: Cx| {
         let colors = cx.peer().extension(ID).map(|settings| settings.to_string());
         if colors.as_deref() != Some(r#"{"colors":8}"#) || draw.board.is_empty() {
             return Err(HandlerError::failed("no board"));
@@ -109,12 +111,11 @@ fn drawing_client(revision: Revision) -> Client {
 
 async fn requests_of_an_extension_are_served<R: Runtime>() {
     for revision in ERAS {
-        let served_async = server().extension(whiteboard()).method(MethodHandler::new(
-            async |draw: Draw, cx: Cx| {
+        let served_async =
+            server().extension(whiteboard()).add(MethodHandler::new(async |draw: Draw, cx: Cx| {
                 cx.sleep(std::time::Duration::from_millis(1)).await;
                 sketch(u32::try_from(draw.board.len()).unwrap_or_default())
-            },
-        ));
+            }));
         for server in [drawing_server(), served_async] {
             let (connection, _serving) = pair::<R>(drawing_client(revision), server).await;
             let settings = connection.peer().extension(ID).unwrap();
@@ -240,10 +241,12 @@ async fn subscribers_of_an_element_are_notified<R: Runtime>() {
 
 // SEC-02
 async fn the_application_decides_about_elements<R: Runtime>() {
-    let server = drawing_server().accept_elements(|key, board, _cx| {
-        assert_eq!(key, "boards");
-        board != "secret"
-    });
+    let server = drawing_server().subscriptions(SubscriptionSettings::new().accept_elements(
+        |key, board, _cx| {
+            assert_eq!(key, "boards");
+            board != "secret"
+        },
+    ));
     let (connection, _serving) = pair::<R>(drawing_client(ERAS[1]), server).await;
     let filter = Filter::new().element("boards", "b1").element("boards", "secret");
     let listening = connection.subscribe(&filter).await.unwrap();
@@ -255,9 +258,9 @@ async fn invalid_extensions_and_handlers_are_refused<R: Runtime>() {
     let servers = [
         (server().extension(Extension::new("whiteboard")), "needs a prefix"),
         (server().extension(whiteboard()).extension(whiteboard()), "already declared"),
-        (server().method(done()), "no declared extension"),
-        (server().extension(Extension::new(ID)).method(done()), "no declared extension"),
-        (server().extension(whiteboard()).method(done()).method(done()), "two handlers"),
+        (server().add(done()), "no declared extension"),
+        (server().extension(Extension::new(ID)).add(done()), "no declared extension"),
+        (server().extension(whiteboard()).add(done()).add(done()), "two handlers"),
     ];
     for (server, why) in servers {
         let (ours, _theirs) = socket_pair();
@@ -277,7 +280,7 @@ async fn invalid_extensions_and_handlers_are_refused<R: Runtime>() {
         assert!(refused.to_string().contains(why), "{refused}");
     }
     // In any order.
-    let later = server().method(done_once).extension(whiteboard());
+    let later = server().add(done_once).extension(whiteboard());
     let (connection, _serving) = pair::<R>(drawing_client(ERAS[1]), later).await;
     assert_eq!(connection.call(draw("b")).await.unwrap().0.shapes, 1);
 }
@@ -289,9 +292,9 @@ async fn requests_outside_of_extensions_are_served_to_all<R: Runtime>() {
     };
     let declared = || server().extension(Extension::new(ID).settings(json!({"colors": 8})));
     for revision in ERAS {
-        let served = declared()
-            .method(MethodHandler::new(move |draw: Draw| plain(&draw)).without_extension());
-        let served_async = declared().method(
+        let served =
+            declared().add(MethodHandler::new(move |draw: Draw| plain(&draw)).without_extension());
+        let served_async = declared().add(
             MethodHandler::new(move |draw: Draw, cx: Cx| async move {
                 cx.sleep(std::time::Duration::from_millis(1)).await;
                 plain(&draw)
@@ -312,10 +315,10 @@ async fn requests_outside_of_extensions_are_served_to_all<R: Runtime>() {
     let outside = || done().without_extension();
     let list = MethodHandler::new(|_: ListTools| ListToolsResult::new([])).without_extension();
     for (server, why) in [
-        (server().method(list), "the protocol defines it"),
-        (server().method(outside()).method(outside()), "two handlers"),
-        (server().extension(whiteboard()).method(outside()), "set its handler with `method`"),
-        (server().method(outside()).extension(whiteboard()).method(done()), "two handlers"),
+        (server().add(list), "the protocol defines it"),
+        (server().add(outside()).add(outside()), "two handlers"),
+        (server().extension(whiteboard()).add(outside()), "set its handler with `method`"),
+        (server().add(outside()).extension(whiteboard()).add(done()), "two handlers"),
     ] {
         let (ours, _theirs) = socket_pair();
         let refused = R::serve(server, ours.into()).await.unwrap_err();

@@ -5,7 +5,9 @@ use mcp_adapter::proto::schema::{
     ReadResource, Resource, Role,
 };
 use mcp_adapter::proto::{Capability, Raw, Revision, code};
-use mcp_adapter::{Connection, HandlerError, Json, Page, Prompt, Server, Tool};
+use mcp_adapter::{
+    Connection, HandlerError, Json, Lists, Page, Prompt, Server, Tool, Unregistered,
+};
 use mcp_adapter_tests::{Runtime, client, pair, refusal, rows, server};
 use serde_json::json;
 
@@ -42,20 +44,25 @@ fn read(read: ReadResource) -> Result<String, HandlerError> {
 }
 
 fn fixed(server: Server) -> Server {
-    ["a", "b", "c"].iter().fold(server.page_max(2), |server, name| {
+    ["a", "b", "c"].iter().fold(server.lists(Lists::new().page_max(2)), |server, name| {
         server.resource(&format!("fixed://{name}"), name, || "fixed")
     })
 }
 
 fn counting() -> Server {
     server()
-        .list_resources(|cursor: Option<String>| numbers(cursor.as_deref()))
+        .add(
+            Unregistered::new().list_resources(|cursor: Option<String>| numbers(cursor.as_deref())),
+        )
         .template("{+uri}", "any", read)
 }
 
 fn counting_later() -> Server {
     server()
-        .list_resources(async |cursor: Option<String>| numbers(cursor.as_deref()))
+        .add(
+            Unregistered::new()
+                .list_resources(async |cursor: Option<String>| numbers(cursor.as_deref())),
+        )
         .template("{+uri}", "any", read)
 }
 
@@ -90,7 +97,9 @@ async fn registered_resources_precede_those_of_the_handler<R: Runtime>() {
 
 async fn a_handler_may_list_all_resources<R: Runtime>() {
     // Without registered resources, there is no empty first page.
-    let server = server().list_resources(|cursor: Option<String>| numbers(cursor.as_deref()));
+    let server = server().add(
+        Unregistered::new().list_resources(|cursor: Option<String>| numbers(cursor.as_deref())),
+    );
     let (connection, serving) = pair::<R>(client(), server).await;
     let page = connection.call(ListResources::default()).await.unwrap();
     assert_eq!((page.resources.len(), page.cache_scope), (2, CacheScope::Private));
@@ -100,7 +109,7 @@ async fn a_handler_may_list_all_resources<R: Runtime>() {
 }
 
 async fn cursors_of_the_handler_and_of_the_catalog_are_told_apart<R: Runtime>() {
-    let server = fixed(counting()).cache_lists_publicly();
+    let server = fixed(counting()).lists(Lists::new().cache_publicly());
     let (connection, serving) = pair::<R>(client(), server).await;
     let page = async |cursor: &str| connection.call(ListResources::new().cursor(cursor)).await;
     let first = connection.call(ListResources::default()).await.unwrap();
@@ -118,8 +127,8 @@ async fn cursors_of_the_handler_and_of_the_catalog_are_told_apart<R: Runtime>() 
 }
 
 async fn the_handlers_entries_are_filtered<R: Runtime>() {
-    let server =
-        fixed(counting()).visible_to(|entry, _| !["n://1", "fixed://c"].contains(&entry.name()));
+    let server = fixed(counting())
+        .lists(Lists::new().visible_to(|entry, _| !["n://1", "fixed://c"].contains(&entry.name())));
     let (connection, serving) = pair::<R>(client(), server).await;
     let listed = all(&connection).await;
     let names: Vec<&str> = listed.iter().map(|resource| &*resource.name).collect();
@@ -163,20 +172,26 @@ fn get(get: &GetPrompt) -> Result<PromptMessage, HandlerError> {
 fn plugins() -> [Server; 2] {
     let server = |server: Server| {
         server
-            .page_max(2)
+            .lists(Lists::new().page_max(2))
             .add(Tool::define(any_tool("fixed"), || "fixed"))
             .add(Prompt::new("fixed", || "fixed"))
     };
-    let sync = server(mcp_adapter_tests::server())
-        .list_tools(|cursor: Option<String>| names(cursor.as_deref(), any_tool))
-        .tool_fallback(|it: CallTool| call(&it))
-        .list_prompts(|cursor: Option<String>| names(cursor.as_deref(), schema::Prompt::new))
-        .prompt_fallback(|it: GetPrompt| get(&it));
-    let later = server(mcp_adapter_tests::server())
-        .list_tools(async |cursor: Option<String>| names(cursor.as_deref(), any_tool))
-        .tool_fallback(async |it: CallTool| call(&it))
-        .list_prompts(async |cursor: Option<String>| names(cursor.as_deref(), schema::Prompt::new))
-        .prompt_fallback(async |it: GetPrompt| get(&it));
+    let sync = server(mcp_adapter_tests::server()).add(
+        Unregistered::new()
+            .list_tools(|cursor: Option<String>| names(cursor.as_deref(), any_tool))
+            .tool_fallback(|it: CallTool| call(&it))
+            .list_prompts(|cursor: Option<String>| names(cursor.as_deref(), schema::Prompt::new))
+            .prompt_fallback(|it: GetPrompt| get(&it)),
+    );
+    let later = server(mcp_adapter_tests::server()).add(
+        Unregistered::new()
+            .list_tools(async |cursor: Option<String>| names(cursor.as_deref(), any_tool))
+            .tool_fallback(async |it: CallTool| call(&it))
+            .list_prompts(async |cursor: Option<String>| {
+                names(cursor.as_deref(), schema::Prompt::new)
+            })
+            .prompt_fallback(async |it: GetPrompt| get(&it)),
+    );
     [sync, later]
 }
 
@@ -237,15 +252,20 @@ async fn prompts_of_a_handler_are_listed_and_rendered<R: Runtime>() {
 }
 
 async fn entries_of_handlers_are_declared<R: Runtime>() {
-    let lists = server()
-        .list_tools(|| Page::new(vec![any_tool("a")]))
-        .list_prompts(|| Page::new(vec![schema::Prompt::new("a")]));
-    let fallbacks = server().tool_fallback(|| "any").prompt_fallback(|| "any");
+    let lists = server().add(
+        Unregistered::new()
+            .list_tools(|| Page::new(vec![any_tool("a")]))
+            .list_prompts(|| Page::new(vec![schema::Prompt::new("a")])),
+    );
+    let fallbacks =
+        server().add(Unregistered::new().tool_fallback(|| "any").prompt_fallback(|| "any"));
     let wanted = [Capability::Tools, Capability::Prompts];
     let changed = [Capability::ToolsListChanged, Capability::PromptsListChanged];
-    for (server, has_changed) in
-        [(lists.clone(), false), (fallbacks, false), (lists.declare_list_changed(), true)]
-    {
+    for (server, has_changed) in [
+        (lists.clone(), false),
+        (fallbacks, false),
+        (lists.lists(Lists::new().announce_changes()), true),
+    ] {
         let (connection, serving) = pair::<R>(client(), server).await;
         let peer = connection.peer();
         assert!(wanted.iter().all(|capability| peer.has(*capability)));
@@ -257,7 +277,8 @@ async fn entries_of_handlers_are_declared<R: Runtime>() {
 
 async fn the_fallback_serves_what_the_caller_does_not_see<R: Runtime>() {
     let [server, _] = plugins();
-    let server = server.visible_to(|entry, _| !["fixed", "1"].contains(&entry.name()));
+    let server =
+        server.lists(Lists::new().visible_to(|entry, _| !["fixed", "1"].contains(&entry.name())));
     let (connection, serving) = pair::<R>(client(), server).await;
     let tools = connection.list_tools().await.unwrap();
     let names: Vec<&str> = tools.iter().map(|tool| &*tool.name).collect();
@@ -286,7 +307,7 @@ async fn schemas_of_all_origins_are_readable<R: Runtime>() {
         .tool("derived", "Returns its payload", |payload: Payload| Json(payload))
         .add(Tool::define(handwritten("with"), || json!({})))
         .add(Tool::new("raw", || "done").input_schema(schema()))
-        .list_tools(|| Page::new(vec![handwritten("listed")]));
+        .add(Unregistered::new().list_tools(|| Page::new(vec![handwritten("listed")])));
     let changes = server.changes();
     for revisions in ERAS {
         let (connection, serving) = pair::<R>(client().revisions(revisions), server.clone()).await;

@@ -1,7 +1,9 @@
 //! Subscriptions to changes in both eras, including by clients that read slowly.
 
 use mcp_adapter::proto::{CallError, Era, Filter, Revision};
-use mcp_adapter::{Changed, Cx, HandlerError, Prompt, SubscriptionChange, Tool};
+use mcp_adapter::{
+    Changed, Cx, HandlerError, Lists, Prompt, SubscriptionChange, SubscriptionSettings, Tool,
+};
 use mcp_adapter_tests::{
     Runtime, client, failure, pair, rows, serve_by_hand, server, shop, success,
 };
@@ -30,7 +32,10 @@ fn note() -> Changed {
 async fn changes_arrive_in_both_eras_until_the_subscription_ends<R: Runtime>() {
     for (revisions, era) in ERAS {
         let (says, watched) = unbounded();
-        let mut server = shop().on_subscription(move |watch| says.try_send(watch.clone()).unwrap());
+        let mut server = shop().subscriptions(
+            SubscriptionSettings::new()
+                .on_change(move |watch| says.try_send(watch.clone()).unwrap()),
+        );
         let changes = server.changes();
         let (connection, serving) = pair::<R>(client().revisions(revisions), server).await;
         assert_eq!(connection.era(), era);
@@ -141,7 +146,7 @@ async fn a_list_whose_changes_are_not_declared_cannot_be_edited<R: Runtime>() {
     for (server, tools, prompts) in [
         (growing(), false, false),
         // Declares lists that have entries.
-        (growing().declare_list_changed(), true, false),
+        (growing().lists(Lists::new().announce_changes()), true, false),
         (with_handle, true, true),
     ] {
         let (connection, serving) = pair::<R>(client(), server).await;

@@ -22,7 +22,7 @@ struct Loop {
 impl Loop {
     /// Opens a legacy session.
     fn open(server: &Server) -> Self {
-        let connection = server.manual(Instant::ZERO).unwrap();
+        let connection = server.manual(Instant::ZERO, None).unwrap();
         let mut frames = Self { connection, now: Instant::ZERO };
         frames.send(&json!({
             "jsonrpc": "2.0", "id": 0, "method": "initialize",

@@ -5,7 +5,9 @@ use mcp_adapter::proto::schema::{CallTool, CallToolResult, GetPrompt};
 use mcp_adapter::proto::{CallError, Principal, Raw, Revision};
 use mcp_adapter::tasks::TaskPolicy;
 use mcp_adapter::testing::{TestPair, pair};
-use mcp_adapter::{Client, Cx, Error, FromLayer, HandlerError, Json, Prompt, Server, State, Tool};
+use mcp_adapter::{
+    Client, Cx, Error, FromLayer, HandlerError, Json, Prompt, Server, State, Tool, Unregistered,
+};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -50,7 +52,7 @@ fn an_error_has_the_form_of_the_request() {
             .tool("t", "A tool", move || refuse(kind))
             .template("r://{x}", "r", move || refuse(kind))
             .prompt("p", "A prompt", move || refuse(kind))
-            .tool_fallback(move |_: CallTool| refuse(kind));
+            .add(Unregistered::new().tool_fallback(move |_: CallTool| refuse(kind)));
         let mut pair = connect(&server);
         assert_eq!(call(&mut pair, "t"), of_tool, "{kind}");
         assert_eq!(call(&mut pair, "other"), of_tool, "{kind}");

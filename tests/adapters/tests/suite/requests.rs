@@ -5,7 +5,7 @@ use mcp_adapter::proto::schema::{
     ResourceContents, ResourceReference,
 };
 use mcp_adapter::proto::{Limits, Misuse, Revision};
-use mcp_adapter::{Client, Error, HandlerError, ListError, Prompt, Server, Template};
+use mcp_adapter::{Client, Error, HandlerError, ListError, Lists, Prompt, Server, Template};
 use mcp_adapter_tests::{Runtime, client, pair, rows, server};
 use serde_json::json;
 
@@ -41,7 +41,7 @@ fn library() -> Server {
         let handler = || Err::<&str, _>(HandlerError::not_found());
         server = server.add(Template::new(template, template, handler).completion("name", suggest));
     }
-    server.page_max(1)
+    server.lists(Lists::new().page_max(1))
 }
 
 /// Suggests the value as typed, then the values of other arguments.

@@ -7,7 +7,7 @@ use mcp_adapter::proto::schema::TaskStatus;
 use mcp_adapter::proto::tasks::{PollLimits, TaskLimits};
 use mcp_adapter::proto::{CallError, Progress, Revision};
 use mcp_adapter::tasks::{TaskPolicy, TaskStore as _, Tasks};
-use mcp_adapter::{Client, Connection, Cx, Error, HandlerError, Server, Tool};
+use mcp_adapter::{Client, ClientTasks, Connection, Cx, Error, HandlerError, Server, Tool};
 use mcp_adapter_tests::{Hand, Runtime, client, pair, rows, serve, server, socket_pair, success};
 use serde_json::{Value, json};
 use smol::channel::{Receiver, Sender, bounded};
@@ -35,7 +35,7 @@ const REVISIONS: [Revision; 2] = [Revision::V2025_11_25, Revision::V2026_07_28];
 fn quick(revision: Revision) -> Client {
     let ms = Duration::from_millis(1);
     let limits = PollLimits { interval_min: ms, interval_default: ms, ..PollLimits::default() };
-    client().tasks().task_limits(limits).revisions(&[revision])
+    client().tasks(ClientTasks::new().limits(limits)).revisions(&[revision])
 }
 
 /// A policy whose clients poll quickly.

@@ -3,6 +3,7 @@
 use std::sync::Mutex;
 use std::sync::mpsc::channel;
 
+use mcp_adapter::ServerProcess;
 use mcp_adapter_tests::{Runtime, eventually, rows};
 use smol::channel::unbounded;
 
@@ -15,13 +16,14 @@ rows! {
 
 async fn lines_arrive_while_the_server_runs<R: Runtime>() {
     let (says, heard) = unbounded();
-    let client = impatient().label("sh").on_stderr(move |line, cx| {
+    let client = impatient().label("sh");
+    let script =
+        "echo one >&2; welcome; echo two >&2; head -c 1500 /dev/zero | tr '\\0' x >&2; cat";
+    let server = ServerProcess::new(sh(script)).on_stderr(move |line, cx| {
         says.try_send((line.to_owned(), cx.label().map(str::to_owned))).unwrap();
         assert_ne!(line, "one", "a callback may panic");
     });
-    let script =
-        "echo one >&2; welcome; echo two >&2; head -c 1500 /dev/zero | tr '\\0' x >&2; cat";
-    let connection = R::spawn(client, sh(script)).await.unwrap();
+    let connection = R::spawn(client, server).await.unwrap();
     for line in ["one", "two", &"x".repeat(1024)] {
         assert_eq!(heard.recv().await.unwrap(), (line.to_owned(), Some("sh".to_owned())));
     }
@@ -34,13 +36,13 @@ async fn a_callback_that_blocks_does_not_block_the_server<R: Runtime>() {
     let (says, heard) = unbounded();
     let (release, released) = channel::<()>();
     let released = Mutex::new(released);
-    let client = impatient().on_stderr(move |line, _| {
+    // More than a pipe holds, before the server even answers.
+    let script = "seq 1 30000 >&2; echo last >&2; welcome; cat";
+    let server = ServerProcess::new(sh(script)).on_stderr(move |line, _| {
         let _is_released = released.lock().unwrap().recv();
         says.try_send(line.to_owned()).unwrap();
     });
-    // More than a pipe holds, before the server even answers.
-    let script = "seq 1 30000 >&2; echo last >&2; welcome; cat";
-    let connection = R::spawn(client, sh(script)).await.unwrap();
+    let connection = R::spawn(impatient(), server).await.unwrap();
     let is_read = || connection.stderr().last().is_some_and(|line| line == "last");
     eventually("all of stderr is read", is_read).await;
     drop(release);

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use mcp_adapter::proto::schema::ElicitResult;
 use mcp_adapter::proto::{CallError, Era};
-use mcp_adapter::{Client, Connection, Error, TaskHandle};
+use mcp_adapter::{Client, ClientTasks, Connection, Error, TaskHandle};
 use mcp_adapter_tests::{Hand, Runtime, call_by_hand, client, eventually, raw, rows, success};
 use serde_json::{Value, json};
 use smol::channel::bounded;
@@ -224,7 +224,7 @@ async fn a_task_outlives_its_connection<R: Runtime>() {
 async fn a_status_notification_saves_the_wait<R: Runtime>() {
     for era in ERAS {
         // The first poll would come after the end of the test.
-        let (connection, hand) = connect::<R>(client().tasks(), era).await;
+        let (connection, hand) = connect::<R>(client().tasks(ClientTasks::new()), era).await;
         let slow = match era {
             Era::Legacy => json!({"pollInterval": 60_000}),
             Era::Modern => json!({"pollIntervalMs": 60_000}),
@@ -272,7 +272,8 @@ async fn a_poll_that_a_notification_answers_is_not_withdrawn<R: Runtime>() {
 }
 
 async fn the_number_of_polled_tasks_is_bounded<R: Runtime>() {
-    let (connection, hand, task) = create::<R>(quick().tasks_max(1), Era::Modern).await;
+    let (connection, hand, task) =
+        create::<R>(quick().tasks(ClientTasks::new().tasks_max(1)), Era::Modern).await;
     let hand = call_by_hand(hand, |hand| {
         let call = hears(hand, "tools/call");
         creates(hand, Era::Modern, &call);

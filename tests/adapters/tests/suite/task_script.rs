@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use mcp_adapter::proto::tasks::PollLimits;
 use mcp_adapter::proto::{Era, Revision};
-use mcp_adapter::{Client, Connection};
+use mcp_adapter::{Client, ClientTasks, Connection};
 use mcp_adapter_tests::{Hand, Runtime, client, socket_pair};
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ pub(crate) const ERAS: [Era; 2] = [Era::Legacy, Era::Modern];
 pub(crate) fn quick() -> Client {
     let ms = Duration::from_millis(1);
     let limits = PollLimits { interval_min: ms, interval_default: ms, ..PollLimits::default() };
-    client().tasks().task_limits(limits)
+    client().tasks(ClientTasks::new().limits(limits))
 }
 
 /// Connects a client to a scripted server that offers tasks.

@@ -12,7 +12,7 @@ use mcp_adapter::proto::schema::{
 };
 use mcp_adapter::proto::{CallError, Filter, Misuse, Principal, Revision};
 use mcp_adapter::testing::{TestPair, pair, pair_as};
-use mcp_adapter::{Changed, Client, Cx, Error, Prompt, Server, Tool};
+use mcp_adapter::{Changed, Client, Cx, Error, Lists, Prompt, Server, Tool};
 use mcp_adapter_tests::{client, shop};
 use serde_json::json;
 
@@ -145,7 +145,9 @@ fn the_client_of_a_pair_may_be_authenticated() {
             cx.principal().map_or("no one", Principal::id).to_owned()
         })
         .tool("admin", "Only for Ada", || ())
-        .visible_to(|entry, cx| entry.name() == "who" || cx.principal().is_some());
+        .lists(
+            Lists::new().visible_to(|entry, cx| entry.name() == "who" || cx.principal().is_some()),
+        );
     let ada = Principal::new("ada").unwrap();
     let mut known = pair_as(&server, Client::new("c", "1"), ada).unwrap();
     let mut unknown = pair(&server, Client::new("c", "1")).unwrap();

@@ -3,12 +3,11 @@
 use std::time::Duration;
 
 use mcp_adapter::proto::{CallError, CloseReason};
-use mcp_adapter::{Error, Server, Tool};
+use mcp_adapter::{Error, Tool, on_runtime};
 use mcp_adapter_tests::{
     Runtime, Tokio, adapter_server, client, eventually, is_alive, pair, server, shop, story,
     success, tool,
 };
-use mcp_tokio::{Connect, Serve};
 use serde_json::{Value, json};
 use tokio::runtime::Builder;
 use tokio::sync::{mpsc, oneshot};
@@ -28,7 +27,9 @@ fn no_child_outlives_the_runtime() {
             let runtime = builder.enable_all().build().unwrap();
             // The child reacts neither to the end of its input nor to SIGTERM.
             let script = "trap '' TERM; welcome; echo $$ >&2; sleep 3600; sleep 3600";
-            let connection = runtime.block_on(impatient().spawn(sh(script))).unwrap();
+            let connection = runtime
+                .block_on(on_runtime::client::<_, mcp_tokio::Tokio>(impatient()).spawn(sh(script)))
+                .unwrap();
             let pending =
                 runtime.block_on(connection.call_tool("any", &json!({})).start()).unwrap();
             runtime.block_on(eventually("it says its number", || !connection.stderr().is_empty()));
@@ -64,9 +65,14 @@ fn a_runtime_ends_at_once_while_it_serves_and_connects() {
 
 #[test]
 fn outside_of_a_runtime_there_is_an_error_instead_of_a_panic() {
-    let served = smol::block_on(Server::serve(&shop(), tokio::io::empty(), tokio::io::sink()));
+    let served = smol::block_on(
+        on_runtime::server::<_, mcp_tokio::Tokio>(shop())
+            .serve(tokio::io::empty(), tokio::io::sink()),
+    );
     served.unwrap_err();
-    let spawned = smol::block_on(client().spawn(adapter_server::<Tokio>(SERVER)));
+    let spawned = smol::block_on(
+        on_runtime::client::<_, mcp_tokio::Tokio>(client()).spawn(adapter_server::<Tokio>(SERVER)),
+    );
     assert!(matches!(spawned.map(|_| ()), Err(Error::Io(_))));
 }
 

@@ -1,13 +1,12 @@
 //! Servers that are stopped.
 
-use std::io;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
 
-use mcp_adapter::{Cx, Server, Tool};
+use mcp_adapter::{Cx, Error, Server, Tool, on_runtime};
 use mcp_blocking::http::{Http, Stop};
 use mcp_http_tests::{
     PATIENCE, Runtime, Served, Session, eventually, modern, rows, server, text, tool,
@@ -108,7 +107,7 @@ fn dropping_ends_everything(
 }
 
 /// Waits for a signal, and then until the test is over.
-async fn race(serving: impl Future<Output = io::Result<()>>, dropped: Receiver<()>) {
+async fn race(serving: impl Future<Output = Result<(), Error>>, dropped: Receiver<()>) {
     let (drops, over) = (smol::channel::bounded(1), smol::channel::bounded(1));
     thread::spawn(move || {
         for sender in [drops.0, over.0] {
@@ -134,8 +133,9 @@ fn dropping_the_future_on_tokio_closes_connections_and_sessions() {
         runtime.block_on(async {
             listener.set_nonblocking(true).unwrap();
             let listener = tokio::net::TcpListener::from_std(listener).unwrap();
+            let server: mcp_tokio::Server = on_runtime::server(server);
             let stop = Stop::new();
-            let serving = mcp_tokio::http::ServeHttp::serve_http(&server, listener, options, &stop);
+            let serving = server.serve_http(listener, options, &stop);
             race(serving, dropped).await;
         });
     });
@@ -145,8 +145,9 @@ fn dropping_the_future_on_tokio_closes_connections_and_sessions() {
 fn dropping_the_future_on_smol_closes_connections_and_sessions() {
     dropping_ends_everything("smol", |server, listener, options, dropped| {
         smol::block_on(async {
+            let server: mcp_smol::Server = on_runtime::server(server);
             let stop = Stop::new();
-            let serving = mcp_smol::http::ServeHttp::serve_http(&server, listener, options, &stop);
+            let serving = server.serve_http(listener, options, &stop);
             race(serving, dropped).await;
         });
     });

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use mcp_adapter::proto::http::Refusal;
 use mcp_adapter::proto::{Limits, Principal, Progress};
-use mcp_adapter::{Cx, Server, Tool};
+use mcp_adapter::{Cx, Server, SubscriptionSettings, Tool};
 use mcp_blocking::http::{Http, HttpLimits};
 use mcp_http_tests::{
     PATIENCE, Pending, Request, Runtime, Served, Session, eventually, initialize,
@@ -300,7 +300,9 @@ fn subscriptions_share_one_budget<R: Runtime>() {
     let options =
         Http::new().limits(HttpLimits { sessions_bytes_max: 100_000, ..HttpLimits::default() });
     let stats = options.stats();
-    let server = server().resource("note://one", "one", || "").accept_subscriptions(|_, _| true);
+    let server = server()
+        .resource("note://one", "one", || "")
+        .subscriptions(SubscriptionSettings::new().accept(|_, _| true));
     let served = Served::on::<R>(server, options);
     let uris: Vec<String> = (0..50).map(|n| format!("note://{n}/{}", "x".repeat(500))).collect();
     let listen =

@@ -8,7 +8,9 @@ use mcp_adapter::proto::http::Refusal;
 use mcp_adapter::proto::schema::{Elicit, Form, Map, OrUnknown, Ping, TextField};
 use mcp_adapter::proto::seal::Seal;
 use mcp_adapter::proto::{Principal, Progress};
-use mcp_adapter::{Changes, Cx, HandlerError, Server, SubscriptionChange, Tool};
+use mcp_adapter::{
+    Changes, Cx, HandlerError, Server, SubscriptionChange, SubscriptionSettings, Tool,
+};
 use mcp_blocking::http::Http;
 use mcp_http_tests::{
     PATIENCE, Pending, Reply, Request, Runtime, Served, get, modern, post, rows, server, text, tool,
@@ -284,7 +286,7 @@ fn a_repeated_request_keeps_its_principal<R: Runtime>() {
 
 /// A client that answers no requests cannot hold up the authentication of others.
 fn clients_are_authenticated_while_callbacks_wait_for_others<R: Runtime>() {
-    let server = server().on_roots_changed(|client| {
+    let server = server().on_notification(|_, _, client| {
         let _never = client.request(Ping::new());
     });
     let served = Served::on::<R>(server, Http::new().authenticating(user));
@@ -314,20 +316,22 @@ const EVES: &str = "notes://eve/diary";
 fn diaries() -> (Server, Changes, Receiver<(bool, String, String)>) {
     let (says, hears) = channel();
     let no_text = || Err::<&str, HandlerError>("no text".into());
-    let mut server = server()
-        .resource(ADAS, "diary", no_text)
-        .resource(EVES, "diary", no_text)
-        .accept_subscriptions(|uri, cx| {
-            let is_known = cx.head().is_some_and(|head| head.headers.contains_key("authorization"));
-            let is_legacy = cx.context().peer.revision.name() == "2025-11-25";
-            assert!(is_known && cx.session_id().is_some() == is_legacy, "{cx:?}");
-            cx.principal().is_some_and(|owner| uri.contains(&format!("//{}/", owner.id())))
-        })
-        .on_subscription(move |change| {
-            let is_begun = matches!(change, SubscriptionChange::Began { .. });
-            let principal = change.principal().map_or("", Principal::id).to_owned();
-            let _row_is_over = says.send((is_begun, change.uri().to_owned(), principal));
-        });
+    let mut server =
+        server().resource(ADAS, "diary", no_text).resource(EVES, "diary", no_text).subscriptions(
+            SubscriptionSettings::new()
+                .accept(|uri, caller| {
+                    let head: &RequestHead = caller.data().unwrap();
+                    assert!(head.headers.contains_key("authorization"), "{caller:?}");
+                    caller
+                        .principal()
+                        .is_some_and(|owner| uri.contains(&format!("//{}/", owner.id())))
+                })
+                .on_change(move |change| {
+                    let is_begun = matches!(change, SubscriptionChange::Began { .. });
+                    let principal = change.principal().map_or("", Principal::id).to_owned();
+                    let _row_is_over = says.send((is_begun, change.uri().to_owned(), principal));
+                }),
+        );
     let changes = server.changes();
     (server, changes, hears)
 }

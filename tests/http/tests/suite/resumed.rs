@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::mpsc::{Sender, channel};
 
 use mcp_adapter::proto::{Limits, Progress};
-use mcp_adapter::{Cx, Server, Tool};
+use mcp_adapter::{Cx, Server, SubscriptionSettings, Tool};
 use mcp_blocking::http::Http;
 use mcp_http_tests::{
     Event, PATIENCE, Pending, Runtime, Served, Session, modern, rows, server, text, tool,
@@ -143,7 +143,7 @@ fn a_slow_reader_receives_every_change<R: Runtime>() {
     let mut server = server()
         .limits(limits)
         .resource("note://one", "one", || "")
-        .accept_subscriptions(|_, _| true);
+        .subscriptions(SubscriptionSettings::new().accept(|_, _| true));
     let changes = server.changes();
     let served = Served::on::<R>(server, Http::new());
     let uri = format!("note://{}", "x".repeat(8000));

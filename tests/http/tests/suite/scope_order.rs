@@ -4,9 +4,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use mcp_adapter::http::RequestHead;
 use mcp_adapter::proto::Raw;
 use mcp_adapter::proto::schema::{self, CallTool, PromptArgument};
-use mcp_adapter::{Prompt, Resource, Server, Template, Tool};
+use mcp_adapter::{Lists, Prompt, Resource, Server, Template, Tool, Unregistered};
 use mcp_http_tests::{Request, Runtime, Served, modern, post, rows, server, text};
 use serde_json::{Value, json};
 
@@ -145,7 +146,7 @@ fn guarding(guarded: &str, hides: bool) -> Server {
         server().add(Resource::new(guarded, "guarded", || "x").requires(["write"]))
     };
     let server = OPEN.into_iter().fold(server, |server, open| server.template(open, open, || "x"));
-    if hides { server.hide_forbidden() } else { server }
+    if hides { server.lists(Lists::new().hide_forbidden()) } else { server }
 }
 
 // HTTP-50
@@ -153,15 +154,17 @@ fn headers_of_unregistered_tools_are_checked_by_their_schema_http_50<R: Runtime>
     let property = json!({"type": "string", "x-mcp-header": "Region"});
     let schema = json!({"type": "object", "properties": {"region": property}});
     let schema = Raw::new(&schema).unwrap();
-    let server = service()
-        .0
-        .hide_forbidden()
-        .tool_fallback(|call: CallTool| call.name)
-        .tool_fallback_schema(move |tool, caller| {
-            // The head can be read.
-            let is_client = caller.head().is_some_and(|head| head.headers.contains_key("host"));
-            (is_client && tool != "unknown").then(|| schema.clone())
-        });
+    let server = service().0.lists(Lists::new().hide_forbidden()).add(
+        Unregistered::new().tool_fallback(|call: CallTool| call.name).tool_fallback_schema(
+            move |tool, caller| {
+                // The head can be read.
+                let is_client = caller
+                    .data::<RequestHead>()
+                    .is_some_and(|head| head.headers.contains_key("host"));
+                (is_client && tool != "unknown").then(|| schema.clone())
+            },
+        ),
+    );
     let served = Served::on::<R>(server, options());
     let sent = |tool: &str, region: Option<&str>| {
         let request = bearing("reader", call(tool, &json!({"region": "oslo"})));

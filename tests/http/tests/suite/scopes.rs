@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use mcp_adapter::http::FixedTokens;
 use mcp_adapter::proto::Progress;
 use mcp_adapter::proto::schema::{self, CallTool, GetPrompt, PromptArgument};
-use mcp_adapter::{Cx, Prompt, Resource, Server, Template, Tool};
+use mcp_adapter::{
+    Cx, Lists, Prompt, Resource, Server, SubscriptionSettings, Template, Tool, Unregistered,
+};
 use mcp_blocking::http::Http;
 use mcp_http_tests::{
     Listener, Reply, Request, Runtime, Served, modern, post, rows, server, text, tool,
@@ -84,7 +86,7 @@ pub(crate) fn service() -> (Server, Arc<AtomicUsize>) {
             }
             Ok("done")
         }))
-        .on_subscription(|_| ());
+        .subscriptions(SubscriptionSettings::new().on_change(|_| ()));
     (server, runs)
 }
 
@@ -235,7 +237,7 @@ fn a_batch_is_refused_whole_aut_24<R: Runtime>() {
 }
 
 fn entries_are_hidden_from_tokens_without_their_scopes<R: Runtime>() {
-    let served = Served::on::<R>(service().0.hide_forbidden(), options());
+    let served = Served::on::<R>(service().0.lists(Lists::new().hide_forbidden()), options());
     for (token, is_visible) in [("reader", false), ("writer", true), ("admin", true)] {
         for (method, list) in [
             ("tools/list", "tools"),
@@ -260,8 +262,12 @@ fn entries_are_hidden_from_tokens_without_their_scopes<R: Runtime>() {
 
 fn hidden_resources_have_no_other_way_in<R: Runtime>() {
     // A template without scopes that also matches, and a callback that accepts everything.
-    let server = service().0.hide_forbidden().template("note://{name}", "notes", || "x");
-    let served = Served::on::<R>(server.accept_subscriptions(|_, _| true), options());
+    let server =
+        service().0.lists(Lists::new().hide_forbidden()).template("note://{name}", "notes", || "x");
+    let served = Served::on::<R>(
+        server.subscriptions(SubscriptionSettings::new().accept(|_, _| true)),
+        options(),
+    );
     let read = |uri: &str| modern("resources/read", json!({"uri": uri})).field("Mcp-Name", uri);
     let listen = |uri: &str| {
         let filter = json!({"resourceSubscriptions": [uri, "other://x"]});
@@ -286,11 +292,11 @@ fn hidden_resources_have_no_other_way_in<R: Runtime>() {
 }
 
 fn hidden_entries_are_not_served_by_fallbacks<R: Runtime>() {
-    let server = service()
-        .0
-        .hide_forbidden()
-        .tool_fallback(|call: CallTool| format!("any {}", call.name))
-        .prompt_fallback(|get: GetPrompt| format!("any {}", get.name));
+    let server = service().0.lists(Lists::new().hide_forbidden()).add(
+        Unregistered::new()
+            .tool_fallback(|call: CallTool| format!("any {}", call.name))
+            .prompt_fallback(|get: GetPrompt| format!("any {}", get.name)),
+    );
     let served = Served::on::<R>(server, options());
     let get = |name: &str| modern("prompts/get", json!({"name": name}));
     for (token, name, is_any) in

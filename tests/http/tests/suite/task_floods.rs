@@ -12,16 +12,16 @@ use hyper::server::conn::http2;
 use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::service::TowerToHyperService;
+use mcp_adapter::http::{Http, HttpService, PeerAddress};
 use mcp_adapter::proto::Principal;
 use mcp_adapter::proto::tasks::{TaskId, TaskLimits, TaskRecord};
 use mcp_adapter::tasks::{TaskPolicy, TaskStore, Tasks};
-use mcp_adapter::{HandlerError, Server, Tool};
-use mcp_blocking::http::{Http, PeerAddress};
+use mcp_adapter::{HandlerError, Server, Tool, on_runtime};
 use mcp_http_tests::{
     Http2, Request, Runtime, Served, Session, eventually, modern_as, on_client, post, rows, server,
     tool, within,
 };
-use mcp_tokio::http::{ServeHttp as _, Service};
+use mcp_tokio::Tokio;
 use serde_json::{Value, json};
 
 rows! {
@@ -173,7 +173,7 @@ fn running_tasks_of_one_address_are_limited_sec_19<R: Runtime>() {
 }
 
 /// Connects a client to a service behind a router, which says who the client is.
-async fn connect(service: &Service) -> Http2 {
+async fn connect(service: &HttpService) -> Http2 {
     let (near, far) = tokio::io::duplex(64 << 10);
     let service = TowerToHyperService::new(service.clone());
     let routed = service_fn(move |mut request: http::Request<Incoming>| {
@@ -199,7 +199,8 @@ async fn connect(service: &Service) -> Http2 {
 fn sessions_without_an_address_have_their_own_share_of_tasks() {
     on_client(async {
         let kept = Kept::default();
-        let service = flooded(&kept).http_service(Http::new()).unwrap();
+        let service =
+            HttpService::new(&on_runtime::server::<_, Tokio>(flooded(&kept)), Http::new()).unwrap();
         let client = connect(&service).await;
         let request = async |session: &str, method: &str, params: Value| {
             let request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
@@ -228,7 +229,8 @@ fn sessions_without_an_address_have_their_own_share_of_tasks() {
 fn floods_of_many_addresses_leave_room_for_principals() {
     on_client(async {
         let kept = Kept::default();
-        let service = flooded(&kept).http_service(Http::new()).unwrap();
+        let service =
+            HttpService::new(&on_runtime::server::<_, Tokio>(flooded(&kept)), Http::new()).unwrap();
         let client = connect(&service).await;
         let create = async |field: &str, value: &str, name: &str| {
             let call = of_tasks("tools/call", json!({"name": name, "arguments": {}}));

@@ -4,14 +4,15 @@ use h2::client::Builder;
 use hyper::server::conn::http2;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::service::TowerToHyperService;
-use mcp_adapter::{HandlerError, Server, Tool};
+use mcp_adapter::http::{Http, HttpService};
+use mcp_adapter::{HandlerError, Server, Tool, on_runtime};
 use mcp_http_tests::{Http2, Request, StreamReply, call_in, modern, on_client, server, text, tool};
-use mcp_tokio::http::{Http, ServeHttp as _, Service};
+use mcp_tokio::Tokio;
 use serde_json::json;
 use tokio::sync::mpsc;
 
 /// Connects a client to a service in memory.
-async fn connect(service: &Service) -> Http2 {
+async fn connect(service: &HttpService) -> Http2 {
     let (near, far) = tokio::io::duplex(64 << 10);
     let service = TowerToHyperService::new(service.clone());
     let http = http2::Builder::new(TokioExecutor::new());
@@ -26,7 +27,8 @@ fn echo(said: &str) -> Request {
 #[test]
 fn a_session_with_its_event_stream_runs_over_one_connection() {
     on_client(async {
-        let service = server().http_service(Http::new()).unwrap();
+        let service =
+            HttpService::new(&on_runtime::server::<_, Tokio>(server()), Http::new()).unwrap();
         let client = connect(&service).await;
         let session = client.open_session().await;
         let mut events = client.listen(&session).await;
@@ -50,7 +52,8 @@ fn a_session_with_its_event_stream_runs_over_one_connection() {
 #[test]
 fn hosts_are_checked() {
     on_client(async {
-        let service = server().http_service(Http::new()).unwrap();
+        let service =
+            HttpService::new(&on_runtime::server::<_, Tokio>(server()), Http::new()).unwrap();
         let client = connect(&service).await;
         for (host, status) in [("evil.example", 403), ("localhost:1", 200), ("127.0.0.1", 200)] {
             let reply = client.send(&echo("on").field("Host", host)).await.unwrap();
@@ -62,7 +65,8 @@ fn hosts_are_checked() {
 #[test]
 fn a_long_response_arrives_whole() {
     on_client(async {
-        let service = server().http_service(Http::new()).unwrap();
+        let service =
+            HttpService::new(&on_runtime::server::<_, Tokio>(server()), Http::new()).unwrap();
         let client = connect(&service).await;
         let said = "x".repeat(1_000_000);
         let mut reply = client.send(&echo(&said)).await.unwrap();
@@ -97,7 +101,8 @@ fn waiting() -> (Server, mpsc::UnboundedReceiver<&'static str>) {
 fn a_reset_stream_cancels_its_request() {
     on_client(async {
         let (server, mut reported) = waiting();
-        let service = server.http_service(Http::new()).unwrap();
+        let service =
+            HttpService::new(&on_runtime::server::<_, Tokio>(server), Http::new()).unwrap();
         let client = connect(&service).await;
         let call = modern("tools/call", json!({"name": "wait", "arguments": {}}));
         let (call, mut stream) = client.start(&call).await;

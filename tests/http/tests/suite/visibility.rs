@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
+use mcp_adapter::http::RequestHead;
 use mcp_adapter::proto::Principal;
 use mcp_adapter::proto::catalog::ChangedList;
 use mcp_adapter::proto::schema::{self, PromptArgument};
-use mcp_adapter::{Changes, Prompt, Server, Tool};
+use mcp_adapter::{Changes, Lists, Prompt, Server, Tool};
 use mcp_blocking::http::Http;
 use mcp_http_tests::{Reply, Runtime, Served, get, modern, post, rows, server, tool};
 use serde_json::{Value, json};
@@ -39,12 +40,12 @@ fn vault() -> (Server, Insiders) {
             .resource(&format!("note://{name}"), name, || "a note")
             .add(Prompt::define(prompt, || "hi").completion("who", || vec!["Ada".to_owned()]));
     }
-    let server = server.page_max(1).visible_to(move |entry, cx| {
-        assert!(cx.head().is_some(), "{cx:?}");
+    let server = server.lists(Lists::new().page_max(1).visible_to(move |entry, cx| {
+        assert!(cx.data::<RequestHead>().is_some(), "{cx:?}");
         let insiders = knows.lock().unwrap();
         let is_insider = cx.principal().is_some_and(|caller| insiders.contains(caller.id()));
         is_insider || !entry.name().contains("secret")
-    });
+    }));
     (server, insiders)
 }
 
@@ -149,10 +150,10 @@ fn lists_and_their_pages_hold_visible_entries_only<R: Runtime>() {
 
 fn a_filter_that_panics_fails_the_request<R: Runtime>() {
     let server = server().add(Tool::define(tool("one"), || "called"));
-    let server = server.visible_to(|entry, _| {
+    let server = server.lists(Lists::new().visible_to(|entry, _| {
         assert!(entry.name() != "one", "on purpose");
         true
-    });
+    }));
     let served = Served::on::<R>(server, Http::new());
     for request in [("tools/list", json!({})), ("tools/call", json!({"name": "one"}))] {
         let answer = modern(request.0, request.1).send(served.address).answer();
@@ -203,10 +204,13 @@ fn lists_are_cached_as_declared_and_filtered_ones_privately_stl_39<R: Runtime>()
         let page = modern("tools/list", json!({})).send(served.address).answer()["result"].take();
         (page["ttlMs"].clone(), page["cacheScope"].clone())
     };
-    let cached = || server().list_ttl(std::time::Duration::from_secs(2));
+    let cached = || server().lists(Lists::new().ttl(std::time::Duration::from_secs(2)));
     assert_eq!(hints(server()), (json!(0), json!("private")));
     assert_eq!(hints(cached()), (json!(2000), json!("private")));
-    assert_eq!(hints(cached().cache_lists_publicly()), (json!(2000), json!("public")));
-    let filtered = cached().cache_lists_publicly().visible_to(|_, _| true);
+    assert_eq!(
+        hints(cached().lists(Lists::new().cache_publicly())),
+        (json!(2000), json!("public"))
+    );
+    let filtered = cached().lists(Lists::new().cache_publicly().visible_to(|_, _| true));
     assert_eq!(hints(filtered), (json!(2000), json!("private")));
 }

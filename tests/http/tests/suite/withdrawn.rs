@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 use mcp_adapter::proto::Progress;
-use mcp_adapter::{Cx, Server, Tool};
+use mcp_adapter::{Cx, Server, SubscriptionSettings, Tool};
 use mcp_blocking::http::Http;
 use mcp_http_tests::{PATIENCE, Runtime, Served, Session, modern, rows, server, text, tool};
 use serde_json::{Value, json};
@@ -123,10 +123,12 @@ fn a_handler_that_sleeps_in_a_loop_ends_with_its_client<R: Runtime>() {
 fn a_closed_subscription_is_dropped<R: Runtime>() {
     let (says, heard) = channel();
     let says = Mutex::new(says);
-    let server = server().resource("note://one", "one", || "").on_subscription(move |watch| {
-        let is_end = matches!(watch, mcp_adapter::SubscriptionChange::Ended { .. });
-        let _row_is_over = says.lock().unwrap().send(if is_end { "over" } else { "begun" });
-    });
+    let server = server().resource("note://one", "one", || "").subscriptions(
+        SubscriptionSettings::new().on_change(move |watch| {
+            let is_end = matches!(watch, mcp_adapter::SubscriptionChange::Ended { .. });
+            let _row_is_over = says.lock().unwrap().send(if is_end { "over" } else { "begun" });
+        }),
+    );
     let served = Served::on::<R>(server, Http::new());
     let listen = json!({"notifications": {"resourceSubscriptions": ["note://one"]}});
     let mut listening = modern("subscriptions/listen", listen).send(served.address);

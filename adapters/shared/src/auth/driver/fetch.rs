@@ -7,6 +7,7 @@ use mcp_proto::auth::{Fetch, FetchFailure, FetchId};
 use super::{AuthDriver, DriverIo};
 use crate::auth::oauth_http::{OAuthRequest, OAuthResponse};
 use crate::exec::cancellation::Cancellation;
+use crate::exec::workers::Spawn;
 
 impl AuthDriver {
     pub(super) fn fetch(self: &Arc<Self>, io: &Arc<DriverIo>, fetch: Fetch) {
@@ -14,7 +15,7 @@ impl AuthDriver {
         self.change(|state, _| state.fetches.insert(fetch.id, Arc::clone(&aborted)));
         let running = RunningFetch { driver: Arc::clone(self), id: fetch.id, is_reported: false };
         let io = Arc::clone(io);
-        let runtime = Arc::clone(&io.runtime).as_spawn();
+        let runtime = Arc::clone(&io.runtime) as Arc<dyn Spawn>;
         let sent = async move {
             let mut running = running;
             let outcome = match OAuthRequest::of(&fetch, running.driver.auth.auth_limits()) {

@@ -10,6 +10,7 @@ use super::member::{MemberId, deny_all};
 use super::state::{Next, Stopped};
 use super::{AuthDriver, DriverIo};
 use crate::exec::callbacks::Callbacks;
+use crate::exec::workers::Spawn;
 
 /// The task of one member. Each member has one, on its own runtime, so that the driver goes on as
 /// long as any of these runtimes does; the tasks take turns.
@@ -32,7 +33,7 @@ impl DriverTask {
     /// others.
     pub(in crate::auth) async fn run(self) {
         let driver = &self.driver;
-        let callbacks = driver.threads.on(Arc::clone(&self.io.runtime).as_spawn());
+        let callbacks = driver.threads.on(Arc::clone(&self.io.runtime) as Arc<dyn Spawn>);
         loop {
             let changed = driver.changed.listen();
             self.perform_all(&callbacks);

@@ -64,10 +64,6 @@ impl Dial for ManualRuntime {
     fn sleep(&self, _: Duration) -> BoxFuture<'static, ()> {
         Box::pin(std::future::pending())
     }
-
-    fn as_spawn(self: Arc<Self>) -> Arc<dyn Spawn> {
-        self
-    }
 }
 
 fn driver(store: impl Store) -> Arc<AuthDriver> {
@@ -84,7 +80,7 @@ fn join(driver: &Arc<AuthDriver>, runtime: &Arc<ManualRuntime>) -> MemberId {
     let runtime: Arc<dyn Dial> = Arc::clone(runtime) as _;
     let remote = Remote::new("https://mcp.example/mcp").unwrap();
     let http = OAuthHttp::new(Arc::clone(&runtime), &remote, AuthLimits::default());
-    let spawn = Arc::clone(&runtime).as_spawn();
+    let spawn = Arc::clone(&runtime) as Arc<dyn Spawn>;
     let task = DriverTask::new(Arc::clone(driver), id, DriverIo { runtime, http });
     spawn.spawn(Box::pin(task.run())).unwrap();
     id

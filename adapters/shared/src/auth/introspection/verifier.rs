@@ -18,9 +18,7 @@ use super::questions::{Answer, Asking, Next, Questions};
 use crate::auth::configured_uri::configured_uri;
 use crate::auth::oauth_http::OAuthHttp;
 use crate::box_future::BoxFuture;
-use crate::http::{
-    HttpRuntime, Network, Proxy, RequestHead, TlsConfig, TokenVerifier, VerifyError,
-};
+use crate::http::{Dial, Network, Proxy, RequestHead, TlsConfig, TokenVerifier, VerifyError};
 use crate::trace::not_verifiable;
 
 /// The default of [`IntrospectionVerifier::cache_life`].
@@ -202,7 +200,7 @@ impl IntrospectionVerifier {
         &self,
         token: Secret,
         address: Option<IpAddr>,
-        runtime: Option<&Arc<dyn HttpRuntime>>,
+        runtime: Option<&Arc<dyn Dial>>,
     ) -> Answer {
         let max = self.settings.questions_max;
         match self.questions.next(key_of(&token), address, max).await {
@@ -216,10 +214,10 @@ impl IntrospectionVerifier {
     }
 
     /// Asks in a task of its own: other requests may wait for the answer, too.
-    fn ask(&self, asking: Asking, token: Secret, runtime: Option<&Arc<dyn HttpRuntime>>) {
+    fn ask(&self, asking: Asking, token: Secret, runtime: Option<&Arc<dyn Dial>>) {
         // Without a runtime or a task, the question ends here.
         let Some(runtime) = runtime else { return };
-        let (settings, dialing) = (Arc::clone(&self.settings), Arc::clone(runtime).as_dial());
+        let (settings, dialing) = (Arc::clone(&self.settings), Arc::clone(runtime));
         let _no_task = runtime.spawn(Box::pin(async move {
             let Settings { issuer, endpoint, client_id, secret, network, .. } = &*settings;
             let limits =

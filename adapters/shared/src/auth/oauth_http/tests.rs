@@ -60,10 +60,6 @@ impl Dial for TestRuntime {
             Timer::after(duration).await;
         })
     }
-
-    fn as_spawn(self: Arc<Self>) -> Arc<dyn Spawn> {
-        self
-    }
 }
 
 /// A server that answers each request with what a script returns, and then closes the connection.

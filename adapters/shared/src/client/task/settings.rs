@@ -3,21 +3,91 @@
 use mcp_proto::tasks::{PollLimits, TaskLimits};
 use mcp_proto::{Extension, ExtensionMethod, Revision, Side};
 
-/// The settings of a client for tasks.
+/// The settings of a client for [tasks](crate::tasks), for
+/// [`Client::tasks`](crate::Client::tasks).
 #[derive(Clone, Debug)]
-pub(crate) struct TaskSettings {
-    /// Whether the client declares the tasks extension.
+#[must_use = "settings have no effect until they are set"]
+pub struct ClientTasks {
     pub(crate) is_declared: bool,
     pub(crate) limits: PollLimits,
-    /// The maximum number of tasks of a connection that are polled at a time.
     pub(crate) count_max: usize,
-    /// The limits of the tasks that requests of the server become; `None` if they become none.
     pub(crate) served: Option<TaskLimits>,
 }
 
-impl Default for TaskSettings {
+impl Default for ClientTasks {
     fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl ClientTasks {
+    /// Creates the default settings.
+    pub fn new() -> Self {
+        Self { is_declared: true, ..Self::undeclared() }
+    }
+
+    /// Returns the settings of a client that does not declare tasks.
+    pub(crate) fn undeclared() -> Self {
         Self { is_declared: false, limits: PollLimits::default(), count_max: 256, served: None }
+    }
+
+    /// Sets the bounds of each task: its poll interval, its time and its input requests. Default:
+    /// [`PollLimits::default`].
+    ///
+    /// ```
+    /// # use mcp_adapter as mcp_tokio;
+    /// use std::time::Duration;
+    ///
+    /// use mcp_tokio::Client;
+    /// use mcp_tokio::proto::tasks::PollLimits;
+    ///
+    /// let day = Duration::from_secs(24 * 3600);
+    /// let limits = PollLimits { time_max: 7 * day, ..PollLimits::default() };
+    /// let client = Client::new("demo", "1.0.0").task_limits(limits);
+    /// # drop(client);
+    /// ```
+    pub const fn limits(mut self, limits: PollLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Sets the maximum number of tasks that a connection polls at a time. Default: 256.
+    ///
+    /// The handle of a task counts until it is dropped or the task is over, and so does a call that
+    /// waits for a task. A call whose task would exceed the maximum fails, and the task is
+    /// cancelled.
+    pub const fn tasks_max(mut self, tasks_max: usize) -> Self {
+        self.count_max = tasks_max;
+        self
+    }
+
+    /// Lets servers of revision 2025-11-25 send sampling and elicitation requests as [tasks].
+    ///
+    /// The response to such a request is the task, and its handler runs on; the server fetches the
+    /// result later, also after minutes in which a person thinks. Handlers do not change: their
+    /// [context](crate::ClientCx) reports the cancellation of the task and the end of its time. The
+    /// tasks end with the connection, and each connection has `limits` of its own.
+    ///
+    /// The client declares this for the requests that have handlers. It has no effect in other
+    /// revisions. A server asks with [`ClientHandle::request_task`](crate::ClientHandle).
+    ///
+    /// ```
+    /// # use mcp_adapter as mcp_tokio;
+    /// use mcp_tokio::Client;
+    /// use mcp_tokio::proto::schema::ElicitResult;
+    /// use mcp_tokio::proto::tasks::TaskLimits;
+    ///
+    /// let client = Client::new("demo", "1.0.0")
+    ///     .on_elicitation(ElicitResult::decline)
+    ///     .answer_as_tasks(TaskLimits { tasks_max: 100, ..TaskLimits::default() });
+    /// # drop(client);
+    /// ```
+    ///
+    /// [tasks]: https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
+    // TSK-01
+    pub fn answer_as_tasks(mut self, limits: TaskLimits) -> Self {
+        self.served = Some(limits);
+        self
     }
 }
 

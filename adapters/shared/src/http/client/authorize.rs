@@ -70,7 +70,7 @@ async fn fetch(
         Err(LATE)
     };
     let fetched = or(value, late);
-    if Arc::clone(&connections.runtime).as_spawn().is_plain() {
+    if connections.runtime.is_plain() {
         // The thread that runs this future does all IO, and `value` may block.
         let fetched = link.shared.callback_threads.call(0, move || block_on(fetched)).await;
         fetched.unwrap_or(Err(INVALID))

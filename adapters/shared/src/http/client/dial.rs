@@ -2,7 +2,6 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::time::Duration;
 
 use futures_lite::{AsyncRead, AsyncWrite};
@@ -48,9 +47,6 @@ pub trait Dial: Spawn {
 
     /// Waits for `duration`.
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()>;
-
-    /// Upcasts to [`Spawn`].
-    fn as_spawn(self: Arc<Self>) -> Arc<dyn Spawn>;
 }
 
 /// Opens a TCP connection to the first of a host's addresses that accepts one.

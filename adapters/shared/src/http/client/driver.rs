@@ -88,7 +88,7 @@ fn start(link: &Arc<Link<Machine>>, connections: &Arc<HttpConnections>, send: Ht
         link.with(|_, _| {});
     };
     // A runtime that rejects futures is shutting down, and the connection with it.
-    let _shutting_down = Arc::clone(&connections.runtime).as_spawn().spawn(Box::pin(ran));
+    let _shutting_down = &connections.runtime.spawn(Box::pin(ran));
 }
 
 /// How long the last exchanges of a closed connection may take.

@@ -56,6 +56,7 @@ use self::connections::HttpConnections;
 use self::membership::AuthMember;
 use crate::client::connector::ConnectionConfig;
 use crate::exec::clock::Clock;
+use crate::exec::workers::Spawn;
 use crate::transport::link::{Link, Transport};
 
 /// Creates a connection and spawns its driver. The returned sockets explain why it did not open.
@@ -75,7 +76,7 @@ pub(crate) async fn start(
     let machine = Machine::new(clock.now(), machine);
     let transport =
         Transport::Http(Box::new(ClientTransport::new(HttpClient::new(machine, settings))));
-    let spawn = Arc::clone(runtime).as_spawn();
+    let spawn = Arc::clone(runtime) as Arc<dyn Spawn>;
     let link = connection.link_over(clock, transport, &spawn);
     {
         let mut state = link.lock();

@@ -160,6 +160,7 @@ mod tests {
 
     use super::*;
     use crate::box_future::BoxFuture;
+    use crate::client::settings::ClientSettings;
     use crate::exec::clock::Clock;
     use crate::exec::workers::Spawn;
     use crate::transport::link::{Link, Transport};
@@ -182,7 +183,7 @@ mod tests {
     }
 
     fn open() -> Arc<Link<Client>> {
-        let (connection, config) = crate::Client::new("c", "1").into_config().unwrap();
+        let (connection, config) = ClientSettings::new("c", "1").into_config().unwrap();
         let clock = Clock::new();
         let machine = Client::new(clock.now(), config);
         let http = HttpClient::new(machine, HttpConfig::new(1).parks());

@@ -9,7 +9,7 @@ use hyper::rt::Executor;
 
 use super::stream_body::StreamProgress;
 use crate::box_future::BoxFuture;
-use crate::http::runtime::HttpRuntime;
+use crate::http::Dial;
 
 /// Starts a task for each stream of a connection.
 ///
@@ -19,7 +19,7 @@ use crate::http::runtime::HttpRuntime;
 pub(super) struct StreamTasks(Arc<SharedTasks>);
 
 struct SharedTasks {
-    runtime: Arc<dyn HttpRuntime>,
+    runtime: Arc<dyn Dial>,
     stall_timeout: Duration,
     /// Called for each stream that has stalled.
     on_stall: Box<dyn Fn() + Send + Sync>,
@@ -29,7 +29,7 @@ struct SharedTasks {
 
 impl StreamTasks {
     pub(super) fn new(
-        runtime: Arc<dyn HttpRuntime>,
+        runtime: Arc<dyn Dial>,
         stall_timeout: Duration,
         on_stall: impl Fn() + Send + Sync + 'static,
     ) -> Self {

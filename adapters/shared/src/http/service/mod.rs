@@ -6,6 +6,7 @@ mod receive;
 mod reply;
 mod shared;
 mod sse;
+mod tower;
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -27,27 +28,43 @@ use self::sse::ServiceEndpoint;
 use super::authentication::{Authenticator, HeadCall};
 use super::body::ResponseBody;
 use super::budget::{AddressShare, ByteLease, HttpStats, PeerAddress, Rejection};
+use super::client::Dial;
 use super::options::Http;
 use super::request_head::{RequestHead, head_bytes};
-use super::runtime::HttpRuntime;
 use super::sockets::Sockets;
-use crate::server::Server;
+use crate::server::settings::ServerSettings;
 use crate::trace;
 
-/// An MCP server as an HTTP service that works with any HTTP library.
+/// A server as a service for `hyper`, `tower`, or a router such as `axum`.
 ///
-/// Cheap to clone; clones share all sessions.
+/// Cheap to clone; clones share all sessions. For hyper 1, wrap it in
+/// `hyper_util::service::TowerToHyperService`. The versions of HTTP are those that the router or
+/// hyper speaks.
+///
+/// The service does not accept connections itself, so some limits have no effect:
+/// [`connections_max`](crate::http::HttpLimits::connections_max),
+/// [`connections_per_address_max`](crate::http::HttpLimits::connections_per_address_max) and
+/// [`head_timeout`](crate::http::HttpLimits::head_timeout). Limit connections where your program
+/// accepts them. The limits on sessions, streams and request bytes per client address apply only to
+/// requests with a [`PeerAddress`](crate::http::PeerAddress) extension.
+///
+/// A router that stops gracefully waits for its open event streams: call [`close`](Self::close)
+/// when it is told to stop, not after it has stopped.
 #[derive(Clone)]
 pub struct HttpService {
     shared: Arc<ServiceShared>,
 }
 
 impl HttpService {
-    /// Creates a service for `server`. The `http_service` methods of adapters call this method.
+    /// Creates a service on a runtime.
     ///
     /// # Errors
     /// Fails if a registered tool, resource, resource template or prompt is invalid.
-    pub fn new(server: &Server, options: Http, runtime: Arc<dyn HttpRuntime>) -> io::Result<Self> {
+    pub(crate) fn on(
+        server: &ServerSettings,
+        options: Http,
+        runtime: Arc<dyn Dial>,
+    ) -> io::Result<Self> {
         Ok(Self { shared: Arc::new(ServiceShared::new(server, options, runtime)?) })
     }
 
@@ -77,7 +94,7 @@ impl HttpService {
         self.shared.options.stats()
     }
 
-    pub(super) fn runtime(&self) -> &Arc<dyn HttpRuntime> {
+    pub(super) fn runtime(&self) -> &Arc<dyn Dial> {
         &self.shared.runtime
     }
 

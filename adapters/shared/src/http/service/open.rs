@@ -22,7 +22,7 @@ use crate::http::options::Http;
 use crate::http::request_head::RequestHead;
 use crate::http::sessions::SessionPlace;
 use crate::http::transport::{HttpBinding, MeteredServer, ResponseSource};
-use crate::process::settings::ProcessSettings;
+use crate::process::settings::StdioSettings;
 use crate::server::events::ServerParts;
 use crate::server::serving::Serving;
 use crate::transport::link::{Link, State, Transport};
@@ -176,7 +176,7 @@ impl ServiceShared {
                 Serving::new(
                     Arc::clone(&link),
                     caller.principal().cloned(),
-                    ProcessSettings::default(),
+                    StdioSettings::default(),
                 ),
                 self.sessions.listen(&link, caller.principal()).ok_or_else(full)?,
             ))
@@ -237,8 +237,7 @@ impl ServiceShared {
         let session = HttpServer::legacy(machine, Arc::clone(&id), settings);
         let description = description_bytes(body.len());
         let link = self.link(clock, HttpBinding::Streamable(session), description);
-        let serving =
-            Serving::new(Arc::clone(&link), principal.clone(), ProcessSettings::default());
+        let serving = Serving::new(Arc::clone(&link), principal.clone(), StdioSettings::default());
         let exchange =
             self.exchange(Arc::clone(&link), caller, false, expected, body, Some(decoded))?;
         let is_open = link.inspect(|state| state.connection.peer().is_some());
@@ -340,7 +339,7 @@ impl ServiceShared {
     }
 
     fn spawn(&self) -> Arc<dyn Spawn> {
-        Arc::clone(&self.runtime).as_spawn()
+        Arc::clone(&self.runtime) as Arc<dyn Spawn>
     }
 
     /// Starts an exchange with a message, which may have been decoded already.

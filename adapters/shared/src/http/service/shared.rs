@@ -8,17 +8,18 @@ use mcp_proto::http::{ContextCache, Policy, Refusal, SessionTable};
 use mcp_proto::server::{Config, Server as Machine};
 
 use crate::exec::callbacks::{CallbackThreads, Callbacks};
+use crate::exec::workers::Spawn;
+use crate::http::Dial;
 use crate::http::authentication::Authenticator;
 use crate::http::budget::Rejection;
 use crate::http::options::Http;
-use crate::http::runtime::HttpRuntime;
 use crate::http::sessions::{NotInserted, SessionTimers, Sessions};
-use crate::server::Server;
 use crate::server::events::ServerParts;
+use crate::server::settings::ServerSettings;
 use crate::transport::link::{Link, SpawnTimer};
 
 pub(super) struct ServiceShared {
-    pub(super) server: Server,
+    pub(super) server: ServerSettings,
     /// What the connections share.
     pub(super) parts: Arc<ServerParts>,
     pub(super) config: Config,
@@ -34,16 +35,16 @@ pub(super) struct ServiceShared {
     pub(super) timers: Arc<dyn SpawnTimer<Link<Machine>>>,
     /// Runs checks and authentication.
     pub(super) callbacks: Callbacks,
-    pub(super) runtime: Arc<dyn HttpRuntime>,
+    pub(super) runtime: Arc<dyn Dial>,
     /// The latest context of a modern request. A client repeats it in each request.
     pub(super) contexts: Mutex<ContextCache>,
 }
 
 impl ServiceShared {
     pub(super) fn new(
-        server: &Server,
+        server: &ServerSettings,
         options: Http,
-        runtime: Arc<dyn HttpRuntime>,
+        runtime: Arc<dyn Dial>,
     ) -> io::Result<Self> {
         let config = server.config()?;
         if options.authenticator.as_ref().and_then(Authenticator::authorizer).is_none()
@@ -72,8 +73,8 @@ impl ServiceShared {
         });
         // Threads of their own: callbacks may wait for clients, and no client must be able to hold
         // up the authentication of others.
-        let callbacks = CallbackThreads::default().on(Arc::clone(&runtime).as_spawn());
-        let parts = server.parts(Arc::clone(&runtime).as_spawn(), false)?;
+        let callbacks = CallbackThreads::default().on(Arc::clone(&runtime) as Arc<dyn Spawn>);
+        let parts = server.parts(Arc::clone(&runtime) as Arc<dyn Spawn>, false)?;
         Ok(Self {
             server,
             sessionless_config: config.clone().without_sessions(),

@@ -14,7 +14,6 @@ mod begin;
 mod capabilities;
 mod cell;
 mod checkpoint;
-mod declared;
 mod deliver;
 mod owner;
 mod questions;

@@ -409,8 +409,10 @@ mod tests {
 
     use futures_lite::future::block_on;
 
+    use crate::BoxFuture;
+    use crate::exec::clock::Clock;
     use crate::exec::workers::Spawn;
-    use crate::{BoxFuture, Server};
+    use crate::server::settings::ServerSettings;
 
     struct NullRuntime;
 
@@ -422,7 +424,9 @@ mod tests {
 
     #[test]
     fn draining_waits_for_a_writer_that_has_not_run_yet() {
-        let (_serving, driving) = Server::new("s", "1").open_on(Arc::new(NullRuntime)).unwrap();
+        let server = ServerSettings::new("s", "1");
+        let (_serving, driving) =
+            server.open_at(Clock::new(), Arc::new(NullRuntime), None).unwrap();
         let link = Arc::clone(driving.link());
         link.take_input(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n");
         link.flush_elsewhere();

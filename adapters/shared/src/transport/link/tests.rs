@@ -13,9 +13,11 @@ use mcp_proto::Misuse;
 use mcp_proto::server::Server as Machine;
 
 use super::Link;
+use crate::BoxFuture;
+use crate::exec::clock::Clock;
 use crate::exec::workers::Spawn;
+use crate::server::settings::ServerSettings;
 use crate::transport::shutdown::DriverHandle;
-use crate::{BoxFuture, Server};
 
 struct NullRuntime;
 
@@ -26,7 +28,7 @@ impl Spawn for NullRuntime {
 }
 
 fn open() -> DriverHandle<Machine> {
-    Server::new("s", "1").open_on(Arc::new(NullRuntime)).unwrap().1
+    ServerSettings::new("s", "1").open_at(Clock::new(), Arc::new(NullRuntime), None).unwrap().1
 }
 
 /// A waker that uses the connection, as an executor may that polls a task when it is woken.

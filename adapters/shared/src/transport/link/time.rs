@@ -161,8 +161,10 @@ mod tests {
     use mcp_proto::server::Server as Machine;
 
     use super::Link;
+    use crate::BoxFuture;
+    use crate::exec::clock::Clock;
     use crate::exec::workers::Spawn;
-    use crate::{BoxFuture, Server};
+    use crate::server::settings::ServerSettings;
 
     struct NullRuntime;
 
@@ -174,7 +176,9 @@ mod tests {
 
     /// Returns a connection whose driver is gone.
     fn abandoned() -> Arc<Link<Machine>> {
-        let (_serving, driving) = Server::new("s", "1").open_on(Arc::new(NullRuntime)).unwrap();
+        let server = ServerSettings::new("s", "1");
+        let (_serving, driving) =
+            server.open_at(Clock::new(), Arc::new(NullRuntime), None).unwrap();
         Arc::clone(driving.link())
     }
 

@@ -24,7 +24,7 @@ use std::{fs, thread};
 
 use mcp_adapter::proto::tasks::PollLimits;
 use mcp_adapter::proto::{CallError, Misuse, Revision};
-use mcp_blocking::{Client, Connect as _, Connection, Error, TaskHandle};
+use mcp_blocking::{Client, ClientTasks, Connection, Error, TaskHandle};
 use serde_json::json;
 
 use crate::books::{Books, Outcome};
@@ -136,8 +136,8 @@ impl Killer {
         });
         let ms = Duration::from_millis(1);
         let limits = PollLimits { interval_min: ms, interval_default: ms, ..PollLimits::default() };
-        let client = Client::new("killer", "1").tasks().task_limits(limits);
-        let connection = client.revisions(&[self.revision]).connect(reader, writer);
+        let client = Client::new("killer", "1").tasks(ClientTasks::new().limits(limits));
+        let connection = client.revisions(&[self.revision]).connect(reader, writer).wait();
         connected.store(true, Ordering::Release);
         Victim { child, connection: Some(connection.unwrap()), killer }
     }

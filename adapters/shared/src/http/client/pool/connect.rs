@@ -1,7 +1,6 @@
 //! Opens the connections of a pool.
 
 use std::io;
-use std::sync::Arc;
 use std::time::Duration;
 
 use futures_lite::future::or;
@@ -37,7 +36,7 @@ impl Pool {
                 let _ended = connection.await;
                 drop(permit);
             };
-            Arc::clone(&self.runtime).as_spawn().spawn(Box::pin(driven))?;
+            self.runtime.spawn(Box::pin(driven))?;
             Ok(Leased::Http1(sender))
         };
         let late = async {

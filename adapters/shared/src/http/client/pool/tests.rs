@@ -56,10 +56,6 @@ impl Dial for Silence {
         let end = *now.lock() + duration;
         Box::pin(async move { now.when(|now| (*now >= end).then_some(())).await })
     }
-
-    fn as_spawn(self: Arc<Self>) -> Arc<dyn Spawn> {
-        self
-    }
 }
 
 type Exchange<'p> = BoxFuture<'p, io::Result<Borrowed>>;

@@ -16,9 +16,9 @@ use super::rotation::{Next, Rotation};
 use super::signed_token::SignedToken;
 use crate::box_future::BoxFuture;
 use crate::exec::workers::catch_panic;
+use crate::http::Dial;
 use crate::http::Network;
 use crate::http::request_head::RequestHead;
-use crate::http::runtime::HttpRuntime;
 use crate::http::verifier::token_verifier::{TokenVerifier, VerifyError};
 use crate::trace::not_verifiable;
 
@@ -78,9 +78,8 @@ struct IssuerKeys {
 }
 
 /// Fetches a key set with the runtime of the service.
-type FetchKeys = Arc<
-    dyn Fn(Arc<dyn HttpRuntime>, Network) -> BoxFuture<'static, io::Result<String>> + Send + Sync,
->;
+type FetchKeys =
+    Arc<dyn Fn(Arc<dyn Dial>, Network) -> BoxFuture<'static, io::Result<String>> + Send + Sync>;
 
 impl JwtVerifier {
     /// Creates a verifier for the tokens of `issuer`, whose key set `fetch` returns as JSON.
@@ -98,7 +97,7 @@ impl JwtVerifier {
     /// default network.
     pub(crate) fn fetching(
         issuer: &str,
-        fetch: impl Fn(Arc<dyn HttpRuntime>, Network) -> BoxFuture<'static, io::Result<String>>
+        fetch: impl Fn(Arc<dyn Dial>, Network) -> BoxFuture<'static, io::Result<String>>
         + Send
         + Sync
         + 'static,
@@ -131,7 +130,7 @@ impl JwtVerifier {
     async fn verify_on(
         &self,
         token: &Secret,
-        runtime: Option<&Arc<dyn HttpRuntime>>,
+        runtime: Option<&Arc<dyn Dial>>,
     ) -> Result<VerifiedToken, VerifyError> {
         let signed = SignedToken::read(token.expose(), self.at_jwt_only);
         let signed = signed.ok_or(VerifyError::Invalid)?;
@@ -174,7 +173,7 @@ impl IssuerKeys {
     async fn of(
         self: &Arc<Self>,
         token: &SignedToken<'_>,
-        runtime: Option<&Arc<dyn HttpRuntime>>,
+        runtime: Option<&Arc<dyn Dial>>,
     ) -> Result<Arc<KeySet>, VerifyError> {
         loop {
             let fetched = self.fetched.listen();
@@ -192,7 +191,7 @@ impl IssuerKeys {
 
     /// Fetches the keys in a task of its own: a client that gives up its request must not be able
     /// to keep others from having keys.
-    fn start_fetch(self: &Arc<Self>, runtime: Option<&Arc<dyn HttpRuntime>>) {
+    fn start_fetch(self: &Arc<Self>, runtime: Option<&Arc<dyn Dial>>) {
         let fetching = Fetching { keys: Arc::clone(self), fetched: None };
         // Without a runtime or a task, the fetch ends here.
         let Some(runtime) = runtime.cloned() else { return };

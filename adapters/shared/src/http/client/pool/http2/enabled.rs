@@ -221,7 +221,7 @@ impl Http2Pool {
         runtime: &Arc<dyn Dial>,
         permit: Permit,
     ) -> io::Result<Http2Lease> {
-        let spawn = Arc::clone(runtime).as_spawn();
+        let spawn = Arc::clone(runtime) as Arc<dyn Spawn>;
         let polled = Arc::new(Event::new());
         let executor = NotifyingExecutor { spawn: Arc::clone(&spawn), polled: Arc::clone(&polled) };
         let mut builder = Builder::new(executor);

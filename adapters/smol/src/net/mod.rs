@@ -1,0 +1,5 @@
+//! Sockets of async-io, for HTTP.
+
+mod client;
+mod server;
+mod socket;

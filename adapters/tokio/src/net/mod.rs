@@ -1,0 +1,5 @@
+//! Sockets of tokio, for HTTP.
+
+mod client;
+mod server;
+mod socket;
