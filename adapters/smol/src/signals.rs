@@ -6,12 +6,10 @@ pub(crate) use system::close_on_signals;
 mod system {
     use std::future::Future;
     use std::io;
-    use std::pin::Pin;
-    use std::task::{Context, Poll, Waker};
 
     use async_signal::{Signal, Signals};
+    use futures_lite::StreamExt as _;
     use futures_lite::future::{or, pending};
-    use futures_lite::{Stream as _, StreamExt as _};
     use mcp_adapter::{
         ClosingSignal, Serving, close_on_received_signal, closing_signals, poll_on_wake,
     };
@@ -26,12 +24,7 @@ mod system {
         future: impl Future<Output = T>,
     ) -> io::Result<T> {
         serving.close_on_signal();
-        let signals = Signals::new(closing_signals().into_iter().map(|closing| match closing {
-            ClosingSignal::Hangup => Signal::Hup,
-            ClosingSignal::Interrupt => Signal::Int,
-            ClosingSignal::Terminate => Signal::Term,
-        }))?;
-        let mut received = Received(Some(signals));
+        let mut received = Received(Some(receive()?));
         // Each poll reads from a pipe.
         let received = poll_on_wake(async {
             if let Some(signals) = &mut received.0 {
@@ -42,26 +35,33 @@ mod system {
         Ok(or(received, future).await)
     }
 
+    fn receive() -> io::Result<Signals> {
+        Signals::new(closing_signals().into_iter().map(|closing| match closing {
+            ClosingSignal::Hangup => Signal::Hup,
+            ClosingSignal::Interrupt => Signal::Int,
+            ClosingSignal::Terminate => Signal::Term,
+        }))
+    }
+
     async fn close_on_each(signals: &mut Signals) {
         while let Some(Ok(_)) = signals.next().await {
             close_on_received_signal();
         }
     }
 
-    /// Signals that are received to the end of the process: nothing else reacts to them any more.
+    /// The signals that a server receives. Once dropped, later signals are received to the end of
+    /// the process: nothing else reacts to them any more.
     struct Received(Option<Signals>);
 
     impl Drop for Received {
         fn drop(&mut self) {
-            let Some(mut signals) = self.0.take() else { return };
-            // The server is still there: a signal that has already arrived does not end the
-            // process.
-            let mut context = Context::from_waker(Waker::noop());
-            while let Poll::Ready(Some(Ok(_))) = Pin::new(&mut signals).poll_next(&mut context) {
-                close_on_received_signal();
-            }
+            let Some(signals) = self.0.take() else { return };
+            // Signals that have arrived were for the server and do not end the process. They may
+            // not be in the old pipe yet, but never reach the new one: each signal is written to
+            // the pipes that existed when its handler began.
+            let mut later = receive().unwrap_or(signals);
             // Without a thread, the signals have no effect.
-            drop(executor::spawn(async move { close_on_each(&mut signals).await }));
+            drop(executor::spawn(async move { close_on_each(&mut later).await }));
         }
     }
 }

@@ -268,8 +268,8 @@ impl fmt::Debug for AcceptedConnection {
 /// How long a stopping server goes on sending responses after its requests have ended.
 const LAST_WRITES: Duration = Duration::from_millis(250);
 
-/// How long a refused connection may take to send the head of its request, and to close after the
-/// response.
+/// How long a refused connection may take to send the head of its request, and for each part of
+/// the rest, or to close, after the response.
 const REFUSAL_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The maximum size of a request head.

@@ -1,6 +1,7 @@
 //! A socket that neither its peer nor its end can turn against others.
 
 use std::io::{self, IoSlice};
+use std::mem::MaybeUninit;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -19,7 +20,7 @@ use crate::box_future::BoxFuture;
 pub(super) struct SocketGuard<I, F> {
     socket: I,
     stall_timeout: Duration,
-    /// How long a shutdown lingers at most.
+    /// How long a shutdown lingers for the next [`LINGER_PROGRESS`].
     linger_timeout: Duration,
     sleep: F,
     meter: SocketMeter,
@@ -37,16 +38,25 @@ pub(super) struct SocketGuard<I, F> {
 // RFC 9112, section 9.6.
 #[derive(Default)]
 struct Linger {
-    /// Runs once the peer has sent all for the moment.
+    /// Runs from the first wait for the peer after each [`LINGER_PROGRESS`].
     timer: Option<BoxFuture<'static, ()>>,
     bytes: usize,
 }
 
-/// The number of reads, of at most 16 KiB each, after which other connections have their turn.
+/// The number of reads, of at most [`READ_BYTES_MAX`] each, after which other connections have
+/// their turn.
 const READS_MAX: usize = 4;
 
-/// How long the shutdown of a connection that was not refused lingers at most.
+/// The size of the reads of a shutdown, and of the largest other ones.
+const READ_BYTES_MAX: usize = 16 << 10;
+
+/// How long the shutdown of a connection that was not refused lingers for [`LINGER_PROGRESS`].
 pub(super) const LINGER_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The bytes after which a shutdown lingers for its whole time again. Without them, a large body
+/// that arrives slowly would be cut; if a single byte were enough, a peer could hold a connection
+/// at no cost.
+const LINGER_PROGRESS: usize = READS_MAX * READ_BYTES_MAX;
 
 /// The bytes that a shutdown reads at most.
 const LINGER_BYTES_MAX: usize = 64 << 20;
@@ -107,15 +117,19 @@ where
 {
     /// Reads and drops what the peer sends, until it closes the connection or a limit is reached.
     fn poll_linger(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        let mut memory = [0; 4 << 10];
+        let mut memory = [MaybeUninit::uninit(); READ_BYTES_MAX];
         // A server that stops does not wait.
         while self.meter.has_unread() {
-            let mut buffer = ReadBuf::new(&mut memory);
+            let mut buffer = ReadBuf::uninit(&mut memory);
             let read = Pin::new(&mut *self).poll_read(context, buffer.unfilled());
             let linger_timeout = self.linger_timeout;
             let (linger, sleep) = (self.linger.get_or_insert_default(), &self.sleep);
             let count = buffer.filled().len();
+            let progress = linger.bytes / LINGER_PROGRESS;
             linger.bytes += count;
+            if linger.bytes / LINGER_PROGRESS > progress {
+                linger.timer = None;
+            }
             match read {
                 Poll::Pending => {
                     let timer = linger.timer.get_or_insert_with(|| sleep(linger_timeout));
@@ -199,6 +213,7 @@ where
 
 #[cfg(test)]
 mod tests {
+    use std::iter;
     use std::sync::Arc;
 
     use futures_lite::future::{block_on, pending, poll_fn, poll_once};
@@ -210,19 +225,24 @@ mod tests {
     #[derive(Default)]
     struct Peer {
         is_silent: bool,
+        /// The bytes before each pause.
+        piece: Option<usize>,
+        pauses: bool,
         is_shut_down: bool,
     }
 
     impl Read for Peer {
         fn poll_read(
-            self: Pin<&mut Self>,
+            mut self: Pin<&mut Self>,
             _: &mut Context<'_>,
             mut buffer: ReadBufCursor<'_>,
         ) -> Poll<io::Result<()>> {
-            if self.is_silent {
+            if self.is_silent || self.pauses {
+                self.pauses = false;
                 return Poll::Pending;
             }
-            let bytes = vec![b'x'; buffer.remaining()];
+            self.pauses = self.piece.is_some();
+            let bytes = vec![b'x'; self.piece.unwrap_or(buffer.remaining())];
             buffer.put_slice(&bytes);
             Poll::Ready(Ok(()))
         }
@@ -288,6 +308,28 @@ mod tests {
             let mut guard = SocketGuard::new(peer, second, linger_timeout, sleep, socket.meter());
             let ended = poll_fn(|context| Pin::new(&mut guard).poll_shutdown(context));
             assert_eq!(block_on(poll_once(ended)).is_some(), is_over, "{linger_timeout:?}");
+        }
+    }
+
+    #[test]
+    fn a_shutdown_lingers_while_a_peer_sends_enough() {
+        let socket = sockets().admit(None).unwrap();
+        drop(socket.begin());
+        socket.meter().left_body(false);
+        // The time of five pauses.
+        let sleep: Sleep = |_| {
+            let mut pauses = 5;
+            Box::pin(poll_fn(move |_| {
+                pauses -= 1;
+                if pauses == 0 { Poll::Ready(()) } else { Poll::Pending }
+            }))
+        };
+        for (piece, lasts) in [(1, 5), (LINGER_PROGRESS / 4, LINGER_BYTES_MAX / READ_BYTES_MAX)] {
+            let mut guard = guarded(&socket, Peer { piece: Some(piece), ..Peer::default() }, sleep);
+            let ended =
+                || block_on(poll_once(poll_fn(|it| Pin::new(&mut guard).poll_shutdown(it))));
+            let polls = iter::repeat_with(ended).take_while(Option::is_none).count();
+            assert_eq!(polls + 1, lasts, "{piece} bytes at a time");
         }
     }
 

@@ -1,6 +1,6 @@
 //! Clients that send frames or requests without end: others are served in the meantime.
 
-use std::io::{ErrorKind, Read, Write};
+use std::io::{Error, ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
@@ -24,6 +24,9 @@ rows! {
 /// The longest that a call may take beside a flood, on a machine that runs many tests.
 const BOUND: Duration = Duration::from_secs(5);
 
+/// How long a read or a write of a flood waits for the server.
+const WAIT: Duration = Duration::from_millis(50);
+
 /// A connection that repeats bytes, and is opened again if the server closes it.
 struct Flood {
     is_over: Arc<AtomicBool>,
@@ -40,21 +43,36 @@ impl Flood {
         let thread = thread::spawn(move || {
             while !over.load(SeqCst) {
                 let stream = TcpStream::connect(address).unwrap();
-                stream.set_write_timeout(Some(Duration::from_millis(50))).unwrap();
-                let (mut reads, counted) = (stream.try_clone().unwrap(), Arc::clone(&count));
-                let reader = thread::spawn(move || {
-                    let mut bytes = vec![0; 64 << 10];
-                    while let Ok(read @ 1..) = reads.read(&mut bytes) {
-                        counted.fetch_add(read, SeqCst);
-                    }
+                stream.set_write_timeout(Some(WAIT)).unwrap();
+                stream.set_read_timeout(Some(WAIT)).unwrap();
+                thread::scope(|scope| {
+                    scope.spawn(|| count_received(&stream, &count));
+                    repeat(&stream, &first, &repeated, &over);
+                    let _closed = stream.shutdown(Shutdown::Both);
                 });
-                repeat(&stream, &first, &repeated, &over);
-                let _closed = stream.shutdown(Shutdown::Both);
-                reader.join().unwrap();
             }
         });
         Self { is_over, received, thread: Some(thread) }
     }
+}
+
+/// Reads until one side closes the connection.
+// A read that waits does not end below wine when this side shuts its socket down, and the server
+// closes the connection only once it has read all: more than a minute with pauses for control
+// frames. Therefore no read waits for long.
+fn count_received(mut stream: &TcpStream, received: &AtomicUsize) {
+    let mut bytes = vec![0; 64 << 10];
+    loop {
+        match stream.read(&mut bytes) {
+            Ok(read @ 1..) => _ = received.fetch_add(read, SeqCst),
+            Err(error) if has_waited(&error) => {}
+            Ok(0) | Err(_) => return,
+        }
+    }
+}
+
+fn has_waited(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut)
 }
 
 /// Writes until the server closes the connection, or the flood is over.
@@ -67,7 +85,7 @@ fn repeat(mut stream: &TcpStream, first: &[u8], repeated: &[u8], is_over: &Atomi
         match stream.write(rest) {
             Ok(written) => rest = &rest[written..],
             // The server does not read for the moment.
-            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
+            Err(error) if has_waited(&error) => {}
             Err(_) => return,
         }
     }
