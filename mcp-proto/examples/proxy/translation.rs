@@ -40,17 +40,11 @@ pub(crate) fn without_client_context(params: &Raw) -> Raw {
             meta.remove(name);
         }
         if !meta.is_empty() {
-            params.set("_meta", to_raw(&meta)?);
+            params.set("_meta", meta.to_raw(Revision::V2026_07_28).ok()?);
         }
-        to_raw(&params)
+        params.to_raw(Revision::V2026_07_28).ok()
     };
     remove(params).unwrap_or_else(|| params.clone())
-}
-
-fn to_raw(members: &ExtraMembers) -> Option<Raw> {
-    let mut text = Vec::new();
-    members.encode(Revision::V2026_07_28, &mut text).ok()?;
-    Raw::from_text(std::str::from_utf8(&text).ok()?).ok()
 }
 
 /// Decodes a result, so that encoding it again produces only members of the client's revision.

@@ -1,14 +1,12 @@
 //! [`Raw`]: a JSON value as validated, unparsed text.
 
 use alloc::borrow::Cow;
-use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
 
 use bytes::Bytes;
-use serde::de::{self, Deserialize, DeserializeOwned};
-use serde::ser::{self, Serialize};
-use serde_json::value::RawValue;
+use serde::de::DeserializeOwned;
+use serde::ser::Serialize;
 
 use super::cursor::Cursor;
 use super::escape::unescape;
@@ -162,21 +160,6 @@ impl fmt::Debug for Raw {
 impl fmt::Display for Raw {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
-    }
-}
-
-impl Serialize for Raw {
-    fn serialize<S: ser::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serde_json::from_slice::<&RawValue>(&self.0)
-            .map_err(ser::Error::custom)?
-            .serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for Raw {
-    fn deserialize<D: de::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let value = Box::<RawValue>::deserialize(deserializer)?;
-        Self::from_text(value.get()).map_err(de::Error::custom)
     }
 }
 

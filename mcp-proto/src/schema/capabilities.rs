@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use super::decode::{Decode, DecodeError, Encode};
 use super::members::ExtraMembers;
 use super::meta::Meta;
+use super::serde_impls::serde_impls;
 use crate::error::Unencodable;
 use crate::json::{JsonReader, Kind, Object, Raw, find, members};
 use crate::revision::{CAPABILITIES, Capability, CapabilityRule, Revision, Side};
@@ -276,6 +277,8 @@ impl Decode for Capabilities {
         }
     }
 }
+
+serde_impls!(Capabilities);
 
 /// Writes a received declaration verbatim, and other capabilities as `revision` defines them.
 impl Encode for Capabilities {

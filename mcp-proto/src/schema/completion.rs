@@ -9,6 +9,7 @@ use super::content::block_type;
 use super::decode::{Decode, DecodeError, Encode};
 use super::macros::{message, object};
 use super::meta::Meta;
+use super::serde_impls::serde_impls;
 use crate::error::Unencodable;
 use crate::json::{JsonReader, Raw};
 use crate::revision::{R3, R5, Revision};
@@ -90,6 +91,8 @@ impl From<ResourceReference> for Reference {
         Self::Resource(resource)
     }
 }
+
+serde_impls!(Reference);
 
 impl Encode for Reference {
     fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {

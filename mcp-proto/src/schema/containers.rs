@@ -8,6 +8,7 @@ use core::ops::{Deref, DerefMut};
 use core::slice;
 
 use super::decode::{Decode, DecodeError, Encode, read_object};
+use super::serde_impls::serde_impls;
 use crate::error::Unencodable;
 use crate::json::{JsonReader, Kind, Object, Raw};
 use crate::revision::Revision;
@@ -95,6 +96,8 @@ impl<'a, T> IntoIterator for &'a List<T> {
         self.items.iter()
     }
 }
+
+serde_impls!(List<T>);
 
 impl<T: Encode> Encode for List<T> {
     fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
@@ -191,6 +194,8 @@ impl<K: Into<Box<str>>, T> FromIterator<(K, T)> for Map<T> {
     }
 }
 
+serde_impls!(Map<T>);
+
 impl<T: Encode> Encode for Map<T> {
     fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
         let mut object = Object::begin(out);
@@ -250,6 +255,8 @@ impl From<serde_json::Value> for AnyObject {
     }
 }
 
+serde_impls!(AnyObject);
+
 impl Encode for AnyObject {
     fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
         if self.0.is_object() { self.0.encode(revision, out) } else { Err(Unencodable) }
@@ -303,6 +310,8 @@ impl<T: PartialEq> PartialEq<T> for OrUnknown<T> {
         self.known() == Some(other)
     }
 }
+
+serde_impls!(OrUnknown<T>);
 
 impl<T: Encode> Encode for OrUnknown<T> {
     fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {

@@ -11,6 +11,7 @@ use super::decode::{Decode, DecodeError, Encode};
 use super::macros::object;
 use super::meta::Meta;
 use super::resources::ResourceContents;
+use super::serde_impls::serde_impls;
 use crate::error::Unencodable;
 use crate::json::{JsonReader, Kind, Raw, Str};
 use crate::revision::{R3, R4, R5, Revision};
@@ -192,6 +193,8 @@ from_block!(
     ResourceLink(ResourceLink),
     Text(Text)
 );
+
+serde_impls!(Content);
 
 impl Encode for Content {
     fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {

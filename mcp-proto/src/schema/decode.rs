@@ -25,6 +25,31 @@ pub trait Encode {
     /// must discard any partial output.
     fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable>;
 
+    /// Returns the value as JSON, in the form of `revision`.
+    ///
+    /// `serde` also serializes schema types, in the form of the newest revision.
+    ///
+    /// ```
+    /// use mcp_proto::schema::{Encode, Tool};
+    /// use mcp_proto::{Raw, Revision};
+    ///
+    /// let tool = Tool::new("add", Raw::empty_object()).title("Add");
+    /// let old = tool.to_raw(Revision::V2024_11_05).unwrap();
+    /// assert_eq!(old.as_str(), r#"{"name":"add","inputSchema":{}}"#);
+    /// assert_eq!(
+    ///     serde_json::to_string(&tool).unwrap(),
+    ///     r#"{"name":"add","title":"Add","inputSchema":{}}"#,
+    /// );
+    /// ```
+    ///
+    /// # Errors
+    /// Fails if the value is invalid or `revision` cannot represent it.
+    fn to_raw(&self, revision: Revision) -> Result<Raw, Unencodable> {
+        let mut out = Vec::new();
+        self.encode(revision, &mut out)?;
+        Raw::from_text(core::str::from_utf8(&out).map_err(|_| Unencodable)?)
+    }
+
     /// Returns whether `revision` allows this value as an optional member of an object.
     ///
     /// If the result is `false`, the encoded object does not contain the member. The default

@@ -8,6 +8,7 @@ use super::decode::{Decode, DecodeError, Encode};
 use super::form::Form;
 use super::macros::{message, object, string_enum};
 use super::meta::Meta;
+use super::serde_impls::serde_impls;
 use super::tasks::TaskRequest;
 use super::uri::has_scheme;
 use crate::error::Unencodable;
@@ -114,6 +115,8 @@ pub enum AnyElicit {
     /// An elicitation with a URL. (since 2025-11-25)
     Url(ElicitUrl),
 }
+
+serde_impls!(AnyElicit);
 
 impl Encode for AnyElicit {
     fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {

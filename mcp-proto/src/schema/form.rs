@@ -17,6 +17,7 @@ pub use fields::{
 use super::containers::{List, Map, OrUnknown};
 use super::decode::{Decode, DecodeError, Encode};
 use super::macros::object;
+use super::serde_impls::serde_impls;
 use crate::error::Unencodable;
 use crate::json::{JsonReader, Kind, Raw, whole_number};
 use crate::revision::{R4, R5, Revision};
@@ -87,11 +88,7 @@ impl Form {
                 filled.items.push((name.into(), default));
             }
         }
-        let mut out = Vec::new();
-        match filled.encode(R5, &mut out) {
-            Ok(()) => Raw::from_written(out),
-            Err(Unencodable) => content.clone(),
-        }
+        filled.to_raw(R5).unwrap_or_else(|Unencodable| content.clone())
     }
 
     /// Checks that `content` contains all required fields and that each value fits its field.
@@ -155,15 +152,14 @@ from_field!(
 
 impl Field {
     fn default_value(&self) -> Option<Raw> {
-        let mut out = Vec::new();
-        let written = match self {
-            Self::Bool(field) => field.default.as_ref().map(|value| value.encode(R5, &mut out)),
-            Self::Choice(field) => field.default.as_ref().map(|value| value.encode(R5, &mut out)),
-            Self::Choices(field) => field.default.as_ref().map(|value| value.encode(R5, &mut out)),
-            Self::Number(field) => field.default.as_ref().map(|value| value.encode(R5, &mut out)),
-            Self::Text(field) => field.default.as_ref().map(|value| value.encode(R5, &mut out)),
-        };
-        written.and_then(Result::ok).map(|()| Raw::from_written(out))
+        match self {
+            Self::Bool(field) => field.default.as_ref()?.to_raw(R5),
+            Self::Choice(field) => field.default.as_ref()?.to_raw(R5),
+            Self::Choices(field) => field.default.as_ref()?.to_raw(R5),
+            Self::Number(field) => field.default.as_ref()?.to_raw(R5),
+            Self::Text(field) => field.default.as_ref()?.to_raw(R5),
+        }
+        .ok()
     }
 
     fn check(&self, answer: &Raw) -> Result<(), DecodeError> {
@@ -229,6 +225,8 @@ fn range<T: Display>(least: Option<T>, most: Option<T>) -> String {
         (None, None) => "any".into(),
     }
 }
+
+serde_impls!(Field);
 
 impl Encode for Field {
     fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {

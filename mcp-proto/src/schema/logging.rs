@@ -9,6 +9,7 @@ use super::decode::{Decode, DecodeError, Encode};
 use super::lifecycle::EmptyResult;
 use super::macros::{message, object};
 use super::meta::Meta;
+use super::serde_impls::serde_impls;
 use crate::error::Unencodable;
 use crate::json::{JsonReader, Raw, write_str};
 use crate::revision::Revision;
@@ -70,6 +71,8 @@ impl fmt::Display for Level {
         f.write_str(self.name())
     }
 }
+
+serde_impls!(Level);
 
 impl Encode for Level {
     fn encode(&self, _: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {

@@ -52,6 +52,7 @@ macro_rules! object {
         }
 
         $crate::schema::macros::object!(@new $name; []; []; $($mode $field: $type,)*);
+        $crate::schema::serde_impls::serde_impls!($name);
 
         impl $name {
             $($crate::schema::macros::object!(@setter $mode $(#[$field_doc])* $field $type);)*
@@ -328,6 +329,8 @@ macro_rules! string_enum {
             /// An unknown value, verbatim.
             Other(alloc::boxed::Box<str>),
         }
+
+        $crate::schema::serde_impls::serde_impls!($name);
 
         impl $name {
             /// Returns the string that represents this value in JSON.

@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use super::decode::{Decode, DecodeError, Encode, read_object};
+use super::serde_impls::serde_impls;
 use crate::error::Unencodable;
 use crate::json::{JsonReader, Object, Raw, Str};
 use crate::revision::Revision;
@@ -90,6 +91,8 @@ impl ExtraMembers {
         }
     }
 }
+
+serde_impls!(ExtraMembers);
 
 impl Encode for ExtraMembers {
     fn encode(&self, _: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {

@@ -6,8 +6,9 @@ use alloc::vec::Vec;
 use super::decode::{Decode, DecodeError, Encode};
 use super::macros::object;
 use super::members::ExtraMembers;
+use super::serde_impls::serde_impls;
 use crate::error::Unencodable;
-use crate::json::{JsonReader, Raw};
+use crate::json::JsonReader;
 use crate::revision::Revision;
 use crate::rpc::RequestId;
 
@@ -94,9 +95,7 @@ impl Meta {
         value: &T,
         revision: Revision,
     ) -> Result<(), Unencodable> {
-        let mut out = Vec::new();
-        value.encode(revision, &mut out)?;
-        self.members.set(key, Raw::from_written(out));
+        self.members.set(key, value.to_raw(revision)?);
         Ok(())
     }
 
@@ -171,6 +170,8 @@ fn is_label(label: &str) -> bool {
 fn starts_and_ends(text: &str, start: fn(char) -> bool, end: fn(char) -> bool) -> bool {
     text.chars().next().is_some_and(start) && text.chars().next_back().is_some_and(end)
 }
+
+serde_impls!(Meta, RequestId);
 
 impl Encode for Meta {
     fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {

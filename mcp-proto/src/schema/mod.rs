@@ -5,6 +5,18 @@
 //! required member is an error that contains the path of the member. Encoding is **exact**: members
 //! that the peer's revision does not define are omitted.
 //!
+//! The types also implement `Serialize` and `Deserialize` of `serde`, in the form of the newest
+//! revision; [`Encode::to_raw`] returns that of another revision.
+//!
+//! ```
+//! use mcp_proto::schema::{Content, Level};
+//!
+//! let text = serde_json::to_string(&(Level::Error, Content::from("disk full"))).unwrap();
+//! assert_eq!(text, r#"["error",{"type":"text","text":"disk full"}]"#);
+//! let (level, content): (Level, Content) = serde_json::from_str(&text).unwrap();
+//! assert_eq!((level, content.as_text()), (Level::Error, Some("disk full")));
+//! ```
+//!
 //! Without the `schema` feature, only the types that a connection needs are available; all other
 //! payloads are [`Raw`](crate::Raw).
 //!
@@ -44,12 +56,14 @@ mod meta_context;
 mod notifications;
 #[cfg(feature = "schema")]
 mod prompts;
+mod raw_serde;
 #[cfg(feature = "schema")]
 mod resources;
 #[cfg(feature = "schema")]
 mod roots;
 #[cfg(feature = "schema")]
 mod sampling;
+mod serde_impls;
 #[cfg(feature = "schema")]
 mod subscriptions;
 #[cfg(feature = "schema")]

@@ -11,6 +11,7 @@ use super::lifecycle::EmptyResult;
 use super::macros::{message, object};
 use super::members::ExtraMembers;
 use super::meta::Meta;
+use super::serde_impls::serde_impls;
 use crate::error::Unencodable;
 use crate::json::{JsonReader, Str};
 use crate::revision::{R3, R4, R5, Revision};
@@ -178,6 +179,8 @@ impl ResourceContents {
         }
     }
 }
+
+serde_impls!(ResourceContents);
 
 impl Encode for ResourceContents {
     fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {

@@ -11,6 +11,7 @@ use super::content::{Audio, Content, Image, Text, block_type};
 use super::decode::{Decode, DecodeError, Encode};
 use super::macros::{object, string_enum};
 use super::meta::Meta;
+use super::serde_impls::serde_impls;
 use super::tasks::TaskRequest;
 use super::tools::{Structured, Tool};
 use crate::error::Unencodable;
@@ -300,6 +301,8 @@ impl From<String> for SamplingBlock {
     }
 }
 
+serde_impls!(SamplingBlock);
+
 impl Encode for SamplingBlock {
     fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
         let kind = match self {
@@ -399,6 +402,8 @@ impl From<Vec<SamplingBlock>> for SamplingContent {
         Self::Many(blocks.into())
     }
 }
+
+serde_impls!(SamplingContent);
 
 impl Encode for SamplingContent {
     fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {

@@ -11,6 +11,7 @@ use super::decode::{Decode, DecodeError, Encode};
 use super::macros::{message, object, string_enum};
 use super::members::ExtraMembers;
 use super::meta::Meta;
+use super::serde_impls::serde_impls;
 use super::tasks::TaskRequest;
 use crate::error::Unencodable;
 use crate::json::{JsonReader, Raw, Str};
@@ -219,6 +220,8 @@ macro_rules! restricted_json {
                 Self(value.into())
             }
         }
+
+        serde_impls!($name);
 
         impl Encode for $name {
             fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {

@@ -124,7 +124,7 @@ pub(crate) fn before_call(
         return Ok(Hooked::default());
     }
     // Params that cannot be encoded are reported when the call is sent.
-    let params = revision().and_then(|revision| to_raw(params, revision));
+    let params = revision().and_then(|revision| params.to_raw(revision).ok());
     let params = params.unwrap_or_else(Raw::empty_object);
     let mut after = Box::new(AfterHooks { clock: Some(Clock::new()), hooks: Vec::new() });
     let mut call = OutgoingCall { method, params: &params, meta: Vec::new() };
@@ -190,22 +190,16 @@ impl Encode for WithMeta<'_> {
         if self.meta.is_empty() {
             return self.params.encode(revision, out);
         }
-        let params = to_raw(self.params, revision).ok_or(Unencodable)?;
+        let params = self.params.to_raw(revision)?;
         let mut members: Map<Raw> = Map::decode(&params).map_err(|_| Unencodable)?;
         let meta = members
             .get("_meta")
             .map_or_else(Map::new, |meta| Map::<Raw>::decode(meta).unwrap_or_default());
         let add = |all: Map<Raw>, (key, value): &(Box<str>, Raw)| all.with(key, value.clone());
-        let meta = to_raw(&self.meta.iter().fold(meta, add), revision).ok_or(Unencodable)?;
+        let meta = self.meta.iter().fold(meta, add).to_raw(revision)?;
         members = members.with("_meta", meta);
         members.encode(revision, out)
     }
-}
-
-fn to_raw(value: &dyn Encode, revision: Revision) -> Option<Raw> {
-    let mut text = Vec::new();
-    value.encode(revision, &mut text).ok()?;
-    Raw::from_text(str::from_utf8(&text).ok()?).ok()
 }
 
 impl fmt::Debug for OutgoingCall<'_> {

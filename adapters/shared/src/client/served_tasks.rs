@@ -23,7 +23,7 @@ use mcp_proto::{ErrorObject, IncomingId, Instant, Payload, Raw, Request};
 
 use crate::client::request_handler::{Answer, has_handler, run_handler};
 use crate::exec::cancellation::Cancellation;
-use crate::tasks::{random_id, task_time, to_raw};
+use crate::tasks::{random_id, task_time};
 use crate::transport::link::{Link, State, Transport};
 
 /// The tasks of one connection, whose server is their only requestor.
@@ -266,7 +266,7 @@ fn deliver(link: &Arc<Link<Machine>>, id: TaskId, answer: Option<Answer>) {
     let over = link.with(|state, now| {
         let revision = state.role.peer.as_ref().map(|peer| peer.revision);
         let encoded = answer.and_then(|answer| {
-            let encoded = revision.and_then(|revision| to_raw(&*answer, revision).ok());
+            let encoded = revision.and_then(|revision| answer.to_raw(revision).ok());
             encoded.ok_or_else(|| ErrorObject::internal("the result cannot be encoded as JSON"))
         });
         let served = state.role.served.as_mut()?;

@@ -36,7 +36,7 @@ mod store;
 mod update;
 
 pub(crate) use created::{random_id, task_time};
-pub(crate) use params::{WithTask, to_raw};
+pub(crate) use params::WithTask;
 
 #[cfg(feature = "task-store")]
 pub use file_store::FileTaskStore;

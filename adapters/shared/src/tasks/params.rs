@@ -12,15 +12,8 @@ pub(crate) struct WithTask<P> {
 impl<P: Encode> Encode for WithTask<P> {
     fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
         let Some(task) = &self.task else { return self.params.encode(revision, out) };
-        let params = to_raw(&self.params, revision)?;
+        let params = self.params.to_raw(revision)?;
         let members: Map<Raw> = Map::decode(&params).map_err(|_| Unencodable)?;
-        members.with("task", to_raw(task, revision)?).encode(revision, out)
+        members.with("task", task.to_raw(revision)?).encode(revision, out)
     }
-}
-
-/// Encodes a value.
-pub(crate) fn to_raw(value: &dyn Encode, revision: Revision) -> Result<Raw, Unencodable> {
-    let mut text = Vec::new();
-    value.encode(revision, &mut text)?;
-    Raw::from_text(str::from_utf8(&text).map_err(|_| Unencodable)?).map_err(|_| Unencodable)
 }

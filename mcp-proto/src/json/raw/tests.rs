@@ -10,6 +10,8 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use serde_json::{Value, json};
 
+use serde_json::value::RawValue;
+
 use super::*;
 use crate::json::testing;
 

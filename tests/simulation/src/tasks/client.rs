@@ -200,10 +200,8 @@ impl Handle {
                 TaskPollRequest::Update(it) => ("tasks/update", it, TaskPollRequestKind::Update),
                 TaskPollRequest::Cancel(it) => ("tasks/cancel", it, TaskPollRequestKind::Cancel),
             };
-            let mut text = Vec::new();
-            let encoded = params.encode(Revision::V2026_07_28, &mut text);
-            assert!(encoded.is_ok());
-            let params = std::str::from_utf8(&text).ok().and_then(|text| Raw::from_text(text).ok());
+            let params = params.to_raw(Revision::V2026_07_28).ok();
+            assert!(params.is_some());
             let options = CallOptions::default();
             let command = OwnedCommand::Call { method: method.into(), params, options };
             match machine.apply_owned(time.now, &command) {

@@ -353,10 +353,7 @@ fn params(request: &Request) -> Raw {
 }
 
 fn encoded(value: &dyn Encode, revision: Revision) -> Raw {
-    let mut text = Vec::new();
-    let encoded = value.encode(revision, &mut text).is_ok();
-    let text = std::str::from_utf8(&text).ok().filter(|_| encoded);
-    text.and_then(|text| Raw::from_text(text).ok()).unwrap_or_else(Raw::empty_object)
+    value.to_raw(revision).unwrap_or_else(|_| Raw::empty_object())
 }
 
 fn limits() -> TaskLimits {

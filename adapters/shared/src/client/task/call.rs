@@ -19,7 +19,6 @@ use crate::client::task::handle::TaskHandle;
 use crate::client::task::mailbox::Mailbox;
 use crate::error::Error;
 use crate::exec::operation::Operation;
-use crate::tasks::to_raw;
 use crate::transport::link::Link;
 
 /// A tool call that asks for a [task], and has not been sent yet. Await it, or wait for
@@ -127,7 +126,7 @@ impl<'c> TaskCall<'c> {
     /// Returns the name of the tool.
     fn name(&self, revision: Revision) -> String {
         // Params that cannot be encoded are reported when the call is sent.
-        let params = to_raw(self.call.params(), revision).ok();
+        let params = self.call.params().to_raw(revision).ok();
         let name = params.and_then(|params| params.member("name"));
         name.and_then(|name| name.to_text().map(Cow::into_owned)).unwrap_or_default()
     }

@@ -19,7 +19,6 @@ use crate::client::request_handler::{Answer, run_handler};
 use crate::client::task::mailbox::Mailbox;
 use crate::error::Error;
 use crate::exec::cancellation::Cancellation;
-use crate::tasks::to_raw;
 use crate::transport::link::Link;
 
 /// A task that is polled while [`next`](Self::next) is awaited. Dropping it stops the polls, and
@@ -306,7 +305,7 @@ impl TaskDriver {
         let send = move |answer: Option<Answer>| {
             let answer = answer.unwrap_or_else(|| Err(ErrorObject::internal("the handler failed")));
             let encoded = answer.and_then(|answer| {
-                let encoded = revision.and_then(|revision| to_raw(&*answer, revision).ok());
+                let encoded = revision.and_then(|revision| answer.to_raw(revision).ok());
                 encoded.ok_or_else(|| ErrorObject::internal("the answer cannot be encoded as JSON"))
             });
             mailbox.answer(key, encoded);

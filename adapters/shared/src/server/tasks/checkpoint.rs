@@ -120,15 +120,10 @@ impl Checkpoint {
 /// Returns the params with which a client of a legacy session described itself.
 fn initialize_params(context: &Context) -> Option<Raw> {
     let peer = &context.peer;
-    let encoded = |value: &dyn Encode| {
-        let mut text = Vec::new();
-        value.encode(peer.revision, &mut text).ok()?;
-        Raw::from_text(str::from_utf8(&text).ok()?).ok()
-    };
     let members = BTreeMap::from([
         ("protocolVersion", Raw::new(peer.revision.name()).ok()?),
-        ("capabilities", encoded(&peer.capabilities)?),
-        ("clientInfo", encoded(&peer.info)?),
+        ("capabilities", peer.capabilities.to_raw(peer.revision).ok()?),
+        ("clientInfo", peer.info.to_raw(peer.revision).ok()?),
     ]);
     Raw::new(&members).ok()
 }

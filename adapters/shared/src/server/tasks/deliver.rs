@@ -77,10 +77,7 @@ impl RunningTask for TaskRun {
 }
 
 fn complete(run: &TaskRun, result: &dyn Encode) {
-    let mut text = Vec::new();
-    let encoded = result.encode(run.context.peer.revision, &mut text).is_ok();
-    let result = String::from_utf8(text).ok().and_then(|text| Raw::from_text(&text).ok());
-    let Some(result) = result.filter(|_| encoded) else {
+    let Ok(result) = result.to_raw(run.context.peer.revision) else {
         return fail(run, ErrorObject::internal("the result cannot be encoded for this client"));
     };
     run.tasks.with(|state, time| {
