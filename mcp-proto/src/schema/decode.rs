@@ -169,7 +169,11 @@ fn value_at(raw: &Raw, pointer: &str) -> Option<Raw> {
 
 impl fmt::Display for DecodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "expected {} at \"{}\", found ", self.expected, self.pointer)?;
+        write!(f, "expected {}", self.expected)?;
+        if !self.pointer.is_empty() {
+            write!(f, " at \"{}\"", self.pointer)?;
+        }
+        f.write_str(", found ")?;
         match &self.found {
             // Quote only short values.
             Some(found) if found.as_bytes().len() <= 40 => found.fmt(f),

@@ -1,6 +1,8 @@
 //! Elicitation forms, a restricted kind of JSON Schema: construction, defaults and validation.
 
 mod fields;
+mod input;
+mod text_format;
 
 use alloc::borrow::ToOwned;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -13,6 +15,7 @@ pub use fields::{
     BoolField, ChoiceField, ChoiceItems, ChoiceOption, ChoicesField, NumberField, NumberKind,
     TextField, TextFormat,
 };
+pub use input::FormField;
 
 use super::containers::{List, Map, OrUnknown};
 use super::decode::{Decode, DecodeError, Encode};
@@ -25,7 +28,8 @@ use crate::revision::{R4, R5, Revision};
 object! {
     /// The JSON Schema of an elicitation form. (since 2025-06-18)
     ///
-    /// A form is a flat object whose fields have simple types; see [`Field`].
+    /// A form is a flat object whose fields have simple types; see [`Field`]. To let a user fill it
+    /// in, see [`fields`](Form::fields).
     ///
     /// See <https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation>.
     ///
@@ -151,7 +155,9 @@ from_field!(
 );
 
 impl Field {
-    fn default_value(&self) -> Option<Raw> {
+    /// Returns the default value as JSON; `None` if there is none.
+    #[must_use]
+    pub fn default_value(&self) -> Option<Raw> {
         match self {
             Self::Bool(field) => field.default.as_ref()?.to_raw(R5),
             Self::Choice(field) => field.default.as_ref()?.to_raw(R5),
@@ -162,46 +168,72 @@ impl Field {
         .ok()
     }
 
+    /// Checks that `answer` fits the field. The `format` of a text is not checked.
     fn check(&self, answer: &Raw) -> Result<(), DecodeError> {
-        let ensure = |holds: bool, expected: &dyn Fn() -> String| {
-            if holds {
-                Ok(())
-            } else {
-                Err(DecodeError::expected(expected(), &JsonReader::new(answer)))
-            }
-        };
+        if self.fits(answer) { Ok(()) } else { Err(self.mismatch(answer)) }
+    }
+
+    fn mismatch(&self, answer: &Raw) -> DecodeError {
+        DecodeError::expected(self.expected(), &JsonReader::new(answer))
+    }
+
+    fn fits(&self, answer: &Raw) -> bool {
+        let is_offered = |chosen: &String| self.choices().any(|(value, _)| value == chosen);
         match self {
-            Self::Bool(_) => bool::decode(answer).map(|_| ()),
-            Self::Choice(field) => {
-                let chosen = String::decode(answer)?;
-                ensure(field.offered().any(|value| value == chosen), &|| one_of(field.offered()))
-            }
+            Self::Bool(_) => bool::decode(answer).is_ok(),
+            Self::Choice(_) => String::decode(answer).is_ok_and(|chosen| is_offered(&chosen)),
+            Self::Choices(field) => Vec::decode(answer).is_ok_and(|chosen: Vec<String>| {
+                chosen.iter().all(is_offered)
+                    && is_within(chosen.len(), field.min_items, field.max_items)
+            }),
+            Self::Number(field) => f64::decode(answer).is_ok_and(|number| {
+                let may_be_fraction = field.kind != NumberKind::Integer;
+                (may_be_fraction || whole_number(answer.as_str()).is_some())
+                    && field.minimum.is_none_or(|least| number >= least)
+                    && field.maximum.is_none_or(|most| number <= most)
+            }),
+            Self::Text(field) => String::decode(answer).is_ok_and(|text| {
+                is_within(text.chars().count(), field.min_length, field.max_length)
+            }),
+        }
+    }
+
+    /// Describes the allowed values, for example `an integer from 1 to 10`.
+    #[must_use]
+    pub fn expected(&self) -> String {
+        match self {
+            Self::Bool(_) => "true or false".into(),
+            Self::Choice(_) => format!("one of {}", self.first_choices()),
             Self::Choices(field) => {
-                let chosen: Vec<String> = Vec::decode(answer)?;
-                let is_offered = |value: &String| field.offered().any(|offered| offered == value);
-                ensure(chosen.iter().all(is_offered), &|| {
-                    format!("a list, each element of it {}", one_of(field.offered()))
-                })?;
-                ensure(is_within(chosen.len(), field.min_items, field.max_items), &|| {
-                    format!("a list of {} elements", range(field.min_items, field.max_items))
-                })
+                let count = range(field.min_items, field.max_items);
+                format!("{} of {}", count.as_deref().unwrap_or("any"), self.first_choices())
             }
             Self::Number(field) => {
-                let number = f64::decode(answer)?;
-                let is_integer =
-                    field.kind != NumberKind::Integer || whole_number(answer.as_str()).is_some();
-                ensure(is_integer, &|| "an integer".into())?;
-                let within = field.minimum.is_none_or(|least| number >= least)
-                    && field.maximum.is_none_or(|most| number <= most);
-                ensure(within, &|| format!("a number {}", range(field.minimum, field.maximum)))
+                let kind =
+                    if field.kind == NumberKind::Integer { "an integer" } else { "a number" };
+                match range(field.minimum, field.maximum) {
+                    Some(range) => format!("{kind} {range}"),
+                    None => kind.into(),
+                }
             }
             Self::Text(field) => {
-                let characters = String::decode(answer)?.chars().count();
-                ensure(is_within(characters, field.min_length, field.max_length), &|| {
-                    format!("a text of {} characters", range(field.min_length, field.max_length))
-                })
+                let kind = field.format.as_ref().map_or("a text", TextFormat::example);
+                match range(field.min_length, field.max_length) {
+                    Some(range) => format!("{kind} of {range} characters"),
+                    None => kind.into(),
+                }
             }
         }
+    }
+
+    /// Lists the first choices, with their display names where these differ.
+    fn first_choices(&self) -> String {
+        let mut choices = self.choices().map(|(value, title)| {
+            if value == title { format!("{value:?}") } else { format!("{value:?} ({title})") }
+        });
+        let mut first: Vec<String> = choices.by_ref().take(20).collect();
+        first.extend(choices.next().map(|_| "…".into()));
+        first.join(", ")
     }
 }
 
@@ -210,19 +242,12 @@ fn is_within(count: usize, least: Option<i64>, most: Option<i64>) -> bool {
     least.is_none_or(|least| count >= least) && most.is_none_or(|most| count <= most)
 }
 
-/// Lists the first of the values.
-fn one_of<'a>(mut values: impl Iterator<Item = &'a str>) -> String {
-    let first: Vec<String> = values.by_ref().take(20).map(|value| format!("{value:?}")).collect();
-    let rest = if values.next().is_some() { ", …" } else { "" };
-    format!("one of {}{rest}", first.join(", "))
-}
-
-fn range<T: Display>(least: Option<T>, most: Option<T>) -> String {
+fn range<T: Display>(least: Option<T>, most: Option<T>) -> Option<String> {
     match (least, most) {
-        (Some(least), Some(most)) => format!("from {least} to {most}"),
-        (Some(least), None) => format!("at least {least}"),
-        (None, Some(most)) => format!("at most {most}"),
-        (None, None) => "any".into(),
+        (Some(least), Some(most)) => Some(format!("from {least} to {most}")),
+        (Some(least), None) => Some(format!("at least {least}")),
+        (None, Some(most)) => Some(format!("at most {most}")),
+        (None, None) => None,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use super::containers::AnyObject;
 use super::decode::{Decode, DecodeError, Encode, read_object};
 use super::serde_impls::serde_impls;
 use crate::error::Unencodable;
@@ -89,6 +90,16 @@ impl ExtraMembers {
                 object.raw(key, value.as_bytes());
             }
         }
+    }
+}
+
+impl From<ExtraMembers> for AnyObject {
+    fn from(members: ExtraMembers) -> Self {
+        let mut out = Vec::new();
+        let mut object = Object::begin(&mut out);
+        members.write(&mut object, |_| false);
+        object.end();
+        Self(Raw::from_written(out))
     }
 }
 

@@ -99,8 +99,8 @@ pub use elicitation::{
 pub use errors::{MissingCapabilities, UnsupportedVersion, UrlElicitationRequired};
 #[cfg(feature = "schema")]
 pub use form::{
-    BoolField, ChoiceField, ChoiceItems, ChoiceOption, ChoicesField, Field, Form, NumberField,
-    NumberKind, TextField, TextFormat,
+    BoolField, ChoiceField, ChoiceItems, ChoiceOption, ChoicesField, Field, Form, FormField,
+    NumberField, NumberKind, TextField, TextFormat,
 };
 #[cfg(feature = "schema")]
 pub use input::{InputRequest, InputRequired};

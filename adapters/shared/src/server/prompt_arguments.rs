@@ -4,9 +4,7 @@ use std::any::type_name;
 use std::collections::BTreeMap;
 
 use mcp_proto::Raw;
-use mcp_proto::schema::{
-    ChoiceField, Field, Form, GetPrompt, List, Map, OrUnknown, PromptArgument,
-};
+use mcp_proto::schema::{Field, Form, GetPrompt, List, Map, OrUnknown, PromptArgument};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -35,7 +33,10 @@ impl Shape {
     /// Returns the names of the arguments with a choice of values, and these values.
     pub(crate) fn choices(&self) -> impl Iterator<Item = (&str, Vec<String>)> {
         self.0.iter().filter_map(|argument| match &argument.field {
-            Field::Choice(choice) => Some((&*argument.definition.name, values(choice))),
+            Field::Choice(_) => Some((
+                &*argument.definition.name,
+                argument.field.choices().map(|(value, _)| value.into()).collect(),
+            )),
             _ => None,
         })
     }
@@ -55,16 +56,12 @@ pub(crate) fn shape<A: JsonSchema>() -> Result<Shape, String> {
     let is_required = |name: &str| required.iter().flatten().any(|required| required == name);
     let arguments = properties.iter().map(|(name, field)| {
         let OrUnknown::Known(field) = field else { return Err(cannot(UNKNOWN.into())) };
-        let (title, description) = match field {
-            Field::Bool(field) => (&field.title, &field.description),
-            Field::Choice(field) => (&field.title, &field.description),
-            Field::Number(field) => (&field.title, &field.description),
-            Field::Text(field) => (&field.title, &field.description),
-            _ => return Err(cannot(format!("field `{name}` is a list, and arguments are texts"))),
-        };
+        if matches!(field, Field::Choices(_)) {
+            return Err(cannot(format!("field `{name}` is a list, and arguments are texts")));
+        }
         let mut definition = PromptArgument::new(name);
-        definition.title.clone_from(title);
-        definition.description.clone_from(description);
+        definition.title = field.title().map(Into::into);
+        definition.description = field.description().map(Into::into);
         definition.required = is_required(name);
         Ok(Argument { definition, field: field.clone() })
     });
@@ -72,12 +69,6 @@ pub(crate) fn shape<A: JsonSchema>() -> Result<Shape, String> {
 }
 
 const UNKNOWN: &str = "a field has an unknown type";
-
-/// Returns the values of a choice.
-fn values(choice: &ChoiceField) -> Vec<String> {
-    let values = choice.values.iter().flatten().cloned();
-    values.chain(choice.options.iter().flatten().map(|option| option.value.clone())).collect()
-}
 
 /// Reads the arguments of a request. Blank ones that are optional and no texts count as absent:
 /// clients send those that the user left empty.

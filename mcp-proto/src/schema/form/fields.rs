@@ -140,11 +140,6 @@ impl ChoiceField {
         Self::new().options(options.collect::<List<ChoiceOption>>())
     }
 
-    /// Returns the values to choose from.
-    pub(super) fn offered(&self) -> impl Iterator<Item = &str> {
-        offered(self.values.as_ref(), self.options.as_ref())
-    }
-
     /// Returns the field without `options`, for peers whose revision does not define them.
     pub(super) fn untitled(&self) -> Self {
         let mut untitled = self.clone();
@@ -198,17 +193,4 @@ impl ChoicesField {
         let options = options.into_iter().map(|(value, title)| ChoiceOption::new(value, title));
         Self::new(ChoiceItems::new().options(options.collect::<List<ChoiceOption>>()))
     }
-
-    /// Returns the values to choose from.
-    pub(super) fn offered(&self) -> impl Iterator<Item = &str> {
-        offered(self.items.values.as_ref(), self.items.options.as_ref())
-    }
-}
-
-fn offered<'a>(
-    values: Option<&'a List<String>>,
-    options: Option<&'a List<ChoiceOption>>,
-) -> impl Iterator<Item = &'a str> {
-    let values = values.into_iter().flatten().map(String::as_str);
-    values.chain(options.into_iter().flatten().map(|option| &*option.value))
 }
