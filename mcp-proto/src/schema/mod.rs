@@ -53,6 +53,8 @@ mod members;
 mod meta;
 mod meta_context;
 #[cfg(feature = "schema")]
+mod model_tools;
+#[cfg(feature = "schema")]
 mod notifications;
 #[cfg(feature = "schema")]
 mod prompts;
@@ -108,6 +110,8 @@ pub use lifecycle::{EmptyResult, Implementation, Initialize, InitializeResult, I
 pub use logging::{Level, LogMessage, SetLevel};
 pub use members::ExtraMembers;
 pub use meta::{Meta, RelatedTask, key};
+#[cfg(feature = "schema")]
+pub use model_tools::{ModelApi, ModelTools};
 #[cfg(feature = "schema")]
 pub use notifications::{CancelledNotification, ProgressNotification};
 #[cfg(feature = "schema")]
