@@ -6,20 +6,21 @@
 
 mod config;
 mod event;
-mod exchanges;
+mod exchange_endpoint;
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 pub use self::config::Config;
 pub use self::event::Event;
+pub use self::exchange_endpoint::ExchangeEndpoint;
 pub use crate::command::client::Command;
 use crate::command::{Apply, CommandOutcome, OwnedCommand};
 use crate::connection::Connection;
 use crate::error::Misuse;
 use crate::limits::Limits;
 use crate::message_endpoint::message_endpoint_over_connection;
-use crate::revision::{Era, Side};
+use crate::revision::{Era, Revision, Side};
 use crate::rpc::ErrorObject;
 use crate::schema::{ClientRequest, Encode, Level};
 use crate::time::Instant;
@@ -43,7 +44,9 @@ use crate::vocabulary::{CallId, CallOptions, CloseReason, Filter, IncomingId, Pe
 ///   [`wants_input`](crate::MessageEndpoint::wants_input).
 ///
 /// Inputs and commands take full effect before they return. To run the client over a byte stream,
-/// wrap it in [`Stdio`](crate::stdio::Stdio).
+/// wrap it in [`Stdio`](crate::stdio::Stdio). The inputs and outputs are in the trait
+/// [`MessageEndpoint`](crate::MessageEndpoint), and those for transports like HTTP in
+/// [`ExchangeEndpoint`].
 ///
 /// ```
 /// use mcp_proto::client::{Client, Config, Event};
@@ -96,6 +99,12 @@ impl Client {
     #[must_use]
     pub fn peer(&self) -> Option<&Arc<Peer>> {
         self.connection.peer()
+    }
+
+    /// Returns the negotiated revision, or the proposed one if none is negotiated yet.
+    #[must_use]
+    pub fn revision(&self) -> Revision {
+        self.connection.revision()
     }
 
     /// Applies a command.

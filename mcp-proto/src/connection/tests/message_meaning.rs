@@ -3,6 +3,7 @@
 use alloc::format;
 
 use super::*;
+use crate::client::ExchangeEndpoint as _;
 use crate::method::Method;
 use crate::{CallError, Misuse, NeededInput, ViolationKind};
 

@@ -6,7 +6,7 @@ use super::exchange::{Exchange, Purpose};
 use super::outbound_post::SendGate;
 use super::sse_transport::SseTransport;
 use super::{CloseState, HttpClient};
-use crate::client::Client;
+use crate::client::{Client, ExchangeEndpoint as _};
 use crate::message_endpoint::MessageEndpoint;
 use crate::time::Instant;
 use crate::vocabulary::{CallError, Fault, OutgoingKind};

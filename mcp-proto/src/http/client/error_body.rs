@@ -9,6 +9,7 @@ use super::HttpClient;
 use super::error_text::body_text;
 use super::exchange::{CallInfo, CallKind, KeptRequest};
 use super::response_head::safe_reason;
+use crate::client::ExchangeEndpoint as _;
 use crate::error::code;
 use crate::http::byte_order_mark;
 use crate::message_endpoint::MessageEndpoint;

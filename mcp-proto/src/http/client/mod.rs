@@ -57,7 +57,7 @@ use self::legacy_session::LegacySession;
 use self::outbound_post::SendGate;
 use self::sse_transport::SseTransport;
 use self::tool_cache::ToolCache;
-use crate::client::{self, Client};
+use crate::client::{self, Client, ExchangeEndpoint as _};
 use crate::extension::Extensions;
 use crate::http::Headers;
 use crate::message_endpoint::MessageEndpoint;

@@ -14,6 +14,7 @@ use super::event::{Challenge, HttpEvent, ParkedRequest, challenges};
 use super::exchange::{CallInfo, CallKind, Exchange, ExchangeState, Purpose, RejectedTokens};
 use super::outbound_post::SendGate;
 use super::{CloseState, HttpClient};
+use crate::client::ExchangeEndpoint as _;
 use crate::http::Headers;
 use crate::time::Instant;
 use crate::vocabulary::CallError;

@@ -8,6 +8,7 @@
 
 use super::HttpClient;
 use super::exchange::{CallInfo, CallKind};
+use crate::client::ExchangeEndpoint as _;
 use crate::error::code;
 use crate::message_endpoint::MessageEndpoint;
 use crate::rpc::ErrorObject;

@@ -11,6 +11,7 @@ use super::action::{ExchangeFailure, ExchangeId};
 use super::event_stream::EventStream;
 use super::exchange::{CallInfo, CallKind, Exchange, ExchangeState, Purpose};
 use super::response_head::{content_coding, is_redirect, is_unavailable, refusal, retry_after};
+use crate::client::ExchangeEndpoint as _;
 use crate::http::Headers;
 use crate::http::byte_order_mark;
 use crate::http::header::{is_media_type, visible};

@@ -9,6 +9,7 @@ use super::exchange::{CallInfo, CallKind, Exchange, ExchangeState, KeptRequest, 
 use super::exchanges::QueuedAction;
 use super::outbound_post::{Headers, OutboundPost, SendGate};
 use super::{CloseState, HttpClient};
+use crate::client::ExchangeEndpoint as _;
 use crate::message_endpoint::MessageEndpoint;
 use crate::method::MethodId;
 use crate::revision::Revision;

@@ -17,6 +17,7 @@ use super::outbound_post::{OutboundPost, SendGate};
 use super::reply::EVENTS;
 use super::response_head::{content_coding, is_transient, refusal, retry_after};
 use super::sse_transport::{SseOpening, SseState};
+use crate::client::ExchangeEndpoint as _;
 use crate::error::code;
 use crate::http::Headers;
 use crate::http::header::is_media_type;

@@ -13,6 +13,7 @@ use super::event_stream::EventStream;
 use super::exchange::{CallInfo, CallKind, Exchange, ExchangeState, Purpose};
 use super::reply::{EVENTS, exchange_was_open, too_long};
 use super::response_head::{content_coding, is_transient, refusal, retry_after};
+use crate::client::ExchangeEndpoint as _;
 use crate::http::Headers;
 use crate::http::header::is_media_type;
 use crate::http::sse::Item;

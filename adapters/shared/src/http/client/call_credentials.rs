@@ -4,7 +4,7 @@
 use std::sync::{Arc, Weak};
 
 use futures_lite::future::or;
-use mcp_proto::client::Client as Machine;
+use mcp_proto::client::{Client as Machine, ExchangeEndpoint as _};
 use mcp_proto::{Instant, MessageEndpoint as _};
 
 use super::authorization::{Authorize, Field, LATE};

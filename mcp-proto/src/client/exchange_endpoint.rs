@@ -1,46 +1,45 @@
-//! Client methods for transports that send each message in a separate request, as HTTP does.
+//! [`ExchangeEndpoint`]: a client as a transport drives it that sends each message in a separate
+//! request, as HTTP does.
 
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
 use super::Client;
+use crate::connection::Connection;
 use crate::extension::Extensions;
-use crate::revision::{METHODS, Revision};
+use crate::revision::METHODS;
 use crate::time::Instant;
 use crate::vocabulary::{CallError, CallId, Fault};
 
-/// Methods for transports that send each message in a separate request, as HTTP does.
+/// A client as a transport drives it that sends each message in a separate request, as HTTP does.
+///
+/// This trait is sealed: only [`Client`] implements it. Applications do not need it, and neither do
+/// transports with one stream, such as [`Stdio`](crate::stdio::Stdio).
 ///
 /// A request is identified by its JSON-RPC id, which the transport takes from
 /// [`OutgoingKind::Request`](crate::OutgoingKind::Request). A call that is retried with input is
 /// sent as a new request with a new id.
-impl Client {
+pub trait ExchangeEndpoint: sealed::HasConnection {
     /// Declares that the transport sends each message in a separate request, as HTTP does.
     ///
     /// Two messages can then reach different servers, and the client takes this into account when
     /// it detects the era. From now on, [`drain_ended`](Self::drain_ended) reports the JSON-RPC
     /// requests that have ended. Call this method before the client handles its first message.
-    pub fn use_exchanges(&mut self) {
-        self.connection.use_exchanges();
-    }
-
-    /// Returns the extensions that the client declares.
-    #[allow(dead_code, reason = "used only by HTTP")]
-    pub(crate) fn extensions(&self) -> &Extensions {
-        self.connection.extensions()
+    fn use_exchanges(&mut self) {
+        self.connection_mut().use_exchanges();
     }
 
     /// Appends to `ended` the ids of requests that have ended since this method last ran.
     ///
     /// The transport can stop waiting for responses to these requests.
-    pub fn drain_ended(&mut self, ended: &mut Vec<u64>) {
-        self.connection.drain_ended(ended);
+    fn drain_ended(&mut self, ended: &mut Vec<u64>) {
+        self.connection_mut().drain_ended(ended);
     }
 
     /// Returns whether request `id` still awaits a response.
     #[must_use]
-    pub fn is_in_flight(&self, id: u64) -> bool {
-        self.connection.is_in_flight(id)
+    fn is_in_flight(&self, id: u64) -> bool {
+        self.connection().is_in_flight(id)
     }
 
     /// Returns the application's call that was sent as request `id`.
@@ -48,14 +47,8 @@ impl Client {
     /// Returns `None` if the request has ended. Also returns `None` for a request that the client
     /// sent by itself, such as a ping that checks the connection.
     #[must_use]
-    pub fn call_of(&self, id: u64) -> Option<CallId> {
-        self.connection.call_of(id)
-    }
-
-    /// Returns the negotiated revision, or the proposed one if none is negotiated yet.
-    #[must_use]
-    pub fn revision(&self) -> Revision {
-        self.connection.revision()
+    fn call_of(&self, id: u64) -> Option<CallId> {
+        self.connection().call_of(id)
     }
 
     /// Requests a page of the list of tools for the transport, not for the application.
@@ -68,8 +61,8 @@ impl Client {
     /// The transport reads the response itself, and also passes it to this client. The client then
     /// reports no event, because the application did not make the request. The request is sent even
     /// if the limit [`calls_max`](crate::Limits::calls_max) is reached.
-    pub fn list_tools(&mut self, now: Instant, cursor: Option<&[u8]>) -> Option<u64> {
-        self.connection.list_tools(now, cursor)
+    fn list_tools(&mut self, now: Instant, cursor: Option<&[u8]>) -> Option<u64> {
+        self.connection_mut().list_tools(now, cursor)
     }
 
     /// Sends request `id` again under a new id, for example with other headers.
@@ -80,16 +73,16 @@ impl Client {
     /// - the method is not `tools/call`, `resources/read` or `prompts/get`;
     /// - the request belongs to a legacy session;
     /// - the server has already required input for the request.
-    pub fn send_again(&mut self, now: Instant, id: u64) -> Option<u64> {
-        self.connection.send_again(now, id)
+    fn send_again(&mut self, now: Instant, id: u64) -> Option<u64> {
+        self.connection_mut().send_again(now, id)
     }
 
     /// Fails request `id` with `why`, because the transport will receive no response to it.
     ///
     /// Instead, a request that only reads is sent again, once, if `why` is [`CallError::Lost`] or
     /// [`CallError::SessionEnded`]. Does nothing if the request has already ended.
-    pub fn handle_unanswered(&mut self, now: Instant, id: u64, why: CallError) {
-        self.connection.handle_unanswered(now, id, why);
+    fn handle_unanswered(&mut self, now: Instant, id: u64, why: CallError) {
+        self.connection_mut().handle_unanswered(now, id, why);
     }
 
     /// Stops the timeout of request `id`, which the transport holds until it has credentials.
@@ -97,20 +90,20 @@ impl Client {
     /// A call then fails after [`human_timeout`](crate::Limits::human_timeout), unless the
     /// application has set an exact [`timeout`](crate::CallOptions::timeout), which continues. The
     /// requests that open the connection wait without limit.
-    pub fn park(&mut self, now: Instant, id: u64) {
-        self.connection.park(now, id);
+    fn park(&mut self, now: Instant, id: u64) {
+        self.connection_mut().park(now, id);
     }
 
     /// Restarts the timeout of a [parked](Self::park) request, which the transport sends again.
     ///
     /// The time for which the request was parked does not count toward its maximum total time.
-    pub fn unpark(&mut self, now: Instant, id: u64) {
-        self.connection.unpark(now, id);
+    fn unpark(&mut self, now: Instant, id: u64) {
+        self.connection_mut().unpark(now, id);
     }
 
     /// Returns whether results of a method can be cached.
     #[must_use]
-    pub fn is_cacheable(method: &str) -> bool {
+    fn is_cacheable(method: &str) -> bool {
         METHODS.iter().any(|rule| rule.name == method && rule.cached_until.is_some())
     }
 
@@ -118,20 +111,20 @@ impl Client {
     ///
     /// Results whose `cacheScope` is `public` remain cached. Call this method when the credentials
     /// change: they may belong to another user.
-    pub fn forget_private_results(&mut self) {
-        self.connection.forget_private_results();
+    fn forget_private_results(&mut self) {
+        self.connection_mut().forget_private_results();
     }
 
     /// Reports that the server violated a rule of the transport.
     ///
     /// The application receives an [`Event::Violation`](crate::client::Event::Violation).
-    pub fn report_violation(&mut self, now: Instant, detail: impl Into<Cow<'static, str>>) {
-        self.connection.report(now, detail.into());
+    fn report_violation(&mut self, now: Instant, detail: impl Into<Cow<'static, str>>) {
+        self.connection_mut().report(now, detail.into());
     }
 
     /// Closes the connection with `fault`, because the transport has failed.
-    pub fn fail(&mut self, now: Instant, fault: Fault) {
-        self.connection.fail(now, fault);
+    fn fail(&mut self, now: Instant, fault: Fault) {
+        self.connection_mut().fail(now, fault);
     }
 
     /// Handles a response that contradicts the negotiated [`Era`](crate::Era) of the server.
@@ -144,17 +137,8 @@ impl Client {
     ///
     /// Does nothing while the connection is being opened, or if the configuration allows no modern
     /// revision.
-    pub fn handle_era_refuted(&mut self, now: Instant) {
-        self.connection.handle_era_refuted(now);
-    }
-
-    /// Handles the HTTP status of an error response to `server/discover` from a modern server.
-    ///
-    /// Call this method before the response itself is handled: the client then does not fall back
-    /// to `initialize`.
-    #[allow(dead_code, reason = "used only by HTTP")]
-    pub(crate) fn handle_modern_status(&mut self) {
-        self.connection.handle_modern_status();
+    fn handle_era_refuted(&mut self, now: Instant) {
+        self.connection_mut().handle_era_refuted(now);
     }
 
     /// Opens a new session after the server has dropped the current one.
@@ -165,7 +149,49 @@ impl Client {
     /// rejected with [`CallError::SessionEnded`]. When the new session is open,
     /// [`Event::Ready`](crate::client::Event::Ready) occurs again. Does nothing unless a legacy
     /// session is open.
-    pub fn handle_session_lost(&mut self, now: Instant) {
-        self.connection.handle_session_lost(now);
+    fn handle_session_lost(&mut self, now: Instant) {
+        self.connection_mut().handle_session_lost(now);
+    }
+}
+
+impl ExchangeEndpoint for Client {}
+
+#[expect(private_interfaces, reason = "no other crate can name the trait")]
+impl sealed::HasConnection for Client {
+    fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    fn connection_mut(&mut self) -> &mut Connection {
+        &mut self.connection
+    }
+}
+
+#[expect(private_interfaces, unnameable_types, reason = "seals `ExchangeEndpoint`")]
+mod sealed {
+    use crate::connection::Connection;
+
+    /// Seals [`ExchangeEndpoint`](super::ExchangeEndpoint): other crates cannot name this trait.
+    pub trait HasConnection {
+        fn connection(&self) -> &Connection;
+
+        fn connection_mut(&mut self) -> &mut Connection;
+    }
+}
+
+impl Client {
+    /// Returns the extensions that the client declares.
+    #[allow(dead_code, reason = "used only by HTTP")]
+    pub(crate) fn extensions(&self) -> &Extensions {
+        self.connection.extensions()
+    }
+
+    /// Handles the HTTP status of an error response to `server/discover` from a modern server.
+    ///
+    /// Call this method before the response itself is handled: the client then does not fall back
+    /// to `initialize`.
+    #[allow(dead_code, reason = "used only by HTTP")]
+    pub(crate) fn handle_modern_status(&mut self) {
+        self.connection.handle_modern_status();
     }
 }
