@@ -85,7 +85,8 @@ impl<'a> Document<'a> {
         number.map(Some).ok_or(InvalidDocument::Member(name))
     }
 
-    /// Returns the text of a member that is a number, or a string that holds anything.
+    /// Returns the text of a member that is a number, or the content of a string. The content need
+    /// not be a number.
     pub(super) fn number_text(&self, name: &'static str) -> Read<Option<Cow<'a, str>>> {
         let value = self.value(name)?;
         Ok(value.and_then(|value| {

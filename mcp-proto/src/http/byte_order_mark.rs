@@ -7,7 +7,7 @@ use crate::rpc::IncomingMessage;
 
 const BOM: &[u8] = b"\xEF\xBB\xBF";
 
-/// Returns a message without a byte order mark.
+/// Returns the message without the byte order mark at its beginning, if there is one.
 pub(super) fn skip(message: IncomingMessage<'_>) -> IncomingMessage<'_> {
     match message {
         IncomingMessage::Borrowed(bytes) => {

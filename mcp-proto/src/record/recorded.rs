@@ -113,7 +113,8 @@ impl<M: Endpoint, K: Sink> Recorded<M, K> {
         &mut self.sink
     }
 
-    /// Records the bytes taken from the outbox since the last entry. Precedes every other entry.
+    /// Records the bytes taken from the outbox since the last entry. Every other method that
+    /// records calls it first.
     fn record_taken(&mut self) {
         let taken = self.machine.outbox().sent_total();
         if taken > self.taken {

@@ -16,7 +16,7 @@ use crate::rpc::ErrorObject;
 use crate::schema::InputRequest;
 use crate::vocabulary::Progress;
 
-/// For the handler of a task.
+/// The methods that the handler of a task calls.
 impl TaskTable {
     /// Ends a task with the result of its request, a JSON object. The result is kept verbatim.
     ///

@@ -59,7 +59,7 @@ pub enum Verdict {
     Retry,
     /// Keep the request until the next [`AuthEvent::Granted`] or [`AuthEvent::Denied`].
     Wait,
-    /// Fail the request.
+    /// Fail the request, for this reason.
     Denied(Denial),
 }
 

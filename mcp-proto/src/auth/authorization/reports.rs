@@ -1,4 +1,4 @@
-//! What the driver reports, and what follows for the authorization.
+//! Handles the reports of the driver: random bytes, stored records, redirects and responses.
 
 use alloc::boxed::Box;
 use core::mem;

@@ -6,7 +6,8 @@ pub(super) use crate::vocabulary::uri::{UriChar, is_reserved, pop_front};
 use crate::vocabulary::uri::{pop_encoded_byte, write_encoded};
 
 impl UriChar {
-    /// Returns whether both match. Encoded and literal forms differ only for reserved characters.
+    /// Returns whether two characters of URIs are equal. Whether they are encoded matters only if
+    /// they are reserved.
     // RFC 3986, section 6.2.2.2.
     pub(super) fn matches(self, other: Self) -> bool {
         self.char == other.char && (self.encoded == other.encoded || !is_reserved(self.char))

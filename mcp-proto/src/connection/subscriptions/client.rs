@@ -80,7 +80,7 @@ pub(crate) struct SubscriptionRequest {
 struct Subscription {
     /// The requested filter. Legacy: URIs are sorted, unique and not refused.
     asked: Filter,
-    /// Legacy: the number of its URIs that are not settled.
+    /// Legacy: the number of URIs for which a request is still queued or unanswered.
     waits: usize,
     /// The filter in effect, once known.
     acknowledged: Option<Filter>,

@@ -107,7 +107,7 @@ fn refutes_era(call: CallInfo, status: u16, body: &Result<Message<'_>, Malformed
     if call.is_legacy { is_modern } else { !is_modern && !names_call }
 }
 
-/// Returns whether the response to a probe is that of a modern server, although an error.
+/// Returns whether the error response to a probe shows that the server is modern.
 // LIF-30, T-37: a modern server answers an unknown method with 404 and repeats the id; a legacy one
 // answers 404 for an unknown session or path.
 fn shows_modern_server(call: CallInfo, status: u16, body: &Result<Message<'_>, Malformed>) -> bool {

@@ -17,8 +17,8 @@ impl TextFormat {
         }
     }
 
-    /// Returns whether `text` has the format, as far as this can be seen without much effort.
-    /// Unknown formats allow any text.
+    /// Returns whether `text` has the format. An e-mail address or URI is checked only roughly; an
+    /// unknown format allows any text.
     pub(super) fn allows(&self, text: &str) -> bool {
         match self {
             Self::Date => is_date(text),
