@@ -1,4 +1,5 @@
-//! Authorization of clients (OAuth 2.1): how they log in, and where tokens are kept.
+//! Authorization of clients (OAuth 2.1) (feature `auth`): how they log in, and where tokens are
+//! kept.
 
 use std::io;
 
@@ -6,7 +7,6 @@ use futures_lite::future::block_on;
 
 use crate::http::Remote;
 
-#[cfg(feature = "keyring")]
 pub use mcp_adapter::auth::KeyringError;
 pub use mcp_adapter::auth::{
     Auth, AuthEvent, Browser, FileStore, IdentityProvider, KnownClient, LockedRecord, Login,

@@ -114,7 +114,8 @@ impl Connection {
         block_on(self.as_async().list_prompts())
     }
 
-    /// Returns all of the server's skills that it lists, fetching every page of the list.
+    /// Returns all of the server's skills that it lists, fetching every page of the list (feature
+    /// `skills`).
     ///
     /// Malformed entries are left out. A server may have skills that it does not list; see
     /// [`GetSkill`](crate::skills::GetSkill).
@@ -138,7 +139,7 @@ impl Connection {
         Call(self.as_async().call_tool(name, arguments))
     }
 
-    /// Checks a tool's result against the tool's output schema.
+    /// Checks a tool's result against the tool's output schema (feature `jsonschema`).
     ///
     /// If the tool has no output schema, or the result is an error, the check passes.
     ///

@@ -3,7 +3,6 @@
 use std::io::pipe;
 
 use mcp_adapter::proto::Instant;
-#[cfg(feature = "testing")]
 pub use mcp_adapter::testing::{PairError, TestPair, pair, pair_as};
 use mcp_adapter::{Client, Error, Server};
 

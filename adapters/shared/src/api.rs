@@ -2,7 +2,6 @@
 
 pub use mcp_proto as proto;
 
-#[cfg(feature = "apps")]
 pub use crate::apps;
 pub use crate::box_future::BoxFuture;
 pub use crate::client::Client;
@@ -18,7 +17,6 @@ pub use crate::client::task::call::TaskCall;
 pub use crate::client::task::handle::TaskHandle;
 pub use crate::error::{Error, ListError};
 pub use crate::process::program_lookup::find_program;
-#[cfg(feature = "record")]
 pub use crate::recorder::private_file;
 pub use crate::server::catalog_edit::{CatalogEdit, EditError, Entry};
 pub use crate::server::changes::Changes;

@@ -97,7 +97,7 @@ pub mod testing;
 pub use client::Connect;
 #[doc(inline)]
 pub use mcp_adapter::api::*;
-/// Registers the methods of an `impl` block as tools, resources and prompts.
+/// Registers the methods of an `impl` block as tools, resources and prompts (feature `schemars`).
 ///
 /// The attribute implements [`Handlers`], which describes the marks and their options. Each marked
 /// method becomes one call of the builder.
@@ -121,6 +121,6 @@ pub use mcp_adapter::api::*;
 /// let server = Server::new("clock", "1.0.0").handlers(Clock);
 /// # drop(server);
 /// ```
-#[cfg(feature = "macros")]
+#[cfg(feature = "schemars")]
 pub use mcp_macros::smol_server as server;
 pub use server::Serve;

@@ -1,7 +1,6 @@
 //! Tests of servers and clients on smol, in memory.
 
 use mcp_adapter::proto::Instant;
-#[cfg(feature = "testing")]
 pub use mcp_adapter::testing::{PairError, TestPair, pair, pair_as};
 use mcp_adapter::{Client, Connection, Error, Server};
 use piper::pipe;

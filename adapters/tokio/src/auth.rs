@@ -1,6 +1,6 @@
-//! Authorization of clients (OAuth 2.1): how they log in, and where tokens are kept.
+//! Authorization of clients (OAuth 2.1) (feature `auth`): how they log in, and where tokens are
+//! kept.
 
-#[cfg(feature = "keyring")]
 pub use mcp_adapter::auth::KeyringError;
 pub use mcp_adapter::auth::{
     Auth, AuthEvent, Browser, FileStore, IdentityProvider, KnownClient, LockedRecord, Login,

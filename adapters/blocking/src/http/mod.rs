@@ -1,4 +1,4 @@
-//! Streamable HTTP without an async runtime: servers that listen, and clients.
+//! Streamable HTTP without an async runtime (feature `http`): servers that listen, and clients.
 //!
 //! One thread polls all sockets. Handlers may block: they run on a thread pool unless measurements
 //! show that they are quick.
@@ -60,7 +60,7 @@ pub use client::ConnectHttp;
 pub use mcp_adapter::auth::IntrospectionVerifier;
 #[cfg(feature = "tls")]
 pub use mcp_adapter::http::ClientIdentity;
-#[cfg(feature = "jwt")]
+#[cfg(feature = "auth")]
 pub use mcp_adapter::http::JwtVerifier;
 pub use mcp_adapter::http::{
     AuthChallenge, BlockingClient, FixedTokens, Guard, Http, HttpFailure, HttpLimits, HttpSend,

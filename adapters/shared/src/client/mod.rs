@@ -229,7 +229,7 @@ impl Client {
         self
     }
 
-    /// Adds message contents to the `tracing` output, at level `TRACE`.
+    /// Adds message contents to the `tracing` output, at level `TRACE` (feature `tracing`).
     ///
     /// Message contents may include secrets. By default, only the lengths of messages are traced.
     #[cfg(feature = "tracing")]
@@ -258,7 +258,6 @@ impl Client {
     ///
     /// Replaying requires a protocol state machine with an equal configuration;
     /// [`machine`](Self::machine) creates one.
-    #[cfg(feature = "record")]
     pub fn record<W: io::Write + Send + 'static>(
         mut self,
         open: impl Fn() -> io::Result<W> + Send + Sync + 'static,
@@ -313,7 +312,6 @@ impl Client {
     }
 
     /// Creates a connection over a pair of byte streams whose time the caller advances.
-    #[cfg(feature = "testing")]
     pub(crate) fn open_manually(
         self,
         now: Instant,

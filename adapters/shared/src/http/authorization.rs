@@ -37,10 +37,7 @@ impl Authorization {
     }
 
     /// Returns the runtime of the service; `None` before the request is authenticated.
-    #[cfg_attr(
-        not(feature = "auth"),
-        allow(dead_code, reason = "only verifiers with these features ask other servers")
-    )]
+    #[cfg(feature = "auth")]
     pub(super) fn runtime(&self) -> Option<&Arc<dyn HttpRuntime>> {
         self.runtime.get()
     }

@@ -71,7 +71,7 @@ impl Authorizer {
 const RETRY_AFTER: &str = "5";
 
 impl Cx {
-    /// Returns the access token of the request, without its text.
+    /// Returns the access token of the request, without its text (feature `http`).
     ///
     /// Returns `None` without [`Http::authorizing`](crate::http::Http::authorizing), and if the
     /// client is not connected over HTTP.
@@ -94,7 +94,7 @@ impl Cx {
 }
 
 impl<'a> CallerCx<'a> {
-    /// Returns the access token of the request, without its text.
+    /// Returns the access token of the request, without its text (feature `http`).
     #[must_use]
     pub fn access_token(&self) -> Option<&'a AcceptedToken> {
         self.head().and_then(RequestHead::access_token)

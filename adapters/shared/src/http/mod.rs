@@ -26,7 +26,7 @@ mod sessions;
 mod socket_guard;
 mod sockets;
 mod stop;
-#[cfg(all(test, any(feature = "auth", feature = "jwt")))]
+#[cfg(all(test, feature = "auth"))]
 pub(crate) mod test_runtime;
 mod transport;
 mod verifier;
@@ -36,7 +36,7 @@ pub use body::ResponseBody;
 pub use budget::{HttpStats, PeerAddress};
 #[cfg(feature = "tls")]
 pub use client::ClientIdentity;
-#[cfg(any(feature = "auth", feature = "jwt"))]
+#[cfg(feature = "auth")]
 pub(crate) use client::Network;
 pub use client::{
     AuthChallenge, BlockingClient, ByteStream, Dial, HttpSend, KEEP_ALIVE_INTERVAL,
@@ -57,6 +57,6 @@ pub use service::HttpService;
 pub use session_control::SessionControl;
 pub use stop::Stop;
 pub(crate) use transport::MeteredServer;
-#[cfg(feature = "jwt")]
+#[cfg(feature = "auth")]
 pub use verifier::JwtVerifier;
 pub use verifier::{FixedTokens, TokenVerifier, VerifyError};

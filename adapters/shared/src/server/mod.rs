@@ -37,7 +37,6 @@ mod unregistered_settings;
 pub(crate) mod visibility;
 
 use std::fmt;
-#[cfg(feature = "record")]
 use std::io;
 use std::sync::Arc;
 
@@ -53,8 +52,7 @@ use crate::server::builder::Builder;
 use crate::server::changes::Changes;
 use crate::server::events::ServerCallbacks;
 use crate::server::handler::EntryHandler;
-#[cfg(feature = "seal")]
-use crate::server::handler::round_state::StateSealing;
+use crate::server::handler::state_sealing::StateSealing;
 use crate::server::layers::{Layer, Layers};
 use crate::server::tasks::TaskCell;
 use crate::server::unregistered::Unregistered;
@@ -194,7 +192,8 @@ impl Server {
         self
     }
 
-    /// Checks the arguments and structured results of tools against their JSON Schemas.
+    /// Checks the arguments and structured results of tools against their JSON Schemas (feature
+    /// `jsonschema`).
     ///
     /// Schemas are compiled when the server starts; the start fails if a schema is invalid.
     /// Arguments that do not match produce a tool error that the model can correct. If a structured
@@ -327,7 +326,6 @@ impl Server {
     ///
     /// Set a seal if the next request may reach another process: one of several instances, or this
     /// program after a restart. They must share its key.
-    #[cfg(feature = "seal")]
     pub fn seal(mut self, seal: mcp_proto::seal::Seal) -> Self {
         self.builder.sealing = StateSealing::With(seal);
         self
@@ -337,7 +335,6 @@ impl Server {
     ///
     /// Any client can then forge the state, so handlers must not trust it. See
     /// [`seal`](Self::seal).
-    #[cfg(feature = "seal")]
     pub fn without_seal(mut self) -> Self {
         self.builder.sealing = StateSealing::Plain;
         self
@@ -356,7 +353,7 @@ impl Server {
         self
     }
 
-    /// Adds message contents to the `tracing` output, at level `TRACE`.
+    /// Adds message contents to the `tracing` output, at level `TRACE` (feature `tracing`).
     ///
     /// Message contents may include secrets. By default, only the lengths of messages are traced.
     #[cfg(feature = "tracing")]
@@ -397,7 +394,6 @@ impl Server {
     /// recording.replay(&mut server.machine(recording.created_at()).unwrap()).unwrap();
     /// # }
     /// ```
-    #[cfg(feature = "record")]
     pub fn record<W: io::Write + Send + 'static>(
         mut self,
         open: impl Fn() -> io::Result<W> + Send + Sync + 'static,

@@ -92,7 +92,7 @@ impl<'a> SubscriptionCx<'a> {
         self.context
     }
 
-    /// Returns the head of the HTTP request that carried this request.
+    /// Returns the head of the HTTP request that carried this request (feature `http`).
     ///
     /// Returns `None` if the client is not connected over HTTP.
     #[cfg(feature = "http")]
@@ -101,7 +101,7 @@ impl<'a> SubscriptionCx<'a> {
         self.context.caller.as_ref()?.data()
     }
 
-    /// Returns the id of the client's HTTP session.
+    /// Returns the id of the client's HTTP session (feature `http`).
     ///
     /// Returns `None` if the client is not connected over HTTP, and in revision 2026-07-28, which
     /// has no sessions. The id is a credential: do not log it.

@@ -33,7 +33,7 @@ impl<'a> CallerCx<'a> {
         self.caller.and_then(Caller::principal)
     }
 
-    /// Returns the head of the HTTP request that carried this request.
+    /// Returns the head of the HTTP request that carried this request (feature `http`).
     ///
     /// Returns `None` if the client is not connected over HTTP.
     #[cfg(feature = "http")]

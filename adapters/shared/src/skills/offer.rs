@@ -158,7 +158,8 @@ fn invalid_params(why: &str, uri: &str) -> HandlerError {
 
 /// Skills.
 impl Server {
-    /// Declares the extension of [`skills`](crate::skills), and offers these skills as resources.
+    /// Declares the extension of [`skills`](crate::skills), and offers these skills as resources
+    /// (feature `skills`).
     ///
     /// A client sees a skill if it sees the resource of its `SKILL.md`; see
     /// [`visible_to`](Self::visible_to).

@@ -1,4 +1,4 @@
-//! Streamable HTTP on smol and async-io: servers that listen, and clients.
+//! Streamable HTTP on smol and async-io (feature `http`): servers that listen, and clients.
 //!
 //! ```no_run
 //! use std::net::TcpListener;
@@ -60,7 +60,7 @@ pub use client::{dial, resolve};
 pub use mcp_adapter::auth::IntrospectionVerifier;
 #[cfg(feature = "tls")]
 pub use mcp_adapter::http::ClientIdentity;
-#[cfg(feature = "jwt")]
+#[cfg(feature = "auth")]
 pub use mcp_adapter::http::JwtVerifier;
 pub use mcp_adapter::http::{
     AuthChallenge, BlockingClient, FixedTokens, Guard, Http, HttpFailure, HttpLimits, HttpSend,

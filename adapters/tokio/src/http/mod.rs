@@ -1,4 +1,5 @@
-//! Streamable HTTP on tokio: servers that listen or are services of a router, and clients.
+//! Streamable HTTP on tokio (feature `http`): servers that listen or are services of a router, and
+//! clients.
 //!
 //! ```no_run
 //! use mcp_tokio::http::{ConnectHttp, Http, Remote, ServeHttp, Stop};
@@ -52,7 +53,7 @@ pub use client::ConnectHttp;
 pub use mcp_adapter::auth::IntrospectionVerifier;
 #[cfg(feature = "tls")]
 pub use mcp_adapter::http::ClientIdentity;
-#[cfg(feature = "jwt")]
+#[cfg(feature = "auth")]
 pub use mcp_adapter::http::JwtVerifier;
 pub use mcp_adapter::http::{
     AuthChallenge, BlockingClient, FixedTokens, Guard, Http, HttpFailure, HttpLimits, HttpSend,

@@ -93,7 +93,8 @@ impl Remote {
         self
     }
 
-    /// Sets the TLS configuration, instead of root certificates that were added before.
+    /// Sets the TLS configuration, instead of root certificates that were added before (feature
+    /// `tls`).
     ///
     /// By default, the root certificates in the file that the environment variable `SSL_CERT_FILE`
     /// names are trusted or, without that variable, Mozilla's.
@@ -103,8 +104,9 @@ impl Remote {
         self
     }
 
-    /// Trusts the certificates in `pem`, one or more in PEM, in addition to the default ones: for a
-    /// server whose certificate a private authority has issued, or that issued its own.
+    /// Trusts the certificates in `pem`, one or more in PEM, in addition to the default ones
+    /// (feature `tls`): for a server whose certificate a private authority has issued, or that
+    /// issued its own.
     ///
     /// Authorization servers are trusted likewise. Replaces a configuration set by
     /// [`tls`](Self::tls).
@@ -131,7 +133,7 @@ impl Remote {
     }
 
     /// Sets the certificate with which the client authenticates itself to the server, in addition
-    /// to the other TLS options. By default, it has none.
+    /// to the other TLS options (feature `tls`). By default, it has none.
     ///
     /// Only this server receives the certificate: authorization servers do not. The URL must be
     /// `https`; connecting fails otherwise.
