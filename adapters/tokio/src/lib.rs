@@ -101,8 +101,7 @@
 //! |---|---|
 //! | `schemars` (by default) | schemas of tools, and forms, derived from Rust types; `#[server]` |
 //! | `http` | Streamable HTTP for servers and clients |
-//! | `http2` | HTTP/2: clients over TLS or with prior knowledge, servers with prior knowledge |
-//! | `tls` | clients of servers at `https` URLs, and their certificates; implies `http` |
+//! | `tls` | `https` URLs, certificates of clients, and HTTP/2; implies `http` |
 //! | `auth` | OAuth 2.1: logins of clients, verifiers of tokens for servers; implies `tls` |
 //! | `jsonschema` | `Server::checked` and `Connection::check_result`, checks against schemas |
 //! | `skills` | instructions for models, with their files |

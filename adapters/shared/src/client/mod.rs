@@ -273,7 +273,7 @@ impl Client {
         self
     }
 
-    /// Connects to a server over HTTP.
+    /// Connects to a server over HTTP (feature `http`).
     ///
     /// `runtime` opens the sockets. The `connect_http` methods of adapters call this method.
     ///

@@ -8,7 +8,7 @@ mod body;
 mod body_buffer;
 mod budget;
 mod client;
-#[cfg(feature = "http2")]
+#[cfg(feature = "tls")]
 mod http2;
 mod hyper_stream;
 mod idle_timer;

@@ -12,7 +12,6 @@ use mcp_proto::Principal;
 
 use super::authorization::Authorization;
 use super::budget::{AddressShare, ByteLease, PeerAddress};
-use super::runtime::HttpRuntime;
 use crate::Cx;
 use crate::server::handler::context::HandlerLink;
 
@@ -73,7 +72,7 @@ impl RequestHead {
 
     /// Returns the runtime that verifiers of tokens may use.
     #[cfg(feature = "auth")]
-    pub(crate) fn runtime(&self) -> Option<&Arc<dyn HttpRuntime>> {
+    pub(crate) fn runtime(&self) -> Option<&Arc<dyn super::runtime::HttpRuntime>> {
         self.0.authorization.runtime()
     }
 

@@ -24,7 +24,7 @@
 //!
 //! # HTTP/2 and Unix sockets
 //!
-//! With the feature `http2`, a listening server also speaks HTTP/2 with prior knowledge (h2c),
+//! With the feature `tls`, a listening server also speaks HTTP/2 with prior knowledge (h2c),
 //! which proxies that terminate TLS can use. Both versions share the port: the first bytes of a
 //! connection decide. `Upgrade: h2c` is not supported. All limits and timeouts of [`Http`] apply to
 //! both, and these to HTTP/2 only:
