@@ -110,3 +110,100 @@ impl ToTokens for BlockItem {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::method::ReceiverForm;
+
+    fn parsed(text: &str) -> ImplBlock {
+        syn::parse_str(text).unwrap()
+    }
+
+    /// Returns the name, the types and the result of each method.
+    fn methods(block: &ImplBlock) -> Vec<String> {
+        let methods = block.items.iter().filter_map(|item| match item {
+            BlockItem::Method(method) => Some(method),
+            BlockItem::Other(_) => None,
+        });
+        let shown = methods.map(|method| {
+            let types: Vec<String> = method.parameters.iter().map(ToString::to_string).collect();
+            let text = format!("{}({}){}", method.name, types.join("; "), method.output);
+            text.replace(' ', "")
+        });
+        shown.collect()
+    }
+
+    #[test]
+    fn a_block_is_written_as_it_was() {
+        let text = "
+            #[allow(unused)]
+            impl<T: Into<Vec<u8>>, const N: usize> A<T, { N + 1 }> where T: Fn(u8) -> Vec<u8> {
+                #![allow(dead_code)]
+                const LESS: bool = 1 < 2 && { true };
+                pub const fn of<F>() -> B<{ 1 }> where F: Fn() -> Vec<u8> { B }
+                make! { one }
+                make!(two);
+                /// Documented.
+                pub(crate) async unsafe extern \"C\" fn last(&self) {}
+            }";
+        let block = parsed(text);
+        let tokens: TokenStream = text.parse().unwrap();
+        let shown = |tokens: &TokenStream| tokens.to_string().replace(' ', "");
+        assert_eq!(shown(&block.to_token_stream()), shown(&tokens));
+        assert_eq!(block.items.len(), 5);
+        assert_eq!(shown(&block.self_type), "A<T,{N+1}>");
+        assert!(block.of_trait.is_none() && block.generics.where_clause.is_some());
+        assert_eq!(methods(&block), ["of()->B<{1}>", "last()"]);
+    }
+
+    #[test]
+    fn parameters_are_types_after_the_receiver() {
+        let block = parsed(
+            "impl A {
+                fn a(&self, B { c, d: e }: B, f: fn(u8, u8) -> Vec<u8>, g: H<I, J>,) -> K { k }
+                async fn l(self: Arc<Self>, #[m] n::O(p): n::O, [q, r]: [u8; 2]) {}
+                fn s(t: u8) {}
+            }",
+        );
+        let expected =
+            ["a(B;fn(u8,u8)->Vec<u8>;H<I,J>)->K", "l(n::O;[u8;2])", "s(u8)"].map(str::to_owned);
+        assert_eq!(methods(&block), expected);
+    }
+
+    #[test]
+    fn receivers_have_their_forms() {
+        let form = |receiver: &str| {
+            let block = parsed(&format!("impl A {{ fn a({receiver}) {{}} }}"));
+            let Some(BlockItem::Method(method)) = block.items.into_iter().next() else { return "" };
+            match method.receiver.map(|receiver| receiver.form) {
+                None => "none",
+                Some(ReceiverForm::Reference) => "&",
+                Some(ReceiverForm::MutReference) => "&mut",
+                Some(ReceiverForm::Typed(_)) => "typed",
+                Some(ReceiverForm::Value) => "value",
+            }
+        };
+        for (receiver, expected) in [
+            ("", "none"),
+            ("me: Self", "none"),
+            ("&self", "&"),
+            ("&'a self, b: u8", "&"),
+            ("&'a mut self", "&mut"),
+            ("self", "value"),
+            ("mut self", "value"),
+            ("self: &Self", "typed"),
+            ("mut self: Box<Self>, b: u8", "typed"),
+        ] {
+            assert_eq!(form(receiver), expected, "{receiver}");
+        }
+    }
+
+    #[test]
+    fn a_trait_is_noticed() {
+        let of_trait = |text| parsed(text).of_trait.map(|path| path.to_string());
+        assert_eq!(of_trait("impl B for A {}").as_deref(), Some("B"));
+        assert_eq!(of_trait("impl A<dyn for<'a> Fn(&'a u8)> {}"), None);
+        assert!(syn::parse_str::<ImplBlock>("struct A {}").is_err());
+    }
+}
