@@ -108,5 +108,5 @@ pub type Server = mcp_adapter::on_runtime::Server<Threads>;
 /// let server = Server::new("clock", "1.0.0").handlers(Clock);
 /// # drop(server);
 /// ```
-#[cfg(feature = "macros")]
+#[cfg(feature = "schemars")]
 pub use mcp_macros::blocking_server as server;

@@ -22,7 +22,6 @@ use std::io::{self, PipeReader, PipeWriter};
 
 use mcp_adapter::Pipes;
 pub use mcp_adapter::connect_in_memory as connect;
-#[cfg(feature = "testing")]
 pub use mcp_adapter::testing::{PairError, TestPair, pair, pair_as};
 
 use crate::runtime::Threads;

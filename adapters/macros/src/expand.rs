@@ -3,8 +3,9 @@
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::parse::Parser;
-use syn::{Error, ImplItem, Item, ItemImpl, Path, Result};
+use syn::{Error, Path, Result};
 
+use crate::block::{BlockItem, ImplBlock};
 use crate::handler::Handler;
 use crate::kind::Kind;
 
@@ -40,14 +41,14 @@ fn adapter_path(options: TokenStream, default: TokenStream) -> Result<TokenStrea
     Ok(adapter)
 }
 
-fn impl_block(item: TokenStream) -> Result<ItemImpl> {
+fn impl_block(item: TokenStream) -> Result<ImplBlock> {
     const FORM: &str = "`server` belongs on an `impl` block with methods that are marked \
                         `#[tool]`, `#[resource(\"uri\")]` or `#[prompt]`";
     let start = item.clone();
-    let Ok(Item::Impl(block)) = syn::parse2::<Item>(item) else {
+    let Ok(block) = syn::parse2::<ImplBlock>(item) else {
         return Err(Error::new_spanned(start, format!("{FORM}: write it as `impl Type {{ .. }}`")));
     };
-    if let Some((path, _)) = &block.trait_ {
+    if let Some(path) = &block.of_trait {
         let why = format!("{FORM}: remove the trait, or move the methods to `impl Type {{ .. }}`");
         return Err(Error::new_spanned(path, why));
     }
@@ -56,11 +57,11 @@ fn impl_block(item: TokenStream) -> Result<ItemImpl> {
 
 /// Takes the attributes off the methods, and implements the trait that registers them, even if
 /// there are errors: an implementation that is missing would cause further ones.
-fn register(block: &mut ItemImpl, adapter: &TokenStream) -> (TokenStream, Option<Error>) {
+fn register(block: &mut ImplBlock, adapter: &TokenStream) -> (TokenStream, Option<Error>) {
     let mut registrations = Vec::new();
     let mut errors: Option<Error> = None;
     for item in &mut block.items {
-        let ImplItem::Fn(method) = item else { continue };
+        let BlockItem::Method(method) = item else { continue };
         match Handler::take(method) {
             Ok(Some(handler)) => registrations.push(handler.registration(adapter)),
             Ok(None) => {}
@@ -74,10 +75,10 @@ fn register(block: &mut ItemImpl, adapter: &TokenStream) -> (TokenStream, Option
         let names: Vec<String> =
             Kind::ALL.iter().map(|kind| format!("`#[{}]`", kind.name())).collect();
         let why = format!("no method is marked {}: mark at least one", names.join(", "));
-        errors = Some(Error::new_spanned(&block.self_ty, why));
+        errors = Some(Error::new_spanned(&block.self_type, why));
     }
     let (generics, _, bounds) = block.generics.split_for_impl();
-    let this = &block.self_ty;
+    let this = &block.self_type;
     let registered = quote! {
         impl #generics #adapter::Handlers for #this #bounds {
             fn register(

@@ -1,16 +1,14 @@
 //! A marked method and the call of the builder that registers it.
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens as _, format_ident, quote, quote_spanned};
+use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
-use syn::{
-    Attribute, Error, FnArg, Ident, ImplItemFn, LitStr, ReceiverKind, Result, ReturnType,
-    Signature, Type,
-};
+use syn::{Attribute, Error, Ident, LitStr, Result};
 
 use crate::attribute::{Options, doc_comment};
 use crate::kind::Kind;
+use crate::method::{Method, ReceiverForm};
 
 /// A marked method.
 pub(crate) struct Handler {
@@ -18,66 +16,64 @@ pub(crate) struct Handler {
     method: Ident,
     /// The conditions under which the method is compiled.
     conditions: Vec<Attribute>,
-    output: ReturnType,
+    output: TokenStream,
     is_async: bool,
     options: Options,
     receiver: Receiver,
     /// The types of the parameters after `self`.
-    parameters: Vec<Type>,
+    parameters: Vec<TokenStream>,
 }
 
 impl Handler {
     /// Takes the attribute off a method; returns `None` if the method is not marked.
-    pub(crate) fn take(method: &mut ImplItemFn) -> Result<Option<Self>> {
+    pub(crate) fn take(method: &mut Method) -> Result<Option<Self>> {
         let kind_of = |path: &syn::Path| Kind::ALL.into_iter().find(|it| path.is_ident(it.name()));
-        let marked = method.attrs.iter().position(|it| kind_of(it.path()).is_some());
-        let Some(attribute) = marked.map(|index| method.attrs.remove(index)) else {
+        let marked = method.attributes.iter().position(|it| kind_of(it.path()).is_some());
+        let Some(attribute) = marked.map(|index| method.attributes.remove(index)) else {
             return Ok(None);
         };
         let Some(kind) = kind_of(attribute.path()) else { return Ok(None) };
-        if let Some(second) = method.attrs.iter().position(|it| kind_of(it.path()).is_some()) {
-            let second = method.attrs.remove(second);
+        if let Some(second) = method.attributes.iter().position(|it| kind_of(it.path()).is_some()) {
+            let second = method.attributes.remove(second);
             let why = "a method is one handler: mark it once, and call it from a second method";
             return Err(Error::new_spanned(second, why));
         }
         let mut options = Options::read(&attribute, kind)?;
-        let signature = &method.sig;
         if options.description.is_none() {
-            let text = doc_comment(&method.attrs);
-            options.description = text.map(|text| LitStr::new(&text, signature.ident.span()));
+            let text = doc_comment(&method.attributes);
+            options.description = text.map(|text| LitStr::new(&text, method.name.span()));
         }
         if kind == Kind::Tool && options.description.is_none() {
             let why = "a tool needs a description for the model: add a doc comment, or \
                        `#[tool(description = \"..\")]`";
-            return Err(Error::new_spanned(&signature.ident, why));
+            return Err(Error::new_spanned(&method.name, why));
         }
-        if let (Some(blocking), Some(_)) = (&options.blocking, signature.asyncness) {
+        if let (Some(blocking), true) = (&options.blocking, method.is_async) {
             let why = "an `async` tool must not block: remove `async`, or `blocking`";
             return Err(Error::new_spanned(blocking, why));
         }
-        let receiver = Receiver::read(signature)?;
-        let parameters: Vec<Type> = signature.inputs.iter().filter_map(parameter).collect();
+        let receiver = Receiver::read(method)?;
         if let Some((argument, _)) = options.arguments.first()
-            && !parameters.iter().any(|of| of.to_token_stream().to_string().ends_with("GetPrompt"))
+            && !method.parameters.iter().any(|of| of.to_string().ends_with("GetPrompt"))
         {
             let why = "the arguments of this prompt are the fields of its parameter: remove the \
                        option, or take `get: GetPrompt`";
             return Err(Error::new_spanned(argument, why));
         }
-        if matches!(signature.output, ReturnType::Default) && kind != Kind::Tool {
-            let why = format!("a {} returns a value: {}", kind.name(), form(signature));
-            return Err(Error::new_spanned(&signature.ident, why));
+        if method.output.is_empty() && kind != Kind::Tool {
+            let why = format!("a {} returns a value: {}", kind.name(), form(method));
+            return Err(Error::new_spanned(&method.name, why));
         }
-        let conditions = method.attrs.iter().filter(|it| it.path().is_ident("cfg"));
+        let conditions = method.attributes.iter().filter(|it| it.path().is_ident("cfg"));
         Ok(Some(Self {
             kind,
-            method: signature.ident.clone(),
+            method: method.name.clone(),
             conditions: conditions.cloned().collect(),
-            output: signature.output.clone(),
-            is_async: signature.asyncness.is_some(),
+            output: method.output.clone(),
+            is_async: method.is_async,
             options,
             receiver,
-            parameters,
+            parameters: method.parameters.clone(),
         }))
     }
 
@@ -132,14 +128,6 @@ impl Handler {
     }
 }
 
-/// Returns the type of a parameter after `self`.
-fn parameter(input: &FnArg) -> Option<Type> {
-    match input {
-        FnArg::Typed(parameter) => Some((*parameter.ty).clone()),
-        FnArg::Receiver(_) => None,
-    }
-}
-
 /// How a method takes the state.
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum Receiver {
@@ -150,35 +138,35 @@ enum Receiver {
 }
 
 impl Receiver {
-    fn read(signature: &Signature) -> Result<Self> {
-        let form = form(signature);
-        let Some(receiver) = signature.receiver() else {
+    fn read(method: &Method) -> Result<Self> {
+        let form = form(method);
+        let Some(receiver) = &method.receiver else {
             let why = format!("a handler takes `&self`, the state that all handlers share: {form}");
-            return Err(Error::new_spanned(&signature.ident, why));
+            return Err(Error::new_spanned(&method.name, why));
         };
-        let why = match &receiver.kind {
-            ReceiverKind::Reference(_, _, None) => return Ok(Self::Reference),
-            ReceiverKind::Typed(_, of) if is_arc_of_self(of) => return Ok(Self::Arc),
-            ReceiverKind::Reference(..) => {
+        let why = match &receiver.form {
+            ReceiverForm::Reference => return Ok(Self::Reference),
+            ReceiverForm::Typed(of) if is_arc_of_self(of) => return Ok(Self::Arc),
+            ReceiverForm::MutReference => {
                 "handlers run concurrently and take `&self`: protect what they change with a \
                  lock, "
             }
-            _ => "a handler takes `&self`: ",
+            ReceiverForm::Typed(_) | ReceiverForm::Value => "a handler takes `&self`: ",
         };
-        Err(Error::new(receiver.self_token.span(), format!("{why}{form}")))
+        Err(Error::new(receiver.span, format!("{why}{form}")))
     }
 }
 
-fn is_arc_of_self(of: &Type) -> bool {
-    let text = of.to_token_stream().to_string().replace(' ', "");
+fn is_arc_of_self(of: &TokenStream) -> bool {
+    let text = of.to_string().replace(' ', "");
     text.ends_with("Arc<Self>")
 }
 
 /// Returns the form of a handler, for errors.
-fn form(signature: &Signature) -> String {
-    let start = if signature.asyncness.is_some() { "async fn" } else { "fn" };
+fn form(method: &Method) -> String {
+    let start = if method.is_async { "async fn" } else { "fn" };
     format!(
         "`{start} {}(&self, arguments: Arguments, cx: Cx) -> Result<.., HandlerError>`",
-        signature.ident
+        method.name
     )
 }

@@ -1,13 +1,16 @@
 //! The attribute `server` of the adapters, which registers methods as handlers.
 //!
-//! Each adapter re-exports its own attribute as `server`, with its feature `macros`. The expansion
-//! contains only calls of the adapter's public API: the builder stays the primary way, and
-//! everything that an attribute does can be written by hand.
+//! Each adapter re-exports its own attribute as `server`, with its feature `schemars`. The
+//! expansion contains only calls of the adapter's public API: the builder stays the primary way,
+//! and everything that an attribute does can be written by hand.
 
 mod attribute;
+mod block;
 mod expand;
 mod handler;
 mod kind;
+mod method;
+mod tokens;
 
 use proc_macro::TokenStream;
 use quote::quote;

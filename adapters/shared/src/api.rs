@@ -2,7 +2,6 @@
 
 pub use mcp_proto as proto;
 
-#[cfg(feature = "apps")]
 pub use crate::apps;
 pub use crate::box_future::BoxFuture;
 pub use crate::client::answerer::Answerer;
@@ -21,7 +20,7 @@ pub use crate::error::{Error, ListError};
 pub use crate::exec::operation::Operation;
 pub use crate::process::program_lookup::find_program;
 pub use crate::process::settings::StdioSettings;
-#[cfg(feature = "record")]
+#[cfg(feature = "tracing")]
 pub use crate::recorder::private_file;
 pub use crate::server::additions::Addition;
 pub use crate::server::catalog_edit::{CatalogEdit, EditError, Entry};
@@ -62,7 +61,7 @@ pub use crate::validation::CheckError;
 /// (feature `auth`)
 #[cfg(feature = "auth")]
 pub mod auth {
-    #[cfg(feature = "keyring")]
+    #[cfg(feature = "auth")]
     pub use crate::auth::KeyringError;
     pub use crate::auth::{
         Auth, AuthEvent, Browser, FileStore, IdentityProvider, KnownClient, LockedRecord, Login,
@@ -76,7 +75,7 @@ pub mod auth {
 pub mod http {
     //! # HTTP/2 and Unix sockets
     //!
-    //! With the feature `http2`, a listening server also speaks HTTP/2 with prior knowledge (h2c),
+    //! With the feature `tls`, a listening server also speaks HTTP/2 with prior knowledge (h2c),
     //! which proxies that terminate TLS can use. Both versions share the port: the first bytes of a
     //! connection decide. `Upgrade: h2c` is not supported. All limits and timeouts of [`Http`] apply to
     //! both, and these to HTTP/2 only:
@@ -102,7 +101,7 @@ pub mod http {
     pub use crate::auth::IntrospectionVerifier;
     #[cfg(feature = "tls")]
     pub use crate::http::ClientIdentity;
-    #[cfg(feature = "jwt")]
+    #[cfg(feature = "auth")]
     pub use crate::http::JwtVerifier;
     pub use crate::http::{
         AuthChallenge, BlockingClient, FixedTokens, Guard, Http, HttpFailure, HttpLimits, HttpSend,

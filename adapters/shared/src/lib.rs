@@ -11,7 +11,6 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod api;
-#[cfg(feature = "apps")]
 pub mod apps;
 #[cfg(feature = "auth")]
 pub mod auth;
@@ -32,7 +31,6 @@ mod server;
 #[cfg(feature = "skills")]
 pub mod skills;
 pub mod tasks;
-#[cfg(feature = "testing")]
 pub mod testing;
 mod trace;
 mod transport;

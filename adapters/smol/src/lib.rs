@@ -130,5 +130,5 @@ pub type Server = mcp_adapter::on_runtime::Server<Smol>;
 /// let server = Server::new("clock", "1.0.0").handlers(Clock);
 /// # drop(server);
 /// ```
-#[cfg(feature = "macros")]
+#[cfg(feature = "schemars")]
 pub use mcp_macros::smol_server as server;

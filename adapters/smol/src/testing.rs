@@ -24,7 +24,6 @@ use std::io;
 
 use mcp_adapter::Pipes;
 pub use mcp_adapter::connect_in_memory as connect;
-#[cfg(feature = "testing")]
 pub use mcp_adapter::testing::{PairError, TestPair, pair, pair_as};
 use piper::{Reader, Writer, pipe};
 

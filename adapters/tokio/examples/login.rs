@@ -1,7 +1,7 @@
 //! A client that lists the tools of a server. If the server requires it, a user logs in first.
 //!
 //! Run it with
-//! `cargo run --example tokio_login -p mcp-tokio --features browser -- https://mcp.example.com/mcp`.
+//! `cargo run --example tokio_login -p mcp-tokio --features auth -- https://mcp.example.com/mcp`.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the program talks to its user")]
 

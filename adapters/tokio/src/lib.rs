@@ -99,21 +99,16 @@
 //!
 //! | feature | adds |
 //! |---|---|
-//! | `schemars` (by default) | schemas of tools, and forms, derived from Rust types |
-//! | `seal` (by default) | state between rounds of input that clients cannot forge |
-//! | `macros` | the attribute `server`, which registers marked methods |
-//! | `jsonschema` | `Server::checked` and `Connection::check_result`, checks against schemas |
+//! | `schemars` (by default) | schemas of tools, and forms, derived from Rust types; `#[server]` |
 //! | `http` | Streamable HTTP for servers and clients |
-//! | `http2` | HTTP/2: clients over TLS or with prior knowledge, servers with prior knowledge |
-//! | `tls` | clients of servers at `https` URLs, and their certificates |
-//! | `auth` | `Remote::authorized`, logins with OAuth 2.1; `IntrospectionVerifier` for servers |
-//! | `browser`, `keyring` | the browser of the system for logins, its keyring for stored tokens |
-//! | `jwt` | `JwtVerifier`, for access tokens that are JSON Web Tokens |
-//! | `apps`, `skills` | user interfaces of tools; instructions for models |
+//! | `tls` | `https` URLs, certificates of clients, and HTTP/2; implies `http` |
+//! | `auth` | OAuth 2.1: logins of clients, verifiers of tokens for servers; implies `tls` |
+//! | `jsonschema` | `Server::checked` and `Connection::check_result`, checks against schemas |
+//! | `skills` | instructions for models, with their files |
 //! | `task-store` | `tasks::FileTaskStore`, which keeps tasks in a file |
-//! | `record` | `Server::record` and `Client::record`, recordings of byte streams with secrets |
-//! | `tracing` | spans of connections and handlers, events of the protocol, `layers::Tracing` |
-//! | `testing` | `testing::pair`, tests of servers in virtual time |
+//! | `tracing` | spans, events of the protocol, `layers::Tracing`; recordings of byte streams |
+//!
+//! Items that need a feature say so in the first lines of their documentation.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -193,5 +188,5 @@ pub type Server = mcp_adapter::on_runtime::Server<Tokio>;
 /// let server = Server::new("notes", "1.0.0").handlers(Notes::default());
 /// # drop(server);
 /// ```
-#[cfg(feature = "macros")]
+#[cfg(feature = "schemars")]
 pub use mcp_macros::tokio_server as server;

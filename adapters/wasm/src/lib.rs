@@ -67,11 +67,17 @@
 //!
 //! # Features
 //!
-//! `client` and `server` are enabled by default; a module that needs one role is smaller without
-//! the other. With `http`, servers and clients speak Streamable HTTP; with `js`, they do so in
-//! JavaScript hosts. With `schema`, calls and results have the types of the protocol; with
-//! `schemars`, `Server::tool` derives the schemas of tools. With `seal`, clients cannot forge the
-//! state that a handler stores while it gathers input.
+//! | feature | default | adds |
+//! |---|---|---|
+//! | `client` | yes | clients |
+//! | `server` | yes | servers |
+//! | `http` | | Streamable HTTP without sockets: servers as functions, clients over any `fetch` |
+//! | `js` | | JavaScript hosts, such as Workers and browsers; implies `http` |
+//! | `schema` | | the types of the protocol for calls and results, instead of JSON text |
+//! | `schemars` | | schemas of tools derived from Rust types |
+//! | `seal` | | state that clients cannot forge, for handlers that ask for input |
+//!
+//! The code that only one role runs is not linked without it: such a module is smaller.
 //!
 //! The module `js` exists on `wasm32-unknown-unknown` only, where `StdPlatform` and
 //! `Server::serve_stdio` are missing. docs.rs shows the documentation of both targets.

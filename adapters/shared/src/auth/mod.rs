@@ -7,7 +7,6 @@ mod configured_uri;
 mod dpop;
 mod driver;
 mod introspection;
-#[cfg(feature = "jwt")]
 mod issuer_keys;
 mod log_out;
 mod login;
@@ -32,7 +31,6 @@ pub(crate) use membership::Membership;
 pub use oauth_http::{OAuthFailure, OAuthHttp, OAuthRequest, OAuthResponse};
 pub use redirect_listener::RedirectListener;
 pub use signing_key::{SIGNATURE_BYTES, SigningKey};
-#[cfg(feature = "keyring")]
 pub use store::KeyringError;
 pub use store::{FileStore, LockedRecord, MemoryStore, RECORD_BYTES_MAX, SealedStore, Store};
 pub use system::{random_bytes, unix_time};

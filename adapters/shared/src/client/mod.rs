@@ -24,7 +24,7 @@ pub(crate) mod task;
 mod tasks;
 
 use std::fmt;
-#[cfg(feature = "record")]
+#[cfg(feature = "tracing")]
 use std::io;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ use mcp_proto::{Capability, Era, Instant, Limits, Revision};
 use crate::client::call_hooks::{CallEnd, HookError, OutgoingCall};
 use crate::client::settings::ClientSettings;
 use crate::exec::workers::handler_threads;
-#[cfg(feature = "record")]
+#[cfg(feature = "tracing")]
 use crate::recorder::Recorder;
 
 /// A builder of [clients](https://modelcontextprotocol.io/specification/2025-11-25/client).
@@ -173,7 +173,7 @@ impl<R> Client<R> {
         self.configure(|config| config.expect_era(era))
     }
 
-    /// Adds message contents to the `tracing` output, at level `TRACE`.
+    /// Adds message contents to the `tracing` output, at level `TRACE` (feature `tracing`).
     ///
     /// Message contents may include secrets. By default, only the lengths of messages are traced.
     #[cfg(feature = "tracing")]
@@ -182,7 +182,7 @@ impl<R> Client<R> {
         self
     }
 
-    /// Records the input, output and commands of each connection over a byte stream.
+    /// Records the input, output and commands of each connection over a byte stream. (feature `tracing`)
     ///
     /// Every entry has a timestamp. [`Recording`](mcp_proto::record::Recording) prints and replays
     /// recordings.
@@ -202,7 +202,7 @@ impl<R> Client<R> {
     ///
     /// Replaying requires a protocol state machine with an equal configuration;
     /// [`machine`](Self::machine) creates one.
-    #[cfg(feature = "record")]
+    #[cfg(feature = "tracing")]
     pub fn record<W: io::Write + Send + 'static>(
         mut self,
         open: impl Fn() -> io::Result<W> + Send + Sync + 'static,

@@ -70,7 +70,7 @@ impl Authorizer {
 const RETRY_AFTER: &str = "5";
 
 impl Cx {
-    /// Returns the access token of the request, without its text.
+    /// Returns the access token of the request, without its text (feature `http`).
     ///
     /// Returns `None` without [`Http::authorizing`](crate::http::Http::authorizing), and if the
     /// client is not connected over HTTP.

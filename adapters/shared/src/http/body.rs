@@ -111,7 +111,7 @@ impl ResponseBody {
     }
 
     /// Returns whether this is an event stream that waits for messages, not for a response.
-    #[cfg(feature = "http2")]
+    #[cfg(feature = "tls")]
     pub(super) fn is_listening(&self) -> bool {
         match &self.kind {
             BodyKind::Whole(_) => false,

@@ -36,7 +36,7 @@ pub struct HttpLimits {
     // SEC-18: bounds what one client can claim.
     pub connections_per_address_max: usize,
 
-    /// The maximum number of concurrent requests on one HTTP/2 connection (feature `http2`).
+    /// The maximum number of concurrent requests on one HTTP/2 connection (feature `tls`).
     /// Default: 100.
     ///
     /// Clients learn the limit when they connect; streams beyond it are reset with
@@ -199,7 +199,7 @@ impl HttpLimits {
     /// hold.
     ///
     /// The value is an upper bound, not an estimate. With the default limits, the value is about
-    /// 4.5 GiB, and with the feature `http2`, which adds 0.9 MiB a connection, about 13 GiB.
+    /// 4.5 GiB, and with the feature `tls`, which adds 0.9 MiB a connection, about 13 GiB.
     ///
     /// The bound covers all connections, sessions, subscriptions and requests of a service. In
     /// contrast, [`Limits::memory_max`](mcp_proto::Limits::memory_max) covers a single connection.
@@ -207,7 +207,7 @@ impl HttpLimits {
     /// its responses.
     #[must_use]
     pub const fn memory_max(&self) -> usize {
-        let http2 = if cfg!(feature = "http2") { http2_bytes(self.http2_streams_max) } else { 0 };
+        let http2 = if cfg!(feature = "tls") { http2_bytes(self.http2_streams_max) } else { 0 };
         let connection_bytes = CONNECTION_BYTES + http2;
         let connections = self.connections_max.saturating_mul(connection_bytes);
         let sessions = self.sessions_max.saturating_mul(SESSION_BYTES);
@@ -286,7 +286,7 @@ mod tests {
     #[test]
     fn the_memory_of_a_service_follows_from_its_limits() {
         let default = HttpLimits::default().memory_max();
-        let gib = if cfg!(feature = "http2") { 12..14 } else { 4..5 };
+        let gib = if cfg!(feature = "tls") { 12..14 } else { 4..5 };
         assert!(gib.contains(&(default >> 30)), "{default}");
         let small = HttpLimits {
             connections_max: 100,
@@ -296,7 +296,7 @@ mod tests {
             requests_bytes_max: 8 << 20,
             ..HttpLimits::default()
         };
-        let mib = if cfg!(feature = "http2") { 256 } else { 128 };
+        let mib = if cfg!(feature = "tls") { 256 } else { 128 };
         assert!(small.memory_max() < mib << 20, "{}", small.memory_max());
         let endless = HttpLimits { sessions_max: usize::MAX, ..HttpLimits::default() };
         assert_eq!(endless.memory_max(), usize::MAX);

@@ -12,7 +12,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use futures_lite::future::or;
-#[cfg(feature = "http2")]
+#[cfg(feature = "tls")]
 use futures_lite::future::poll_once;
 use http::HeaderValue;
 use http::header::CONNECTION;
@@ -22,7 +22,7 @@ use hyper::service::service_fn;
 use mcp_proto::http::Refusal;
 
 use super::budget::{PeerAddress, Rejection};
-#[cfg(feature = "http2")]
+#[cfg(feature = "tls")]
 use super::http2;
 use super::idle_timer::IdleTimer;
 use super::request_body::RequestBody;
@@ -110,7 +110,7 @@ impl Drop for Listening {
 }
 
 impl AcceptedConnection {
-    /// Serves HTTP over `io` until the connection ends: HTTP/1.1, and with the feature `http2` also
+    /// Serves HTTP over `io` until the connection ends: HTTP/1.1, and with the feature `tls` also
     /// HTTP/2 if the client starts with it.
     pub async fn drive<I, T>(self, io: I, timer: T)
     where
@@ -130,9 +130,9 @@ impl AcceptedConnection {
         let sleep = move |duration| runtime.sleep(duration);
         let stall_timeout = service.stall_timeout();
         let io = SocketGuard::new(io, stall_timeout, linger_timeout, sleep, socket.meter());
-        #[cfg(feature = "http2")]
+        #[cfg(feature = "tls")]
         let mut io = http2::Prefixed::new(io);
-        #[cfg(feature = "http2")]
+        #[cfg(feature = "tls")]
         match protocol(&mut io, &service, &socket, head_timeout).await {
             Some(Protocol::Http1) => {}
             None => return,
@@ -205,14 +205,14 @@ async fn serve<T: Timer>(
 }
 
 /// The protocol of a connection.
-#[cfg(feature = "http2")]
+#[cfg(feature = "tls")]
 enum Protocol {
     Http1,
     Http2,
 }
 
 /// Waits for the first bytes of a connection. Returns `None` if the connection must be closed.
-#[cfg(feature = "http2")]
+#[cfg(feature = "tls")]
 async fn protocol<I: Read + Unpin>(
     io: &mut http2::Prefixed<I>,
     service: &HttpService,

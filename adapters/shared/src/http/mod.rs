@@ -8,7 +8,7 @@ mod body;
 mod body_buffer;
 mod budget;
 mod client;
-#[cfg(feature = "http2")]
+#[cfg(feature = "tls")]
 mod http2;
 mod hyper_stream;
 mod idle_timer;
@@ -25,7 +25,7 @@ mod sessions;
 mod socket_guard;
 mod sockets;
 mod stop;
-#[cfg(all(test, any(feature = "auth", feature = "jwt")))]
+#[cfg(all(test, feature = "auth"))]
 pub(crate) mod test_runtime;
 mod transport;
 mod verifier;
@@ -35,7 +35,7 @@ pub use body::ResponseBody;
 pub use budget::{HttpStats, PeerAddress};
 #[cfg(feature = "tls")]
 pub use client::ClientIdentity;
-#[cfg(any(feature = "auth", feature = "jwt"))]
+#[cfg(feature = "auth")]
 pub(crate) use client::Network;
 pub use client::{
     AuthChallenge, BlockingClient, ByteStream, Dial, HttpSend, KEEP_ALIVE_INTERVAL,
@@ -55,6 +55,6 @@ pub use service::HttpService;
 pub use session_control::SessionControl;
 pub use stop::Stop;
 pub(crate) use transport::MeteredServer;
-#[cfg(feature = "jwt")]
+#[cfg(feature = "auth")]
 pub use verifier::JwtVerifier;
 pub use verifier::{FixedTokens, TokenVerifier, VerifyError};

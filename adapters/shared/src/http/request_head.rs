@@ -72,10 +72,7 @@ impl RequestHead {
     }
 
     /// Returns the runtime that verifiers of tokens may use.
-    #[cfg_attr(
-        not(any(feature = "auth", feature = "jwt")),
-        expect(dead_code, reason = "only verifiers with these features ask other servers")
-    )]
+    #[cfg(feature = "auth")]
     pub(crate) fn runtime(&self) -> Option<&Arc<dyn Dial>> {
         self.0.authorization.runtime()
     }
@@ -202,7 +199,7 @@ impl fmt::Debug for RequestHead {
 }
 
 impl Cx {
-    /// Returns the head of the HTTP request that carried this request.
+    /// Returns the head of the HTTP request that carried this request (feature `http`).
     ///
     /// Returns `None` if the client is not connected over HTTP.
     ///
@@ -223,7 +220,7 @@ impl Cx {
         self.context().caller.as_ref()?.data()
     }
 
-    /// Returns the id of the client's HTTP session.
+    /// Returns the id of the client's HTTP session (feature `http`).
     ///
     /// Returns `None` if the client is not connected over HTTP, and in revision 2026-07-28, which
     /// has no sessions. The id is a credential: do not log it.

@@ -5,14 +5,14 @@ use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize};
 use std::sync::atomic::{Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-#[cfg(feature = "http2")]
+#[cfg(feature = "tls")]
 use std::time::{Duration, Instant};
 
 use event_listener::Event;
 
 use super::budget::{AddressShare, Counters, PeerAddress, Rejection};
 use super::idle_timer::Activity;
-#[cfg(feature = "http2")]
+#[cfg(feature = "tls")]
 use crate::box_future::BoxFuture;
 
 /// The open connections of one listening server.
@@ -88,7 +88,7 @@ pub(super) struct OpenSocket {
     state: Arc<SocketState>,
     number: u64,
     pub(super) rejection: Option<Rejection>,
-    #[cfg(feature = "http2")]
+    #[cfg(feature = "tls")]
     activity: StreamActivity,
 }
 
@@ -101,12 +101,12 @@ pub(super) struct SocketMeter(Arc<SocketState>);
 pub(super) struct RequestInFlight {
     state: Arc<SocketState>,
     sockets: Arc<Sockets>,
-    #[cfg(feature = "http2")]
+    #[cfg(feature = "tls")]
     stream: Option<StreamPlace>,
 }
 
 /// What an HTTP/2 connection needs to count its streams.
-#[cfg(feature = "http2")]
+#[cfg(feature = "tls")]
 #[derive(Debug)]
 struct StreamActivity {
     network: Option<IpAddr>,
@@ -116,7 +116,7 @@ struct StreamActivity {
 }
 
 /// The place of an HTTP/2 stream in the limits of connections.
-#[cfg(feature = "http2")]
+#[cfg(feature = "tls")]
 #[derive(Debug)]
 struct StreamPlace {
     opened: Instant,
@@ -189,7 +189,7 @@ impl Sockets {
             state,
             number,
             rejection,
-            #[cfg(feature = "http2")]
+            #[cfg(feature = "tls")]
             activity: StreamActivity { network, opened: Instant::now(), ended: Arc::default() },
         })
     }
@@ -278,7 +278,7 @@ impl OpenSocket {
         RequestInFlight {
             state: Arc::clone(&self.state),
             sockets: Arc::clone(&self.sockets),
-            #[cfg(feature = "http2")]
+            #[cfg(feature = "tls")]
             stream: None,
         }
     }
@@ -309,7 +309,7 @@ impl OpenSocket {
     /// A request beyond the first one in flight counts like another connection. Fails if there is
     /// no room for that, or if twice `streams_max` requests of this connection are in flight:
     /// streams that have ended count until their tasks have, which takes a moment.
-    #[cfg(feature = "http2")]
+    #[cfg(feature = "tls")]
     pub(super) fn begin_stream(&self, streams_max: usize) -> Result<RequestInFlight, Rejection> {
         let sockets = &self.sockets;
         let mut in_flight = self.begin();
@@ -334,7 +334,7 @@ impl OpenSocket {
     }
 
     /// Waits until the connection has had no request in flight for `idle_max`.
-    #[cfg(feature = "http2")]
+    #[cfg(feature = "tls")]
     pub(super) async fn idle_for(
         &self,
         idle_max: Duration,
@@ -419,7 +419,7 @@ impl Drop for OpenSocket {
     }
 }
 
-#[cfg(feature = "http2")]
+#[cfg(feature = "tls")]
 impl RequestInFlight {
     /// Gives back the place of an HTTP/2 stream in the limits of connections.
     ///
@@ -436,7 +436,7 @@ impl RequestInFlight {
 impl Drop for RequestInFlight {
     fn drop(&mut self) {
         self.sockets.idle(&self.state);
-        #[cfg(feature = "http2")]
+        #[cfg(feature = "tls")]
         {
             self.release_place();
             if let Some(StreamPlace { opened, ended, .. }) = &self.stream {
@@ -449,7 +449,7 @@ impl Drop for RequestInFlight {
 }
 
 /// The shortest idle time of an HTTP/2 connection.
-#[cfg(feature = "http2")]
+#[cfg(feature = "tls")]
 const IDLE_MIN: Duration = Duration::from_millis(10);
 
 /// The number of connections that are answered with a rejection at a time. Further ones are closed

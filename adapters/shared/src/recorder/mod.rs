@@ -3,14 +3,14 @@
 //! Without the `record` feature, [`RecordedStream`] is uninhabited and [`Recorder`] records
 //! nothing.
 
-#[cfg(not(feature = "record"))]
+#[cfg(not(feature = "tracing"))]
 mod disabled;
-#[cfg(feature = "record")]
+#[cfg(feature = "tracing")]
 mod enabled;
 
-#[cfg(not(feature = "record"))]
+#[cfg(not(feature = "tracing"))]
 pub(crate) use disabled::{RecordedStream, Recorder, end, take_failure};
-#[cfg(feature = "record")]
+#[cfg(feature = "tracing")]
 pub use enabled::private_file;
-#[cfg(feature = "record")]
+#[cfg(feature = "tracing")]
 pub(crate) use enabled::{RecordedStream, Recorder, end, take_failure};

@@ -15,8 +15,8 @@ use crate::server::catalog_edit::{CatalogEdit, EditError};
 use crate::server::changes::Changes;
 use crate::server::handler::EntryHandler;
 use crate::server::handler::needs::{NeededState, Needs};
-use crate::server::handler::round_state::StateSealing;
 use crate::server::handler::state::States;
+use crate::server::handler::state_sealing::StateSealing;
 use crate::server::tasks::declare;
 
 /// The catalog of a server, its further capabilities, and the first error so far.

@@ -79,7 +79,7 @@ impl ClientHandle {
         self.principal.as_ref()
     }
 
-    /// Returns the id of the client's HTTP session.
+    /// Returns the id of the client's HTTP session (feature `http`).
     ///
     /// Returns `None` if the client is not connected over HTTP, and in revision 2026-07-28, which
     /// has no sessions. The id is a credential: do not log it.

@@ -7,7 +7,7 @@ use crate::server::catalog_edit::{CatalogEdit, EditError};
 
 /// A type whose methods are handlers.
 ///
-/// The attribute `server` of the adapters (feature `macros`) implements this trait for an `impl`
+/// The attribute `server` of the adapters (feature `schemars`) implements this trait for an `impl`
 /// block with marked methods. An entry that the attribute cannot express, such as one with
 /// completions, is added to the server beside it. A type can have one such block.
 ///
@@ -60,8 +60,8 @@ use crate::server::catalog_edit::{CatalogEdit, EditError};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no handlers",
     label = "has no handlers",
-    note = "mark its `impl` block with the attribute `server` of the adapter, with the feature \
-            `macros`, and its methods with `#[tool]`, `#[resource(\"uri\")]` or `#[prompt]`"
+    note = "mark its `impl` block with the attribute `server` of the adapter, and its methods with \
+            `#[tool]`, `#[resource(\"uri\")]` or `#[prompt]`"
 )]
 pub trait Handlers: Send + Sync + Sized + 'static {
     /// Adds the handlers, which take the state that the server has.

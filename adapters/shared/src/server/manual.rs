@@ -122,7 +122,6 @@ impl ManualServer {
     }
 
     /// Advances the time to `now`, without handling the timeouts that have expired then.
-    #[cfg(feature = "testing")]
     pub(crate) fn advance_clock(&self, now: Instant) {
         self.driver.advance_clock(now);
     }

@@ -49,11 +49,10 @@ use mcp_proto::{Capability, Instant, Limits, Raw, Revision};
 
 use crate::exec::workers::handler_threads;
 use crate::process::settings::StdioSettings;
-#[cfg(feature = "record")]
+#[cfg(feature = "tracing")]
 use crate::recorder::Recorder;
 use crate::server::changes::Changes;
-#[cfg(feature = "seal")]
-use crate::server::handler::round_state::StateSealing;
+use crate::server::handler::state_sealing::StateSealing;
 use crate::server::layers::Layer;
 use crate::server::lists::Lists;
 use crate::server::settings::ServerSettings;
@@ -171,7 +170,8 @@ impl<R> Server<R> {
         self
     }
 
-    /// Checks the arguments and structured results of tools against their JSON Schemas.
+    /// Checks the arguments and structured results of tools against their JSON Schemas (feature
+    /// `jsonschema`).
     ///
     /// Schemas are compiled when the server starts; the start fails if a schema is invalid.
     /// Arguments that do not match produce a tool error that the model can correct. If a structured
@@ -247,7 +247,7 @@ impl<R> Server<R> {
         self.configure(|config| config.instructions(instructions))
     }
 
-    /// Adds message contents to the `tracing` output, at level `TRACE`.
+    /// Adds message contents to the `tracing` output, at level `TRACE` (feature `tracing`).
     ///
     /// Message contents may include secrets. By default, only the lengths of messages are traced.
     #[cfg(feature = "tracing")]
@@ -256,7 +256,7 @@ impl<R> Server<R> {
         self
     }
 
-    /// Records the input, output and commands of each connection over a byte stream.
+    /// Records the input, output and commands of each connection over a byte stream. (feature `tracing`)
     ///
     /// `open` is called once for each connection and returns the writer for its recording. Every
     /// entry has a timestamp. [`Recording`](mcp_proto::record::Recording) prints and replays
@@ -288,7 +288,7 @@ impl<R> Server<R> {
     /// recording.replay(&mut server.machine(recording.created_at()).unwrap()).unwrap();
     /// # }
     /// ```
-    #[cfg(feature = "record")]
+    #[cfg(feature = "tracing")]
     pub fn record<W: io::Write + Send + 'static>(
         mut self,
         open: impl Fn() -> io::Result<W> + Send + Sync + 'static,
@@ -353,7 +353,6 @@ impl<R> Server<R> {
     ///
     /// Set a seal if the next request may reach another process: one of several instances, or this
     /// program after a restart. They must share its key.
-    #[cfg(feature = "seal")]
     pub fn seal(mut self, seal: impl Into<Option<mcp_proto::seal::Seal>>) -> Self {
         self.settings.builder.sealing = match seal.into() {
             Some(seal) => StateSealing::With(seal),

@@ -13,7 +13,8 @@ use crate::exec::pace::Pace;
 use crate::exec::workers::catch_panic;
 use crate::server::handler::context::{Cx, RequestState};
 use crate::server::handler::reply::HandlerReply;
-use crate::server::handler::round_state::{RoundState, StateSealing};
+use crate::server::handler::round_state::RoundState;
+use crate::server::handler::state_sealing::StateSealing;
 use crate::server::handler::{Job, Resolution, check_scopes_first, scopes_of};
 use crate::server::layers;
 use crate::server::replies::{

@@ -1,4 +1,4 @@
-//! Skills: instructions for models with their files, served as resources.
+//! Skills (feature `skills`): instructions for models with their files, served as resources.
 //!
 //! A skill is a directory with a `SKILL.md`; see [Agent Skills]. A server offers [`Skills`] with
 //! `Server::skills`. A host fetches the [`SkillManifest`]s with `Connection::list_skills`, and a

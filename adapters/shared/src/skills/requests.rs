@@ -142,7 +142,8 @@ impl ListPage for SkillPage {
 
 /// Skills.
 impl Connection {
-    /// Returns all skills that the server lists, fetching every page of the list.
+    /// Returns all skills that the server lists, fetching every page of the list (feature
+    /// `skills`).
     ///
     /// Malformed ones are left out. [`GetSkill`] also finds skills that the server does not list.
     ///

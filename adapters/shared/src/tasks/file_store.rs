@@ -19,7 +19,7 @@ use crate::trace;
 /// Records as JSON, by the text of their ids.
 const TASKS: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("tasks");
 
-/// A [`TaskStore`] in one file, which one process at a time can open.
+/// A [`TaskStore`] in one file, which one process at a time can open (feature `task-store`).
 ///
 /// [`save`](TaskStore::save) and [`remove`](TaskStore::remove) return when the change is flushed to
 /// the disk, each in a transaction of its own. A crash leaves every record in its old or in its new

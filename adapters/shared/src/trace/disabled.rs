@@ -1,6 +1,6 @@
 //! Traces of one connection, without the `tracing` feature: none.
 
-#[cfg(any(feature = "auth", feature = "jwt"))]
+#[cfg(feature = "auth")]
 use std::fmt;
 use std::future::Future;
 use std::io;
@@ -49,7 +49,7 @@ pub(crate) const fn refused(_: u16, _: &str) {}
 
 pub(crate) const fn unusual_tool_name(_: &str) {}
 
-#[cfg(any(feature = "auth", feature = "jwt"))]
+#[cfg(feature = "auth")]
 pub(crate) const fn not_verifiable(_: &str, _: &'static str, _: &dyn fmt::Display) {}
 
 #[cfg(feature = "task-store")]

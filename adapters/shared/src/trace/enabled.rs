@@ -1,6 +1,6 @@
 //! Traces of one connection, with the `tracing` feature.
 
-#[cfg(any(feature = "auth", feature = "jwt"))]
+#[cfg(feature = "auth")]
 use std::fmt;
 use std::future::Future;
 use std::io;
@@ -125,7 +125,7 @@ pub(crate) fn unreadable_schema(tool: &str, field: &str, reason: &str) {
 }
 
 /// Reports that tokens of an issuer cannot be verified now. `why` must not show a token.
-#[cfg(any(feature = "auth", feature = "jwt"))]
+#[cfg(feature = "auth")]
 pub(crate) fn not_verifiable(issuer: &str, what: &'static str, why: &dyn fmt::Display) {
     warn!(target: TARGET, issuer, %why, "{what}");
 }

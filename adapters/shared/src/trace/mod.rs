@@ -10,7 +10,7 @@ mod enabled;
 
 use mcp_proto::CloseReason;
 
-#[cfg(all(any(feature = "auth", feature = "jwt"), not(feature = "tracing")))]
+#[cfg(all(feature = "auth", not(feature = "tracing")))]
 pub(crate) use disabled::not_verifiable;
 #[cfg(all(feature = "http", not(feature = "tracing")))]
 pub(crate) use disabled::refused;
@@ -20,7 +20,7 @@ pub(crate) use disabled::unreadable_task;
 pub(crate) use disabled::unserializable;
 #[cfg(not(feature = "tracing"))]
 pub(crate) use disabled::{Trace, undeclared_logging, unsaved_task, unusual_tool_name};
-#[cfg(all(any(feature = "auth", feature = "jwt"), feature = "tracing"))]
+#[cfg(all(feature = "auth", feature = "tracing"))]
 pub(crate) use enabled::not_verifiable;
 #[cfg(all(feature = "http", feature = "tracing"))]
 pub(crate) use enabled::refused;

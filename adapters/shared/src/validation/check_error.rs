@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// The reason why a result did not pass
-/// [`check_result`](crate::Connection::check_result).
+/// The reason why a result did not pass [`check_result`](crate::Connection::check_result) (feature
+/// `jsonschema`).
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum CheckError {

@@ -180,7 +180,8 @@ impl Server {
         self
     }
 
-    /// Sets the key that authenticates states which clients keep. Default: a random key.
+    /// Sets the key that authenticates states which clients keep (feature `seal`). Default: a
+    /// random key.
     ///
     /// Several instances of a server, such as Workers in several places, need one key.
     #[cfg(feature = "seal")]

@@ -1,6 +1,5 @@
 //! Shows the URL of an authorization request to the user.
 
-#[cfg(feature = "browser")]
 mod system;
 
 use std::fmt;
@@ -17,8 +16,8 @@ type OpenUrl = dyn Fn(&Secret) -> io::Result<()> + Send + Sync;
 /// Only `https` URLs, and `http` URLs of this machine for development, are opened. The URL
 /// contains a secret that belongs to the flow: show it to the user, and keep it out of logs.
 ///
-/// By default, the URL is opened in the system's browser with the feature `browser`, and in none
-/// without it. The application receives the URL in either case.
+/// By default, the URL is opened in the system's browser. The application receives the URL in
+/// either case.
 ///
 /// ```
 /// # use mcp_adapter as mcp_tokio;
@@ -46,7 +45,6 @@ impl Browser {
     ///
     /// Inside the Windows Subsystem for Linux, where programs reach the browser of Windows only
     /// through PowerShell, this needs a browser on Linux.
-    #[cfg(feature = "browser")]
     pub fn system() -> Self {
         Self(Some(Arc::new(|url| system::open(url.expose()))))
     }
@@ -88,10 +86,7 @@ fn check(url: &Secret) -> io::Result<()> {
 
 impl Default for Browser {
     fn default() -> Self {
-        #[cfg(feature = "browser")]
-        return Self::system();
-        #[cfg(not(feature = "browser"))]
-        Self::none()
+        Self::system()
     }
 }
 

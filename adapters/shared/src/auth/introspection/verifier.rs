@@ -39,8 +39,8 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 /// The maximum length of a response.
 const RESPONSE_BYTES_MAX: usize = 64 << 10;
 
-/// Verifies access tokens by asking their authorization server
-/// ([token introspection](https://www.rfc-editor.org/rfc/rfc7662)).
+/// Verifies access tokens by asking their authorization server ([token
+/// introspection](https://www.rfc-editor.org/rfc/rfc7662)) (feature `auth`).
 ///
 /// For tokens that only the authorization server can read, or that must be refused soon after they
 /// are revoked. The [`Guard`](crate::http::Guard) checks what the server says: its answers must

@@ -2,7 +2,6 @@
 
 mod file_lock;
 mod files;
-#[cfg(feature = "keyring")]
 mod keyring;
 mod memory;
 mod sealed;
@@ -14,7 +13,6 @@ use mcp_proto::Secret;
 use mcp_proto::auth::RecordKey;
 
 pub use files::FileStore;
-#[cfg(feature = "keyring")]
 pub use keyring::KeyringError;
 pub use memory::MemoryStore;
 pub use sealed::SealedStore;

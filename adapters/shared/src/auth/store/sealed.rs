@@ -23,8 +23,8 @@ const _: () = assert!(PREFIX.len() + (SEALED_BYTES_MAX + 64) / 3 * 4 < RECORD_BY
 
 /// A [`Store`] that encrypts what another store keeps, with ChaCha20-Poly1305.
 ///
-/// The application keeps the key; with the feature `keyring`, `SealedStore::keyring` keeps it in
-/// the keyring of the operating system. Keyrings themselves are no good stores: some limit entries
+/// The application keeps the key, or the keyring of the operating system does
+/// ([`keyring`](SealedStore::keyring)). Keyrings themselves are no good stores: some limit entries
 /// to 2,560 bytes, and none locks them.
 ///
 /// A record that was sealed with another key, moved from another place or changed is reported as

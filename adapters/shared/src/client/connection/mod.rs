@@ -100,7 +100,7 @@ impl Connection {
         self.revision().era()
     }
 
-    /// Checks a tool's result against the tool's output schema.
+    /// Checks a tool's result against the tool's output schema (feature `jsonschema`).
     ///
     /// If the tool has no output schema, or the result is an error, the check passes.
     ///

@@ -75,7 +75,7 @@ impl Counters {
 
 impl HttpStats {
     /// Counts a stream whose client has stopped reading.
-    #[cfg(feature = "http2")]
+    #[cfg(feature = "tls")]
     pub(in crate::http) fn count_stall(&self) {
         self.0.connections_stalled.fetch_add(1, Relaxed);
     }

@@ -12,7 +12,7 @@ mod exchange;
 mod full_body;
 mod http_send;
 mod membership;
-#[cfg(any(feature = "auth", feature = "jwt"))]
+#[cfg(feature = "auth")]
 mod network;
 mod pool;
 mod pool_options;
@@ -38,7 +38,7 @@ pub use dial::{ByteStream, Dial, KEEP_ALIVE_INTERVAL, KEEP_ALIVE_TIME};
 #[cfg(feature = "auth")]
 pub(crate) use full_body::FullBody;
 pub use http_send::{HttpSend, ReceivedBody, SendError};
-#[cfg(any(feature = "auth", feature = "jwt"))]
+#[cfg(feature = "auth")]
 pub(crate) use network::Network;
 #[cfg(feature = "auth")]
 pub(crate) use proxy::ProxyServer;

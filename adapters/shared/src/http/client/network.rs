@@ -5,13 +5,11 @@ use super::tls::TlsConfig;
 
 /// How connections to servers are opened: whom TLS trusts, and through which proxy.
 #[derive(Clone, Default)]
-#[cfg_attr(not(feature = "auth"), allow(dead_code, reason = "only `auth` opens connections so"))]
 pub(crate) struct Network {
     pub(crate) tls: TlsConfig,
     pub(crate) proxy: Proxy,
 }
 
-#[cfg(feature = "auth")]
 impl Network {
     /// Returns whether both have one proxy, and the default TLS configuration or one object.
     pub(crate) fn is_same(&self, other: &Self) -> bool {

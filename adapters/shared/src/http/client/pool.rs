@@ -4,7 +4,7 @@ mod connect;
 mod http2;
 mod permit;
 #[cfg(test)]
-#[cfg(feature = "http2")]
+#[cfg(feature = "tls")]
 mod tests;
 
 use std::io;

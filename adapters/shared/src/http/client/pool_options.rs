@@ -30,7 +30,7 @@ impl Default for PoolOptions {
 
 /// How the version of HTTP is chosen.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[cfg_attr(not(feature = "http2"), allow(dead_code, reason = "only the feature has a choice"))]
+#[cfg_attr(not(feature = "tls"), allow(dead_code, reason = "only the feature has a choice"))]
 pub(super) enum HttpVersion {
     /// By the TLS handshake; HTTP/1.1 without TLS.
     Negotiated,
@@ -42,7 +42,7 @@ pub(super) enum HttpVersion {
 impl HttpVersion {
     /// Returns whether TLS offers HTTP/2 to the server.
     pub(super) fn offers_http2(self) -> bool {
-        cfg!(feature = "http2") && self != Self::Http1
+        self != Self::Http1
     }
 
     /// Fails if this version cannot be used through a proxy that forwards requests.

@@ -234,7 +234,7 @@ impl Remote {
         self
     }
 
-    /// Lets the client authorize itself by OAuth 2.1, as `auth` says.
+    /// Lets the client authorize itself by OAuth 2.1, as `auth` says (feature `auth`).
     ///
     /// If the server rejects a request for missing credentials or scopes, the request waits until
     /// the client has obtained an access token, for which a user may have to log in. The request is

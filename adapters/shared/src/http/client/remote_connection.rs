@@ -93,7 +93,8 @@ impl Remote {
         self
     }
 
-    /// Sets the TLS configuration, instead of root certificates that were added before.
+    /// Sets the TLS configuration, instead of root certificates that were added before (feature
+    /// `tls`).
     ///
     /// By default, the root certificates in the file that the environment variable `SSL_CERT_FILE`
     /// names are trusted or, without that variable, Mozilla's.
@@ -103,8 +104,9 @@ impl Remote {
         self
     }
 
-    /// Trusts the certificates in `pem`, one or more in PEM, in addition to the default ones: for a
-    /// server whose certificate a private authority has issued, or that issued its own.
+    /// Trusts the certificates in `pem`, one or more in PEM, in addition to the default ones
+    /// (feature `tls`): for a server whose certificate a private authority has issued, or that
+    /// issued its own.
     ///
     /// Authorization servers are trusted likewise. Replaces a configuration set by
     /// [`tls`](Self::tls).
@@ -131,7 +133,7 @@ impl Remote {
     }
 
     /// Sets the certificate with which the client authenticates itself to the server, in addition
-    /// to the other TLS options. By default, it has none.
+    /// to the other TLS options (feature `tls`). By default, it has none.
     ///
     /// Only this server receives the certificate: authorization servers do not. The URL must be
     /// `https`; connecting fails otherwise.
@@ -174,26 +176,26 @@ impl Remote {
         self
     }
 
-    /// Uses HTTP/1.1 only. By default, the server of an `https` URL may choose HTTP/2 in the TLS
-    /// handshake (ALPN), unless the TLS configuration names other protocols.
+    /// Uses HTTP/1.1 only (feature `tls`). By default, the server of an `https` URL may choose
+    /// HTTP/2 in the TLS handshake (ALPN), unless the TLS configuration names other protocols.
     ///
     /// Over HTTP/2, up to 100 exchanges, or fewer if the server says so, share a connection. A
     /// further one is opened when there is no room. The client waits for the settings of the
     /// server, which take a round trip, and buffers up to 64 KiB for each stream that it does not
     /// read. Requests that the server refuses unprocessed, by GOAWAY or REFUSED_STREAM, are sent
     /// again once; other requests on broken connections are treated as over HTTP/1.1.
-    #[cfg(feature = "http2")]
+    #[cfg(feature = "tls")]
     pub const fn http1_only(mut self) -> Self {
         self.pool.version = HttpVersion::Http1;
         self
     }
 
     /// Uses HTTP/2 only, without asking the server, as plain `http` URLs and Unix domain sockets
-    /// require. See [`http1_only`](Self::http1_only) for how HTTP/2 is used.
+    /// require (feature `tls`). See [`http1_only`](Self::http1_only) for how HTTP/2 is used.
     ///
     /// Connecting fails if the server speaks HTTP/1.1, and through a proxy that would have to
     /// forward the requests.
-    #[cfg(feature = "http2")]
+    #[cfg(feature = "tls")]
     pub const fn http2_prior_knowledge(mut self) -> Self {
         self.pool.version = HttpVersion::Http2;
         self

@@ -110,7 +110,7 @@ impl HttpService {
         self.shared.options.limits.head_timeout
     }
 
-    #[cfg(feature = "http2")]
+    #[cfg(feature = "tls")]
     pub(super) fn http2_streams_max(&self) -> u32 {
         self.shared.options.limits.http2_streams_max
     }

@@ -112,7 +112,7 @@ fn connections_without_an_address_count_only_in_the_whole() {
     assert_eq!(sockets.admit(None).unwrap().rejection, Some(Rejection::Service));
 }
 
-#[cfg(feature = "http2")]
+#[cfg(feature = "tls")]
 #[test]
 fn each_stream_beyond_the_first_counts_like_a_connection() {
     let sockets = sockets(4, 3);
@@ -133,7 +133,7 @@ fn each_stream_beyond_the_first_counts_like_a_connection() {
     assert_eq!(sockets.streams.load(Relaxed), 0);
 }
 
-#[cfg(feature = "http2")]
+#[cfg(feature = "tls")]
 #[test]
 fn a_stream_with_limits_of_its_own_gives_its_place_back() {
     let sockets = sockets(4, 2);

@@ -93,7 +93,8 @@ impl Cx {
         FormAnswer::new(key, result)?.accepted_or_failed(key)
     }
 
-    /// Asks the client's user to fill in a form derived from `T`; see [`ask`](Self::ask).
+    /// Asks the client's user to fill in a form derived from `T` (feature `schemars`); see
+    /// [`ask`](Self::ask).
     ///
     /// `T` must be a struct whose fields are strings, numbers, booleans, enums of unit variants,
     /// lists of such enums (since 2025-11-25), or `Option`s of these; [forms] cannot be nested. Doc
@@ -116,7 +117,8 @@ impl Cx {
         self.ask_form_answer(key, message)?.accepted_or_failed(key)
     }
 
-    /// Like [`ask_form`](Self::ask_form), but a form that the user declines or cancels is no error.
+    /// Like [`ask_form`](Self::ask_form), but a form that the user declines or cancels is no error
+    /// (feature `schemars`).
     ///
     /// ```
     /// # use mcp_adapter as mcp_tokio;

@@ -199,8 +199,9 @@ impl Cx {
     /// [`set_state`](Self::set_state).
     ///
     /// In the modern era (from revision 2026-07-28), the client keeps the state and returns it with
-    /// its answers. The feature `seal`, which is enabled by default, keeps the client from forging
-    /// it. In a legacy session, the state stays on the server.
+    /// its answers. It cannot forge it, unless the server is
+    /// [without a seal](crate::Server::without_seal). In a legacy session, the state stays on the
+    /// server.
     ///
     /// # Errors
     /// Fails with `-32602` if the state cannot be deserialized as `T`.

@@ -17,6 +17,7 @@ pub(crate) mod round_state;
 pub(crate) mod running_task;
 mod sampling;
 pub(crate) mod state;
+pub(crate) mod state_sealing;
 #[cfg(feature = "schemars")]
 pub(crate) mod typed_form;
 

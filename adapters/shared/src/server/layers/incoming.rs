@@ -103,7 +103,8 @@ impl Incoming {
         self.cx.principal()
     }
 
-    /// Returns the id of the client's HTTP session; see [`Cx::session_id`](crate::Cx::session_id).
+    /// Returns the id of the client's HTTP session (feature `http`); see
+    /// [`Cx::session_id`](crate::Cx::session_id).
     #[cfg(feature = "http")]
     #[must_use]
     pub fn session_id(&self) -> Option<String> {

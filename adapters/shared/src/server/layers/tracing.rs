@@ -13,7 +13,7 @@ use crate::box_future::BoxFuture;
 use crate::outcome::Outcome;
 use crate::trace::TARGET;
 
-/// Runs each request in a span `mcp.request` of `tracing`, at level `INFO`.
+/// Runs each request in a span `mcp.request` of `tracing`, at level `INFO` (feature `tracing`).
 ///
 /// The fields of the span have the names of the OpenTelemetry [semantic conventions for
 /// MCP][conventions], where these exist:
@@ -62,7 +62,7 @@ impl Tracing {
         Self::default()
     }
 
-    /// Records the ids of HTTP sessions. Default: off.
+    /// Records the ids of HTTP sessions (feature `http`). Default: off.
     ///
     /// A session id is a credential: enable this only if the traces are protected.
     #[cfg(feature = "http")]

@@ -59,7 +59,7 @@ impl Drop for Permit {
 
 impl Permit {
     /// Returns the permits that this one is of.
-    #[cfg(feature = "http2")]
+    #[cfg(feature = "tls")]
     pub(super) fn permits(&self) -> Arc<Permits> {
         Arc::clone(&self.0)
     }

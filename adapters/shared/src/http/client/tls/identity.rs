@@ -10,7 +10,7 @@ use futures_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use futures_rustls::rustls::sign::{CertifiedKey, SingleCertAndKey};
 
 /// A certificate of the client and its private key, for
-/// [`Remote::client_identity`](crate::http::Remote::client_identity).
+/// [`Remote::client_identity`](crate::http::Remote::client_identity) (feature `tls`).
 ///
 /// Cheap to clone: all clones share the key, which is never shown.
 ///

@@ -25,7 +25,8 @@ use crate::trace::not_verifiable;
 /// How long a fetch may take.
 const FETCH_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Verifies access tokens that are JSON Web Tokens, by the public keys of their issuer.
+/// Verifies access tokens that are JSON Web Tokens, by the public keys of their issuer (feature
+/// `auth`).
 ///
 /// A token must be signed with ES256, ES384, RS256, PS256 or EdDSA (Ed25519), by a key of the
 /// issuer that is for this algorithm. Algorithms with shared keys are never accepted. The type in
@@ -107,7 +108,6 @@ impl JwtVerifier {
     }
 
     /// Changes how connections are opened; keys that were fetched before are not kept.
-    #[cfg_attr(not(feature = "auth"), allow(dead_code, reason = "nothing else uses the network"))]
     pub(crate) fn with_network(mut self, change: impl FnOnce(&mut Network)) -> Self {
         let IssuerKeys { issuer, fetch, network, .. } = &*self.keys;
         let mut network = network.clone();

@@ -1,4 +1,4 @@
-//! Pools without the `http2` feature: no connection speaks HTTP/2.
+//! Pools without the `tls` feature: no connection speaks HTTP/2.
 
 use std::io;
 use std::sync::Arc;

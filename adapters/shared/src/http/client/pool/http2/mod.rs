@@ -1,15 +1,15 @@
-//! Connections over HTTP/2; none without the `http2` feature.
+//! Connections over HTTP/2; none without the `tls` feature.
 
-#[cfg(not(feature = "http2"))]
+#[cfg(not(feature = "tls"))]
 mod disabled;
-#[cfg(feature = "http2")]
+#[cfg(feature = "tls")]
 mod enabled;
 
-#[cfg(not(feature = "http2"))]
+#[cfg(not(feature = "tls"))]
 pub(in crate::http::client) use disabled::Http2Lease;
-#[cfg(not(feature = "http2"))]
+#[cfg(not(feature = "tls"))]
 pub(super) use disabled::{Http2Pool, Patience};
-#[cfg(feature = "http2")]
+#[cfg(feature = "tls")]
 pub(in crate::http::client) use enabled::Http2Lease;
-#[cfg(feature = "http2")]
+#[cfg(feature = "tls")]
 pub(super) use enabled::{Http2Pool, Patience};
