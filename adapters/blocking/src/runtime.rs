@@ -3,6 +3,7 @@
 use std::io::{self, Read, Write};
 use std::process::{ChildStdin, ChildStdout};
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_lite::future::block_on;
 use mcp_adapter::proto::client::Client as ClientMachine;
@@ -13,6 +14,7 @@ use mcp_adapter::standard::{BlockingStdin, StdoutFile, StopStdin};
 use mcp_adapter::standard::{PollingFile, ProtocolStreams};
 use mcp_adapter::{
     BoxFuture, DriveChild, DriverHandle, LinkRole, Runtime, Serving, Spawn, Streams,
+    sleep_on_thread,
 };
 
 use crate::drive;
@@ -69,6 +71,11 @@ impl DriveChild for Threads {
             #[cfg(unix)]
             drop(stop_reading);
         })
+    }
+
+    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
+        let start = |sleep: Box<dyn FnOnce() + Send>| drive::spawn("mcp-sleep", sleep);
+        Box::pin(sleep_on_thread(duration, start))
     }
 }
 

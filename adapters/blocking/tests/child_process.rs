@@ -267,7 +267,8 @@ fn a_second_close_waits_as_well_and_returns_the_status() {
 #[test]
 fn a_child_that_exits_loses_the_calls_in_flight_at_once() {
     story(|| {
-        let client = patient().spawn(sh("welcome; read -r _; exit 3")).wait().unwrap();
+        let lossy = patient().recovery(mcp_blocking::Recovery::off());
+        let client = lossy.spawn(sh("welcome; read -r _; exit 3")).wait().unwrap();
         let outcome = client.call_tool("any", &json!({})).wait();
         assert!(matches!(outcome, Err(Error::Call(CallError::Lost))), "{outcome:?}");
         eventually("the connection knows of its end", || {

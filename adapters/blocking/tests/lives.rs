@@ -16,7 +16,7 @@ use std::time::Duration;
 use common::eras::{discovered, meet, welcomed};
 use common::{client, eventually, story};
 use mcp_blocking::proto::{CallError, CloseReason, Era, Filter, Limits, Raw};
-use mcp_blocking::{Changed, Connection, Error, Subscription};
+use mcp_blocking::{Changed, Connection, Error, Recovery, Subscription};
 use mcp_test_processes::scratch_path;
 use serde_json::{Value, json};
 
@@ -165,7 +165,8 @@ fn a_dead_server_is_restarted_in_its_era_and_subscriptions_resume() {
             ),
             (Era::Modern, &["server/discover", "subscriptions/listen"]),
         ] {
-            let mut connection = client().spawn(mortal(era)).wait().unwrap();
+            let lossy = client().recovery(Recovery::off());
+            let mut connection = lossy.spawn(mortal(era)).wait().unwrap();
             drop(connection.subscribe(&Filter::new().resource(URI)).wait().unwrap());
             let mut listening = connection.subscribe(&Filter::new().resource(URI)).wait().unwrap();
             tell(&connection, &mut listening);
@@ -177,6 +178,9 @@ fn a_dead_server_is_restarted_in_its_era_and_subscriptions_resume() {
                 connection = connection.reconnect().wait().unwrap();
                 assert_eq!((connection.era(), listening.ended()), (era, None));
                 assert_eq!(listening.acknowledged(), Filter::new().resource(URI));
+                // Changes may have been missed.
+                let missed = listening.next().wait().unwrap();
+                assert_eq!(missed, Some(Changed::Resource(URI.into())));
                 tell(&connection, &mut listening);
                 has_heard(&connection, &[opening, &["notifications/tell"]].concat());
             }

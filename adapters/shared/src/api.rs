@@ -11,6 +11,8 @@ pub use crate::client::changed::Changed;
 pub use crate::client::connection::Connection;
 pub use crate::client::context::{ClientCx, ClientSleep};
 pub use crate::client::progress::ProgressUpdates;
+pub use crate::client::recovery::Recovery;
+pub use crate::client::recovery::state::ConnectionState;
 pub use crate::client::spawn::ServerProcess;
 pub use crate::client::subscription::Subscription;
 pub use crate::client::task::call::TaskCall;

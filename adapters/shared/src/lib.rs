@@ -77,6 +77,7 @@ pub use client::connector::DriveChild;
 pub use error::HttpFailure;
 pub use exec::poll_on_wake::poll_on_wake;
 pub use exec::sole_driver::is_sole_driver;
+pub use exec::thread_sleep::sleep_on_thread;
 pub use exec::workers::Spawn;
 pub use futures_lite::io;
 #[cfg(unix)]

@@ -3,6 +3,7 @@
 use std::io;
 use std::process::{ChildStdin, ChildStdout};
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_io::Timer;
 use futures_lite::{AsyncRead, AsyncWrite};
@@ -40,6 +41,12 @@ impl DriveChild for Smol {
     ) -> io::Result<()> {
         let (reader, writer) = pipes(stdout, stdin)?;
         executor::spawn(drive(driving, reader, writer))
+    }
+
+    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
+        Box::pin(async move {
+            let _now = Timer::after(duration).await;
+        })
     }
 }
 

@@ -3,6 +3,7 @@
 use std::io;
 use std::process::{ChildStdin, ChildStdout};
 use std::sync::Arc;
+use std::time::Duration;
 
 use mcp_adapter::proto::client::Client as ClientMachine;
 use mcp_adapter::proto::server::Server as ServerMachine;
@@ -51,6 +52,10 @@ impl DriveChild for Tokio {
         let (reader, writer) = pipes(stdout, stdin)?;
         drop(self.0.spawn(drive(driving, reader, writer)));
         Ok(())
+    }
+
+    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
+        Box::pin(async move { tokio::time::sleep(duration).await })
     }
 }
 

@@ -109,7 +109,9 @@ fn measure(runtime: &'static str, load: Load, seconds: f64) -> Times {
     let (count, tool, arguments) = load.calls();
     let arguments = Raw::from_text(if count == 0 { "{}" } else { arguments }).expect("it is JSON");
     let open: Vec<_> =
-        (0..count).map(|_| busy.call_tool(tool, &arguments).start().wait().expect("it starts")).collect();
+        (0..count)
+            .map(|_| busy.call_tool(tool, &arguments).start().wait().expect("it starts"))
+            .collect();
     let mut waits = [const { Vec::new() }; 3];
     let begin = Instant::now();
     while begin.elapsed().as_secs_f64() < seconds {

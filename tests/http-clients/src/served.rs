@@ -24,7 +24,16 @@ impl Served {
     /// Starts a server with options.
     #[must_use]
     pub fn with(server: Server, options: Http) -> Self {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        Self::on(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap(), server, options)
+    }
+
+    /// Starts a server on the port of an earlier one, whose sessions it does not know.
+    #[must_use]
+    pub fn again(address: SocketAddr, server: Server) -> Self {
+        Self::on(TcpListener::bind(address).unwrap(), server, Http::new())
+    }
+
+    fn on(listener: TcpListener, server: Server, options: Http) -> Self {
         let address = listener.local_addr().unwrap();
         let stop = Stop::new();
         let until = stop.clone();

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use mcp_adapter::proto::schema::ElicitResult;
 use mcp_adapter::proto::{Filter, Revision, Violation, ViolationKind};
-use mcp_adapter::{Client, ClientCx, Connection, Subscription};
+use mcp_adapter::{Client, ClientCx, Connection, Recovery, Subscription};
 use mcp_adapter_tests::{raw, timer};
 use serde_json::json;
 use smol::future::or;
@@ -245,8 +245,11 @@ fn client(random: &mut Random, failures: &Arc<Mutex<Vec<String>>>) -> Client {
             lock(&failures).push(format!("a violation: {violation}"));
         }
     };
-    let client =
-        Client::new("stress", "1.0.0").on_notification(|_, _, _| {}).on_violation(violated);
+    // The workers replace the connections whose servers exit.
+    let client = Client::new("stress", "1.0.0")
+        .recovery(Recovery::off())
+        .on_notification(|_, _, _| {})
+        .on_violation(violated);
     let answer = |number: &str| ElicitResult::accept(raw(&json!({"number": number})));
     let client = match random.below(2) {
         0 => client.on_elicitation(move |form: Elicit| answer(&form.message)),

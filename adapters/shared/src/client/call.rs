@@ -8,21 +8,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_lite::future::{Boxed, or};
-use mcp_proto::client::{Client as Machine, Command};
+use mcp_proto::client::Client as Machine;
 use mcp_proto::schema::{Decode, Encode, TaskRequest};
 use mcp_proto::{
-    CallError, CallId, CallOptions, Instant, MessageEndpoint as _, Misuse, Payload, Progress, Raw,
+    CallError, CallId, CallOptions, Instant, MessageEndpoint as _, Misuse, Progress, Raw,
 };
 
 use crate::box_future::BoxFuture;
-use crate::client::call_hooks::{Hooked, WithMeta, before_call};
+use crate::client::connection::Connection;
 use crate::client::in_flight::{InFlight, OnProgress, START_PATIENCE};
 use crate::client::task::driver::{TaskDriver, TaskStep};
 use crate::client::task::mailbox::Mailbox;
+use crate::client::unsent_call::UnsentCall;
 use crate::error::Error;
 use crate::exec::operation::{Operation, wait_for};
-#[cfg(feature = "http")]
-use crate::http::CallCredentials;
 use crate::tasks::WithTask;
 use crate::transport::link::{Link, State};
 
@@ -35,7 +34,7 @@ pub(crate) type AskedTask = (TaskRequest, Arc<Mailbox>);
 /// Dropping the future while it waits for the result cancels the call and notifies the server.
 #[must_use = "a call is sent by `.await`, `.wait()` or `.start()`"]
 pub struct Call<'c, T> {
-    link: &'c Arc<Link<Machine>>,
+    connection: &'c Connection,
     method: Cow<'static, str>,
     params: Box<dyn Encode + Send + 'c>,
     options: CallOptions,
@@ -47,12 +46,12 @@ pub struct Call<'c, T> {
 
 impl<'c, T: Decode> Call<'c, T> {
     pub(crate) fn new(
-        link: &'c Arc<Link<Machine>>,
+        connection: &'c Connection,
         method: impl Into<Cow<'static, str>>,
         params: impl Encode + Send + 'c,
     ) -> Self {
         Self {
-            link,
+            connection,
             method: method.into(),
             params: Box::new(params),
             options: CallOptions::default(),
@@ -104,8 +103,7 @@ impl<'c, T: Decode> Call<'c, T> {
         self
     }
 
-    /// Sends the call and blocks until it has its result. Awaiting the call does the same in a
-    /// task.
+    /// Sends the call and blocks until it has its result. Tasks await the call instead.
     ///
     /// # Errors
     /// Fails with
@@ -143,72 +141,49 @@ impl<'c, T: Decode> Call<'c, T> {
     }
 
     async fn send_pending(self) -> Result<Pending<T>, Error> {
-        let deadline = self.deadline();
+        let options = self.options.clone();
         let in_flight = self.send().await?;
+        let deadline = Self::deadline(in_flight.link(), &options);
         Ok(Pending { in_flight, deadline, task: None, result: PhantomData })
     }
 
     /// Returns when the call ends at the latest.
     // TMO-05: the time of a task counts.
-    fn deadline(&self) -> Instant {
-        let CallOptions { timeout, timeout_max, .. } = self.options;
+    fn deadline(link: &Link<Machine>, options: &CallOptions) -> Instant {
+        let CallOptions { timeout, timeout_max, .. } = *options;
         let default = || {
-            timeout.unwrap_or_else(|| {
-                self.link.inspect(|state| state.connection.limits().call_timeout_max)
-            })
+            timeout
+                .unwrap_or_else(|| link.inspect(|state| state.connection.limits().call_timeout_max))
         };
-        self.link.clock.now() + timeout_max.unwrap_or_else(default)
+        link.clock.now() + timeout_max.unwrap_or_else(default)
     }
 
-    /// Returns when the call ends at the latest if it is not sent.
-    #[cfg(feature = "http")]
-    fn unsent_deadline(link: &Link<Machine>, options: &CallOptions) -> Instant {
-        let timeout = options.timeout.unwrap_or_else(|| {
-            link.inspect(|state| {
-                let limits = state.connection.limits();
-                limits.call_timeout.min(limits.call_timeout_max)
-            })
-        });
-        link.clock.now() + options.timeout_max.map_or(timeout, |max| max.min(timeout))
-    }
-
-    /// Sends the call.
+    /// Sends the call; during a recovery of the connection, once there is another link.
     async fn send(self) -> Result<InFlight, Error> {
         let patience = self.options.timeout.unwrap_or(START_PATIENCE);
-        let Self { link, method, params, options, task, .. } = self;
+        let slot = self.connection.slot();
+        let Self { method, params, options, task, .. } = self;
         let (task, mailbox) = task.unzip();
         let params = WithTask { params, task };
-        let revision = || link.inspect(|state| state.role.peer.as_ref().map(|peer| peer.revision));
-        let hooked = before_call(&link.shared.on_call, &method, &params, revision);
-        let Hooked { meta, after } = hooked.map_err(Error::Hook)?;
-        #[cfg(feature = "http")]
-        let deadline = || Self::unsent_deadline(link, &options);
-        #[cfg(feature = "http")]
-        let Some(credentials) = CallCredentials::of(link, &method, deadline).await else {
-            if let Some(mut after) = after {
-                after.completed(&Err(CallError::TimedOut));
+        let mut call = UnsentCall { method, params, options, mailbox };
+        let mut link = slot.ready(patience).await?;
+        loop {
+            let sent = call.send(&link, patience).await;
+            if !matches!(sent, Err(Error::Misuse(Misuse::Closed))) {
+                return sent;
             }
-            return Err(CallError::TimedOut.into());
-        };
-        InFlight::start(link, patience, after, move |state, now| {
-            #[cfg(feature = "http")]
-            credentials.apply(state);
-            let params = WithMeta { params: &params, meta: &meta };
-            let (params, options) = (Payload::Value(&params), options.clone());
-            let call = Command::Call { method: &method, params, options };
-            let call = state.connection.call(now, call)?;
-            if let Some(mailbox) = &mailbox {
-                state.role.insert_task_call(call, mailbox);
+            // The link was lost, and the call was not sent.
+            match slot.after(&link, patience).await? {
+                Some(next) => link = next,
+                None => return sent,
             }
-            Ok(call)
-        })
-        .await
+        }
     }
 }
 
 impl<'c, T> Call<'c, T> {
-    pub(crate) const fn link(&self) -> &'c Arc<Link<Machine>> {
-        self.link
+    pub(crate) const fn connection(&self) -> &'c Connection {
+        self.connection
     }
 
     pub(crate) fn params(&self) -> &(dyn Encode + Send + 'c) {
@@ -217,14 +192,19 @@ impl<'c, T> Call<'c, T> {
 }
 
 impl<'c, T: Decode> Call<'c, T> {
-    /// Sends the call, asking for a task if `task` is set, and waits for the response.
-    pub(crate) async fn respond(mut self, task: Option<AskedTask>) -> Result<Raw, Error> {
+    /// Sends the call, asking for a task if `task` is set, and waits for the response. Returns it
+    /// with its link.
+    pub(crate) async fn respond(
+        mut self,
+        task: Option<AskedTask>,
+    ) -> Result<(Raw, Arc<Link<Machine>>), Error> {
         // PRG-11: the progress of the task comes under the token of the call.
         self.options.progress |= task.is_some();
         self.task = task;
         let mut progress = self.progress.take();
         let mut in_flight = self.send().await?;
-        Ok(in_flight.outcome(&mut progress).await?)
+        let result = in_flight.outcome(&mut progress).await?;
+        Ok((result, Arc::clone(in_flight.link())))
     }
 }
 
@@ -268,7 +248,7 @@ pub struct Pending<T> {
 }
 
 impl<T: Decode> Pending<T> {
-    /// Blocks until the call has its result. Awaiting this value does the same in a task.
+    /// Blocks until the call has its result. Tasks await this value instead.
     ///
     /// If the server has created a task for a tool call (see
     /// [`Client::tasks`](crate::Client::tasks)), this waits for the result of the task, for the

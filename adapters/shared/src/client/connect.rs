@@ -2,7 +2,7 @@
 
 use std::io;
 use std::process::Command;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use mcp_proto::client::{Client as Machine, Config};
 
@@ -15,59 +15,68 @@ use crate::exec::operation::Operation;
 use crate::exec::workers::Spawn;
 use crate::process::child::Child;
 use crate::process::pipe_size;
+use crate::transport::link::Link;
 use crate::transport::shutdown::DriverHandle;
 
 impl Connector {
-    /// Opens a connection to the target.
+    /// Opens a connection to the target, which is recovered when it is lost.
     pub(crate) async fn connect(self: &Arc<Self>) -> Result<Connection, Error> {
-        self.connect_with(self.machine.clone()).await
+        let opened = self.open_with(self.machine.clone()).await?;
+        Ok(self.recovers(opened))
     }
 
-    /// Connects again, expecting the era of the previous `connection` unless it was guessed.
+    /// Lets this connector recover a connection.
+    fn recovers(self: &Arc<Self>, opened: Connection) -> Connection {
+        let (link, child) = opened.into_parts();
+        let connection = Connection::new(Arc::clone(&link), child, Some(Arc::clone(self)));
+        connection.slot().attach(&link);
+        connection
+    }
+
+    /// Opens a connection again, expecting the era of the previous `link` unless it was guessed.
     // LIF-31: the cached era is a hint only.
-    pub(crate) async fn reconnect(
-        self: &Arc<Self>,
-        connection: &Connection,
-    ) -> Result<Connection, Error> {
-        let era = connection.link().inspect(|state| state.connection.era_to_expect());
+    pub(crate) async fn reopen(&self, link: &Arc<Link<Machine>>) -> Result<Connection, Error> {
+        let era = link.inspect(|state| state.connection.era_to_expect());
         let machine = self.machine.clone();
-        self.connect_with(match era {
+        self.open_with(match era {
             Some(era) => machine.expect_era(era),
             None => machine,
         })
         .await
     }
 
-    async fn connect_with(self: &Arc<Self>, machine: Config) -> Result<Connection, Error> {
+    async fn open_with(&self, machine: Config) -> Result<Connection, Error> {
         match &self.target {
             Target::Child(command, runtime) => self.spawn_with(command, runtime, machine).await,
             #[cfg(feature = "http")]
             Target::Http(remote, runtime) => {
                 let (link, transport) =
                     crate::http::start(&self.connection, remote, runtime, machine).await?;
-                let opening = Connecting(Connection::new(link, None, Some(Arc::clone(self))));
-                opening.wait().await.map_err(|error| transport.explain(error))
+                let opening = Connecting(Connection::new(link, None, None));
+                let opened = opening.wait_or_fall_back().await;
+                opened.map_err(|failed| transport.explain(failed.error))
             }
         }
     }
 
     // T-36: a server that exits instead of answering `server/discover` is started again without it.
     async fn spawn_with(
-        self: &Arc<Self>,
+        &self,
         command: &Mutex<Command>,
         runtime: &Arc<dyn DriveChild>,
         machine: Config,
     ) -> Result<Connection, Error> {
         match self.start(command, runtime, machine)?.wait_or_fall_back().await {
             Err(FailedStart { fallback: Some(fallback), .. }) => {
-                self.start(command, runtime, *fallback)?.wait().await
+                let opened = self.start(command, runtime, *fallback)?.wait_or_fall_back().await;
+                opened.map_err(|failed| failed.error)
             }
             outcome => outcome.map_err(|failed| failed.error),
         }
     }
 
     fn start(
-        self: &Arc<Self>,
+        &self,
         command: &Mutex<Command>,
         runtime: &Arc<dyn DriveChild>,
         machine: Config,
@@ -85,7 +94,7 @@ impl Connector {
         let limits = self.connection.limits.clone();
         let driving = DriverHandle::new(Arc::clone(&link), Some(Arc::clone(&child)), limits);
         runtime.drive_child(driving, stdout, stdin)?;
-        Ok(Connecting(Connection::new(link, Some(child), Some(Arc::clone(self)))))
+        Ok(Connecting(Connection::new(link, Some(child), None)))
     }
 }
 
@@ -107,12 +116,14 @@ impl Connecting {
     /// Fails with [`Error::Start`] if the connection ends first, or if the server does not respond
     /// in time.
     pub(crate) async fn wait(self) -> Result<Connection, Error> {
-        self.wait_or_fall_back().await.map_err(|failed| failed.error)
+        let opened = self.wait_or_fall_back().await.map_err(|failed| failed.error)?;
+        opened.slot().attach(&opened.link());
+        Ok(opened)
     }
 
     async fn wait_or_fall_back(self) -> Result<Connection, FailedStart> {
         let Self(connection) = self;
-        let link = Arc::clone(connection.link());
+        let link = connection.link();
         let opened = link.when(|state| {
             if let Some(why) = &state.role.closed {
                 return Some(Err((why.clone(), state.connection.fallback())));
@@ -146,12 +157,15 @@ impl ConnectionConfig {
 impl Connection {
     /// Restarts the server or reconnects to it over HTTP, and returns the new connection.
     ///
+    /// A lost connection is [recovered](crate::Client::recovery) without this method, which serves
+    /// to restart a server, and to connect again after the client has given up.
+    ///
     /// The new connection is configured like this one. If the old connection is still open, it is
     /// closed first. This handle keeps referring to the old connection.
     ///
-    /// Calls in flight fail with [`CallError::Lost`](mcp_proto::CallError::Lost), and the log level
-    /// must be set again. A [`Subscription`](crate::Subscription) that ended with the old
-    /// connection continues on the new one. Changes that happen in between are not reported.
+    /// Calls in flight fail with [`CallError::Lost`](mcp_proto::CallError::Lost). The log level is
+    /// requested again. A [`Subscription`](crate::Subscription) that ended with the old connection
+    /// continues on the new one and delivers a change for everything that it covers.
     ///
     /// # Errors
     /// Fails with [`Error::Io`] of kind `Unsupported` if this connection was opened over a pair of
@@ -169,11 +183,11 @@ impl Connection {
             return Err(io::Error::new(io::ErrorKind::Unsupported, why).into());
         };
         self.start_close();
-        self.link().wait_ended().await;
-        let connection = connector.reconnect(self).await?;
-        let feeds = connector.feeds.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        for feed in feeds.iter().filter_map(Weak::upgrade) {
-            if feed.resume(connection.link()).await {
+        self.slot().wait_ended().await;
+        let link = self.link();
+        let connection = connector.recovers(connector.reopen(&link).await?);
+        for feed in connector.feeds() {
+            if feed.resume(&connection.link()).await {
                 // A subscription that cannot continue reports the reason itself.
                 let _reported_by_its_end = feed.wait_open().await;
             }

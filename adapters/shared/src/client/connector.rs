@@ -3,15 +3,18 @@
 
 use std::io;
 use std::process::{ChildStdin, ChildStdout, Command};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
 
 use mcp_proto::Limits;
 use mcp_proto::client::{Client as Machine, Config};
 use mcp_proto::stdio::Stdio;
 
+use crate::box_future::BoxFuture;
 use crate::client::call_hooks::CallHook;
-use crate::client::events::{ClientCallbacks, ClientShared, Handlers};
-use crate::client::subscription::Feed;
+use crate::client::events::{ClientCallbacks, ClientShared, Handlers, LogLevel};
+use crate::client::feed::Feed;
+use crate::client::recovery::Recovery;
 use crate::client::task::settings::ClientTasks;
 use crate::exec::callbacks::CallbackThreads;
 use crate::exec::clock::Clock;
@@ -35,6 +38,9 @@ pub trait DriveChild: Spawn {
         stdout: ChildStdout,
         stdin: ChildStdin,
     ) -> io::Result<()>;
+
+    /// Waits for `duration`.
+    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()>;
 }
 
 /// The configuration that all connections of one client share, except that of the protocol machine.
@@ -51,6 +57,9 @@ pub(crate) struct ConnectionConfig {
     pub(crate) pipe_bytes: Option<usize>,
     pub(crate) trace_payloads: bool,
     pub(crate) recorder: Recorder,
+    pub(crate) recovery: Recovery,
+    /// The log level to request in each session, if any.
+    pub(crate) log_level: LogLevel,
 }
 
 /// Everything needed to connect to a server, and to reconnect.
@@ -59,7 +68,7 @@ pub(crate) struct Connector {
     pub(crate) connection: ConnectionConfig,
     pub(crate) machine: Config,
     /// The subscriptions over all connections of this connector.
-    pub(crate) feeds: Mutex<Vec<Weak<Feed>>>,
+    feeds: Mutex<Vec<Weak<Feed>>>,
 }
 
 /// The server to connect to, and the runtime to use.
@@ -89,6 +98,37 @@ impl Connector {
     ) -> Arc<Self> {
         let target = Target::Http(Box::new(remote), runtime);
         Arc::new(Self { target, connection, machine, feeds: Mutex::default() })
+    }
+}
+
+impl Connector {
+    /// Remembers a subscription, to resume it on another link.
+    pub(crate) fn add_feed(&self, feed: &Arc<Feed>) {
+        let mut feeds = self.feeds.lock().unwrap_or_else(PoisonError::into_inner);
+        feeds.retain(|feed| feed.strong_count() > 0);
+        feeds.push(Arc::downgrade(feed));
+    }
+
+    pub(crate) fn feeds(&self) -> Vec<Arc<Feed>> {
+        let feeds = self.feeds.lock().unwrap_or_else(PoisonError::into_inner);
+        feeds.iter().filter_map(Weak::upgrade).collect()
+    }
+
+    pub(crate) fn runtime(&self) -> Arc<dyn Spawn> {
+        match &self.target {
+            Target::Child(_, runtime) => Arc::clone(runtime) as _,
+            #[cfg(feature = "http")]
+            Target::Http(_, runtime) => Arc::clone(runtime) as _,
+        }
+    }
+
+    /// Waits for `duration`, also while no connection is open.
+    pub(crate) fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
+        match &self.target {
+            Target::Child(_, runtime) => runtime.sleep(duration),
+            #[cfg(feature = "http")]
+            Target::Http(_, runtime) => runtime.sleep(duration),
+        }
     }
 }
 
@@ -128,6 +168,7 @@ impl ConnectionConfig {
                 .manual(clock.is_manual()),
             label: self.label.clone(),
             on_call: Arc::clone(&self.on_call),
+            log_level: Arc::clone(&self.log_level),
             tasks: self.tasks.clone(),
             ended: Arc::default(),
         };

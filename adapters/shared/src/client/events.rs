@@ -1,23 +1,24 @@
 //! Event handling for client connections: answers requests, forwards notifications and results.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use mcp_proto::client::{Client as Machine, Command, Event};
-use mcp_proto::schema::{Decode as _, LogMessage, ServerNotification as _};
+use mcp_proto::schema::{Decode as _, Level, LogMessage, ServerNotification as _};
 use mcp_proto::tasks::TaskLimits;
 use mcp_proto::{
-    CallError, CallId, CloseReason, ErrorObject, IncomingId, Method, Misuse, Peer, Raw, Request,
-    Violation,
+    CallId, CallOptions, Capability, CloseReason, ErrorObject, IncomingId, Method, Misuse, Peer,
+    Raw, Request, Violation,
 };
 
 use crate::client::call_hooks::CallHook;
 use crate::client::context::ClientCx;
+use crate::client::feed::{Feed, LinkOwner};
 use crate::client::in_flight::{CallSlot, cancel_task, created_task_id};
+use crate::client::recovery::state::StateHandler;
 use crate::client::request_handler::{Answer, RequestHandler, run_handler};
 use crate::client::served_tasks::{self, ServedRun, ServedTasks};
-use crate::client::subscription::Feed;
 use crate::client::task::mailbox::Mailbox;
 use crate::client::task::settings::ClientTasks;
 use crate::exec::callbacks::Callbacks;
@@ -44,7 +45,11 @@ pub(crate) struct ClientCallbacks {
     pub(crate) on_log: Option<LogHandler>,
     pub(crate) on_stderr: Option<StderrHandler>,
     pub(crate) on_violation: Option<ViolationHandler>,
+    pub(crate) on_connection_state: Option<StateHandler>,
 }
+
+/// The log level that a client requests in each session; `None` to request none.
+pub(crate) type LogLevel = Arc<Mutex<Option<Level>>>;
 
 /// The configuration of a client's connection: its handlers, callbacks and threads.
 #[expect(
@@ -61,6 +66,7 @@ pub struct ClientShared {
     pub(crate) callback_threads: Callbacks,
     pub(crate) label: Option<Arc<str>>,
     pub(crate) on_call: Arc<[CallHook]>,
+    pub(crate) log_level: LogLevel,
     pub(crate) tasks: ClientTasks,
     /// Set when the connection has ended.
     pub(crate) ended: Arc<Cancellation>,
@@ -79,7 +85,7 @@ pub struct ClientState {
     /// The cancellation flags of handlers.
     running: HashMap<IncomingId, Arc<Cancellation>>,
     /// Subscriptions to resume in the next session.
-    waiting: Vec<Arc<Feed>>,
+    pub(super) waiting: Vec<Arc<Feed>>,
     /// The tasks that are polled, by id.
     tasks: Vec<(Box<str>, Arc<Mailbox>)>,
     /// The calls that ask for a task and its progress, and what receives it.
@@ -97,12 +103,18 @@ pub struct ClientState {
     /// The first violations before the peer was known, to explain a connection that does not open.
     pub(crate) early_violations: Vec<Violation>,
     pub(crate) closed: Option<CloseReason>,
+    /// What handles the end of the connection.
+    pub(super) owner: Option<Weak<dyn LinkOwner>>,
 }
 
 /// The maximum number of violations that are kept to explain a connection that does not open.
 const EARLY_VIOLATIONS_MAX: usize = 8;
 
 impl ClientState {
+    pub(super) fn owner(&self) -> Option<Arc<dyn LinkOwner>> {
+        self.owner.as_ref().and_then(Weak::upgrade)
+    }
+
     pub(crate) fn insert_call(&mut self, call: CallId, slot: Arc<CallSlot>) {
         self.calls.insert(call, slot);
     }
@@ -194,11 +206,7 @@ impl LinkRole for Machine {
                     (state.calls.remove(&call), state.feeds.remove(&call))
                 };
                 if let Some(feed) = feed {
-                    if outcome == Err(CallError::Lost) && feed.outlives(link, call) {
-                        resume(link, feed);
-                    } else {
-                        feed.end(link, call, outcome.map(drop));
-                    }
+                    feed.handle_end(link, call, outcome.map(drop));
                 } else if let Some(slot) = slot {
                     slot.complete(outcome);
                 }
@@ -260,25 +268,32 @@ impl LinkRole for Machine {
                 }
             }
             Event::Ready(peer) => {
+                let has_logs = peer.capabilities.has(Capability::Logging);
                 let waiting = {
                     let state = &mut link.lock().role;
                     state.peer = Some(peer);
                     state.early_violations = Vec::new();
                     std::mem::take(&mut state.waiting)
                 };
-                waiting.into_iter().for_each(|feed| resume(link, feed));
+                if has_logs {
+                    request_logs(link);
+                }
+                waiting.into_iter().for_each(|feed| feed.resume_in_session(link));
             }
             Event::Closed(why) => {
-                let (waiting, served) = {
+                let (waiting, served, owner) = {
                     let state = &mut link.lock().role;
-                    state.closed = Some(why);
-                    (std::mem::take(&mut state.waiting), state.served.take())
+                    state.closed = Some(why.clone());
+                    let waiting = std::mem::take(&mut state.waiting);
+                    (waiting, state.served.take(), state.owner())
                 };
                 link.shared.ended.set();
                 if let Some(served) = served {
                     served.stop(link);
                 }
-                waiting.iter().for_each(|feed| feed.lost());
+                if !owner.is_some_and(|owner| owner.on_closed(link, &why)) {
+                    waiting.iter().for_each(|feed| feed.lost());
+                }
             }
             _ => {}
         }
@@ -311,13 +326,13 @@ impl LinkRole for Machine {
     }
 }
 
-/// Resumes a subscription in the next session after the server has dropped its session.
-fn resume(link: &Arc<Link<Machine>>, feed: Arc<Feed>) {
-    link.with(|state, now| match feed.try_start(link, state, now) {
-        Err(Misuse::NotReady) => state.role.waiting.push(feed),
-        Err(_) => feed.lost(),
-        Ok(()) => {}
-    });
+/// Requests the log level of the application. A server that refuses it sends no logs.
+fn request_logs(link: &Arc<Link<Machine>>) {
+    let level = *link.shared.log_level.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(level) = level {
+        let set = Command::SetLogLevel { level, options: CallOptions::default() };
+        let _no_logs = link.with(|state, now| state.connection.call(now, set));
+    }
 }
 
 /// Passes a notification to the application.

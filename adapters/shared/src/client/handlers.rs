@@ -75,10 +75,13 @@ impl<R> Client<R> {
 
     /// Calls `callback` with each [log message] from the server.
     ///
-    /// [`set_log_level`](crate::Connection::set_log_level) selects the messages that the server
-    /// sends. `callback` runs like that of [`on_notification`](Self::on_notification), never
-    /// concurrently with it for one connection, and shares its queue. The callback for
-    /// notifications then receives only malformed log messages.
+    /// With this callback, the client requests the level `info` in each session with a server that
+    /// supports logging. [`set_log_level`](crate::Connection::set_log_level) selects another level,
+    /// which then applies to later sessions, too.
+    ///
+    /// `callback` runs like that of [`on_notification`](Self::on_notification), never concurrently
+    /// with it for one connection, and shares its queue. The callback for notifications then
+    /// receives only malformed log messages.
     ///
     /// [log message]: https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/logging
     ///

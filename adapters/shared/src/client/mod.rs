@@ -10,10 +10,12 @@ pub(crate) mod connector;
 pub(crate) mod context;
 pub(crate) mod events;
 mod extension_settings;
+pub(crate) mod feed;
 mod handlers;
 pub(crate) mod in_flight;
 mod pages;
 pub(crate) mod progress;
+pub(crate) mod recovery;
 pub(crate) mod request_handler;
 pub(crate) mod served_tasks;
 pub(crate) mod settings;
@@ -22,6 +24,7 @@ mod stderr;
 pub(crate) mod subscription;
 pub(crate) mod task;
 mod tasks;
+mod unsent_call;
 
 use std::fmt;
 #[cfg(feature = "tracing")]
@@ -188,7 +191,8 @@ impl<R> Client<R> {
     /// recordings.
     ///
     /// `open` is called once for each connection and returns the writer for its recording. A client
-    /// opens several connections if it restarts a legacy server after the initial probe, or if
+    /// opens several connections if it restarts a legacy server after the initial probe, if it
+    /// [recovers](Self::recovery) a lost connection, or if
     /// [`reconnect`](crate::Connection::reconnect) is called.
     ///
     /// **A recording contains all messages, including secrets**: create its file with

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use mcp_proto::client::{Client as Machine, Config};
+use mcp_proto::schema::Level;
 use mcp_proto::{Capability, Limits, Side};
 
 use crate::client::call_hooks::CallHook;
@@ -15,6 +16,7 @@ use crate::client::connector::ConnectionConfig;
 #[cfg(feature = "http")]
 use crate::client::connector::Connector;
 use crate::client::events::ClientCallbacks;
+use crate::client::recovery::Recovery;
 use crate::client::request_handler::{FORM, RequestHandler, URL};
 use crate::client::task::settings::ClientTasks;
 use crate::declared_extensions::DeclaredExtensions;
@@ -41,6 +43,7 @@ pub(crate) struct ClientSettings {
     pub(crate) callback_threads: CallbackThreads,
     pub(crate) trace_payloads: bool,
     pub(crate) recorder: Recorder,
+    pub(crate) recovery: Recovery,
 }
 
 impl ClientSettings {
@@ -58,6 +61,7 @@ impl ClientSettings {
             callback_threads: CallbackThreads::default(),
             trace_payloads: false,
             recorder: Recorder::default(),
+            recovery: Recovery::new(),
         }
     }
 
@@ -107,6 +111,7 @@ impl ClientSettings {
         let checked = self.extensions.check(Side::Server);
         checked.map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
         let machine = self.machine_config();
+        let log_level = self.callbacks.on_log.as_ref().map(|_| Level::Info);
         let connection = ConnectionConfig {
             limits: self.limits,
             handlers: Arc::new(self.handlers),
@@ -119,6 +124,8 @@ impl ClientSettings {
             pipe_bytes: None,
             trace_payloads: self.trace_payloads,
             recorder: self.recorder,
+            recovery: self.recovery,
+            log_level: Arc::new(Mutex::new(log_level)),
         };
         Ok((connection, machine))
     }

@@ -11,6 +11,7 @@ pub(crate) mod poll_on_wake;
 pub(crate) mod random;
 pub(crate) mod sole_driver;
 pub(crate) mod thread_pool;
+pub(crate) mod thread_sleep;
 pub(crate) mod timer_queue;
 pub(crate) mod watched;
 pub(crate) mod workers;

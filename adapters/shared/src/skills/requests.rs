@@ -3,7 +3,7 @@
 use mcp_proto::schema::{
     ClientRequest, Decode, DecodeError, Encode, JsonReader, List, ListResourcesResult, Serialized,
 };
-use mcp_proto::{Peer, Revision, Unencodable};
+use mcp_proto::{Capability, Peer, Revision, Unencodable};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, from_value};
 
@@ -131,6 +131,8 @@ impl ListPage for SkillPage {
     type Request = ListSkills;
     type Entry = SkillManifest;
 
+    const CAPABILITY: Option<Capability> = None;
+
     fn request(cursor: Option<String>) -> ListSkills {
         ListSkills { cursor }
     }
@@ -150,6 +152,6 @@ impl Connection {
     /// # Errors
     /// Fails under the conditions listed for [`list_tools`](Self::list_tools).
     pub fn list_skills(&self) -> Operation<'_, Vec<SkillManifest>> {
-        Operation::new(async { list::<SkillPage>(self.link()).await.map(|list| list.items) })
+        Operation::new(async { list::<SkillPage>(self).await.map(|list| list.items) })
     }
 }

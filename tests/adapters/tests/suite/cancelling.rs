@@ -62,7 +62,7 @@ async fn a_call_that_loses_a_race_is_cancelled_on_the_wire<R: Runtime>() {
 async fn an_unsent_call_is_not_cancelled<R: Runtime>() {
     let (connection, hand) = connect_by_hand::<R>(client()).await;
     drop(connection.call_tool("never", &json!({})));
-    drop(connection.call_tool("never", &json!({})).wait());
+    drop(connection.call_tool("never", &json!({})).into_future());
     let pending = connection.call_tool("first", &json!({})).start().await.unwrap();
     let hand = call_by_hand(hand, |hand| {
         let first = hand.hear();

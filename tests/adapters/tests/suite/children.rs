@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use mcp_adapter::proto::schema::CallToolResult;
 use mcp_adapter::proto::{CallError, CloseReason, Filter, Limits, Revision};
-use mcp_adapter::{Changed, Client, Error, ServerProcess};
+use mcp_adapter::{Changed, Client, Error, Recovery, ServerProcess};
 use mcp_adapter_tests::{
     Runtime, adapter_server, client, eventually, is_alive, rows, scratch_path, success,
 };
@@ -155,7 +155,8 @@ async fn what_a_program_writes_instead_of_messages_is_reported<R: Runtime>() {
 }
 
 async fn a_child_that_exits_fails_its_calls_at_once_and_says_how<R: Runtime>() {
-    let connection = R::spawn(client(), adapter_server::<R>(SERVER)).await.unwrap();
+    let lossy = client().recovery(Recovery::off());
+    let connection = R::spawn(lossy, adapter_server::<R>(SERVER)).await.unwrap();
     let child = child_id(&connection).await;
     let open =
         connection.call_tool("hang", &json!({})).timeout(Duration::MAX).start().await.unwrap();

@@ -34,6 +34,8 @@ mod parameters;
 mod prompts;
 mod questions;
 mod recorded;
+#[cfg(unix)]
+mod recovery;
 mod requests;
 mod results;
 mod served_tasks;

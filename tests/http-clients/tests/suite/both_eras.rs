@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use mcp_adapter::proto::schema::Level;
 use mcp_adapter::proto::{CallError, Era, Filter};
-use mcp_adapter::{Changed, Client};
+use mcp_adapter::{Changed, Client, Recovery};
 use mcp_adapter_tests::{eventually, failure, rows, shop, success};
 use mcp_http_client_tests::{OverHttp, Proxy, Served};
 use serde_json::json;
@@ -87,7 +87,8 @@ async fn a_modern_subscription_reports_a_cut_stream_and_can_be_reopened_stl_37<R
     let changes = server.changes();
     let served = Served::new(server);
     let proxy = Proxy::new(served.address());
-    let connection = R::connect_http(modern_client(), proxy.remote()).await.unwrap();
+    let client = modern_client().recovery(Recovery::off());
+    let connection = R::connect_http(client, proxy.remote()).await.unwrap();
     let filter = Filter::new().resource("note://one");
     let mut listening = connection.subscribe(&filter).await.unwrap();
     proxy.cut_after(1);

@@ -20,6 +20,7 @@ mod identities;
 mod limits;
 mod logins;
 mod proxied;
+mod recovery;
 mod resuming;
 mod reuse;
 mod sessions;
@@ -32,12 +33,17 @@ mod unix;
 use std::time::Duration;
 
 use mcp_adapter::proto::{CallError, Limits, Revision};
-use mcp_adapter::{Client, Error};
+use mcp_adapter::{Client, Error, Recovery};
 use mcp_adapter_tests::client;
 
 /// Builds a legacy client.
 fn legacy_client() -> Client {
     client().revisions(&Revision::LEGACY)
+}
+
+/// Builds a legacy client whose lost connections stay lost.
+fn lossy_client() -> Client {
+    legacy_client().recovery(Recovery::off())
 }
 
 /// Builds a modern client.

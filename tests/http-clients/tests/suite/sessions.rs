@@ -13,7 +13,7 @@ use mcp_http_client_tests::{Answer, OverHttp, Request, SESSION, Served, Site, le
 use serde_json::json;
 use smol::future::or;
 
-use crate::{SOON, failed, legacy_client, quick};
+use crate::{SOON, failed, legacy_client, lossy_client, quick};
 
 rows! {
     a_forgotten_session_fails_open_calls_and_reopens_once_http_34_t_71,
@@ -117,7 +117,7 @@ async fn a_refused_new_session_is_fatal_t_72<R: OverHttp>() {
         true => answer.status(404, &[], ""),
         false => legacy(request, answer),
     });
-    let connection = R::connect_http(legacy_client(), site.remote()).await.unwrap();
+    let connection = R::connect_http(lossy_client(), site.remote()).await.unwrap();
     gone.store(true, Ordering::SeqCst);
     let ended = failed(connection.call_tool("echo", &json!({})).await);
     assert_eq!(ended, CallError::SessionEnded);
@@ -134,7 +134,7 @@ async fn a_server_that_forgets_every_session_is_fatal_t_72<R: OverHttp>() {
         "tools/call" => answer.status(404, &[], ""),
         _ => legacy(request, answer),
     });
-    let connection = R::connect_http(legacy_client(), site.remote()).await.unwrap();
+    let connection = R::connect_http(lossy_client(), site.remote()).await.unwrap();
     let mut calls = 0;
     while connection.close_reason().is_none() {
         let outcome = connection.call_tool("echo", &json!({})).await;

@@ -1,5 +1,7 @@
 //! The requests of a client: each method prepares one call.
 
+use std::sync::PoisonError;
+
 use mcp_proto::client::Command;
 use mcp_proto::schema::{
     CallTool, CallToolResult, ClientRequest, Complete, CompleteResult, CompletionArgument,
@@ -31,8 +33,8 @@ impl Connection {
 
     /// Prepares a request for the contents of a resource.
     ///
-    /// The call is sent when you await it, [wait](Call::wait) for it or [start](Call::start) it. The
-    /// URI may belong to a resource of the server's list or match one of its resource templates.
+    /// The call is sent when you await it, [wait](Call::wait) for it or [start](Call::start) it.
+    /// The URI may belong to a resource of the server's list or match one of its resource templates.
     pub fn read_resource(&self, uri: &str) -> Call<'_, ReadResourceResult> {
         self.call(ReadResource::new(uri))
     }
@@ -58,7 +60,7 @@ impl Connection {
         arguments: &(impl Serialize + ?Sized),
     ) -> Call<'_, GetPromptResult> {
         let params = strings(arguments).map(|arguments| GetPrompt::new(name).arguments(arguments));
-        Call::new(&self.inner.link, GetPrompt::METHOD, OrUnencodable(params))
+        Call::new(self, GetPrompt::METHOD, OrUnencodable(params))
     }
 
     /// Prepares a request for suggested values of an argument, of which `value` was typed so far.
@@ -100,7 +102,7 @@ impl Connection {
         let request = Complete::new(reference, CompletionArgument::new(argument, value));
         let params = strings(chosen)
             .map(|chosen| request.context(CompletionContext::new().arguments(chosen)));
-        Call::new(&self.inner.link, Complete::METHOD, OrUnencodable(params))
+        Call::new(self, Complete::METHOD, OrUnencodable(params))
     }
 
     /// Prepares a call with a typed request, such as
@@ -108,7 +110,7 @@ impl Connection {
     ///
     /// The call is sent when you await it, [wait](Call::wait) for it or [start](Call::start) it.
     pub fn call<'c, R: ClientRequest + Send + 'c>(&'c self, request: R) -> Call<'c, R::Result> {
-        Call::new(&self.inner.link, R::METHOD, request)
+        Call::new(self, R::METHOD, request)
     }
 
     /// Prepares a call to any method by name, with raw JSON params.
@@ -127,7 +129,7 @@ impl Connection {
     /// }
     /// ```
     pub fn call_raw<'c>(&'c self, method: &str, params: impl Into<Raw>) -> Call<'c, Raw> {
-        Call::new(&self.inner.link, method.to_owned(), params.into())
+        Call::new(self, method.to_owned(), params.into())
     }
 
     /// Sends a [ping] and waits for the response.
@@ -153,11 +155,16 @@ impl Connection {
     /// [`Error::Call`] if the call fails.
     pub fn set_log_level(&self, level: Level) -> Operation<'_, ()> {
         Operation::new(async move {
-            let set = start_call::<Raw>(&self.inner.link, START_PATIENCE, |state, now| {
+            let link = self.slot().ready(START_PATIENCE).await?;
+            let set = start_call::<Raw>(&link, START_PATIENCE, |state, now| {
                 let options = CallOptions::default();
                 state.connection.call(now, Command::SetLogLevel { level, options })
             });
-            set.await?.await.map(drop)
+            set.await?.await?;
+            // Each later session starts with this level.
+            let mut later = link.shared.log_level.lock().unwrap_or_else(PoisonError::into_inner);
+            *later = Some(level);
+            Ok(())
         })
     }
 }

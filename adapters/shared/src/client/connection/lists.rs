@@ -1,27 +1,26 @@
 //! The lists of a server, fetched page by page.
 
-use std::sync::Arc;
-
 use futures_lite::future::or;
-use mcp_proto::client::Client as Machine;
 use mcp_proto::schema::{
     ClientRequest, Decode, DecodeError, List, ListPrompts, ListPromptsResult,
     ListResourceTemplates, ListResourceTemplatesResult, ListResources, ListResourcesResult,
     ListTools, ListToolsResult, Prompt, Resource, ResourceTemplate, Tool,
 };
-use mcp_proto::{Limits, MessageEndpoint as _, Raw};
+use mcp_proto::{Capability, Limits, MessageEndpoint as _, Raw};
 
 use super::Connection;
 use crate::client::call::Call;
 use crate::client::pages::Pages;
 use crate::error::{Error, ListError};
 use crate::exec::operation::Operation;
-use crate::transport::link::Link;
 
 /// The result of a request for one page of a list.
 pub(crate) trait ListPage: Decode {
     type Request: ClientRequest<Result = Self> + Send;
     type Entry;
+
+    /// What a server without entries need not declare; `None` if it must be asked.
+    const CAPABILITY: Option<Capability>;
 
     fn request(cursor: Option<String>) -> Self::Request;
 
@@ -30,10 +29,12 @@ pub(crate) trait ListPage: Decode {
 }
 
 macro_rules! list_page {
-    ($page:ty, $request:ty, $entry:ty, $entries:ident) => {
+    ($page:ty, $request:ty, $entry:ty, $entries:ident, $capability:ident) => {
         impl ListPage for $page {
             type Request = $request;
             type Entry = $entry;
+
+            const CAPABILITY: Option<Capability> = Some(Capability::$capability);
 
             fn request(cursor: Option<String>) -> $request {
                 let mut request = <$request>::new();
@@ -48,28 +49,30 @@ macro_rules! list_page {
     };
 }
 
-list_page!(ListPromptsResult, ListPrompts, Prompt, prompts);
-list_page!(ListResourcesResult, ListResources, Resource, resources);
+list_page!(ListPromptsResult, ListPrompts, Prompt, prompts, Prompts);
+list_page!(ListResourcesResult, ListResources, Resource, resources, Resources);
 list_page!(
     ListResourceTemplatesResult,
     ListResourceTemplates,
     ResourceTemplate,
-    resource_templates
+    resource_templates,
+    Resources
 );
-list_page!(ListToolsResult, ListTools, Tool, tools);
+list_page!(ListToolsResult, ListTools, Tool, tools, Tools);
 
 // PAG-07: each list is bounded in entries, bytes, pages and time.
 impl Connection {
     /// Returns all of the server's tools, fetching every page of the list.
     ///
-    /// Entries that cannot be read are left out and reported in [`List::broken`].
+    /// Entries that cannot be read are left out and reported in [`List::broken`]. The list of a
+    /// server that does not declare the capability is empty, and is not requested.
     ///
     /// # Errors
     /// Fails if the request for a page fails. Fails with [`Error::List`] if the list exceeds
     /// `Limits::list_entries_max`, `Limits::list_bytes_max`, `Limits::list_timeout` or 10,000
     /// pages, or if the server repeats a page's cursor.
     pub fn list_tools(&self) -> Operation<'_, List<Tool>> {
-        Operation::new(list_tools(self.link()))
+        Operation::new(list_tools(self))
     }
 
     /// Returns all of the server's resources, fetching every page of the list.
@@ -80,7 +83,7 @@ impl Connection {
     /// # Errors
     /// Fails under the conditions listed for [`list_tools`](Self::list_tools).
     pub fn list_resources(&self) -> Operation<'_, List<Resource>> {
-        Operation::new(list::<ListResourcesResult>(self.link()))
+        Operation::new(list::<ListResourcesResult>(self))
     }
 
     /// Returns all of the server's resource templates, fetching every page of the list.
@@ -88,7 +91,7 @@ impl Connection {
     /// # Errors
     /// Fails under the conditions listed for [`list_tools`](Self::list_tools).
     pub fn list_resource_templates(&self) -> Operation<'_, List<ResourceTemplate>> {
-        Operation::new(list::<ListResourceTemplatesResult>(self.link()))
+        Operation::new(list::<ListResourceTemplatesResult>(self))
     }
 
     /// Returns all of the server's prompts, fetching every page of the list.
@@ -96,27 +99,33 @@ impl Connection {
     /// # Errors
     /// Fails under the conditions listed for [`list_tools`](Self::list_tools).
     pub fn list_prompts(&self) -> Operation<'_, List<Prompt>> {
-        Operation::new(list::<ListPromptsResult>(self.link()))
+        Operation::new(list::<ListPromptsResult>(self))
     }
 }
 
-/// Returns all tools of the server at the other end of `link`.
-pub(crate) async fn list_tools(link: &Arc<Link<Machine>>) -> Result<List<Tool>, Error> {
-    list::<ListToolsResult>(link).await
+/// Returns all tools of the server at the other end of a connection.
+pub(crate) async fn list_tools(connection: &Connection) -> Result<List<Tool>, Error> {
+    list::<ListToolsResult>(connection).await
 }
 
-pub(crate) async fn list<P: ListPage>(link: &Arc<Link<Machine>>) -> Result<List<P::Entry>, Error> {
-    let limits = link.inspect(|state| state.connection.limits().clone());
+pub(crate) async fn list<P: ListPage>(connection: &Connection) -> Result<List<P::Entry>, Error> {
+    let link = connection.link();
+    let (limits, peer) =
+        link.inspect(|state| (state.connection.limits().clone(), state.role.peer.clone()));
+    let declares = |capability| peer.is_none_or(|peer| peer.capabilities.has(capability));
+    if !P::CAPABILITY.is_none_or(declares) {
+        return Ok(List { items: Vec::new(), broken: Vec::new() });
+    }
     let after = limits.list_timeout;
     let late = async {
         link.sleep_until(link.clock.now() + after).await;
         Err(ListError::TimedOut { after }.into())
     };
-    or(collect::<P>(link, &limits), late).await
+    or(collect::<P>(connection, &limits), late).await
 }
 
 async fn collect<P: ListPage>(
-    link: &Arc<Link<Machine>>,
+    connection: &Connection,
     limits: &Limits,
 ) -> Result<List<P::Entry>, Error> {
     let mut pages = Pages::new(limits);
@@ -124,7 +133,7 @@ async fn collect<P: ListPage>(
     loop {
         let request = P::request(pages.cursor());
         // As raw JSON first, because its length counts.
-        let page: Raw = Call::new(link, P::Request::METHOD, request).await?;
+        let page: Raw = Call::new(connection, P::Request::METHOD, request).await?;
         let bytes = page.as_bytes().len();
         let (entries, next) = P::decode(&page)?.into_parts();
         let count = entries.items.len() + entries.broken.len();
@@ -132,7 +141,9 @@ async fn collect<P: ListPage>(
         broken.extend(entries.broken.into_iter().take(room).map(|error| moved(error, offset)));
         offset += count;
         // PAG-03, PAG-04: no cursor means the end, as does an empty one in some revisions.
-        let ends = link.inspect(|state| state.connection.revision().rules().empty_cursor_ends);
+        let ends = connection
+            .link()
+            .inspect(|state| state.connection.revision().rules().empty_cursor_ends);
         let next = next.filter(|cursor| !cursor.is_empty() || !ends);
         if let Some(items) = pages.add(bytes, entries.items, next)? {
             return Ok(List { items, broken });

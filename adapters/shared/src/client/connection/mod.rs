@@ -5,7 +5,8 @@ pub(crate) mod lists;
 
 use std::fmt;
 use std::process::ExitStatus;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures_lite::future::block_on;
@@ -16,7 +17,10 @@ use mcp_proto::schema::{CallToolResult, Tool};
 use mcp_proto::{CloseReason, Era, Filter, Peer, Revision};
 
 use crate::client::connector::Connector;
-use crate::client::subscription::{Feed, Subscription};
+use crate::client::feed::Feed;
+use crate::client::in_flight::START_PATIENCE;
+use crate::client::recovery::link_slot::LinkSlot;
+use crate::client::subscription::Subscription;
 use crate::error::Error;
 use crate::exec::operation::Operation;
 use crate::exec::sole_driver::is_sole_driver;
@@ -27,6 +31,9 @@ use crate::validation::CheckError;
 use crate::validation::ResultValidator;
 
 /// A client's connection to a server. Cheap to clone; clones share the connection.
+///
+/// A lost connection is opened again; see [`Client::recovery`](crate::Client::recovery). This value
+/// and its clones remain valid.
 ///
 /// Methods that wait return an [`Operation`] or a [`Call`](crate::Call): programs await them, or
 /// block with `.wait()`.
@@ -41,31 +48,45 @@ pub struct Connection {
 }
 
 struct ConnectionInner {
-    link: Arc<Link<Machine>>,
-    child: Option<Arc<Child>>,
-    /// `None` for a connection over a pair of byte streams, which cannot reconnect.
-    connector: Option<Arc<Connector>>,
+    slot: Arc<LinkSlot>,
+    /// The link has become that of another connection, and stays open.
+    is_taken: AtomicBool,
     #[cfg_attr(not(feature = "jsonschema"), expect(dead_code, reason = "used by the feature"))]
     validator: ResultValidator,
 }
 
 impl Connection {
+    /// `connector` opens lost connections again; `None` for a pair of byte streams.
     pub(crate) fn new(
         link: Arc<Link<Machine>>,
         child: Option<Arc<Child>>,
         connector: Option<Arc<Connector>>,
     ) -> Self {
-        let inner = ConnectionInner { link, child, connector, validator: ResultValidator::new() };
+        let inner = ConnectionInner {
+            slot: LinkSlot::new(link, child, connector),
+            is_taken: AtomicBool::new(false),
+            validator: ResultValidator::new(),
+        };
         Self { inner: Arc::new(inner) }
     }
 
-    pub(crate) fn link(&self) -> &Arc<Link<Machine>> {
-        &self.inner.link
+    pub(crate) fn link(&self) -> Arc<Link<Machine>> {
+        self.inner.slot.link()
+    }
+
+    pub(crate) fn slot(&self) -> &Arc<LinkSlot> {
+        &self.inner.slot
     }
 
     /// Returns the connector for reconnecting; `None` for a connection over a pair of byte streams.
     pub(crate) fn connector(&self) -> Option<&Arc<Connector>> {
-        self.inner.connector.as_ref()
+        self.inner.slot.connector()
+    }
+
+    /// Takes the link out of a connection without closing it.
+    pub(crate) fn into_parts(self) -> (Arc<Link<Machine>>, Option<Arc<Child>>) {
+        self.inner.is_taken.store(true, Ordering::Release);
+        (self.link(), self.inner.slot.child())
     }
 
     /// Returns the server's description of itself.
@@ -74,7 +95,7 @@ impl Connection {
     /// Never panics: a connection exists only after the server has identified itself.
     #[must_use]
     pub fn peer(&self) -> Arc<Peer> {
-        self.inner.link.inspect(|state| {
+        self.link().inspect(|state| {
             state.role.peer.clone().unwrap_or_else(|| unreachable!("an open connection has a peer"))
         })
     }
@@ -82,7 +103,7 @@ impl Connection {
     /// Returns the label set with [`Client::label`](crate::Client::label).
     #[must_use]
     pub fn label(&self) -> Option<&str> {
-        self.inner.link.shared.label.as_deref()
+        self.inner.slot.label()
     }
 
     /// Returns the negotiated protocol revision.
@@ -133,12 +154,11 @@ impl Connection {
         // From here on, dropping the operation ends the subscription.
         let listening = Subscription::new(Arc::clone(&feed));
         Operation::new(async move {
-            feed.start(&self.inner.link).await?;
-            if let Some(connector) = &self.inner.connector {
-                let mut feeds = connector.feeds.lock().unwrap_or_else(PoisonError::into_inner);
-                feeds.retain(|feed| feed.strong_count() > 0);
-                feeds.push(Arc::downgrade(&feed));
+            let link = self.inner.slot.ready(START_PATIENCE).await?;
+            if let Some(connector) = self.connector() {
+                connector.add_feed(&feed);
             }
+            feed.start(&link).await?;
             feed.wait_open().await?;
             Ok(listening)
         })
@@ -170,7 +190,10 @@ impl Connection {
             let params = params.map(|params| params as &dyn Encode).into();
             state.connection.run(now, Command::Notify { method, params })
         };
-        Operation::new(async move { Ok(self.inner.link.with_room(NOTIFY_PATIENCE, send).await?) })
+        Operation::new(async move {
+            let link = self.inner.slot.ready(NOTIFY_PATIENCE).await?;
+            Ok(link.with_room(NOTIFY_PATIENCE, send).await?)
+        })
     }
 
     /// Closes the connection, shuts down a server started by `spawn`, and waits for it to exit.
@@ -189,20 +212,30 @@ impl Connection {
     pub fn close(self) -> Operation<'static, Option<ExitStatus>> {
         Operation::new(async move {
             self.start_close();
-            self.inner.link.wait_ended().await;
+            self.inner.slot.wait_ended().await;
             match self.close_reason() {
                 Some(why @ CloseReason::Fault(_)) => Err(Error::Closed(why)),
-                _ => Ok(self.inner.child.as_ref().and_then(|child| child.status())),
+                _ => Ok(self.inner.slot.child().and_then(|child| child.status())),
             }
         })
     }
 
     /// Starts closing the connection and returns immediately; see [`close`](Self::close).
     pub fn start_close(&self) {
-        self.inner.end();
+        self.inner.slot.close();
     }
 
-    /// Waits until the connection has ended.
+    /// Waits until the connection is open: while it is being
+    /// [recovered](crate::Client::recovery), until that has succeeded.
+    ///
+    /// # Errors
+    /// Fails with [`Error::Closed`] if the connection has ended.
+    pub fn ready(&self) -> Operation<'_, ()> {
+        Operation::new(self.inner.slot.open())
+    }
+
+    /// Waits until the connection has ended, which it has not while it is being
+    /// [recovered](crate::Client::recovery).
     ///
     /// By then, a server started by `spawn` has been shut down. The last events have also been
     /// handled, unless that takes longer than 500 ms.
@@ -211,15 +244,16 @@ impl Connection {
     /// Never fails, except as [`Operation::wait`] does.
     pub fn wait_ended(&self) -> Operation<'_, ()> {
         Operation::new(async {
-            self.inner.link.wait_ended().await;
+            self.inner.slot.wait_ended().await;
             Ok(())
         })
     }
 
-    /// Returns why the connection ended; `None` while it is open.
+    /// Returns why the connection ended; `None` while it is open or being
+    /// [recovered](crate::Client::recovery).
     #[must_use]
     pub fn close_reason(&self) -> Option<CloseReason> {
-        self.inner.link.inspect(|state| state.connection.close_reason().cloned())
+        self.inner.slot.close_reason()
     }
 
     /// Returns the last lines, 32 at most, that the server wrote to stderr.
@@ -227,15 +261,15 @@ impl Connection {
     /// The list is empty unless the server was started by `spawn`.
     #[must_use]
     pub fn stderr(&self) -> Vec<String> {
-        self.inner.child.as_ref().map(|child| child.stderr()).unwrap_or_default()
+        self.inner.slot.child().map(|child| child.stderr()).unwrap_or_default()
     }
 
     pub(crate) async fn failed_start(self, why: CloseReason, probed: bool) -> Error {
-        self.inner.end();
-        self.inner.link.wait_ended().await;
-        let status = self.inner.child.as_ref().and_then(|child| child.status());
-        let program = self.inner.child.as_ref().map(|child| child.program().into());
-        let link = &self.inner.link;
+        self.start_close();
+        let (link, child) = (self.link(), self.inner.slot.child());
+        link.wait_ended().await;
+        let status = child.as_ref().and_then(|child| child.status());
+        let program = child.as_ref().map(|child| child.program().into());
         let violations =
             link.with(|state, _| std::mem::take(&mut state.role.early_violations)).into();
         let stderr = self.stderr().into();
@@ -252,18 +286,16 @@ impl fmt::Debug for Connection {
     }
 }
 
-impl ConnectionInner {
-    fn end(&self) {
-        self.link.with(|state, now| state.connection.close(now));
-    }
-}
-
 impl Drop for ConnectionInner {
     fn drop(&mut self) {
-        self.end();
+        if *self.is_taken.get_mut() {
+            return;
+        }
+        self.slot.close();
+        let link = self.slot.link();
         // A thread that drives connections must not wait: it would wait for itself.
-        if self.link.shared.workers.waits_for_ends() && !is_sole_driver() {
-            block_on(self.link.wait_ended());
+        if link.shared.workers.waits_for_ends() && !is_sole_driver() {
+            block_on(link.wait_ended());
         }
     }
 }

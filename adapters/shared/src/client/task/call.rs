@@ -102,8 +102,8 @@ impl<'c> TaskCall<'c> {
     }
 
     async fn send(self) -> Result<TaskHandle, Error> {
-        let link = Arc::clone(self.call.link());
         let asks = self.asks_for_task().await?;
+        let link = self.call.connection().link();
         let ttl = self.ttl.map(|ttl| i64::try_from(ttl.as_millis()).unwrap_or(i64::MAX));
         let progress = TaskProgress::new(&link);
         let task = asks.then(|| {
@@ -111,7 +111,7 @@ impl<'c> TaskCall<'c> {
             task.ttl = ttl;
             (task, Arc::clone(&progress.mailbox))
         });
-        let result = self.call.respond(task).await?;
+        let (result, link) = self.call.respond(task).await?;
         let is_task = match asks {
             true => created_task_id(&result).is_some(),
             false => TaskDriver::is_created_by(&link, &result),
@@ -133,20 +133,19 @@ impl<'c> TaskCall<'c> {
 
     /// Returns whether the call asks for a task.
     // TSK-02, TSK-03, TSK-04: never without the capability, and only if the tool allows it.
-    fn asks_for_task(&self) -> impl Future<Output = Result<bool, Error>> + Send + use<> {
+    fn asks_for_task(&self) -> impl Future<Output = Result<bool, Error>> + Send + use<'c> {
         const REVISION: Revision = Revision::V2025_11_25;
-        let link = Arc::clone(self.call.link());
-        let peer = link.inspect(|state| state.role.peer.clone());
-        let has_tasks = peer.is_some_and(|peer| {
-            peer.revision == REVISION && peer.capabilities.has(Capability::TasksToolsCall)
-        });
+        let connection = self.call.connection();
+        let peer = connection.peer();
+        let has_tasks =
+            peer.revision == REVISION && peer.capabilities.has(Capability::TasksToolsCall);
         let (support, name) = (self.support.clone(), self.name(REVISION));
         async move {
             let support = match support {
                 _ if !has_tasks => return Ok(false),
                 Some(support) => support,
                 None => {
-                    let tools = list_tools(&link).await?;
+                    let tools = list_tools(connection).await?;
                     let tool = tools.iter().find(|tool| *tool.name == *name);
                     tool.map_or(TaskSupport::Forbidden, support_of)
                 }

@@ -15,9 +15,9 @@ use crate::tasks::TaskUpdate;
 ///
 /// Created by [`Call::task`](crate::Call::task), and by
 /// [`Connection::task`](crate::Connection::task) from an id. The task is polled, and its input
-/// requests reach the handlers of the [`Client`](crate::Client), while an operation of the handle is
-/// awaited or waited for; operations may be dropped without loss. The server's poll interval is respected, and
-/// status notifications save waiting. Lost requests are repeated ever later.
+/// requests reach the handlers of the [`Client`](crate::Client), while an operation of the handle
+/// is awaited or waited for; operations may be dropped without loss. The server's poll interval is
+/// respected, and status notifications save waiting. Lost requests are repeated ever later.
 ///
 /// If the connection ends, the methods fail with [`CallError::Lost`], and the handle remains usable
 /// after [`attach`](Self::attach). Dropping the handle leaves the task alone.
@@ -27,14 +27,14 @@ use crate::tasks::TaskUpdate;
 /// use mcp_tokio::proto::CallError;
 /// use mcp_tokio::{Connection, Error, TaskHandle};
 ///
-/// async fn finish(mut connection: Connection, mut task: TaskHandle) -> Result<(), Error> {
+/// async fn finish(connection: Connection, mut task: TaskHandle) -> Result<(), Error> {
 ///     while let Some(update) = task.next_update().await? {
 ///         println!("{} {}", update.status, update.message.unwrap_or_default());
 ///     }
 ///     let result = loop {
 ///         match task.result().await {
 ///             Err(Error::Call(CallError::Lost)) => {
-///                 connection = connection.reconnect().await?;
+///                 connection.ready().await?;
 ///                 task.attach(&connection)?;
 ///             }
 ///             result => break result?,
@@ -79,7 +79,7 @@ impl Connection {
     /// [`Client::tasks_max`](crate::Client::tasks_max) allows.
     // TSK-39: ids are kept.
     pub fn task(&self, id: &str) -> Result<TaskHandle, Error> {
-        TaskDriver::resume(self.link(), id).map(TaskHandle::running)
+        TaskDriver::resume(&self.link(), id).map(TaskHandle::running)
     }
 }
 
@@ -174,8 +174,8 @@ impl TaskHandle {
         })
     }
 
-    /// Continues on another connection to the server, such as that of
-    /// [`reconnect`](crate::Connection::reconnect).
+    /// Continues on a connection to the server: this one after it was
+    /// [recovered](crate::Connection::ready), or another one.
     ///
     /// Input requests that were answered are not asked again.
     ///
@@ -184,7 +184,7 @@ impl TaskHandle {
     /// [`Client::tasks_max`](crate::Client::tasks_max) allows.
     pub fn attach(&mut self, connection: &Connection) -> Result<(), Error> {
         match &mut self.state {
-            HandleState::Running(driver) => driver.move_to(connection.link()),
+            HandleState::Running(driver) => driver.move_to(&connection.link()),
             HandleState::Over(_) => Ok(()),
         }
     }

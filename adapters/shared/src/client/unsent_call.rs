@@ -1,0 +1,77 @@
+//! A call on its way to a link: its hooks, its credentials and its message.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcp_proto::client::{Client as Machine, Command};
+use mcp_proto::schema::Encode;
+#[cfg(feature = "http")]
+use mcp_proto::{CallError, Instant, MessageEndpoint as _};
+use mcp_proto::{CallOptions, Payload};
+
+use crate::client::call_hooks::{Hooked, WithMeta, before_call};
+use crate::client::in_flight::InFlight;
+use crate::client::task::mailbox::Mailbox;
+use crate::error::Error;
+#[cfg(feature = "http")]
+use crate::http::CallCredentials;
+use crate::tasks::WithTask;
+use crate::transport::link::Link;
+
+/// What is sent for a call.
+pub(crate) struct UnsentCall<'c> {
+    pub(crate) method: Cow<'static, str>,
+    pub(crate) params: WithTask<Box<dyn Encode + Send + 'c>>,
+    pub(crate) options: CallOptions,
+    /// Receives the progress of the task that the call asks for.
+    pub(crate) mailbox: Option<Arc<Mailbox>>,
+}
+
+impl UnsentCall<'_> {
+    /// Sends the call on `link`.
+    // By `&mut`, because the params are not `Sync`.
+    pub(crate) async fn send(
+        &mut self,
+        link: &Arc<Link<Machine>>,
+        patience: Duration,
+    ) -> Result<InFlight, Error> {
+        let Self { method, params, options, mailbox } = self;
+        let revision = || link.inspect(|state| state.role.peer.as_ref().map(|peer| peer.revision));
+        let hooked = before_call(&link.shared.on_call, method, params, revision);
+        let Hooked { meta, after } = hooked.map_err(Error::Hook)?;
+        #[cfg(feature = "http")]
+        let deadline = || unsent_deadline(link, options);
+        #[cfg(feature = "http")]
+        let Some(credentials) = CallCredentials::of(link, method, deadline).await else {
+            if let Some(mut after) = after {
+                after.completed(&Err(CallError::TimedOut));
+            }
+            return Err(CallError::TimedOut.into());
+        };
+        InFlight::start(link, patience, after, move |state, now| {
+            #[cfg(feature = "http")]
+            credentials.apply(state);
+            let params = WithMeta { params: &*params, meta: &meta };
+            let (params, options) = (Payload::Value(&params), options.clone());
+            let call = state.connection.call(now, Command::Call { method, params, options })?;
+            if let Some(mailbox) = mailbox {
+                state.role.insert_task_call(call, mailbox);
+            }
+            Ok(call)
+        })
+        .await
+    }
+}
+
+/// Returns when the call ends at the latest if it is not sent.
+#[cfg(feature = "http")]
+fn unsent_deadline(link: &Link<Machine>, options: &CallOptions) -> Instant {
+    let timeout = options.timeout.unwrap_or_else(|| {
+        link.inspect(|state| {
+            let limits = state.connection.limits();
+            limits.call_timeout.min(limits.call_timeout_max)
+        })
+    });
+    link.clock.now() + options.timeout_max.map_or(timeout, |max| max.min(timeout))
+}
