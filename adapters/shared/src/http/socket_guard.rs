@@ -242,7 +242,7 @@ mod tests {
                 return Poll::Pending;
             }
             self.pauses = self.piece.is_some();
-            let bytes = vec![b'x'; self.piece.unwrap_or(buffer.remaining())];
+            let bytes = vec![b'x'; self.piece.unwrap_or_else(|| buffer.remaining())];
             buffer.put_slice(&bytes);
             Poll::Ready(Ok(()))
         }
