@@ -199,7 +199,8 @@ fn service(has_token: bool) -> Service {
         let tokens = FixedTokens::new(&guard).token(token(), "ada", ["code:read"]);
         options = options.authorizing(guard, tokens);
     }
-    HttpService::new(&Server::new("bench", "1.0.0").add(tool), options).expect("the server is valid")
+    let server = Server::new("bench", "1.0.0").add(tool);
+    HttpService::new(&server, options).expect("the server is valid")
 }
 
 fn server(has_token: bool) -> Work {

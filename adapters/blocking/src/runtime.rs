@@ -23,15 +23,15 @@ use crate::drive;
 ///
 /// Serving a connection uses the waiting thread and two more; `serve_stdio` has another one for
 /// signals. Awaiting such an operation blocks the thread, as [`wait`](crate::Operation::wait) does:
-/// this is no runtime for futures. The connection of a client uses three threads, or five to a child
-/// process. A watchdog thread runs while requests arrive, and threads of the pool run the handlers
-/// that are not known to be quick. HTTP uses one thread for all sockets.
+/// this is no runtime for futures. The connection of a client uses three threads, or five to a
+/// child process. A watchdog thread runs while requests arrive, and threads of the pool run the
+/// handlers that are not known to be quick. HTTP uses one thread for all sockets.
 ///
 /// Streams are those of the standard library; they must block. When a connection ends, its writer
 /// is dropped, which must close the underlying stream. Exception: if the writer is a `TcpStream` or
 /// `UnixStream`, the reader may be a clone of it, because the write half is shut down before the
-/// drop. On Windows, a named pipe that was opened as a [`File`](std::fs::File) cannot read and write
-/// at once: use one pipe for each direction.
+/// drop. On Windows, a named pipe that was opened as a [`File`](std::fs::File) cannot read and
+/// write at once: use one pipe for each direction.
 ///
 /// On Unix other than Linux and Android, `serve_stdio` handles no signal if one of the three is
 /// ignored. On all systems, it handles none if the program itself handles one. If stdin is still

@@ -73,32 +73,32 @@ pub mod auth {
 }
 
 /// Streamable HTTP: servers that listen or are services of a router, and clients. (feature `http`)
+///
+/// # HTTP/2 and Unix sockets
+///
+/// With the feature `tls`, a listening server also speaks HTTP/2 with prior knowledge (h2c),
+/// which proxies that terminate TLS can use. Both versions share the port: the first bytes of a
+/// connection decide. `Upgrade: h2c` is not supported. All limits and timeouts of [`Http`] apply to
+/// both, and these to HTTP/2 only:
+///
+/// | limit | value |
+/// |---|---|
+/// | requests at once on a connection | 100 (`HttpLimits::http2_streams_max`), then reset |
+/// | requests in flight in total | all but one of a connection count like connections |
+/// | headers of a request | 64 KiB, then status 431 |
+/// | body bytes that were sent and not yet read | 64 KiB a stream, 256 KiB a connection |
+/// | response bytes that wait in the connection | 64 KiB a stream, and a piece of 16 KiB |
+/// | resets before a request was accepted | 20, then the connection is closed |
+/// | streams that the server resets for errors of clients | 256, then the connection is closed |
+///
+/// A head that is incomplete for [`HttpLimits::head_timeout`] closes the connection, because
+/// nothing can follow it. A response that its client does not read for `Limits::stall_timeout` is
+/// reset, and the connection goes on. An idle connection is closed with `GOAWAY`, as are all when
+/// the server stops. A connection costs up to 0.9 MiB beside its requests.
+///
+/// On Unix, the listener of `serve_http` can be that of a Unix socket.
 #[cfg(feature = "http")]
 pub mod http {
-    //! # HTTP/2 and Unix sockets
-    //!
-    //! With the feature `tls`, a listening server also speaks HTTP/2 with prior knowledge (h2c),
-    //! which proxies that terminate TLS can use. Both versions share the port: the first bytes of a
-    //! connection decide. `Upgrade: h2c` is not supported. All limits and timeouts of [`Http`] apply to
-    //! both, and these to HTTP/2 only:
-    //!
-    //! | limit | value |
-    //! |---|---|
-    //! | requests at once on a connection | 100 (`HttpLimits::http2_streams_max`), then reset |
-    //! | requests in flight in total | all but one of a connection count like connections |
-    //! | headers of a request | 64 KiB, then status 431 |
-    //! | body bytes that were sent and not yet read | 64 KiB a stream, 256 KiB a connection |
-    //! | response bytes that wait in the connection | 64 KiB a stream, and a piece of 16 KiB |
-    //! | resets before a request was accepted | 20, then the connection is closed |
-    //! | streams that the server resets for errors of the client | 256, then the connection is closed |
-    //!
-    //! A head that is incomplete for [`HttpLimits::head_timeout`] closes the connection, because
-    //! nothing can follow it. A response that its client does not read for `Limits::stall_timeout` is
-    //! reset, and the connection goes on. An idle connection is closed with `GOAWAY`, as are all when
-    //! the server stops. A connection costs up to 0.9 MiB beside its requests.
-    //!
-    //! On Unix, the listener of `serve_http` can be that of a Unix socket.
-
     #[cfg(feature = "auth")]
     pub use crate::auth::IntrospectionVerifier;
     #[cfg(feature = "tls")]

@@ -5,7 +5,7 @@
 
 use crate::Breach;
 use crate::lexer::Kind;
-use crate::sources::{SourceFile, closing, reads};
+use crate::sources::{SourceFile, Token, closing, reads};
 
 /// Macros that include a file.
 const INCLUDES: &[&str] = &["include", "include_bytes", "include_str"];
@@ -70,11 +70,36 @@ pub fn methods(files: &[SourceFile], of: &str) -> usize {
                 .any(|start| reads(tokens, *at, start))
         };
         (0..tokens.len())
-            .filter(|at| reads(tokens, *at, &["impl", of, "{"]))
-            .map(|at| (at..closing(tokens, at + 2)).filter(is_method).count())
+            .filter(|at| reads(tokens, *at, &["impl"]))
+            .filter_map(|at| body(tokens, at + 1, of))
+            .map(|open| (open..closing(tokens, open)).filter(is_method).count())
             .sum::<usize>()
     };
     files.iter().map(methods_of).sum()
+}
+
+/// Returns the brace of an inherent implementation of `of`, with or without parameters, whose
+/// `impl` is before `at`.
+fn body(tokens: &[Token], at: usize, of: &str) -> Option<usize> {
+    let at = after_parameters(tokens, at);
+    let open = reads(tokens, at, &[of]).then(|| after_parameters(tokens, at + 1))?;
+    reads(tokens, open, &["{"]).then_some(open)
+}
+
+/// Returns the position after the parameters in angle brackets at `at`, if there are any.
+fn after_parameters(tokens: &[Token], at: usize) -> usize {
+    let mut depth = 0_usize;
+    for next in at..tokens.len() {
+        if reads(tokens, next, &["<"]) {
+            depth += 1;
+        } else if reads(tokens, next, &[">"]) {
+            depth = depth.saturating_sub(1);
+        }
+        if depth == 0 {
+            return if next == at && !reads(tokens, at, &[">"]) { at } else { next + 1 };
+        }
+    }
+    at
 }
 
 #[cfg(test)]
@@ -103,9 +128,10 @@ mod tests {
     #[test]
     fn public_methods_are_counted() {
         let text = "impl A { pub fn a() {} pub(crate) fn b() {} fn c() {} pub const fn d() {} } \
-                    impl A { pub async fn e() {} } impl B { pub fn f() {} }";
+                    impl A { pub async fn e() {} } impl B { pub fn f() {} } \
+                    impl<R: X<Y>> A<R> { pub fn g() {} } impl<R> Clone for A<R> { pub fn h() {} }";
         let files = planted(&[("adapters/shared/src/a.rs", text)]);
-        assert_eq!((methods(&files, "A"), methods(&files, "B")), (3, 1));
+        assert_eq!((methods(&files, "A"), methods(&files, "B")), (4, 1));
     }
 
     #[test]

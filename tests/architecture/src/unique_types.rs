@@ -24,18 +24,14 @@ pub const KNOWN: &[(&str, usize)] = &[
     ("Prompt", 2),
     ("Resource", 2),
     ("Tool", 2),
-    // A state machine of the core, and the builders of the adapters that drive it.
-    ("Client", 3),
-    ("Server", 3),
+    // A state machine of the core, the builders of the adapters that drive it, and the names of
+    // these builders on each runtime.
+    ("Client", 7),
+    ("Server", 7),
     // What belongs to one role, in the module of that role.
     ("Command", 2),
     ("Config", 2),
     ("Event", 2),
-    // One extension trait for each runtime.
-    ("Connect", 3),
-    ("ConnectHttp", 3),
-    ("Serve", 3),
-    ("ServeHttp", 3),
     // One for Unix and one for Windows.
     ("CopyThreads", 2),
 ];

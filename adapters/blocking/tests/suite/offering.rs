@@ -192,10 +192,8 @@ fn registered_entries_are_declared() {
         assert_eq!(declared_now["tools"].take(), json!({"listChanged": true}));
         declared_now.as_object_mut().unwrap().remove("tools");
         assert_eq!(declared_now, changing);
-        assert_eq!(
-            declared(library().subscriptions(SubscriptionSettings::new().on_change(|_| {})))["resources"],
-            json!({"subscribe": true})
-        );
+        let watched = library().subscriptions(SubscriptionSettings::new().on_change(|_| {}));
+        assert_eq!(declared(watched)["resources"], json!({"subscribe": true}));
         assert_eq!(
             declared(
                 common::server()

@@ -46,9 +46,9 @@ const LOCK_TIMEOUT: Duration = Duration::from_secs(45);
 /// ```
 ///
 /// # Errors
-/// The operation fails if `remote` is not [authorized](Remote::authorized) or its URL cannot be used, and if the
-/// store cannot delete the record: with [`io::ErrorKind::TimedOut`] if another process keeps it for
-/// more than 45 s. Open connections forget their tokens even so.
+/// The operation fails if `remote` is not [authorized](Remote::authorized) or its URL cannot be
+/// used, and if the store cannot delete the record: with [`io::ErrorKind::TimedOut`] if another
+/// process keeps it for more than 45 s. Open connections forget their tokens even so.
 pub fn log_out(remote: &Remote) -> Operation<'_, ()> {
     Operation::new(async { Ok(forget(remote).await?) })
 }

@@ -185,7 +185,8 @@ impl<R> Client<R> {
         self
     }
 
-    /// Records the input, output and commands of each connection over a byte stream. (feature `tracing`)
+    /// Records each connection over a byte stream: its input, output and commands.
+    /// (feature `tracing`)
     ///
     /// Every entry has a timestamp. [`Recording`](mcp_proto::record::Recording) prints and replays
     /// recordings.

@@ -42,7 +42,8 @@ impl<R: Runtime> Client<R> {
     ///
     /// # Errors
     /// The operation fails with
-    /// - [`Error::Io`](crate::Error::Io) if the server cannot be started, or outside of the runtime;
+    /// - [`Error::Io`](crate::Error::Io) if the server cannot be started, or outside of the
+    ///   runtime;
     /// - [`Error::Start`](crate::Error::Start) if the connection cannot be opened. This error
     ///   contains the last lines that the server wrote to stderr.
     // T-36: restarts a server that exits on the probe.

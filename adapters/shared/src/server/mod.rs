@@ -256,7 +256,8 @@ impl<R> Server<R> {
         self
     }
 
-    /// Records the input, output and commands of each connection over a byte stream. (feature `tracing`)
+    /// Records each connection over a byte stream: its input, output and commands.
+    /// (feature `tracing`)
     ///
     /// `open` is called once for each connection and returns the writer for its recording. Every
     /// entry has a timestamp. [`Recording`](mcp_proto::record::Recording) prints and replays

@@ -9,7 +9,6 @@ use mcp_proto::schema::{
 use mcp_proto::server::Server as Machine;
 use mcp_proto::{Caller, Context, Principal, Raw, Request};
 
-use crate::server::events::ServerCallbacks;
 use crate::server::handler::EntryHandler;
 use crate::server::handler::handler_error::HandlerError;
 use crate::server::required_scopes::check_scopes;
@@ -213,7 +212,9 @@ pub(super) fn accept_subscription(
         None => visibility.with_view(&catalog, caller, |view| view.has_resource(uri)),
     });
     let mut filter = SubscriptionFilter::new().resource_subscriptions(uris);
-    for (key, elements) in accepted_elements(request, callbacks, sender) {
+    for (key, elements) in
+        accepted_elements(request, &callbacks.listen_keys, &callbacks.subscriptions, sender)
+    {
         if let Ok(elements) = Raw::new(&elements) {
             filter.extra.set(key, elements);
         }
@@ -230,12 +231,13 @@ pub(super) fn accept_subscription(
 /// Returns the listen keys of a subscription, each with the elements that the application accepts.
 fn accepted_elements<'a>(
     request: &Request,
-    callbacks: &'a ServerCallbacks,
+    listen_keys: &'a [Box<str>],
+    settings: &'a SubscriptionSettings,
     sender: &Caller,
 ) -> impl Iterator<Item = (&'a str, Vec<String>)> {
-    callbacks.listen_keys.iter().filter_map(move |key| {
+    listen_keys.iter().filter_map(move |key| {
         let mut elements = request.subscribed_elements(key);
-        if let Some(accept) = &callbacks.subscriptions.accept_element {
+        if let Some(accept) = &settings.accept_element {
             elements.retain(|element| accept(key, element, sender));
         }
         (!elements.is_empty()).then_some((&**key, elements))

@@ -34,9 +34,9 @@ impl Unregistered {
     /// Clients receive the registered resources first, then the pages of `handler`, which receives
     /// `None` for its first page and then the cursor of its previous page. Clients can read and
     /// forge a cursor: put no secrets into it, and check it. Keep pages well below the message size
-    /// that clients accept.
-    /// Resources that the caller may not [see](crate::Lists::visible_to) are removed from a page. All pages
-    /// of the list are private to the user; those of `handler` are not cached.
+    /// that clients accept. Resources that the caller may not [see](crate::Lists::visible_to) are
+    /// removed from a page. All pages of the list are private to the user; those of `handler` are
+    /// not cached.
     ///
     /// Requests to read the listed resources need a resource template that matches their URIs, such
     /// as `{+uri}`, which matches any URI. Its handler must check whether the caller may read the
@@ -119,11 +119,12 @@ impl Unregistered {
     ///
     /// The handler receives the name and the arguments of the call, and must check both, and
     /// whether the caller may call the tool: a call of a registered tool that
-    /// [`Lists::visible_to`](crate::Lists::visible_to) hides from the caller also reaches it, but not one for
-    /// which only [scopes](crate::Tool::requires) are missing. For a tool that does not exist,
-    /// return [`HandlerError::not_found`](crate::HandlerError::not_found). The arguments are always
-    /// present, as a JSON object. Neither [`Server::check_arguments`](crate::Server::check_arguments) nor `checked`
-    /// applies to them or to the result. If tools annotate arguments with `x-mcp-header`, set
+    /// [`Lists::visible_to`](crate::Lists::visible_to) hides from the caller also reaches it, but
+    /// not one for which only [scopes](crate::Tool::requires) are missing. For a tool that does not
+    /// exist, return [`HandlerError::not_found`](crate::HandlerError::not_found). The arguments are
+    /// always present, as a JSON object. Neither
+    /// [`Server::check_arguments`](crate::Server::check_arguments) nor `checked` applies to them or
+    /// to the result. If tools annotate arguments with `x-mcp-header`, set
     /// [`tool_fallback_schema`](Self::tool_fallback_schema). Tools are declared, even if none is
     /// registered.
     pub fn tool_fallback<M>(self, handler: impl Handler<UnknownToolCall, M>) -> Self {
@@ -164,10 +165,10 @@ impl Unregistered {
     /// [`list_prompts`](Self::list_prompts) lists.
     ///
     /// The handler receives the name and the arguments, and must check both, and whether the caller
-    /// may get the prompt: a request for a registered prompt that [`Lists::visible_to`](crate::Lists::visible_to)
-    /// hides from the caller also reaches it, but not one for which only
-    /// [scopes](crate::Tool::requires) are missing. Arguments that are not text are left out. For a
-    /// prompt that does not exist, return
+    /// may get the prompt: a request for a registered prompt that
+    /// [`Lists::visible_to`](crate::Lists::visible_to) hides from the caller also reaches it, but
+    /// not one for which only [scopes](crate::Tool::requires) are missing. Arguments that are not
+    /// text are left out. For a prompt that does not exist, return
     /// [`HandlerError::not_found`](crate::HandlerError::not_found). Prompts are declared, even if
     /// none is registered.
     pub fn prompt_fallback<M>(self, handler: impl Handler<PromptGet, M>) -> Self {

@@ -256,8 +256,8 @@ impl Exchanges {
         }
     }
 
-    /// Marks a parked request as denied: it stays parked, without credentials. Returns `false` if it
-    /// was marked already.
+    /// Marks a parked request as denied: it stays parked, without credentials. Returns `false` if
+    /// it was marked already.
     pub(super) fn on_denied(&mut self, id: ExchangeId) -> bool {
         self.unreported.remove(&id);
         let mut is_new = false;

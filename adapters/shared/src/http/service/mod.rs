@@ -49,7 +49,7 @@ use crate::trace;
 /// requests with a [`PeerAddress`](crate::http::PeerAddress) extension.
 ///
 /// A router that stops gracefully waits for its open event streams: call [`close`](Self::close)
-/// when it is told to stop, not after it has stopped.
+/// as soon as the program should stop, not after the router has stopped.
 #[derive(Clone)]
 pub struct HttpService {
     shared: Arc<ServiceShared>,
