@@ -35,8 +35,7 @@ pub(crate) trait LinkOwner: Send + Sync {
     fn resume_stream(self: Arc<Self>, feed: &Arc<Feed>) -> bool;
 }
 
-/// Returns the owner of a link, if it opens the connection again after the end of the link, which
-/// has come.
+/// Returns the owner of a link that has ended, if it opens the connection again.
 fn recovering_owner(link: &Link<Machine>) -> Option<Arc<dyn LinkOwner>> {
     let (owner, why) =
         link.inspect(|state| (state.role.owner(), state.connection.close_reason().cloned()));
@@ -106,10 +105,9 @@ impl Feed {
         if own.is_dropped || !may_start(&own) {
             return Err(Misuse::Stale);
         }
-        let call = state.connection.call(
-            now,
-            Command::Subscribe { filter: &self.requested, options: CallOptions::default() },
-        )?;
+        let options = CallOptions::default();
+        let subscribe = Command::Subscribe { filter: &self.requested, options };
+        let call = state.connection.call(now, subscribe)?;
         own.call = Some((Arc::clone(link), call));
         own.acknowledged = false;
         own.ended = None;
@@ -165,8 +163,7 @@ impl Feed {
             && state.call.take_if(|(on, open)| Arc::ptr_eq(on, link) && *open == call).is_some()
     }
 
-    /// Returns whether a subscription whose call was lost with its link, or with its stream in the
-    /// modern era, continues on the next one; if so, detaches it from the call.
+    /// Like [`outlives_session`](Self::outlives_session), for the loss of the link or the stream.
     fn outlives_link(self: &Arc<Self>, link: &Arc<Link<Machine>>, call: CallId) -> bool {
         let is_closed = link.inspect(|state| state.connection.is_closed());
         let owner = match is_closed {

@@ -29,7 +29,9 @@ impl<R> Client<R> {
     /// [tasks extension]: https://modelcontextprotocol.io/extensions/tasks/overview
     // TSK-23, TSK-26
     pub fn tasks(mut self, settings: ClientTasks) -> Self {
-        if let Ok(config) = self.settings.config.clone().extension(tasks_extension()) {
+        if self.settings.tasks.is_declared {
+            self.settings.tasks = settings;
+        } else if let Ok(config) = self.settings.config.clone().extension(tasks_extension()) {
             self.settings.config = config;
             self.settings.tasks = settings;
         }

@@ -34,8 +34,7 @@ impl Connection {
     /// Prepares a request for the contents of a resource.
     ///
     /// The call is sent when you await it, [wait](Call::wait) for it or [start](Call::start) it.
-    /// The URI may belong to a resource of the server's list or match one of its resource
-    /// templates.
+    /// The URI may belong to a resource of the server's list or match a resource template.
     pub fn read_resource(&self, uri: &str) -> Call<'_, ReadResourceResult> {
         self.call(ReadResource::new(uri))
     }

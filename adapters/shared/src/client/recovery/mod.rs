@@ -8,7 +8,7 @@ pub(crate) mod state;
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use mcp_proto::{CloseReason, Fault, Instant};
+use mcp_proto::{CallError, CloseReason, Fault, Instant};
 
 /// How a client opens a lost connection again; see [`Client::recovery`](crate::Client::recovery).
 ///
@@ -87,15 +87,17 @@ pub(crate) const fn is_recoverable(why: &CloseReason) -> bool {
     match why {
         CloseReason::Peer => true,
         CloseReason::Local => false,
+        CloseReason::Fault(Fault::Unreachable(error)) => !is_up_to_the_user(error),
         CloseReason::Fault(fault) => matches!(
             fault,
-            Fault::HandshakeTimedOut
-                | Fault::SessionLost
-                | Fault::Stalled
-                | Fault::Unreachable(_)
-                | Fault::Unresponsive
+            Fault::HandshakeTimedOut | Fault::SessionLost | Fault::Stalled | Fault::Unresponsive
         ),
     }
+}
+
+/// Returns whether a request fails again until the user logs in, or changes the URL.
+const fn is_up_to_the_user(error: &CallError) -> bool {
+    matches!(error, CallError::Redirected { .. } | CallError::Unauthorized(_))
 }
 
 /// The attempts of one connection so far, as far as they count.
@@ -169,6 +171,16 @@ mod tests {
         assert_eq!(budget.next(at(0)).unwrap().delay, Duration::from_millis(250));
         assert_eq!(budget.next(at(500)).unwrap().delay, Duration::from_millis(500));
         assert_eq!(budget.next(at(700_000)).unwrap().delay, Duration::from_millis(250));
+    }
+
+    #[test]
+    fn what_needs_the_user_or_the_application_is_not_tried_again() {
+        let unreachable = |error| CloseReason::Fault(Fault::Unreachable(error));
+        assert!(is_recoverable(&CloseReason::Peer));
+        assert!(is_recoverable(&unreachable(CallError::Unsent)));
+        assert!(!is_recoverable(&unreachable(CallError::Unauthorized("no token".into()))));
+        assert!(!is_recoverable(&CloseReason::Local));
+        assert!(!is_recoverable(&CloseReason::Fault(Fault::TooManyViolations)));
     }
 
     #[test]

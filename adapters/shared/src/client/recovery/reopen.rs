@@ -8,9 +8,9 @@ use mcp_proto::client::Client as Machine;
 use crate::client::connection::Connection;
 use crate::client::connector::Connector;
 use crate::client::feed::Feed;
-use crate::client::recovery::Retry;
 use crate::client::recovery::link_slot::{LinkSlot, Phase};
 use crate::client::recovery::state::ConnectionState;
+use crate::client::recovery::{Retry, is_recoverable};
 use crate::error::Error;
 use crate::transport::link::Link;
 
@@ -58,6 +58,9 @@ impl LinkSlot {
             match connector.reopen(lost).await {
                 Ok(opened) => return self.adopt(connector, opened).await,
                 Err(failed) => error = failed,
+            }
+            if matches!(&error, Error::Start { why, .. } if !is_recoverable(why)) {
+                break;
             }
         }
         if self.give_up(lost) {

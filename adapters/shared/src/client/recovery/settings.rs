@@ -16,9 +16,9 @@ impl<R> Client<R> {
     /// [`on_connection_state`](Self::on_connection_state) reports what happens.
     ///
     /// A connection is not recovered if the application has closed it or has dropped the last
-    /// handle, which also ends a recovery in progress; if the server has violated the protocol or
-    /// supports no common revision; or if it uses a given pair of byte streams, which cannot be
-    /// opened again.
+    /// handle, which also ends a recovery in progress; if the server has violated the protocol,
+    /// supports no common revision or refuses the authorization; or if it uses a given pair of byte
+    /// streams, which cannot be opened again.
     ///
     /// What the client repeats on the new connection:
     ///

@@ -31,8 +31,9 @@ pub enum ConnectionState {
         /// The time until the attempt.
         delay: Duration,
     },
-    /// The client has given up: the last attempt has failed, and there were as many as
-    /// [`Recovery::attempts`](crate::Recovery::attempts) allows.
+    /// The client has given up: there were as many attempts as
+    /// [`Recovery::attempts`](crate::Recovery::attempts) allows, or the last one has failed in a
+    /// way that only the user or the application can change, such as a missing authorization.
     ///
     /// The connection has ended. [`Connection::reconnect`](crate::Connection::reconnect) opens
     /// another one.
