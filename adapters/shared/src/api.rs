@@ -10,6 +10,7 @@ pub use crate::client::call_hooks::{CallEnd, OutgoingCall};
 pub use crate::client::changed::Changed;
 pub use crate::client::connection::Connection;
 pub use crate::client::context::{ClientCx, ClientSleep};
+pub use crate::client::extension_settings::ClientExtension;
 pub use crate::client::progress::ProgressUpdates;
 pub use crate::client::recovery::Recovery;
 pub use crate::client::recovery::state::ConnectionState;

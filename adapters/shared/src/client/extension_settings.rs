@@ -5,10 +5,12 @@ use mcp_proto::schema::{Decode, Encode, ServerRequest};
 
 use super::Client;
 use crate::client::answerer::Answerer;
+use crate::client::settings::ClientSettings;
 
 /// Extensions of the protocol.
 impl<R> Client<R> {
-    /// Declares an extension of the protocol.
+    /// Declares an extension of the protocol: an [`Extension`] of your own, or
+    /// [`ClientTasks`](crate::ClientTasks).
     ///
     /// Requests of the extension are sent with [`Connection::call`], and its notifications with
     /// [`Connection::notify_raw`]. Both fail with [`Misuse::Undeclared`] if the server lacks the
@@ -42,11 +44,8 @@ impl<R> Client<R> {
     /// [`Connection::call`]: crate::Connection::call
     /// [`Connection::notify_raw`]: crate::Connection::notify_raw
     /// [`Misuse::Undeclared`]: mcp_proto::Misuse::Undeclared
-    pub fn extension(mut self, extension: Extension) -> Self {
-        self.settings.config =
-            self.settings
-                .extensions
-                .declare(&self.settings.config, extension, |config, it| config.extension(it));
+    pub fn extension(mut self, extension: impl ClientExtension) -> Self {
+        extension.declare_in(&mut self.settings);
         self
     }
 
@@ -64,5 +63,23 @@ impl<R> Client<R> {
     {
         self.settings.extensions.handle(Q::METHOD);
         self.handle(Q::METHOD, handler.prepare())
+    }
+}
+
+/// What [`Client::extension`] takes: an [`Extension`], or [`ClientTasks`](crate::ClientTasks).
+#[expect(private_bounds, reason = "the trait is sealed")]
+pub trait ClientExtension: DeclareIn {}
+
+/// Declares an extension of a client.
+pub(crate) trait DeclareIn {
+    fn declare_in(self, client: &mut ClientSettings);
+}
+
+impl ClientExtension for Extension {}
+
+impl DeclareIn for Extension {
+    fn declare_in(self, client: &mut ClientSettings) {
+        client.config =
+            client.extensions.declare(&client.config, self, |config, it| config.extension(it));
     }
 }

@@ -9,7 +9,7 @@ pub(crate) mod connection;
 pub(crate) mod connector;
 pub(crate) mod context;
 pub(crate) mod events;
-mod extension_settings;
+pub(crate) mod extension_settings;
 pub(crate) mod feed;
 mod handlers;
 pub(crate) mod in_flight;
@@ -23,7 +23,6 @@ pub(crate) mod spawn;
 mod stderr;
 pub(crate) mod subscription;
 pub(crate) mod task;
-mod tasks;
 mod unsent_call;
 
 use std::fmt;
@@ -94,7 +93,7 @@ impl<R> Client<R> {
     }
 
     /// Declares a capability that no registered handler implies, such as sampling with tools.
-    pub fn capability(self, capability: Capability) -> Self {
+    pub(crate) fn capability(self, capability: Capability) -> Self {
         self.configure(|config| config.capability(capability))
     }
 

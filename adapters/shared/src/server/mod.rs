@@ -226,7 +226,7 @@ impl<R> Server<R> {
     /// A server needs this, for example, if a handler adds the first prompt through
     /// [`Cx::changes`](crate::Cx::changes) after the server has started: declare
     /// `Capability::PromptsListChanged`.
-    pub fn capability(self, capability: Capability) -> Self {
+    pub(crate) fn capability(self, capability: Capability) -> Self {
         self.configure(|config| config.capability(capability))
     }
 

@@ -74,7 +74,7 @@ fn gated() -> (Client, Sender<()>) {
             ElicitResult::decline()
         }
     });
-    (legacy(client).tasks(ClientTasks::new().answer_as_tasks(limits())), open)
+    (legacy(client).extension(ClientTasks::new().answer_as_tasks(limits())), open)
 }
 
 /// A client whose form handler runs until it is cancelled. Returns where it tells that it has
@@ -86,7 +86,7 @@ fn sleeping() -> (Client, Receiver<()>, Receiver<bool>) {
         let _ended = ended.send_blocking(cx.sleep(Duration::from_secs(60)).wait());
         ElicitResult::cancel()
     });
-    (legacy(client).tasks(ClientTasks::new().answer_as_tasks(limits())), begins, ends)
+    (legacy(client).extension(ClientTasks::new().answer_as_tasks(limits())), begins, ends)
 }
 
 // TSK-01, TSK-08, TSK-14
@@ -122,7 +122,7 @@ async fn a_failed_handler_fails_its_task<R: Runtime>() {
     let client = legacy(client().on_sampling(|| Err(ErrorObject::new(-7, "no"))));
     let (server, handles) = server_of_handles();
     let (_connection, _serving) =
-        pair::<R>(client.tasks(ClientTasks::new().answer_as_tasks(limits())), server).await;
+        pair::<R>(client.extension(ClientTasks::new().answer_as_tasks(limits())), server).await;
     let handle = handles.recv().await.unwrap();
     let mut task = handle.request_task(sample(), None).await.unwrap();
     match task.result().await {
@@ -166,8 +166,8 @@ async fn tasks_of_a_client_end_with_their_time<R: Runtime>() {
 
 async fn the_tasks_of_a_client_are_bounded<R: Runtime>() {
     let (client, open) = gated();
-    let client =
-        client.tasks(ClientTasks::new().answer_as_tasks(TaskLimits { tasks_max: 1, ..limits() }));
+    let client = client
+        .extension(ClientTasks::new().answer_as_tasks(TaskLimits { tasks_max: 1, ..limits() }));
     let (server, handles) = server_of_handles();
     let (_connection, _serving) = pair::<R>(client, server).await;
     let handle = handles.recv().await.unwrap();
@@ -190,18 +190,18 @@ async fn the_tasks_of_a_client_are_bounded<R: Runtime>() {
 // TSK-01, TSK-02
 async fn a_client_that_declares_no_tasks_is_not_asked_for_any<R: Runtime>() {
     let forms = || client().on_elicitation(ElicitResult::decline);
-    let sampling = || forms().capability(Capability::Sampling);
+    let sampling = || forms().configure(|config| config.capability(Capability::Sampling));
     for (client, is_form, expected) in [
         (legacy(forms()), true, Misuse::Undeclared),
         // It declares the requests for which it has handlers.
         (
-            legacy(sampling()).tasks(ClientTasks::new().answer_as_tasks(limits())),
+            legacy(sampling()).extension(ClientTasks::new().answer_as_tasks(limits())),
             false,
             Misuse::Undeclared,
         ),
         (
             forms()
-                .tasks(ClientTasks::new().answer_as_tasks(limits()))
+                .extension(ClientTasks::new().answer_as_tasks(limits()))
                 .revisions(&[Revision::V2025_06_18]),
             true,
             Misuse::Unsupported,
@@ -259,8 +259,8 @@ async fn a_client_without_tasks_ignores_that_one_is_asked_for<R: Runtime>() {
 // TSK-08, TSK-13, TSK-15, TSK-16, TSK-17, TSK-18, TSK-19, TSK-20
 async fn results_of_clients_wait_and_carry_their_task<R: Runtime>() {
     let (client, open) = gated();
-    let client =
-        client.tasks(ClientTasks::new().answer_as_tasks(TaskLimits { page_max: 1, ..limits() }));
+    let client = client
+        .extension(ClientTasks::new().answer_as_tasks(TaskLimits { page_max: 1, ..limits() }));
     let (connection, hand) = to_hand::<R>(client).await;
     call_by_hand(hand, move |hand| {
         let mut ids = Vec::new();

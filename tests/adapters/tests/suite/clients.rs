@@ -69,7 +69,7 @@ async fn changed_roots_are_a_notification<R: Runtime>() {
     let client = client()
         .revisions(&Revision::LEGACY)
         .on_roots(Vec::new)
-        .capability(Capability::RootsListChanged);
+        .configure(|config| config.capability(Capability::RootsListChanged));
     let (connection, _serving) = pair::<R>(client, server).await;
     connection.notify_raw("notifications/roots/list_changed", None).await.unwrap();
     connection.notify_raw("x/other", None).await.unwrap();
@@ -161,7 +161,7 @@ async fn a_server_asks_a_session_outside_of_requests<R: Runtime>() {
     let client = client()
         .revisions(&Revision::LEGACY)
         .on_roots(|| vec![Root::new("file:///home")])
-        .capability(Capability::RootsListChanged);
+        .configure(|config| config.capability(Capability::RootsListChanged));
     let (connection, serving) = pair::<R>(client, server).await;
     connection.notify_raw("notifications/roots/list_changed", None).await.unwrap();
     assert_eq!(listed.recv().await.unwrap(), ["file:///home"]);
@@ -179,8 +179,8 @@ async fn tools_for_sampling_outside_of_requests_are_readable<R: Runtime>() {
             says.try_send(tools[0].input_schema.to_string()).unwrap();
             Ok(CreateMessageResult::new(Role::Assistant, "hello", "model"))
         })
-        .capability(Capability::SamplingTools)
-        .tasks(ClientTasks::new().answer_as_tasks(TaskLimits::default()));
+        .configure(|config| config.capability(Capability::SamplingTools))
+        .extension(ClientTasks::new().answer_as_tasks(TaskLimits::default()));
     let (server, handles) = host();
     let (_connection, _serving) = pair::<R>(client, server).await;
     let handle = handles.recv().await.unwrap();

@@ -35,7 +35,7 @@ const REVISIONS: [Revision; 2] = [Revision::V2025_11_25, Revision::V2026_07_28];
 fn quick(revision: Revision) -> Client {
     let ms = Duration::from_millis(1);
     let limits = PollLimits { interval_min: ms, interval_default: ms, ..PollLimits::default() };
-    client().tasks(ClientTasks::new().limits(limits)).revisions(&[revision])
+    client().extension(ClientTasks::new().limits(limits)).revisions(&[revision])
 }
 
 /// A policy whose clients poll quickly.

@@ -224,7 +224,7 @@ async fn a_task_outlives_its_connection<R: Runtime>() {
 async fn a_status_notification_saves_the_wait<R: Runtime>() {
     for era in ERAS {
         // The first poll would come after the end of the test.
-        let (connection, hand) = connect::<R>(client().tasks(ClientTasks::new()), era).await;
+        let (connection, hand) = connect::<R>(client().extension(ClientTasks::new()), era).await;
         let slow = match era {
             Era::Legacy => json!({"pollInterval": 60_000}),
             Era::Modern => json!({"pollIntervalMs": 60_000}),
@@ -273,7 +273,7 @@ async fn a_poll_that_a_notification_answers_is_not_withdrawn<R: Runtime>() {
 
 async fn the_number_of_polled_tasks_is_bounded<R: Runtime>() {
     let (connection, hand, task) =
-        create::<R>(quick().tasks(ClientTasks::new().tasks_max(1)), Era::Modern).await;
+        create::<R>(quick().extension(ClientTasks::new().tasks_max(1)), Era::Modern).await;
     let hand = call_by_hand(hand, |hand| {
         let call = hears(hand, "tools/call");
         creates(hand, Era::Modern, &call);

@@ -27,7 +27,7 @@ rows! {
 fn quick() -> Client {
     let ms = Duration::from_millis(1);
     let limits = PollLimits { interval_min: ms, interval_default: ms, ..PollLimits::default() };
-    client().tasks(ClientTasks::new().limits(limits)).revisions(&[Revision::V2026_07_28])
+    client().extension(ClientTasks::new().limits(limits)).revisions(&[Revision::V2026_07_28])
 }
 
 fn policy() -> TaskPolicy {
@@ -187,7 +187,7 @@ fn server_without_steps(store: &InMemory) -> Server {
 
 async fn tasks_of_a_connection_end_with_it_or_with_the_server_sec_19<R: Runtime>() {
     let store = InMemory::default();
-    let client = || client().tasks(ClientTasks::new()).revisions(&[Revision::V2025_11_25]);
+    let client = || client().extension(ClientTasks::new()).revisions(&[Revision::V2025_11_25]);
     let (connection, _serving) = pair::<R>(client(), server_without_steps(&store)).await;
     for _ in 0..3 {
         let call = connection.call_tool("other", &json!({}));

@@ -15,7 +15,7 @@ pub(crate) const ERAS: [Era; 2] = [Era::Legacy, Era::Modern];
 pub(crate) fn quick() -> Client {
     let ms = Duration::from_millis(1);
     let limits = PollLimits { interval_min: ms, interval_default: ms, ..PollLimits::default() };
-    client().tasks(ClientTasks::new().limits(limits))
+    client().extension(ClientTasks::new().limits(limits))
 }
 
 /// Connects a client to a scripted server that offers tasks.

@@ -136,7 +136,7 @@ impl Killer {
         });
         let ms = Duration::from_millis(1);
         let limits = PollLimits { interval_min: ms, interval_default: ms, ..PollLimits::default() };
-        let client = Client::new("killer", "1").tasks(ClientTasks::new().limits(limits));
+        let client = Client::new("killer", "1").extension(ClientTasks::new().limits(limits));
         let connection = client.revisions(&[self.revision]).connect(reader, writer).wait();
         connected.store(true, Ordering::Release);
         Victim { child, connection: Some(connection.unwrap()), killer }
