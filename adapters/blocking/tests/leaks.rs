@@ -14,12 +14,14 @@ mod common;
 use std::io::{PipeReader, PipeWriter};
 use std::process::Command;
 use std::sync::Mutex;
+use std::sync::mpsc::channel;
+use std::time::Duration;
 
 use common::{
     Hand, client, connect_by_hand, eventually, example, pair, part, server, story, success, tool,
 };
 use mcp_blocking::proto::schema::ElicitResult;
-use mcp_blocking::{Client, Server};
+use mcp_blocking::{Client, Connection, ConnectionState, Recovery, Server};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::{Value, json};
@@ -94,16 +96,49 @@ fn live_and_let_go() {
     busy_client().spawn(Command::new("/no/such/server")).wait().map(drop).unwrap_err();
 }
 
+/// Spawns a server, kills it, and waits until the client starts it again after `delay`.
+fn lose(delay: Duration) -> Connection {
+    let mut command = Command::new("sh");
+    command.args(["-c", "echo $$ >&2; exec $ECHO"]);
+    command.env("ECHO", example("echo_server").get_program());
+    let (tell, told) = channel();
+    let client = busy_client()
+        .recovery(Recovery::new().delays(delay, delay).attempts(1000, delay))
+        .on_connection_state(move |state, _| {
+            if matches!(state, ConnectionState::Retrying { .. }) {
+                let _test_is_over = tell.send(());
+            }
+        })
+        .spawn(command)
+        .wait()
+        .unwrap();
+    eventually("the server has started", || !client.stderr().is_empty());
+    kill(Pid::from_raw(client.stderr()[0].parse().unwrap()), Signal::SIGKILL).unwrap();
+    told.recv().unwrap();
+    client
+}
+
+/// Recovers a connection, and drops and closes others whose recovery is due.
+fn lose_and_recover() {
+    let client = lose(Duration::from_millis(1));
+    assert_eq!(success(client.call_tool("echo", &json!({"text": "hello"})).wait()), "hello");
+    client.close().wait().unwrap();
+    drop(lose(Duration::from_secs(3600)));
+    lose(Duration::from_secs(3600)).close().wait().unwrap();
+}
+
 #[test]
 fn connections_leave_nothing_behind() {
     story(|| {
         let _ends = EndOnDrop;
         // Starts the threads that live as long as the process.
         live_and_let_go();
+        lose_and_recover();
         eventually("only this story runs", || count("task") <= 3);
         let files = count("fd");
         for _ in 0..20 {
             live_and_let_go();
+            lose_and_recover();
         }
         eventually("only this story runs", || count("task") <= 3);
         assert_eq!(count("fd"), files);

@@ -155,7 +155,7 @@ mod tests {
         while let Some(retry) = budget.next(now) {
             assert_eq!(retry.attempt, delays.len() + 1);
             delays.push(retry.delay.as_millis());
-            now = now + retry.delay;
+            now += retry.delay;
         }
         assert_eq!(delays, [250, 500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000]);
         // The first attempt was at 250 ms.
