@@ -77,10 +77,10 @@ pub mod auth {
 ///
 /// # HTTP/2 and Unix sockets
 ///
-/// With the feature `tls`, a listening server also speaks HTTP/2 with prior knowledge (h2c),
-/// which proxies that terminate TLS can use. Both versions share the port: the first bytes of a
-/// connection decide. `Upgrade: h2c` is not supported. All limits and timeouts of [`Http`] apply to
-/// both, and these to HTTP/2 only:
+/// With the feature `tls`, a listening server also speaks HTTP/2 with prior knowledge (h2c), which
+/// proxies that terminate TLS can use. Both versions share the port: the first bytes of a
+/// connection decide. `Upgrade: h2c` is not supported. All limits and timeouts of
+/// [`Http`](self::http::Http) apply to both, and these to HTTP/2 only:
 ///
 /// | limit | value |
 /// |---|---|
@@ -92,10 +92,11 @@ pub mod auth {
 /// | resets before a request was accepted | 20, then the connection is closed |
 /// | streams that the server resets for errors of clients | 256, then the connection is closed |
 ///
-/// A head that is incomplete for [`HttpLimits::head_timeout`] closes the connection, because
-/// nothing can follow it. A response that its client does not read for `Limits::stall_timeout` is
-/// reset, and the connection goes on. An idle connection is closed with `GOAWAY`, as are all when
-/// the server stops. A connection costs up to 0.9 MiB beside its requests.
+/// A head that is incomplete for [`HttpLimits::head_timeout`](self::http::HttpLimits::head_timeout)
+/// closes the connection, because nothing can follow it. A response that its client does not read
+/// for `Limits::stall_timeout` is reset, and the connection goes on. An idle connection is closed
+/// with `GOAWAY`, as are all when the server stops. A connection costs up to 0.9 MiB beside its
+/// requests.
 ///
 /// On Unix, the listener of `serve_http` can be that of a Unix socket.
 #[cfg(feature = "http")]

@@ -59,7 +59,7 @@
 //!
 //! # Other streams
 //!
-//! [`Serve::serve`] and [`Connect::connect`] take any pair of `AsyncRead` and `AsyncWrite`, such as
+//! [`Server::serve`] and [`Client::connect`] take any pair of `AsyncRead` and `AsyncWrite`, such as
 //! `smol::io::split(socket)` of a TCP or Unix socket. One [`Server`] can serve many connections at
 //! a time.
 //!

@@ -13,9 +13,9 @@ use crate::server::settings::ServerSettings;
 
 /// A user interface in HTML, with the tools whose results it shows.
 ///
-/// [`Server::app`] adds all of it, so that no tool is linked to an app that does not exist. See
-/// [MCP Apps](https://modelcontextprotocol.io/extensions/apps/overview), and the [module](super)
-/// for an example.
+/// [`Server::add`](crate::Server::add) adds all of it, so that no tool is linked to an app that
+/// does not exist. See [MCP Apps](https://modelcontextprotocol.io/extensions/apps/overview), and
+/// the [module](super) for an example.
 #[must_use = "an app does nothing until it is added"]
 pub struct App {
     resource: schema::Resource,

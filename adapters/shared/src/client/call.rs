@@ -251,7 +251,7 @@ impl<T: Decode> Pending<T> {
     /// Blocks until the call has its result. Tasks await this value instead.
     ///
     /// If the server has created a task for a tool call (see
-    /// [`Client::tasks`](crate::Client::tasks)), this waits for the result of the task, for the
+    /// [`ClientTasks`](crate::ClientTasks)), this waits for the result of the task, for the
     /// time of the call.
     ///
     /// # Errors

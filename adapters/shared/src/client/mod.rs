@@ -120,8 +120,9 @@ impl<R> Client<R> {
     /// ended.
     ///
     /// `hook` may add entries to the `_meta` of the call. If it returns an error, the call is not
-    /// sent and fails with [`Error::Hook`]. Hooks run in the order in which they were added; the
-    /// functions that they return run in the reverse order, also for calls that are cancelled.
+    /// sent and fails with [`Error::Hook`](crate::Error::Hook). Hooks run in the order in which
+    /// they were added; the functions that they return run in the reverse order, also for calls
+    /// that are cancelled.
     ///
     /// Hooks run on the threads that send calls and receive results: they must neither block nor
     /// use the connection. They are functions, and not futures around the call, because a call may
@@ -130,9 +131,9 @@ impl<R> Client<R> {
     /// Name the type of the parameter of the returned function, as in this example. A hook that
     /// does not need the end of the call returns `Ok(|_: &CallEnd<'_>| {})`.
     ///
-    /// Hooks see all calls that [`Connection::call`] and the methods based on it make, such as
-    /// [`Connection::call_tool`]. They do not see subscriptions and
-    /// [`Connection::set_log_level`].
+    /// Hooks see all calls that [`Connection::call`](crate::Connection::call) and the methods based
+    /// on it make, such as [`Connection::call_tool`](crate::Connection::call_tool). They do not see
+    /// subscriptions and [`Connection::set_log_level`](crate::Connection::set_log_level).
     ///
     /// ```
     /// # use mcp_adapter as mcp_tokio;

@@ -186,7 +186,7 @@ impl Http {
     /// Handlers read the principal with [`Cx::principal`](crate::Cx::principal). A session and its
     /// streams belong to the principal that opened the session: requests of others receive status
     /// 404, as for an unknown session. The state of a handler that asks the client opens only for
-    /// its principal, unless the server is [without a seal](crate::Server::without_seal).
+    /// its principal, unless the server is [without a seal](crate::Server::seal).
     ///
     /// A request is authenticated once, when it arrives. Its response, which may be an event
     /// stream, continues if the credentials expire or are revoked meanwhile.

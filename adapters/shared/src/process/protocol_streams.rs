@@ -20,11 +20,11 @@ use super::settings::StdioSettings;
 /// The stdin that a server reads its messages from, and the stdout that it writes them to.
 ///
 /// While a value of this type exists, anything else in this process and its later children reads an
-/// empty stdin and writes to stderr in place of stdout, unless [`Server::without_stdin_redirect`]
-/// or [`Server::without_stdout_redirect`] is set.
+/// empty stdin and writes to stderr in place of stdout, unless [`StdioSettings::keep_stdin`]
+/// or [`StdioSettings::keep_stdout`] is set.
 ///
-/// [`Server::without_stdin_redirect`]: crate::Server::without_stdin_redirect
-/// [`Server::without_stdout_redirect`]: crate::Server::without_stdout_redirect
+/// [`StdioSettings::keep_stdin`]: crate::StdioSettings::keep_stdin
+/// [`StdioSettings::keep_stdout`]: crate::StdioSettings::keep_stdout
 #[derive(Debug)]
 pub struct ProtocolStreams {
     stdin: Reserved,

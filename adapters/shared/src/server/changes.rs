@@ -30,7 +30,7 @@ use crate::validation::ToolChecks;
 ///
 /// A server sends only the notifications that it declares; see
 /// [`Server::changes`](crate::Server::changes) and
-/// [`Server::declare_list_changed`](crate::Server::declare_list_changed). Sending an undeclared
+/// [`Lists::announce_changes`](crate::Lists::announce_changes). Sending an undeclared
 /// notification fails, but only while a client is connected.
 #[derive(Clone)]
 pub struct Changes {
@@ -100,7 +100,7 @@ impl Changes {
     ///
     /// All subscribers are notified, whatever principal they belong to. To keep changes of a
     /// resource from a principal, refuse its subscription with
-    /// [`Server::accept_subscriptions`](crate::Server::accept_subscriptions).
+    /// [`SubscriptionSettings::accept`](crate::SubscriptionSettings::accept).
     ///
     /// # Errors
     /// Fails with
@@ -118,8 +118,9 @@ impl Changes {
     /// `params` must be an object. Clients of the legacy era (up to revision 2025-11-25) that
     /// declared the extension receive the notification without a subscription. All subscribers are
     /// notified, whatever principal they belong to: refuse subscriptions with
-    /// [`Server::accept_elements`](crate::Server::accept_elements). For a client that does not
-    /// read, different notifications are queued in order, and equal ones once.
+    /// [`SubscriptionSettings::accept_elements`](crate::SubscriptionSettings::accept_elements). For
+    /// a client that does not read, different notifications are queued in order, and equal ones
+    /// once.
     ///
     /// ```
     /// # use mcp_adapter as mcp_tokio;
@@ -156,7 +157,7 @@ impl Changes {
 
     /// Notifies the clients of `principal` that other entries of `lists` are visible to it.
     ///
-    /// Call this method when [`Server::visible_to`](crate::Server::visible_to) starts to decide
+    /// Call this method when [`Lists::visible_to`](crate::Lists::visible_to) starts to decide
     /// differently. Clients of other principals and clients that are not authenticated are not
     /// notified.
     ///
@@ -195,7 +196,7 @@ impl Changes {
     ///
     /// Each request sees the state before the edit or the state after it. Once the edit is
     /// complete, clients are notified, once for each kind of list that changed: clients of all
-    /// principals, also if [`Server::visible_to`](crate::Server::visible_to) hides the changed
+    /// principals, also if [`Lists::visible_to`](crate::Lists::visible_to) hides the changed
     /// entries from them. If `edit` fails or panics, nothing changes. Requests in flight complete
     /// with the handlers that they started with.
     ///
@@ -206,7 +207,7 @@ impl Changes {
     ///
     /// With [`Server::changes`](crate::Server::changes), lists may be empty when the server starts.
     /// Completions are declared only if an entry has some when the connection is opened; otherwise
-    /// pass `Capability::Completions` to [`Server::capability`](crate::Server::capability).
+    /// pass `Capability::Completions` to [`Server::configure`](crate::Server::configure).
     ///
     /// ```
     /// # use mcp_adapter as mcp_tokio;

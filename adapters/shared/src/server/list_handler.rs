@@ -15,8 +15,9 @@ use crate::server::handler::context::Cx;
 use crate::server::handler::{EntryHandler, HandlerFn, Resolution};
 use crate::validation::ToolChecks;
 
-/// One page of a list, for [`Server::list_resources`](crate::Server::list_resources),
-/// [`list_tools`](crate::Server::list_tools) and [`list_prompts`](crate::Server::list_prompts).
+/// One page of a list, for [`Unregistered::list_resources`](crate::Unregistered::list_resources),
+/// [`list_tools`](crate::Unregistered::list_tools) and
+/// [`list_prompts`](crate::Unregistered::list_prompts).
 ///
 /// ```
 /// # use mcp_adapter as mcp_tokio;

@@ -37,11 +37,11 @@ impl Lists {
     ///
     /// An entry for which `is_visible` returns false is missing in lists. Requests to call, read,
     /// get or complete it are answered as if it did not exist, and so are subscriptions, unless
-    /// [`accept_subscriptions`](Self::accept_subscriptions) decides about them. A request to read a
-    /// hidden resource therefore reaches the handler of a visible template that matches its URI.
-    /// Requests in flight and existing subscriptions are not affected by later decisions. A
-    /// [change](crate::Changes::edit) of a hidden entry is announced to all clients, as a change of
-    /// the list without the name of the entry.
+    /// [`SubscriptionSettings::accept`](crate::SubscriptionSettings::accept) decides about them. A
+    /// request to read a hidden resource therefore reaches the handler of a visible template that
+    /// matches its URI. Requests in flight and existing subscriptions are not affected by later
+    /// decisions. A [change](crate::Changes::edit) of a hidden entry is announced to all clients,
+    /// as a change of the list without the name of the entry.
     ///
     /// `is_visible` must not block. It is called for each entry on a page, for hidden entries
     /// before it, and for the entry that a request is about. If it panics, the request fails with
@@ -82,8 +82,8 @@ impl Lists {
     /// Declares change notifications for tools, prompts and resources.
     ///
     /// The notification for a list is declared only if the list is not empty. Resource
-    /// subscriptions are also declared if there are resources. Use [`Changes`] to send the
-    /// notifications.
+    /// subscriptions are also declared if there are resources. Use [`Changes`](crate::Changes) to
+    /// send the notifications.
     pub fn announce_changes(self) -> Self {
         self.set(|server| {
             server.builder.has_list_changed = true;

@@ -214,7 +214,7 @@ impl<R> Server<R> {
     /// This method also declares tools, resources and prompts, with change notifications and
     /// resource subscriptions, even if their lists are empty: the handle may add their first
     /// entries later. Handlers use [`Cx::changes`](crate::Cx::changes), and a server that needs no
-    /// handle elsewhere declares less with [`declare_list_changed`](Self::declare_list_changed).
+    /// handle elsewhere declares less with [`Lists::announce_changes`].
     pub fn changes(&mut self) -> Changes {
         self.settings.builder.has_changes = true;
         self.settings.builder.has_subscriptions = true;

@@ -25,7 +25,7 @@ impl<R> Server<R> {
     /// Adds a tool; see [`Tool`].
     ///
     /// All tools are on one page of the list if they fit into 15 MiB, because many hosts read only
-    /// the first; see [`page_max`](Self::page_max).
+    /// the first; see [`page_max`](crate::Lists::page_max).
     pub fn tool<M>(
         self,
         name: &str,

@@ -76,7 +76,7 @@ impl Cx {
     ///
     /// Name all scopes of the operation in one call, with those that the entry
     /// [requires](crate::Tool::requires). Over stdio and other byte streams, this method always
-    /// succeeds, except for clients of [`Server::manual_as`](crate::Server::manual_as), which have
+    /// succeeds, except for clients of [`Server::manual`](crate::Server::manual), which have
     /// no scopes. The handler of a task that runs again after a restart of the server has the
     /// scopes of the call that created the task.
     ///

@@ -50,8 +50,8 @@ impl Serving {
     /// [`close_on_signal`](Self::close_on_signal). A thread of this crate receives the signals. If
     /// the program itself handles one of the three signals, none of them closes the connection.
     ///
-    /// Unless [`Server::outlive_parent`](crate::Server::outlive_parent) is set, the parent
-    /// process's exit also closes the connection.
+    /// Unless [`StdioSettings::outlive_parent`](crate::StdioSettings::outlive_parent) is set, the
+    /// parent process's exit also closes the connection.
     ///
     /// Call this method before driving the connection: a client may send a signal as soon as it
     /// receives output, and a later call does not watch the parent process.
@@ -64,8 +64,8 @@ impl Serving {
 
     /// Makes a later call of `close_on_received_signal` close the connection.
     ///
-    /// Unless [`Server::outlive_parent`](crate::Server::outlive_parent) is set, the parent
-    /// process's exit also closes the connection.
+    /// Unless [`StdioSettings::outlive_parent`](crate::StdioSettings::outlive_parent) is set, the
+    /// parent process's exit also closes the connection.
     ///
     /// Call this before driving the connection: a client may send a signal as soon as it receives
     /// output, and a later call does not watch the parent process.

@@ -109,8 +109,8 @@ impl SubscriptionSettings {
     /// fails with the error for an unknown resource. `accept` must not block.
     ///
     /// By default, a URI is accepted if it belongs to a registered resource or matches a resource
-    /// template that is [visible](Self::visible_to) to the sender. If only some principals may read
-    /// a resource, refuse the subscriptions of others:
+    /// template that is [visible](crate::Lists::visible_to) to the sender. If only some principals
+    /// may read a resource, refuse the subscriptions of others:
     /// [`Changes::resource_updated`](crate::Changes::resource_updated) notifies all subscribers.
     ///
     /// ```
@@ -136,7 +136,7 @@ impl SubscriptionSettings {
     ///
     /// `accept` receives the key, the element, and the sender of the request. It returns whether
     /// to accept the element; the acknowledgement lists the accepted ones. `accept` must not block.
-    /// By default, all elements of the keys of [extensions](Self::extension) are accepted.
+    /// By default, all elements of the keys of [extensions](crate::Server::extension) are accepted.
     ///
     /// Clients subscribe to elements in the modern era (from revision 2026-07-28) only. If only
     /// some principals may learn of an element, refuse the subscriptions of others:

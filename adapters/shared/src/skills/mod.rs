@@ -1,7 +1,7 @@
 //! Skills (feature `skills`): instructions for models with their files, served as resources.
 //!
 //! A skill is a directory with a `SKILL.md`; see [Agent Skills]. A server offers [`Skills`] with
-//! `Server::skills`. A host fetches the [`SkillManifest`]s with `Connection::list_skills`, and a
+//! `Server::add`. A host fetches the [`SkillManifest`]s with `Connection::list_skills`, and a
 //! file only when it is needed; the manifest verifies the file.
 //!
 //! Skills are untrusted text, and so are their digests. Hosts ask the user before

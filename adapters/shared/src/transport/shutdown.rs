@@ -48,7 +48,8 @@ impl<R: LinkRole> DriverHandle<R> {
 
     /// Declares that the connection uses this process's stdin and stdout.
     ///
-    /// Enlarges their pipes if [`Server::pipe_bytes`](crate::Server::pipe_bytes) is set.
+    /// Enlarges their pipes if [`StdioSettings::pipe_bytes`](crate::StdioSettings::pipe_bytes) is
+    /// set.
     #[must_use]
     pub fn over_standard_streams(self) -> Self {
         if let Some(bytes) = self.pipe_bytes {

@@ -139,8 +139,8 @@ impl Connection {
     /// [ping]: https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/ping
     ///
     /// # Errors
-    /// Fails with [`Error::Call`] if the server does not respond in time. In the modern era, fails
-    /// with [`Misuse::Unsupported`](mcp_proto::Misuse::Unsupported).
+    /// Fails with [`Error::Call`](crate::Error::Call) if the server does not respond in time. In
+    /// the modern era, fails with [`Misuse::Unsupported`](mcp_proto::Misuse::Unsupported).
     pub fn ping(&self) -> Operation<'_, ()> {
         Operation::new(async { self.call(Ping::new()).await.map(|_empty| ()) })
     }
@@ -151,8 +151,8 @@ impl Connection {
     /// revision 2026-07-28), the level applies only to calls sent afterwards.
     ///
     /// # Errors
-    /// Fails with [`Error::Misuse`] if the server does not support logging, and with
-    /// [`Error::Call`] if the call fails.
+    /// Fails with [`Error::Misuse`](crate::Error::Misuse) if the server does not support logging,
+    /// and with [`Error::Call`](crate::Error::Call) if the call fails.
     pub fn set_log_level(&self, level: Level) -> Operation<'_, ()> {
         Operation::new(async move {
             let link = self.slot().ready(START_PATIENCE).await?;

@@ -28,7 +28,7 @@ use crate::transport::link::Link;
 ///
 /// In revision 2025-11-25, the call asks for a task if the server and the tool support that. In
 /// revision 2026-07-28, the server decides, provided that the client declares
-/// [`Client::tasks`](crate::Client::tasks). In all other cases, the call is a plain one, and the
+/// [`ClientTasks`](crate::ClientTasks). In all other cases, the call is a plain one, and the
 /// handle has its result: callers need not care.
 ///
 /// ```
@@ -96,7 +96,7 @@ impl<'c> TaskCall<'c> {
     /// Fails under the conditions listed for [`Call::wait`], and with [`Error::List`] or
     /// [`Error::Call`] if the tools cannot be listed. Fails with [`Error::Call`], and cancels the
     /// task, if the connection polls as many tasks as
-    /// [`Client::tasks_max`](crate::Client::tasks_max) allows.
+    /// [`ClientTasks::tasks_max`](crate::ClientTasks::tasks_max) allows.
     pub fn start(self) -> Operation<'c, TaskHandle> {
         Operation::new(self.send())
     }

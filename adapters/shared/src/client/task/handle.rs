@@ -76,7 +76,7 @@ impl Connection {
     ///
     /// # Errors
     /// Fails if this connection polls as many tasks as
-    /// [`Client::tasks_max`](crate::Client::tasks_max) allows.
+    /// [`ClientTasks::tasks_max`](crate::ClientTasks::tasks_max) allows.
     // TSK-39: ids are kept.
     pub fn task(&self, id: &str) -> Result<TaskHandle, Error> {
         TaskDriver::resume(&self.link(), id).map(TaskHandle::running)
@@ -117,7 +117,7 @@ impl TaskHandle {
     ///   - [`CallError::TimedOut`] if the time of the task is over;
     ///   - [`CallError::InputRefused`] if a handler of this client failed, which cancels the task;
     ///   - [`CallError::Invalid`] if the task asked for more input than
-    ///     [`Client::task_limits`](crate::Client::task_limits) allow, which cancels it;
+    ///     [`ClientTasks::limits`](crate::ClientTasks::limits) allow, which cancels it;
     ///   - [`CallError::Lost`] if the connection ended: the task goes on, see
     ///     [`attach`](Self::attach);
     /// - [`Error::Misuse`] if the connection cannot send the requests of tasks;
@@ -181,7 +181,7 @@ impl TaskHandle {
     ///
     /// # Errors
     /// Fails if `connection` polls as many tasks as
-    /// [`Client::tasks_max`](crate::Client::tasks_max) allows.
+    /// [`ClientTasks::tasks_max`](crate::ClientTasks::tasks_max) allows.
     pub fn attach(&mut self, connection: &Connection) -> Result<(), Error> {
         match &mut self.state {
             HandleState::Running(driver) => driver.move_to(&connection.link()),

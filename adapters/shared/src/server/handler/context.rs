@@ -200,7 +200,7 @@ impl Cx {
     ///
     /// In the modern era (from revision 2026-07-28), the client keeps the state and returns it with
     /// its answers. It cannot forge it, unless the server is
-    /// [without a seal](crate::Server::without_seal). In a legacy session, the state stays on the
+    /// [without a seal](crate::Server::seal). In a legacy session, the state stays on the
     /// server.
     ///
     /// # Errors

@@ -23,7 +23,7 @@ impl Cx {
     /// The result is kept like the [state](Self::state): on the server in a legacy session, and by
     /// the client in the modern era (from revision 2026-07-28). Keep it small and free of secrets:
     /// the client can read it. It cannot forge it, unless the server is
-    /// [without a seal](crate::Server::without_seal).
+    /// [without a seal](crate::Server::seal).
     ///
     /// In a task that may be started again after a restart of the server, the result is also saved
     /// at once. `action` runs again only if the server is killed after `action` and before that.
