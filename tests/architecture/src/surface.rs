@@ -57,7 +57,7 @@ pub fn hidden_items(core: &[SourceFile]) -> Vec<Breach> {
 
 /// The public methods of the builders that every program uses, at most. The numbers may only
 /// shrink.
-pub const METHODS_MAX: &[(&str, usize)] = &[("Client", 25), ("Http", 20), ("Server", 35)];
+pub const METHODS_MAX: &[(&str, usize)] = &[("Client", 25), ("Http", 20), ("Server", 34)];
 
 /// Counts the public methods of a type in its inherent implementations.
 #[must_use]

@@ -6,6 +6,7 @@ use mcp_proto::schema::{Decode, Encode, ServerRequest};
 use super::Client;
 use crate::client::answerer::Answerer;
 use crate::client::settings::ClientSettings;
+use crate::client::task::settings::{ClientTasks, tasks_extension};
 
 /// Extensions of the protocol.
 impl<R> Client<R> {
@@ -81,5 +82,21 @@ impl DeclareIn for Extension {
     fn declare_in(self, client: &mut ClientSettings) {
         client.config =
             client.extensions.declare(&client.config, self, |config, it| config.extension(it));
+    }
+}
+
+impl ClientExtension for ClientTasks {}
+
+// TSK-23, TSK-26
+impl DeclareIn for ClientTasks {
+    fn declare_in(self, client: &mut ClientSettings) {
+        if !client.tasks.is_declared {
+            match client.config.clone().extension(tasks_extension()) {
+                Ok(config) => client.config = config,
+                // The client has declared an extension of this id by itself.
+                Err(_) => return,
+            }
+        }
+        client.tasks = self;
     }
 }

@@ -3,18 +3,15 @@
 use mcp_proto::tasks::{PollLimits, TaskLimits};
 use mcp_proto::{Extension, ExtensionMethod, Revision, Side};
 
-use crate::client::extension_settings::{ClientExtension, DeclareIn};
-use crate::client::settings::ClientSettings;
-
 /// The extension of [tasks](crate::tasks), for [`Client::extension`](crate::Client::extension).
 ///
 /// With the [tasks extension], servers of revision 2026-07-28 may create a task for any tool call.
 ///
-/// [`Call::task`](crate::Call::task) then returns the handle of such a task. All other calls
-/// end well too: they poll the task to its end and return its result. They do so for the
-/// [time](crate::Call::timeout_max) of the call, and cancel the task when that is over or when
-/// the call is dropped. Hooks of [`Client::on_call`](crate::Client::on_call) see the end of the call when the
-/// task is created.
+/// [`Call::task`](crate::Call::task) then returns the handle of such a task. All other calls end
+/// well too: they poll the task to its end and return its result. They do so for the
+/// [time](crate::Call::timeout_max) of the call, and cancel the task when that is over or when the
+/// call is dropped. Hooks of [`Client::on_call`](crate::Client::on_call) see the end of the call
+/// when the task is created.
 ///
 /// The tasks of revision 2025-11-25 need no declaration: [`Call::task`](crate::Call::task) asks
 /// for them.
@@ -111,22 +108,6 @@ impl ClientTasks {
     pub fn answer_as_tasks(mut self, limits: TaskLimits) -> Self {
         self.served = Some(limits);
         self
-    }
-}
-
-impl ClientExtension for ClientTasks {}
-
-// TSK-23, TSK-26
-impl DeclareIn for ClientTasks {
-    fn declare_in(self, client: &mut ClientSettings) {
-        if !client.tasks.is_declared {
-            match client.config.clone().extension(tasks_extension()) {
-                Ok(config) => client.config = config,
-                // The client has declared an extension of this id by itself.
-                Err(_) => return,
-            }
-        }
-        client.tasks = self;
     }
 }
 
