@@ -47,9 +47,12 @@ impl<R> Server<R> {
     }
 
     /// Sets which subscriptions of clients are accepted, and what learns of them.
+    ///
+    /// Can be called again: what was set before and is not set again stays.
     pub fn subscriptions(mut self, settings: SubscriptionSettings) -> Self {
         self.settings.builder.has_subscriptions |= settings.on_change.is_some();
-        Arc::make_mut(&mut self.settings.callbacks).subscriptions = settings;
+        let callbacks = Arc::make_mut(&mut self.settings.callbacks);
+        callbacks.subscriptions = settings.over(&callbacks.subscriptions);
         self
     }
 

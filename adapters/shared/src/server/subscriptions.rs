@@ -167,6 +167,17 @@ impl SubscriptionSettings {
     }
 }
 
+impl SubscriptionSettings {
+    /// Returns these settings, with the earlier ones where nothing is set.
+    pub(super) fn over(self, earlier: &Self) -> Self {
+        Self {
+            on_change: self.on_change.or_else(|| earlier.on_change.clone()),
+            accept: self.accept.or_else(|| earlier.accept.clone()),
+            accept_element: self.accept_element.or_else(|| earlier.accept_element.clone()),
+        }
+    }
+}
+
 impl fmt::Debug for SubscriptionSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SubscriptionSettings").finish_non_exhaustive()

@@ -272,14 +272,14 @@ fn invalid_skills_are_refused_when_added() {
     for file in 0..FILES_MAX {
         many = many.file(&format!("a/{file}"), "text/plain", "");
     }
-    assert!(fail(many).to_string().contains("513 files of"));
+    assert!(fail(many).contains("513 files of"));
     let huge = vec![b' '; usize::try_from(BYTES_MAX).unwrap()];
     let huge = Skills::new().file("a/SKILL.md", "text/markdown", minimal("a")).file(
         "a/huge",
         "text/plain",
         huge,
     );
-    assert!(fail(huge).to_string().contains("2 files of 16777"));
+    assert!(fail(huge).contains("2 files of 16777"));
 }
 
 // SEC-02
