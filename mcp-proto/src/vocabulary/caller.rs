@@ -35,9 +35,9 @@ impl Principal {
     /// Creates a principal with this id. Returns `None` if the id is empty.
     ///
     /// The id must be unique among all clients of the server.
-    pub fn new(id: impl Into<Arc<str>>) -> Option<Self> {
-        let id = id.into();
-        (!id.is_empty()).then_some(Self(id))
+    pub fn new(id: impl AsRef<str>) -> Option<Self> {
+        let id = id.as_ref();
+        (!id.is_empty()).then(|| Self(id.into()))
     }
 
     /// Creates the principal with this subject at this issuer. Returns `None` if either is empty.

@@ -44,7 +44,7 @@ impl ServerProcess {
         Self { command, inherits_environment: false, pipe_bytes: None, on_stderr: None }
     }
 
-    /// Passes the whole environment of this process to the server processes that it starts.
+    /// Passes the whole environment of this process to the server.
     ///
     /// By default, a server receives the variables that its [`Command`] sets, and, as with the
     /// official SDKs, only these of this process, because others may be credentials for other
@@ -62,14 +62,14 @@ impl ServerProcess {
     /// ```no_run
     /// # use mcp_adapter as mcp_tokio;
     /// use std::process::Command;
-    /// use mcp_tokio::Client;
+    /// use mcp_tokio::ServerProcess;
     ///
-    /// // One variable for one server:
+    /// // One variable:
     /// let mut command = Command::new("weather-server");
     /// command.env("WEATHER_TOKEN", "of-this-server-only");
-    /// // All variables for all servers of this client:
-    /// let client = Client::new("host", "1.0.0").inherit_environment();
-    /// # drop((client, command));
+    /// // All variables:
+    /// let server = ServerProcess::new(command).inherit_environment();
+    /// # drop(server);
     /// ```
     pub const fn inherit_environment(mut self) -> Self {
         self.inherits_environment = true;
@@ -89,7 +89,7 @@ impl ServerProcess {
         self
     }
 
-    /// Calls `callback` with each line that a server started by `spawn` writes to stderr.
+    /// Calls `callback` with each line that the server writes to stderr.
     ///
     /// Lines arrive in order and without their end. A line of more than 1,024 bytes is split, and
     /// invalid UTF-8 is replaced. [`Connection::stderr`](crate::Connection::stderr) keeps the last
@@ -101,12 +101,13 @@ impl ServerProcess {
     ///
     /// ```
     /// # use mcp_adapter as mcp_tokio;
-    /// use mcp_tokio::Client;
+    /// use std::process::Command;
+    /// use mcp_tokio::ServerProcess;
     ///
-    /// let client = Client::new("demo", "1.0.0").on_stderr(|line, cx| {
+    /// let server = ServerProcess::new(Command::new("weather-server")).on_stderr(|line, cx| {
     ///     eprintln!("[{}] {line}", cx.label().unwrap_or("server"));
     /// });
-    /// # drop(client);
+    /// # drop(server);
     /// ```
     pub fn on_stderr(mut self, callback: impl Fn(&str, &ClientCx) + Send + Sync + 'static) -> Self {
         self.on_stderr = Some(Arc::new(callback));

@@ -264,7 +264,7 @@ impl Drop for Redirect {
 fn null_device() -> io::Result<File> {
     let path = system::NULL_DEVICE;
     let explain = |error: io::Error| {
-        let remedy = "provide it, or set `Server::without_stdin_redirect`";
+        let remedy = "provide it, or set `StdioSettings::keep_stdin`";
         io::Error::new(error.kind(), format!("cannot open `{path}`: {error}; {remedy}"))
     };
     File::open(path).map_err(explain)

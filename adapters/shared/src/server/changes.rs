@@ -246,9 +246,13 @@ impl Changes {
                 // Before the entries can be found.
                 self.hub.has_added_scopes.store(true, Ordering::SeqCst);
             }
-            let changed = editor.into_changed();
+            let mut changed = editor.into_changed();
+            let is_edited = !changed.is_empty();
+            let before = self.catalog();
+            // An entry that was removed and added again looks as before.
+            changed.retain(|list| differs(*list, &before, &catalog));
             self.check_announced(&changed)?;
-            if !changed.is_empty() {
+            if is_edited {
                 self.exchange(&mut catalog);
             }
             (edited, changed)
@@ -371,7 +375,7 @@ impl Changes {
             let list = list_name(*list);
             Err(EditError::new(format!(
                 "the list of {list} cannot be changed: its notification is not declared, so \
-                 clients would not notice; call `Server::declare_list_changed`, or \
+                 clients would not notice; set `Lists::announce_changes`, or \
                  `Server::changes` if the list starts empty"
             )))
         })
@@ -464,5 +468,23 @@ const fn list_name(list: ChangedList) -> &'static str {
 impl fmt::Debug for Changes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Changes").finish_non_exhaustive()
+    }
+}
+
+/// Returns whether clients see a difference between two states of a list.
+fn differs(
+    list: ChangedList,
+    before: &Catalog<EntryHandler>,
+    after: &Catalog<EntryHandler>,
+) -> bool {
+    match list {
+        ChangedList::Prompts => {
+            before.prompts().map(|(it, _)| it).ne(after.prompts().map(|(it, _)| it))
+        }
+        ChangedList::Resources => {
+            before.resources().map(|(it, _)| it).ne(after.resources().map(|(it, _)| it))
+                || before.templates().map(|(it, _)| it).ne(after.templates().map(|(it, _)| it))
+        }
+        ChangedList::Tools => before.tools().map(|(it, _)| it).ne(after.tools().map(|(it, _)| it)),
     }
 }

@@ -139,7 +139,7 @@ impl ClientHandle {
     /// use mcp_tokio::Server;
     /// use mcp_tokio::proto::schema::ListRoots;
     ///
-    /// let server = Server::new("notes", "1.0.0").on_roots_changed(|client| {
+    /// let server = Server::new("notes", "1.0.0").on_notification(|_, _, client| {
     ///     if let Ok(listed) = client.request(ListRoots::new()).wait() {
     ///         println!("{} roots", listed.roots.len());
     ///     }

@@ -48,11 +48,11 @@ pub fn pair<R, Q>(server: &Server<R>, client: Client<Q>) -> Result<TestPair, Pai
 /// ```
 /// # use mcp_adapter as mcp_tokio;
 /// use mcp_tokio::proto::Principal;
-/// use mcp_tokio::{Client, Server, testing};
+/// use mcp_tokio::{Client, Lists, Server, testing};
 ///
 /// let server = Server::new("notes", "1.0.0")
 ///     .tool("reset", "Deletes all notes", || ())
-///     .visible_to(|_entry, cx| cx.principal().map(Principal::id) == Some("ada"));
+///     .lists(Lists::new().visible_to(|_, caller| caller.principal().is_some()));
 /// let client = Client::new("test", "1.0.0");
 /// let ada = Principal::new("ada").unwrap();
 /// let mut pair = testing::pair_as(&server, client.clone(), ada)?;

@@ -317,7 +317,7 @@ async fn requests_outside_of_extensions_are_served_to_all<R: Runtime>() {
     for (server, why) in [
         (server().add(list), "the protocol defines it"),
         (server().add(outside()).add(outside()), "two handlers"),
-        (server().extension(whiteboard()).add(outside()), "set its handler with `method`"),
+        (server().extension(whiteboard()).add(outside()), "without `without_extension`"),
         (server().add(outside()).extension(whiteboard()).add(done()), "two handlers"),
     ] {
         let (ours, _theirs) = socket_pair();

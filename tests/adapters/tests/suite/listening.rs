@@ -19,6 +19,7 @@ rows! {
     a_subscription_ends_with_its_connection,
     announcing_changes_never_waits_for_a_slow_client,
     tools_come_and_go_while_serving,
+    an_edit_that_leaves_a_list_as_it_was_is_not_announced,
     a_list_whose_changes_are_not_declared_cannot_be_edited,
 }
 
@@ -128,6 +129,20 @@ async fn tools_come_and_go_while_serving<R: Runtime>() {
     connection.call_tool("new", &json!({})).await.unwrap_err();
 }
 
+async fn an_edit_that_leaves_a_list_as_it_was_is_not_announced<R: Runtime>() {
+    let mut server = shop().tool("old", "Old", || "old");
+    let changes = server.changes();
+    let (connection, _serving) = pair::<R>(client(), server).await;
+    let filter = Filter::new().tools().prompts();
+    let mut listening = connection.subscribe(&filter).await.unwrap();
+    let again = |name: &'static str| Tool::new("old", move || name).description("Old");
+    changes.edit(|edit| edit.replace(again("new"))).unwrap();
+    assert_eq!(success(connection.call_tool("old", &json!({})).await), "new");
+    changes.add(Prompt::new("ask", || "ask")).unwrap();
+    // The first edit would have been announced before.
+    assert_eq!(listening.next().await.unwrap(), Some(Changed::Prompts));
+}
+
 async fn a_list_whose_changes_are_not_declared_cannot_be_edited<R: Runtime>() {
     let add = |name: &'static str| {
         move |cx: Cx| {
@@ -156,7 +171,7 @@ async fn a_list_whose_changes_are_not_declared_cannot_be_edited<R: Runtime>() {
                 assert_eq!(success(outcome), "changed");
             } else {
                 let why = failure(outcome);
-                assert!(why.contains(list) && why.contains("declare_list_changed"), "{why}");
+                assert!(why.contains(list) && why.contains("announce_changes"), "{why}");
             }
         }
         let listed = connection.list_tools().await.unwrap().len();

@@ -368,7 +368,7 @@ fn register(
     if link.lock().role.add_task(poller.task_id(), mailbox, max) {
         return Ok(());
     }
-    let why = format!("the connection polls {max} tasks already (`Client::tasks_max`)");
+    let why = format!("the connection polls {max} tasks already (`ClientTasks::tasks_max`)");
     Err(CallError::Invalid(why.into()).into())
 }
 

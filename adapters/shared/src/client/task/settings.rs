@@ -58,12 +58,12 @@ impl ClientTasks {
     /// # use mcp_adapter as mcp_tokio;
     /// use std::time::Duration;
     ///
-    /// use mcp_tokio::Client;
     /// use mcp_tokio::proto::tasks::PollLimits;
+    /// use mcp_tokio::{Client, ClientTasks};
     ///
     /// let day = Duration::from_secs(24 * 3600);
     /// let limits = PollLimits { time_max: 7 * day, ..PollLimits::default() };
-    /// let client = Client::new("demo", "1.0.0").task_limits(limits);
+    /// let client = Client::new("demo", "1.0.0").extension(ClientTasks::new().limits(limits));
     /// # drop(client);
     /// ```
     pub const fn limits(mut self, limits: PollLimits) -> Self {
@@ -93,13 +93,13 @@ impl ClientTasks {
     ///
     /// ```
     /// # use mcp_adapter as mcp_tokio;
-    /// use mcp_tokio::Client;
+    /// use mcp_tokio::{Client, ClientTasks};
     /// use mcp_tokio::proto::schema::ElicitResult;
     /// use mcp_tokio::proto::tasks::TaskLimits;
     ///
     /// let client = Client::new("demo", "1.0.0")
     ///     .on_elicitation(ElicitResult::decline)
-    ///     .answer_as_tasks(TaskLimits { tasks_max: 100, ..TaskLimits::default() });
+    ///     .extension(ClientTasks::new().answer_as_tasks(TaskLimits::default()));
     /// # drop(client);
     /// ```
     ///
