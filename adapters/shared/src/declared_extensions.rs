@@ -73,7 +73,8 @@ impl DeclaredExtensions {
         }
         if let Some(method) = self.served.iter().find(|method| is_known(method)) {
             return Err(format!(
-                "method {method:?} belongs to a declared extension: add its handler without `without_extension`"
+                "method {method:?} belongs to a declared extension: add its handler without \
+                 `without_extension`"
             ));
         }
         self.served.iter().try_for_each(|method| is_undefined(method))

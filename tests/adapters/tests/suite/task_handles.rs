@@ -281,7 +281,7 @@ async fn the_number_of_polled_tasks_is_bounded<R: Runtime>() {
     });
     let run = async {
         let error = connection.call_tool("index", &json!({})).await.unwrap_err();
-        assert!(error.to_string().contains("`Client::tasks_max`"), "{error}");
+        assert!(error.to_string().contains("`ClientTasks::tasks_max`"), "{error}");
         assert!(connection.task("u").is_err());
         drop(task);
         eventually("the handle is gone", || connection.task("u").is_ok()).await;
