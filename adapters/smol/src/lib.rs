@@ -22,7 +22,7 @@
 //!     format!("sunny in {city}")
 //! }
 //!
-//! fn main() -> std::io::Result<()> {
+//! fn main() -> Result<(), mcp_smol::Error> {
 //!     let server =
 //!         Server::new("weather", "1.0.0").tool("today", "Today's weather in a city", today);
 //!     smol::block_on(server.serve_stdio())

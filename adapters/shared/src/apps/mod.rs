@@ -19,7 +19,7 @@
 //! .description("Tells the time");
 //! let clock = App::new("ui://clock/face.html", "clock", "<!DOCTYPE html><title>Clock</title>")?;
 //! let server =
-//!     Server::new("clock", "1.0.0").extension(apps::extension()).app(clock.tool(now));
+//!     Server::new("clock", "1.0.0").extension(apps::extension()).add(clock.tool(now));
 //! # drop(server);
 //! # Ok::<(), apps::InvalidApp>(())
 //! ```

@@ -50,16 +50,16 @@ impl Lists {
     ///
     /// ```
     /// # use mcp_adapter as mcp_tokio;
-    /// use mcp_tokio::Server;
     /// use mcp_tokio::proto::Principal;
+    /// use mcp_tokio::{Lists, Server};
     ///
     /// let server = Server::new("notes", "1.0.0")
     ///     .tool("today", "Today's notes", || "buy milk")
     ///     .tool("admin_reset", "Deletes all notes", || ())
-    ///     .visible_to(|entry, caller| {
+    ///     .lists(Lists::new().visible_to(|entry, caller| {
     ///         !entry.name().starts_with("admin_")
     ///             || caller.principal().map(Principal::id) == Some("ada")
-    ///     });
+    ///     }));
     /// # drop(server);
     /// ```
     pub fn visible_to(

@@ -55,7 +55,7 @@ use crate::transport::manual_driver::ManualDriver;
 /// #     bytes.len()
 /// # };
 /// let game = Server::new("game", "1.0.0").tool("jump", "Jumps", || "jumped");
-/// let mut connection = game.manual(Instant::ZERO)?;
+/// let mut connection = game.manual(Instant::ZERO, None)?;
 /// # let frames = 1;
 /// for frame in 0..frames {
 ///     let now = Instant::ZERO + frame * Duration::from_millis(16);

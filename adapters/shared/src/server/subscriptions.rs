@@ -115,13 +115,14 @@ impl SubscriptionSettings {
     ///
     /// ```
     /// # use mcp_adapter as mcp_tokio;
-    /// use mcp_tokio::Server;
     /// use mcp_tokio::proto::Principal;
+    /// use mcp_tokio::{Server, SubscriptionSettings};
     ///
-    /// let server = Server::new("notes", "1.0.0").subscriptions(|uri, caller| {
+    /// let owned = SubscriptionSettings::new().accept(|uri, caller| {
     ///     let owner = uri.strip_prefix("notes://").and_then(|path| path.split('/').next());
     ///     owner.is_some() && owner == caller.principal().map(Principal::id)
     /// });
+    /// let server = Server::new("notes", "1.0.0").subscriptions(owned);
     /// # drop(server);
     /// ```
     pub fn accept(
@@ -144,15 +145,16 @@ impl SubscriptionSettings {
     ///
     /// ```
     /// # use mcp_adapter as mcp_tokio;
-    /// use mcp_tokio::Server;
     /// use mcp_tokio::proto::{Extension, Principal};
+    /// use mcp_tokio::{Server, SubscriptionSettings};
     ///
+    /// let owned = SubscriptionSettings::new().accept_elements(|_key, board, caller| {
+    ///     let owner = board.split('/').next();
+    ///     owner.is_some() && owner == caller.principal().map(Principal::id)
+    /// });
     /// let server = Server::new("boards", "1.0.0")
     ///     .extension(Extension::new("com.example/whiteboard").listen_key("boards"))
-    ///     .accept_elements(|_key, board, caller| {
-    ///         let owner = board.split('/').next();
-    ///         owner.is_some() && owner == caller.principal().map(Principal::id)
-    ///     });
+    ///     .subscriptions(owned);
     /// # drop(server);
     /// ```
     ///

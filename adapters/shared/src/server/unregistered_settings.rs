@@ -146,7 +146,7 @@ impl Unregistered {
     /// // The snippets that users have saved.
     /// let snippets = || ["greeting", "farewell"];
     ///
-    /// let server = Server::new("snippets", "1.0.0")
+    /// let handlers = Unregistered::new()
     ///     .list_prompts(move || Page::new(snippets().into_iter().map(Prompt::new).collect()))
     ///     .prompt_fallback(move |get: GetPrompt| {
     ///         if !snippets().contains(&&*get.name) {
@@ -154,6 +154,7 @@ impl Unregistered {
     ///         }
     ///         Ok(format!("Write a {}", get.name))
     ///     });
+    /// let server = Server::new("snippets", "1.0.0").add(handlers);
     /// # drop(server);
     /// ```
     pub fn list_prompts<M>(self, handler: impl Handler<Listing<ListPromptsResult>, M>) -> Self {
@@ -192,16 +193,17 @@ impl Unregistered {
     ///
     /// ```
     /// # use mcp_adapter as mcp_tokio;
-    /// use mcp_tokio::Server;
     /// use mcp_tokio::proto::Raw;
     /// use mcp_tokio::proto::schema::CallTool;
+    /// use mcp_tokio::{Server, Unregistered};
     ///
     /// let schema = r#"{"type":"object","properties":{
     ///     "region":{"type":"string","x-mcp-header":"Region"}}}"#;
     /// let schema = Raw::from_text(schema).unwrap();
-    /// let server = Server::new("deploy", "1.0.0")
+    /// let handlers = Unregistered::new()
     ///     .tool_fallback(|call: CallTool| format!("{} has run", call.name))
     ///     .tool_fallback_schema(move |tool, _| (tool == "start").then(|| schema.clone()));
+    /// let server = Server::new("deploy", "1.0.0").add(handlers);
     /// # drop(server);
     /// ```
     // HTTP-50: headers are recognized by the schema of their tool.
