@@ -12,6 +12,7 @@ use mcp_proto::Principal;
 
 use super::authorization::Authorization;
 use super::budget::{AddressShare, ByteLease, PeerAddress};
+#[cfg(feature = "auth")]
 use super::client::Dial;
 use crate::Cx;
 use crate::server::handler::context::HandlerLink;
