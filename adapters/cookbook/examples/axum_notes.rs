@@ -1,8 +1,8 @@
 //! The notes of several users behind access tokens, in a web server made with axum.
 //!
-//! Run it with `cargo run -p mcp-cookbook --example axum_notes -- ada=secret grace=word`. Each user
-//! sends their token as `Authorization: Bearer secret`, and sees only their own notes. SIGTERM and
-//! Ctrl-C stop it, after the requests in progress.
+//! Run it with `cargo run -p mcp-cookbook --example axum_notes -- 127.0.0.1:8080 ada=secret
+//! grace=word`. Each user sends their token as `Authorization: Bearer secret`, and sees only their
+//! own notes. SIGTERM and Ctrl-C stop it, after the requests in progress.
 
 use std::collections::HashMap;
 use std::env;
@@ -17,7 +17,9 @@ use tokio::net::TcpListener;
 #[tokio::main]
 #[expect(clippy::print_stdout, reason = "it is what the example is for")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let users: HashMap<_, _> = env::args().skip(1).filter_map(|user| user_of(&user)).collect();
+    let mut arguments = env::args().skip(1);
+    let address = arguments.next().ok_or("expected the address to listen at")?;
+    let users: HashMap<_, _> = arguments.filter_map(|user| user_of(&user)).collect();
     let options = Http::new().any_path().authenticating(move |head| {
         let token = head.headers.get("authorization").and_then(|token| token.to_str().ok());
         let user = token.and_then(|token| users.get(token)).cloned();
@@ -27,7 +29,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let service = HttpService::new(&notes, options)?;
     let router =
         Router::new().route("/health", get(async || "well")).route_service("/mcp", service.clone());
-    let listener = TcpListener::bind("127.0.0.1:8080").await?;
+    let listener = TcpListener::bind(address).await?;
     println!("listening on http://{}/mcp", listener.local_addr()?);
     let stop = Stop::on_signal();
     let stopping = async move {

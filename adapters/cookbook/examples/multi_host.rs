@@ -13,6 +13,7 @@ use std::error::Error;
 use std::io::stdin;
 use std::process::Command;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use mcp_smol::http::Remote;
 use mcp_smol::proto::schema::{
@@ -88,17 +89,26 @@ async fn connect(client: Client, label: String, target: String) -> Result<Server
     Ok(Server { connection, tools })
 }
 
-async fn follow(
-    connection: Connection,
-    tools: Arc<Mutex<List<Tool>>>,
-) -> Result<(), mcp_smol::Error> {
-    let mut changes = connection.subscribe(&Filter::new().tools()).await?;
-    while changes.next().await?.is_some() {
-        let list = connection.list_tools().await?;
-        println!("[{}] now has {} tools", connection.label().unwrap_or_default(), list.len());
-        *tools.lock().unwrap_or_else(PoisonError::into_inner) = list;
+/// Watches the tools. A server over HTTP that stops ends its subscriptions, and may come back.
+async fn follow(connection: Connection, tools: Arc<Mutex<List<Tool>>>) {
+    while connection.close_reason().is_none() {
+        if let Err(mcp_smol::Error::Misuse(_)) = watch(&connection, &tools).await {
+            return; // The server announces no changes.
+        }
+        smol::Timer::after(Duration::from_secs(1)).await;
     }
-    Ok(())
+}
+
+async fn watch(connection: &Connection, tools: &Mutex<List<Tool>>) -> Result<(), mcp_smol::Error> {
+    let mut changes = connection.subscribe(&Filter::new().tools()).await?;
+    loop {
+        let list = connection.list_tools().await?;
+        eprintln!("[{}] has {} tools", connection.label().unwrap_or_default(), list.len());
+        *tools.lock().unwrap_or_else(PoisonError::into_inner) = list;
+        if changes.next().await?.is_none() {
+            return Ok(());
+        }
+    }
 }
 
 async fn run(servers: &Servers, command: &str) -> Result<String, Box<dyn Error>> {
@@ -159,7 +169,7 @@ fn ask(asked: Elicit, cx: ClientCx) -> ElicitResult {
 
 /// Asks until the answer fits the field; returns `None` at the end of the input.
 fn ask_field(field: FormField<'_>) -> Option<Option<Raw>> {
-    println!("  {}: {}", shown(field.title()), shown(&field.expected().to_string()));
+    println!("  {}: {}", shown(field.title()), shown(&field.expected()));
     loop {
         match field.parse(&read_line()?) {
             Ok(value) => return Some(value),
