@@ -20,8 +20,9 @@ use serde_json::{Value, json};
 const API: ModelApi = ModelApi::Anthropic;
 const TURNS_MAX: usize = 20;
 
-/// A model that follows a script.
-struct Model(Vec<String>);
+/// A model that follows a script, from its end.
+#[derive(Debug)]
+pub(crate) struct Model(pub(crate) Vec<String>);
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -45,7 +46,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// Returns the answer of the model, after all its calls.
-async fn run(connection: &Connection, mut model: Model) -> Result<String, Box<dyn Error>> {
+pub(crate) async fn run(
+    connection: &Connection,
+    mut model: Model,
+) -> Result<String, Box<dyn Error>> {
     let tools = ModelTools::new(connection.list_tools().await?);
     let definitions = tools.definitions(API);
     let mut messages = vec![json!({"role": "user", "content": "Do what the script says."})];

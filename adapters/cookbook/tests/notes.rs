@@ -18,6 +18,8 @@ fn notes_are_listed_found_and_read() -> Result<(), Box<dyn std::error::Error>> {
     let note: Value = pair.call_tool_as("add", &json!({"text": "buy milk"}))?;
     let found: Value = pair.call_tool_as("search", &json!({"text": "milk"}))?;
     assert_eq!(found, json!({"notes": [note]}));
+    let listed: Value = pair.call_tool_as("list", &())?;
+    assert_eq!(listed, found);
     assert_eq!(pair.read_resource("note://1")?.contents[0].as_text(), Some("buy milk"));
     Ok(())
 }
