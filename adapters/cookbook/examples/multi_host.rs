@@ -1,9 +1,9 @@
 //! A host of several servers: programs, which it starts, and servers at URLs.
 //!
 //! Run it with `cargo run -p mcp-cookbook --example multi_host -- notes="sqlite_notes notes.db"
-//! weather=http://127.0.0.1:8080/mcp`. It reads commands: `tools`, `call notes.add {"text":"milk"}`,
-//! `read notes note://1` and `quit`. For a URL, the variable `WEATHER_TOKEN` holds the token.
-//! Servers that end are started again by the library.
+//! weather=http://127.0.0.1:8080/mcp`. It reads commands: `tools`, `call notes.list`, `call
+//! notes.add {"text":"milk"}`, `read notes note://1` and `quit`. For a URL, the variable
+//! `WEATHER_TOKEN` holds the token. The library starts servers again that end.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the host talks to its user")]
 
