@@ -13,11 +13,13 @@ fn answering(action: ElicitAction) -> Result<TestPair, Box<dyn std::error::Error
 }
 
 #[test]
-fn notes_are_found_and_read() -> Result<(), Box<dyn std::error::Error>> {
+fn notes_are_listed_found_and_read() -> Result<(), Box<dyn std::error::Error>> {
     let mut pair = answering(ElicitAction::Accept)?;
     let note: Value = pair.call_tool_as("add", &json!({"text": "buy milk"}))?;
-    let found: Value = pair.call_tool_as("find", &json!({"part": "milk"}))?;
+    let found: Value = pair.call_tool_as("search", &json!({"text": "milk"}))?;
     assert_eq!(found, json!({"notes": [note]}));
+    let listed: Value = pair.call_tool_as("list", &())?;
+    assert_eq!(listed, found);
     assert_eq!(pair.read_resource("note://1")?.contents[0].as_text(), Some("buy milk"));
     Ok(())
 }

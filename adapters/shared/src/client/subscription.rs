@@ -29,7 +29,9 @@ use crate::exec::sole_driver::is_sole_driver;
 /// its connection ends for good; [`Connection::reconnect`](crate::Connection::reconnect) resumes
 /// it. If the connection is not recovered and only the stream breaks, as is possible over HTTP in
 /// the modern era (from revision 2026-07-28), the subscription ends with [`CallError::Lost`], and
-/// the connection stays open.
+/// the connection stays open. A subscription that the server ends is not recovered, and the
+/// connection stays open, too: in the modern era, a server over HTTP that stops gracefully ends
+/// all subscriptions. [`ended`](Self::ended) then returns `Ok`; subscribe again.
 ///
 /// Read the changes with [`next`](Self::next) or, on a thread that may block, with
 /// [`iter`](Self::iter). The subscription is also a `Stream` of `futures-core`, which ends when

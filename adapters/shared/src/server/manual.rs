@@ -84,8 +84,9 @@ pub struct ManualServer {
 impl<R> Server<R> {
     /// Creates a connection over a pair of byte streams that the program drives by itself.
     ///
-    /// `now` is the time at which the connection begins. The client is not authenticated:
-    /// [`Cx::principal`](crate::Cx::principal) returns `None`.
+    /// `now` is the time at which the connection begins. `principal` is the sender of all its
+    /// requests, which [`Cx::principal`](crate::Cx::principal) returns; `None` if the client is
+    /// not authenticated.
     ///
     /// # Errors
     /// Fails if a registered tool, resource, resource template or prompt is invalid.
