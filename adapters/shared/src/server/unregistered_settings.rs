@@ -83,6 +83,10 @@ impl Unregistered {
     /// the client, and the pages are private, as those of [`list_resources`](Self::list_resources).
     /// Tools that the caller may not [see](crate::Lists::visible_to) are removed from a page.
     ///
+    /// To notify clients of changes with [`Cx::changes`](crate::Cx::changes), also set
+    /// [`Lists::announce_changes`](crate::Lists::announce_changes), which declares the
+    /// notification.
+    ///
     /// Calls of the listed tools are served by [`tool_fallback`](Self::tool_fallback). Tools are
     /// declared, even if none is registered.
     ///

@@ -174,6 +174,9 @@ impl Cx {
     /// Waits until the request is cancelled, by the client or by the end of the connection.
     ///
     /// Use this in separate tasks: the handler's own future is dropped on cancellation.
+    ///
+    /// Applies to this run of the handler only. While the user answers a [question](Self::ask), no
+    /// run is in progress, and a cancellation is not reported to the context of the earlier run.
     pub async fn cancelled(&self) {
         self.request.cancelled.wait().await;
     }
