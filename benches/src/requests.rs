@@ -15,7 +15,7 @@ use mcp_proto::http::client::{
 };
 use mcp_proto::schema::CallTool;
 use mcp_proto::{CallOptions, Instant, Raw, Revision, Secret};
-use mcp_tokio::http::{FixedTokens, Guard, Http, ResponseBody, Http, Service};
+use mcp_tokio::http::{FixedTokens, Guard, Http, HttpService, ResponseBody};
 use mcp_tokio::{Cx, Server, Tool};
 use tokio::runtime::Runtime;
 
@@ -132,7 +132,7 @@ fn client(has_token: bool) -> Work {
 #[derive(Debug)]
 pub struct SessionServer {
     runtime: Runtime,
-    service: Service,
+    service: HttpService,
     session: String,
     has_token: bool,
 }
@@ -187,7 +187,7 @@ async fn read(body: ResponseBody) -> Bytes {
     body.collect().await.map_or_else(|_| Bytes::new(), |body| body.to_bytes())
 }
 
-fn service(has_token: bool) -> Service {
+fn service(has_token: bool) -> HttpService {
     let schema = Raw::from_text(r#"{"type":"object"}"#).expect("it is JSON");
     let handler = |_: Raw, _: Cx| async { corpus::TEXT };
     let mut tool = Tool::new("search_code", handler).description("Searches").input_schema(schema);

@@ -77,13 +77,13 @@ pub use runtime::Threads;
 /// Its handlers answer requests of the servers to which it connects:
 /// [`spawn`](Client::spawn) starts one, [`connect`](Client::connect) uses a pair of streams, and
 /// `connect_http` a URL.
-pub type Client = mcp_adapter::on_runtime::Client<Threads>;
+pub type Client = on_runtime::Client<Threads>;
 
 /// A server on plain threads.
 ///
 /// [`serve_stdio`](Server::serve_stdio) serves on stdin and stdout, [`serve`](Server::serve) on any
 /// pair of streams, and `serve_http` over HTTP.
-pub type Server = mcp_adapter::on_runtime::Server<Threads>;
+pub type Server = on_runtime::Server<Threads>;
 /// Registers the methods of an `impl` block as tools, resources and prompts.
 ///
 /// The attribute implements [`Handlers`], which describes the marks and their options. Each marked

@@ -21,6 +21,7 @@ pub use crate::client::task::handle::TaskHandle;
 pub use crate::client::task::settings::ClientTasks;
 pub use crate::error::{Error, ListError};
 pub use crate::exec::operation::Operation;
+pub use crate::on_runtime;
 pub use crate::process::program_lookup::find_program;
 pub use crate::process::settings::StdioSettings;
 #[cfg(feature = "tracing")]

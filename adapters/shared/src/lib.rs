@@ -45,7 +45,22 @@ pub type Server = server::Server;
 /// A client whose runtime is not chosen yet; see [`on_runtime`].
 pub type Client = client::Client;
 
-/// Servers and clients of a runtime, which each adapter names.
+/// Servers and clients of a runtime, for code that works with several adapters.
+///
+/// Each adapter names those of its runtime `Server` and `Client`. A server that one function builds
+/// can be served on any runtime:
+///
+/// ```
+/// use mcp_adapter::{Server, on_runtime};
+///
+/// fn weather() -> Server {
+///     Server::new("weather", "1.0.0")
+/// }
+/// # struct Tokio;
+///
+/// let server: on_runtime::Server<Tokio> = on_runtime::server(weather());
+/// # drop(server);
+/// ```
 pub mod on_runtime {
     pub use crate::client::Client;
     pub use crate::server::Server;

@@ -99,13 +99,13 @@ pub use runtime::Smol;
 /// Its handlers answer requests of the servers to which it connects:
 /// [`spawn`](Client::spawn) starts one, [`connect`](Client::connect) uses a pair of streams, and
 /// `connect_http` a URL.
-pub type Client = mcp_adapter::on_runtime::Client<Smol>;
+pub type Client = on_runtime::Client<Smol>;
 
 /// A server on smol.
 ///
 /// [`serve_stdio`](Server::serve_stdio) serves on stdin and stdout, [`serve`](Server::serve) on any
 /// pair of streams, and `serve_http` over HTTP.
-pub type Server = mcp_adapter::on_runtime::Server<Smol>;
+pub type Server = on_runtime::Server<Smol>;
 /// Registers the methods of an `impl` block as tools, resources and prompts.
 ///
 /// The attribute implements [`Handlers`], which describes the marks and their options. Each marked

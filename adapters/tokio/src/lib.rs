@@ -131,13 +131,13 @@ pub use runtime::Tokio;
 /// Its handlers answer requests of the servers to which it connects:
 /// [`spawn`](Client::spawn) starts one, [`connect`](Client::connect) uses a pair of streams, and
 /// `connect_http` a URL.
-pub type Client = mcp_adapter::on_runtime::Client<Tokio>;
+pub type Client = on_runtime::Client<Tokio>;
 
 /// A server on tokio.
 ///
 /// [`serve_stdio`](Server::serve_stdio) serves on stdin and stdout, [`serve`](Server::serve) on any
 /// pair of streams, and `serve_http` over HTTP.
-pub type Server = mcp_adapter::on_runtime::Server<Tokio>;
+pub type Server = on_runtime::Server<Tokio>;
 /// Registers the methods of an `impl` block as tools, resources and prompts.
 ///
 /// The attribute implements [`Handlers`], which describes the marks and their options. Each marked

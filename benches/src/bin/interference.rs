@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 
 use mcp_blocking::http::{Http, Remote, Stop};
 use mcp_blocking::proto::{Raw, Revision};
-use mcp_blocking::{Client, Connection, Cx, Server, Tool};
+use mcp_blocking::{Client, Connection, Cx, Server, Tool, on_runtime};
+use mcp_smol::Smol;
+use mcp_tokio::Tokio;
 
 /// What the first client does.
 #[derive(Clone, Copy)]
@@ -108,10 +110,9 @@ fn measure(runtime: &'static str, load: Load, seconds: f64) -> Times {
     }
     let (count, tool, arguments) = load.calls();
     let arguments = Raw::from_text(if count == 0 { "{}" } else { arguments }).expect("it is JSON");
-    let open: Vec<_> =
-        (0..count)
-            .map(|_| busy.call_tool(tool, &arguments).start().wait().expect("it starts"))
-            .collect();
+    let open: Vec<_> = (0..count)
+        .map(|_| busy.call_tool(tool, &arguments).start().wait().expect("it starts"))
+        .collect();
     let mut waits = [const { Vec::new() }; 3];
     let begin = Instant::now();
     while begin.elapsed().as_secs_f64() < seconds {
@@ -161,7 +162,7 @@ fn connect(address: &str) -> Connection {
     // So that the calls wait at the server, and not at the client for a connection.
     let remote = Remote::new(address).expect("a URL").concurrent_calls_max(2_000);
     let client = Client::new("client", "1").revisions(&[Revision::V2025_11_25]);
-    client.connect_http(remote).expect("it listens")
+    client.connect_http(remote).wait().expect("it listens")
 }
 
 /// Starts a server in this process and returns its URL.
@@ -169,20 +170,18 @@ fn start(runtime: &'static str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
     let address = format!("http://{}/mcp", listener.local_addr().expect("it is bound"));
     let serve = move || match runtime {
-        "blocking" => server().serve_http(listener, Http::new(), &Stop::new()),
-        "smol" => smol::block_on(mcp_smol::http::ServeHttp::serve_http(
-            &server(),
-            listener,
-            Http::new(),
-            &Stop::new(),
-        )),
+        "blocking" => server().serve_http(listener, Http::new(), &Stop::new()).wait(),
+        "smol" => {
+            let server = on_runtime::server::<_, Smol>(server());
+            smol::block_on(server.serve_http(listener, Http::new(), &Stop::new()))
+        }
         _ => {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
             listener.set_nonblocking(true)?;
             runtime.block_on(async {
                 let listener = tokio::net::TcpListener::from_std(listener)?;
-                let (server, stop) = (server(), Stop::new());
-                mcp_tokio::http::ServeHttp::serve_http(&server, listener, Http::new(), &stop).await
+                let server = on_runtime::server::<_, Tokio>(server());
+                server.serve_http(listener, Http::new(), &Stop::new()).await
             })
         }
     };

@@ -3,9 +3,11 @@
 use std::io;
 use std::net::TcpListener;
 
+use mcp_blocking::Threads;
+use mcp_smol::Smol;
 use mcp_tokio::http::{Http, HttpLimits, HttpService, Stop};
 use mcp_tokio::proto::{Progress, Raw};
-use mcp_tokio::{Cx, HandlerError, Server, Tool};
+use mcp_tokio::{Cx, HandlerError, Server, Tool, on_runtime};
 
 /// Builds a server with two tools, both of them plain functions: `echo` returns its text, and
 /// `steps` reports one step of progress first.
@@ -55,26 +57,23 @@ fn said(arguments: &Raw) -> Result<String, HandlerError> {
     Ok(text.to_text().unwrap_or_default().into_owned())
 }
 
-pub(super) fn service() -> io::Result<Service> {
-    mcp_tokio::http::HttpService::new(&echo()?, Http::new())
+pub(super) fn service() -> io::Result<HttpService> {
+    HttpService::new(&echo()?, Http::new())
 }
 
 pub(super) async fn on_tokio(listener: tokio::net::TcpListener, server: &Server) -> io::Result<()> {
     // Thousands of sessions are measured, all of one address.
     let limits = HttpLimits { sessions_per_address_max: 10_000, ..HttpLimits::default() };
     let options = Http::new().limits(limits);
-    mcp_tokio::http::ServeHttp::serve_http(server, listener, options, &Stop::new()).await
+    Ok(server.serve_http(listener, options, &Stop::new()).await?)
 }
 
 pub(super) fn on_smol(listener: TcpListener, server: &Server) -> io::Result<()> {
-    smol::block_on(mcp_smol::http::ServeHttp::serve_http(
-        server,
-        listener,
-        Http::new(),
-        &Stop::new(),
-    ))
+    let server = on_runtime::server::<_, Smol>(server.clone());
+    Ok(smol::block_on(server.serve_http(listener, Http::new(), &Stop::new()))?)
 }
 
 pub(super) fn on_threads(listener: TcpListener) -> io::Result<()> {
-    mcp_blocking::http::ServeHttp::serve_http(&echo()?, listener, Http::new(), &Stop::new())
+    let server = on_runtime::server::<_, Threads>(echo()?);
+    Ok(server.serve_http(listener, Http::new(), &Stop::new()).wait()?)
 }

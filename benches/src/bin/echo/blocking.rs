@@ -1,7 +1,7 @@
 //! A server on stdin and stdout that echoes, on plain threads.
 
 use mcp_blocking::proto::Raw;
-use mcp_blocking::{Server, Tool};
+use mcp_blocking::{Server, StdioSettings, Tool};
 
 fn main() -> Result<(), mcp_blocking::Error> {
     let schema = Raw::from_text(r#"{"type":"object"}"#).map_err(std::io::Error::other)?;
@@ -14,7 +14,7 @@ fn main() -> Result<(), mcp_blocking::Error> {
             .description("Returns its text")
             .input_schema(schema),
         )
-        .pipe_bytes(512 * 1024)
+        .stdio(StdioSettings::new().pipe_bytes(512 * 1024))
         .serve_stdio()
         .wait()
 }

@@ -1,7 +1,7 @@
 //! A server on stdin and stdout that echoes, on smol, with a handler that is a future.
 
 use mcp_smol::proto::Raw;
-use mcp_smol::{Server, Tool};
+use mcp_smol::{Server, StdioSettings, Tool};
 
 fn main() -> Result<(), mcp_smol::Error> {
     let schema = Raw::from_text(r#"{"type":"object"}"#).map_err(std::io::Error::other)?;
@@ -10,6 +10,7 @@ fn main() -> Result<(), mcp_smol::Error> {
         Ok(text.to_text().unwrap_or_default().into_owned())
     });
     let echo = echo.description("Returns its text").input_schema(schema);
-    let server = Server::new("echo", "1.0.0").pipe_bytes(512 * 1024).add(echo);
+    let server =
+        Server::new("echo", "1.0.0").stdio(StdioSettings::new().pipe_bytes(512 * 1024)).add(echo);
     smol::block_on(server.serve_stdio())
 }

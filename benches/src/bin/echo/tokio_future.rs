@@ -1,7 +1,7 @@
 //! A server on stdin and stdout that echoes, on tokio, with a handler that is a future.
 
 use mcp_tokio::proto::Raw;
-use mcp_tokio::{Server, Tool};
+use mcp_tokio::{Server, StdioSettings, Tool};
 
 fn main() -> Result<(), mcp_tokio::Error> {
     let schema = Raw::from_text(r#"{"type":"object"}"#).map_err(std::io::Error::other)?;
@@ -10,7 +10,8 @@ fn main() -> Result<(), mcp_tokio::Error> {
         Ok(text.to_text().unwrap_or_default().into_owned())
     });
     let echo = echo.description("Returns its text").input_schema(schema);
-    let server = Server::new("echo", "1.0.0").pipe_bytes(512 * 1024).add(echo);
+    let server =
+        Server::new("echo", "1.0.0").stdio(StdioSettings::new().pipe_bytes(512 * 1024)).add(echo);
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?
