@@ -240,8 +240,8 @@ impl<R> Client<R> {
     /// the connection starts.
     ///
     /// If the client opens further connections, for example by
-    /// [`reconnect`](Connection::reconnect), their state machines already expect the server's era,
-    /// as if it had been set with [`expect_era`](Self::expect_era).
+    /// [`reconnect`](crate::Connection::reconnect), their state machines already expect the
+    /// server's era, as if it had been set with [`expect_era`](Self::expect_era).
     #[must_use]
     pub fn machine(&self, began: Instant) -> Stdio<Machine> {
         Stdio::new(Machine::new(began, self.settings.machine_config()))
