@@ -40,6 +40,8 @@ pub(super) struct SocketGuard<I, F> {
 struct Linger {
     /// Runs from the first wait for the peer after each [`LINGER_PROGRESS`].
     timer: Option<BoxFuture<'static, ()>>,
+    /// Runs from the first wait for the peer to the end.
+    end: Option<BoxFuture<'static, ()>>,
     bytes: usize,
 }
 
@@ -57,6 +59,9 @@ pub(super) const LINGER_TIMEOUT: Duration = Duration::from_secs(10);
 /// that arrives slowly would be cut; if a single byte were enough, a peer could hold a connection
 /// at no cost.
 const LINGER_PROGRESS: usize = READS_MAX * READ_BYTES_MAX;
+
+/// How long a shutdown lingers in total: a peer that sends just enough must not hold a connection.
+const LINGER_TIME_MAX: Duration = Duration::from_secs(60);
 
 /// The bytes that a shutdown reads at most.
 const LINGER_BYTES_MAX: usize = 64 << 20;
@@ -132,6 +137,10 @@ where
             }
             match read {
                 Poll::Pending => {
+                    let end = linger.end.get_or_insert_with(|| sleep(LINGER_TIME_MAX));
+                    if end.as_mut().poll(context).is_ready() {
+                        break;
+                    }
                     let timer = linger.timer.get_or_insert_with(|| sleep(linger_timeout));
                     return timer.as_mut().poll(context);
                 }
@@ -300,7 +309,7 @@ mod tests {
         socket.meter().left_body(false);
         let second = Duration::from_secs(1);
         let sleep: Sleep = |duration| match duration {
-            LINGER_TIMEOUT => Box::pin(pending()),
+            LINGER_TIMEOUT | LINGER_TIME_MAX => Box::pin(pending()),
             _ => Box::pin(async {}),
         };
         for (linger_timeout, is_over) in [(second, true), (LINGER_TIMEOUT, false)] {
@@ -316,15 +325,20 @@ mod tests {
         let socket = sockets().admit(None).unwrap();
         drop(socket.begin());
         socket.meter().left_body(false);
-        // The time of five pauses.
-        let sleep: Sleep = |_| {
-            let mut pauses = 5;
+        fn pauses(mut count: usize) -> BoxFuture<'static, ()> {
             Box::pin(poll_fn(move |_| {
-                pauses -= 1;
-                if pauses == 0 { Poll::Ready(()) } else { Poll::Pending }
+                count -= 1;
+                if count == 0 { Poll::Ready(()) } else { Poll::Pending }
             }))
-        };
-        for (piece, lasts) in [(1, 5), (LINGER_PROGRESS / 4, LINGER_BYTES_MAX / READ_BYTES_MAX)] {
+        }
+        let patient: Sleep = |time| pauses(if time == LINGER_TIME_MAX { 100_000 } else { 5 });
+        let strict: Sleep = |time| pauses(if time == LINGER_TIME_MAX { 50 } else { 5 });
+        let enough = LINGER_PROGRESS / 4;
+        for (piece, sleep, lasts) in [
+            (1, patient, 5),
+            (enough, patient, LINGER_BYTES_MAX / READ_BYTES_MAX),
+            (enough, strict, 50),
+        ] {
             let mut guard = guarded(&socket, Peer { piece: Some(piece), ..Peer::default() }, sleep);
             let ended =
                 || block_on(poll_once(poll_fn(|it| Pin::new(&mut guard).poll_shutdown(it))));
