@@ -71,7 +71,7 @@ pub(crate) async fn run(
     Err(format!("the model made calls in {TURNS_MAX} turns and gave no answer").into())
 }
 
-/// Makes a call of the model. Failures are results, too, from which the model goes on.
+/// Makes a call of the model. Failures are results, too, with which the model continues.
 async fn call(connection: &Connection, tools: &ModelTools, block: &Value) -> Raw {
     let name = block["name"].as_str().unwrap_or_default();
     let result = match tools.get(name) {

@@ -5,7 +5,7 @@
 //! cargo run -p mcp-cookbook --example durable_jobs -- import 50 # in another one
 //! ```
 //!
-//! The server keeps the job in `jobs.redb`: kill it and start it again, and the job goes on from
+//! The server keeps the job in `jobs.redb`: kill it and start it again, and the job continues from
 //! its last checkpoint. The client keeps the id of its job in `job.id`: kill it and start it again,
 //! and it waits for that job. The working directory has both files.
 

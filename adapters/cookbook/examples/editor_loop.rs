@@ -36,7 +36,7 @@ enum Action {
     Type,
 }
 
-/// A call of the tool `type` that goes on.
+/// A call of the tool `type` in progress.
 struct Typing {
     incoming: IncomingId,
     text: Vec<char>,

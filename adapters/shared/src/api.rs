@@ -85,7 +85,7 @@ pub mod auth {
 ///
 /// | limit | value |
 /// |---|---|
-/// | requests at once on a connection | 100 (`HttpLimits::http2_streams_max`), then reset |
+/// | concurrent requests on a connection | 100 (`HttpLimits::http2_streams_max`), then reset |
 /// | requests in flight in total | all but one of a connection count like connections |
 /// | headers of a request | 64 KiB, then status 431 |
 /// | body bytes that were sent and not yet read | 64 KiB a stream, 256 KiB a connection |
@@ -95,7 +95,7 @@ pub mod auth {
 ///
 /// A head that is incomplete for [`HttpLimits::head_timeout`](self::http::HttpLimits::head_timeout)
 /// closes the connection, because nothing can follow it. A response that its client does not read
-/// for `Limits::stall_timeout` is reset, and the connection goes on. An idle connection is closed
+/// for `Limits::stall_timeout` is reset, and the connection continues. An idle connection is closed
 /// with `GOAWAY`, as are all when the server stops. A connection costs up to 0.9 MiB beside its
 /// requests.
 ///

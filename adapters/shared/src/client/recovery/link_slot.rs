@@ -89,7 +89,7 @@ impl LinkSlot {
     /// Starts closing the connection, which is not recovered any more.
     pub(crate) fn close(&self) {
         self.closed.set();
-        // After the flag: a recovery that replaces the link meanwhile closes it.
+        // After the flag: a concurrent recovery that replaces the link closes it.
         let link = self.link();
         link.with(|state, now| state.connection.close(now));
         self.current.change(|_| {});
