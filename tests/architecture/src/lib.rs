@@ -22,6 +22,7 @@ pub mod features;
 pub mod floors;
 pub mod imports;
 mod lexer;
+pub mod lines;
 pub mod named_items;
 pub mod named_paths;
 pub mod purity;
