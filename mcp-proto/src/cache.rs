@@ -5,10 +5,11 @@
 // STL-39…45, D-17: the rules of caching.
 
 use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use crate::collections::{Empty, SortedMap};
+use crate::collections::Empty;
 use crate::error::code;
 use crate::json::{Raw, find, members, unescape_key, unsigned};
 use crate::method::MethodId;
@@ -34,9 +35,9 @@ struct Entry {
 /// The cached results of a connection.
 #[derive(Debug, Default)]
 pub(crate) struct Cache {
-    entries: SortedMap<CacheKey, Entry>,
+    entries: BTreeMap<CacheKey, Entry>,
     /// The keys by serial, oldest first.
-    by_age: SortedMap<u64, CacheKey>,
+    by_age: BTreeMap<u64, CacheKey>,
     /// The bytes of all entries, including overhead.
     bytes: usize,
     /// The serial of the latest entry.
@@ -44,7 +45,7 @@ pub(crate) struct Cache {
     /// The number of change notifications received.
     changes: u64,
     /// The number of the latest change that invalidated the results of a method.
-    invalidated: SortedMap<&'static str, u64>,
+    invalidated: BTreeMap<&'static str, u64>,
     /// The number of the latest change that invalidated all private results.
     private_invalidated: u64,
 }
@@ -61,12 +62,12 @@ const ENTRY_BYTES: usize = 200;
 
 impl Empty for Cache {
     const EMPTY: &'static Self = &Self {
-        entries: SortedMap::new(),
-        by_age: SortedMap::new(),
+        entries: BTreeMap::new(),
+        by_age: BTreeMap::new(),
         bytes: 0,
         serial: 0,
         changes: 0,
-        invalidated: SortedMap::new(),
+        invalidated: BTreeMap::new(),
         private_invalidated: 0,
     };
 }

@@ -2,7 +2,6 @@
 
 mod cursor;
 mod escape;
-mod float;
 mod insert;
 mod lookup;
 mod parse_error;
@@ -20,7 +19,6 @@ pub(crate) use cursor::Cursor;
 #[cfg(feature = "http")]
 pub(crate) use escape::unescape_text;
 pub(crate) use escape::{key_is, unescape, unescape_key};
-pub(crate) use float::parse_float;
 pub(crate) use insert::with_meta;
 pub(crate) use lookup::{elements, find, find_each, find_rare, members};
 pub use parse_error::ParseError;

@@ -8,7 +8,6 @@ use bytes::Bytes;
 
 use super::cursor::Cursor;
 use super::escape::{unescape, unescape_some};
-use super::float::parse_float;
 use super::raw::Raw;
 use super::str::Str;
 
@@ -191,7 +190,7 @@ impl<'a> JsonReader<'a> {
         let before = self.cursor.clone();
         let number = self.number_text().and_then(|text| {
             text.parse().ok().or_else(|| {
-                let number = parse_float(text)?;
+                let number: f64 = text.parse().ok()?;
                 let whole = number as i64;
                 (whole as f64 == number && whole.unsigned_abs() < 1 << 53).then_some(whole)
             })
@@ -202,7 +201,10 @@ impl<'a> JsonReader<'a> {
     /// Reads a number as an `f64`. Returns `None` if the number is too large for a finite `f64`.
     pub fn float(&mut self) -> Option<f64> {
         let before = self.cursor.clone();
-        let number = self.number_text().and_then(parse_float).filter(|number| number.is_finite());
+        let number = self
+            .number_text()
+            .and_then(|text| text.parse().ok())
+            .filter(|number: &f64| number.is_finite());
         self.or_rewind(before, number)
     }
 

@@ -5,8 +5,6 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::float::Decimal;
-
 /// The maximum number of digits of a number that is rewritten: those of the largest `u128`.
 const DIGITS_MAX: usize = 39;
 
@@ -75,6 +73,57 @@ fn rewritable(number: &[u8]) -> Option<String> {
     }
     core::str::from_utf8(number).ok().and_then(whole_number)
 }
+
+/// The number `0.digits` × 10^`point`, with a first digit that is not 0.
+struct Decimal<'a> {
+    /// The digits before and after the decimal point.
+    digits: (&'a str, &'a str),
+    point: i64,
+}
+
+impl<'a> Decimal<'a> {
+    /// Parses a number without a sign.
+    fn parse(text: &'a str) -> Option<Self> {
+        let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, "0"));
+        if !is_digits(whole) || !is_digits(fraction) {
+            return None;
+        }
+        Some(Self::new(whole, fraction, parse_exponent(exponent)?))
+    }
+
+    fn new(whole: &'a str, fraction: &'a str, exponent: i64) -> Self {
+        let whole = whole.trim_start_matches('0');
+        let significant =
+            if whole.is_empty() { fraction.trim_start_matches('0') } else { fraction };
+        let zeros = fraction.len() - significant.len();
+        Self {
+            digits: (whole, significant.trim_end_matches('0')),
+            point: exponent + whole.len() as i64 - zeros as i64,
+        }
+    }
+
+    fn digits(&self) -> impl Iterator<Item = u8> {
+        let (whole, fraction) = self.digits;
+        whole.bytes().chain(fraction.bytes())
+    }
+}
+
+fn is_digits(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Parses an exponent, of which more than `EXPONENT_MAX` changes nothing.
+fn parse_exponent(text: &str) -> Option<i64> {
+    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
+    if !is_digits(digits) {
+        return None;
+    }
+    let size = digits.parse().unwrap_or(EXPONENT_MAX).min(EXPONENT_MAX);
+    Some(if text.starts_with('-') { -size } else { size })
+}
+
+const EXPONENT_MAX: i64 = 1 << 40;
 
 /// Returns the end of the string whose content starts at `at`.
 pub(super) fn string_end(json: &[u8], mut at: usize) -> usize {

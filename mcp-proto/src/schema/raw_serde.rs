@@ -12,7 +12,7 @@ use serde::ser::{Error as _, Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::json::{Raw, elements, members, parse_float, unescape, unescape_key};
+use crate::json::{Raw, elements, members, unescape, unescape_key};
 
 /// The text remains verbatim, which only JSON serializers support, and no `flatten` or `tag`.
 impl Serialize for Raw {
@@ -50,7 +50,7 @@ fn serialize_number<S: Serializer>(json: &[u8], serializer: S) -> Result<S::Ok, 
     if let Ok(number) = text.parse() {
         return serializer.serialize_u64(number);
     }
-    match parse_float(text).filter(|number| number.is_finite()) {
+    match text.parse().ok().filter(|number: &f64| number.is_finite()) {
         // An `f64` holds any 15 digits.
         Some(number) if text.bytes().filter(u8::is_ascii_digit).count() <= 15 => {
             serializer.serialize_f64(number)

@@ -13,7 +13,7 @@ use super::eras::rules;
 use super::input_required::round::{Input, InputWait, Reader, Retry, Round};
 use crate::cache::CacheSlot;
 use crate::collections::LazyBox;
-use crate::json::{Raw, parse_float, unescape, write_f64};
+use crate::json::{Raw, unescape, write_f64};
 use crate::method::{Method, MethodId};
 use crate::queues::Draft;
 use crate::revision::MethodRule;
@@ -564,7 +564,7 @@ impl PendingCalls {
     pub(crate) fn on_progress(&mut self, env: &mut Env, params: &Params<'_>) {
         let number = |name: &str| -> Option<f64> {
             let text = core::str::from_utf8(params.member(name)?).ok()?;
-            parse_float(text).filter(|number| number.is_finite())
+            text.parse().ok().filter(|number: &f64| number.is_finite())
         };
         let token = params.member("progressToken").and_then(RequestId::from_json);
         let (Some(token), Some(progress)) = (token, number("progress")) else {

@@ -13,12 +13,13 @@
 // STL-29…38, T-100…T-104, T-122: acknowledgement, tags, ends and URI matching.
 
 use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::super::context::Env;
 use super::super::lifecycle::phase::Phase;
-use crate::collections::{Empty, SortedMap};
+use crate::collections::Empty;
 use crate::json::unescape;
 use crate::limits::Limits;
 use crate::method::MethodId;
@@ -28,15 +29,15 @@ use crate::vocabulary::{CallId, CallOptions, Event, Filter};
 /// The open subscriptions of a client.
 #[derive(Debug, Default)]
 pub(crate) struct Subscriptions {
-    open: SortedMap<CallId, Subscription>,
+    open: BTreeMap<CallId, Subscription>,
     /// Legacy: the resources subscribed to, requested or queued.
-    resources: SortedMap<Box<str>, Resource>,
+    resources: BTreeMap<Box<str>, Resource>,
     /// Legacy: the resource of each pending subscribe or unsubscribe call, at most one call per
     /// resource. Not empty while anything is queued.
     // Over HTTP, an unsubscribe request could otherwise overtake a later subscribe request.
-    requested: SortedMap<u64, Box<str>>,
+    requested: BTreeMap<u64, Box<str>>,
     /// Legacy: the requests not sent yet, by URI.
-    queue: SortedMap<Box<str>, Queued>,
+    queue: BTreeMap<Box<str>, Queued>,
 }
 
 #[derive(Debug)]
@@ -88,10 +89,10 @@ struct Subscription {
 
 impl Empty for Subscriptions {
     const EMPTY: &'static Self = &Self {
-        open: SortedMap::new(),
-        resources: SortedMap::new(),
-        requested: SortedMap::new(),
-        queue: SortedMap::new(),
+        open: BTreeMap::new(),
+        resources: BTreeMap::new(),
+        requested: BTreeMap::new(),
+        queue: BTreeMap::new(),
     };
 }
 
