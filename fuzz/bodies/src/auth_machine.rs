@@ -1,6 +1,6 @@
 //! An authorization, driven by a script of answers, failures, times and inputs.
 
-use mcp_harness::{AuthRun, Issuer, Places, User};
+use mcp_harness::{AuthRun, Environment, Issuer, User};
 use mcp_proto::auth::{
     AuthAction, AuthConfig, AuthInput, AuthLimits, FetchFailure, Forget, IdentityProvider,
     KnownClient, StoreFailure, Uri,
@@ -104,15 +104,15 @@ fn config(kind: u8) -> AuthConfig {
     let uri = |text: &str| {
         Uri::parse(text, &AuthLimits::default()).unwrap_or_else(|error| panic!("{error}"))
     };
-    let server = uri(Places::SERVER);
-    let client = KnownClient::new(Places::ISSUER, "known").secret("s3cret");
+    let server = uri(Environment::SERVER);
+    let client = KnownClient::new(Environment::ISSUER, "known").secret("s3cret");
     match kind % 8 {
         0 | 1 => AuthConfig::user(server, "Fuzz"),
         2 => AuthConfig::user(server, "Fuzz").client(client),
         3 => AuthConfig::user(server, "Fuzz").metadata_document("https://app.example/c.json"),
         4 => AuthConfig::client_credentials(server, client),
         5 => {
-            let client = KnownClient::new(Places::ISSUER, "known").signed(None);
+            let client = KnownClient::new(Environment::ISSUER, "known").signed(None);
             AuthConfig::client_credentials(server, client)
         }
         6 => {
@@ -124,8 +124,8 @@ fn config(kind: u8) -> AuthConfig {
     }
 }
 
-fn places(pick: u8) -> Places {
-    let mut places = Places::new();
+fn places(pick: u8) -> Environment {
+    let mut places = Environment::new();
     if pick & 1 == 1 {
         places.documents.clear();
         places.issuers = vec![Issuer::new("https://mcp.example")];
@@ -192,7 +192,7 @@ fn change(run: &mut AuthRun, how: u8) {
         4 => run.places.issuer().registration_error = Some("invalid_redirect_uri"),
         5 => {
             run.places.issuers.push(Issuer::new("https://other.example"));
-            run.places.publish(Places::SERVER, &["https://other.example"]);
+            run.places.publish(Environment::SERVER, &["https://other.example"]);
         }
         6 => run.places.documents.clear(),
         _ => run.user = [User::Agrees, User::Refuses, User::Waits][usize::from(how / 8 % 3)],

@@ -40,12 +40,12 @@ mod peer;
 mod player;
 mod recorded;
 mod role;
-mod said;
 mod script;
+mod sent;
 mod wire;
 mod witness;
 
-pub use auth::{AuthRun, Issuer, Places, User};
+pub use auth::{AuthRun, Environment, Issuer, User};
 pub use check::Checked;
 pub use golden::Golden;
 pub use ledger::Ledger;
@@ -55,10 +55,10 @@ pub use pair::Pair;
 pub use peer::{ClientSolo, ServerSolo, Solo, initialize};
 pub use recorded::{Tape, assert_replays};
 pub use role::Role;
-pub use said::Said;
 pub use script::{
     Cut, Play, Polls, Script, Step, Trace, assert_chunk_free, assert_deterministic,
     assert_order_free, play, play_checked,
 };
+pub use sent::SentMessages;
 pub use wire::WireRules;
 pub use witness::{Seen, Witness};

@@ -8,8 +8,8 @@ use mcp_proto::{
     CallOptions, ErrorObject, Filter, NeededInput, OwnedChange, OwnedCommand, Progress, Raw, Side,
 };
 
-use crate::books::REFUSAL;
 use crate::case::Feature;
+use crate::model::REFUSAL;
 use crate::plan::Plan;
 
 /// Methods that a client calls.

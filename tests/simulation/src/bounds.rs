@@ -8,12 +8,12 @@ use mcp_proto::{
     CommandOutcome, Endpoint, ErrorObject, Fault, Limits, Misuse, OwnedCommand, Side, ViolationKind,
 };
 
-use crate::books::OpenCall;
 use crate::case::Feature;
+use crate::model::OpenCall;
 use crate::node::{Done, Node};
+use crate::observed::Observe;
 use crate::party::Shared;
 use crate::plan::Mode;
-use crate::told::Tell;
 use crate::wire::Lines;
 
 /// The most output bytes per byte of input, and per input.
@@ -69,7 +69,7 @@ pub(crate) struct Outside {
     lines: usize,
 }
 
-impl<R: Role<Event: Tell>> Node<R> {
+impl<R: Role<Event: Observe>> Node<R> {
     pub(crate) fn outside(&mut self) -> Outside {
         Outside { bytes: self.machine.outbox().len(), lines: self.machine.lines_sent() }
     }
@@ -207,7 +207,7 @@ impl<R: Role<Event: Tell>> Node<R> {
         let in_session =
             self.machine.peer().is_some_and(|peer| peer.revision.rules().server_requests);
         let is_plain =
-            in_session || (shared.plan.mode == Mode::Honest && shared.books.is_plain(open));
+            in_session || (shared.plan.mode == Mode::Honest && shared.model.is_plain(open));
         if is_plain && !open.is_listening && !open.is_early {
             self.bounds.owed.insert(call);
         }

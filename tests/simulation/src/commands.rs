@@ -1,17 +1,17 @@
-//! Draws the commands of a node's application, and records them in the books.
+//! Draws the commands of a node's application, and records them in the model.
 
 use mcp_harness::{Role, Seed};
 use mcp_proto::{CallOptions, CommandOutcome, Misuse, OwnedCommand, Side};
 
 use crate::application as app;
-use crate::books::OpenCall;
 use crate::case::Feature;
+use crate::model::OpenCall;
 use crate::node::{Done, Node};
+use crate::observed::Observe;
 use crate::party::Shared;
 use crate::plan::Action;
-use crate::told::Tell;
 
-impl<R: Role<Event: Tell>> Node<R> {
+impl<R: Role<Event: Observe>> Node<R> {
     /// Runs one action; returns false if it does not apply or is refused.
     pub(crate) fn apply(&mut self, shared: &mut Shared, action: Action, random: &mut Seed) -> bool {
         let open: Vec<u64> = self.requests.keys().copied().collect();
@@ -65,7 +65,7 @@ impl<R: Role<Event: Tell>> Node<R> {
         );
         match done {
             Ok(CommandOutcome::Done) => {
-                shared.books.settle(open.tag, crate::books::Matter::answer);
+                shared.model.settle(open.tag, crate::model::Matter::answer);
                 self.end_request(request);
             }
             Err(Misuse::Stale | Misuse::Closed) => {}
@@ -104,7 +104,7 @@ impl<R: Role<Event: Tell>> Node<R> {
         let done = self.perform(shared, app::refusal(request));
         match done {
             Ok(CommandOutcome::Done) => {
-                shared.books.settle(open.tag, crate::books::Matter::refuse);
+                shared.model.settle(open.tag, crate::model::Matter::refuse);
                 self.end_request(request);
             }
             Err(Misuse::Stale | Misuse::Closed) => {}
@@ -122,7 +122,7 @@ impl<R: Role<Event: Tell>> Node<R> {
         match done {
             Ok(CommandOutcome::Done) => {
                 self.asks += 1;
-                shared.books.settle(tag, crate::books::Matter::ask);
+                shared.model.settle(tag, crate::model::Matter::ask);
                 self.end_request(request);
             }
             Err(Misuse::Undeclared) => {
@@ -132,7 +132,7 @@ impl<R: Role<Event: Tell>> Node<R> {
                     OwnedCommand::RefuseUndeclared { incoming: request.into(), questions },
                 ) == Ok(CommandOutcome::Done)
                 {
-                    shared.books.settle(tag, crate::books::Matter::refuse);
+                    shared.model.settle(tag, crate::model::Matter::refuse);
                     self.end_request(request);
                 }
             }
@@ -147,13 +147,13 @@ impl<R: Role<Event: Tell>> Node<R> {
         let command = app::progress(request, last, random);
         let OwnedCommand::Progress { progress, .. } = &command else { return Err(Misuse::Stale) };
         let value = progress.progress;
-        shared.books.settle(tag, |matter| matter.tell(value));
+        shared.model.settle(tag, |matter| matter.tell(value));
         let done = self.perform(shared, command);
         if done == Ok(CommandOutcome::Done)
             && let Some(open) = self.requests.get_mut(&request)
         {
             open.progress = open.progress.max(value);
-            shared.books.settle(tag, |matter| matter.advance(value));
+            shared.model.settle(tag, |matter| matter.advance(value));
         }
         done
     }
@@ -195,7 +195,7 @@ impl<R: Role<Event: Tell>> Node<R> {
         let untagged = if self.machine.limits().cache_bytes_max == 0 { 1 } else { 3 };
         let tag = match random.below(5) {
             choice if choice < untagged => 0,
-            _ if app::is_tagged(method) => shared.books.open(method),
+            _ if app::is_tagged(method) => shared.model.open(method),
             _ => 0,
         };
         let params = app::params(method, tag, page.as_ref().map(|_| "more"));

@@ -16,14 +16,15 @@
 
 mod application;
 mod auth;
-mod books;
 mod bounds;
 mod case;
 mod commands;
 mod coverage;
 mod hostile;
 mod http;
+mod model;
 mod node;
+mod observed;
 mod party;
 mod phrases;
 mod plan;
@@ -31,7 +32,6 @@ mod replay;
 mod rest;
 mod run;
 mod tasks;
-mod told;
 mod wire;
 mod world;
 

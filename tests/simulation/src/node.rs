@@ -9,12 +9,12 @@ use mcp_proto::{
     ViolationKind,
 };
 
-use crate::books::{Moment, OpenCall, tag_of};
 use crate::bounds::{self, Bounds};
 use crate::case::Feature;
+use crate::model::{Moment, OpenCall, tag_of};
+use crate::observed::{Observe, Observed, variant};
 use crate::party::{Party, Shared};
 use crate::plan::{Action, Mode};
-use crate::told::{Tell, Told, variant};
 use crate::wire::Lines;
 
 /// The outcome of a command.
@@ -82,7 +82,7 @@ impl Record {
     }
 }
 
-impl<R: Role<Event: Tell>> Node<R> {
+impl<R: Role<Event: Observe>> Node<R> {
     /// Creates a node with a fresh machine.
     pub(crate) fn new(machine: Checked<R>) -> Self {
         Self {
@@ -148,7 +148,7 @@ impl<R: Role<Event: Tell>> Node<R> {
             || self.phase == "draining"
     }
 
-    /// Applies a command, and checks the outcome against the books.
+    /// Applies a command, and checks the outcome against the model.
     pub(crate) fn perform(&mut self, shared: &mut Shared, command: OwnedCommand) -> Done {
         let open = self.machine.ledger().open_requests().count();
         let before = self.outside();
@@ -165,25 +165,25 @@ impl<R: Role<Event: Tell>> Node<R> {
         done
     }
 
-    fn told(&mut self, shared: &mut Shared, told: Told) {
+    fn told(&mut self, shared: &mut Shared, told: Observed) {
         self.mark(shared, "event", &variant(&told));
         match told {
-            Told::Cancelled(incoming) => self.end_request(incoming),
-            Told::Closed(why) => self.closed(shared, &why),
-            Told::Completed { call, outcome } => self.completed(shared, call, outcome),
-            Told::Progress { call, progress } => {
+            Observed::Cancelled(incoming) => self.end_request(incoming),
+            Observed::Closed(why) => self.closed(shared, &why),
+            Observed::Completed { call, outcome } => self.completed(shared, call, outcome),
+            Observed::Progress { call, progress } => {
                 let is_honest = shared.plan.mode == Mode::Honest;
                 let Some(open) = self.calls.get_mut(&call) else { return };
-                if let Err(why) = shared.books.advance(open, progress, is_honest) {
+                if let Err(why) = shared.model.advance(open, progress, is_honest) {
                     self.machine.breach(format!("call#{call}: {why}"));
                 }
             }
-            Told::Ready(revision) => self.mark(shared, "spoken", revision.name()),
-            Told::Request { incoming, call, request, is_answered } => {
+            Observed::Ready(revision) => self.mark(shared, "spoken", revision.name()),
+            Observed::Request { incoming, call, request, is_answered } => {
                 let tag = tag_of(request.params.as_ref());
                 if tag != 0
                     && shared.plan.mode == Mode::Honest
-                    && let Err(why) = shared.books.deliver(tag, &request.method)
+                    && let Err(why) = shared.model.deliver(tag, &request.method)
                 {
                     self.machine.breach(format!("request#{incoming}: {why}"));
                 }
@@ -197,10 +197,10 @@ impl<R: Role<Event: Tell>> Node<R> {
                 self.requests.insert(incoming, OpenRequest { method, tag, progress: 0.0, call });
                 self.peak = self.peak.max(self.requests.len());
             }
-            Told::Violation(kind, detail) => self.violated(shared, kind, &detail),
-            Told::Watched => self.watched += 1,
-            Told::Unwatched => self.watched -= 1,
-            Told::Subscribed | Told::Notification => {}
+            Observed::Violation(kind, detail) => self.violated(shared, kind, &detail),
+            Observed::Watched => self.watched += 1,
+            Observed::Unwatched => self.watched -= 1,
+            Observed::Subscribed | Observed::Notification => {}
         }
     }
 
@@ -225,7 +225,7 @@ impl<R: Role<Event: Tell>> Node<R> {
             Err(CallError::Cancelled | CallError::TimedOut) => self.owe_cancel(shared, call, &open),
             _ => {}
         }
-        if let Err(why) = shared.books.complete(&open, &outcome, self.moment(shared)) {
+        if let Err(why) = shared.model.complete(&open, &outcome, self.moment(shared)) {
             self.machine.breach(format!("call#{call} ended with {outcome:?}: {why}"));
         }
         let next = outcome.ok().and_then(|result| result.member("nextCursor"));
@@ -283,7 +283,7 @@ impl<R: Role<Event: Tell>> Node<R> {
     }
 }
 
-impl<R: Role<Event: Tell>> Party for Node<R> {
+impl<R: Role<Event: Observe>> Party for Node<R> {
     fn send(&mut self, shared: &mut Shared, link: &mut Pipe) -> bool {
         let mut sent = Vec::new();
         let moved =

@@ -3,8 +3,8 @@
 use mcp_harness::{Pipe, Seed};
 use mcp_proto::Instant;
 
-use crate::books::Books;
 use crate::coverage::Coverage;
+use crate::model::Model;
 use crate::plan::{Action, Plan};
 
 /// The shared state of a world.
@@ -15,7 +15,7 @@ pub(crate) struct Shared {
     /// The current time.
     pub(crate) now: Instant,
     /// The records of both sides.
-    pub(crate) books: Books,
+    pub(crate) model: Model,
     /// What was reached.
     pub(crate) coverage: Coverage,
     /// Whether a link was broken, or closed too early.

@@ -9,9 +9,9 @@ use mcp_proto::{
 
 use crate::case::Feature;
 use crate::node::{Done, Node};
+use crate::observed::Observe;
 use crate::party::{Party, Shared};
 use crate::plan::Mode;
-use crate::told::Tell;
 
 /// Limits above this are not filled.
 const FEW: usize = 16;
@@ -62,7 +62,7 @@ impl Form {
     }
 }
 
-impl<R: Role<Event: Tell>> Node<R> {
+impl<R: Role<Event: Observe>> Node<R> {
     /// Passes as much input to the machine as it must accept. Its output is discarded.
     pub(crate) fn take_in_again(&mut self, shared: &mut Shared, without_subscriptions: bool) {
         // The machine's own requests stay open without answers.

@@ -8,10 +8,10 @@ use mcp_proto::server::Server;
 use mcp_proto::stdio::Stdio;
 use mcp_proto::{Era, Instant, Revision, Side};
 
-use crate::books::Books;
 use crate::case::{Case, Feature};
 use crate::coverage::Coverage;
 use crate::hostile::Hostile;
+use crate::model::Model;
 use crate::node::Node;
 use crate::party::{Party, Shared};
 use crate::plan::{Action, Mode, Plan};
@@ -78,7 +78,7 @@ impl World {
         let shared = Shared {
             plan,
             now: Instant::ZERO,
-            books: Books::default(),
+            model: Model::default(),
             coverage,
             is_broken: false,
         };

@@ -11,8 +11,8 @@ use mcp_proto::auth::{
 use mcp_proto::http::client::Challenge;
 use mcp_proto::http::header::challenges;
 
+use super::environment::Environment;
 use super::issuer::params;
-use super::places::Places;
 use super::shown;
 
 /// What the user does with a URL.
@@ -40,7 +40,7 @@ pub struct AuthRun {
     /// The machine.
     pub auth: Authorization,
     /// Everything around it.
-    pub places: Places,
+    pub places: Environment,
     /// The time by both clocks.
     pub time: Time,
     /// What the user does.
@@ -70,7 +70,7 @@ impl AuthRun {
 
     /// Creates an authorization.
     #[must_use]
-    pub fn new(config: AuthConfig, places: Places) -> Self {
+    pub fn new(config: AuthConfig, places: Environment) -> Self {
         let time = Time { now: Instant::ZERO, unix: 1_790_000_000 };
         Self {
             auth: Authorization::new(time, config),

@@ -8,7 +8,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mcp_harness::{AuthRun, Issuer, Places, User};
+use mcp_harness::{AuthRun, Environment, Issuer, User};
 use mcp_proto::auth::{
     AuthConfig, AuthInput, AuthLimits, IdentityProvider, KnownClient, Quirks, Redirect, Uri,
 };
@@ -22,11 +22,11 @@ fn uri(text: &str) -> Uri {
 }
 
 fn user() -> AuthConfig {
-    AuthConfig::user(uri(Places::SERVER), "Test")
+    AuthConfig::user(uri(Environment::SERVER), "Test")
 }
 
 fn client() -> KnownClient {
-    KnownClient::new(Places::ISSUER, "known").secret("s3cret")
+    KnownClient::new(Environment::ISSUER, "known").secret("s3cret")
 }
 
 fn known() -> AuthConfig {
@@ -38,22 +38,22 @@ fn document() -> AuthConfig {
 }
 
 fn robot() -> AuthConfig {
-    AuthConfig::client_credentials(uri(Places::SERVER), client())
+    AuthConfig::client_credentials(uri(Environment::SERVER), client())
 }
 
 fn signing() -> AuthConfig {
-    let client = KnownClient::new(Places::ISSUER, "known").signed(Some("k1"));
-    AuthConfig::client_credentials(uri(Places::SERVER), client)
+    let client = KnownClient::new(Environment::ISSUER, "known").signed(Some("k1"));
+    AuthConfig::client_credentials(uri(Environment::SERVER), client)
 }
 
 fn workload() -> AuthConfig {
-    AuthConfig::workload(uri(Places::SERVER), KnownClient::new(Places::ISSUER, "known"))
+    AuthConfig::workload(uri(Environment::SERVER), KnownClient::new(Environment::ISSUER, "known"))
 }
 
 fn enterprise() -> AuthConfig {
     let provider =
         IdentityProvider::new(uri("https://idp.example/token"), KnownClient::new("idp", "app"));
-    AuthConfig::enterprise(uri(Places::SERVER), provider, client())
+    AuthConfig::enterprise(uri(Environment::SERVER), provider, client())
 }
 
 fn limited(limit: fn(&mut AuthLimits)) -> AuthConfig {
@@ -178,7 +178,7 @@ const FLOWS: &[Scene] = &[
     ("flow_migration", user, |run| {
         signed_in(run);
         run.places.issuers.push(Issuer::new("https://other.example"));
-        run.places.publish(Places::SERVER, &["https://other.example"]);
+        run.places.publish(Environment::SERVER, &["https://other.example"]);
         sign_in(run);
     }),
     ("flow_outage", user, |run| {
@@ -213,11 +213,13 @@ const DENIALS: &[Scene] = &[
         },
     ),
     ("denied_unreachable", user, |run| {
-        run.places.documents.insert(Places::METADATA.into(), (503, String::new()));
+        run.places.documents.insert(Environment::METADATA.into(), (503, String::new()));
         wait_out(run);
     }),
     ("denied_metadata", user, |run| {
-        run.places.documents.insert(Places::METADATA.into(), (200, r#"{"resource":1}"#.into()));
+        run.places
+            .documents
+            .insert(Environment::METADATA.into(), (200, r#"{"resource":1}"#.into()));
         sign_in(run);
     }),
     ("denied_no_metadata", user, |run| {
@@ -225,7 +227,7 @@ const DENIALS: &[Scene] = &[
         sign_in(run);
     }),
     ("denied_resource_mismatch", user, |run| {
-        run.places.publish("https://evil.example/mcp", &[Places::ISSUER]);
+        run.places.publish("https://evil.example/mcp", &[Environment::ISSUER]);
         sign_in(run);
     }),
     ("denied_issuer_mismatch", user, |run| {
@@ -237,7 +239,7 @@ const DENIALS: &[Scene] = &[
         sign_in(run);
     }),
     ("denied_blocked", user, |run| {
-        run.places.publish(Places::SERVER, &["https://192.168.0.1"]);
+        run.places.publish(Environment::SERVER, &["https://192.168.0.1"]);
         sign_in(run);
     }),
     ("denied_endpoint", user, |run| {
@@ -388,7 +390,7 @@ fn directory() -> PathBuf {
 
 fn play(scene: &Scene) -> String {
     let (_, config, play) = scene;
-    let mut run = AuthRun::new(config(), Places::new());
+    let mut run = AuthRun::new(config(), Environment::new());
     play(&mut run);
     assert!(!run.waits(), "a wait has not ended:\n{}", run.story());
     run.assert_innocent();

@@ -4,7 +4,7 @@
 
 mod interleaved;
 mod matrix;
+mod notifications;
 mod player;
 mod probe;
 mod refusals;
-mod told;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::panic::{self, AssertUnwindSafe};
 
-use mcp_harness::{AuthRun, Issuer, Places, Seed, User};
+use mcp_harness::{AuthRun, Environment, Issuer, Seed, User};
 use mcp_proto::auth::{
     AuthAction, AuthConfig, AuthEvent, AuthInput, AuthLimits, FetchFailure, Forget,
     IdentityProvider, KnownClient, StoreFailure, Uri, Verdict,
@@ -116,16 +116,16 @@ impl World {
 
     /// Creates a world of two users with one client.
     fn of_identities(mut seed: Seed) -> Self {
-        let client = KnownClient::new(Places::ISSUER, "known").secret("s3cret");
+        let client = KnownClient::new(Environment::ISSUER, "known").secret("s3cret");
         let parse = |url| Uri::parse(url, &AuthLimits::default()).unwrap_or_else(|e| panic!("{e}"));
         let config = if seed.below(2) == 0 {
-            AuthConfig::workload(parse(Places::SERVER), client)
+            AuthConfig::workload(parse(Environment::SERVER), client)
         } else {
             let app = KnownClient::new("idp", "app");
             let provider = IdentityProvider::new(parse(AuthRun::IDENTITY_PROVIDER), app);
-            AuthConfig::enterprise(parse(Places::SERVER), provider, client)
+            AuthConfig::enterprise(parse(Environment::SERVER), provider, client)
         };
-        let mut places = Places::new();
+        let mut places = Environment::new();
         places.issuer().lifetime = [5, 60, 3600][seed.below(3)];
         places.issuer().refreshes = seed.below(2) > 0;
         let jag = r#"{"access_token":"id-jag-1","token_type":"N_A",
@@ -275,9 +275,9 @@ impl World {
             0 => self.run.places.issuer().revoke(),
             1 => {
                 self.run.places.issuers.push(Issuer::new("https://other.example"));
-                self.run.places.publish(Places::SERVER, &["https://other.example"]);
+                self.run.places.publish(Environment::SERVER, &["https://other.example"]);
             }
-            2 => self.run.places.publish(Places::SERVER, &[Places::ISSUER]),
+            2 => self.run.places.publish(Environment::SERVER, &[Environment::ISSUER]),
             3 => self.run.places.documents.clear(),
             4 => self.run.places.store.clear(),
             _ => self.run.user = [User::Agrees, User::Refuses, User::Waits][self.seed.below(3)],
@@ -320,9 +320,9 @@ impl World {
 }
 
 fn config(seed: &mut Seed) -> AuthConfig {
-    let server = Uri::parse(Places::SERVER, &AuthLimits::default());
+    let server = Uri::parse(Environment::SERVER, &AuthLimits::default());
     let server = server.unwrap_or_else(|error| panic!("{error}"));
-    let client = KnownClient::new(Places::ISSUER, "known").secret("s3cret");
+    let client = KnownClient::new(Environment::ISSUER, "known").secret("s3cret");
     match seed.below(6) {
         0..=2 => AuthConfig::user(server, "Simulated"),
         3 => AuthConfig::user(server, "Simulated").client(client),
@@ -331,8 +331,8 @@ fn config(seed: &mut Seed) -> AuthConfig {
     }
 }
 
-fn places(seed: &mut Seed) -> Places {
-    let mut places = Places::new();
+fn places(seed: &mut Seed) -> Environment {
+    let mut places = Environment::new();
     if seed.below(5) == 0 {
         places.documents.clear();
         places.issuers = vec![Issuer::new("https://mcp.example")];

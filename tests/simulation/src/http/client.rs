@@ -9,12 +9,12 @@ use mcp_proto::http::client::{
 use mcp_proto::http::sse::EventReader;
 use mcp_proto::{CallError, CallId, CallOptions, IncomingId, Instant, MessageEndpoint as _, Raw};
 
-use super::books::Shared;
 use super::conn::{ConnId, Piece};
+use super::model::Shared;
 use super::net::Net;
 use super::outcome::{self, OpenCall};
-use crate::books::tag_of;
-use crate::told::variant;
+use crate::model::tag_of;
+use crate::observed::variant;
 
 /// Exchanges beyond those of calls: notifications, closing ones, the GET stream, and the DELETE.
 const OTHERS_MAX: usize = 64 + 32 + 2;
@@ -88,7 +88,7 @@ impl Client {
                     if !is_right {
                         shared.breach(format!("not one message: {send:?}"));
                     }
-                    if let Err(why) = shared.books.sent(tag) {
+                    if let Err(why) = shared.model.sent(tag) {
                         shared.breach(why);
                     }
                     if send.header("last-event-id").is_some() {
@@ -115,7 +115,7 @@ impl Client {
                         )
                     });
                     if net.conns.get(&id).is_some_and(|conn| conn.is_cut) {
-                        shared.books.with(tag, |matter| matter.is_troubled = true);
+                        shared.model.with(tag, |matter| matter.is_troubled = true);
                     }
                     if self.exchanges.insert(exchange, id).is_some() {
                         shared.breach(format!("{exchange} was used twice"));
@@ -168,7 +168,7 @@ impl Client {
                     }
                     if status == 404 && conn.session.is_some() {
                         shared.mark("http.reached session-lost");
-                        shared.books.orphan(self.index);
+                        shared.model.orphan(self.index);
                     }
                     self.http.handle_head(now, exchange, status, &fields);
                 }
@@ -176,14 +176,14 @@ impl Client {
                     conn.in_flight -= bytes.len();
                     if conn.read(&bytes) {
                         let tag = conn.tag;
-                        shared.books.with(tag, |matter| matter.is_resumable = true);
+                        shared.model.with(tag, |matter| matter.is_resumable = true);
                     }
                     self.http.handle_body(now, exchange, &bytes);
                 }
                 Some(Piece::End) => {
                     conn.is_left = true;
                     if conn.is_sse_stream {
-                        shared.books.orphan(self.index);
+                        shared.model.orphan(self.index);
                     }
                     self.exchanges.remove(&exchange);
                     self.http.handle_end(now, exchange);
@@ -191,11 +191,11 @@ impl Client {
                 Some(Piece::Failure(why)) => {
                     conn.is_left = true;
                     if conn.is_sse_stream {
-                        shared.books.orphan(self.index);
+                        shared.model.orphan(self.index);
                     }
                     let tag = conn.tag;
                     shared.tell(|| format!("client {}: {id:?} {exchange} {why:?}", self.index));
-                    shared.books.with(tag, |matter| matter.is_troubled = true);
+                    shared.model.with(tag, |matter| matter.is_troubled = true);
                     self.exchanges.remove(&exchange);
                     self.http.handle_failure(now, exchange, why);
                 }

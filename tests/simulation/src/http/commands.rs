@@ -8,16 +8,16 @@ use mcp_proto::{
     CallOptions, ErrorObject, IncomingId, MessageEndpoint as _, OwnedCommand, Raw, Side,
 };
 
-use super::books::Shared;
 use super::client::Client;
 use super::conn::{ConnId, Stage};
+use super::model::Shared;
 use super::net::Net;
 use super::outcome::OpenCall;
 use super::plan::Action;
 use super::server::Server;
 use crate::application as app;
-use crate::books::REFUSAL;
 use crate::case::Feature;
+use crate::model::REFUSAL;
 
 impl Client {
     /// Runs the client application's part of a step; returns false if it does not apply or is
@@ -111,7 +111,7 @@ impl Client {
 
     fn call(&mut self, shared: &mut Shared, random: &mut Seed) -> bool {
         let method = app::method(Side::Client, random);
-        let tag = if app::is_tagged(method) { shared.books.open(self.index, method) } else { 0 };
+        let tag = if app::is_tagged(method) { shared.model.open(self.index, method) } else { 0 };
         let timeout = random.below(6000) as u64;
         let is_short = shared.plan.has(Feature::ShortTimeouts) && random.below(2) == 0;
         let options = CallOptions {
@@ -211,7 +211,7 @@ impl Server {
     fn restart(&mut self, shared: &mut Shared, net: &mut Net) -> bool {
         shared.tell(|| "server: restarts".into());
         for client in 0..shared.plan.clients {
-            shared.books.orphan(client);
+            shared.model.orphan(client);
         }
         let ids: Vec<ConnId> = net.conns.keys().copied().collect();
         for id in ids {
@@ -220,7 +220,7 @@ impl Server {
                 continue;
             };
             let tag = conn.tag;
-            shared.books.with(tag, |matter| matter.is_troubled = true);
+            shared.model.with(tag, |matter| matter.is_troubled = true);
             if conn.stage != Stage::Done {
                 conn.stage = Stage::Done;
                 net.cut(shared.now, &shared.plan, &mut shared.coverage, id);

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use mcp_proto::http::{Body, BodyChunk, Reply};
 use mcp_proto::{Instant, MessageEndpoint as _};
 
-use super::books::Shared;
 use super::conn::{ConnId, Piece, Stage};
 use super::host::Host;
 use super::host_session::Source;
+use super::model::Shared;
 use super::net::Net;
 use super::server::Server;
 
@@ -98,7 +98,7 @@ impl Server {
         {
             if self.table.discard(&name).is_some() {
                 shared.mark("http.reached closed-by-itself");
-                shared.books.orphan(host.client);
+                shared.model.orphan(host.client);
             }
             if host.exchanges.is_empty() {
                 self.hosts.remove(&key);
@@ -187,7 +187,7 @@ pub(super) fn respond(shared: &mut Shared, net: &mut Net, id: ConnId, reply: Rep
     shared.tell(|| format!("   {id:?} gets {status} {fields:?} {body:?}"));
     if status >= 400 {
         let tag = conn.tag;
-        shared.books.with(tag, |matter| matter.is_troubled = true);
+        shared.model.with(tag, |matter| matter.is_troubled = true);
     }
     conn.stage = if body == Body::Events { Stage::Streaming } else { Stage::Done };
     net.down(now, &shared.plan, &mut shared.coverage, id, Piece::Head(status, fields));

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mcp_harness::{Said, Seed};
+use mcp_harness::{Seed, SentMessages};
 use mcp_proto::http;
 use mcp_proto::server::Event;
 use mcp_proto::{
@@ -10,13 +10,13 @@ use mcp_proto::{
     Progress, Raw,
 };
 
-use super::books::Shared;
 use super::conn::ConnId;
 use super::host_session::{HostSession, Source};
+use super::model::Shared;
 use crate::application as app;
-use crate::books::{REFUSAL, tag_of};
 use crate::case::Feature;
-use crate::told::variant;
+use crate::model::{REFUSAL, tag_of};
+use crate::observed::variant;
 
 /// A request as its application knows it.
 #[derive(Clone, Debug)]
@@ -43,7 +43,7 @@ pub(super) struct Host {
     over: Vec<IncomingId>,
     pub(super) calls: BTreeSet<CallId>,
     pub(super) exchanges: BTreeMap<Source, ConnId>,
-    pub(super) said: Said,
+    pub(super) said: SentMessages,
     /// Whether it has an open request to its client.
     pub(super) has_asked: bool,
     is_closed: bool,
@@ -65,7 +65,7 @@ impl Host {
             over: Vec::new(),
             calls: BTreeSet::new(),
             exchanges: BTreeMap::new(),
-            said: Said::default(),
+            said: SentMessages::default(),
             has_asked: false,
             is_closed: false,
         }
@@ -105,7 +105,7 @@ impl Host {
                     }
                     let tag = tag_of(request.params.as_ref());
                     if tag != 0
-                        && let Err(why) = shared.books.deliver(tag, &request.method)
+                        && let Err(why) = shared.model.deliver(tag, &request.method)
                     {
                         shared.breach(why);
                     }
@@ -152,7 +152,7 @@ impl Host {
         let is_done = self.is_done(shared, "an answer", done);
         if is_done {
             let now = shared.now;
-            shared.books.with(open.tag, |matter| matter.answered = Some(now));
+            shared.model.with(open.tag, |matter| matter.answered = Some(now));
             self.end(incoming);
         }
         is_done
@@ -165,7 +165,7 @@ impl Host {
         shared.tell(|| format!("   server refuses {incoming}: {done:?}"));
         let is_done = self.is_done(shared, "a refusal", done);
         if is_done {
-            shared.books.with(open.tag, |matter| matter.is_refused = true);
+            shared.model.with(open.tag, |matter| matter.is_refused = true);
             self.end(incoming);
         }
         is_done
@@ -204,7 +204,7 @@ impl Host {
             Ok(_) => {
                 self.has_asked = true;
                 let in_session = u32::from(!self.is_alone());
-                shared.books.with(open.tag, |matter| {
+                shared.model.with(open.tag, |matter| {
                     matter.asks += 1;
                     matter.legacy_asks += in_session;
                 });
@@ -218,7 +218,7 @@ impl Host {
                     self.apply(shared, &OwnedCommand::RefuseUndeclared { incoming, questions });
                 let is_done = self.is_done(shared, "a refusal", done.map(|_| ()));
                 if is_done {
-                    shared.books.with(open.tag, |matter| matter.is_refused = true);
+                    shared.model.with(open.tag, |matter| matter.is_refused = true);
                     self.end(incoming);
                 }
                 is_done
@@ -236,7 +236,7 @@ impl Host {
         let Some(open) = self.requests.get_mut(&incoming) else { return false };
         let value = open.progress + random.below(5) as f64 - 0.5;
         let tag = open.tag;
-        shared.books.with(tag, |matter| _ = matter.progress.insert(value.to_bits()));
+        shared.model.with(tag, |matter| _ = matter.progress.insert(value.to_bits()));
         let done = self.session.progress(
             shared.now,
             incoming,
@@ -245,7 +245,7 @@ impl Host {
         shared.tell(|| format!("   server tells of {incoming}: {value}: {done:?}"));
         if done.is_ok() {
             open.progress = open.progress.max(value);
-            shared.books.with(tag, |matter| matter.last = Some(value));
+            shared.model.with(tag, |matter| matter.last = Some(value));
         }
         done.is_ok()
     }
@@ -262,7 +262,7 @@ impl Host {
         incoming: Option<IncomingId>,
         random: &mut Seed,
     ) -> bool {
-        let number = shared.books.number();
+        let number = shared.model.number();
         let Ok(data) = Raw::from_text(&format!("\"log {number}\"")) else { return false };
         let level = app::level(random);
         let done = self.session.log(shared.now, incoming, level, None, &data);

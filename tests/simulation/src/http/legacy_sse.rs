@@ -6,11 +6,11 @@ use mcp_proto::http::legacy_sse::{SseServer, admit_message, admit_stream};
 use mcp_proto::http::{Refusal, Reply};
 use mcp_proto::{Caller, MessageEndpoint as _};
 
-use super::books::Shared;
 use super::conn::ConnId;
 use super::driver::respond;
 use super::host::{Host, principal};
 use super::host_session::{HostSession, Source};
+use super::model::Shared;
 use super::net::Net;
 use super::server::{Server, wait_for_room};
 
@@ -83,7 +83,7 @@ impl Server {
         if !sse.wants_input() && !sse.is_closed() {
             return wait_for_room(shared, net, id);
         }
-        shared.books.with(tag, |matter| matter.posts += 1);
+        shared.model.with(tag, |matter| matter.posts += 1);
         sse.set_caller(Some(Arc::new(Caller::new().with_principal(sender))));
         let reply = sse.handle_post(now, &body[..]);
         sse.set_caller(None);

@@ -1,7 +1,6 @@
 //! HTTP worlds: clients and a server with its sessions, joined by exchanges that are slow,
 //! reordered, cut, refused and lost; each seed draws one.
 
-mod books;
 mod client;
 mod commands;
 mod conn;
@@ -10,6 +9,7 @@ mod driver;
 mod host;
 mod host_session;
 mod legacy_sse;
+mod model;
 mod net;
 mod outcome;
 mod plan;

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use mcp_proto::{CallError, Instant, Raw};
 
-use super::books::Shared;
 use super::client::is_lost;
-use crate::books::{REFUSAL, tag_of};
+use super::model::Shared;
 use crate::case::Feature;
+use crate::model::{REFUSAL, tag_of};
 
 /// A call as its application knows it.
 #[derive(Clone, Debug)]
@@ -64,7 +64,7 @@ pub(super) fn check(
         return if is_it { Ok(()) } else { Err("it was cancelled and ended otherwise".into()) };
     }
     let small = shared.plan.has(Feature::SmallLimits);
-    let matter = shared.books.matters.get(&call.tag).cloned();
+    let matter = shared.model.matters.get(&call.tag).cloned();
     match outcome {
         Ok(result) => {
             let Some(matter) = matter else { return Ok(()) };
@@ -153,7 +153,7 @@ pub(super) fn check(
 /// If the progress was never sent, or does not increase.
 pub(super) fn advance(shared: &Shared, call: &mut OpenCall, progress: f64) -> Result<(), String> {
     let last = call.progress.replace(progress);
-    let Some(matter) = shared.books.matters.get(&call.tag) else { return Ok(()) };
+    let Some(matter) = shared.model.matters.get(&call.tag) else { return Ok(()) };
     // Each round may start again.
     if matter.asks == 0 && last.is_some_and(|last| last >= progress) {
         return Err(format!("progress {progress} does not increase"));

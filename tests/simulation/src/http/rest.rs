@@ -7,14 +7,14 @@ use mcp_proto::http::{Body, BodyChunk};
 use mcp_proto::schema::Level;
 use mcp_proto::{CallOptions, Caller, ErrorObject, IncomingId, MessageEndpoint as _, Misuse, Raw};
 
-use super::books::Shared;
 use super::client::Client;
 use super::host::{Host, principal};
 use super::host_session::{HostSession, Source};
+use super::model::Shared;
 use super::outcome::OpenCall;
 use super::server::Server;
-use crate::books::REFUSAL;
 use crate::case::Feature;
+use crate::model::REFUSAL;
 
 /// Limits above this are not filled.
 const FEW: usize = 16;
@@ -154,7 +154,7 @@ impl Host {
 
     /// Checks that a log message is accepted if nothing waits to be sent.
     fn speak_again(&mut self, shared: &mut Shared) {
-        let number = shared.books.number();
+        let number = shared.model.number();
         let Ok(data) = Raw::from_text(&format!("\"rest {number}\"")) else { return };
         let done = self.session.log(shared.now, None, Level::Emergency, None, &data);
         if done == Err(Misuse::Blocked) {

@@ -11,11 +11,11 @@ use mcp_proto::http::{
 use mcp_proto::server::Server as Machine;
 use mcp_proto::{Caller, MessageEndpoint as _, Principal};
 
-use super::books::Shared;
 use super::conn::{ConnId, Stage};
 use super::driver::respond;
 use super::host::{Host, principal};
 use super::host_session::{HostSession, Source};
+use super::model::Shared;
 use super::net::Net;
 use crate::case::Feature;
 
@@ -244,7 +244,7 @@ impl Server {
         else {
             return;
         };
-        shared.books.with(tag, |matter| matter.posts += 1);
+        shared.model.with(tag, |matter| matter.posts += 1);
         if let Some(conn) = net.conns.get(&id) {
             let sender = Caller::new().with_principal(principal(conn.client));
             session.set_caller(Arc::new(sender));
@@ -270,7 +270,7 @@ impl Server {
         if exchange == Source::SseStream {
             // The session ends with its stream.
             shared.mark("http.reached sse-stream-lost");
-            shared.books.orphan(host.client);
+            shared.model.orphan(host.client);
         } else if host.is_alone() {
             shared.mark("http.reached gone-alone");
             self.drop_alone(shared, key);
@@ -289,7 +289,7 @@ impl Server {
     pub(super) fn end(&mut self, shared: &mut Shared, key: u64) {
         if let Some(host) = self.hosts.get_mut(&key) {
             shared.tell(|| format!("   host {key} ends"));
-            shared.books.orphan(host.client);
+            shared.model.orphan(host.client);
             host.session.close(shared.now);
         }
     }

@@ -5,9 +5,9 @@ use std::time::Duration;
 use mcp_harness::Seed;
 use mcp_proto::Instant;
 
-use super::books::{Books, Shared};
 use super::client::Client;
 use super::conn::{ConnId, Stage};
+use super::model::{Model, Shared};
 use super::net::{Net, Packet};
 use super::plan::{Action, Plan};
 use super::server::Server;
@@ -43,7 +43,7 @@ impl World {
             coverage.mark(&format!("http.newest {client}/{server}"));
         }
         let shared =
-            Shared { plan, now: Instant::ZERO, books: Books::default(), coverage, story: None };
+            Shared { plan, now: Instant::ZERO, model: Model::default(), coverage, story: None };
         let clients = (0..shared.plan.clients).map(|index| Client::new(index, &shared)).collect();
         let server = Server::new(&shared);
         Self { case: case.clone(), net: Net::new(case), shared, clients, server, taken: 0 }

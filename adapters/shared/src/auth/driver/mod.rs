@@ -20,10 +20,10 @@ mod job_slots;
 mod listener;
 mod listener_state;
 mod member;
-mod people;
 mod record_use;
 mod state;
 mod task;
+mod users;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

@@ -4,8 +4,8 @@
 
 mod answer;
 mod cache;
-mod places;
 mod questions;
+mod slots;
 mod verifier;
 
 pub use verifier::IntrospectionVerifier;

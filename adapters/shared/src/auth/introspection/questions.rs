@@ -9,7 +9,7 @@ use event_listener::Event;
 use mcp_proto::http::{TokenExpiry, VerifiedToken};
 
 use super::cache::{AnswerCache, Digest};
-use super::places::{Place, Places, PlacesMax};
+use super::slots::{Slot, Slots, SlotsMax};
 use crate::auth::system::unix_time;
 use crate::http::VerifyError;
 
@@ -20,7 +20,7 @@ const INACTIVE_LIFE: Duration = Duration::from_secs(10);
 pub(super) struct Questions {
     began: Instant,
     table: Mutex<Table>,
-    places: Arc<Places>,
+    slots: Arc<Slots>,
 }
 
 #[derive(Default)]
@@ -54,21 +54,21 @@ pub(super) enum Next {
 
 impl Questions {
     pub(super) fn new() -> Self {
-        Self { began: Instant::now(), table: Mutex::default(), places: Arc::default() }
+        Self { began: Instant::now(), table: Mutex::default(), slots: Arc::default() }
     }
 
-    /// Returns what there is about a token, or else a new question, once there is a place for it.
+    /// Returns what there is about a token, or else a new question, once there is a slot for it.
     pub(super) async fn next(
         self: &Arc<Self>,
         key: Digest,
         address: Option<IpAddr>,
-        max: PlacesMax,
+        max: SlotsMax,
     ) -> Next {
         let known = self.lock().find(&key, self.began.elapsed());
         if let Some(known) = known {
             return Next::Return(known);
         }
-        let place = self.places.take(address, max).await;
+        let slot = self.slots.take(address, max).await;
         let mut table = self.lock();
         // Another request may have asked in the meantime.
         if let Some(known) = table.find(&key, self.began.elapsed()) {
@@ -76,7 +76,7 @@ impl Questions {
         }
         let question = Arc::<Question>::default();
         table.pending.insert(key, Arc::clone(&question));
-        Next::Ask(Asking { questions: Arc::clone(self), key, question, _place: place })
+        Next::Ask(Asking { questions: Arc::clone(self), key, question, _place: slot })
     }
 
     /// Drops what there is about a token. A question about it is not asked again, but its answer
@@ -135,7 +135,7 @@ pub(super) struct Asking {
     questions: Arc<Questions>,
     key: Digest,
     question: Arc<Question>,
-    _place: Place,
+    _place: Slot,
 }
 
 impl Asking {
@@ -189,7 +189,7 @@ mod tests {
     const KEY: Digest = [1; 32];
 
     fn ask(questions: &Arc<Questions>) -> Asking {
-        let max = PlacesMax { all: 9, per_address: 9 };
+        let max = SlotsMax { all: 9, per_address: 9 };
         let mut next = Box::pin(questions.next(KEY, None, max));
         match block_on(poll_once(&mut next)) {
             Some(Next::Ask(asking)) => asking,

@@ -13,8 +13,8 @@ use ring::digest::{SHA256, digest};
 
 use super::answer;
 use super::cache::Digest;
-use super::places::PlacesMax;
 use super::questions::{Answer, Asking, Next, Questions};
+use super::slots::SlotsMax;
 use crate::auth::configured_uri::configured_uri;
 use crate::auth::oauth_http::OAuthHttp;
 use crate::box_future::BoxFuture;
@@ -94,7 +94,7 @@ struct Settings {
     secret: Secret,
     network: Network,
     cache_life: Duration,
-    questions_max: PlacesMax,
+    questions_max: SlotsMax,
 }
 
 impl IntrospectionVerifier {
@@ -119,7 +119,7 @@ impl IntrospectionVerifier {
             secret: secret.into(),
             network: Network::default(),
             cache_life: CACHE_LIFE,
-            questions_max: PlacesMax { all: QUESTIONS_MAX, per_address: QUESTIONS_PER_ADDRESS_MAX },
+            questions_max: SlotsMax { all: QUESTIONS_MAX, per_address: QUESTIONS_PER_ADDRESS_MAX },
         };
         Ok(Self { settings: Arc::new(settings), questions: Arc::new(Questions::new()) })
     }

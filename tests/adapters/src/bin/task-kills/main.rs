@@ -12,8 +12,8 @@
     reason = "a test fails by panicking"
 )]
 
-mod books;
 mod journal;
+mod model;
 mod server;
 
 use std::process::{Child, Command, Stdio};
@@ -27,8 +27,8 @@ use mcp_adapter::proto::{CallError, Misuse, Revision};
 use mcp_blocking::{Client, ClientTasks, Connection, Error, TaskHandle};
 use serde_json::json;
 
-use crate::books::{Books, Outcome};
 use crate::journal::Journal;
+use crate::model::{Model, Outcome};
 use crate::server::Kept;
 
 /// Tasks that are open at a time.
@@ -42,8 +42,8 @@ fn main() {
             let kills = kills.parse().expect("a number of kills");
             let seed = words.next().map_or(1, |seed| seed.parse().expect("a seed"));
             for revision in [Revision::V2025_11_25, Revision::V2026_07_28] {
-                let books = Killer::new(revision, seed).run(kills);
-                println!("{}: {kills} kills, {books}", revision.name());
+                let model = Killer::new(revision, seed).run(kills);
+                println!("{}: {kills} kills, {model}", revision.name());
             }
         }
         None => panic!("usage: task-kills KILLS [SEED]"),
@@ -57,7 +57,7 @@ struct Killer {
     random: u64,
     /// The tasks that have not ended, as far as the client knows.
     open: Vec<(String, TaskHandle)>,
-    books: Books,
+    model: Model,
     jobs: usize,
 }
 
@@ -73,20 +73,20 @@ impl Killer {
         let name = format!("mcp-task-kills-{}-{}", std::process::id(), revision.name());
         let kept = Kept::new(std::env::temp_dir().join(name));
         fs::create_dir(kept.directory()).unwrap();
-        let (open, books, jobs) = (Vec::new(), Books::default(), 0);
-        Self { revision, kept, random: seed.max(1), open, books, jobs }
+        let (open, model, jobs) = (Vec::new(), Model::default(), 0);
+        Self { revision, kept, random: seed.max(1), open, model, jobs }
     }
 
-    fn run(mut self, kills: usize) -> Books {
+    fn run(mut self, kills: usize) -> Model {
         for _ in 0..kills {
             let delay = Duration::from_micros(1_000 + self.draw() % 400_000);
             self.one_life(Some(delay));
         }
         self.one_life(None);
         self.settle();
-        self.books.check(&Journal::read(&self.kept), &self.kept);
+        self.model.check(&Journal::read(&self.kept), &self.kept);
         fs::remove_dir_all(self.kept.directory()).unwrap();
-        self.books
+        self.model
     }
 
     fn draw(&mut self) -> u64 {
@@ -151,7 +151,7 @@ impl Killer {
         let Some((job, mut task)) = self.open.pop() else { return false };
         match outcome(&mut task) {
             Some(outcome) => {
-                self.books.ended(&job, task.id().unwrap(), outcome, &self.kept);
+                self.model.ended(&job, task.id().unwrap(), outcome, &self.kept);
                 true
             }
             None => {
@@ -168,7 +168,7 @@ impl Killer {
         match connection.call_tool(tool, &json!({"job": job})).task().start().wait() {
             Ok(task) => {
                 assert!(task.id().is_some(), "the call is no task");
-                self.books.created(&job);
+                self.model.created(&job);
                 self.open.insert(0, (job, task));
                 true
             }
@@ -178,7 +178,7 @@ impl Killer {
                 | Error::List(_)
                 | Error::Misuse(Misuse::Closed),
             ) => {
-                self.books.unconfirmed(&job);
+                self.model.unconfirmed(&job);
                 false
             }
             Err(error) => panic!("{job}: {error}"),
@@ -187,7 +187,7 @@ impl Killer {
 
     /// Fetches every outcome again: nothing that was kept is lost or has changed.
     fn fetch_again(&self, connection: &Connection) {
-        for (job, id, known) in self.books.outcomes() {
+        for (job, id, known) in self.model.outcomes() {
             let again = outcome(&mut connection.task(id).unwrap());
             assert_eq!(again.as_ref(), Some(known), "LOST: the outcome of {job}");
         }

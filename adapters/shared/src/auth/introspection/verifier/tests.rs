@@ -170,14 +170,14 @@ fn a_client_that_invents_tokens_keeps_no_other_waiting() {
     let answer = block_on(verifier.verify_on("ada".into(), client(2), Some(&runtime)));
     assert_eq!(subject(&answer), Some("ada"));
     assert_eq!(asked.load(Ordering::SeqCst), 1);
-    // Answers that are known already need no place.
+    // Answers that are known already need no slot.
     let known = block_on(verifier.verify_on("ada".into(), client(1), Some(&runtime)));
     assert_eq!(subject(&known), Some("ada"));
     drop(flooding);
     assert_eq!(subject(&block_on(its_next)), Some("ada"));
 
     let verifier = verifier.questions_per_address_max(0);
-    assert_eq!(flood(&verifier, 3, 100).len(), 1, "each address has a place");
+    assert_eq!(flood(&verifier, 3, 100).len(), 1, "each address has a slot");
 }
 
 #[test]

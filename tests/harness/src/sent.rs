@@ -24,7 +24,7 @@ impl Default for Reading {
 ///
 /// Connections are identified by unique numbers.
 #[derive(Debug, Default)]
-pub struct Said {
+pub struct SentMessages {
     /// The text of each event, by id.
     events: BTreeMap<String, String>,
     /// The ids of events without a message.
@@ -39,7 +39,7 @@ pub struct Said {
     marked: Option<&'static str>,
 }
 
-impl Said {
+impl SentMessages {
     /// Creates checks for a server whose client may send anything: only texts that contain `mark`
     /// must be unique.
     #[must_use]

@@ -22,7 +22,7 @@ pub(crate) struct Matter {
 
 /// The records of both sides.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Books {
+pub(crate) struct Model {
     matters: BTreeMap<u64, Matter>,
     next: u64,
 }
@@ -68,7 +68,7 @@ pub(crate) struct Moment {
     pub(crate) is_limited: bool,
 }
 
-impl Books {
+impl Model {
     /// Adds a tagged request and returns its tag.
     pub(crate) fn open(&mut self, method: &str) -> u64 {
         self.next += 1;

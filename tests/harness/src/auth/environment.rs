@@ -1,4 +1,4 @@
-//! [`Places`]: everything outside of an authorization.
+//! [`Environment`]: everything outside of an authorization.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use super::issuer::{Answer, Issuer};
 
 /// The authorization servers, the documents of other servers, and the store.
 #[derive(Clone, Debug)]
-pub struct Places {
+pub struct Environment {
     /// The authorization servers.
     pub issuers: Vec<Issuer>,
     /// The documents of all other servers, by URL.
@@ -20,7 +20,7 @@ pub struct Places {
     pub(super) endpoints: BTreeMap<String, BTreeSet<String>>,
 }
 
-impl Places {
+impl Environment {
     /// The URL of the MCP server.
     pub const SERVER: &'static str = "https://mcp.example/mcp";
     /// The URL of its metadata.
@@ -77,7 +77,7 @@ impl Places {
     }
 }
 
-impl Default for Places {
+impl Default for Environment {
     fn default() -> Self {
         Self::new()
     }

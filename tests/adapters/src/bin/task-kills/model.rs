@@ -25,14 +25,14 @@ enum Known {
 
 /// All tasks, by their jobs.
 #[derive(Debug, Default)]
-pub(crate) struct Books {
+pub(crate) struct Model {
     tasks: BTreeMap<String, Known>,
     started_again: usize,
     /// The tasks in the store at the end.
     stored: usize,
 }
 
-impl Books {
+impl Model {
     pub(crate) fn created(&mut self, job: &str) {
         self.tasks.insert(job.to_owned(), Known::Runs);
     }
@@ -55,7 +55,7 @@ impl Books {
         })
     }
 
-    /// Compares the books with what handlers did and with what is stored.
+    /// Compares the model with what handlers did and with what is stored.
     pub(crate) fn check(&mut self, journal: &Journal, kept: &Kept) {
         for (job, known) in &self.tasks {
             let runs = journal.runs.get(job).map_or(&[][..], |runs| runs);
@@ -91,7 +91,7 @@ impl Books {
     }
 }
 
-impl fmt::Display for Books {
+impl fmt::Display for Model {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let over = self.outcomes().count();
         let completed = self.count(|it| matches!(it, Known::Over(_, Outcome::Completed(_), _)));

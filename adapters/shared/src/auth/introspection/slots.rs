@@ -1,11 +1,11 @@
-//! Places for questions in flight, shared fairly among the addresses of clients.
+//! Slots for questions in flight, shared fairly among the addresses of clients.
 //!
 //! ```text
-//!           a place is free for its address            given back
+//!           a slot is free for its address             given back
 //! take ──────────────────────────────────────▶ held ──────────────▶ free
 //!   │                                            ▲
 //!   └──────────▶ waiting, in order of arrival ───┘
-//!                      │                granted to the address with the fewest places
+//!                      │                granted to the address with the fewest slots
 //!                      └─ dropped ──▶ gone
 //! ```
 
@@ -16,18 +16,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use event_listener::Event;
 
-/// A bounded number of places, of which each address gets a fair share.
+/// A bounded number of slots, of which each address gets a fair share.
 ///
-/// A free place goes to the waiting address that holds the fewest, and among equals to the one that
-/// has waited the longest. Unknown addresses share one lane, which may hold all places.
+/// A free slot goes to the waiting address that holds the fewest, and among equals to the one that
+/// has waited the longest. Unknown addresses share one lane, which may hold all slots.
 #[derive(Default)]
-pub(super) struct Places {
+pub(super) struct Slots {
     lanes: Mutex<Lanes>,
 }
 
-/// The number of places in all, and of one address.
+/// The number of slots in all, and of one address.
 #[derive(Clone, Copy)]
-pub(super) struct PlacesMax {
+pub(super) struct SlotsMax {
     pub(super) all: usize,
     pub(super) per_address: usize,
 }
@@ -46,25 +46,25 @@ struct Lane {
     waiting: VecDeque<Arc<Waiter>>,
 }
 
-/// A request that waits for a place.
+/// A request that waits for a slot.
 struct Waiter {
     arrival: u64,
     is_granted: AtomicBool,
     granted: Event,
 }
 
-/// A place, given back when dropped.
-pub(super) struct Place {
-    places: Arc<Places>,
+/// A slot, given back when dropped.
+pub(super) struct Slot {
+    slots: Arc<Slots>,
     address: Option<IpAddr>,
-    max: PlacesMax,
+    max: SlotsMax,
 }
 
-impl Places {
+impl Slots {
     /// Waits for a place of an address.
-    pub(super) async fn take(self: &Arc<Self>, address: Option<IpAddr>, max: PlacesMax) -> Place {
+    pub(super) async fn take(self: &Arc<Self>, address: Option<IpAddr>, max: SlotsMax) -> Slot {
         let waiter = self.lock().enter(address, max);
-        let queued = Queued { places: self, address, max, waiter: Some(waiter) };
+        let queued = Queued { slots: self, address, max, waiter: Some(waiter) };
         queued.granted().await;
         queued.into_place()
     }
@@ -75,8 +75,8 @@ impl Places {
 }
 
 impl Lanes {
-    /// Queues a request, and grants it a place if one is free.
-    fn enter(&mut self, address: Option<IpAddr>, max: PlacesMax) -> Arc<Waiter> {
+    /// Queues a request, and grants it a slot if one is free.
+    fn enter(&mut self, address: Option<IpAddr>, max: SlotsMax) -> Arc<Waiter> {
         self.arrivals += 1;
         let waiter = Arc::new(Waiter {
             arrival: self.arrivals,
@@ -89,8 +89,8 @@ impl Lanes {
         waiter
     }
 
-    /// Grants free places to waiting requests.
-    fn grant(&mut self, max: PlacesMax) {
+    /// Grants free slots to waiting requests.
+    fn grant(&mut self, max: SlotsMax) {
         while self.held < max.all {
             let open = self.by_address.iter_mut().filter_map(|(address, lane)| {
                 let lane_max = if address.is_some() { max.per_address } else { max.all };
@@ -107,8 +107,8 @@ impl Lanes {
         }
     }
 
-    /// Gives back a place, which goes to another request.
-    fn give_back(&mut self, address: Option<IpAddr>, max: PlacesMax) {
+    /// Gives back a slot, which goes to another request.
+    fn give_back(&mut self, address: Option<IpAddr>, max: SlotsMax) {
         if let Some(lane) = self.by_address.get_mut(&address) {
             lane.held -= 1;
             self.held -= 1;
@@ -132,11 +132,11 @@ impl Lanes {
     }
 }
 
-/// A request in the queue. Dropping it gives up the place, granted or not.
+/// A request in the queue. Dropping it gives up the slot, granted or not.
 struct Queued<'a> {
-    places: &'a Arc<Places>,
+    slots: &'a Arc<Slots>,
     address: Option<IpAddr>,
-    max: PlacesMax,
+    max: SlotsMax,
     waiter: Option<Arc<Waiter>>,
 }
 
@@ -152,17 +152,17 @@ impl Queued<'_> {
         }
     }
 
-    /// Takes the granted place.
-    fn into_place(mut self) -> Place {
+    /// Takes the granted slot.
+    fn into_place(mut self) -> Slot {
         self.waiter = None;
-        Place { places: Arc::clone(self.places), address: self.address, max: self.max }
+        Slot { slots: Arc::clone(self.slots), address: self.address, max: self.max }
     }
 }
 
 impl Drop for Queued<'_> {
     fn drop(&mut self) {
         let Some(waiter) = self.waiter.take() else { return };
-        let mut lanes = self.places.lock();
+        let mut lanes = self.slots.lock();
         if waiter.is_granted.load(Ordering::Acquire) {
             lanes.give_back(self.address, self.max);
         } else {
@@ -171,9 +171,9 @@ impl Drop for Queued<'_> {
     }
 }
 
-impl Drop for Place {
+impl Drop for Slot {
     fn drop(&mut self) {
-        self.places.lock().give_back(self.address, self.max);
+        self.slots.lock().give_back(self.address, self.max);
     }
 }
 
@@ -186,54 +186,54 @@ mod tests {
 
     use super::*;
 
-    const MAX: PlacesMax = PlacesMax { all: 4, per_address: 3 };
+    const MAX: SlotsMax = SlotsMax { all: 4, per_address: 3 };
 
-    type Waiting<'a> = Pin<Box<dyn Future<Output = Place> + 'a>>;
+    type Waiting<'a> = Pin<Box<dyn Future<Output = Slot> + 'a>>;
 
     fn address(number: u8) -> Option<IpAddr> {
         Some(IpAddr::from([10, 0, 0, number]))
     }
 
-    fn start(places: &Arc<Places>, owner: Option<IpAddr>) -> Waiting<'_> {
-        Box::pin(async move { places.take(owner, MAX).await })
+    fn start(slots: &Arc<Slots>, owner: Option<IpAddr>) -> Waiting<'_> {
+        Box::pin(async move { slots.take(owner, MAX).await })
     }
 
-    fn poll(waiting: &mut Waiting<'_>) -> Option<Place> {
+    fn poll(waiting: &mut Waiting<'_>) -> Option<Slot> {
         block_on(poll_once(waiting))
     }
 
     #[test]
     fn one_address_never_holds_all_places() {
-        let places = Arc::default();
-        let held: Vec<Place> =
-            (0..3).map(|_| poll(&mut start(&places, address(1))).unwrap()).collect();
-        let mut fourth = start(&places, address(1));
+        let slots = Arc::default();
+        let held: Vec<Slot> =
+            (0..3).map(|_| poll(&mut start(&slots, address(1))).unwrap()).collect();
+        let mut fourth = start(&slots, address(1));
         assert!(poll(&mut fourth).is_none(), "the share of the address is used up");
-        let other = poll(&mut start(&places, address(2)));
+        let other = poll(&mut start(&slots, address(2)));
         assert!(other.is_some(), "others need not wait for the waiting ones");
-        let mut third = start(&places, address(3));
-        assert!(poll(&mut third).is_none(), "all places are held");
+        let mut third = start(&slots, address(3));
+        assert!(poll(&mut third).is_none(), "all slots are held");
         drop(other);
         assert!(poll(&mut fourth).is_none());
         let third = poll(&mut third).unwrap();
         drop(held);
         let fourth = poll(&mut fourth).unwrap();
-        assert_eq!(places.lock().held, 2);
+        assert_eq!(slots.lock().held, 2);
         drop((third, fourth));
-        let lanes = places.lock();
+        let lanes = slots.lock();
         assert!(lanes.held == 0 && lanes.by_address.is_empty(), "nothing is left behind");
     }
 
     #[test]
     fn a_free_place_goes_to_the_address_with_the_fewest() {
-        let places = Arc::default();
-        let mut greedy: Vec<Place> =
-            (0..3).map(|_| poll(&mut start(&places, address(1))).unwrap()).collect();
-        let last = poll(&mut start(&places, address(2))).unwrap();
-        // Address 1 came first, but holds two places when one becomes free.
-        let mut early = start(&places, address(1));
+        let slots = Arc::default();
+        let mut greedy: Vec<Slot> =
+            (0..3).map(|_| poll(&mut start(&slots, address(1))).unwrap()).collect();
+        let last = poll(&mut start(&slots, address(2))).unwrap();
+        // Address 1 came first, but holds two slots when one becomes free.
+        let mut early = start(&slots, address(1));
         assert!(poll(&mut early).is_none());
-        let mut late = start(&places, address(3));
+        let mut late = start(&slots, address(3));
         assert!(poll(&mut late).is_none());
         drop(greedy.pop());
         assert!(poll(&mut early).is_none());
@@ -241,20 +241,20 @@ mod tests {
         drop(last);
         assert!(poll(&mut early).is_some());
         drop((late, greedy));
-        assert!(places.lock().by_address.is_empty());
+        assert!(slots.lock().by_address.is_empty());
     }
 
     #[test]
     fn requests_that_are_given_up_keep_no_place() {
-        let places = Arc::default();
-        let held: Vec<Place> = (0..4).map(|_| poll(&mut start(&places, None)).unwrap()).collect();
-        let (mut granted, mut waiting) = (start(&places, address(1)), start(&places, address(2)));
+        let slots = Arc::default();
+        let held: Vec<Slot> = (0..4).map(|_| poll(&mut start(&slots, None)).unwrap()).collect();
+        let (mut granted, mut waiting) = (start(&slots, address(1)), start(&slots, address(2)));
         assert!(poll(&mut granted).is_none() && poll(&mut waiting).is_none());
         drop(waiting);
-        assert!(!places.lock().by_address.contains_key(&address(2)));
+        assert!(!slots.lock().by_address.contains_key(&address(2)));
         drop(held);
         // Granted, but never polled again.
         drop(granted);
-        assert!(places.lock().by_address.is_empty());
+        assert!(slots.lock().by_address.is_empty());
     }
 }

@@ -13,7 +13,7 @@ use crate::coverage::Coverage;
 pub(super) struct Shared {
     pub(super) plan: Plan,
     pub(super) now: Instant,
-    pub(super) books: Books,
+    pub(super) model: Model,
     pub(super) coverage: Coverage,
     /// The story in words, if it is recorded.
     pub(super) story: Option<String>,
@@ -70,12 +70,12 @@ fn only_reads(method: &str) -> bool {
 
 /// The records of both sides.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Books {
+pub(super) struct Model {
     pub(super) matters: BTreeMap<u64, Matter>,
     next: u64,
 }
 
-impl Books {
+impl Model {
     /// Adds a tagged request and returns its tag.
     pub(super) fn open(&mut self, client: usize, method: &str) -> u64 {
         self.next += 1;
