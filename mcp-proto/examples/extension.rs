@@ -18,7 +18,7 @@ use mcp_proto::{
 };
 use serde_json::json;
 
-// ---- The extension: this part would be a crate of its own. ----
+// ---- The extension: this part would be its own crate. ----
 
 const ID: &str = "com.example/whiteboard";
 const DRAWN: &str = "notifications/com.example/drawn";

@@ -1,7 +1,7 @@
 //! A custom transport: framed messages over one socket, with several streams.
 //!
 //! A frame consists of a stream number and one message, as in a WebSocket or a message queue. Each
-//! request and the messages related to it have a stream of their own; all other messages use stream
+//! request and the messages related to it have their own stream; all other messages use stream
 //! 0. Closing a stream cancels its request.
 //!
 //! [`Framed`] is the whole transport. It uses only the public trait [`MessageEndpoint`].

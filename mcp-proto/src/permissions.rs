@@ -103,7 +103,7 @@ pub(crate) fn outgoing_notification(
 ///
 /// # Errors
 /// Fails with [`Misuse::Unsupported`] if the revision does not define the mode of the request.
-// CAP-06, CAP-09, CAP-16: modes and conditions on params need capabilities of their own.
+// CAP-06, CAP-09, CAP-16: modes and conditions on params need their own capabilities.
 pub(crate) fn input_request_needs(
     rule: &'static MethodRule,
     params: Option<&[u8]>,

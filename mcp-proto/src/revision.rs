@@ -145,7 +145,7 @@ pub struct Rules {
     // STL-46: the code changed with 2026-07-28.
     /// The error code for a resource that does not exist.
     pub resource_not_found: i64,
-    // CAP-15: legacy revisions have no code of their own.
+    // CAP-15: legacy revisions have no separate code.
     /// The error code for a request that requires a capability the client did not declare.
     pub missing_capability: i64,
     // JSON-24: the specification reserves a range of codes.

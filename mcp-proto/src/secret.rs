@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 /// `Debug` prints the length only, there is no `Display`, and no format of the `serde` crate writes
 /// it. [`expose`](Self::expose) is the one way to read it, so that each use can be found by that
 /// name. Comparisons take a time that depends on the lengths alone, and the memory is overwritten
-/// when the value is dropped; each clone is a copy of its own.
+/// when the value is dropped; each clone is its own copy.
 ///
 /// # Examples
 ///

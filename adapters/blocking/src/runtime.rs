@@ -31,7 +31,7 @@ use crate::drive;
 /// is dropped, which must close the underlying stream. Exception: if the writer is a `TcpStream` or
 /// `UnixStream`, the reader may be a clone of it, because the write half is shut down before the
 /// drop. On Windows, a named pipe that was opened as a [`File`](std::fs::File) cannot read and
-/// write at once: use one pipe for each direction.
+/// write concurrently: use one pipe for each direction.
 ///
 /// On Unix other than Linux and Android, `serve_stdio` handles no signal if one of the three is
 /// ignored. On all systems, it handles none if the program itself handles one. If stdin is still

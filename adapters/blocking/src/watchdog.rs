@@ -230,13 +230,13 @@ impl Watchdog {
         self.vacant = started.err().map(|_| (term, Instant::now() + RETRY_DELAY));
     }
 
-    /// Stops watching an idle leader; returns false if it became busy meanwhile.
+    /// Stops watching an idle leader; returns false if it has become busy.
     fn leave(&mut self, count: u64) -> bool {
         self.idle_checks = 0;
         let progress = self.connection.progress();
         progress.is_watched.store(false, Ordering::SeqCst);
         // A leader that became busy just before this store has not asked to be watched. One that
-        // has asked meanwhile is watched by another entry.
+        // has asked since then is watched by another entry.
         self.count() == count || progress.is_watched.swap(true, Ordering::SeqCst)
     }
 }

@@ -5,7 +5,7 @@
 //! of them, and the best round counts.
 //!
 //! With arguments, measures only the tables and servers whose titles contain all of them, without
-//! instructions. With `one-core`, measures the responses of JSON under a heading of their own: to
+//! instructions. With `one-core`, measures the responses of JSON under their own heading: to
 //! be run on the core of the servers.
 
 #![allow(

@@ -2,7 +2,7 @@
 //!
 //! Run it with `cargo run --example poll_loop -p mcp-proto`. The clients are part of this program
 //! and share its event loop, at the other ends of socket pairs: one waits for a timer, one requests
-//! more data than it reads at once, and one times out. `connection.rs` contains the whole driver.
+//! more data than it reads in one go, and one times out. `connection.rs` contains the whole driver.
 
 #[cfg(unix)]
 mod connection;
@@ -73,7 +73,7 @@ fn one_thread_serves_all_clients() {
     ] {
         assert!(text.contains(line), "{line:?} is missing in\n{text}");
     }
-    // Bob's 3 MiB were never queued at once: the daemon stopped reading from him while he did not
+    // Bob's 3 MiB were never queued together: the daemon stopped reading from him while he did not
     // read. The order of the last lines is random.
     let numbers = |line: &str| -> Vec<usize> {
         line.split_whitespace().filter_map(|word| word.parse().ok()).collect()

@@ -1,4 +1,4 @@
-//! The clients: each connects, makes all calls of its plan at once, prints the results and
+//! The clients: each connects, makes all calls of its plan together, prints the results and
 //! disconnects.
 
 use std::error::Error;

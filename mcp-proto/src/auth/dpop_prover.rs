@@ -60,7 +60,7 @@ impl DpopProver {
 
     /// Returns the proof for a request that is sent to `url` at `unix_time`, in seconds since the
     /// Unix epoch; `None` if the request [needs none](HttpRequest::needs_proof).
-    // AUT-82: each proof has an id of its own.
+    // AUT-82: each proof has its own id.
     pub fn prove(
         &mut self,
         request: &HttpRequest,

@@ -47,7 +47,7 @@ pub struct PendingAuthorization {
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum RedirectVerdict {
-    /// The redirect does not belong to the flow, which goes on waiting.
+    /// The redirect does not belong to the flow, which keeps waiting.
     Foreign(RedirectFault),
     /// The redirect ends the flow: it may be the attack of another authorization server.
     Rejected(RedirectFault),

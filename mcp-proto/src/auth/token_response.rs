@@ -168,7 +168,7 @@ fn scopes(document: &Document<'_>, limits: &AuthLimits) -> Option<Scopes> {
 ///
 /// The time is before the expiry by a tenth of the lifetime, but by at least 60 s, and never before
 /// half of the lifetime. `jitter` moves it earlier by up to a tenth of the time since the issue, so
-/// that clients with tokens of one age do not renew them at once.
+/// that clients with tokens of one age do not renew them together.
 ///
 /// ```
 /// use mcp_proto::auth::renewal_time;

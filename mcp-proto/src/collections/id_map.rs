@@ -145,7 +145,7 @@ impl<V> IdMap<V> {
         self.chunks.binary_search_by_key(&start, |chunk| chunk.start).ok()
     }
 
-    /// Drops empty chunks: those at the front at once, the others when they are the majority.
+    /// Drops empty chunks: those at the front immediately, the others when they are the majority.
     fn compact(&mut self) {
         while self.chunks.front().is_some_and(|chunk| chunk.slots.is_none()) {
             self.chunks.pop_front();

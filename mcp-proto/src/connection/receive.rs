@@ -324,7 +324,7 @@ impl Connection {
             }
             return;
         }
-        // LIF-28: some servers reject an unknown method under an id of their own choice.
+        // LIF-28: some servers reject an unknown method under an id that they chose.
         if let Some(probe) = self.calls.only_call(Owner::Probe).filter(|_| outcome.is_err()) {
             return self.on_response((probe, Owner::Probe), None, outcome);
         }

@@ -9,7 +9,7 @@
 //! accepted request goes to an [`HttpServer`], which assigns messages to responses; a
 //! [`SessionTable`] stores the open sessions. A [`Guard`] admits only requests with access tokens.
 //! [`CrossOrigin`] lets the pages of allowed origins read responses.
-//! A [`UnaryService`] does all of this for programs that respond to each request at once.
+//! A [`UnaryService`] does all of this for programs that respond to each request immediately.
 //! A client is a [`client::HttpClient`]. [`sse`] and [`header`] are independent of MCP.
 //! [`legacy_sse`] is the transport that preceded Streamable HTTP.
 //!

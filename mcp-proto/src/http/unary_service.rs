@@ -1,4 +1,4 @@
-//! A whole service for programs that answer each request at once, from a loop of their own.
+//! A whole service for programs that answer each request immediately, from their own loop.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -79,7 +79,7 @@ impl<'a> UnaryRequest<'a> {
     }
 }
 
-/// Streamable HTTP for programs that respond to each request at once: one whole request in, one
+/// Streamable HTTP for programs that respond to each request immediately: one whole request in, one
 /// whole response out.
 ///
 /// This type is for programs with their own event loop, such as a game or an editor, and for HTTP

@@ -46,7 +46,7 @@ impl Limits {
     /// is reserved for the events and error replies that a single call of `handle_input` can cause.
     ///
     /// The value is an upper bound, not an estimate: to reach it, a peer would have to fill every
-    /// table and buffer at once. The value counts the bytes requested from the allocator on a
+    /// table and buffer together. The value counts the bytes requested from the allocator on a
     /// 64-bit machine. The bound holds only if input is passed while
     /// [`wants_input`](crate::Endpoint::wants_input) is true, at most
     /// [`INPUT_BYTES_MAX`](Self::INPUT_BYTES_MAX) bytes at a time.
@@ -103,7 +103,7 @@ impl Limits {
         // A list change, in a message of 60 bytes, can reach all subscriptions.
         count = plus(count, times(Self::INPUT_BYTES_MAX / 60, self.subscriptions_max));
         // A subscription can end with one event per resource, and all subscriptions, calls and
-        // requests can end at once.
+        // requests can end together.
         count = plus(count, times(self.subscriptions_max, self.subscription_uris_max));
         count = plus(count, plus(self.calls_max, self.requests_max));
         let peers = times(plus(self.events_max, Self::INPUT_BYTES_MAX / 128), PEER_BYTES);
@@ -163,7 +163,7 @@ impl Limits {
             plus(plus(admitted, self.message_bytes_max), times(Self::INPUT_BYTES_MAX, 16));
         // Replies that are queued while a response is awaited, besides those of the application.
         bytes = plus(bytes, times(self.requests_max, plus(512, times(self.id_bytes_max, 4))));
-        // All pending calls can be retried at once, and twice before they require input again.
+        // All pending calls can be retried together, and twice before they require input again.
         bytes = plus(bytes, times(self.calls_bytes_max, 2));
         bytes = plus(bytes, times(plus(self.calls_max, self.pings_max()), 1024));
         bytes = plus(bytes, times(self.subscriptions_max, plus(512, times(self.id_bytes_max, 4))));

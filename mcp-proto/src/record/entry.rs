@@ -42,7 +42,7 @@ impl Tag {
         Self::Output,
     ];
 
-    /// Returns whether the entry has a time of its own.
+    /// Returns whether the entry has its own time.
     ///
     /// Other entries have the time of the previous entry.
     pub(super) const fn has_time(self) -> bool {

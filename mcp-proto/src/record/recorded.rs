@@ -46,8 +46,8 @@ impl<F: FnMut(&[u8])> Sink for F {
 /// endpoint, dereference the wrapper.
 ///
 /// A recording is a sequence of entries. Each call has an entry with its arguments and its result.
-/// A polled event is recorded as a summary and a hash. Bytes that a call adds to the outbox have an
-/// entry of their own, and so have bytes that the transport takes from the outbox.
+/// A polled event is recorded as a summary and a hash. Bytes that a call adds to the outbox have
+/// their own entry, and so have bytes that the transport takes from the outbox.
 ///
 /// The params or the result in a command are encoded before the command is recorded. If the encoder
 /// writes invalid JSON, the command fails with [`Misuse::Unencodable`].

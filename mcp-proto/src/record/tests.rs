@@ -275,7 +275,7 @@ fn a_truncated_recording_is_readable_up_to_its_end() {
             assert!(length < 16, "{length}");
             continue;
         };
-        // The output of an entry is an entry of its own, which may be missing.
+        // The output of an entry is a separate entry, which may be missing.
         match recording.replay(&mut server("s")) {
             Ok(_) => {}
             Err(diverged) => assert!(diverged.expected.contains("no further output"), "{diverged}"),

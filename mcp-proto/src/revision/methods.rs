@@ -76,7 +76,7 @@ pub(crate) struct MethodRule {
     pub(crate) offered_with: Option<Capability>,
     /// Capabilities required depending on the params.
     pub(crate) conditions: &'static [Condition],
-    // CAP-06, CAP-07: each mode has a capability of its own.
+    // CAP-06, CAP-07: each mode has its own capability.
     /// The modes of the method, all of them conditions on one member; empty if it has none.
     /// Params that meet none of them have a mode that the revision does not define.
     pub(crate) modes: &'static [Condition],
@@ -92,7 +92,7 @@ pub(crate) struct MethodRule {
     /// Whether the connection sends and handles the message itself, so that the application cannot
     /// send it by name.
     pub(crate) internal: bool,
-    // PRG-11: progress goes on after the response that creates a task.
+    // PRG-11: progress continues after the response that creates a task.
     /// Whether the application may nevertheless send the message by name if it names a task.
     pub(crate) names_task: bool,
     // STL-39, STL-42: results carry a time to live.

@@ -143,7 +143,7 @@ message!(ClientRequest "tools/call": CallTool => CallToolResult);
 impl CallTool {
     /// Returns the argument `name`; `None` if the call does not contain it.
     ///
-    /// Scans the arguments at each call. To read several arguments, deserialize them at once, with
+    /// Scans the arguments at each call. To read several arguments, deserialize them together, with
     /// `arguments.parse::<T>()`.
     ///
     /// ```

@@ -131,7 +131,7 @@ impl TaskTable {
 
     /// Cancels a task. Returns the response to `tasks/cancel`.
     ///
-    /// The task is `cancelled` at once; [`TaskEvent::Stop`] stops the handler.
+    /// The task is `cancelled` immediately; [`TaskEvent::Stop`] stops the handler.
     ///
     /// # Errors
     /// Invalid params (-32602) if the requestor has no such task or, in revision 2025-11-25, if the
@@ -237,8 +237,8 @@ impl TaskTable {
         self.watchers.remove_connection(connection);
     }
 
-    /// Deletes the tasks of an owner that never returns, such as a connection: at once if they are
-    /// over, and otherwise once they are.
+    /// Deletes the tasks of an owner that never returns, such as a connection: immediately if they
+    /// are over, and otherwise once they are.
     pub fn abandon(&mut self, owner: &Principal) {
         for number in self.store.of_owner(owner) {
             match self.store.get_mut(number) {

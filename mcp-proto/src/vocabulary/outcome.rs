@@ -185,7 +185,7 @@ pub enum Fault {
     FirstViolation,
     /// The server did not respond to `initialize` or `server/discover` in time. The limit for the
     /// handshake is [`Limits::handshake_timeout`](crate::Limits::handshake_timeout).
-    // TMO-06: the handshake has a timeout of its own.
+    // TMO-06: the handshake has its own timeout.
     HandshakeTimedOut,
     /// The server supports none of the client's revisions.
     ///

@@ -66,7 +66,7 @@ impl<R: Role> Checked<R> {
     }
 
     /// Passes each line of input separately, so that each response can be matched to its input, for
-    /// a peer that may use one id several times at once.
+    /// a peer that may use one id several times concurrently.
     #[must_use]
     pub const fn by_line(mut self) -> Self {
         self.is_by_line = true;

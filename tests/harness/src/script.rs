@@ -49,7 +49,7 @@ impl Script {
 /// How the input of one moment is split.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Cut {
-    /// The input of a moment at once, split in two at this byte of the whole scenario's input.
+    /// The input of a moment together, split in two at this byte of the whole scenario's input.
     At(usize),
     /// Into pieces of this many bytes.
     Bytes(usize),
@@ -57,7 +57,7 @@ pub enum Cut {
     Steps,
     /// At random.
     Seeded(Seed),
-    /// The input of a moment at once.
+    /// The input of a moment together.
     Whole,
 }
 

@@ -351,7 +351,7 @@ impl WireRules {
         }
         let is_agreed = self.revision.is_some() && !self.is_fresh;
         if self.side == Side::Client && method == "server/discover" && !is_agreed {
-            // The previous attempt failed, even if a response to it followed at once.
+            // The previous attempt failed, even if a response to it followed immediately.
             self.initialize = None;
             self.revision = None;
             self.is_settled = false;

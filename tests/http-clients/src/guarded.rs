@@ -30,7 +30,7 @@ pub struct Rules {
     /// Only tool calls need a token.
     pub opens_freely: AtomicBool,
     pub users_refuse: AtomicBool,
-    /// Tokens are bound to a key, and each server wants a nonce of its own.
+    /// Tokens are bound to a key, and each server wants its own nonce.
     pub binds_tokens: AtomicBool,
     is_secure: bool,
     refresh_answer: Mutex<Option<(u16, &'static str)>>,

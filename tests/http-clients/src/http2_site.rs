@@ -30,7 +30,7 @@ pub enum Played {
     Json(Value),
     /// Sends a JSON message, and accepts no more requests over the connection.
     LastJson(Value),
-    /// Sends text of an event stream, which then goes on without end.
+    /// Sends text of an event stream, which then continues without end.
     Stream(String),
     /// Resets the stream for this reason.
     Reset(h2::Reason),

@@ -1,4 +1,4 @@
-//! Our own server on a local port, on threads of its own.
+//! Our own server on a local port, on its own threads.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::thread::{self, JoinHandle};

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::raw::PATIENCE;
 use crate::runtime::{Listener, Runtime};
 
-/// A server on a port of its own. Dropping it stops it and waits for its end.
+/// A server on its own port. Dropping it stops it and waits for its end.
 #[derive(Debug)]
 pub struct Served {
     /// The server's address.

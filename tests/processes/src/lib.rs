@@ -28,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub struct Process(Child);
 
 impl Process {
-    /// Starts a process in a group of its own, on Unix, in which no signal is ignored.
+    /// Starts a process in its own group, on Unix, in which no signal is ignored.
     ///
     /// Set its stdin: a process in a group of its own stops when it reads from the terminal.
     pub fn start(command: &mut Command) -> Self {

@@ -251,7 +251,7 @@ impl<R: Role<Event: Observe>> Node<R> {
     pub(crate) fn check_reading(&mut self) {
         let is_read = self.machine.outbox().len() <= self.machine.limits().replies_bytes_max;
         let (wants, is_serving) = (self.machine.wants_input(), self.is_serving());
-        // A machine that awaits a response goes on reading for a while.
+        // A machine that awaits a response continues reading for a while.
         let is_right = if is_read { wants == is_serving } else { !wants || is_serving };
         if !is_right {
             self.machine

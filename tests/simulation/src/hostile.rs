@@ -26,7 +26,7 @@ pub(crate) struct Hostile {
     lines: Lines,
     /// The machine's requests it knows: their ids and contents.
     asked: VecDeque<(Value, Value)>,
-    /// Ids of the machine's requests and of its own.
+    /// Ids of the machine's requests and of the peer's.
     ids: Vec<String>,
     said: Vec<Vec<u8>>,
     next: u64,

@@ -49,7 +49,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs worlds of a kind of their own, one seed after the other.
+/// Runs worlds of a separate kind, one seed after the other.
 fn one_by_one<T: Display, F: Display>(
     order: &Order,
     tally: &mut T,

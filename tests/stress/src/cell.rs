@@ -122,7 +122,7 @@ impl Servers {
         self.transport != Transport::Pipe
     }
 
-    /// Returns whether each connection has a server process of its own.
+    /// Returns whether each connection has its own server process.
     pub(crate) fn can_exit(&self) -> bool {
         self.transport == Transport::Child
     }

@@ -208,7 +208,7 @@ fn a_client_drops_cancelled_questions() {
             .on_notification(move |_, _, _| all_said.send(()).unwrap());
         let (client, mut hand) = connect_by_hand(answering);
         let params = |number: u64| json!({"messages": [], "maxTokens": 1, "number": number});
-        // As many as the client answers at a time, each on a thread of its own.
+        // As many as the client answers at a time, each on its own thread.
         for number in 0..4 {
             hand.request(number, "sampling/createMessage", &params(number));
         }

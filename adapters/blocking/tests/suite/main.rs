@@ -1,5 +1,5 @@
 //! Tests of the adapter within one process, in one program to save linking. Tests that count
-//! threads and files, or that start processes, are programs of their own.
+//! threads and files, or that start processes, are separate programs.
 
 #![allow(
     clippy::expect_used,

@@ -1,4 +1,4 @@
-//! Rounds of input requests: several at once, several in sequence, the state between them, and
+//! Rounds of input requests: several together, several in sequence, the state between them, and
 //! refusals.
 
 use mcp_blocking::proto::schema::{

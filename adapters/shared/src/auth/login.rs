@@ -67,7 +67,7 @@ impl Login {
 
     /// Passes on the address that the browser was redirected to, or only its query.
     ///
-    /// Returns whether the address belongs to this login. If not, the login goes on, so that the
+    /// Returns whether the address belongs to this login. If not, the login continues, so that the
     /// user can try again.
     #[must_use]
     pub fn redirected(&self, address: &str) -> bool {

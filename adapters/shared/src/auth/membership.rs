@@ -105,7 +105,7 @@ impl Membership {
 
     /// Leaves the authorization. If no other connection uses it, waits until a refresh in flight is
     /// saved, but at most 5 s: a refresh that takes longer is finished and saved in the background,
-    /// within its timeouts, if the runtime goes on. Its token is lost otherwise.
+    /// within its timeouts, if the runtime keeps running. Its token is lost otherwise.
     //
     pub(crate) async fn leave(self) {
         let (driver, runtime) = (Arc::clone(&self.driver), Arc::clone(&self.runtime));

@@ -26,7 +26,7 @@ fn resident() -> usize {
 /// The memory of a thread that runs until the process ends.
 pub(crate) struct Held(Arc<AtomicUsize>);
 
-/// Runs a future on a thread of its own, on tokio.
+/// Runs a future on its own thread, on tokio.
 pub(crate) fn on_thread<F: Future>(work: impl FnOnce() -> F + Send + 'static) -> Held {
     let held = Arc::new(AtomicUsize::new(0));
     let told = Arc::clone(&held);

@@ -55,7 +55,7 @@ pub(super) enum State {
     /// The last flow failed, and there is no grant.
     Denied {
         denial: Denial,
-        /// Until then, challenges are answered with the reason at once.
+        /// Until then, challenges are answered with the reason immediately.
         until: Instant,
     },
     /// A flow finishes a refresh, for the store only.

@@ -170,7 +170,7 @@ impl Storage {
 
     /// Lets go of what the state wanted: uses that have not begun to save end.
     ///
-    /// A save that runs goes on in the background.
+    /// A save that runs continues in the background.
     pub(super) fn abandon(&mut self, now: Instant, out: &mut Output) {
         self.queue.retain(|job| job.owner != Owner::State);
         let Some(current) = self.current.as_mut() else { return };

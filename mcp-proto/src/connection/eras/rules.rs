@@ -87,8 +87,8 @@ pub(in super::super) fn is_result_of_extension(env: &Env, method: &str, kind: &s
     })
 }
 
-/// Reports the late result of a call that has ended if the result creates a task, which would go on
-/// at the peer. Ignores other results.
+/// Reports the late result of a call that has ended if the result creates a task, which would
+/// continue at the peer. Ignores other results.
 // CAN-10, TSK-34: only `tasks/cancel` stops the task.
 pub(in super::super) fn on_late_result(env: &mut Env, kind: Option<&str>, result: Raw) {
     let is_extended =

@@ -54,7 +54,7 @@ pub struct HttpRequest {
     /// is UTF-8.
     ///
     /// The driver adds other headers, such as `Host` and `Content-Length`. It also adds
-    /// `Authorization`, from [`authorization`](Self::authorization) or from a source of its own.
+    /// `Authorization`, from [`authorization`](Self::authorization) or from its own source.
     pub headers: Vec<(Cow<'static, str>, String)>,
     /// The value of the `Authorization` header, if the client has
     /// [credentials](super::HttpClient::authorize).

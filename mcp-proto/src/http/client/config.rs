@@ -37,7 +37,7 @@ impl HttpConfig {
     /// delay, up to 5 min. See [`reconnect`](Self::reconnect) and [`retry_max`](Self::retry_max).
     ///
     /// `seed` initializes the random jitter of these delays. The jitter prevents all clients of a
-    /// server from reconnecting at once. Choose the seed at random; it need not be secret.
+    /// server from reconnecting together. Choose the seed at random; it need not be secret.
     // T-86: reconnections are spread.
     #[must_use]
     pub const fn new(seed: u64) -> Self {
@@ -120,7 +120,7 @@ impl HttpConfig {
     ///
     /// The client keeps at most 16 MiB, plus one message, of requests that are parked or await a
     /// response. Beyond that, further calls wait in a queue until there is room, and other
-    /// messages that are sent meanwhile are not parked. At most 64 messages other than calls are
+    /// messages that are sent during it are not parked. At most 64 messages other than calls are
     /// parked or in flight; further ones are not sent until there is room. Commands fail with
     /// [`Misuse::Blocked`](crate::Misuse::Blocked) once [`calls_max`](crate::Limits::calls_max) or
     /// the size of the outbound queue is reached.

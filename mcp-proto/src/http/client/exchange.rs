@@ -4,7 +4,7 @@
 //!      POST, DELETE          GET, a repeated probe
 //!           │                       │
 //!           │                    Waiting ◄──── a new exchange for that stream or probe
-//!           │         sent at once  │                                 ▲
+//!           │         sent first    │                                 ▲
 //!           ▼         or by backoff ▼                                 │
 //!          Sent ◄───────────────────┘                                 │
 //!           │ head                                                    │

@@ -103,7 +103,7 @@ impl HttpClient {
     }
 
     /// Creates the exchange of a message. Returns `None` if the message is obsolete or must wait.
-    // HTTP-03: each message is a POST of its own.
+    // HTTP-03: each message is its own POST.
     fn post(&mut self, message: OutboundPost) -> Option<HttpRequest> {
         let purpose = match &message.kind {
             OutgoingKind::Request { id, .. } if !self.client.is_in_flight(*id) => {

@@ -98,7 +98,7 @@ impl GuardBuilder {
     /// By default, the audience of a token must contain the resource, byte for byte. Use this
     /// method for authorization servers that put another identifier there, and call it again with
     /// the resource to accept both.
-    // D-A20: some authorization servers have identifiers of their own for audiences.
+    // D-A20: some authorization servers have their own identifiers for audiences.
     pub fn audience(mut self, audience: &str) -> Self {
         insert(&mut self.audiences, audience);
         self

@@ -218,7 +218,7 @@ fn trim(value: &[u8]) -> &[u8] {
 
 /// Returns whether all bytes are allowed.
 ///
-/// Tests each byte, without an early end: the compiler then tests many at once.
+/// Tests each byte, without an early end: the compiler then tests many together.
 pub(super) fn is_each(value: &[u8], is_allowed: impl Fn(u8) -> bool) -> bool {
     value.iter().fold(true, |all, byte| all & is_allowed(*byte))
 }

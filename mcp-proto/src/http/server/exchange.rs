@@ -144,7 +144,7 @@ impl Exchange {
     /// Returns the response to send now, or `None` if it is undecided or its head was polled.
     ///
     /// `unread` is `None` if another exchange has taken over the stream; this response then begins
-    /// and ends at once. `is_closed` means that the session has ended.
+    /// and ends immediately. `is_closed` means that the session has ended.
     pub(super) fn response(&self, unread: Option<Unread>, is_closed: bool) -> Option<ResponseKind> {
         let (is_request, kinds) = match self.state {
             ResponseState::Undecided { is_request, kinds } => (is_request, kinds),

@@ -42,7 +42,7 @@ pub struct StreamSettings {
 }
 
 impl StreamSettings {
-    /// Returns the time between two comments; at least 1 ms, so that no timer repeats at once.
+    /// Returns the time between two comments; at least 1 ms, so that no timer repeats immediately.
     pub(super) fn keep_alive_period(&self) -> Duration {
         self.keep_alive.max(PERIOD_MIN)
     }

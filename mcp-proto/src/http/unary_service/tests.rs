@@ -1,4 +1,4 @@
-//! Tests of a service whose requests are answered at once, in both eras.
+//! Tests of a service whose requests are answered immediately, in both eras.
 
 use alloc::format;
 use alloc::string::ToString;

@@ -14,8 +14,8 @@ pub enum TaskPollRequest {
     Get(GetTask),
     /// `tasks/result`, which is answered when the task is over. (2025-11-25 only)
     ///
-    /// Meanwhile the server may send requests for input that name the task. Give this request a
-    /// long timeout; after a timeout, the poller polls again.
+    /// During the call, the server may send requests for input that name the task. Give this
+    /// request a long timeout; after a timeout, the poller polls again.
     // TMO-12.
     Result(GetTaskPayload),
     /// `tasks/update`. (tasks extension)

@@ -124,7 +124,7 @@ impl TaskPoller {
     }
 
     /// Creates a poller from the id of a task, for example one that an earlier run stored. It polls
-    /// at once.
+    /// immediately.
     ///
     /// The age of the task is then unknown, so its time counts from now on: the outcome
     /// [`TaskOutcome::Expired`] comes later by that age at most. A server that has deleted the task

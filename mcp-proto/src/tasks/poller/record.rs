@@ -1,4 +1,4 @@
-//! The stored form of a poller, with which a restarted requestor goes on.
+//! The stored form of a poller, with which a restarted requestor continues.
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -12,8 +12,8 @@ use crate::tasks::protocol::TaskProtocol;
 const VERSION: u64 = 1;
 
 impl TaskPoller {
-    /// Writes what is needed to go on after a restart, as JSON: the id of the task, its times, and
-    /// the keys of the input requests whose answers arrived.
+    /// Writes what is needed to continue after a restart, as JSON: the id of the task, its times,
+    /// and the keys of the input requests whose answers arrived.
     ///
     /// Store it when the task was created, and after each answer. The id may give access to the
     /// task: protect it.
@@ -40,10 +40,10 @@ impl TaskPoller {
         Raw::from_written(out)
     }
 
-    /// Creates a poller from a record of an earlier run. It polls at once.
+    /// Creates a poller from a record of an earlier run. It polls immediately.
     ///
-    /// The time of the task goes on by the wall clock: it counts from the creation of the task, as
-    /// the server counts it, and not from the restart. If the time is over already, the poller
+    /// The time of the task is measured by the wall clock: it counts from the creation of the task,
+    /// as the server counts it, and not from the restart. If the time is over already, the poller
     /// still polls once, since the server may have kept the task.
     ///
     /// An input request whose answer did not arrive is reported again. Returns `None` if `record`

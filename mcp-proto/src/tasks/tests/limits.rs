@@ -312,7 +312,7 @@ fn restored_tasks_keep_their_order_and_their_time() {
     let cursor = page.member("nextCursor").unwrap().to_text().unwrap().into_owned();
     let records = [3, 4, 5].map(|number| first.record(id(number)).unwrap());
 
-    // The monotonic clock starts again; the wall clock goes on.
+    // The monotonic clock starts again; the wall clock does not.
     let later = TaskTime { now: Instant::ZERO, unix_ms: at(400).unix_ms };
     let mut second = table(TaskLimits::default());
     second.restore(later, records.clone());

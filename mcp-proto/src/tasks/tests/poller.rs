@@ -320,7 +320,7 @@ impl Play {
                 let record = self.poller.record(time);
                 let limits = PollLimits::default();
                 self.poller = TaskPoller::restore(time, &record, limits).unwrap();
-                // Polls at once.
+                // Polls immediately.
                 self.polls.clear();
             }
             (_, Ok(result)) => self.poller.on_result(time, kind, &result),

@@ -26,7 +26,7 @@ fn named(id: &str) -> Principal {
     Principal::new(id).unwrap()
 }
 
-/// Creates a task, which is over at once if `is_final`.
+/// Creates a task, which is over immediately if `is_final`.
 fn create(
     table: &mut TaskTable,
     (principal, new): (Option<&Principal>, NewTask),

@@ -1,4 +1,4 @@
-//! An authorization without IO in a world of its own: authorization servers, a store, and a user.
+//! An authorization without IO in its own world: authorization servers, a store, and a user.
 
 mod environment;
 mod issuer;

@@ -18,9 +18,9 @@ use super::shown;
 /// What the user does with a URL.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum User {
-    /// Agrees at once.
+    /// Agrees immediately.
     Agrees,
-    /// Refuses at once.
+    /// Refuses immediately.
     Refuses,
     /// Does nothing.
     Waits,

@@ -62,7 +62,7 @@ fn limited(limit: fn(&mut AuthLimits)) -> AuthConfig {
     user().limits(limits)
 }
 
-/// A request without credentials is rejected, and everything goes on to the end.
+/// A request without credentials is rejected, and everything continues to the end.
 fn sign_in(run: &mut AuthRun) {
     run.reject(401, r#"Bearer scope="a""#);
     run.run();

@@ -268,7 +268,8 @@ fn two_peers_with_many_unread_responses_for_each_other_go_on_reading_sec_19() {
         let now = pair.now;
         pair.server.call_raw(now, "roots/list", None, CallOptions::default()).unwrap();
     }
-    // Both applications respond only when all requests have arrived, so all responses wait at once.
+    // Both applications respond only when all requests have arrived, so all responses wait
+    // together.
     pair.drive();
     let mut asked = (Vec::new(), Vec::new());
     let mut ended = (0, 0);

@@ -37,7 +37,7 @@ rows! {
     nothing_secret_is_shown_aut_34,
 }
 
-/// Returns the authorization by a user who agrees at once.
+/// Returns the authorization by a user who agrees immediately.
 pub(crate) fn user() -> Auth {
     let browser = Browser::custom(|url| browse(&browse(url.expose())?).map(drop));
     Auth::user("row").store(MemoryStore::new()).browser(browser)
@@ -126,7 +126,7 @@ async fn a_refused_login_fails_the_call_with_the_reason<R: OverHttp>() {
     let error = outcome.as_ref().unwrap_err().to_string();
     assert!(error.contains("access_denied"), "{error}");
     assert!(matches!(failed(outcome), CallError::Unauthorized(_)));
-    // The user is not asked again at once.
+    // The user is not asked again immediately.
     failed(connection.call_tool("echo", &json!({})).await);
     assert_eq!(server.count("/authorize"), 1);
 }

@@ -25,7 +25,7 @@ fn clients() -> [(Client, Era); 2] {
     [(legacy_client(), Era::Legacy), (modern_client(), Era::Modern)]
 }
 
-// STL-08: each modern POST has a server of its own, also a retry with input.
+// STL-08: each modern POST has its own server, also a retry with input.
 async fn tools_answer_fail_ask_and_report_progress<R: OverHttp>() {
     let served = Served::new(shop());
     for (client, era) in clients() {

@@ -61,7 +61,7 @@ async fn with_each_store(mut run: impl AsyncFnMut(&dyn Fn(Auth) -> Auth)) {
     run(&|auth| auth.store(SealedStore::new(FileStore::new(&directory.0), [7; 32]))).await;
 }
 
-/// Calls a tool on a connection of its own; returns the credentials of the call.
+/// Calls a tool on its own connection; returns the credentials of the call.
 async fn call<R: OverHttp>(server: &Company, auth: Auth) -> String {
     let remote = server.remote().authorized(auth);
     let connection = R::connect_http(modern_client(), remote).await.unwrap();

@@ -173,7 +173,7 @@ async fn a_response_of_a_proxy_is_bounded<R: OverHttp>() {
 async fn exceptions_are_connected_to_directly<R: OverHttp>() {
     let site = Site::new(modern);
     let proxy = ForwardProxy::guarded(site.port(), ADA);
-    // This address leads to this machine, but is none of its own.
+    // This address leads to this machine, but is not one of its addresses.
     let url = format!("http://0.0.0.0:{}/mcp", site.port());
     for (no_proxy, uses_proxy) in [("mcp.example,0.0.0.0/8", false), ("mcp.example", true)] {
         let remote = Remote::new(&url).unwrap().proxy(environment(&proxy, no_proxy));

@@ -183,7 +183,7 @@ fn bodies_of_one_address_leave_room_for_others<R: Runtime>() {
     assert!(echoes(served.address));
 }
 
-/// The client hangs up, but the requests go on.
+/// The client hangs up, but the requests continue.
 fn abandoned_requests_count_for_their_address<R: Runtime>() {
     let options = Http::new()
         .limits(HttpLimits { requests_bytes_per_address_max: 256 << 10, ..HttpLimits::default() });

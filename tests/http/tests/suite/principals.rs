@@ -225,7 +225,7 @@ fn nothing_in_a_session_exists_for_another_principal_sec_13<R: Runtime>() {
     let cancelled = EVE.asks(within(&eve, post(&cancel)), &served);
     assert_eq!(cancelled.status, 202, "ids of other sessions mean nothing");
 
-    // Ada's session goes on as if nothing had happened.
+    // Ada's session continues as if nothing had happened.
     go.send(()).unwrap();
     assert_eq!(text(&waiting.message().unwrap()), "done");
     assert_eq!(ADA.asks(within(&ada, answer("Ada")), &served).status, 202);

@@ -69,7 +69,7 @@ fn a_listener_for_other_machines_needs_a_host<R: Runtime>() {
     for named in ["0.0.0.0:", "127.0.0.1", "`Http::host`", "`Http::any_host`"] {
         assert!(refused.to_string().contains(named), "{named}: {refused}");
     }
-    // It would go on, but is stopped.
+    // It would continue, but is stopped.
     stop.stop();
     for options in [Http::new().host("example.com"), Http::new().any_host()] {
         R::serve(&server(), listener(), options, &stop).unwrap();

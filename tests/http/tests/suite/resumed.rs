@@ -103,7 +103,7 @@ fn a_client_whose_stream_is_closed_fetches_the_result<R: Runtime>() {
     let served = Served::on::<R>(server, Http::new());
     let session = Session::open(served.address);
     let mut reply = session.call(1, "steps", &json!({"hangs_up": true})).reply();
-    // HTTP-16: `retry` comes before the early end, at the latest in an event of its own.
+    // HTTP-16: `retry` comes before the early end, at the latest in its own event.
     let events: Vec<Event> = std::iter::from_fn(|| reply.event()).collect();
     let retries: Vec<u64> = events.iter().filter_map(|event| event.retry).collect();
     assert_eq!(retries, [1000], "{events:?}");

@@ -21,7 +21,7 @@ rows! {
     the_file_of_the_socket_belongs_to_the_application,
 }
 
-/// Returns a path for a socket of its own, in a directory of its own. The path of a
+/// Returns a path for a separate socket, in a separate directory. The path of a
 /// socket must be short.
 fn socket_path<R: Runtime>() -> PathBuf {
     static NEXT: AtomicUsize = AtomicUsize::new(0);

@@ -1,4 +1,4 @@
-//! Worlds of tasks: two clients with principals of their own, a server with a durable store, and
+//! Worlds of tasks: two clients with their own principals, a server with a durable store, and
 //! everything that can happen to them.
 
 mod client;

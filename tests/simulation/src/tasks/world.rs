@@ -8,7 +8,7 @@ use super::op::TaskStep;
 use super::server::{TTL_MS, TasksServer, millis};
 use super::truth::End;
 
-/// Two clients with principals of their own, and a server with a durable store, beside a simple
+/// Two clients with their own principals, and a server with a durable store, beside a simple
 /// model of all tasks.
 #[derive(Debug)]
 pub struct TasksWorld {

@@ -41,7 +41,7 @@ impl Browser {
         Self(None)
     }
 
-    /// Opens the system's browser as a process of its own, without a shell.
+    /// Opens the system's browser as its own process, without a shell.
     ///
     /// Inside the Windows Subsystem for Linux, where programs reach the browser of Windows only
     /// through PowerShell, this needs a browser on Linux.

@@ -29,7 +29,7 @@ fn launch(programs: Vec<std::process::Command>) -> io::Result<()> {
     Err(unopened(kind))
 }
 
-/// Runs a program as a process of its own, and returns once it has succeeded or runs for a while.
+/// Runs a program as its own process, and returns once it has succeeded or runs for a while.
 #[cfg(not(windows))]
 fn start(mut program: std::process::Command) -> io::Result<()> {
     use std::process::Stdio;

@@ -88,7 +88,7 @@ impl AuthDriver {
     }
 
     /// Adds a member if the driver has this configuration and identity and is not closing.
-    // A store, an identity or a key of its own may mean another user.
+    // Another store, identity or key may mean another user.
     pub(super) fn join(
         &self,
         auth: &Auth,
@@ -121,7 +121,7 @@ impl AuthDriver {
     }
 
     /// Removes a member. After the last one, the driver finishes a refresh and its save, as long as
-    /// the runtime of that member goes on, and stops.
+    /// the runtime of that member keeps running, and stops.
     pub(super) fn leave(&self, id: MemberId) {
         self.change(|state, time| state.leave(id, time));
     }

@@ -32,7 +32,7 @@ impl RecordUse {
         store: &dyn Store,
         key: &RecordKey,
     ) -> Result<Option<Secret>, StoreFailure> {
-        // Held meanwhile, so that `release` comes after it.
+        // Held during that, so that `release` comes after it.
         let mut phase = self.lock();
         if matches!(*phase, Phase::Released) {
             return Err(StoreFailure::Unavailable);

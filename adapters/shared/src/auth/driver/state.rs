@@ -147,7 +147,7 @@ impl DriverState {
         }
     }
 
-    /// Returns whether the task of a member may end: the driver has stopped, or goes on with the
+    /// Returns whether the task of a member may end: the driver has stopped, or continues with the
     /// tasks of others.
     pub(super) fn needs_no_task_of(&self, id: MemberId) -> bool {
         let has_left = !self.members.contains_key(&id);
@@ -194,7 +194,7 @@ impl DriverState {
         self.phase != Phase::Closing
     }
 
-    /// Takes the events of the authorization at once: they concern the requests that wait now.
+    /// Takes the events of the authorization together: they concern the requests that wait now.
     pub(super) fn collect(&mut self) {
         while let Some(event) = self.machine.poll_event() {
             self.add_report(event.clone());

@@ -12,7 +12,7 @@ use super::{AuthDriver, DriverIo};
 use crate::exec::callbacks::Callbacks;
 use crate::exec::workers::Spawn;
 
-/// The task of one member. Each member has one, on its own runtime, so that the driver goes on as
+/// The task of one member. Each member has one, on its own runtime, so that the driver continues as
 /// long as any of these runtimes does; the tasks take turns.
 ///
 /// Built before it is spawned: dropping it ends it, also if a runtime that shuts down never runs
@@ -86,7 +86,7 @@ struct Turn<'d> {
 }
 
 impl Turn<'_> {
-    /// Returns what to do next. With nothing to do, the turn ends at once: no change is missed.
+    /// Returns what to do next. With nothing to do, the turn ends immediately: no change is missed.
     fn next(&mut self) -> Option<Next> {
         let mut state = self.driver.lock();
         let next = state.next();

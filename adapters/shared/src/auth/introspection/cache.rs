@@ -19,7 +19,7 @@ const BYTES_MAX: usize = 16 << 20;
 
 /// Answers about tokens. Times count from any start.
 ///
-/// Tokens that are not active have a table of their own: anybody can invent such tokens, and must
+/// Tokens that are not active have their own table: anybody can invent such tokens, and must
 /// not displace others with them.
 #[derive(Default)]
 pub(super) struct AnswerCache {

@@ -50,7 +50,7 @@ const RESPONSE_BYTES_MAX: usize = 64 << 10;
 ///
 /// Answers are kept for 30 s ([`cache_life`](Self::cache_life)), those about tokens that are not
 /// active for at most 10 s. At most 10,000 of each kind are kept, with 16 MiB of claims, by digests
-/// of the tokens; [`forget`](Self::forget) drops one at once. Requests with one token share one
+/// of the tokens; [`forget`](Self::forget) drops one immediately. Requests with one token share one
 /// question. At most 32 questions are asked at a time, 8 of them for one client address
 /// ([`questions_per_address_max`](Self::questions_per_address_max)); others wait, and the address
 /// with the fewest questions is next. A question takes at most 10 s, and its answer at most 64 KiB.
@@ -213,7 +213,7 @@ impl IntrospectionVerifier {
         }
     }
 
-    /// Asks in a task of its own: other requests may wait for the answer, too.
+    /// Asks in its own task: other requests may wait for the answer, too.
     fn ask(&self, asking: Asking, token: Secret, runtime: Option<&Arc<dyn Dial>>) {
         // Without a runtime or a task, the question ends here.
         let Some(runtime) = runtime else { return };

@@ -82,7 +82,7 @@ async fn read(
     if announced > bytes_max as u64 {
         return Ok(None);
     }
-    // Allocated at once: growing would leave copies of tokens in memory.
+    // Allocated in full: growing would leave copies of tokens in memory.
     let mut text = Zeroizing::new(Vec::with_capacity(bytes_max));
     while let Some(frame) = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
         let frame = frame.map_err(|error| OAuthFailure::Cut(other(error)))?;

@@ -24,7 +24,7 @@ use crate::http::{Dial, Network, Remote};
 /// The default of [`OAuthHttp::timeout`].
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Sends HTTP/1.1 requests to authorization servers, each over a connection of its own.
+/// Sends HTTP/1.1 requests to authorization servers, each over its own connection.
 ///
 /// The servers are named by documents of other servers. Each request therefore has a bound on how
 /// private the address may be that it is sent to. The host is resolved once; addresses beyond the

@@ -17,7 +17,7 @@ use crate::box_future::BoxFuture;
 use crate::exec::workers::Spawn;
 use crate::http::ByteStream;
 
-/// Opens real sockets, for names of its own.
+/// Opens real sockets, for its own names.
 #[derive(Default)]
 pub(super) struct TestRuntime {
     pub(super) names: BTreeMap<&'static str, Vec<SocketAddr>>,

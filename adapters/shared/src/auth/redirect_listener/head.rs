@@ -14,7 +14,7 @@ pub(super) const HEAD_BYTES_MAX: usize = 2 * LINE_BYTES_MAX;
 
 /// Reads a request's head until `deadline`; `None` if it is invalid or too long.
 pub(super) fn read(stream: &mut TcpStream, deadline: Instant) -> io::Result<Option<Secret>> {
-    // Allocated at once: growing would leave copies of the redirect's code in memory.
+    // Allocated in full: growing would leave copies of the redirect's code in memory.
     let mut head = vec![0; HEAD_BYTES_MAX];
     let mut length = 0;
     while let Some(room) = head.get_mut(length..).filter(|room| !room.is_empty()) {

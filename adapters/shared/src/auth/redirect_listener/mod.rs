@@ -143,9 +143,9 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
             return;
         }
         match accepted {
-            // A connection without a thread is closed at once.
+            // A connection without a thread is closed immediately.
             Ok((stream, _)) => drop(attend(shared, number, stream)),
-            // Too many open files, or a client that disconnected at once.
+            // Too many open files, or a client that disconnected immediately.
             Err(_) => thread::sleep(PAUSE),
         }
     }

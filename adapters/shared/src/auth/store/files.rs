@@ -151,7 +151,7 @@ fn read_file(path: &Path) -> io::Result<Secret> {
         use std::os::unix::fs::OpenOptionsExt as _;
         options.custom_flags((OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits());
     }
-    // Allocated at once: growing would leave copies of the record in memory.
+    // Allocated in full: growing would leave copies of the record in memory.
     let mut text = String::with_capacity(RECORD_BYTES_MAX + 1);
     let read = options.open(path)?.take(RECORD_BYTES_MAX as u64 + 1).read_to_string(&mut text);
     let text = Secret::new(text);

@@ -66,7 +66,7 @@ impl Flow {
             Step::Asking(pending) => pending.judge(query, &env.config.limits),
             _ => return (RedirectPage::NotFound, Ok(None)),
         };
-        // Whatever page or program sends such requests, and however many: the login goes on.
+        // Whatever page or program sends such requests, and however many: the login continues.
         if let RedirectVerdict::Foreign(_) = verdict {
             return (RedirectPage::NotFound, Ok(None));
         }

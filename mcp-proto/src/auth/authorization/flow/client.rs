@@ -227,7 +227,7 @@ impl Flow {
         self.use_redirect(env)
     }
 
-    /// Goes on once the redirect URI is known.
+    /// Continues once the redirect URI is known.
     // AUT-48: it is the registered one, or a new one is registered.
     fn use_redirect(&mut self, env: &mut Env<'_>) -> Progress {
         let registers = self.server()?.registration_endpoint.is_ok();

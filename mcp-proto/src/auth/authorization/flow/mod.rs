@@ -16,7 +16,7 @@
 //! ```
 //!
 //! A refresh that is refused for another reason is repeated once without its scopes, if they may be
-//! the reason. Then the flow goes on as after `Dropping`, but keeps the token.
+//! the reason. Then the flow continues as after `Dropping`, but keeps the token.
 //!
 //! | step | waits for | for | leaves to |
 //! |---|---|---|---|

@@ -42,7 +42,7 @@ impl Flow {
         issuers
     }
 
-    /// Goes on with the best of the candidates.
+    /// Continues with the best of the candidates.
     ///
     /// Stored registrations are looked for only if several servers are named, and neither a grant
     /// nor the configuration decides between them.

@@ -17,7 +17,7 @@ use crate::auth::{GrantRecord, StoredTokens, TokenError};
 use crate::secret::Secret;
 
 impl Flow {
-    /// Goes on once the authorization server is known: refreshes, or obtains a grant.
+    /// Continues once the authorization server is known: refreshes, or obtains a grant.
     pub(super) fn identify(&mut self, env: &mut Env<'_>) -> Progress {
         self.proof = self.choose_proof(env)?;
         let held = self.held.as_ref().and_then(|held| held.tokens.as_ref());
@@ -138,7 +138,7 @@ impl Flow {
         Some(known.unwrap_or(ClientInUse { client, source }))
     }
 
-    /// Handles `invalid_grant`: looks whether another process has replaced the token meanwhile.
+    /// Handles `invalid_grant`: looks whether another process has replaced the token.
     // AUT-61: only this discards a refresh token, and only the very one that was refused.
     pub(super) fn on_refresh_refused(
         &mut self,

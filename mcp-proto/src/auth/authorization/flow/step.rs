@@ -73,7 +73,7 @@ pub(in crate::auth::authorization) struct Granted {
     pub(in crate::auth::authorization) jitter: u32,
 }
 
-/// The result of an input: the flow goes on, has a grant, or has failed.
+/// The result of an input: the flow continues, has a grant, or has failed.
 pub(in crate::auth::authorization) type Progress = Result<Option<Box<Granted>>, Denial>;
 
 /// The step of a flow.

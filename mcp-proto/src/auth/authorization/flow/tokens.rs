@@ -36,7 +36,7 @@ impl Flow {
             ClientSource::Known(key_id) => key_id.as_deref(),
             _ => None,
         };
-        // AUT-78: each request has an assertion of its own.
+        // AUT-78: each request has its own assertion.
         let jti = self.secrets.jti(self.signatures);
         let audience = match &call {
             TokenCall::Exchange(_) => self.token_endpoint(env, &call)?.as_str().to_string(),

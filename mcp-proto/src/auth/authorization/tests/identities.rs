@@ -155,7 +155,7 @@ fn a_stored_grant_is_used_for_its_own_subject_only() {
             }
             let (what, why) = (Stored::Record, DropReason::SubjectChanged);
             assert!(found.events.contains(&AuthEvent::Dropped { what, why }));
-            // The assertion in use obtains a grant of its own, and that one is found next.
+            // The assertion in use obtains its own grant, and that one is found next.
             assert_eq!(found.reject(&world, 401, &[]), Verdict::Wait);
             identify(&mut world, &mut found, &second);
             assert!(found.token().is_some() && found.token() != ada.token());

@@ -45,7 +45,7 @@ fn run_out(driver: &mut Driver, world: &mut World) {
     panic!("no end");
 }
 
-// A token that expires at once is not renewed at once, for ever.
+// A token that expires immediately is not renewed in a loop.
 #[test]
 fn tokens_of_no_lifetime_cause_no_loop_of_renewals() {
     for lifetime in [0, 1, 2, 5, 19] {

@@ -92,7 +92,7 @@ fn a_loser_deletes_nothing_of_the_winner() {
     }
 }
 
-// A process that dies frees its lock: the other one goes on.
+// A process that dies frees its lock: the other one continues.
 #[test]
 fn a_crash_at_any_moment_blocks_no_other_process() {
     for order in orders(5) {

@@ -41,7 +41,7 @@ fn values(bodies: &[(String, String)], name: &str) -> Vec<String> {
     pairs.filter(|(key, _)| key == name).map(|(_, value)| value.to_string()).collect()
 }
 
-// while a renewal runs, requests with the valid token go on.
+// while a renewal runs, requests with the valid token continue.
 #[test]
 fn a_renewal_holds_nothing_up() {
     let mut world = World::new();

@@ -121,7 +121,7 @@ pub(super) struct Driver {
     pub(super) events: Vec<AuthEvent>,
     /// The URLs shown to the user, who has not decided.
     pub(super) shown: Vec<String>,
-    /// Whether the user decides at once.
+    /// Whether the user decides immediately.
     pub(super) decides: bool,
     pub(super) listening: bool,
     pub(super) port: Option<u16>,

@@ -396,7 +396,7 @@ fn the_rest_of_a_refused_stream_does_not_end_the_next_one() {
     it.head(&refused, 503, PLAIN);
     it.pass_millis(900);
     it.pass_millis(100);
-    // The body of the refusal goes on, and is aborted after its time.
+    // The body of the refusal continues, and is aborted after its time.
     it.aborts(&refused);
     let mut again = Vec::new();
     for _ in 0..20 {

@@ -91,7 +91,7 @@ fn half_sent(target: &Target) {
     thread::sleep(Duration::from_secs(1));
 }
 
-/// Slow calls with large arguments in a session, whose connections are closed at once.
+/// Slow calls with large arguments in a session, whose connections are closed immediately.
 fn abandoned(target: &Target) {
     let Some(session) = session(target) else { return };
     let padding = "x".repeat(300_000);

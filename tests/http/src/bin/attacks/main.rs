@@ -1,4 +1,4 @@
-//! Attacks on an HTTP server with default limits, each against a process of its own:
+//! Attacks on an HTTP server with default limits, each against its own process:
 //! `cargo build --release -p mcp-fixtures && cargo run --release -p mcp-http-tests --bin attacks`.
 //!
 //! Options: `--runtime R` (default: all three), `--server PATH` (default: `fixture-server` beside
