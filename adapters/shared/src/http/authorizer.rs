@@ -10,9 +10,9 @@ use mcp_proto::{ErrorObject, Principal, Secret, code};
 use super::authorization::Authorized;
 use super::request_head::RequestHead;
 use super::verifier::{TokenVerifier, VerifyError};
-use crate::Cx;
 use crate::exec::clock::unix_seconds;
 use crate::exec::workers::catch_panic;
+use crate::server::handler::context::Cx;
 use crate::server::handler::handler_error::{Cause, HandlerError};
 
 /// A guard and the verifier that it needs.

@@ -14,7 +14,7 @@ use super::authorization::Authorization;
 use super::budget::{AddressShare, ByteLease, PeerAddress};
 #[cfg(feature = "auth")]
 use super::client::Dial;
-use crate::Cx;
+use crate::server::handler::context::Cx;
 use crate::server::handler::context::HandlerLink;
 
 /// The head of an HTTP request: its method, URI, headers and extensions.
