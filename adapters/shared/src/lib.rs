@@ -30,6 +30,7 @@ mod runtime;
 mod server;
 #[cfg(feature = "skills")]
 pub mod skills;
+mod stdio;
 pub mod tasks;
 pub mod testing;
 mod trace;
@@ -88,7 +89,6 @@ pub mod on_runtime {
     }
 }
 
-pub use client::connector::DriveChild;
 pub use error::HttpFailure;
 pub use exec::poll_on_wake::poll_on_wake;
 pub use exec::sole_driver::is_sole_driver;
@@ -99,14 +99,15 @@ pub use futures_lite::io;
 pub use process::child_output::{ChildOutput, StopOnDrop};
 #[cfg(unix)]
 pub use process::signals::{ClosingSignal, close_on_received_signal, closing_signals};
-#[cfg(unix)]
-pub use process::stdio as standard;
-#[cfg(not(unix))]
-pub use process::stdio_threads as standard;
 #[cfg(feature = "http")]
 pub use runtime::{HttpRuntime, Listen};
 pub use runtime::{Pipes, Runtime, Streams, connect_in_memory};
 pub use server::serving::Serving;
+pub use stdio::DriveChild;
+#[cfg(unix)]
+pub use stdio::pollable as standard;
+#[cfg(not(unix))]
+pub use stdio::threads as standard;
 pub use transport::event_loop::drive;
 pub use transport::link::{Link, LinkRole, WRITE_BYTES_MAX};
 pub use transport::read_buffer::ReadBuffer;

@@ -53,7 +53,6 @@ pub const PLANS: &[Plan] = &[
             ("http/client", "auth"),
             ("http/client", "http/server"),
             ("http/server", "http/client"),
-            ("process", "transport"),
             ("server", "http"),
             ("transport", "http"),
             ("transport", "http/client"),

@@ -34,7 +34,6 @@ use crate::transport::link::{Link, LinkRole, OnTransport};
 pub(crate) type Handlers = Arc<HashMap<&'static str, RequestHandler>>;
 type NotificationHandler = Arc<Mutex<dyn FnMut(&str, Option<&Raw>, &ClientCx) + Send>>;
 type LogHandler = Arc<dyn Fn(&LogMessage, &ClientCx) + Send + Sync>;
-pub(crate) type StderrHandler = Arc<dyn Fn(&str, &ClientCx) + Send + Sync>;
 type ViolationHandler = Arc<dyn Fn(&Violation, &ClientCx) + Send + Sync>;
 
 /// The callbacks of the application, which all connections of a client share.
@@ -43,7 +42,6 @@ pub(crate) struct ClientCallbacks {
     /// Without it, notifications are dropped.
     pub(crate) on_notification: Option<NotificationHandler>,
     pub(crate) on_log: Option<LogHandler>,
-    pub(crate) on_stderr: Option<StderrHandler>,
     pub(crate) on_violation: Option<ViolationHandler>,
     pub(crate) on_connection_state: Option<StateHandler>,
 }

@@ -19,8 +19,6 @@ pub(crate) mod recovery;
 pub(crate) mod request_handler;
 pub(crate) mod served_tasks;
 pub(crate) mod settings;
-pub(crate) mod spawn;
-mod stderr;
 pub(crate) mod subscription;
 pub(crate) mod task;
 mod unsent_call;

@@ -41,7 +41,7 @@ pub use client::{
     AuthChallenge, BlockingClient, ByteStream, Dial, HttpSend, KEEP_ALIVE_INTERVAL,
     KEEP_ALIVE_TIME, Proxy, ProxyError, ReceivedBody, Remote, SendError,
 };
-pub(crate) use client::{CachedFor, CallCredentials, ClientTransport, start};
+pub(crate) use client::{CachedFor, CallCredentials, ClientTransport};
 #[cfg(feature = "auth")]
 pub(crate) use client::{FullBody, ProxyServer, Tls, TlsConfig, dial_any};
 pub use hyper_stream::HyperStream;

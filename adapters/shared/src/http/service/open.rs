@@ -22,7 +22,6 @@ use crate::http::options::Http;
 use crate::http::request_head::RequestHead;
 use crate::http::sessions::SessionPlace;
 use crate::http::transport::{HttpBinding, MeteredServer, ResponseSource};
-use crate::process::settings::StdioSettings;
 use crate::server::events::ServerParts;
 use crate::server::serving::Serving;
 use crate::transport::link::{Link, State, Transport};
@@ -173,11 +172,7 @@ impl ServiceShared {
                 self.refusal(Rejection::Service, why)
             };
             Some((
-                Serving::new(
-                    Arc::clone(&link),
-                    caller.principal().cloned(),
-                    StdioSettings::default(),
-                ),
+                Serving::new(Arc::clone(&link), caller.principal().cloned()),
                 self.sessions.listen(&link, caller.principal()).ok_or_else(full)?,
             ))
         } else {
@@ -237,7 +232,7 @@ impl ServiceShared {
         let session = HttpServer::legacy(machine, Arc::clone(&id), settings);
         let description = description_bytes(body.len());
         let link = self.link(clock, HttpBinding::Streamable(session), description);
-        let serving = Serving::new(Arc::clone(&link), principal.clone(), StdioSettings::default());
+        let serving = Serving::new(Arc::clone(&link), principal.clone());
         let exchange =
             self.exchange(Arc::clone(&link), caller, false, expected, body, Some(decoded))?;
         let is_open = link.inspect(|state| state.connection.peer().is_some());

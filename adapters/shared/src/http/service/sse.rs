@@ -19,7 +19,6 @@ use crate::http::budget::{ByteLease, Rejection};
 use crate::http::options::SsePaths;
 use crate::http::request_head::RequestHead;
 use crate::http::transport::{HttpBinding, ResponseSource};
-use crate::process::settings::StdioSettings;
 use crate::server::serving::Serving;
 use crate::transport::link::{Link, State};
 
@@ -85,7 +84,7 @@ impl ServiceShared {
         let clock = Clock::new();
         let session = SseServer::new(clock.now(), settings, &id);
         let link = self.link(clock, HttpBinding::Sse(session), 0);
-        let serving = Serving::new(Arc::clone(&link), principal.cloned(), StdioSettings::default());
+        let serving = Serving::new(Arc::clone(&link), principal.cloned());
         let exchange = Exchange {
             link: Arc::clone(&link),
             source: ResponseSource::SseStream,

@@ -17,9 +17,9 @@ use std::thread;
 use futures_lite::future::or;
 use futures_lite::io::{AsyncRead, AsyncWrite};
 
-use super::protocol_streams::StdinFile;
-pub use super::protocol_streams::{ProtocolStreams, StdoutFile};
 use crate::exec::watched::Watched;
+use crate::process::protocol_streams::StdinFile;
+pub use crate::process::protocol_streams::{ProtocolStreams, StdoutFile};
 use crate::transport::stream_error::{cannot, is_disconnect};
 
 /// Stdin for a thread that may block. Reads return the end of the input once the reader is stopped.

@@ -13,9 +13,9 @@ use std::thread;
 
 use futures_lite::future::or;
 
-pub use super::polling_file::PollingFile;
-pub use super::protocol_streams::ProtocolStreams;
 use crate::exec::watched::Watched;
+pub use crate::process::polling_file::PollingFile;
+pub use crate::process::protocol_streams::ProtocolStreams;
 use crate::transport::stream_error::{cannot, is_disconnect};
 
 /// A descriptor that an event loop can poll. The event loop must first make it non-blocking.

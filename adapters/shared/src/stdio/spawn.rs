@@ -2,15 +2,16 @@
 
 use std::fmt;
 use std::process::Command;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use mcp_proto::Limits;
 
+use super::child_server::{ChildServer, DriveChild};
+use super::stderr::StderrHandler;
 use crate::client::connection::Connection;
-use crate::client::connector::{Connector, DriveChild};
+use crate::client::connector::Connector;
 use crate::client::context::ClientCx;
-use crate::client::events::StderrHandler;
 use crate::client::settings::ClientSettings;
 use crate::error::Error;
 use crate::process::environment;
@@ -143,10 +144,9 @@ impl ClientSettings {
         let limits = with_time_to_start(self.limits);
         self.config = self.config.limits(limits.clone());
         self.limits = limits;
-        self.callbacks.on_stderr = on_stderr;
-        let (mut connection, machine) = self.into_config()?;
-        connection.pipe_bytes = pipe_bytes;
-        Connector::to_child(command, connection, machine, runtime).connect().await
+        let (connection, machine) = self.into_config()?;
+        let server = ChildServer { command: Mutex::new(command), runtime, pipe_bytes, on_stderr };
+        Connector::new(server, connection, machine).connect().await
     }
 }
 

@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use mcp_proto::client::Client as Machine;
 
 use crate::client::context::ClientCx;
-use crate::client::events::StderrHandler;
 use crate::process::child::LineSink;
 use crate::transport::link::Link;
 
@@ -15,19 +14,21 @@ use crate::transport::link::Link;
 /// waits for the application.
 const LINES_MAX: usize = 1024;
 
-/// Returns what receives the lines of a connection's server; `None` if the client ignores them.
-pub(super) fn sink(link: &Arc<Link<Machine>>) -> Option<LineSink> {
-    let handler = link.shared.callbacks.on_stderr.clone()?;
+/// The application's callback for a line.
+pub(super) type StderrHandler = Arc<dyn Fn(&str, &ClientCx) + Send + Sync>;
+
+/// Returns what receives the lines of a connection's server.
+pub(super) fn sink(link: &Arc<Link<Machine>>, handler: StderrHandler) -> LineSink {
     let cx = ClientCx::of_connection(link, None);
     let lines = Arc::new(StderrLines { queue: Mutex::default(), handler, cx });
     let link = Arc::clone(link);
-    Some(Box::new(move |line| {
+    Box::new(move |line| {
         if lines.lock().push(line) {
             let running = Arc::clone(&lines);
             let lane = Arc::as_ptr(&lines).addr();
             link.shared.callback_threads.run(lane, move || running.run());
         }
-    }))
+    })
 }
 
 /// The lines of one server, and the callback that receives them.
