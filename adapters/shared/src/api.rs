@@ -103,11 +103,9 @@ pub mod auth {
 #[cfg(feature = "http")]
 pub mod http {
     #[cfg(feature = "auth")]
-    pub use crate::auth::IntrospectionVerifier;
+    pub use crate::auth::{IntrospectionVerifier, JwtVerifier};
     #[cfg(feature = "tls")]
     pub use crate::http::ClientIdentity;
-    #[cfg(feature = "auth")]
-    pub use crate::http::JwtVerifier;
     pub use crate::http::{
         AuthChallenge, BlockingClient, FixedTokens, Guard, Http, HttpFailure, HttpLimits, HttpSend,
         HttpService, HttpStats, PeerAddress, Principal, Proxy, ProxyError, ReceivedBody, Refusal,

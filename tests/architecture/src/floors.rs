@@ -44,20 +44,7 @@ pub const PLANS: &[Plan] = &[
         sources: "adapters/shared/src/",
         name: "mcp_adapter",
         floors: ADAPTER_FLOORS,
-        known: &[
-            ("client", "http"),
-            ("client", "http/client"),
-            ("http", "auth"),
-            ("http", "http/client"),
-            ("http", "http/server"),
-            ("http/client", "auth"),
-            ("http/client", "http/server"),
-            ("http/server", "http/client"),
-            ("server", "http"),
-            ("transport", "http"),
-            ("transport", "http/client"),
-            ("validation", "server"),
-        ],
+        known: &[("client", "http"), ("client", "http/client"), ("http/client", "auth")],
     },
 ];
 

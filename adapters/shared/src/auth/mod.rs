@@ -8,6 +8,7 @@ mod dpop;
 mod driver;
 mod introspection;
 mod issuer_keys;
+mod jwt;
 mod log_out;
 mod login;
 mod membership;
@@ -22,6 +23,7 @@ pub use builder::Auth;
 pub(crate) use dpop::DpopSigner;
 pub(crate) use driver::Member;
 pub use introspection::IntrospectionVerifier;
+pub use jwt::JwtVerifier;
 pub use log_out::log_out;
 pub use login::Login;
 pub use mcp_proto::auth::{

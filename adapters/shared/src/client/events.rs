@@ -28,8 +28,7 @@ use crate::exec::workers::Workers;
 #[cfg(feature = "http")]
 use crate::http::CachedFor;
 use crate::trace::{EventSummary, close_reason};
-use crate::transport::http_types::ClientHttp;
-use crate::transport::link::{Link, LinkRole, OnTransport};
+use crate::transport::link::{Link, LinkRole};
 
 pub(crate) type Handlers = Arc<HashMap<&'static str, RequestHandler>>;
 type NotificationHandler = Arc<Mutex<dyn FnMut(&str, Option<&Raw>, &ClientCx) + Send>>;
@@ -176,10 +175,6 @@ impl ClientState {
             mailboxes.for_each(|(_, mailbox)| mailbox.notify(params.clone()));
         }
     }
-}
-
-impl OnTransport for Machine {
-    type Http = ClientHttp;
 }
 
 impl LinkRole for Machine {

@@ -10,7 +10,8 @@ use mcp_proto::http::Refusal;
 use mcp_proto::{Principal, Secret};
 
 use super::authorizer::Authorizer;
-use super::client::Dial;
+use super::budget::PeerAddress;
+use super::dial::Dial;
 use super::request_head::RequestHead;
 use crate::box_future::BoxFuture;
 use crate::exec::callbacks::Callbacks;
@@ -98,7 +99,8 @@ impl HeadCall<'_> {
         &self,
         function: impl FnOnce() -> T + Send + 'static,
     ) -> Option<T> {
-        self.callbacks.call(self.head.lane(), function).await
+        let lane = self.head.peer_address().map_or(0, PeerAddress::lane);
+        self.callbacks.call(lane, function).await
     }
 
     /// Refuses a request whose check or authentication takes too long.

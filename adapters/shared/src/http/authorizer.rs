@@ -8,12 +8,13 @@ use mcp_proto::http::{AcceptedToken, Guard, InsufficientScope, Refusal, Reply};
 use mcp_proto::{ErrorObject, Principal, Secret, code};
 
 use super::authorization::Authorized;
+use super::budget::PeerAddress;
 use super::request_head::RequestHead;
 use super::verifier::{TokenVerifier, VerifyError};
 use crate::exec::clock::unix_seconds;
 use crate::exec::workers::catch_panic;
 use crate::server::handler::context::Cx;
-use crate::server::handler::handler_error::{Cause, HandlerError};
+use crate::transport::http_sender::HttpSender;
 
 /// A guard and the verifier that it needs.
 #[derive(Clone)]
@@ -92,25 +93,40 @@ impl Cx {
     }
 }
 
-impl RequestHead {
-    /// Checks that the token of the request has these scopes.
-    pub(crate) fn check_scopes<'a>(
-        &self,
-        scopes: impl IntoIterator<Item = &'a str>,
-    ) -> Result<(), HandlerError> {
-        let mut scopes = scopes.into_iter().peekable();
-        if self.authorization().accepted().is_none() && scopes.peek().is_some() {
-            // Entries with scopes may be added while the server runs.
-            let why = "scopes are required, but the server does not authorize requests";
-            let error = ErrorObject::new(code::INVALID_REQUEST, why);
-            return Err(HandlerError(Cause::Forbidden(error, None)));
-        }
-        self.allows(scopes).map_err(|missing| {
-            let challenge = missing.challenge().to_owned();
-            HandlerError(Cause::Forbidden(missing.error(), Some(challenge)))
-        })
+impl HttpSender for RequestHead {
+    fn is_authorized(&self) -> bool {
+        self.authorization().accepted().is_some()
     }
 
+    fn scopes(&self) -> Vec<String> {
+        let scopes = self.access_token().into_iter().flat_map(|token| token.scopes());
+        scopes.map(str::to_owned).collect()
+    }
+
+    fn check_scopes(
+        &self,
+        scopes: &mut dyn Iterator<Item = &str>,
+    ) -> Result<(), (ErrorObject, Option<String>)> {
+        let mut scopes = scopes.peekable();
+        if !self.is_authorized() && scopes.peek().is_some() {
+            // Entries with scopes may be added while the server runs.
+            let why = "scopes are required, but the server does not authorize requests";
+            return Err((ErrorObject::new(code::INVALID_REQUEST, why), None));
+        }
+        self.allows(scopes)
+            .map_err(|missing| (missing.error(), Some(missing.challenge().to_owned())))
+    }
+
+    fn challenge(&self, challenge: &str) {
+        self.authorization().challenge(challenge);
+    }
+
+    fn lane(&self) -> Option<usize> {
+        self.peer_address().map(PeerAddress::lane)
+    }
+}
+
+impl RequestHead {
     /// Checks that the token of the request, if there is one, has these scopes.
     pub(super) fn allows<'a>(
         &self,
@@ -120,11 +136,6 @@ impl RequestHead {
             Some(Authorized { guard, token }) => guard.allows(token, scopes),
             None => Ok(()),
         }
-    }
-
-    /// Makes the response of the request a challenge, unless it has begun.
-    pub(crate) fn challenge(&self, challenge: &str) {
-        self.authorization().challenge(challenge);
     }
 
     /// Returns the access token of the request, without its text.

@@ -13,7 +13,7 @@ use mcp_proto::http::BodyChunk as StreamFrame;
 use mcp_proto::server::Server as Machine;
 
 use super::budget::AddressShare;
-use super::client::Dial;
+use super::dial::Dial;
 use super::sessions::Listener;
 use super::sockets::RequestInFlight;
 use super::transport::ResponseSource;

@@ -8,6 +8,7 @@ mod body;
 mod body_buffer;
 mod budget;
 mod client;
+mod dial;
 #[cfg(feature = "tls")]
 mod http2;
 mod hyper_stream;
@@ -38,12 +39,14 @@ pub use client::ClientIdentity;
 #[cfg(feature = "auth")]
 pub(crate) use client::Network;
 pub use client::{
-    AuthChallenge, BlockingClient, ByteStream, Dial, HttpSend, KEEP_ALIVE_INTERVAL,
-    KEEP_ALIVE_TIME, Proxy, ProxyError, ReceivedBody, Remote, SendError,
+    AuthChallenge, BlockingClient, HttpSend, Proxy, ProxyError, ReceivedBody, Remote, SendError,
 };
-pub(crate) use client::{CachedFor, CallCredentials, ClientTransport};
+pub(crate) use client::{CachedFor, CallCredentials};
 #[cfg(feature = "auth")]
-pub(crate) use client::{FullBody, ProxyServer, Tls, TlsConfig, dial_any};
+pub(crate) use client::{FullBody, ProxyServer, Tls, TlsConfig};
+#[cfg(feature = "auth")]
+pub(crate) use dial::dial_any;
+pub use dial::{ByteStream, Dial, KEEP_ALIVE_INTERVAL, KEEP_ALIVE_TIME};
 pub use hyper_stream::HyperStream;
 pub use limits::HttpLimits;
 pub use listening::{AcceptedConnection, Listening};
@@ -54,7 +57,4 @@ pub use request_head::RequestHead;
 pub use service::HttpService;
 pub use session_control::SessionControl;
 pub use stop::Stop;
-pub(crate) use transport::MeteredServer;
-#[cfg(feature = "auth")]
-pub use verifier::JwtVerifier;
 pub use verifier::{FixedTokens, TokenVerifier, VerifyError};

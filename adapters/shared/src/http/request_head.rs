@@ -13,9 +13,11 @@ use mcp_proto::Principal;
 use super::authorization::Authorization;
 use super::budget::{AddressShare, ByteLease, PeerAddress};
 #[cfg(feature = "auth")]
-use super::client::Dial;
+use super::dial::Dial;
 use crate::server::handler::context::Cx;
-use crate::server::handler::context::HandlerLink;
+use crate::server::handler::from_request::{FromRequest, OfRequest, Parts as RequestParts};
+use crate::server::handler::handler_error::HandlerError;
+use crate::server::handler::kind::RequestKind;
 
 /// The head of an HTTP request: its method, URI, headers and extensions.
 ///
@@ -67,11 +69,6 @@ impl RequestHead {
         &self.0.authorization
     }
 
-    /// Returns whether the access token of the request was accepted.
-    pub(crate) fn is_authorized(&self) -> bool {
-        self.authorization().accepted().is_some()
-    }
-
     /// Returns the runtime that verifiers of tokens may use.
     #[cfg(feature = "auth")]
     pub(crate) fn runtime(&self) -> Option<&Arc<dyn Dial>> {
@@ -104,11 +101,6 @@ impl RequestHead {
     /// Returns the address of the client, if it is known.
     pub(crate) fn peer_address(&self) -> Option<PeerAddress> {
         self.0.address
-    }
-
-    /// Returns a number that distinguishes most clients by their network; 0 if that is not known.
-    pub(crate) fn lane(&self) -> usize {
-        self.0.address.map_or(0, PeerAddress::lane)
     }
 
     /// Returns the network of the client, which counts as one client, if it is known.
@@ -227,7 +219,20 @@ impl Cx {
     /// has no sessions. The id is a credential: do not log it.
     #[must_use]
     pub fn session_id(&self) -> Option<String> {
-        self.request.link.session_id()
+        self.request.link.lock().connection.session_id()
+    }
+}
+
+impl<K: RequestKind> FromRequest<K, OfRequest> for Option<RequestHead> {
+    fn from_request(request: &mut RequestParts<'_, K>) -> Result<Self, HandlerError> {
+        Ok(request.cx.head().cloned())
+    }
+}
+
+impl<K: RequestKind> FromRequest<K, OfRequest> for RequestHead {
+    fn from_request(request: &mut RequestParts<'_, K>) -> Result<Self, HandlerError> {
+        let head = request.cx.head().cloned();
+        head.ok_or_else(|| HandlerError::internal("the request did not arrive over HTTP"))
     }
 }
 

@@ -11,7 +11,7 @@ use mcp_proto::server::Server as Machine;
 use mcp_proto::{Instant, Principal};
 
 use super::budget::{AddressShare, Counters, Share};
-use super::client::Dial;
+use super::dial::Dial;
 use super::transport::MeteredServer;
 use crate::exec::clock::Clock;
 use crate::server::serving::Serving;
@@ -353,7 +353,7 @@ async fn run_timer(link: Arc<Link<Machine>>, runtime: Arc<dyn Dial>, sessions: W
     or(link.dispatched(), link.keep_time(|duration| runtime.sleep(duration))).await;
     link.abandon();
     // HTTP-33: requests with the id of an ended session get 404, and the client opens another.
-    let id = link.lock().session_id();
+    let id = link.lock().connection.session_id();
     if let Some((sessions, id)) = sessions.upgrade().zip(id) {
         sessions.lock().table.discard(&id);
     }

@@ -5,10 +5,12 @@ use std::ops::{Deref, DerefMut};
 use mcp_proto::http::legacy_sse::SseServer;
 use mcp_proto::http::{BodyChunk, HttpServer, Reply, ServerExchangeId, ServerUsage};
 use mcp_proto::server::{Event, Server};
-use mcp_proto::{Instant, MessageEndpoint as _};
+use mcp_proto::{Caller, Instant, MessageEndpoint as _};
 
 use super::budget::{AddressShare, ByteLease, Counters};
-use crate::transport::link::{HttpTransport, State};
+use super::request_head::RequestHead;
+use crate::transport::http_sender::HttpSender;
+use crate::transport::link::{HttpTransport, OnTransport, State};
 
 /// The HTTP side of a connection, by transport.
 #[derive(Debug)]
@@ -193,11 +195,6 @@ impl State<Server> {
         self.connection.http()?.http.sse()
     }
 
-    /// Returns the id of the session; `None` without one.
-    pub(crate) fn session_id(&mut self) -> Option<String> {
-        self.connection.http()?.http.id().map(str::to_owned)
-    }
-
     /// Returns the reply of a response, if it is ready, and updates the budgets.
     pub(super) fn poll_reply(&mut self, source: ResponseSource) -> Option<Reply> {
         self.poll_http(|http| match source {
@@ -243,6 +240,10 @@ impl State<Server> {
     }
 }
 
+impl OnTransport for Server {
+    type Http = MeteredServer;
+}
+
 impl HttpTransport<Server> for MeteredServer {
     fn handle_timeout(&mut self, now: Instant) {
         match &mut self.http {
@@ -282,6 +283,14 @@ impl HttpTransport<Server> for MeteredServer {
 
     fn is_single_request(&self) -> bool {
         self.http.id().is_none()
+    }
+
+    fn session_id(&self) -> Option<String> {
+        self.http.id().map(str::to_owned)
+    }
+
+    fn sender(caller: &Caller) -> Option<&dyn HttpSender> {
+        caller.data::<RequestHead>().map(|head| head as _)
     }
 }
 

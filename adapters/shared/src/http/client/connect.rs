@@ -9,7 +9,6 @@ use mcp_proto::http::client::HttpClient;
 
 use super::call_credentials::CachedFor;
 use super::connections::HttpConnections;
-use super::dial::Dial;
 use super::driver::{self, AbandonOnDrop};
 use super::membership::AuthMember;
 use super::remote::Remote;
@@ -22,6 +21,7 @@ use crate::client::settings::ClientSettings;
 use crate::error::Error;
 use crate::exec::clock::Clock;
 use crate::exec::workers::Spawn;
+use crate::http::dial::Dial;
 use crate::transport::link::{Link, Transport};
 
 impl ClientSettings {

@@ -9,7 +9,6 @@ use mcp_proto::http::client::{ExchangeId, HttpConfig};
 use mcp_proto::{CallError, CloseReason, Fault};
 
 use super::authorization::SharedFetch;
-use super::dial::Dial;
 use super::http_send::HttpSend;
 use super::membership::{AuthMember, RequestProofs};
 use super::pool::{Leased, Pool};
@@ -18,6 +17,7 @@ use super::remote::Remote;
 use super::response::ResponseStream;
 use crate::error::{Error, HttpFailure};
 use crate::exec::cancellation::Cancellation;
+use crate::http::dial::Dial;
 
 /// The HTTP connections to one server, and the exchanges in flight.
 pub(crate) struct HttpConnections {

@@ -6,7 +6,6 @@ mod blocking_client;
 mod call_credentials;
 mod connect;
 mod connections;
-mod dial;
 mod driver;
 mod error_reason;
 mod exchange;
@@ -28,9 +27,6 @@ mod transport;
 
 pub use blocking_client::BlockingClient;
 #[cfg(feature = "auth")]
-pub(crate) use dial::dial_any;
-pub use dial::{ByteStream, Dial, KEEP_ALIVE_INTERVAL, KEEP_ALIVE_TIME};
-#[cfg(feature = "auth")]
 pub(crate) use full_body::FullBody;
 pub use http_send::{HttpSend, ReceivedBody, SendError};
 #[cfg(feature = "auth")]
@@ -44,6 +40,5 @@ pub use tls::ClientIdentity;
 #[cfg(feature = "auth")]
 pub(crate) use tls::{Tls, TlsConfig};
 pub use transport::AuthChallenge;
-pub(crate) use transport::ClientTransport;
 
 pub(crate) use self::call_credentials::{CachedFor, CallCredentials};

@@ -18,7 +18,6 @@ use hyper::client::conn::http1;
 
 use self::http2::{Http2Lease, Http2Pool, Patience};
 use self::permit::Permits;
-use super::dial::Dial;
 use super::full_body::FullBody;
 use super::http_send::SendError;
 use super::membership::AllowedAddresses;
@@ -26,6 +25,7 @@ use super::pool_options::CONNECTIONS_FOR_STREAMS;
 use super::proxy::ProxyServer;
 use super::remote::Remote;
 use super::tls::Tls;
+use crate::http::dial::Dial;
 
 /// The HTTP connections to one server. One over HTTP/1.1 is used by one exchange at a time.
 pub(super) struct Pool {

@@ -9,7 +9,7 @@ use mcp_proto::http::client::{
 };
 use mcp_proto::{CallId, Instant};
 
-use crate::transport::link::HttpTransport;
+use crate::transport::link::{HttpTransport, OnTransport};
 
 /// A server's demand for [authorization]: a response with status 401 or 403.
 ///
@@ -62,6 +62,10 @@ pub struct ClientTransport {
 }
 
 const CHALLENGED_MAX: usize = 16;
+
+impl OnTransport for Client {
+    type Http = ClientTransport;
+}
 
 impl ClientTransport {
     pub(super) const fn new(http: HttpClient) -> Self {

@@ -9,7 +9,7 @@ use hyper::rt::Executor;
 
 use super::stream_body::StreamProgress;
 use crate::box_future::BoxFuture;
-use crate::http::Dial;
+use crate::http::dial::Dial;
 
 /// Starts a task for each stream of a connection.
 ///

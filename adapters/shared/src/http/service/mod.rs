@@ -28,10 +28,10 @@ use self::sse::ServiceEndpoint;
 use super::authentication::{Authenticator, HeadCall};
 use super::body::ResponseBody;
 use super::budget::{AddressShare, ByteLease, HttpStats, PeerAddress, Rejection};
-use super::client::Dial;
 use super::options::Http;
 use super::request_head::{RequestHead, head_bytes};
 use super::sockets::Sockets;
+use crate::http::dial::Dial;
 use crate::server::settings::ServerSettings;
 use crate::trace;
 

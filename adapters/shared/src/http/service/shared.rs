@@ -9,9 +9,9 @@ use mcp_proto::server::{Config, Server as Machine};
 
 use crate::exec::callbacks::{CallbackThreads, Callbacks};
 use crate::exec::workers::Spawn;
-use crate::http::Dial;
 use crate::http::authentication::Authenticator;
 use crate::http::budget::Rejection;
+use crate::http::dial::Dial;
 use crate::http::options::Http;
 use crate::http::sessions::{NotInserted, SessionTimers, Sessions};
 use crate::server::events::ServerParts;

@@ -8,9 +8,9 @@ use http::HeaderValue;
 use mcp_proto::client::Client as Machine;
 use mcp_proto::http::client::HttpRequest;
 
-use crate::http::client::dial::Dial;
 use crate::http::client::remote::Remote;
 use crate::http::client::transport::AuthReport;
+use crate::http::dial::Dial;
 use crate::transport::link::Link;
 
 /// The part of a connection in no authorization.

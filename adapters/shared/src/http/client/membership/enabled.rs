@@ -10,9 +10,9 @@ use mcp_proto::client::Client as Machine;
 use mcp_proto::http::client::{Credentials, ExchangeId, Generation, HttpRequest};
 
 use crate::auth::{DpopSigner, Member, Membership};
-use crate::http::client::dial::Dial;
 use crate::http::client::remote::Remote;
 use crate::http::client::transport::AuthReport;
+use crate::http::dial::Dial;
 use crate::transport::link::Link;
 
 /// The part of a connection in an authorization, if its `Remote` is authorized.

@@ -13,9 +13,9 @@ use super::{Borrowed, Pool};
 use crate::box_future::BoxFuture;
 use crate::exec::watched::Watched;
 use crate::exec::workers::Spawn;
-use crate::http::client::dial::{ByteStream, Dial};
 use crate::http::client::membership::AuthMember;
 use crate::http::client::remote::Remote;
+use crate::http::dial::{ByteStream, Dial};
 
 /// A network in which no server accepts a connection, and whose clock is set by hand.
 #[derive(Default)]

@@ -16,10 +16,7 @@ use super::rotation::{Next, Rotation};
 use super::signed_token::SignedToken;
 use crate::box_future::BoxFuture;
 use crate::exec::workers::catch_panic;
-use crate::http::Dial;
-use crate::http::Network;
-use crate::http::request_head::RequestHead;
-use crate::http::verifier::token_verifier::{TokenVerifier, VerifyError};
+use crate::http::{Dial, Network, RequestHead, TokenVerifier, VerifyError};
 use crate::trace::not_verifiable;
 
 /// How long a fetch may take.

@@ -11,8 +11,13 @@ use mcp_proto::server::Server;
 
 use crate::transport::link::{HttpTransport, OnTransport};
 
-pub(crate) type ClientHttp = NoHttp<Client>;
-pub(crate) type ServerHttp = NoHttp<Server>;
+impl OnTransport for Client {
+    type Http = NoHttp<Self>;
+}
+
+impl OnTransport for Server {
+    type Http = NoHttp<Self>;
+}
 
 /// An HTTP transport, which cannot exist without the `http` feature.
 #[expect(unnameable_types, reason = "the transport of a connection is internal")]
