@@ -6,7 +6,7 @@ use std::sync::Arc;
 use mcp_proto::client::{Client as Machine, Config};
 
 use crate::client::connection::Connection;
-use crate::client::connector::{ConnectionConfig, Connector};
+use crate::client::connector::{ConnectionConfig, Connector, Opened};
 use crate::error::Error;
 use crate::exec::clock::Clock;
 use crate::exec::operation::Operation;
@@ -22,8 +22,7 @@ impl Connector {
     }
 
     /// Lets this connector recover a connection.
-    fn recovers(self: &Arc<Self>, opened: Connection) -> Connection {
-        let (link, child) = opened.into_parts();
+    fn recovers(self: &Arc<Self>, (link, child): Opened) -> Connection {
         let connection = Connection::new(Arc::clone(&link), child, Some(Arc::clone(self)));
         connection.slot().attach(&link);
         connection
@@ -31,7 +30,7 @@ impl Connector {
 
     /// Opens a connection again, expecting the era of the previous `link` unless it was guessed.
     // LIF-31: the cached era is a hint only.
-    pub(crate) async fn reopen(&self, link: &Arc<Link<Machine>>) -> Result<Connection, Error> {
+    pub(crate) async fn reopen(&self, link: &Arc<Link<Machine>>) -> Result<Opened, Error> {
         let era = link.inspect(|state| state.connection.era_to_expect());
         let machine = self.machine.clone();
         self.open_with(match era {
@@ -41,7 +40,7 @@ impl Connector {
         .await
     }
 
-    async fn open_with(&self, machine: Config) -> Result<Connection, Error> {
+    async fn open_with(&self, machine: Config) -> Result<Opened, Error> {
         self.target.open(&self.connection, machine).await
     }
 }

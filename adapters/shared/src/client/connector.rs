@@ -10,7 +10,6 @@ use mcp_proto::stdio::Stdio;
 
 use crate::box_future::BoxFuture;
 use crate::client::call_hooks::CallHook;
-use crate::client::connection::Connection;
 use crate::client::events::{ClientCallbacks, ClientShared, Handlers, LogLevel};
 use crate::client::feed::Feed;
 use crate::client::recovery::Recovery;
@@ -20,6 +19,7 @@ use crate::exec::callbacks::CallbackThreads;
 use crate::exec::clock::Clock;
 use crate::exec::pace::Pace;
 use crate::exec::workers::{HandlerThreads, Spawn, Workers};
+use crate::process::child::Child;
 use crate::recorder::Recorder;
 use crate::trace::Trace;
 use crate::transport::link::{Link, Transport};
@@ -51,14 +51,17 @@ pub(crate) struct Connector {
     feeds: Mutex<Vec<Weak<Feed>>>,
 }
 
+/// An open connection, with the process of its server.
+pub(crate) type Opened = (Arc<Link<Machine>>, Option<Arc<Child>>);
+
 /// The server to connect to, and the runtime to use.
 pub(crate) trait Target: Send + Sync {
-    /// Opens a connection, and waits until it is open.
+    /// Connects, and waits until the connection is open.
     fn open<'t>(
         &'t self,
         connection: &'t ConnectionConfig,
         machine: Config,
-    ) -> BoxFuture<'t, Result<Connection, Error>>;
+    ) -> BoxFuture<'t, Result<Opened, Error>>;
 
     /// Returns the runtime.
     fn runtime(&self) -> Arc<dyn Spawn>;

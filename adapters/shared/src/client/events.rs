@@ -12,6 +12,7 @@ use mcp_proto::{
     Raw, Request, Violation,
 };
 
+use crate::client::cache_owner::CacheOwner;
 use crate::client::call_hooks::CallHook;
 use crate::client::context::ClientCx;
 use crate::client::feed::{Feed, LinkOwner};
@@ -25,8 +26,6 @@ use crate::exec::callbacks::Callbacks;
 use crate::exec::cancellation::Cancellation;
 use crate::exec::pace::Pace;
 use crate::exec::workers::Workers;
-#[cfg(feature = "http")]
-use crate::http::CachedFor;
 use crate::trace::{EventSummary, close_reason};
 use crate::transport::link::{Link, LinkRole};
 
@@ -94,8 +93,7 @@ pub struct ClientState {
     /// The handlers of tasks that are to be stopped once the lock is released.
     pub(super) stopped: Vec<ServedRun>,
     /// Whose results the cache holds, if the application returns the credentials.
-    #[cfg(feature = "http")]
-    pub(crate) cached_for: Option<CachedFor>,
+    pub(crate) cache_owner: Option<Weak<dyn CacheOwner>>,
     pub(crate) peer: Option<Arc<Peer>>,
     /// The first violations before the peer was known, to explain a connection that does not open.
     pub(crate) early_violations: Vec<Violation>,

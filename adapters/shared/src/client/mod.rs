@@ -1,6 +1,7 @@
 //! The builder of clients, and their connections.
 
 pub(crate) mod answerer;
+pub(crate) mod cache_owner;
 pub(crate) mod call;
 pub(crate) mod call_hooks;
 pub(crate) mod changed;

@@ -36,12 +36,11 @@ pub use body::ResponseBody;
 pub use budget::{HttpStats, PeerAddress};
 #[cfg(feature = "tls")]
 pub use client::ClientIdentity;
-#[cfg(feature = "auth")]
-pub(crate) use client::Network;
 pub use client::{
     AuthChallenge, BlockingClient, HttpSend, Proxy, ProxyError, ReceivedBody, Remote, SendError,
 };
-pub(crate) use client::{CachedFor, CallCredentials};
+#[cfg(feature = "auth")]
+pub(crate) use client::{AuthReport, Authorization, Authorize, Membership, Network};
 #[cfg(feature = "auth")]
 pub(crate) use client::{FullBody, ProxyServer, Tls, TlsConfig};
 #[cfg(feature = "auth")]

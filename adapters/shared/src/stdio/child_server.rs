@@ -11,7 +11,7 @@ use super::stderr::{self, StderrHandler};
 use crate::box_future::BoxFuture;
 use crate::client::connect::{Connecting, FailedStart};
 use crate::client::connection::Connection;
-use crate::client::connector::{ConnectionConfig, Target};
+use crate::client::connector::{ConnectionConfig, Opened, Target};
 use crate::error::Error;
 use crate::exec::clock::Clock;
 use crate::exec::workers::Spawn;
@@ -50,8 +50,8 @@ impl Target for ChildServer {
         &'t self,
         connection: &'t ConnectionConfig,
         machine: Config,
-    ) -> BoxFuture<'t, Result<Connection, Error>> {
-        Box::pin(self.spawn(connection, machine))
+    ) -> BoxFuture<'t, Result<Opened, Error>> {
+        Box::pin(async move { Ok(self.spawn(connection, machine).await?.into_parts()) })
     }
 
     fn runtime(&self) -> Arc<dyn Spawn> {

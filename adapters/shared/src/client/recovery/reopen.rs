@@ -5,8 +5,7 @@ use std::sync::Arc;
 use mcp_proto::CloseReason;
 use mcp_proto::client::Client as Machine;
 
-use crate::client::connection::Connection;
-use crate::client::connector::Connector;
+use crate::client::connector::{Connector, Opened};
 use crate::client::feed::Feed;
 use crate::client::recovery::link_slot::{LinkSlot, Phase};
 use crate::client::recovery::state::ConnectionState;
@@ -69,9 +68,8 @@ impl LinkSlot {
         }
     }
 
-    /// Continues with the link of `opened`, and resumes the subscriptions on it.
-    async fn adopt(self: &Arc<Self>, connector: &Arc<Connector>, opened: Connection) {
-        let (link, child) = opened.into_parts();
+    /// Continues with an opened link, and resumes the subscriptions on it.
+    async fn adopt(self: &Arc<Self>, connector: &Arc<Connector>, (link, child): Opened) {
         let mut replaced = None;
         self.current.change(|current| {
             let before = std::mem::replace(&mut current.link, Arc::clone(&link));

@@ -3,7 +3,7 @@
 mod authorization;
 mod authorize;
 mod blocking_client;
-mod call_credentials;
+mod cache_owner;
 mod connect;
 mod connections;
 mod driver;
@@ -30,15 +30,19 @@ pub use blocking_client::BlockingClient;
 pub(crate) use full_body::FullBody;
 pub use http_send::{HttpSend, ReceivedBody, SendError};
 #[cfg(feature = "auth")]
+pub(crate) use membership::Membership;
+#[cfg(feature = "auth")]
 pub(crate) use network::Network;
 #[cfg(feature = "auth")]
 pub(crate) use proxy::ProxyServer;
 pub use proxy::{Proxy, ProxyError};
 pub use remote::Remote;
+#[cfg(feature = "auth")]
+pub(crate) use remote::{Authorization, Authorize};
 #[cfg(feature = "tls")]
 pub use tls::ClientIdentity;
 #[cfg(feature = "auth")]
 pub(crate) use tls::{Tls, TlsConfig};
 pub use transport::AuthChallenge;
-
-pub(crate) use self::call_credentials::{CachedFor, CallCredentials};
+#[cfg(feature = "auth")]
+pub(crate) use transport::AuthReport;

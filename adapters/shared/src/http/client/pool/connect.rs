@@ -63,7 +63,10 @@ impl Pool {
             Some(proxy) => proxy.connect(&*self.runtime).await,
             None => {
                 let resolved = self.runtime.resolve(host, *port).await?;
-                let addresses = self.addresses.of(resolved)?;
+                let addresses = match &self.member {
+                    Some(member) => member.allowed(resolved)?,
+                    None => resolved,
+                };
                 Ok(dial_any(&*self.runtime, &addresses).await?.0)
             }
         }
