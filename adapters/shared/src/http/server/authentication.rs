@@ -11,11 +11,11 @@ use mcp_proto::{Principal, Secret};
 
 use super::authorizer::Authorizer;
 use super::budget::PeerAddress;
-use super::dial::Dial;
 use super::request_head::RequestHead;
 use crate::box_future::BoxFuture;
 use crate::exec::callbacks::Callbacks;
 use crate::exec::workers::catch_panic;
+use crate::http::dial::Dial;
 
 /// The outcome of an authentication.
 type Authenticated = Result<Principal, Refusal>;

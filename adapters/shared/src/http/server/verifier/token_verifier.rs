@@ -7,7 +7,7 @@ use mcp_proto::Secret;
 use mcp_proto::http::VerifiedToken;
 
 use crate::box_future::BoxFuture;
-use crate::http::request_head::RequestHead;
+use crate::http::server::request_head::RequestHead;
 
 /// Tells whether an access token is genuine, and what it says.
 ///

@@ -4,7 +4,7 @@ use mcp_proto::http::Refusal;
 use mcp_proto::{Caller, Raw, Revision};
 
 use super::shared::ServiceShared;
-use crate::http::request_head::RequestHead;
+use crate::http::server::request_head::RequestHead;
 
 /// Parses a body like the connection, which skips a byte order mark.
 pub(super) fn parse(body: &[u8]) -> Option<Raw> {

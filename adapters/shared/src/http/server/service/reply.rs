@@ -9,7 +9,7 @@ use http::{HeaderName, HeaderValue, Response, StatusCode, header};
 use mcp_proto::http::{Body as ReplyBody, CrossOrigin, Reply};
 
 use super::shared::ServiceShared;
-use crate::http::body::{Exchange, ResponseBody};
+use crate::http::server::body::{Exchange, ResponseBody};
 
 impl ServiceShared {
     /// Waits for the reply of an exchange and returns it as a response.

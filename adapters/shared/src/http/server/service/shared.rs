@@ -9,11 +9,11 @@ use mcp_proto::server::{Config, Server as Machine};
 
 use crate::exec::callbacks::{CallbackThreads, Callbacks};
 use crate::exec::workers::Spawn;
-use crate::http::authentication::Authenticator;
-use crate::http::budget::Rejection;
 use crate::http::dial::Dial;
-use crate::http::options::Http;
-use crate::http::sessions::{NotInserted, SessionTimers, Sessions};
+use crate::http::server::authentication::Authenticator;
+use crate::http::server::budget::Rejection;
+use crate::http::server::options::Http;
+use crate::http::server::sessions::{NotInserted, SessionTimers, Sessions};
 use crate::server::events::ServerParts;
 use crate::server::settings::ServerSettings;
 use crate::transport::link::{Link, SpawnTimer};

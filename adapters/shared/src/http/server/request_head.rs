@@ -13,7 +13,7 @@ use mcp_proto::Principal;
 use super::authorization::Authorization;
 use super::budget::{AddressShare, ByteLease, PeerAddress};
 #[cfg(feature = "auth")]
-use super::dial::Dial;
+use crate::http::dial::Dial;
 use crate::server::handler::context::Cx;
 use crate::server::handler::from_request::{FromRequest, OfRequest, Parts as RequestParts};
 use crate::server::handler::handler_error::HandlerError;
@@ -241,7 +241,7 @@ mod tests {
     use bytes::Bytes;
 
     use super::*;
-    use crate::http::budget::Counters;
+    use crate::http::server::budget::Counters;
 
     fn head(parts: Parts) -> RequestHead {
         let counters = Counters::default();

@@ -13,11 +13,11 @@ use mcp_proto::http::BodyChunk as StreamFrame;
 use mcp_proto::server::Server as Machine;
 
 use super::budget::AddressShare;
-use super::dial::Dial;
 use super::sessions::Listener;
 use super::sockets::RequestInFlight;
 use super::transport::ResponseSource;
 use crate::box_future::BoxFuture;
+use crate::http::dial::Dial;
 use crate::server::serving::Serving;
 use crate::transport::link::{Link, State};
 

@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 
-use crate::http::body::ResponseBody;
+use crate::http::server::body::ResponseBody;
 
 /// The progress of a response. Even: the body has nothing to send. Odd: its latest piece waits
 /// until the client has room for it.

@@ -228,7 +228,7 @@ mod tests {
     use futures_lite::future::{block_on, pending, poll_fn, poll_once};
 
     use super::*;
-    use crate::http::sockets::{OpenSocket, SocketEnd, Sockets};
+    use crate::http::server::sockets::{OpenSocket, SocketEnd, Sockets};
 
     /// A peer that sends without end, or nothing more.
     #[derive(Default)]

@@ -14,11 +14,11 @@ use super::authorize_batch::parse;
 use super::open::{PATIENCE, caller, description_bytes};
 use super::shared::ServiceShared;
 use crate::exec::clock::Clock;
-use crate::http::body::{Exchange, ResponseBody};
-use crate::http::budget::{ByteLease, Rejection};
-use crate::http::options::SsePaths;
-use crate::http::request_head::RequestHead;
-use crate::http::transport::{HttpBinding, ResponseSource};
+use crate::http::server::body::{Exchange, ResponseBody};
+use crate::http::server::budget::{ByteLease, Rejection};
+use crate::http::server::options::SsePaths;
+use crate::http::server::request_head::RequestHead;
+use crate::http::server::transport::{HttpBinding, ResponseSource};
 use crate::server::serving::Serving;
 use crate::transport::link::{Link, State};
 

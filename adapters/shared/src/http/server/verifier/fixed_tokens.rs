@@ -7,7 +7,7 @@ use mcp_proto::http::{Guard, TokenExpiry, VerifiedToken};
 
 use super::token_verifier::{TokenVerifier, VerifyError};
 use crate::box_future::BoxFuture;
-use crate::http::request_head::RequestHead;
+use crate::http::server::request_head::RequestHead;
 
 /// Verifies tokens that are given at the start, for local servers and tests.
 ///

@@ -16,12 +16,12 @@ use mcp_proto::{
 use super::shared::ServiceShared;
 use crate::exec::clock::Clock;
 use crate::exec::workers::Spawn;
-use crate::http::body::{Exchange, ResponseBody};
-use crate::http::budget::{AddressShare, PeerAddress, Rejection};
-use crate::http::options::Http;
-use crate::http::request_head::RequestHead;
-use crate::http::sessions::SessionPlace;
-use crate::http::transport::{HttpBinding, MeteredServer, ResponseSource};
+use crate::http::server::body::{Exchange, ResponseBody};
+use crate::http::server::budget::{AddressShare, PeerAddress, Rejection};
+use crate::http::server::options::Http;
+use crate::http::server::request_head::RequestHead;
+use crate::http::server::sessions::SessionPlace;
+use crate::http::server::transport::{HttpBinding, MeteredServer, ResponseSource};
 use crate::server::events::ServerParts;
 use crate::server::serving::Serving;
 use crate::transport::link::{Link, State, Transport};

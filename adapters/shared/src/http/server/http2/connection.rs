@@ -16,9 +16,9 @@ use super::preface::{PREFACE, Prefixed};
 use super::stream_body::StreamBody;
 use super::stream_tasks::StreamTasks;
 use crate::box_future::BoxFuture;
-use crate::http::budget::{PeerAddress, Rejection};
-use crate::http::service::HttpService;
-use crate::http::sockets::{OpenSocket, SocketEnd};
+use crate::http::server::budget::{PeerAddress, Rejection};
+use crate::http::server::service::HttpService;
+use crate::http::server::sockets::{OpenSocket, SocketEnd};
 
 /// The times that limit a connection.
 #[derive(Clone, Copy, Debug)]

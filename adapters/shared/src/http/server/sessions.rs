@@ -11,9 +11,9 @@ use mcp_proto::server::Server as Machine;
 use mcp_proto::{Instant, Principal};
 
 use super::budget::{AddressShare, Counters, Share};
-use super::dial::Dial;
 use super::transport::MeteredServer;
 use crate::exec::clock::Clock;
+use crate::http::dial::Dial;
 use crate::server::serving::Serving;
 use crate::transport::link::{Link, SpawnTimer};
 

@@ -7,7 +7,7 @@ use http::{HeaderValue, Response, StatusCode};
 
 use mcp_proto::http::{AcceptedToken, Guard};
 
-use super::dial::Dial;
+use crate::http::dial::Dial;
 
 /// The guard that has let in a request, and its token.
 #[derive(Clone)]

@@ -12,10 +12,10 @@ use mcp_proto::http::{PostHead, Refusal, Reply};
 
 use super::open::Posted;
 use super::shared::ServiceShared;
-use crate::http::body::Exchange;
-use crate::http::body_buffer::BodyBuffer;
-use crate::http::budget::{AddressShare, ByteLease};
-use crate::http::request_head::RequestHead;
+use crate::http::server::body::Exchange;
+use crate::http::server::body_buffer::BodyBuffer;
+use crate::http::server::budget::{AddressShare, ByteLease};
+use crate::http::server::request_head::RequestHead;
 
 /// A posted message that was received.
 pub(super) enum Received {
