@@ -14,7 +14,6 @@ pub use crate::client::extension_settings::ClientExtension;
 pub use crate::client::progress::ProgressUpdates;
 pub use crate::client::recovery::Recovery;
 pub use crate::client::recovery::state::ConnectionState;
-pub use crate::client::spawn::ServerProcess;
 pub use crate::client::subscription::Subscription;
 pub use crate::client::task::call::TaskCall;
 pub use crate::client::task::handle::TaskHandle;
@@ -55,6 +54,7 @@ pub use crate::server::subscriptions::{SubscriptionChange, SubscriptionSettings}
 pub use crate::server::unregistered_settings::Unregistered;
 #[cfg(feature = "skills")]
 pub use crate::skills;
+pub use crate::stdio::spawn::ServerProcess;
 pub use crate::tasks;
 #[doc(inline)]
 pub use crate::tasks::TaskUpdate;
@@ -103,11 +103,9 @@ pub mod auth {
 #[cfg(feature = "http")]
 pub mod http {
     #[cfg(feature = "auth")]
-    pub use crate::auth::IntrospectionVerifier;
+    pub use crate::auth::{IntrospectionVerifier, JwtVerifier};
     #[cfg(feature = "tls")]
     pub use crate::http::ClientIdentity;
-    #[cfg(feature = "auth")]
-    pub use crate::http::JwtVerifier;
     pub use crate::http::{
         AuthChallenge, BlockingClient, FixedTokens, Guard, Http, HttpFailure, HttpLimits, HttpSend,
         HttpService, HttpStats, PeerAddress, Principal, Proxy, ProxyError, ReceivedBody, Refusal,

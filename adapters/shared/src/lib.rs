@@ -23,6 +23,7 @@ mod exec;
 mod frontmatter;
 #[cfg(feature = "http")]
 pub mod http;
+pub mod on_runtime;
 mod outcome;
 mod process;
 mod recorder;
@@ -30,6 +31,7 @@ mod runtime;
 mod server;
 #[cfg(feature = "skills")]
 pub mod skills;
+mod stdio;
 pub mod tasks;
 pub mod testing;
 mod trace;
@@ -45,50 +47,6 @@ pub type Server = server::Server;
 /// A client whose runtime is not chosen yet; see [`on_runtime`].
 pub type Client = client::Client;
 
-/// Servers and clients of a runtime, for code that works with several adapters.
-///
-/// Each adapter names those of its runtime `Server` and `Client`. A server that one function builds
-/// can be served on any runtime:
-///
-/// ```
-/// use mcp_adapter::{Server, on_runtime};
-///
-/// fn weather() -> Server {
-///     Server::new("weather", "1.0.0")
-/// }
-/// # struct Tokio;
-///
-/// let server: on_runtime::Server<Tokio> = on_runtime::server(weather());
-/// # drop(server);
-/// ```
-pub mod on_runtime {
-    pub use crate::client::Client;
-    pub use crate::server::Server;
-
-    /// Returns a server for another runtime.
-    pub fn server<R, Q>(server: Server<R>) -> Server<Q> {
-        server.on()
-    }
-
-    /// Opens a connection of a server, for tests of adapters.
-    ///
-    /// # Errors
-    /// Fails if a registered entry of the server is invalid.
-    #[doc(hidden)]
-    pub fn open<R>(
-        server: &Server<R>,
-        runtime: std::sync::Arc<dyn crate::Spawn>,
-    ) -> std::io::Result<(crate::Serving, crate::DriverHandle<mcp_proto::server::Server>)> {
-        server.settings.open_at(crate::exec::clock::Clock::new(), runtime, None)
-    }
-
-    /// Returns a client for another runtime.
-    pub fn client<R, Q>(client: Client<R>) -> Client<Q> {
-        client.on()
-    }
-}
-
-pub use client::connector::DriveChild;
 pub use error::HttpFailure;
 pub use exec::poll_on_wake::poll_on_wake;
 pub use exec::sole_driver::is_sole_driver;
@@ -99,14 +57,15 @@ pub use futures_lite::io;
 pub use process::child_output::{ChildOutput, StopOnDrop};
 #[cfg(unix)]
 pub use process::signals::{ClosingSignal, close_on_received_signal, closing_signals};
-#[cfg(unix)]
-pub use process::stdio as standard;
-#[cfg(not(unix))]
-pub use process::stdio_threads as standard;
 #[cfg(feature = "http")]
 pub use runtime::{HttpRuntime, Listen};
 pub use runtime::{Pipes, Runtime, Streams, connect_in_memory};
 pub use server::serving::Serving;
+pub use stdio::DriveChild;
+#[cfg(unix)]
+pub use stdio::pollable as standard;
+#[cfg(not(unix))]
+pub use stdio::threads as standard;
 pub use transport::event_loop::drive;
 pub use transport::link::{Link, LinkRole, WRITE_BYTES_MAX};
 pub use transport::read_buffer::ReadBuffer;

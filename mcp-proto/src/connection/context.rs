@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use core::convert::Infallible;
 
 use super::lifecycle::phase::{Allowed, Phase};
-use super::pending_calls::Owner;
+use super::pending_calls::call::Owner;
 use crate::connection::violations::Violations;
 use crate::error::{Misuse, Unencodable};
 use crate::json::Raw;

@@ -1,26 +1,47 @@
-//! The floors of the core: which rooms exist, and that imports only lead to lower floors.
+//! The floors of a crate: which rooms exist, and that imports only lead to lower floors.
 //!
 //! Tests are exempt, and `lib.rs` may name every room. The order of the files inside a room is in
 //! [`ORDERS`].
 
 use crate::Breach;
+use crate::imports::Edge;
 use crate::imports::levels::Order;
 use crate::lexer::Kind;
 use crate::sources::{SourceFile, Token, closing, nesting, reads};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The folder of the core's sources.
 pub(crate) const CORE: &str = "mcp-proto/src/";
 
+/// The plan of one crate.
+#[derive(Debug)]
+pub struct Plan {
+    /// The folder of the crate's sources, with a trailing `/`.
+    pub sources: &'static str,
+    /// The name of the crate in paths.
+    name: &'static str,
+    /// The lowest floor first.
+    floors: &'static [Floor],
+}
+
 /// A layer of rooms, which may use all lower floors but not each other.
+///
+/// A room is a file or a folder, relative to the sources. A room can be inside of another one, and
+/// is then not part of it.
+#[derive(Debug)]
 struct Floor {
     rooms: &'static [&'static str],
     /// Lower rooms that this floor may not use.
     closed: &'static [&'static str],
 }
 
-/// The floors of ARCHITECTURE.md, lowest first.
-const FLOORS: &[Floor] = &[
+/// The floors of ARCHITECTURE.md.
+pub const PLANS: &[Plan] = &[
+    Plan { sources: CORE, name: "mcp_proto", floors: CORE_FLOORS },
+    Plan { sources: "adapters/shared/src/", name: "mcp_adapter", floors: ADAPTER_FLOORS },
+];
+
+const CORE_FLOORS: &[Floor] = &[
     Floor {
         rooms: &["_guide", "collections", "error", "limits", "printable", "secret", "time"],
         closed: &[],
@@ -40,6 +61,20 @@ const FLOORS: &[Floor] = &[
     Floor { rooms: &["catalog", "http", "seal", "stdio"], closed: &[] },
     Floor { rooms: &["auth"], closed: &[] },
     Floor { rooms: &["record", "testing"], closed: &[] },
+];
+
+const ADAPTER_FLOORS: &[Floor] = &[
+    Floor { rooms: &["box_future", "error", "outcome", "recorder", "trace"], closed: &[] },
+    Floor { rooms: &["exec"], closed: &[] },
+    Floor { rooms: &["process", "tasks"], closed: &[] },
+    Floor { rooms: &["declared_extensions", "transport", "validation"], closed: &[] },
+    Floor { rooms: &["client", "server"], closed: &[] },
+    Floor { rooms: &["http", "stdio"], closed: &[] },
+    Floor { rooms: &["http/client", "http/server"], closed: &[] },
+    Floor { rooms: &["apps", "auth", "frontmatter"], closed: &[] },
+    Floor { rooms: &["skills"], closed: &[] },
+    Floor { rooms: &["on_runtime", "runtime", "testing"], closed: &[] },
+    Floor { rooms: &["api"], closed: &[] },
 ];
 
 /// The rooms whose files have an order of their own, lowest first.
@@ -125,47 +160,116 @@ pub const ORDERS: &[Order] = &[
 ];
 
 /// Finds upward imports, rooms without a floor, and paths that name no room.
+///
+/// An import is judged twice: by the room that its path names, and by the rooms of the files that
+/// define and re-export its item. `edges` are those of all `files`.
 #[must_use]
-pub fn climbs(files: &[SourceFile]) -> Vec<Breach> {
-    let roof = files.iter().find(|file| file.path == format!("{CORE}lib.rs"));
-    let reexports = roof.map(reexports).unwrap_or_default();
+pub fn climbs(files: &[SourceFile], edges: &BTreeSet<Edge>, plan: &Plan) -> Vec<Breach> {
+    let lib = format!("{}lib.rs", plan.sources);
+    let roof = files.iter().find(|file| file.path == lib);
+    let reexports = roof.map(|roof| plan.reexports(roof)).unwrap_or_default();
+    let mut found = BTreeSet::new();
     let mut breaches = Vec::new();
-    for file in files {
-        let Some(modules) =
-            file.path.strip_prefix(CORE).filter(|path| *path != "lib.rs").map(modules)
+    for (index, file) in files.iter().enumerate() {
+        let Some(path) =
+            file.path.strip_prefix(plan.sources).filter(|path| *path != "lib.rs" && !file.is_test)
         else {
             continue;
         };
-        let room = modules[0];
-        let Some(floor) = floor_of(room) else {
-            breaches.push(file.breach(1, format!("`{room}` is on no floor")));
+        let Some(room) = plan.room_of(path) else {
+            breaches.push(file.breach(1, format!("`{}` is on no floor", modules(path)[0])));
             continue;
         };
-        for import in imports(file, modules.len()) {
+        for import in imports(file, modules(path).len(), plan.name) {
             let name = import.name.as_str();
             let used = reexports.get(name).map_or(name, String::as_str);
-            let complaint = match floor_of(used) {
-                _ if used == room => continue,
-                None => {
-                    format!("`{}` names no room: import it from the room it lives in", import.path)
-                }
-                Some(below) if below < floor && !FLOORS[floor].closed.contains(&used) => continue,
-                Some(other) => {
-                    format!(
-                        "`{}` climbs: `{room}` (floor {floor}) may not use `{used}` (floor \
-                         {other})",
-                        import.path
-                    )
-                }
-            };
-            breaches.push(file.breach(import.line, complaint));
+            if plan.floor_of(used).is_some() {
+                found.insert((index, room, used.to_owned(), import.line, import.path));
+            } else if !plan.has_rooms_below(used) {
+                let what =
+                    format!("`{}` names no room: import it from the room it lives in", import.path);
+                breaches.push(file.breach(import.line, what));
+            }
+        }
+        for edge in edges.iter().filter(|edge| edge.from == index) {
+            let to = files[edge.to].path.strip_prefix(plan.sources);
+            if let Some(used) = to.and_then(|to| plan.room_of(to)) {
+                found.insert((index, room, used.to_owned(), edge.line, edge.path.clone()));
+            }
+        }
+    }
+    let mut reported = BTreeSet::new();
+    for (index, room, used, line, path) in found {
+        let what = plan.climb(room, &used, &path);
+        // The two judgements of one import are one breach.
+        if let Some(what) = what.filter(|_| reported.insert((index, used, line))) {
+            breaches.push(files[index].breach(line, what));
         }
     }
     breaches
 }
 
-fn floor_of(room: &str) -> Option<usize> {
-    FLOORS.iter().position(|floor| floor.rooms.contains(&room))
+impl Plan {
+    fn floor_of(&self, room: &str) -> Option<usize> {
+        self.floors.iter().position(|floor| floor.rooms.contains(&room))
+    }
+
+    /// Returns whether a folder is no room, but contains some.
+    fn has_rooms_below(&self, folder: &str) -> bool {
+        let mut rooms = self.floors.iter().flat_map(|floor| floor.rooms.iter());
+        rooms.any(|room| room.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')))
+    }
+
+    /// Returns the room of a file: the longest one whose name begins its path.
+    fn room_of(&self, path: &str) -> Option<&'static str> {
+        let is_inside = |room: &str| {
+            path.strip_prefix(room).is_some_and(|rest| rest == ".rs" || rest.starts_with('/'))
+        };
+        let rooms = self.floors.iter().flat_map(|floor| floor.rooms.iter().copied());
+        rooms.filter(|room| is_inside(room)).max_by_key(|room| room.len())
+    }
+
+    /// Returns what is wrong with a use of one room by another, if anything is.
+    fn climb(&self, room: &str, used: &str, path: &str) -> Option<String> {
+        let (floor, other) = (self.floor_of(room)?, self.floor_of(used)?);
+        let is_down = other < floor && !self.floors[floor].closed.contains(&used);
+        if is_down || used == room {
+            return None;
+        }
+        Some(format!(
+            "`{path}` climbs: `{room}` (floor {floor}) may not use `{used}` (floor {other})"
+        ))
+    }
+
+    /// Returns the rooms behind the names that `lib.rs` re-exports: `crate::Raw` is a use of
+    /// `json`.
+    fn reexports(&self, roof: &SourceFile) -> BTreeMap<String, String> {
+        let tokens = &roof.tokens;
+        let mut names = BTreeMap::new();
+        for at in 0..tokens.len() {
+            if !tokens[at].is("use") {
+                continue;
+            }
+            let from_root = reads(tokens, at + 2, &["::"])
+                && (tokens[at + 1].is("crate") || tokens[at + 1].is("self"));
+            let start = if from_root { at + 3 } else { at + 1 };
+            let Some(room) = tokens.get(start).filter(|room| self.floor_of(&room.text).is_some())
+            else {
+                continue;
+            };
+            for n in start..tokens.len() {
+                // The last name of each path, or its new name, precedes one of these.
+                let ends_path = tokens[n].is(",") || tokens[n].is("}") || tokens[n].is(";");
+                if ends_path && tokens[n - 1].kind == Kind::Ident {
+                    names.insert(tokens[n - 1].text.clone(), room.text.clone());
+                }
+                if tokens[n].is(";") {
+                    break;
+                }
+            }
+        }
+        names
+    }
 }
 
 /// Returns the module path of a file, starting with its room.
@@ -186,9 +290,9 @@ struct Import {
     name: String,
 }
 
-/// Returns what a file names through `crate::`, `mcp_proto::` or enough `super::`, outside of
-/// tests.
-fn imports(file: &SourceFile, depth: usize) -> Vec<Import> {
+/// Returns what a file names through `crate::`, the name of its crate or enough `super::`, outside
+/// of tests.
+fn imports(file: &SourceFile, depth: usize, name: &str) -> Vec<Import> {
     let tokens = &file.tokens;
     let mut imports = Vec::new();
     let mut inline = InlineModules::default();
@@ -198,7 +302,9 @@ fn imports(file: &SourceFile, depth: usize) -> Vec<Import> {
             continue;
         }
         let start = match tokens[at].text.as_str() {
-            "crate" | "mcp_proto" if reads(tokens, at + 1, &["::"]) => Some(at + 2),
+            root if (root == "crate" || root == name) && reads(tokens, at + 1, &["::"]) => {
+                Some(at + 2)
+            }
             "super" if !follows_super(tokens, at) => {
                 supers_to_root(tokens, at, depth + inline.depth())
             }
@@ -259,37 +365,10 @@ impl InlineModules {
     }
 }
 
-/// Returns the rooms behind the names that `lib.rs` re-exports: `crate::Raw` is a use of `json`.
-fn reexports(roof: &SourceFile) -> BTreeMap<String, String> {
-    let tokens = &roof.tokens;
-    let mut names = BTreeMap::new();
-    for at in 0..tokens.len() {
-        if !tokens[at].is("use") {
-            continue;
-        }
-        let from_root = reads(tokens, at + 2, &["::"])
-            && (tokens[at + 1].is("crate") || tokens[at + 1].is("self"));
-        let start = if from_root { at + 3 } else { at + 1 };
-        let Some(room) = tokens.get(start).filter(|room| floor_of(&room.text).is_some()) else {
-            continue;
-        };
-        for n in start..tokens.len() {
-            // The last name of each path, or its new name, precedes one of these.
-            let ends_path = tokens[n].is(",") || tokens[n].is("}") || tokens[n].is(";");
-            if ends_path && tokens[n - 1].kind == Kind::Ident {
-                names.insert(tokens[n - 1].text.clone(), room.text.clone());
-            }
-            if tokens[n].is(";") {
-                break;
-            }
-        }
-    }
-    names
-}
-
 #[cfg(test)]
 mod tests {
-    use super::climbs;
+    use super::{ADAPTER_FLOORS, PLANS, Plan, climbs};
+    use crate::imports::edges;
     use crate::sources::planted;
 
     /// Returns the breaches of one file, next to a `lib.rs` with a few re-exports.
@@ -297,7 +376,73 @@ mod tests {
         let roof = "pub mod json; pub use json::Raw; \
                     pub use crate::connection::{Phase as Stage, calls::Calls};";
         let files = planted(&[("mcp-proto/src/lib.rs", roof), (path, text)]);
-        climbs(&files).iter().map(ToString::to_string).collect()
+        climbs(&files, &edges(&files), &PLANS[0]).iter().map(ToString::to_string).collect()
+    }
+
+    /// Returns the breaches of files of the adapters, without their folder.
+    fn in_adapters(texts: &[(&str, &str)]) -> Vec<String> {
+        const SOURCES: &str = "adapters/shared/src/";
+        let texts: Vec<(String, &str)> =
+            texts.iter().map(|(path, text)| (format!("{SOURCES}{path}"), *text)).collect();
+        let texts: Vec<(&str, &str)> =
+            texts.iter().map(|(path, text)| (path.as_str(), *text)).collect();
+        let plan = Plan { sources: SOURCES, name: "mcp_adapter", floors: ADAPTER_FLOORS };
+        let files = planted(&texts);
+        let breaches = climbs(&files, &edges(&files), &plan);
+        breaches.iter().map(|breach| breach.to_string().replace(SOURCES, "")).collect()
+    }
+
+    #[test]
+    fn each_crate_has_floors() {
+        assert_eq!(in_adapters(&[("client/mod.rs", "use crate::transport::Link;")]), [""; 0]);
+        assert_eq!(
+            in_adapters(&[("transport/link.rs", "\nuse crate::client::Client;")]),
+            ["transport/link.rs:2: `crate::client` climbs: `transport` (floor 3) may not use \
+              `client` (floor 4)"]
+        );
+        assert!(in_adapters(&[("misc.rs", "")])[0].contains("`misc` is on no floor"));
+    }
+
+    #[test]
+    fn a_name_from_the_root_is_a_use_of_the_room_it_lives_in() {
+        let root = ("lib.rs", "mod api; mod server; pub use api::*;");
+        let api = ("api.rs", "pub use crate::server::context::Cx;");
+        let server = ("server/mod.rs", "pub mod context;");
+        let context = ("server/context.rs", "pub struct Cx;");
+        let user = ("transport/mod.rs", "fn f(cx: crate::Cx) {}");
+        let breaches = in_adapters(&[root, api, server, context, user]);
+        assert!(breaches.iter().any(|it| it.contains("may not use `server`")), "{breaches:?}");
+        assert!(breaches.iter().any(|it| it.contains("names no room")), "{breaches:?}");
+    }
+
+    #[test]
+    fn a_reexport_by_a_lower_room_hides_no_climb() {
+        let breaches = in_adapters(&[
+            ("lib.rs", "mod http; mod server; mod transport;"),
+            ("http/mod.rs", "pub struct Head;"),
+            ("transport/mod.rs", "pub use crate::http::Head;"),
+            ("server/mod.rs", "use crate::transport::Head;"),
+        ]);
+        assert_eq!(breaches.len(), 2, "{breaches:?}");
+        assert!(breaches[1].starts_with("server/mod.rs:1: `crate::transport::Head` climbs"));
+    }
+
+    #[test]
+    fn a_room_in_a_room_is_not_part_of_it() {
+        let http = |rest| {
+            in_adapters(&[
+                ("lib.rs", "mod http;"),
+                ("http/mod.rs", "pub mod client; pub mod server; mod limits; pub use limits::Max;"),
+                ("http/limits.rs", "pub struct Max;"),
+                ("http/client/mod.rs", "use crate::http::Max; pub struct Remote;"),
+                rest,
+            ])
+            .len()
+        };
+        assert_eq!(http(("http/server/mod.rs", "use super::Max;")), 0);
+        assert_eq!(http(("http/server/mod.rs", "use super::client::Remote;")), 1);
+        assert_eq!(http(("http/limits.rs", "use crate::http::client::Remote;")), 1);
+        assert_eq!(http(("auth/mod.rs", "use crate::http::client::Remote;")), 0);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
-use mcp_architecture::imports::{circles, levels};
+use mcp_architecture::imports::{circles, edges, levels};
 use mcp_architecture::sources::{self, SourceFile};
 use mcp_architecture::{
     Breach, cargo, commands, coverage, dependencies, eras, features, floors, named_items,
@@ -16,20 +16,17 @@ const CORE: &str = "mcp-proto/src";
 const CONNECTION: &str = "mcp-proto/src/connection/";
 
 #[test]
-fn imports_only_go_down() {
-    assert_none(&floors::climbs(&core()));
-}
-
-#[test]
-fn no_files_import_each_other_in_a_circle() {
-    assert_none(&circles::circles(&core_and_adapters()));
-}
-
-#[test]
-fn imports_go_down_inside_rooms_too() {
-    let core = core();
-    let breaches = floors::ORDERS.iter().flat_map(|order| levels::climbs(&core, order));
-    assert_none(&breaches.collect::<Vec<Breach>>());
+fn imports_only_go_down_and_form_no_circles() {
+    let files = core_and_adapters();
+    let edges = edges(&files);
+    let mut breaches = circles::circles(&files, &edges);
+    for plan in floors::PLANS {
+        breaches.extend(floors::climbs(&files, &edges, plan));
+    }
+    for order in floors::ORDERS {
+        breaches.extend(levels::climbs(&files, &edges, order));
+    }
+    assert_none(&breaches);
 }
 
 #[test]

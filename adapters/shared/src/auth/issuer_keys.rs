@@ -11,8 +11,9 @@ use mcp_proto::auth::{
 };
 
 use super::configured_uri::configured_uri;
+use super::jwt::JwtVerifier;
 use super::oauth_http::{OAuthHttp, OAuthRequest};
-use crate::http::{Dial, JwtVerifier, Network, Proxy, TlsConfig};
+use crate::http::{Dial, Network, Proxy, TlsConfig};
 
 /// How many redirects within its origin the fetch of a document follows.
 const REDIRECTS_MAX: u32 = 3;

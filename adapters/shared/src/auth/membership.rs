@@ -1,4 +1,4 @@
-//! [`Membership`]: the part of a connection in an authorization that several may share.
+//! [`DriverMember`]: the part of a connection in an authorization that several may share.
 
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -26,20 +26,20 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(5);
 static DRIVERS: Mutex<Vec<Weak<AuthDriver>>> = Mutex::new(Vec::new());
 
 /// The part of a connection in an authorization. Dropping it leaves the authorization.
-pub(crate) struct Membership {
+pub(super) struct DriverMember {
     driver: Arc<AuthDriver>,
     id: MemberId,
     runtime: Arc<dyn Dial>,
     reach: Option<Reach>,
-    dpop: Option<Arc<DpopSigner>>,
+    dpop: Option<DpopSigner>,
 }
 
-impl Membership {
+impl DriverMember {
     /// Joins the authorization for `remote`, and starts it if there is none in this process.
     ///
     /// # Errors
     /// Fails if the URL or the configuration cannot be used, or if the runtime is shutting down.
-    pub(crate) async fn join(
+    pub(super) async fn join(
         auth: &Auth,
         remote: &Remote,
         runtime: &Arc<dyn Dial>,
@@ -66,31 +66,30 @@ impl Membership {
         let dpop = dpop.map(|key| DpopSigner::new(key, limits.clone())).transpose()?;
         let io = DriverIo { runtime: Arc::clone(runtime), http };
         let (driver, id) = find_or_start(auth, config, &remote.network(), io)?;
-        let joined =
-            Self { driver, id, runtime: Arc::clone(runtime), reach, dpop: dpop.map(Arc::new) };
+        let joined = Self { driver, id, runtime: Arc::clone(runtime), reach, dpop };
         or(joined.driver.restored(), runtime.sleep(RESTORE_TIMEOUT)).await;
         Ok(joined)
     }
 
     /// Returns the least private address that the server may be connected to at, if there is one.
     // AUT-67: what the server may name depends on it.
-    pub(crate) const fn reach(&self) -> Option<Reach> {
+    pub(super) const fn reach(&self) -> Option<Reach> {
         self.reach
     }
 
     /// Returns the signer of the proofs that requests need, if tokens may be bound to a key.
-    pub(crate) fn dpop(&self) -> Option<Arc<DpopSigner>> {
-        self.dpop.clone()
+    pub(super) const fn dpop(&self) -> Option<&DpopSigner> {
+        self.dpop.as_ref()
     }
 
     /// Connects a connection; returns the credentials for its first request.
-    pub(crate) fn attach(&self, member: Arc<dyn Member>) -> Option<Credentials> {
+    pub(super) fn attach_member(&self, member: Arc<dyn Member>) -> Option<Credentials> {
         self.driver.attach(self.id, member)
     }
 
     /// Handles a rejected request of `member`, this connection. `url` rejected it, if redirects led
     /// to another one than that of the connection.
-    pub(crate) fn on_parked(&self, member: &dyn Member, parked: &ParkedRequest, url: Option<&str>) {
+    pub(super) fn on_parked(&self, member: &dyn Member, parked: &ParkedRequest, url: Option<&str>) {
         match self.driver.challenge(self.id, parked, url) {
             Decision::Wait => {}
             Decision::Retry(credentials) => member.authorize(&credentials),
@@ -99,7 +98,7 @@ impl Membership {
     }
 
     /// Notes that the server accepted credentials.
-    pub(crate) fn accepted(&self, generation: Generation) {
+    pub(super) fn accepted(&self, generation: Generation) {
         self.driver.accepted(generation);
     }
 
@@ -107,14 +106,13 @@ impl Membership {
     /// saved, but at most 5 s: a refresh that takes longer is finished and saved in the background,
     /// within its timeouts, if the runtime keeps running. Its token is lost otherwise.
     //
-    pub(crate) async fn leave(self) {
-        let (driver, runtime) = (Arc::clone(&self.driver), Arc::clone(&self.runtime));
-        drop(self);
-        or(driver.stopped(), runtime.sleep(STOP_TIMEOUT)).await;
+    pub(super) async fn leave_driver(&self) {
+        self.driver.leave(self.id);
+        or(self.driver.stopped(), self.runtime.sleep(STOP_TIMEOUT)).await;
     }
 }
 
-impl Drop for Membership {
+impl Drop for DriverMember {
     fn drop(&mut self) {
         self.driver.leave(self.id);
     }

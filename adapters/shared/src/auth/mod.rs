@@ -8,26 +8,26 @@ mod dpop;
 mod driver;
 mod introspection;
 mod issuer_keys;
+mod jwt;
 mod log_out;
 mod login;
 mod membership;
 mod oauth_http;
 mod redirect_listener;
+mod session;
 mod signing_key;
 mod store;
 mod system;
 
 pub use browser::Browser;
 pub use builder::Auth;
-pub(crate) use dpop::DpopSigner;
-pub(crate) use driver::Member;
 pub use introspection::IntrospectionVerifier;
+pub use jwt::JwtVerifier;
 pub use log_out::log_out;
 pub use login::Login;
 pub use mcp_proto::auth::{
     AuthEvent, IdentityProvider, KnownClient, LoopbackHost, Quirks, Redirect,
 };
-pub(crate) use membership::Membership;
 pub use oauth_http::{OAuthFailure, OAuthHttp, OAuthRequest, OAuthResponse};
 pub use redirect_listener::RedirectListener;
 pub use signing_key::{SIGNATURE_BYTES, SigningKey};

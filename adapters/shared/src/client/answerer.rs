@@ -9,7 +9,7 @@ use std::sync::Arc;
 use mcp_proto::schema::{Decode, Encode, ListRootsResult, Root};
 use mcp_proto::{ErrorObject, Request};
 
-use crate::BoxFuture;
+use crate::box_future::BoxFuture;
 use crate::client::context::ClientCx;
 use crate::client::request_handler::{Answer, RequestHandler};
 

@@ -1,20 +1,16 @@
-//! Connecting and reconnecting: over byte streams, to a child process, or over HTTP.
+//! Connecting and reconnecting.
 
 use std::io;
-use std::process::Command;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use mcp_proto::client::{Client as Machine, Config};
 
 use crate::client::connection::Connection;
-use crate::client::connector::{ConnectionConfig, Connector, DriveChild, Target};
-use crate::client::stderr;
+use crate::client::connector::{ConnectionConfig, Connector, Opened};
 use crate::error::Error;
 use crate::exec::clock::Clock;
 use crate::exec::operation::Operation;
 use crate::exec::workers::Spawn;
-use crate::process::child::Child;
-use crate::process::pipe_size;
 use crate::transport::link::Link;
 use crate::transport::shutdown::DriverHandle;
 
@@ -26,8 +22,7 @@ impl Connector {
     }
 
     /// Lets this connector recover a connection.
-    fn recovers(self: &Arc<Self>, opened: Connection) -> Connection {
-        let (link, child) = opened.into_parts();
+    fn recovers(self: &Arc<Self>, (link, child): Opened) -> Connection {
         let connection = Connection::new(Arc::clone(&link), child, Some(Arc::clone(self)));
         connection.slot().attach(&link);
         connection
@@ -35,7 +30,7 @@ impl Connector {
 
     /// Opens a connection again, expecting the era of the previous `link` unless it was guessed.
     // LIF-31: the cached era is a hint only.
-    pub(crate) async fn reopen(&self, link: &Arc<Link<Machine>>) -> Result<Connection, Error> {
+    pub(crate) async fn reopen(&self, link: &Arc<Link<Machine>>) -> Result<Opened, Error> {
         let era = link.inspect(|state| state.connection.era_to_expect());
         let machine = self.machine.clone();
         self.open_with(match era {
@@ -45,68 +40,20 @@ impl Connector {
         .await
     }
 
-    async fn open_with(&self, machine: Config) -> Result<Connection, Error> {
-        match &self.target {
-            Target::Child(command, runtime) => self.spawn_with(command, runtime, machine).await,
-            #[cfg(feature = "http")]
-            Target::Http(remote, runtime) => {
-                let (link, transport) =
-                    crate::http::start(&self.connection, remote, runtime, machine).await?;
-                let opening = Connecting(Connection::new(link, None, None));
-                let opened = opening.wait_or_fall_back().await;
-                opened.map_err(|failed| transport.explain(failed.error))
-            }
-        }
-    }
-
-    // T-36: a server that exits instead of answering `server/discover` is started again without it.
-    async fn spawn_with(
-        &self,
-        command: &Mutex<Command>,
-        runtime: &Arc<dyn DriveChild>,
-        machine: Config,
-    ) -> Result<Connection, Error> {
-        match self.start(command, runtime, machine)?.wait_or_fall_back().await {
-            Err(FailedStart { fallback: Some(fallback), .. }) => {
-                let opened = self.start(command, runtime, *fallback)?.wait_or_fall_back().await;
-                opened.map_err(|failed| failed.error)
-            }
-            outcome => outcome.map_err(|failed| failed.error),
-        }
-    }
-
-    fn start(
-        &self,
-        command: &Mutex<Command>,
-        runtime: &Arc<dyn DriveChild>,
-        machine: Config,
-    ) -> io::Result<Connecting> {
-        let spawn: Arc<dyn Spawn> = Arc::clone(runtime) as _;
-        let link = self.connection.link(Clock::new(), machine, &spawn);
-        let mut command = command.lock().unwrap_or_else(PoisonError::into_inner);
-        let child = Child::spawn(&mut command, stderr::sink(&link))
-            .and_then(|child| child.0.watch().map(|()| child));
-        drop(command);
-        let (child, stdout, stdin) = child.inspect_err(|_| link.abandon())?;
-        if let Some(bytes) = self.connection.pipe_bytes {
-            pipe_size::enlarge_child_pipes(&stdout, &stdin, bytes);
-        }
-        let limits = self.connection.limits.clone();
-        let driving = DriverHandle::new(Arc::clone(&link), Some(Arc::clone(&child)), limits);
-        runtime.drive_child(driving, stdout, stdin)?;
-        Ok(Connecting(Connection::new(link, Some(child), None)))
+    async fn open_with(&self, machine: Config) -> Result<Opened, Error> {
+        self.target.open(&self.connection, machine).await
     }
 }
 
 /// A connection that is being opened. Dropping this value closes the connection.
 #[derive(Debug)]
-pub(crate) struct Connecting(Connection);
+pub(crate) struct Connecting(pub(crate) Connection);
 
 /// A connection that could not be opened.
-struct FailedStart {
-    error: Error,
+pub(crate) struct FailedStart {
+    pub(crate) error: Error,
     /// The configuration to try next, if any.
-    fallback: Option<Box<Config>>,
+    pub(crate) fallback: Option<Box<Config>>,
 }
 
 impl Connecting {
@@ -121,7 +68,7 @@ impl Connecting {
         Ok(opened)
     }
 
-    async fn wait_or_fall_back(self) -> Result<Connection, FailedStart> {
+    pub(crate) async fn wait_or_fall_back(self) -> Result<Connection, FailedStart> {
         let Self(connection) = self;
         let link = connection.link();
         let opened = link.when(|state| {

@@ -1,8 +1,6 @@
 //! Everything needed to connect and reconnect: the client's configuration, the server and the
 //! runtime.
 
-use std::io;
-use std::process::{ChildStdin, ChildStdout, Command};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
@@ -16,32 +14,15 @@ use crate::client::events::{ClientCallbacks, ClientShared, Handlers, LogLevel};
 use crate::client::feed::Feed;
 use crate::client::recovery::Recovery;
 use crate::client::task::settings::ClientTasks;
+use crate::error::Error;
 use crate::exec::callbacks::CallbackThreads;
 use crate::exec::clock::Clock;
 use crate::exec::pace::Pace;
 use crate::exec::workers::{HandlerThreads, Spawn, Workers};
+use crate::process::child::Child;
 use crate::recorder::Recorder;
 use crate::trace::Trace;
 use crate::transport::link::{Link, Transport};
-use crate::transport::shutdown::DriverHandle;
-
-/// The runtime operations that a client needs to connect to child processes.
-pub trait DriveChild: Spawn {
-    /// Starts a background task that reads `stdout`, writes `stdin` and runs the connection's
-    /// timers.
-    ///
-    /// # Errors
-    /// Fails if the pipes cannot be registered with the runtime, or if the task cannot be started.
-    fn drive_child(
-        &self,
-        driving: DriverHandle<Machine>,
-        stdout: ChildStdout,
-        stdin: ChildStdin,
-    ) -> io::Result<()>;
-
-    /// Waits for `duration`.
-    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()>;
-}
 
 /// The configuration that all connections of one client share, except that of the protocol machine.
 #[derive(Clone)]
@@ -54,7 +35,6 @@ pub(crate) struct ConnectionConfig {
     pub(crate) tasks: ClientTasks,
     pub(crate) threads: HandlerThreads,
     pub(crate) callback_threads: CallbackThreads,
-    pub(crate) pipe_bytes: Option<usize>,
     pub(crate) trace_payloads: bool,
     pub(crate) recorder: Recorder,
     pub(crate) recovery: Recovery,
@@ -64,44 +44,41 @@ pub(crate) struct ConnectionConfig {
 
 /// Everything needed to connect to a server, and to reconnect.
 pub(crate) struct Connector {
-    pub(crate) target: Target,
+    pub(crate) target: Box<dyn Target>,
     pub(crate) connection: ConnectionConfig,
     pub(crate) machine: Config,
     /// The subscriptions over all connections of this connector.
     feeds: Mutex<Vec<Weak<Feed>>>,
 }
 
+/// An open connection, with the process of its server.
+pub(crate) type Opened = (Arc<Link<Machine>>, Option<Arc<Child>>);
+
 /// The server to connect to, and the runtime to use.
-pub(crate) enum Target {
-    Child(Box<Mutex<Command>>, Arc<dyn DriveChild>),
-    #[cfg(feature = "http")]
-    Http(Box<crate::http::Remote>, Arc<dyn crate::http::Dial>),
+pub(crate) trait Target: Send + Sync {
+    /// Connects, and waits until the connection is open.
+    fn open<'t>(
+        &'t self,
+        connection: &'t ConnectionConfig,
+        machine: Config,
+    ) -> BoxFuture<'t, Result<Opened, Error>>;
+
+    /// Returns the runtime.
+    fn runtime(&self) -> Arc<dyn Spawn>;
+
+    /// Waits for `duration`, also while no connection is open.
+    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()>;
 }
 
 impl Connector {
-    pub(crate) fn to_child(
-        command: Command,
+    pub(crate) fn new(
+        target: impl Target + 'static,
         connection: ConnectionConfig,
         machine: Config,
-        runtime: Arc<dyn DriveChild>,
     ) -> Arc<Self> {
-        let target = Target::Child(Box::new(Mutex::new(command)), runtime);
-        Arc::new(Self { target, connection, machine, feeds: Mutex::default() })
+        Arc::new(Self { target: Box::new(target), connection, machine, feeds: Mutex::default() })
     }
 
-    #[cfg(feature = "http")]
-    pub(crate) fn to_remote(
-        remote: crate::http::Remote,
-        connection: ConnectionConfig,
-        machine: Config,
-        runtime: Arc<dyn crate::http::Dial>,
-    ) -> Arc<Self> {
-        let target = Target::Http(Box::new(remote), runtime);
-        Arc::new(Self { target, connection, machine, feeds: Mutex::default() })
-    }
-}
-
-impl Connector {
     /// Remembers a subscription, to resume it on another link.
     pub(crate) fn add_feed(&self, feed: &Arc<Feed>) {
         let mut feeds = self.feeds.lock().unwrap_or_else(PoisonError::into_inner);
@@ -112,23 +89,6 @@ impl Connector {
     pub(crate) fn feeds(&self) -> Vec<Arc<Feed>> {
         let feeds = self.feeds.lock().unwrap_or_else(PoisonError::into_inner);
         feeds.iter().filter_map(Weak::upgrade).collect()
-    }
-
-    pub(crate) fn runtime(&self) -> Arc<dyn Spawn> {
-        match &self.target {
-            Target::Child(_, runtime) => Arc::clone(runtime) as _,
-            #[cfg(feature = "http")]
-            Target::Http(_, runtime) => Arc::clone(runtime) as _,
-        }
-    }
-
-    /// Waits for `duration`, also while no connection is open.
-    pub(crate) fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
-        match &self.target {
-            Target::Child(_, runtime) => runtime.sleep(duration),
-            #[cfg(feature = "http")]
-            Target::Http(_, runtime) => runtime.sleep(duration),
-        }
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use mcp_proto::client::Client as Machine;
 use mcp_proto::{Peer, Raw};
 
-use crate::BoxFuture;
+use crate::box_future::BoxFuture;
 use crate::exec::cancellation::Cancellation;
 use crate::transport::link::Link;
 

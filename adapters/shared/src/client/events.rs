@@ -12,6 +12,7 @@ use mcp_proto::{
     Raw, Request, Violation,
 };
 
+use crate::client::cache_owner::CacheOwner;
 use crate::client::call_hooks::CallHook;
 use crate::client::context::ClientCx;
 use crate::client::feed::{Feed, LinkOwner};
@@ -25,16 +26,12 @@ use crate::exec::callbacks::Callbacks;
 use crate::exec::cancellation::Cancellation;
 use crate::exec::pace::Pace;
 use crate::exec::workers::Workers;
-#[cfg(feature = "http")]
-use crate::http::CachedFor;
 use crate::trace::{EventSummary, close_reason};
-use crate::transport::http_types::ClientHttp;
-use crate::transport::link::{Link, LinkRole, OnTransport};
+use crate::transport::link::{Link, LinkRole};
 
 pub(crate) type Handlers = Arc<HashMap<&'static str, RequestHandler>>;
 type NotificationHandler = Arc<Mutex<dyn FnMut(&str, Option<&Raw>, &ClientCx) + Send>>;
 type LogHandler = Arc<dyn Fn(&LogMessage, &ClientCx) + Send + Sync>;
-pub(crate) type StderrHandler = Arc<dyn Fn(&str, &ClientCx) + Send + Sync>;
 type ViolationHandler = Arc<dyn Fn(&Violation, &ClientCx) + Send + Sync>;
 
 /// The callbacks of the application, which all connections of a client share.
@@ -43,7 +40,6 @@ pub(crate) struct ClientCallbacks {
     /// Without it, notifications are dropped.
     pub(crate) on_notification: Option<NotificationHandler>,
     pub(crate) on_log: Option<LogHandler>,
-    pub(crate) on_stderr: Option<StderrHandler>,
     pub(crate) on_violation: Option<ViolationHandler>,
     pub(crate) on_connection_state: Option<StateHandler>,
 }
@@ -97,8 +93,7 @@ pub struct ClientState {
     /// The handlers of tasks that are to be stopped once the lock is released.
     pub(super) stopped: Vec<ServedRun>,
     /// Whose results the cache holds, if the application returns the credentials.
-    #[cfg(feature = "http")]
-    pub(crate) cached_for: Option<CachedFor>,
+    pub(crate) cache_owner: Option<Weak<dyn CacheOwner>>,
     pub(crate) peer: Option<Arc<Peer>>,
     /// The first violations before the peer was known, to explain a connection that does not open.
     pub(crate) early_violations: Vec<Violation>,
@@ -178,10 +173,6 @@ impl ClientState {
             mailboxes.for_each(|(_, mailbox)| mailbox.notify(params.clone()));
         }
     }
-}
-
-impl OnTransport for Machine {
-    type Http = ClientHttp;
 }
 
 impl LinkRole for Machine {

@@ -1,6 +1,7 @@
 //! The builder of clients, and their connections.
 
 pub(crate) mod answerer;
+pub(crate) mod cache_owner;
 pub(crate) mod call;
 pub(crate) mod call_hooks;
 pub(crate) mod changed;
@@ -19,8 +20,6 @@ pub(crate) mod recovery;
 pub(crate) mod request_handler;
 pub(crate) mod served_tasks;
 pub(crate) mod settings;
-pub(crate) mod spawn;
-mod stderr;
 pub(crate) mod subscription;
 pub(crate) mod task;
 mod unsent_call;

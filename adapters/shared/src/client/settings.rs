@@ -10,18 +10,12 @@ use mcp_proto::{Capability, Limits, Side};
 
 use crate::client::call_hooks::CallHook;
 use crate::client::connect::Connecting;
-#[cfg(feature = "http")]
-use crate::client::connection::Connection;
 use crate::client::connector::ConnectionConfig;
-#[cfg(feature = "http")]
-use crate::client::connector::Connector;
 use crate::client::events::ClientCallbacks;
 use crate::client::recovery::Recovery;
 use crate::client::request_handler::{FORM, RequestHandler, URL};
 use crate::client::task::settings::ClientTasks;
 use crate::declared_extensions::DeclaredExtensions;
-#[cfg(feature = "http")]
-use crate::error::Error;
 use crate::exec::callbacks::CallbackThreads;
 use crate::exec::clock::Clock;
 use crate::exec::workers::{HandlerThreads, Spawn, THREADS_MAX, handler_threads};
@@ -75,17 +69,6 @@ impl ClientSettings {
         connection.open(clock, machine, runtime)
     }
 
-    /// Connects to a server over HTTP.
-    #[cfg(feature = "http")]
-    pub(crate) async fn connect_http(
-        self,
-        runtime: Arc<dyn crate::http::Dial>,
-        remote: crate::http::Remote,
-    ) -> Result<Connection, Error> {
-        let (connection, machine) = self.into_config()?;
-        Connector::to_remote(remote, connection, machine, runtime).connect().await
-    }
-
     /// Returns the configuration of the protocol state machine.
     // TSK-01: the requests that may become tasks are those that have handlers.
     pub(super) fn machine_config(&self) -> Config {
@@ -121,7 +104,6 @@ impl ClientSettings {
             tasks: self.tasks,
             threads: self.threads,
             callback_threads: self.callback_threads,
-            pipe_bytes: None,
             trace_payloads: self.trace_payloads,
             recorder: self.recorder,
             recovery: self.recovery,

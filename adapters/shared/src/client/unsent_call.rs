@@ -6,16 +6,12 @@ use std::time::Duration;
 
 use mcp_proto::client::{Client as Machine, Command};
 use mcp_proto::schema::Encode;
-#[cfg(feature = "http")]
-use mcp_proto::{CallError, Instant, MessageEndpoint as _};
-use mcp_proto::{CallOptions, Payload};
+use mcp_proto::{CallError, CallOptions, Instant, MessageEndpoint as _, Payload};
 
 use crate::client::call_hooks::{Hooked, WithMeta, before_call};
 use crate::client::in_flight::InFlight;
 use crate::client::task::mailbox::Mailbox;
 use crate::error::Error;
-#[cfg(feature = "http")]
-use crate::http::CallCredentials;
 use crate::tasks::WithTask;
 use crate::transport::link::Link;
 
@@ -40,18 +36,24 @@ impl UnsentCall<'_> {
         let revision = || link.inspect(|state| state.role.peer.as_ref().map(|peer| peer.revision));
         let hooked = before_call(&link.shared.on_call, method, params, revision);
         let Hooked { meta, after } = hooked.map_err(Error::Hook)?;
-        #[cfg(feature = "http")]
-        let deadline = || unsent_deadline(link, options);
-        #[cfg(feature = "http")]
-        let Some(credentials) = CallCredentials::of(link, method, deadline).await else {
-            if let Some(mut after) = after {
-                after.completed(&Err(CallError::TimedOut));
+        let owner = link.inspect(|state| state.role.cache_owner.as_ref()?.upgrade());
+        let note_owner = match owner {
+            None => None,
+            Some(owner) => {
+                let deadline = unsent_deadline(link, options);
+                let Some(note) = owner.before_call(link, method, deadline).await else {
+                    if let Some(mut after) = after {
+                        after.completed(&Err(CallError::TimedOut));
+                    }
+                    return Err(CallError::TimedOut.into());
+                };
+                Some(note)
             }
-            return Err(CallError::TimedOut.into());
         };
         InFlight::start(link, patience, after, move |state, now| {
-            #[cfg(feature = "http")]
-            credentials.apply(state);
+            if let Some(note_owner) = &note_owner {
+                note_owner(state);
+            }
             let params = WithMeta { params: &*params, meta: &meta };
             let (params, options) = (Payload::Value(&params), options.clone());
             let call = state.connection.call(now, Command::Call { method, params, options })?;
@@ -65,7 +67,6 @@ impl UnsentCall<'_> {
 }
 
 /// Returns when the call ends at the latest if it is not sent.
-#[cfg(feature = "http")]
 fn unsent_deadline(link: &Link<Machine>, options: &CallOptions) -> Instant {
     let timeout = options.timeout.unwrap_or_else(|| {
         link.inspect(|state| {

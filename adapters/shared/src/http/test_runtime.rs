@@ -9,7 +9,7 @@ use std::time::Duration;
 use async_io::{Async, Timer};
 use futures_lite::future::block_on;
 
-use super::client::{ByteStream, Dial};
+use super::dial::{ByteStream, Dial};
 use crate::box_future::BoxFuture;
 use crate::exec::workers::Spawn;
 

@@ -1,4 +1,5 @@
-//! Child processes, the standard streams, pipe sizes and signals.
+//! This process and its children as the operating system shows them: standard streams, pipes,
+//! groups and signals.
 
 pub(crate) mod child;
 #[cfg(unix)]
@@ -9,12 +10,8 @@ pub(crate) mod host;
 pub(crate) mod parent;
 pub(crate) mod pipe_size;
 #[cfg(unix)]
-mod polling_file;
+pub(crate) mod polling_file;
 pub(crate) mod program_lookup;
 pub(crate) mod protocol_streams;
 pub(crate) mod settings;
 pub(crate) mod signals;
-#[cfg(unix)]
-pub mod stdio;
-#[cfg(not(unix))]
-pub mod stdio_threads;

@@ -7,12 +7,12 @@ use super::HttpRuntime;
 use super::{Runtime, Streams};
 use crate::client::Client;
 use crate::client::connection::Connection;
-use crate::client::spawn::ServerProcess;
 use crate::exec::clock::Clock;
 use crate::exec::operation::Operation;
 use crate::exec::workers::Spawn;
 #[cfg(feature = "http")]
 use crate::http::Remote;
+use crate::stdio::spawn::ServerProcess;
 
 /// Connecting.
 impl<R: Runtime> Client<R> {

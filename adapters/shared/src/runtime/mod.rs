@@ -13,10 +13,10 @@ use std::sync::Arc;
 use mcp_proto::client::Client as ClientMachine;
 use mcp_proto::server::Server as ServerMachine;
 
-use crate::client::connector::DriveChild;
 #[cfg(feature = "http")]
 use crate::http::{Dial, HttpService, Stop};
 use crate::server::serving::Serving;
+use crate::stdio::DriveChild;
 use crate::transport::link::LinkRole;
 use crate::transport::shutdown::DriverHandle;
 

@@ -36,7 +36,7 @@ pub struct ClientHandle {
     link: Weak<Link<Machine>>,
     peer: Option<Arc<Peer>>,
     principal: Option<Principal>,
-    #[cfg(feature = "http")]
+    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has sessions"))]
     session_id: Option<Arc<str>>,
 }
 
@@ -57,8 +57,7 @@ impl ClientHandle {
             link: Arc::downgrade(link),
             peer,
             principal,
-            #[cfg(feature = "http")]
-            session_id: link.session_id().map(Into::into),
+            session_id: link.lock().connection.session_id().map(Into::into),
         }
     }
 

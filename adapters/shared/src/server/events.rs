@@ -30,8 +30,7 @@ use crate::server::tasks::ServerTasks;
 use crate::server::unregistered::UnregisteredHandlers;
 use crate::server::visibility::Visibility;
 use crate::trace::{EventSummary, close_reason};
-use crate::transport::http_types::ServerHttp;
-use crate::transport::link::{Link, LinkRole, OnTransport, State, Transport};
+use crate::transport::link::{Link, LinkRole, State, Transport};
 use crate::validation::ToolChecks;
 
 /// A callback of the application.
@@ -147,11 +146,6 @@ impl HandlerLink for Arc<Link<Machine>> {
         Box::pin(self.sleep_until(self.clock.now() + duration))
     }
 
-    #[cfg(feature = "http")]
-    fn session_id(&self) -> Option<String> {
-        self.lock().session_id()
-    }
-
     fn send_change(&self, change: Change<'_>) -> Result<(), Misuse> {
         self.with(|State { connection, role, .. }, now| {
             role.pending_changes.send(connection, now, change)
@@ -176,10 +170,6 @@ impl ServerState {
     pub(crate) fn take_task(&mut self, incoming: IncomingId) -> Option<Arc<dyn RunningTask>> {
         self.tasks.as_mut()?.remove(&incoming)
     }
-}
-
-impl OnTransport for Machine {
-    type Http = ServerHttp;
 }
 
 impl LinkRole for Machine {

@@ -48,7 +48,7 @@ impl ServerSettings {
         link.lock().role.principal.clone_from(&principal);
         let driving = DriverHandle::new(Arc::clone(&link), None, Limits::default())
             .pipe_bytes(self.stdio.pipe_bytes);
-        let serving = Serving::new(link, principal, self.stdio);
+        let serving = Serving::new(link, principal).process(self.stdio);
         let driving = driving.watching(serving.host());
         Ok((serving, driving))
     }

@@ -11,10 +11,9 @@ use mcp_proto::{ErrorObject, IncomingId};
 use crate::exec::clock::unix_seconds;
 use crate::exec::sole_driver::is_sole_driver;
 use crate::server::handler::context::Cx;
-#[cfg(feature = "http")]
-use crate::server::handler::handler_error::Cause;
-use crate::server::handler::handler_error::HandlerError;
+use crate::server::handler::handler_error::{Cause, HandlerError};
 use crate::server::handler::reply::{BoxedResult, HandlerReply};
+use crate::server::required_scopes::http_sender;
 use crate::transport::link::{Link, State};
 
 /// Returns the reply for the outcome of a handler; `None` if it panicked.
@@ -23,11 +22,10 @@ use crate::transport::link::{Link, State};
 pub(crate) fn encode(cx: &Cx, outcome: Option<Result<BoxedResult, HandlerError>>) -> HandlerReply {
     let request = &cx.request.request;
     let outcome = outcome.unwrap_or_else(|| Err(HandlerError::refused(handler_failed())));
-    #[cfg(feature = "http")]
     if let Err(HandlerError(Cause::Forbidden(_, Some(challenge)))) = &outcome
-        && let Some(head) = cx.head()
+        && let Some(sender) = http_sender(cx.context().caller.as_deref())
     {
-        head.challenge(challenge);
+        sender.challenge(challenge);
     }
     let seal = |text| {
         // The state of a task stays here.

@@ -2,11 +2,12 @@
 
 use std::sync::{Arc, OnceLock};
 
+use mcp_proto::server::Server as Machine;
 use mcp_proto::{Caller, ErrorObject, code};
 
-#[cfg(feature = "http")]
-use crate::http::RequestHead;
 use crate::server::handler::handler_error::{Cause, HandlerError};
+use crate::transport::http_sender::HttpSender;
+use crate::transport::link::{HttpTransport, OnTransport};
 
 /// The scopes that requests for an entry need. Clones share them: those of an entry also apply to
 /// its completions.
@@ -39,6 +40,11 @@ impl RequiredScopes {
     }
 }
 
+/// Returns the sender of a request that has arrived over HTTP.
+pub(crate) fn http_sender(caller: Option<&Caller>) -> Option<&dyn HttpSender> {
+    <Machine as OnTransport>::Http::sender(caller?)
+}
+
 /// The scopes of a caller without the request that had the token: of a task that is run again, or
 /// of a client that the program has authenticated.
 #[derive(Debug)]
@@ -48,10 +54,8 @@ impl GrantedScopes {
     /// Returns the scopes of the token of a caller; `None` if the caller is not authorized by
     /// tokens.
     pub(crate) fn of(caller: Option<&Caller>) -> Option<Self> {
-        #[cfg(feature = "http")]
-        if let Some(head) = caller.and_then(Caller::data::<RequestHead>) {
-            let scopes = head.access_token().into_iter().flat_map(|token| token.scopes());
-            return Some(Self(scopes.map(str::to_owned).collect()));
+        if let Some(sender) = http_sender(caller) {
+            return Some(Self(sender.scopes()));
         }
         caller.and_then(Caller::data::<Self>).map(|granted| Self(granted.0.clone()))
     }
@@ -76,9 +80,10 @@ pub(crate) fn check_scopes<'a>(
     caller: Option<&Caller>,
     scopes: impl IntoIterator<Item = &'a str>,
 ) -> Result<(), HandlerError> {
-    #[cfg(feature = "http")]
-    if let Some(head) = caller.and_then(Caller::data::<RequestHead>) {
-        return head.check_scopes(scopes);
+    if let Some(sender) = http_sender(caller) {
+        let checked = sender.check_scopes(&mut scopes.into_iter());
+        return checked
+            .map_err(|(error, challenge)| HandlerError(Cause::Forbidden(error, challenge)));
     }
     caller.and_then(Caller::data::<GrantedScopes>).map_or(Ok(()), |granted| granted.check(scopes))
 }
@@ -87,11 +92,9 @@ pub(crate) fn check_scopes<'a>(
 ///
 /// A server without an authorization only has scopes if an edit added them.
 pub(crate) fn are_scopes_checked(caller: Option<&Caller>, has_added: bool) -> bool {
-    #[cfg(feature = "http")]
-    if let Some(head) = caller.and_then(Caller::data::<RequestHead>) {
-        return has_added || head.is_authorized();
+    if let Some(sender) = http_sender(caller) {
+        return has_added || sender.is_authorized();
     }
-    let _ = has_added;
     caller.and_then(Caller::data::<GrantedScopes>).is_some()
 }
 

@@ -15,6 +15,7 @@ use super::requests::{
 };
 use crate::frontmatter::parse;
 use crate::server::additions::AddTo;
+use crate::server::entries::resource::Resource as Entry;
 use crate::server::extension_settings::MethodHandler;
 use crate::server::handler::context::Cx;
 use crate::server::handler::handler_error::HandlerError;
@@ -178,7 +179,7 @@ impl AddTo for Skills {
             };
             let contents = contents.mime_type(resource.mime_type.clone().unwrap_or_default());
             files.insert(uri, resource.clone());
-            crate::Resource::define(resource, move || contents.clone()).add_to(server);
+            Entry::define(resource, move || contents.clone()).add_to(server);
         }
         let list = Arc::new(Offer { manifests, files });
         let (get, read) = (Arc::clone(&list), Arc::clone(&list));

@@ -9,7 +9,6 @@ use super::check_error::CheckError;
 use super::deadline::TimedRunner;
 use super::schemas::{Author, Schemas};
 use super::{ResultCheck, presence_check};
-use crate::server::handler::handler_error::HandlerError;
 
 /// The checks of a server: none unless [`enabled`](Self::enabled).
 #[derive(Clone, Debug, Default)]
@@ -34,9 +33,9 @@ impl ToolChecks {
         Some(Box::new(move |result| match check_result(&schemas, &schema, &result) {
             Ok(()) => Ok(result),
             // The client cannot correct this, and must not learn what the result contained.
-            Err(_) => Err(HandlerError::refused(ErrorObject::internal(
-                "the tool's result does not match its output schema",
-            ))),
+            Err(_) => {
+                Err(ErrorObject::internal("the tool's result does not match its output schema"))
+            }
         }))
     }
 

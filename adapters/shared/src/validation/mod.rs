@@ -14,8 +14,6 @@ mod schemas;
 use mcp_proto::ErrorObject;
 use mcp_proto::schema::{CallToolResult, OutputSchema};
 
-use crate::server::handler::handler_error::HandlerError;
-
 #[cfg(feature = "jsonschema")]
 pub use check_error::CheckError;
 #[cfg(not(feature = "jsonschema"))]
@@ -34,9 +32,9 @@ fn presence_check(schema: Option<&OutputSchema>) -> Option<ResultCheck<CallToolR
             return Ok(result);
         }
         let error = "the tool's result lacks the structured content of its output schema";
-        Err(HandlerError::refused(ErrorObject::internal(error)))
+        Err(ErrorObject::internal(error))
     }))
 }
 
 /// Returns a handler's result, or the error that replaces it.
-pub(crate) type ResultCheck<R> = Box<dyn FnOnce(R) -> Result<R, HandlerError> + Send>;
+pub(crate) type ResultCheck<R> = Box<dyn FnOnce(R) -> Result<R, ErrorObject> + Send>;

@@ -1,6 +1,6 @@
 //! Our pending requests: sends, times and retries them, and completes each exactly once.
 
-mod call;
+pub(super) mod call;
 mod table;
 
 use alloc::format;

@@ -1,16 +1,17 @@
 //! Finds import cycles: sets of files that depend on each other.
 
-use super::{Edge, edges};
+use super::Edge;
 use crate::Breach;
 use crate::sources::SourceFile;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 /// Finds each set of files that reach each other by imports, with the imports that form the cycle.
+///
+/// `edges` are those of all `files`.
 #[must_use]
-pub fn circles(files: &[SourceFile]) -> Vec<Breach> {
-    let edges = edges(files);
-    components(&edges).iter().map(|component| breach(files, &edges, component)).collect()
+pub fn circles(files: &[SourceFile], edges: &BTreeSet<Edge>) -> Vec<Breach> {
+    components(edges).iter().map(|component| breach(files, edges, component)).collect()
 }
 
 fn breach(files: &[SourceFile], edges: &BTreeSet<Edge>, component: &BTreeSet<usize>) -> Breach {
@@ -66,8 +67,13 @@ fn reach(next: &BTreeMap<usize, BTreeSet<usize>>, from: usize) -> BTreeSet<usize
 
 #[cfg(test)]
 mod tests {
-    use super::circles;
-    use crate::sources::planted;
+    use crate::Breach;
+    use crate::imports::edges;
+    use crate::sources::{SourceFile, planted};
+
+    fn circles(files: &[SourceFile]) -> Vec<Breach> {
+        super::circles(files, &edges(files))
+    }
 
     #[test]
     fn a_circle_is_reported_with_its_imports() {
@@ -99,6 +105,24 @@ mod tests {
         assert_eq!(circles("mod child; pub use child::Child; pub struct Parent;"), 0);
         assert_eq!(circles("mod child; use child::Child; pub struct Parent(Child);"), 1);
         assert_eq!(circles("mod child; pub struct Parent(child::Child);"), 1);
+    }
+
+    #[test]
+    fn a_reexport_closes_a_circle_for_those_outside_of_its_folder() {
+        let circles = |context: &str, one: &str| {
+            circles(&planted(&[
+                ("a/src/lib.rs", "mod context; mod part;"),
+                ("a/src/context.rs", context),
+                ("a/src/part/mod.rs", "mod one; pub use one::One; use crate::context::Env;"),
+                ("a/src/part/one.rs", one),
+            ]))
+            .len()
+        };
+        let one = "pub struct One;";
+        assert_eq!(circles("use crate::part::One; pub struct Env;", one), 1);
+        assert_eq!(circles("fn f(one: crate::part::One) {} pub struct Env;", one), 1);
+        assert_eq!(circles("use crate::part::one::One; pub struct Env;", one), 0);
+        assert_eq!(circles("pub struct Env;", "use super::Env; pub struct One;"), 0);
     }
 
     #[test]

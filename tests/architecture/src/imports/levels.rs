@@ -1,8 +1,9 @@
 //! Checks the order of files inside a room: imports lead to the file's own level or a lower one.
 
-use super::edges;
+use super::Edge;
 use crate::Breach;
 use crate::sources::SourceFile;
+use std::collections::BTreeSet;
 
 /// The levels of one room.
 ///
@@ -18,8 +19,10 @@ pub struct Order {
 }
 
 /// Finds upward imports inside a room, files without a level, and entries that match no file.
+///
+/// `edges` are those of all `files`.
 #[must_use]
-pub fn climbs(files: &[SourceFile], order: &Order) -> Vec<Breach> {
+pub fn climbs(files: &[SourceFile], edges: &BTreeSet<Edge>, order: &Order) -> Vec<Breach> {
     let inside = |file: &SourceFile| !file.is_test && file.path.starts_with(order.room);
     let mut breaches = Vec::new();
     if !files.iter().any(inside) {
@@ -41,7 +44,7 @@ pub fn climbs(files: &[SourceFile], order: &Order) -> Vec<Breach> {
             breaches.push(Breach { place: order.room.to_owned(), what });
         }
     }
-    for edge in edges(files) {
+    for edge in edges {
         let (from, to) = (&files[edge.from], &files[edge.to]);
         let (Some(upper), Some(lower)) = (level(order, &from.path), level(order, &to.path)) else {
             continue;
@@ -70,6 +73,7 @@ fn fits(order: &Order, entry: &str, path: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{Order, climbs};
+    use crate::imports::edges;
     use crate::sources::planted;
 
     const ORDER: Order = Order {
@@ -96,7 +100,8 @@ mod tests {
             all.retain(|(old, _)| old != path);
             all.push((path, text));
         }
-        climbs(&planted(&all), &ORDER).iter().map(ToString::to_string).collect()
+        let files = planted(&all);
+        climbs(&files, &edges(&files), &ORDER).iter().map(ToString::to_string).collect()
     }
 
     #[test]
@@ -126,9 +131,8 @@ mod tests {
     #[test]
     fn a_file_without_a_level_and_an_entry_without_a_file_are_reported() {
         assert!(found(&[("a/src/room/new.rs", "")])[0].contains("no level"));
-        let breaches =
-            climbs(&planted(&[("a/src/room/mod.rs", ""), ("a/src/room/low.rs", "")]), &ORDER);
-        assert_eq!(breaches.len(), 3);
-        assert_eq!(climbs(&[], &ORDER).len(), 1);
+        let files = planted(&[("a/src/room/mod.rs", ""), ("a/src/room/low.rs", "")]);
+        assert_eq!(climbs(&files, &edges(&files), &ORDER).len(), 3);
+        assert_eq!(climbs(&[], &edges(&[]), &ORDER).len(), 1);
     }
 }

@@ -1,7 +1,8 @@
 //! The imports between the files of the libraries, item by item, and the rules about them.
 //!
-//! An import leads to the file that defines its item, not to a facade that re-exports it. Methods
-//! need no import: a call on another file's type is found only where the type is named.
+//! An import leads to the file that defines its item, and to each file outside of the importer's
+//! own folders that re-exports it on the way. Methods need no import: a call on another file's type
+//! is found only where the type is named.
 
 pub mod circles;
 pub mod levels;
@@ -19,7 +20,7 @@ use std::collections::BTreeSet;
 pub struct Edge {
     /// The index of the file that names the item.
     pub from: usize,
-    /// The index of the file that defines it.
+    /// The index of the file that defines or re-exports it.
     pub to: usize,
     /// The line in `from`.
     pub line: usize,
@@ -60,7 +61,7 @@ struct Importer<'a> {
 
 impl Importer<'_> {
     fn add_import(&self, import: &Import, edges: &mut BTreeSet<Edge>) {
-        let targets = self.modules.resolve(self.key, &import.path);
+        let (targets, passed) = self.modules.resolve_through(self.key, &import.path);
         let Some(name) = &import.name else {
             for target in &targets {
                 self.add_glob(import, target, edges);
@@ -75,7 +76,10 @@ impl Importer<'_> {
                 continue;
             }
             match target {
-                Target::Item(to) => self.add(*to, import.at, import.path.join("::"), edges),
+                Target::Item(to) => {
+                    self.add(*to, import.at, import.path.join("::"), edges);
+                    self.add_passed(&passed, import.at, &import.path, edges);
+                }
                 // Paths through the module are edges themselves, unless only a macro uses it.
                 Target::Module(key) if !is_used && !has_item => {
                     if let Some(module) = self.modules.get(key) {
@@ -141,10 +145,31 @@ impl Importer<'_> {
                 end += 2;
                 path.push(tokens[end].text.clone());
             }
-            for target in self.modules.resolve(key, &path) {
+            let (targets, passed) = self.modules.resolve_through(key, &path);
+            for target in targets {
                 if let Target::Item(to) = target {
                     self.add(to, at, path.join("::"), edges);
+                    self.add_passed(&passed, at, &path, edges);
                 }
+            }
+        }
+    }
+
+    /// Adds the files whose re-exports a path goes through. Facades of the folders that contain
+    /// this file are none: a file may name its neighbours by way of the folder.
+    fn add_passed(
+        &self,
+        passed: &BTreeSet<usize>,
+        at: usize,
+        path: &[String],
+        edges: &mut BTreeSet<Edge>,
+    ) {
+        for file in passed {
+            let facade = modules::key(&self.files[*file].path).unwrap_or_default();
+            let is_around =
+                self.key.strip_prefix(&*facade).is_some_and(|rest| rest.starts_with('/'));
+            if !is_around {
+                self.add(*file, at, path.join("::"), edges);
             }
         }
     }
@@ -201,6 +226,21 @@ mod tests {
 
     const ROOM: (&str, &str) =
         ("room/mod.rs", "mod one; mod two; pub use one::{One, help}; pub(crate) use two::Two;");
+
+    #[test]
+    fn an_import_from_another_folder_also_leads_to_the_facade() {
+        let room = [("room/mod.rs", "mod one; pub use one::One;"), ("room/one.rs", "struct One;")];
+        for text in ["use crate::room::One;", "fn f(x: crate::room::One) {}"] {
+            let edges = found(&[("lib.rs", ""), ("two.rs", text), room[0], room[1]]);
+            assert_eq!(
+                edges,
+                [
+                    "two.rs:1 -> room/mod.rs crate::room::One",
+                    "two.rs:1 -> room/one.rs crate::room::One"
+                ]
+            );
+        }
+    }
 
     #[test]
     fn an_import_leads_past_the_facade() {

@@ -14,18 +14,36 @@ pub(crate) enum Target {
     Module(String),
 }
 
-/// The pairs of module and name being looked up, to stop at imports that lead to themselves.
-type Pending = BTreeSet<(String, String)>;
+/// A resolution in progress.
+#[derive(Default)]
+struct Pending {
+    /// The pairs of module and name being looked up, to stop at imports that lead to themselves.
+    names: BTreeSet<(String, String)>,
+    /// The files whose imports were followed.
+    passed: BTreeSet<usize>,
+}
 
 impl Modules {
     /// Resolves a path in the module `from`.
     pub(crate) fn resolve(&self, from: &str, path: &[String]) -> BTreeSet<Target> {
-        self.resolve_within(from, path, &mut Pending::new())
+        self.resolve_within(from, path, &mut Pending::default())
+    }
+
+    /// Resolves a path like `resolve`; also returns the files whose imports and re-exports the path
+    /// goes through.
+    pub(crate) fn resolve_through(
+        &self,
+        from: &str,
+        path: &[String],
+    ) -> (BTreeSet<Target>, BTreeSet<usize>) {
+        let mut pending = Pending::default();
+        let targets = self.resolve_within(from, path, &mut pending);
+        (targets, pending.passed)
     }
 
     /// Resolves a name in a module; `None` if the module is not known to have it.
     pub(crate) fn look_up(&self, module: &str, name: &str) -> Option<BTreeSet<Target>> {
-        self.look_up_within(module, name, &mut Pending::new())
+        self.look_up_within(module, name, &mut Pending::default())
     }
 
     fn resolve_within(
@@ -85,11 +103,12 @@ impl Modules {
             found.insert(Target::Module(inner));
         }
         let once = (key.to_owned(), name.to_owned());
-        if pending.insert(once.clone()) {
+        if pending.names.insert(once.clone()) {
             for import in
                 module.imports.iter().filter(|import| import.name.as_deref() == Some(name))
             {
                 is_known = true;
+                pending.passed.insert(module.file);
                 found.extend(self.resolve_within(key, &import.path, pending));
             }
             for import in module.imports.iter().filter(|import| import.name.is_none()) {
@@ -98,10 +117,14 @@ impl Modules {
                 }
                 for target in self.resolve_within(key, &import.path, pending) {
                     let Target::Module(glob) = target else { continue };
-                    found.extend(self.look_up_within(&glob, name, pending).unwrap_or_default());
+                    let through = self.look_up_within(&glob, name, pending).unwrap_or_default();
+                    if !through.is_empty() {
+                        pending.passed.insert(module.file);
+                    }
+                    found.extend(through);
                 }
             }
-            pending.remove(&once);
+            pending.names.remove(&once);
         }
         (is_known || !found.is_empty()).then_some(found)
     }

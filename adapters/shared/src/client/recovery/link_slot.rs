@@ -195,7 +195,7 @@ impl LinkSlot {
     ) -> Result<T, Error> {
         let late = async {
             match &self.connector {
-                Some(connector) => connector.sleep(patience).await,
+                Some(connector) => connector.target.sleep(patience).await,
                 None => std::future::pending().await,
             }
             Err(CallError::TimedOut.into())

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use mcp_proto::CloseReason;
 use mcp_proto::client::Client as Machine;
 
-use crate::client::connection::Connection;
-use crate::client::connector::Connector;
+use crate::client::connector::{Connector, Opened};
 use crate::client::feed::Feed;
 use crate::client::recovery::link_slot::{LinkSlot, Phase};
 use crate::client::recovery::state::ConnectionState;
@@ -35,7 +34,7 @@ impl LinkSlot {
         let Some(connector) = self.connector().cloned() else { return };
         let recovering = Recovering { slot: Arc::clone(self), lost: Arc::clone(lost) };
         let (closed, why) = (Arc::clone(&self.closed), why.clone());
-        let runtime = connector.runtime();
+        let runtime = connector.target.runtime();
         let task = async move {
             let Recovering { slot, lost } = &recovering;
             let _closed = closed.run_until_set(slot.reopen(&connector, lost, why)).await;
@@ -54,7 +53,7 @@ impl LinkSlot {
         let mut error = Error::Closed(why);
         while let Some(Retry { attempt, delay }) = self.next_retry() {
             self.report(lost, ConnectionState::Retrying { attempt, delay });
-            connector.sleep(delay).await;
+            connector.target.sleep(delay).await;
             match connector.reopen(lost).await {
                 Ok(opened) => return self.adopt(connector, opened).await,
                 Err(failed) => error = failed,
@@ -69,9 +68,8 @@ impl LinkSlot {
         }
     }
 
-    /// Continues with the link of `opened`, and resumes the subscriptions on it.
-    async fn adopt(self: &Arc<Self>, connector: &Arc<Connector>, opened: Connection) {
-        let (link, child) = opened.into_parts();
+    /// Continues with an opened link, and resumes the subscriptions on it.
+    async fn adopt(self: &Arc<Self>, connector: &Arc<Connector>, (link, child): Opened) {
         let mut replaced = None;
         self.current.change(|current| {
             let before = std::mem::replace(&mut current.link, Arc::clone(&link));
@@ -110,10 +108,10 @@ impl LinkSlot {
         let Some(Retry { delay, .. }) = self.next_retry() else { return false };
         let (slot, feed) = (Arc::clone(self), LoseOnDrop(Arc::clone(feed)));
         let closed = Arc::clone(&self.closed);
-        let runtime = connector.runtime();
+        let runtime = connector.target.runtime();
         let task = async move {
             let resumed = async {
-                connector.sleep(delay).await;
+                connector.target.sleep(delay).await;
                 feed.0.continue_on(&slot.link()).await;
             };
             let _closed = closed.run_until_set(resumed).await;

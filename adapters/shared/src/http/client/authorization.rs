@@ -8,17 +8,8 @@ use http::HeaderValue;
 use crate::box_future::BoxFuture;
 use crate::exec::watched::Watched;
 
-/// The application's source of `Authorization` fields.
-#[derive(Clone)]
-pub(super) enum Authorize {
-    Async(AsyncAuthorize),
-    Blocking(Arc<dyn Fn() -> Option<String> + Send + Sync>),
-    /// The session obtains the credentials, and passes them with each request.
-    #[cfg(feature = "auth")]
-    OAuth(Box<crate::auth::Auth>),
-}
-
-pub(super) type AsyncAuthorize = Arc<dyn Fn() -> BoxFuture<'static, Option<String>> + Send + Sync>;
+/// A function of the application that returns `Authorization` fields.
+pub(crate) type AsyncAuthorize = Arc<dyn Fn() -> BoxFuture<'static, Option<String>> + Send + Sync>;
 
 /// The field of a request, or why there is none. An error never contains the field.
 pub(super) type Field = Result<Option<HeaderValue>, &'static str>;

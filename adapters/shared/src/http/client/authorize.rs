@@ -8,8 +8,9 @@ use http::HeaderValue;
 use mcp_proto::client::Client as Machine;
 use mcp_proto::http::client::HttpRequest;
 
-use super::authorization::{AsyncAuthorize, Authorize, Field, INVALID, LATE, field, sensitive};
+use super::authorization::{AsyncAuthorize, Field, INVALID, LATE, field, sensitive};
 use super::connections::HttpConnections;
+use super::remote::Authorize;
 use crate::exec::workers::catch_panic;
 use crate::transport::link::{Link, State};
 
@@ -34,17 +35,15 @@ pub(super) async fn authorize(
 /// dropped.
 // STL-41: private results are not shared between users.
 pub(super) fn note(state: &mut State<Machine>, field: &Field) {
-    let is_other = state.role.cached_for.as_mut().is_some_and(|it| it.replace(field));
-    if let Some(transport) = state.connection.http().filter(|_| is_other) {
-        transport.http().forget_private_results();
+    if let Some(transport) = state.connection.http() {
+        transport.note_owner(field);
     }
 }
 
 /// Asks the function of the application; `None` if there is none.
 pub(super) async fn ask(link: &Link<Machine>, connections: &HttpConnections) -> Option<Field> {
     match connections.remote.authorize.clone()? {
-        #[cfg(feature = "auth")]
-        Authorize::OAuth(_) => None,
+        Authorize::Session(_) => None,
         Authorize::Blocking(authorize) => {
             // On a thread where it may block.
             let value = link.shared.callback_threads.call(0, move || authorize()).await;

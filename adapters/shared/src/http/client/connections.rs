@@ -9,15 +9,15 @@ use mcp_proto::http::client::{ExchangeId, HttpConfig};
 use mcp_proto::{CallError, CloseReason, Fault};
 
 use super::authorization::SharedFetch;
-use super::dial::Dial;
 use super::http_send::HttpSend;
-use super::membership::{AuthMember, RequestProofs};
+use super::membership::Membership;
 use super::pool::{Leased, Pool};
 use super::proxy::ProxyServer;
 use super::remote::Remote;
 use super::response::ResponseStream;
 use crate::error::{Error, HttpFailure};
 use crate::exec::cancellation::Cancellation;
+use crate::http::dial::Dial;
 
 /// The HTTP connections to one server, and the exchanges in flight.
 pub(crate) struct HttpConnections {
@@ -30,7 +30,8 @@ pub(crate) struct HttpConnections {
     cause: Mutex<Option<io::Error>>,
     /// The URL that rejected the latest request, if redirects led to it.
     rejected_at: Mutex<Option<String>>,
-    pub(super) proofs: RequestProofs,
+    /// The authorization of the connection, if it obtains the credentials.
+    pub(super) member: Option<Arc<dyn Membership>>,
     /// The asynchronous fetch of the `Authorization` field.
     pub(super) authorization: SharedFetch,
 }
@@ -45,12 +46,12 @@ impl HttpConnections {
     pub(super) fn new(
         remote: Remote,
         runtime: Arc<dyn Dial>,
-        member: &AuthMember,
+        member: Option<Arc<dyn Membership>>,
     ) -> io::Result<Arc<Self>> {
         let route = match &remote.client {
             Some(client) => Route::Client(Arc::clone(client)),
             None => {
-                let pool = Pool::new(remote.clone(), Arc::clone(&runtime), member.addresses())?;
+                let pool = Pool::new(remote.clone(), Arc::clone(&runtime), member.clone())?;
                 Route::Pool(Box::new(pool))
             }
         };
@@ -61,7 +62,7 @@ impl HttpConnections {
             in_flight: Mutex::default(),
             cause: Mutex::default(),
             rejected_at: Mutex::default(),
-            proofs: member.proofs(),
+            member,
             authorization: SharedFetch::default(),
         }))
     }
@@ -77,7 +78,7 @@ impl HttpConnections {
     }
 
     /// Returns the configuration of the session, with a random seed.
-    pub(super) fn settings(&self, member: &AuthMember) -> Result<HttpConfig, getrandom::Error> {
+    pub(super) fn settings(&self) -> Result<HttpConfig, getrandom::Error> {
         let mut seed = [0; 8];
         getrandom::fill(&mut seed)?;
         let mut config = HttpConfig::new(u64::from_ne_bytes(seed));
@@ -88,7 +89,7 @@ impl HttpConnections {
         if let Some(max) = self.remote.retry_max {
             config = config.retry_max(max);
         }
-        config = if member.parks() { config.parks() } else { config };
+        config = if self.member.is_some() { config.parks() } else { config };
         if let Some(url) = self.remote.sse_url() {
             config = config.sse_fallback(url);
         }

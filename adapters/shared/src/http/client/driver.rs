@@ -9,7 +9,7 @@ use mcp_proto::http::client::{Action, HttpRequest};
 
 use super::connections::HttpConnections;
 use super::exchange;
-use super::membership::AuthMember;
+use super::membership::Membership;
 use super::transport::DriverAction;
 use crate::transport::link::Link;
 
@@ -26,18 +26,24 @@ impl Drop for AbandonOnDrop {
 pub(super) async fn drive(
     guard: AbandonOnDrop,
     connections: Arc<HttpConnections>,
-    member: AuthMember,
+    member: Option<Arc<dyn Membership>>,
 ) {
     let link = Arc::clone(&guard.0);
     let runtime = Arc::clone(&connections.runtime);
     let time = link.keep_time(|duration| runtime.sleep(duration));
-    or(run(&link, &connections, &member), or(time, connections.close_idle())).await;
+    or(run(&link, &connections, member.as_deref()), or(time, connections.close_idle())).await;
     link.dispatched().await;
     connections.abort_all();
-    member.leave().await;
+    if let Some(member) = member {
+        member.leave().await;
+    }
 }
 
-async fn run(link: &Arc<Link<Machine>>, connections: &Arc<HttpConnections>, member: &AuthMember) {
+async fn run(
+    link: &Arc<Link<Machine>>,
+    connections: &Arc<HttpConnections>,
+    member: Option<&dyn Membership>,
+) {
     perform(link, connections, member, || true).await;
     // Exchanges in flight may still complete, followed by the one that ends the session.
     let late = link.sleep_until(link.clock.now() + LAST_EXCHANGES);
@@ -48,7 +54,7 @@ async fn run(link: &Arc<Link<Machine>>, connections: &Arc<HttpConnections>, memb
 async fn perform(
     link: &Arc<Link<Machine>>,
     connections: &Arc<HttpConnections>,
-    member: &AuthMember,
+    member: Option<&dyn Membership>,
     may_stop: impl Fn() -> bool,
 ) {
     loop {
@@ -60,7 +66,9 @@ async fn perform(
             DriverAction::Exchange(Action::Send(send)) => start(link, connections, send),
             DriverAction::Exchange(Action::Abort(exchange)) => connections.abort(exchange),
             DriverAction::Authorize(report) => {
-                member.on_report(link, connections.redirected_to().as_deref(), &report);
+                if let Some(member) = member {
+                    member.on_report(link, connections.redirected_to().as_deref(), &report);
+                }
             }
             DriverAction::Report(challenged) => {
                 let has_room = link.inspect(|state| state.callbacks.has_room());

@@ -65,7 +65,8 @@ async fn send_and_read(
     for followed in 0.. {
         let mut request = request(connections, &send, &target, authorization.clone());
         let url = || connections.remote.url_of(&target);
-        let proof = connections.proofs.header(&send, url);
+        let member = connections.member.as_ref();
+        let proof = member.map_or(Ok(None), |member| member.proof(&send, &url));
         if let Some(proof) = proof.map_err(|error| unreached(connections, error))? {
             request.headers_mut().insert("dpop", proof);
         }

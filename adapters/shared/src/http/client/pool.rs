@@ -18,14 +18,14 @@ use hyper::client::conn::http1;
 
 use self::http2::{Http2Lease, Http2Pool, Patience};
 use self::permit::Permits;
-use super::dial::Dial;
 use super::full_body::FullBody;
 use super::http_send::SendError;
-use super::membership::AllowedAddresses;
+use super::membership::Membership;
 use super::pool_options::CONNECTIONS_FOR_STREAMS;
 use super::proxy::ProxyServer;
 use super::remote::Remote;
 use super::tls::Tls;
+use crate::http::dial::Dial;
 
 /// The HTTP connections to one server. One over HTTP/1.1 is used by one exchange at a time.
 pub(super) struct Pool {
@@ -40,8 +40,8 @@ pub(super) struct Pool {
     tls: Tls,
     /// The proxy that connections go through.
     proxy: Option<ProxyServer>,
-    /// The addresses that may be connected to.
-    addresses: AllowedAddresses,
+    /// The authorization of the connection, which decides which addresses may be connected to.
+    member: Option<Arc<dyn Membership>>,
 }
 
 /// The number of connections kept for messages other than calls: as many as are sent at once.
@@ -72,7 +72,7 @@ impl Pool {
     pub(super) fn new(
         remote: Remote,
         runtime: Arc<dyn Dial>,
-        addresses: AllowedAddresses,
+        member: Option<Arc<dyn Membership>>,
     ) -> io::Result<Self> {
         let is_local = remote.socket.is_some();
         let proxy = match remote.proxy.server_for(remote.is_secure, &remote.host)? {
@@ -90,7 +90,7 @@ impl Pool {
             permits: Permits::new(remote.pool.connections_max.unwrap_or(connections)),
             tls,
             proxy,
-            addresses,
+            member,
             remote,
             runtime,
         })

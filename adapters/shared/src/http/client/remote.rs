@@ -1,5 +1,6 @@
 //! A remote server: its URL and the header fields of the requests to it.
 
+use std::any::Any;
 use std::fmt;
 use std::io;
 use std::path::Path;
@@ -10,13 +11,16 @@ use http::uri::Scheme;
 use http::{HeaderName, HeaderValue, Uri};
 use mcp_proto::http::legacy_sse::ServerUrl;
 
-use super::authorization::{AUTHORIZATION_TIMEOUT, Authorize};
+use super::authorization::{AUTHORIZATION_TIMEOUT, AsyncAuthorize};
 use super::http_send::HttpSend;
+use super::membership::Membership;
 use super::pool_options::PoolOptions;
 use super::proxy::Proxy;
 use super::this_machine::is_this_machine;
 use super::tls::TlsConfig;
 use super::transport::AuthChallenge;
+use crate::box_future::BoxFuture;
+use crate::http::dial::Dial;
 
 type ChallengeCallback = Arc<dyn Fn(&AuthChallenge) + Send + Sync>;
 
@@ -58,7 +62,7 @@ pub struct Remote {
     pub(super) authority: HeaderValue,
     pub(super) target: Uri,
     pub(super) fields: Vec<(HeaderName, HeaderValue)>,
-    pub(super) authorize: Option<Authorize>,
+    pub(crate) authorize: Option<Authorize>,
     pub(super) authorization_timeout: Duration,
     pub(super) on_challenge: Option<ChallengeCallback>,
     pub(super) reconnect: Option<(Duration, Duration)>,
@@ -74,6 +78,29 @@ pub struct Remote {
     pub(super) socket: Option<Arc<Path>>,
     /// Sends all requests, instead of the pool.
     pub(super) client: Option<Arc<dyn HttpSend>>,
+}
+
+/// The application's source of `Authorization` fields.
+#[derive(Clone)]
+pub(crate) enum Authorize {
+    Async(AsyncAuthorize),
+    Blocking(Arc<dyn Fn() -> Option<String> + Send + Sync>),
+    /// The session obtains the credentials, and passes them with each request.
+    #[cfg_attr(not(feature = "auth"), allow(dead_code, reason = "only the feature sets it"))]
+    Session(Arc<dyn Authorization>),
+}
+
+/// An authorization, which connections can share.
+pub(crate) trait Authorization: Any + Send + Sync {
+    /// Adds a connection to `remote`, before it is opened.
+    ///
+    /// # Errors
+    /// Fails if the URL or the configuration cannot be used, or if the runtime is shutting down.
+    fn join<'j>(
+        &'j self,
+        remote: &'j Remote,
+        runtime: &'j Arc<dyn Dial>,
+    ) -> BoxFuture<'j, io::Result<Arc<dyn Membership>>>;
 }
 
 impl Remote {
@@ -234,28 +261,10 @@ impl Remote {
         self
     }
 
-    /// Lets the client authorize itself by OAuth 2.1, as `auth` says (feature `auth`).
-    ///
-    /// If the server rejects a request for missing credentials or scopes, the request waits until
-    /// the client has obtained an access token, for which a user may have to log in. The request is
-    /// then sent again. A call waits for at most
-    /// [`Limits::human_timeout`](mcp_proto::Limits::human_timeout) and can be cancelled; connecting
-    /// waits without a limit of its own. If there is no token in the end, the call fails with
-    /// [`CallError::Unauthorized`](mcp_proto::CallError::Unauthorized), which contains the reason.
-    ///
-    /// Tokens are sent to this server only. Like [`authorization`](Self::authorization), this
-    /// method requires `https:`, or a server on this machine; the method called last applies.
-    #[cfg(feature = "auth")]
-    pub fn authorized(mut self, auth: crate::auth::Auth) -> Self {
-        self.authorize = Some(Authorize::OAuth(Box::new(auth)));
-        self
-    }
-
-    /// Returns how to obtain credentials, if the session does.
-    #[cfg(feature = "auth")]
-    pub(crate) fn auth(&self) -> Option<&crate::auth::Auth> {
+    /// Returns what obtains credentials, if the session does.
+    pub(crate) fn authorization_of_sessions(&self) -> Option<&Arc<dyn Authorization>> {
         match &self.authorize {
-            Some(Authorize::OAuth(auth)) => Some(auth),
+            Some(Authorize::Session(authorization)) => Some(authorization),
             Some(Authorize::Async(_) | Authorize::Blocking(_)) | None => None,
         }
     }

@@ -215,8 +215,7 @@ impl Remote {
         if self.pool.version != HttpVersion::Negotiated && self.client.is_some() {
             return Err(invalid("the version of HTTP is up to the client (`Remote::with_client`)"));
         }
-        #[cfg(feature = "auth")]
-        if self.socket.is_some() && self.auth().is_some() {
+        if self.socket.is_some() && self.authorization_of_sessions().is_some() {
             return Err(invalid("`Remote::authorized` cannot be used with a Unix domain socket"));
         }
         Ok(())

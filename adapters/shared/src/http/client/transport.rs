@@ -9,7 +9,8 @@ use mcp_proto::http::client::{
 };
 use mcp_proto::{CallId, Instant};
 
-use crate::transport::link::HttpTransport;
+use super::authorization::Field;
+use crate::transport::link::{HttpTransport, OnTransport};
 
 /// A server's demand for [authorization]: a response with status 401 or 403.
 ///
@@ -29,7 +30,7 @@ pub struct AuthChallenge {
 /// What a session reports to the authorization of its client.
 #[cfg_attr(not(feature = "auth"), allow(dead_code, reason = "only the feature reads it"))]
 #[derive(Debug)]
-pub(super) enum AuthReport {
+pub(crate) enum AuthReport {
     /// The server accepted credentials.
     Accepted(Generation),
     /// The server rejected a request, which waits for other credentials.
@@ -59,16 +60,37 @@ pub struct ClientTransport {
     challenged: VecDeque<AuthChallenge>,
     /// Reports to the authorization: as many as there are parked requests, and a few more.
     reports: VecDeque<AuthReport>,
+    /// The credentials with which the cached results were requested.
+    cached_for: Option<Field>,
 }
 
 const CHALLENGED_MAX: usize = 16;
 
+impl OnTransport for Client {
+    type Http = ClientTransport;
+}
+
 impl ClientTransport {
     pub(super) const fn new(http: HttpClient) -> Self {
-        Self { http, next: None, challenged: VecDeque::new(), reports: VecDeque::new() }
+        Self {
+            http,
+            next: None,
+            challenged: VecDeque::new(),
+            reports: VecDeque::new(),
+            cached_for: None,
+        }
     }
 
-    pub(super) const fn http(&mut self) -> &mut HttpClient {
+    /// Notes the credentials of the next request. Drops cached results that other ones have asked
+    /// for.
+    pub(super) fn note_owner(&mut self, field: &Field) {
+        if self.cached_for.as_ref() != Some(field) {
+            self.cached_for = Some(field.clone());
+            self.http.forget_private_results();
+        }
+    }
+
+    pub(crate) const fn http(&mut self) -> &mut HttpClient {
         &mut self.http
     }
 

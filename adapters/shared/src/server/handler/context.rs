@@ -108,10 +108,6 @@ pub(crate) trait HandlerLink: Send + Sync {
     /// Waits for `duration`.
     fn sleep(&self, duration: Duration) -> BoxFuture<'_, ()>;
 
-    /// Returns the id of the HTTP session, if the connection is one.
-    #[cfg(feature = "http")]
-    fn session_id(&self) -> Option<String>;
-
     /// Sends a change notification, now or as soon as there is room.
     fn send_change(&self, change: Change<'_>) -> Result<(), Misuse>;
 }

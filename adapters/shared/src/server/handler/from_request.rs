@@ -13,8 +13,6 @@ use mcp_proto::schema::{
 use mcp_proto::{Principal, Raw};
 use serde::de::DeserializeOwned;
 
-#[cfg(feature = "http")]
-use crate::http::RequestHead;
 use crate::server::handler::arguments::parse;
 use crate::server::handler::context::Cx;
 use crate::server::handler::handler_error::HandlerError;
@@ -58,7 +56,7 @@ pub trait FromRequest<K: RequestKind, V>: Sized {
 #[expect(missing_debug_implementations, reason = "internal")]
 pub struct Parts<'a, K: RequestKind> {
     params: Option<K::Params>,
-    cx: &'a Cx,
+    pub(crate) cx: &'a Cx,
     setup: &'a Setup,
 }
 
@@ -125,21 +123,6 @@ impl<K: RequestKind> FromRequest<K, OfRequest> for Principal {
     fn from_request(request: &mut Parts<'_, K>) -> Result<Self, HandlerError> {
         let principal = request.cx.principal().cloned();
         principal.ok_or_else(|| HandlerError::denied("the client is not authenticated"))
-    }
-}
-
-#[cfg(feature = "http")]
-impl<K: RequestKind> FromRequest<K, OfRequest> for Option<RequestHead> {
-    fn from_request(request: &mut Parts<'_, K>) -> Result<Self, HandlerError> {
-        Ok(request.cx.head().cloned())
-    }
-}
-
-#[cfg(feature = "http")]
-impl<K: RequestKind> FromRequest<K, OfRequest> for RequestHead {
-    fn from_request(request: &mut Parts<'_, K>) -> Result<Self, HandlerError> {
-        let head = request.cx.head().cloned();
-        head.ok_or_else(|| HandlerError::internal("the request did not arrive over HTTP"))
     }
 }
 

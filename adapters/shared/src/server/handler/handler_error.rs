@@ -37,11 +37,7 @@ pub(crate) enum Cause {
     /// The handler failed: a result with `isError`.
     Failed(Box<CallToolResult>),
     /// The access token lacks scopes: the error, and the challenge if the client can get them.
-    Forbidden(
-        ErrorObject,
-        #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has challenges"))]
-        Option<String>,
-    ),
+    Forbidden(ErrorObject, Option<String>),
     /// Params of the request are invalid: where and why.
     Invalid(String),
     /// What the request names does not exist.

@@ -360,7 +360,7 @@ fn checked<R: Encode + Send + 'static>(
     let outcome = outcome.map_err(|error| error.resolved(request, context.peer.revision));
     let result = without_ignored_question(outcome, &cx.rounds())?;
     Ok(Box::new(match check {
-        Some(check) => check(result)?,
+        Some(check) => check(result).map_err(HandlerError::refused)?,
         None => result,
     }))
 }

@@ -108,7 +108,7 @@ impl Incoming {
     #[cfg(feature = "http")]
     #[must_use]
     pub fn session_id(&self) -> Option<String> {
-        self.cx.session_id()
+        self.cx.request.link.lock().connection.session_id()
     }
 
     /// Returns the context of the request, which handlers receive as well.

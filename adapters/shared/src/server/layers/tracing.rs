@@ -51,7 +51,6 @@ use crate::trace::TARGET;
 /// [conventions]: https://opentelemetry.io/docs/specs/semconv/gen-ai/mcp/
 #[derive(Clone, Debug, Default)]
 pub struct Tracing {
-    #[cfg(feature = "http")]
     session_ids: bool,
 }
 
@@ -72,15 +71,8 @@ impl Tracing {
         self
     }
 
-    #[cfg(feature = "http")]
     fn session_id(&self, request: &Incoming) -> Option<String> {
-        self.session_ids.then(|| request.session_id())?
-    }
-
-    #[cfg(not(feature = "http"))]
-    #[expect(clippy::unused_self, reason = "only HTTP has sessions")]
-    const fn session_id(&self, _: &Incoming) -> Option<String> {
-        None
+        self.session_ids.then(|| request.cx().request.link.lock().connection.session_id())?
     }
 
     fn span(&self, request: &Incoming, next: &Next) -> Span {

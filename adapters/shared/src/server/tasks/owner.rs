@@ -7,8 +7,7 @@ use mcp_proto::tasks::TaskProtocol;
 use mcp_proto::{Context, Principal};
 
 use super::table::{CONNECTION, ServerTasks};
-#[cfg(feature = "http")]
-use crate::http::RequestHead;
+use crate::server::required_scopes::http_sender;
 use crate::transport::link::Link;
 
 impl ServerTasks {
@@ -50,14 +49,10 @@ impl ServerTasks {
         if context.principal().is_some() || link.is_over_standard_streams() {
             return None;
         }
-        #[cfg(feature = "http")]
+        if let Some(sender) = http_sender(context.caller.as_deref())
+            && (sender.lane().is_some() || link.lock().connection.session_id().is_none())
         {
-            let head = context.caller.as_deref().and_then(|it| it.data::<RequestHead>());
-            if let Some(head) = head
-                && (head.peer_address().is_some() || link.lock().session_id().is_none())
-            {
-                return Some(self.sources.hash_one((true, head.lane())));
-            }
+            return Some(self.sources.hash_one((true, sender.lane().unwrap_or_default())));
         }
         Some(self.sources.hash_one((false, link.shared.workers.id())))
     }

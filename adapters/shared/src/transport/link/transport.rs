@@ -4,9 +4,12 @@ use std::io;
 use std::ops::{Deref, DerefMut};
 
 use mcp_proto::stdio::Stdio;
-use mcp_proto::{Apply, CallId, CommandOutcome, Endpoint, Instant, Misuse, Outbox, OwnedCommand};
+use mcp_proto::{
+    Apply, CallId, Caller, CommandOutcome, Endpoint, Instant, Misuse, Outbox, OwnedCommand,
+};
 
 use crate::recorder::{self, RecordedStream};
+use crate::transport::http_sender::HttpSender;
 
 /// A role, client or server, and its HTTP transport.
 #[expect(unnameable_types, reason = "the transport of a connection is internal")]
@@ -59,6 +62,16 @@ pub trait HttpTransport<R: OnTransport>: DerefMut<Target = R> + std::fmt::Debug 
     fn is_single_request(&self) -> bool {
         false
     }
+
+    /// Returns the id of the session; `None` without one.
+    fn session_id(&self) -> Option<String> {
+        None
+    }
+
+    /// Returns the sender of a request that has arrived over HTTP.
+    fn sender(_: &Caller) -> Option<&dyn HttpSender> {
+        None
+    }
 }
 
 impl<R: OnTransport> Transport<R> {
@@ -67,6 +80,14 @@ impl<R: OnTransport> Transport<R> {
         match self {
             Self::Http(http) => http.is_single_request(),
             Self::Bytes(_) | Self::Recorded(_) => false,
+        }
+    }
+
+    /// Returns the id of the HTTP session; `None` without one.
+    pub(crate) fn session_id(&self) -> Option<String> {
+        match self {
+            Self::Http(http) => http.session_id(),
+            Self::Bytes(_) | Self::Recorded(_) => None,
         }
     }
 

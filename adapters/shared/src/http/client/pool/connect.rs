@@ -8,9 +8,9 @@ use hyper::client::conn::http1;
 
 use super::permit::Permit;
 use super::{Leased, Pool};
-use crate::http::client::dial::{ByteStream, dial_any};
 use crate::http::client::pool_options::HttpVersion;
 use crate::http::client::remote::Remote;
+use crate::http::dial::{ByteStream, dial_any};
 use crate::http::hyper_stream::HyperStream;
 
 /// How long opening a connection may take.
@@ -63,7 +63,10 @@ impl Pool {
             Some(proxy) => proxy.connect(&*self.runtime).await,
             None => {
                 let resolved = self.runtime.resolve(host, *port).await?;
-                let addresses = self.addresses.of(resolved)?;
+                let addresses = match &self.member {
+                    Some(member) => member.allowed(resolved)?,
+                    None => resolved,
+                };
                 Ok(dial_any(&*self.runtime, &addresses).await?.0)
             }
         }

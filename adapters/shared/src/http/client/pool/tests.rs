@@ -13,9 +13,8 @@ use super::{Borrowed, Pool};
 use crate::box_future::BoxFuture;
 use crate::exec::watched::Watched;
 use crate::exec::workers::Spawn;
-use crate::http::client::dial::{ByteStream, Dial};
-use crate::http::client::membership::AuthMember;
 use crate::http::client::remote::Remote;
+use crate::http::dial::{ByteStream, Dial};
 
 /// A network in which no server accepts a connection, and whose clock is set by hand.
 #[derive(Default)]
@@ -80,8 +79,7 @@ fn pool(connections_max: usize) -> (Arc<Silence>, Pool) {
     let runtime: Arc<dyn Dial> = Arc::clone(&network) as _;
     let remote = Remote::new("http://localhost/mcp").unwrap();
     let remote = remote.http2_prior_knowledge().connections_max(connections_max);
-    let addresses = block_on(AuthMember::join(&remote, &runtime)).unwrap().addresses();
-    let pool = Pool::new(remote, runtime, addresses).unwrap();
+    let pool = Pool::new(remote, runtime, None).unwrap();
     (network, pool)
 }
 

@@ -12,8 +12,8 @@ use hyper::client::conn::http1::Builder;
 
 use super::error::ProxyError;
 use super::server::{ProxyServer, host_and_port};
-use crate::http::client::dial::{ByteStream, Dial, dial_any};
 use crate::http::client::full_body::FullBody;
+use crate::http::dial::{ByteStream, Dial, dial_any};
 use crate::http::hyper_stream::HyperStream;
 
 /// The maximum length of the head of a proxy's response, and the maximum number of its headers.

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::http::client::dial::ByteStream;
+use crate::http::dial::ByteStream;
 
 /// Replaces the TLS configuration of a remote server.
 #[derive(Clone, Default)]

@@ -19,7 +19,7 @@ use futures_rustls::rustls::{ClientConfig, RootCertStore};
 use ::ring::digest::{SHA256, digest};
 
 use super::identity::ClientIdentity;
-use crate::http::client::dial::ByteStream;
+use crate::http::dial::ByteStream;
 
 /// The signatures that a certificate may be asked for with.
 #[cfg(feature = "auth")]

@@ -7,12 +7,12 @@ use std::time::Duration;
 use http::{Request, Response};
 use hyper::body::Incoming;
 
-use crate::http::client::dial::{ByteStream, Dial};
 use crate::http::client::full_body::FullBody;
 use crate::http::client::http_send::SendError;
 use crate::http::client::pool::permit::Permit;
 use crate::http::client::pool_options::HttpVersion;
 use crate::http::client::remote::Remote;
+use crate::http::dial::{ByteStream, Dial};
 
 /// A place on a connection over HTTP/2: there is none.
 // This type and `OpeningGuard` implement `Drop`, as with the feature, because callers drop them

@@ -17,12 +17,12 @@ use hyper::rt::Executor;
 
 use crate::exec::watched::Watched;
 use crate::exec::workers::Spawn;
-use crate::http::client::dial::{ByteStream, Dial};
 use crate::http::client::full_body::FullBody;
 use crate::http::client::http_send::SendError;
 use crate::http::client::pool::permit::{Permit, Permits};
 use crate::http::client::pool_options::HttpVersion;
 use crate::http::client::remote::Remote;
+use crate::http::dial::{ByteStream, Dial};
 use crate::http::hyper_stream::HyperStream;
 
 /// The maximum number of streams of a connection. The peer may allow fewer.
