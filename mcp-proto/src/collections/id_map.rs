@@ -54,9 +54,9 @@ impl<V> IdMap<V> {
         self.len == 0
     }
 
-    /// Inserts a value. Returns it if the key is taken or its chunk was freed; never fails for a
-    /// new highest key.
-    pub(crate) fn insert(&mut self, key: u64, value: V) -> Result<(), V> {
+    /// Inserts a value and returns a reference to it, or the value if the key is taken or its chunk
+    /// was freed; never fails for a new highest key.
+    pub(crate) fn insert(&mut self, key: u64, value: V) -> Result<&mut V, V> {
         let start = chunk_start(key);
         let index = if self.chunks.back().is_none_or(|last| last.start < start) {
             self.chunks.push_back(Chunk { start, slots: None });
@@ -77,9 +77,8 @@ impl<V> IdMap<V> {
         });
         match slots.get_mut(slot_index(key)) {
             Some(slot @ None) => {
-                *slot = Some(value);
                 self.len += 1;
-                Ok(())
+                Ok(slot.insert(value))
             }
             _ => Err(value),
         }

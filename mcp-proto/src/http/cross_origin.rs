@@ -94,6 +94,12 @@ impl CrossOrigin {
         Some(reply)
     }
 
+    /// Returns whether [`headers`](Self::headers) returns any: whether the policy names an origin.
+    #[must_use]
+    pub const fn has_headers(&self) -> bool {
+        self.varies
+    }
+
     /// Returns the headers to add to a response.
     ///
     /// To a request that is not from an allowed page, this is at most `Vary`.

@@ -3,20 +3,33 @@
 //! A byte is *special* if it is a quote, a backslash or a control byte, and *plain* otherwise.
 
 /// Returns the number of plain bytes at the start of `bytes`.
-#[inline]
+#[inline(always)]
 pub(super) fn plain_len(bytes: &[u8]) -> usize {
-    let mut at = 0;
-    while at < NEAR {
-        let Some(word) = bytes.get(at..).and_then(<[u8]>::first_chunk::<WORD>) else {
-            return plain_tail(bytes, at);
-        };
-        let hits = hits(u64::from_le_bytes(*word));
-        if hits != 0 {
-            return at + (hits.trailing_zeros() / 8) as usize;
-        }
-        at += WORD;
+    // Its bounds are checked once.
+    match bytes.first_chunk::<NEAR>() {
+        Some(near) => plain_words(near).unwrap_or_else(|| plain_far(bytes)),
+        None => plain_near(bytes),
     }
-    plain_far(bytes)
+}
+
+/// Like [`plain_len`], where less than [`NEAR`] bytes are left.
+#[inline(never)]
+fn plain_near(bytes: &[u8]) -> usize {
+    plain_words(bytes).unwrap_or_else(|| {
+        let (words, tail) = bytes.as_chunks::<WORD>();
+        let plain = tail.iter().position(|&byte| is_special(byte)).unwrap_or(tail.len());
+        words.as_flattened().len() + plain
+    })
+}
+
+/// Returns the index of the first special byte in the whole words of `bytes`.
+#[inline(always)]
+fn plain_words(bytes: &[u8]) -> Option<usize> {
+    let (words, _) = bytes.as_chunks::<WORD>();
+    words.iter().zip((0..).step_by(WORD)).find_map(|(word, at)| {
+        let hits = hits(u64::from_le_bytes(*word));
+        (hits != 0).then(|| at + (hits.trailing_zeros() / 8) as usize)
+    })
 }
 
 /// Returns the index of the closing quote of the string that opens at `start`.
@@ -50,13 +63,6 @@ const NEAR_QUOTE: usize = 4 * WORD;
 const NEAR: usize = 12 * WORD;
 
 const WORD: usize = 8;
-
-/// Finishes [`plain_len`] at `start`, where less than a word is left.
-#[cold]
-fn plain_tail(bytes: &[u8], start: usize) -> usize {
-    let tail = bytes.get(start..).unwrap_or_default();
-    start + tail.iter().position(|&byte| is_special(byte)).unwrap_or(tail.len())
-}
 
 /// Finishes [`plain_len`] after the first [`NEAR`] bytes, which are plain.
 #[inline(never)]

@@ -185,7 +185,9 @@ impl RequestTable {
 
     /// Returns the number of held questions.
     pub(crate) fn held_questions(&self) -> usize {
-        self.tables.held.values().map(Vec::len).sum()
+        let held = &self.tables.held;
+        // Checked first, because each call asks for it.
+        if held.is_empty() { 0 } else { held.values().map(Vec::len).sum() }
     }
 
     /// Takes the held questions of the oldest request that has any.

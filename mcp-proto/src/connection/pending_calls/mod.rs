@@ -163,36 +163,30 @@ impl PendingCalls {
         let params = (!call.params.is_empty()).then_some(call.params);
         let wants_logs =
             rules::send_request(env, Route::of(call.stream), kind, id, call.method, params, token);
-        self.table.insert(env.now, call.owner, call.wants_progress, call.wait);
-        if let Some(open) = wants_logs.then(|| self.table.get_mut(id)).flatten() {
-            open.wants_logs = true;
-        }
-        if extended.is_some()
-            && let Some(open) = self.table.get_mut(id)
-        {
-            open.rare().extended = extended;
-        }
-        if rules::asks_for_task(env, call.known, call.params)
-            && let Some(open) = self.table.get_mut(id)
-        {
-            open.rare().asks_for_task = true;
-        }
-        if let Some(stream) = call.stream {
-            self.table.set_stream(id, stream);
-        }
-        if let Some(place) = call.cache_as {
-            self.table.set_cache_as(id, place);
-        }
-        if let Some(rule) = call.rule {
-            let is_recoverable = rule.is_read && self.table.has_exchanges();
-            if is_recoverable || rule.may_ask && rules::repeats_calls(env) {
-                self.table.keep_retry(id, Retry::new(rule.id, call.params));
+        let asks_for_task = rules::asks_for_task(env, call.known, call.params);
+        let is_read = call.rule.is_some_and(|rule| rule.is_read);
+        let is_kept = |rule: &&MethodRule| {
+            is_read && self.table.has_exchanges() || rule.may_ask && rules::repeats_calls(env)
+        };
+        let kept = call.rule.filter(is_kept);
+        let open = self.table.insert(env.now, call.owner, call.wants_progress, call.wait);
+        if let Some(open) = open {
+            (open.wants_logs, open.is_read) = (wants_logs, is_read);
+            if extended.is_some() {
+                open.rare().extended = extended;
             }
-            if rule.is_read
-                && let Some(open) = self.table.get_mut(id)
-            {
-                open.is_read = true;
+            if asks_for_task {
+                open.rare().asks_for_task = true;
             }
+            if call.stream.is_some() {
+                open.rare().stream = call.stream;
+            }
+            if call.cache_as.is_some() {
+                open.rare().cache_as = call.cache_as;
+            }
+        }
+        if let Some(rule) = kept {
+            self.table.keep_retry(id, Retry::new(rule.id, call.params));
         }
         id
     }
@@ -206,7 +200,8 @@ impl PendingCalls {
         timeout: Duration,
         params: impl FnOnce(&Env, &mut Vec<u8>) -> Result<(), crate::error::Unencodable>,
     ) {
-        let id = self.table.insert(env.now, owner, false, CallTimeouts::exactly(timeout));
+        let id = self.table.next_id();
+        self.table.insert(env.now, owner, false, CallTimeouts::exactly(timeout));
         let kind = OutgoingKind::Request { id, call: CallId(id), method: method.into() };
         let mut written = Vec::new();
         let _infallible = params(env, &mut written);

@@ -11,11 +11,10 @@ use core::time::Duration;
 
 use super::super::input_required::round::{Input, Recovery, Retry};
 use super::call::{Call, CallState, Owner, ParkedTimeout};
-use crate::cache::CacheSlot;
 use crate::collections::{DeadlineHeap, Empty, IdMap};
 use crate::limits::Limits;
 use crate::time::Instant;
-use crate::vocabulary::{CallId, CallTimeouts, StreamId};
+use crate::vocabulary::{CallId, CallTimeouts};
 
 #[derive(Debug)]
 pub(crate) struct CallTable {
@@ -103,14 +102,14 @@ impl CallTable {
         self.next_id
     }
 
-    /// Adds a call that was sent at `now`. Returns its wire id.
+    /// Adds a call that was sent at `now` with the wire id [`next_id`](Self::next_id).
     pub(crate) fn insert(
         &mut self,
         now: Instant,
         owner: Owner,
         wants_progress: bool,
         wait: CallTimeouts,
-    ) -> u64 {
+    ) -> Option<&mut Call> {
         let id = self.next_id;
         self.next_id += 1;
         let deadline_max = now + wait.total;
@@ -129,38 +128,25 @@ impl CallTable {
             progress: f64::NEG_INFINITY,
             rare: None,
         };
-        self.add(id, call);
         self.deadlines.push(deadline, id);
-        id
+        self.add(id, call)
     }
 
-    fn add(&mut self, id: u64, call: Call) {
+    fn add(&mut self, id: u64, call: Call) -> Option<&mut Call> {
         let added = self.open.insert(id, call);
         debug_assert!(added.is_ok(), "wire ids are unique");
+        added.ok()
     }
 
     /// Adds a call without a request and without a deadline.
     pub(crate) fn insert_local(&mut self, owner: Owner) -> u64 {
-        let id = self.insert(Instant::ZERO, owner, false, CallTimeouts::exactly(Duration::MAX));
-        self.set_deadline(id, None);
-        if let Some(call) = self.open.get_mut(id) {
+        let id = self.next_id;
+        let wait = CallTimeouts::exactly(Duration::MAX);
+        if let Some(call) = self.insert(Instant::ZERO, owner, false, wait) {
             call.state = CallState::Local;
         }
+        self.set_deadline(id, None);
         id
-    }
-
-    /// Sets the stream of a call that belongs to an inbound request.
-    pub(crate) fn set_stream(&mut self, id: u64, stream: StreamId) {
-        if let Some(call) = self.open.get_mut(id) {
-            call.rare().stream = Some(stream);
-        }
-    }
-
-    /// Sets the cache entry for the result.
-    pub(crate) fn set_cache_as(&mut self, id: u64, place: CacheSlot) {
-        if let Some(call) = self.open.get_mut(id) {
-            call.rare().cache_as = Some(place);
-        }
     }
 
     /// Stores the data for retrying a call.

@@ -168,12 +168,14 @@ impl MeteredServer {
     pub(super) fn count(&mut self) {
         let ServerUsage { requests, session, .. } = self.http.usage();
         self.requests.set(requests);
-        let mut left = requests;
-        self.unawaited.retain_mut(|share| {
-            share.shrink_to(left);
-            left -= share.count();
-            share.count() > 0
-        });
+        if !self.unawaited.is_empty() {
+            let mut left = requests;
+            self.unawaited.retain_mut(|share| {
+                share.shrink_to(left);
+                left -= share.count();
+                share.count() > 0
+            });
+        }
         let session = self.description + session;
         let has_grown = session > self.session.bytes();
         self.session.set(session);

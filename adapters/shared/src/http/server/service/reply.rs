@@ -71,7 +71,7 @@ pub(super) fn response(
 
 /// Lets a page of an allowed origin read a response, unless that says itself who may.
 pub(super) fn share(response: &mut Response<ResponseBody>, page: &CrossOrigin) {
-    if !response.headers().contains_key(header::ACCESS_CONTROL_ALLOW_ORIGIN) {
+    if page.has_headers() && !response.headers().contains_key(header::ACCESS_CONTROL_ALLOW_ORIGIN) {
         add(response, page.headers());
     }
 }
