@@ -19,8 +19,6 @@ mod client;
 mod declared_extensions;
 mod error;
 mod exec;
-#[cfg(feature = "skills")]
-mod frontmatter;
 #[cfg(feature = "http")]
 pub mod http;
 pub mod on_runtime;

@@ -6,7 +6,7 @@ use crate::Breach;
 use crate::aliases::Aliases;
 use crate::allowed::{Allowed, except};
 use crate::branches::{self, is_compared};
-use crate::floors::CORE;
+use crate::plans::CORE;
 use crate::revisions;
 use crate::sources::{SourceFile, reads};
 use std::collections::BTreeMap;

@@ -1,163 +1,13 @@
 //! The floors of a crate: which rooms exist, and that imports only lead to lower floors.
 //!
-//! Tests are exempt, and `lib.rs` may name every room. The order of the files inside a room is in
-//! [`ORDERS`].
+//! Tests are exempt, and `lib.rs` may name every room.
 
 use crate::Breach;
 use crate::imports::Edge;
-use crate::imports::levels::Order;
 use crate::lexer::Kind;
+use crate::plans::Plan;
 use crate::sources::{SourceFile, Token, closing, nesting, reads};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// The folder of the core's sources.
-pub(crate) const CORE: &str = "mcp-proto/src/";
-
-/// The plan of one crate.
-#[derive(Debug)]
-pub struct Plan {
-    /// The folder of the crate's sources, with a trailing `/`.
-    pub sources: &'static str,
-    /// The name of the crate in paths.
-    name: &'static str,
-    /// The lowest floor first.
-    floors: &'static [Floor],
-}
-
-/// A layer of rooms, which may use all lower floors but not each other.
-///
-/// A room is a file or a folder, relative to the sources. A room can be inside of another one, and
-/// is then not part of it.
-#[derive(Debug)]
-struct Floor {
-    rooms: &'static [&'static str],
-    /// Lower rooms that this floor may not use.
-    closed: &'static [&'static str],
-}
-
-/// The floors of ARCHITECTURE.md.
-pub const PLANS: &[Plan] = &[
-    Plan { sources: CORE, name: "mcp_proto", floors: CORE_FLOORS },
-    Plan { sources: "adapters/shared/src/", name: "mcp_adapter", floors: ADAPTER_FLOORS },
-];
-
-const CORE_FLOORS: &[Floor] = &[
-    Floor {
-        rooms: &["_guide", "collections", "error", "limits", "printable", "secret", "time"],
-        closed: &[],
-    },
-    Floor { rooms: &["json", "method", "wire"], closed: &[] },
-    Floor { rooms: &["revision", "rpc"], closed: &["wire"] },
-    Floor { rooms: &["schema"], closed: &["wire"] },
-    Floor { rooms: &["extension"], closed: &["wire"] },
-    Floor { rooms: &["vocabulary"], closed: &["wire"] },
-    Floor {
-        rooms: &["cache", "message_endpoint", "meta", "permissions", "queues", "tasks"],
-        closed: &[],
-    },
-    Floor { rooms: &["connection"], closed: &[] },
-    Floor { rooms: &["command"], closed: &[] },
-    Floor { rooms: &["client", "endpoint", "server"], closed: &[] },
-    Floor { rooms: &["catalog", "http", "seal", "stdio"], closed: &[] },
-    Floor { rooms: &["auth"], closed: &[] },
-    Floor { rooms: &["record", "testing"], closed: &[] },
-];
-
-const ADAPTER_FLOORS: &[Floor] = &[
-    Floor { rooms: &["box_future", "error", "outcome", "recorder", "trace"], closed: &[] },
-    Floor { rooms: &["exec"], closed: &[] },
-    Floor { rooms: &["process", "tasks"], closed: &[] },
-    Floor { rooms: &["declared_extensions", "transport", "validation"], closed: &[] },
-    Floor { rooms: &["client", "server"], closed: &[] },
-    Floor { rooms: &["http", "stdio"], closed: &[] },
-    Floor { rooms: &["http/client", "http/server"], closed: &[] },
-    Floor { rooms: &["apps", "auth", "frontmatter"], closed: &[] },
-    Floor { rooms: &["skills"], closed: &[] },
-    Floor { rooms: &["on_runtime", "runtime", "testing"], closed: &[] },
-    Floor { rooms: &["api"], closed: &[] },
-];
-
-/// The rooms whose files have an order of their own, lowest first.
-pub const ORDERS: &[Order] = &[
-    Order {
-        room: "mcp-proto/src/connection/",
-        levels: &[
-            &["lifecycle/phase", "violations"],
-            &["input_required/round", "pending_calls/call"],
-            &["context"],
-            &["eras/rules", "keep_alive"],
-            &["inbound", "input_required", "lifecycle", "pending_calls", "subscriptions"],
-            &["eras"],
-            &["dispatch"],
-            &["mod"],
-            // The router's methods: input from the peer, commands, events of the transport.
-            &["commands", "opening", "receive", "subscribing", "transport"],
-        ],
-    },
-    Order {
-        room: "mcp-proto/src/http/",
-        levels: &[
-            &[
-                "byte_order_mark",
-                "headers",
-                "header",
-                "redact",
-                "refusal",
-                "server/event_id",
-                "server/settings",
-                "server/usage",
-                "session_table",
-                "sse",
-            ],
-            &["legacy_sse/server_url", "policy", "request_headers"],
-            &[
-                "admit",
-                "param_headers",
-                "reply",
-                "server/exchange",
-                "server/replay",
-                "server/scope",
-            ],
-            &[
-                "client/action",
-                "client/config",
-                "client/credentials",
-                "client/event_stream",
-                "client/legacy_session",
-                "cross_origin",
-                "guard",
-            ],
-            &["client/event"],
-            &["client/exchange"],
-            &[
-                "client/backoff",
-                "client/exchanges",
-                "client/tool_cache",
-                "server/streams",
-                "validate/modern",
-            ],
-            &["client/outbound_post", "validate"],
-            &["client", "server"],
-            &["legacy_sse", "unary_service"],
-            &["mod"],
-        ],
-    },
-    Order {
-        room: "mcp-proto/src/tasks/",
-        levels: &[
-            &["account"],
-            &["clock", "id", "limits", "links", "poller/inputs", "poller/limits", "poller/phase"],
-            &["error", "event", "poller/event", "status"],
-            &["protocol"],
-            &["poller/status", "record"],
-            &["entry", "poller", "requestor"],
-            &["store"],
-            &["table"],
-            &["handlers", "requests", "restore"],
-            &["mod"],
-        ],
-    },
-];
 
 /// Finds upward imports, rooms without a floor, and paths that name no room.
 ///
@@ -185,7 +35,7 @@ pub fn climbs(files: &[SourceFile], edges: &BTreeSet<Edge>, plan: &Plan) -> Vec<
             let used = reexports.get(name).map_or(name, String::as_str);
             if plan.floor_of(used).is_some() {
                 found.insert((index, room, used.to_owned(), import.line, import.path));
-            } else if !plan.has_rooms_below(used) {
+            } else {
                 let what =
                     format!("`{}` names no room: import it from the room it lives in", import.path);
                 breaches.push(file.breach(import.line, what));
@@ -210,25 +60,6 @@ pub fn climbs(files: &[SourceFile], edges: &BTreeSet<Edge>, plan: &Plan) -> Vec<
 }
 
 impl Plan {
-    fn floor_of(&self, room: &str) -> Option<usize> {
-        self.floors.iter().position(|floor| floor.rooms.contains(&room))
-    }
-
-    /// Returns whether a folder is no room, but contains some.
-    fn has_rooms_below(&self, folder: &str) -> bool {
-        let mut rooms = self.floors.iter().flat_map(|floor| floor.rooms.iter());
-        rooms.any(|room| room.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')))
-    }
-
-    /// Returns the room of a file: the longest one whose name begins its path.
-    fn room_of(&self, path: &str) -> Option<&'static str> {
-        let is_inside = |room: &str| {
-            path.strip_prefix(room).is_some_and(|rest| rest == ".rs" || rest.starts_with('/'))
-        };
-        let rooms = self.floors.iter().flat_map(|floor| floor.rooms.iter().copied());
-        rooms.filter(|room| is_inside(room)).max_by_key(|room| room.len())
-    }
-
     /// Returns what is wrong with a use of one room by another, if anything is.
     fn climb(&self, room: &str, used: &str, path: &str) -> Option<String> {
         let (floor, other) = (self.floor_of(room)?, self.floor_of(used)?);
@@ -367,8 +198,9 @@ impl InlineModules {
 
 #[cfg(test)]
 mod tests {
-    use super::{ADAPTER_FLOORS, PLANS, Plan, climbs};
+    use super::climbs;
     use crate::imports::edges;
+    use crate::plans::PLANS;
     use crate::sources::planted;
 
     /// Returns the breaches of one file, next to a `lib.rs` with a few re-exports.
@@ -381,15 +213,15 @@ mod tests {
 
     /// Returns the breaches of files of the adapters, without their folder.
     fn in_adapters(texts: &[(&str, &str)]) -> Vec<String> {
-        const SOURCES: &str = "adapters/shared/src/";
-        let texts: Vec<(String, &str)> =
-            texts.iter().map(|(path, text)| (format!("{SOURCES}{path}"), *text)).collect();
+        let texts: Vec<(String, &str)> = texts
+            .iter()
+            .map(|(path, text)| (format!("{}{path}", PLANS[1].sources), *text))
+            .collect();
         let texts: Vec<(&str, &str)> =
             texts.iter().map(|(path, text)| (path.as_str(), *text)).collect();
-        let plan = Plan { sources: SOURCES, name: "mcp_adapter", floors: ADAPTER_FLOORS };
         let files = planted(&texts);
-        let breaches = climbs(&files, &edges(&files), &plan);
-        breaches.iter().map(|breach| breach.to_string().replace(SOURCES, "")).collect()
+        let breaches = climbs(&files, &edges(&files), &PLANS[1]);
+        breaches.iter().map(|breach| breach.to_string().replace(PLANS[1].sources, "")).collect()
     }
 
     #[test]

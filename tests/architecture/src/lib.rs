@@ -25,6 +25,7 @@ mod lexer;
 pub mod lines;
 pub mod named_items;
 pub mod named_paths;
+pub mod plans;
 pub mod purity;
 pub mod requirements;
 pub mod revisions;

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
 use super::error::{SkillError, SkillFault};
-use crate::frontmatter::{difference, parse};
+use super::frontmatter::{difference, parse};
 
 /// The maximum number of files of a skill.
 pub const FILES_MAX: usize = 512;

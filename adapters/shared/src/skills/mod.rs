@@ -32,6 +32,7 @@
 //! [specification]: https://modelcontextprotocol.io/seps/2640-skills-extension
 
 mod error;
+mod frontmatter;
 mod manifest;
 mod offer;
 mod requests;

@@ -9,11 +9,11 @@ use mcp_proto::{ErrorObject, Extension};
 use serde_json::{Value, json};
 
 use super::error::{SkillError, SkillFault};
+use super::frontmatter::parse;
 use super::manifest::{SkillFile, SkillFiles, SkillManifest, digest};
 use super::requests::{
     DIRECTORY_TYPE, EXTENSION_ID, GetSkill, GetSkillResult, ListSkills, ReadDirectory, SkillPage,
 };
-use crate::frontmatter::parse;
 use crate::server::additions::AddTo;
 use crate::server::entries::resource::Resource as Entry;
 use crate::server::extension_settings::MethodHandler;
