@@ -283,7 +283,8 @@ impl Server {
     ///
     /// For the application, the request ends here. When the client has provided the input, the
     /// request is delivered again as a new [`Event::Request`], whose [`Context`](crate::Context)
-    /// contains the responses and `state`.
+    /// contains the responses and `state`. In a legacy session,
+    /// [`Event::RequestCancelled`] with this `incoming` comes instead if the request ends before.
     ///
     /// Works in every revision. A modern client receives an `input_required` result. A legacy
     /// client receives one request per question, once it has completed the handshake.

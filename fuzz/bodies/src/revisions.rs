@@ -62,6 +62,8 @@ struct Run {
     calls: Vec<CallId>,
     asked: Vec<IncomingId>,
     requests: Vec<IncomingId>,
+    /// The requests whose questions were sent.
+    waiting: Vec<IncomingId>,
     seen: Vec<String>,
     is_closing: bool,
 }
@@ -74,6 +76,7 @@ fn run(script: &[Op], revision: Revision) -> Vec<String> {
         calls: Vec::new(),
         asked: Vec::new(),
         requests: Vec::new(),
+        waiting: Vec::new(),
         seen: Vec::new(),
         is_closing: false,
     };
@@ -131,12 +134,10 @@ impl Run {
             Op::Ask(request, twice) => {
                 let questions = [("a", NeededInput::Roots), ("b", NeededInput::Roots)];
                 let questions = if twice { &questions[..] } else { &questions[..1] };
-                server.request_input(
-                    now,
-                    latest(&self.requests, request)?,
-                    questions,
-                    Some("state"),
-                )
+                let request = latest(&self.requests, request)?;
+                server.request_input(now, request, questions, Some("state"))?;
+                self.waiting.push(request);
+                Ok(())
             }
             Op::Answer(asked) => {
                 client.respond(now, latest(&self.asked, asked)?, &raw(r#"{"roots":[]}"#))
@@ -195,6 +196,12 @@ impl Run {
                         .map(|it| it.iter().map(|(key, _)| key.to_owned()).collect());
                     let answers: Vec<String> = answers.unwrap_or_default();
                     format!("asked {} with {answers:?} {:?}", request.method, context.state)
+                }
+                // In a session also one whose questions were sent.
+                server::Event::RequestCancelled { incoming, .. }
+                    if self.waiting.contains(&incoming) =>
+                {
+                    continue;
                 }
                 server::Event::RequestCancelled { incoming, .. } => {
                     format!("request {} is withdrawn", place(&self.requests, incoming))

@@ -23,6 +23,8 @@ pub(crate) struct Served {
     pub(crate) http: HttpServer,
     revision: Revision,
     open: Vec<IncomingId>,
+    /// The requests whose questions were sent, and that were not cancelled afterwards.
+    asked: BTreeSet<IncomingId>,
     /// Whether the head of each response was polled.
     exchanges: BTreeMap<ServerExchangeId, bool>,
     connections: BTreeMap<ServerExchangeId, u64>,
@@ -62,6 +64,7 @@ impl Served {
             http,
             revision,
             open: Vec::new(),
+            asked: BTreeSet::new(),
             exchanges: BTreeMap::new(),
             connections: BTreeMap::new(),
             said: Said::to_stranger(OUR),
@@ -196,7 +199,8 @@ impl Served {
             match event {
                 Event::Request { incoming, .. } => self.open.push(incoming),
                 Event::RequestCancelled { incoming, .. } => {
-                    assert!(self.open.contains(&incoming), "{incoming} is not open");
+                    let is_known = self.open.contains(&incoming) || self.asked.remove(&incoming);
+                    assert!(is_known, "{incoming} is not open");
                     self.open.retain(|open| *open != incoming);
                 }
                 Event::Closed(_) => {
@@ -223,7 +227,9 @@ impl Served {
                 self.http.respond_error(now, incoming, &ErrorObject::internal("no")).is_ok()
             }
             (2, Some(incoming)) => {
-                self.http.request_input(now, incoming, &[("a", NeededInput::Roots)], None).is_ok()
+                let questions = [("a", NeededInput::Roots)];
+                let is_asked = self.http.request_input(now, incoming, &questions, None).is_ok();
+                is_asked && self.asked.insert(incoming)
             }
             (3, Some(incoming)) => {
                 let _may_be_stale =

@@ -70,6 +70,9 @@ pub enum Event {
         /// The id to respond with.
         incoming: IncomingId,
         /// The call that the request belongs to, if known.
+        ///
+        /// It is known in the modern era, and over HTTP if the server sends the request on the
+        /// stream of the call. Legacy requests over other transports name no call.
         call: Option<CallId>,
         /// The method and its params.
         request: Request,

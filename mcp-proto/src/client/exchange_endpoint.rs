@@ -51,6 +51,15 @@ pub trait ExchangeEndpoint: sealed::HasConnection {
         self.connection().call_of(id)
     }
 
+    /// Sets the request on whose stream the messages arrive that are handled from now on; `None` if
+    /// they belong to no request.
+    ///
+    /// A request of the server that arrives there belongs to that call:
+    /// [`Event::Request`](crate::client::Event::Request) names it.
+    fn set_stream_request(&mut self, id: Option<u64>) {
+        self.connection_mut().set_stream_request(id);
+    }
+
     /// Requests a page of the list of tools for the transport, not for the application.
     ///
     /// A transport over HTTP reads from the tools which arguments it must repeat in headers.

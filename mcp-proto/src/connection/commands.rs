@@ -103,6 +103,7 @@ impl Connection {
             owner: Owner::Application,
             wait: options.wait_for(rule, env.limits()),
             wants_progress: options.progress || has_progress_token(params),
+            takes_input_required: options.input_required,
             stream: self.inbound.stream_of(options.parent),
             cache_as,
         };
@@ -314,6 +315,7 @@ impl Connection {
                 owner: Owner::Question(incoming, index),
                 wait: CallOptions::default().wait_for(rule, env.limits()),
                 wants_progress: has_progress_token(params),
+                takes_input_required: false,
                 stream,
                 cache_as: None,
             };
@@ -351,7 +353,7 @@ impl Connection {
                 needs = permissions::input_request_needs(rule, Some(&params), needs)?;
             }
         }
-        let error = missing_capabilities(&needs, revision);
+        let error = missing_capabilities(&needs, &open.peer);
         self.respond_error(now, incoming, &error)
     }
 

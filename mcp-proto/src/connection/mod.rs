@@ -101,6 +101,12 @@ impl Connection {
         self.inbound.set_caller(caller);
     }
 
+    /// Client: sets the request on whose stream the messages arrive from now on, if it is known.
+    pub(crate) fn set_stream_request(&mut self, id: Option<u64>) {
+        let call = id.and_then(|id| self.call_of(id));
+        self.inbound.set_stream_call(call);
+    }
+
     /// Returns the negotiated revision, or the proposed one until the peer is known.
     pub(crate) fn revision(&self) -> Revision {
         self.env.revision()
@@ -199,6 +205,7 @@ impl Connection {
                 {
                     self.calls.withdraw_questions(&mut self.env, incoming);
                     let _stale = self.refuse_delivered(incoming, error);
+                    self.env.emit(Event::RequestCancelled { incoming, reason: None });
                 }
             }
             // Only clients make the calls below.
@@ -297,9 +304,8 @@ impl Connection {
         let Some(open) = self.inbound.remove(incoming) else { return };
         if open.asking().is_some() {
             self.calls.withdraw_questions(&mut self.env, incoming);
-        } else {
-            self.env.emit(Event::RequestCancelled { incoming, reason });
         }
+        self.env.emit(Event::RequestCancelled { incoming, reason });
         self.inbound.close(&mut self.env, &open);
         if self.inbound.is_empty() {
             self.calls.resume_deadlines(&self.env);

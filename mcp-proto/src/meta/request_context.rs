@@ -13,6 +13,7 @@ use core::fmt;
 
 use crate::error::code;
 use crate::json::{Array, Frame, Object, Raw, find_each, find_rare, unescape, write_str};
+use crate::printable;
 use crate::revision::{Revision, Side};
 use crate::rpc::{ErrorObject, Params, RequestId};
 use crate::schema::{Capabilities, Decode, Implementation, Level, key};
@@ -227,13 +228,24 @@ pub(crate) fn write_revisions(
     names.end();
 }
 
+/// The maximum length of a client's name in an error message.
+const NAME_CHARS_MAX: usize = 64;
+
 /// Returns the error for an input request that needs capabilities which the client lacks.
 // CAP-15: the error names the missing capabilities.
-pub(crate) fn missing_capabilities(needs: &Capabilities, revision: Revision) -> ErrorObject {
+pub(crate) fn missing_capabilities(needs: &Capabilities, client: &Peer) -> ErrorObject {
     let mut list = Vec::new();
-    needs.write_required(&mut list, Side::Client, revision);
+    needs.write_required(&mut list, Side::Client, client.revision);
     let list = String::from_utf8_lossy(&list);
-    let why = format!("the client did not declare the capabilities {list}");
+    // Several clients may be involved: that of a user, and that of a gateway.
+    let name = match printable(client.info.name.as_bytes(), NAME_CHARS_MAX) {
+        name if name.is_empty() => name,
+        name => format!(" `{name}`"),
+    };
+    let why = format!(
+        "the client{name} did not declare the capabilities {list}, which the request needs: use a \
+         client that declares them"
+    );
     let out = format!(r#"{{"requiredCapabilities":{list}}}"#).into_bytes();
     ErrorObject::new(code::MISSING_CLIENT_CAPABILITY, why).with_data(Raw::from_written(out))
 }

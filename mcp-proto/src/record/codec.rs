@@ -243,7 +243,7 @@ macro_rules! fields {
     };
 }
 
-fields!(CallOptions { progress, timeout, timeout_max, parent, bypass_cache });
+fields!(CallOptions { progress, timeout, timeout_max, parent, bypass_cache, input_required });
 fields!(ErrorObject { code, message, data });
 fields!(Filter { tools, prompts, resources, uris, elements });
 fields!(Progress { progress, total, message });

@@ -68,6 +68,11 @@ pub enum Event {
     /// The client cancelled its request.
     ///
     /// Responding to the request fails with [`Misuse::Stale`](crate::Misuse::Stale).
+    ///
+    /// In a legacy session, this event also ends a request whose questions the client should answer
+    /// (see [`Server::request_input`](crate::server::Server::request_input)): because the client
+    /// cancelled the request, or answered a question with an error, or not in time. The request is
+    /// then not delivered again.
     RequestCancelled {
         /// The cancelled request.
         incoming: IncomingId,

@@ -71,6 +71,18 @@ pub struct CallOptions {
     /// The new result is cached nevertheless. Has no effect while
     /// [`Limits::cache_bytes_max`](crate::Limits::cache_bytes_max) is 0.
     pub bypass_cache: bool,
+    /// Whether a result that asks for [input] ends the call. Default: false.
+    ///
+    /// The application then receives the result itself,
+    /// [`InputRequired`](crate::schema::InputRequired), instead of its questions as requests. To
+    /// continue, it sends the request again, with the answers and the state as params. A gateway
+    /// passes both on, and keeps nothing between the two calls. The questions must be such as this
+    /// side has declared, as without this option.
+    ///
+    /// Has no effect before revision 2026-07-28, in which servers ask by requests.
+    ///
+    /// [input]: https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
+    pub input_required: bool,
 }
 
 impl CallOptions {

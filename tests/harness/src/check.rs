@@ -175,8 +175,8 @@ impl<R: Role> Checked<R> {
     fn applied(&mut self, command: &OwnedCommand, applied: CommandOutcome) {
         let checked = match command {
             OwnedCommand::Cancel { call, .. } => self.ledger.cancelled(*call),
+            OwnedCommand::RequestInput { incoming, .. } => self.ledger.asked(*incoming),
             OwnedCommand::RefuseUndeclared { incoming, .. }
-            | OwnedCommand::RequestInput { incoming, .. }
             | OwnedCommand::Respond { incoming, .. }
             | OwnedCommand::RespondError { incoming, .. } => self.ledger.answered(*incoming),
             _ => applied.call().map_or(Ok(()), |call| self.ledger.called(call)),

@@ -1,7 +1,7 @@
 //! The ledger of one machine: every call ends once, every request is open until it is answered or
 //! cancelled, and nothing follows the end.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use mcp_proto::{CallId, IncomingId};
 
@@ -14,6 +14,8 @@ pub struct Ledger {
     calls: BTreeMap<CallId, bool>,
     /// Whether each incoming request is still open.
     requests: BTreeMap<IncomingId, bool>,
+    /// The requests whose questions were sent, and that were not cancelled afterwards.
+    asked: BTreeSet<IncomingId>,
     is_closed: bool,
 }
 
@@ -42,7 +44,17 @@ impl Ledger {
         }
     }
 
-    /// Records a response or input requests that the machine accepted.
+    /// Records input requests that the machine accepted.
+    ///
+    /// # Errors
+    ///
+    /// If the request was not open.
+    pub fn asked(&mut self, incoming: IncomingId) -> Result<(), String> {
+        self.asked.insert(incoming);
+        self.answered(incoming)
+    }
+
+    /// Records a response that the machine accepted.
     ///
     /// # Errors
     ///
@@ -78,6 +90,7 @@ impl Ledger {
             },
             Seen::RequestCancelled(incoming) => match self.requests.insert(incoming, false) {
                 Some(true) => Ok(()),
+                _ if self.asked.remove(&incoming) => Ok(()),
                 _ => Err(format!("{incoming} was cancelled and is not open")),
             },
             Seen::Closed(_) => self.close(),

@@ -37,6 +37,8 @@ pub(crate) struct Inbound {
     batches: LazyBox<Batches>,
     /// The sender of the messages that arrive now.
     caller: Option<Arc<Caller>>,
+    /// Client: the call on whose stream messages arrive now, if the transport knows it.
+    stream_call: Option<CallId>,
 }
 
 /// The source of a message: the destination of its response, and its bytes.
@@ -62,6 +64,11 @@ impl Inbound {
     /// Sets the sender of the requests that arrive from now on.
     pub(crate) fn set_caller(&mut self, caller: Option<Arc<Caller>>) {
         self.caller = caller;
+    }
+
+    /// Sets the call on whose stream messages arrive from now on.
+    pub(crate) fn set_stream_call(&mut self, call: Option<CallId>) {
+        self.stream_call = call;
     }
 
     /// Returns the sender of the message that arrives now, if it is authenticated.
@@ -184,7 +191,7 @@ impl Inbound {
             bytes,
             rare,
         });
-        env.emit(Event::Request { incoming, call: None, request, context });
+        env.emit(Event::Request { incoming, call: self.stream_call, request, context });
     }
 
     /// Delivers the questions of a round to the application. Returns their handles, in order.

@@ -95,6 +95,8 @@ pub(crate) struct RareCall {
     pub(super) cache_as: Option<CacheSlot>,
     /// Whether the request asks for a task (2025-11-25), and is thus not cancelled by notification.
     pub(super) asks_for_task: bool,
+    /// Whether a result that requires input ends the call.
+    pub(super) takes_input_required: bool,
 }
 
 /// The timeout of a parked call, which does not run.
@@ -145,6 +147,11 @@ impl Call {
     /// Returns whether the request asks for a task. (2025-11-25)
     pub(super) fn asks_for_task(&self) -> bool {
         self.rare.as_ref().is_some_and(|rare| rare.asks_for_task)
+    }
+
+    /// Returns whether a result that requires input ends the call.
+    pub(super) fn takes_input_required(&self) -> bool {
+        self.rare.as_ref().is_some_and(|rare| rare.takes_input_required)
     }
 
     /// Returns the latest possible deadline, within a round that does not restart the timeout.

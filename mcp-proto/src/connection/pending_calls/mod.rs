@@ -52,6 +52,8 @@ pub(crate) struct NewCall<'a> {
     pub(crate) owner: Owner,
     pub(crate) wait: CallTimeouts,
     pub(crate) wants_progress: bool,
+    /// Whether a result that requires input ends the call.
+    pub(crate) takes_input_required: bool,
     /// The stream of the parent request, if any.
     pub(crate) stream: Option<StreamId>,
     pub(crate) cache_as: Option<CacheSlot>,
@@ -74,6 +76,7 @@ impl<'a> NewCall<'a> {
             owner,
             wait,
             wants_progress: false,
+            takes_input_required: false,
             stream: None,
             cache_as: None,
         }
@@ -177,6 +180,9 @@ impl PendingCalls {
             }
             if asks_for_task {
                 open.rare().asks_for_task = true;
+            }
+            if call.takes_input_required {
+                open.rare().takes_input_required = true;
             }
             if call.stream.is_some() {
                 open.rare().stream = call.stream;
@@ -297,7 +303,15 @@ impl PendingCalls {
                 reader.read(result, retry.rounds)
             }
         };
+        let takes_result = call.takes_input_required();
         let answered = match read {
+            Ok(_) if takes_result => {
+                // Not cached: the call may be sent again with answers.
+                if let Some(call) = self.table.remove(id) {
+                    end(env, call.id, call.owner, Vec::new(), Ok(result.clone()));
+                }
+                Answered::Done
+            }
             Ok(round) => Answered::InputRequired { id, call: handle, round },
             Err(error) => {
                 self.fail(env, id, error);

@@ -4,7 +4,8 @@ use alloc::format;
 use alloc::string::String;
 
 use crate::client::{Client, Config, Event};
-use crate::vocabulary::{CallError, CallOptions};
+use crate::server::{self, Server};
+use crate::vocabulary::{CallError, CallOptions, IncomingId, NeededInput};
 use crate::{Instant, Limits, MessageEndpoint, Misuse, Revision, StreamId};
 
 const NOW: Instant = Instant::ZERO;
@@ -118,4 +119,73 @@ fn questions_and_state_count_towards_calls_bytes_max_sec_19() {
         let call = client.call_raw(NOW, "tools/call", Some(&params), CallOptions::default());
         assert_eq!(call.is_ok(), leaves_room, "{key} {state}: {call:?}");
     }
+}
+
+#[test]
+fn a_call_can_take_the_result_that_requires_input() {
+    let mut client = client(Limits::default());
+    let params = crate::Raw::from_text(r#"{"name":"t"}"#).unwrap();
+    let options = CallOptions { input_required: true, ..CallOptions::default() };
+    let mut ends = |id: u64, question: &str| {
+        let call = client.call_raw(NOW, "tools/call", Some(&params), options.clone()).unwrap();
+        let requests = format!(r#"{{"q":{{"method":"{question}"}}}}"#);
+        let result = format!(
+            r#"{{"resultType":"input_required","inputRequests":{requests},"requestState":"s"}}"#
+        );
+        receive(&mut client, &format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#));
+        let Some(Event::Completed { call: ended, outcome }) = client.poll_event() else {
+            panic!("the call has ended")
+        };
+        assert!(ended == call && client.poll_event().is_none());
+        outcome
+    };
+    let outcome = ends(3, "roots/list").unwrap();
+    assert_eq!(outcome.member("requestState").unwrap().to_text().as_deref(), Some("s"));
+    // What this side did not declare is not passed on.
+    assert!(matches!(ends(4, "sampling/createMessage"), Err(CallError::Invalid(_))));
+}
+
+/// Returns a legacy server that has asked the client for its roots about its only request, and the
+/// id of that request.
+fn asking_server() -> (Server, IncomingId) {
+    let config = server::Config::new("s", "1").capability(crate::Capability::Tools);
+    let mut server = Server::new(NOW, config);
+    for message in [
+        r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25",
+            "capabilities":{"roots":{}},"clientInfo":{"name":"c","version":"1"}}}"#,
+        r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+        r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"t"}}"#,
+    ] {
+        server.handle_message(NOW, StreamId::ONLY, message.as_bytes());
+    }
+    let incoming = loop {
+        if let server::Event::Request { incoming, .. } = server.poll_event().unwrap() {
+            break incoming;
+        }
+    };
+    server.request_input(NOW, incoming, &[("r", NeededInput::Roots)], None).unwrap();
+    assert!(server.poll_event().is_none());
+    (server, incoming)
+}
+
+#[test]
+fn a_request_that_ends_while_the_client_answers_is_cancelled() {
+    for message in [
+        r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}"#,
+        r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"no"}}"#,
+    ] {
+        let (mut server, asked) = asking_server();
+        server.handle_message(NOW, StreamId::ONLY, message.as_bytes());
+        let event = server.poll_event();
+        let is_it = matches!(
+            event, Some(server::Event::RequestCancelled { incoming, .. }) if incoming == asked
+        );
+        assert!(is_it && server.poll_event().is_none(), "{event:?}");
+    }
+    let (mut server, asked) = asking_server();
+    let answer = br#"{"jsonrpc":"2.0","id":1,"result":{"roots":[]}}"#;
+    server.handle_message(NOW, StreamId::ONLY, &answer[..]);
+    let event = server.poll_event();
+    let is_it = matches!(event, Some(server::Event::Request { incoming, .. }) if incoming != asked);
+    assert!(is_it && server.poll_event().is_none(), "{event:?}");
 }

@@ -160,7 +160,9 @@ impl HttpClient {
         let Purpose::Call(call) = purpose else {
             return self.client.handle_message(now, StreamId::ONLY, message);
         };
+        self.client.set_stream_request(Some(call.wire));
         self.on_response(now, call, &message, false);
+        self.client.set_stream_request(None);
         if !self.client.is_in_flight(call.wire) {
             self.exchanges.discard(id, now);
         }

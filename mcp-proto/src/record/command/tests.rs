@@ -24,6 +24,7 @@ fn all() -> Vec<OwnedCommand> {
         timeout_max: None,
         parent: Some(incoming),
         bypass_cache: true,
+        input_required: true,
     };
     let question = |params| ("k".into(), NeededInput::Raw("roots/list".into(), params));
     let questions = vec![question(None), question(Some(raw("null"))), question(Some(raw("{}")))];

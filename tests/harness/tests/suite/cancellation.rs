@@ -266,6 +266,7 @@ fn questions_are_cancelled_with_their_request_can_20_t_51() {
     solo.say(cancelled("1"));
     let heard = solo.hear();
     assert_eq!(heard["params"]["requestId"], 2, "only what is still open is cancelled");
+    solo.expect_events(&["request#1 cancelled"]);
     solo.expect_silence();
     solo.say(r#"{"jsonrpc":"2.0","id":2,"result":{"action":"cancel"}}"#);
     solo.expect_silence();

@@ -268,6 +268,11 @@ fn the_ledger_finds_requests_that_are_answered_twice_or_never() {
     ledger.clone().answered(incoming).unwrap_err();
     ledger.clone().event(Seen::RequestCancelled(incoming)).unwrap_err();
     ledger.event(Seen::Closed(&CloseReason::Local)).unwrap();
+    let mut ledger = Ledger::default();
+    ledger.event(Seen::Request(incoming)).unwrap();
+    ledger.asked(incoming).unwrap();
+    ledger.event(Seen::RequestCancelled(incoming)).unwrap();
+    ledger.event(Seen::RequestCancelled(incoming)).unwrap_err();
 }
 
 #[test]

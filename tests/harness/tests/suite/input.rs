@@ -134,6 +134,7 @@ fn a_refused_or_broken_answer_fails_the_request_and_cancels_the_others_t_99() {
         solo.say(format!(r#"{{"jsonrpc":"2.0","id":1,{answer}}}"#));
         assert_eq!(solo.hear()["params"]["requestId"], 2);
         solo.expect_error("\"q\"", -32603);
+        solo.expect_events(&["request#1 cancelled"]);
         solo.say(r#"{"jsonrpc":"2.0","id":2,"result":{"action":"cancel"}}"#);
         solo.expect_silence();
     }
@@ -150,6 +151,7 @@ fn a_question_that_times_out_fails_the_request() {
     cancelled.sort();
     assert_eq!(cancelled, [Some(1), Some(2)]);
     solo.expect_error("\"q\"", -32603);
+    solo.expect_events(&["request#1 cancelled"]);
     solo.expect_silence();
 }
 
@@ -254,13 +256,13 @@ fn a_request_with_held_questions_can_be_cancelled_and_ends_with_the_connection_t
     solo.say(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#);
     solo.say(INITIALIZED);
     solo.expect_lines(&[]);
-    solo.expect_events(&["ready 2025-06-18 c 1"]);
+    solo.expect_events(&["request#1 cancelled", "ready 2025-06-18 c 1"]);
 
     let mut solo = greeted(Limits::default());
     solo.ask(1, &[("a", NeededInput::Roots)], None).unwrap();
     solo.say_eof();
     solo.expect_lines(&[]);
-    solo.expect_events(&["closed Peer"]);
+    solo.expect_events(&["request#1 cancelled", "closed Peer"]);
 }
 
 #[test]
@@ -309,12 +311,12 @@ fn progress_increases_across_rounds_prg_05() {
 }
 
 #[test]
-fn the_end_of_the_connection_ends_questions_and_their_request_in_silence() {
+fn the_end_of_the_connection_ends_questions_and_their_request() {
     let mut solo = server(ALL);
     solo.ask(1, &[("a", NeededInput::Roots), ("b", form())], None).unwrap();
     solo.take_lines();
     solo.say_eof();
-    solo.expect_events(&["closed Peer"]);
+    solo.expect_events(&["request#1 cancelled", "closed Peer"]);
     assert_eq!(solo.respond(1, "{}"), Err(Misuse::Stale));
 }
 
@@ -383,5 +385,5 @@ fn waiting_answers_count_like_params_sec_19() {
     let lines = solo.take_lines();
     assert!(lines.iter().any(|line| line.contains(r#""id":"q","error""#)), "{lines:#?}");
     assert!(lines.iter().any(|line| line.contains("notifications/cancelled")), "{lines:#?}");
-    solo.expect_events(&[]);
+    solo.expect_events(&["request#1 cancelled"]);
 }

@@ -115,7 +115,8 @@ impl Host {
                     }
                 }
                 Event::RequestCancelled { incoming, .. } => {
-                    if self.requests.remove(&incoming).is_none() {
+                    // In a session also a request whose questions were sent.
+                    if self.requests.remove(&incoming).is_none() && !self.over.contains(&incoming) {
                         shared.breach(format!("{incoming} was cancelled and is not open"));
                     }
                     self.over.push(incoming);

@@ -360,3 +360,27 @@ fn bytes_after_a_response_are_ignored_for_a_second() {
     it.idle();
     assert_eq!((it.events().len(), it.exchanges()), (0, 0));
 }
+
+#[test]
+fn a_request_on_the_stream_of_a_call_belongs_to_it() {
+    let config = || config().capability(crate::Capability::Roots);
+    let mut it = Fixture::new(config());
+    it.open(Revision::V2025_11_25, SESSION);
+    let calls = ["a", "b"].map(|name| {
+        let call = it.call_with("tools/call", Some(&format!(r#"{{"name":"{name}"}}"#)));
+        let send = it.post("tools/call");
+        it.head(&send, 200, EVENTS);
+        (call, send)
+    });
+    it.events();
+    for (id, (call, send)) in (0..).zip(calls.iter().rev()) {
+        let ask = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"roots/list"}}"#);
+        it.feed(send, &event(&ask));
+        let asked = it.http.poll_event();
+        let is_it = matches!(
+            &asked, Some(HttpEvent::Client(client::Event::Request { call: Some(asks), .. }))
+                if asks == call
+        );
+        assert!(is_it, "{asked:?}");
+    }
+}

@@ -210,7 +210,8 @@ impl ServerApplication {
                 self.serve(now, server, incoming, &request, &context);
             }
             server::Event::RequestCancelled { incoming, reason } => {
-                let name = self.open.remove(&incoming).expect("what is cancelled is open");
+                // In a session, a request whose questions were sent ends like this, too.
+                let Some(name) = self.open.remove(&incoming) else { return };
                 self.log.note(format_args!("{name} is cancelled: {reason:?}"));
             }
             server::Event::Completed { call, outcome } => {

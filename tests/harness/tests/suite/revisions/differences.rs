@@ -67,7 +67,7 @@ pub(crate) const EVERYTHING: &[Difference] = &[
             r#"client | form: Some("then 31 31"), is error false"#,
         ],
         instead: &[
-            r#"client | form: refused the client did not declare the capabilities {"elicitation":{},"roots":{}} (-32603) {"requiredCapabilities":{"elicitation":{},"roots":{}}}"#,
+            r#"client | form: refused the client `demo` did not declare the capabilities {"elicitation":{},"roots":{}}, which the request needs: use a client that declares them (-32603) {"requiredCapabilities":{"elicitation":{},"roots":{}}}"#,
         ],
     },
     Difference {
@@ -168,10 +168,10 @@ pub(crate) const EVERYTHING: &[Difference] = &[
         client_alone: false,
         step: "undeclared",
         lines: &[
-            r#"client | sample: refused the client did not declare the capabilities {"sampling":{}} (-32603) {"requiredCapabilities":{"sampling":{}}}"#,
+            r#"client | sample: refused the client `demo` did not declare the capabilities {"sampling":{}}, which the request needs: use a client that declares them (-32603) {"requiredCapabilities":{"sampling":{}}}"#,
         ],
         instead: &[
-            r#"client | sample: refused the client did not declare the capabilities {"sampling":{}} (-32021) {"requiredCapabilities":{"sampling":{}}}"#,
+            r#"client | sample: refused the client `demo` did not declare the capabilities {"sampling":{}}, which the request needs: use a client that declares them (-32021) {"requiredCapabilities":{"sampling":{}}}"#,
         ],
     },
     Difference {
