@@ -25,6 +25,7 @@ pub mod on_runtime;
 mod outcome;
 mod process;
 mod recorder;
+mod relay;
 mod runtime;
 mod server;
 #[cfg(feature = "skills")]

@@ -12,7 +12,8 @@ pub enum Outcome {
     Error,
     /// The handler asks for input. The client sends the request again with the answers.
     ///
-    /// Calls of clients end only after all rounds of input.
+    /// Calls of clients end only after all rounds of input, except those that a gateway
+    /// [relays](crate::Cx::relay).
     InputRequired,
     /// The request was cancelled, by the client or by the end of the connection.
     ///

@@ -17,6 +17,7 @@ use mcp_proto::{
 use crate::box_future::BoxFuture;
 use crate::client::connection::Connection;
 use crate::client::in_flight::{InFlight, OnProgress, START_PATIENCE};
+use crate::client::questions::Answering;
 use crate::client::task::driver::{TaskDriver, TaskStep};
 use crate::client::task::mailbox::Mailbox;
 use crate::client::unsent_call::UnsentCall;
@@ -36,11 +37,12 @@ pub(crate) type AskedTask = (TaskRequest, Arc<Mailbox>);
 pub struct Call<'c, T> {
     connection: &'c Connection,
     method: Cow<'static, str>,
-    params: Box<dyn Encode + Send + 'c>,
-    options: CallOptions,
+    pub(super) params: Box<dyn Encode + Send + 'c>,
+    pub(super) options: CallOptions,
     progress: Option<OnProgress<'c>>,
     /// Asks for a task. (2025-11-25)
     task: Option<AskedTask>,
+    pub(super) answering: Answering,
     result: PhantomData<fn() -> T>,
 }
 
@@ -57,6 +59,7 @@ impl<'c, T: Decode> Call<'c, T> {
             options: CallOptions::default(),
             progress: None,
             task: None,
+            answering: Answering::default(),
             result: PhantomData,
         }
     }
@@ -140,7 +143,7 @@ impl<'c, T: Decode> Call<'c, T> {
         Operation::new(self.send_pending())
     }
 
-    async fn send_pending(self) -> Result<Pending<T>, Error> {
+    pub(super) async fn send_pending(self) -> Result<Pending<T>, Error> {
         let options = self.options.clone();
         let in_flight = self.send().await?;
         let deadline = Self::deadline(in_flight.link(), &options);
@@ -162,10 +165,10 @@ impl<'c, T: Decode> Call<'c, T> {
     async fn send(self) -> Result<InFlight, Error> {
         let patience = self.options.timeout.unwrap_or(START_PATIENCE);
         let slot = self.connection.slot();
-        let Self { method, params, options, task, .. } = self;
+        let Self { method, params, options, task, answering, .. } = self;
         let (task, mailbox) = task.unzip();
         let params = WithTask { params, task };
-        let mut call = UnsentCall { method, params, options, mailbox };
+        let mut call = UnsentCall { method, params, options, mailbox, answering };
         let mut link = slot.ready(patience).await?;
         loop {
             let sent = call.send(&link, patience).await;
@@ -182,6 +185,13 @@ impl<'c, T: Decode> Call<'c, T> {
 }
 
 impl<'c, T> Call<'c, T> {
+    /// Returns the call, with a result that is not decoded.
+    pub(super) fn undecoded(self) -> Call<'c, Raw> {
+        let Self { connection, method, params, options, progress, task, answering, .. } = self;
+        let result = PhantomData;
+        Call { connection, method, params, options, progress, task, answering, result }
+    }
+
     pub(crate) const fn connection(&self) -> &'c Connection {
         self.connection
     }
@@ -223,7 +233,7 @@ pub(crate) async fn start_call<T>(
     patience: Duration,
     send: impl FnMut(&mut State<Machine>, Instant) -> Result<CallId, Misuse>,
 ) -> Result<Pending<T>, Error> {
-    let in_flight = InFlight::start(link, patience, None, send).await?;
+    let in_flight = InFlight::start(link, patience, None, Answering::Nothing, send).await?;
     // Its method creates no task.
     let deadline = link.clock.now();
     Ok(Pending { in_flight, deadline, task: None, result: PhantomData })
@@ -239,7 +249,7 @@ impl<T> fmt::Debug for Call<'_, T> {
 /// the call.
 #[must_use = "dropping a call cancels it"]
 pub struct Pending<T> {
-    pub(super) in_flight: InFlight,
+    pub(crate) in_flight: InFlight,
     /// When the call ends at the latest, also if it has created a task.
     deadline: Instant,
     /// The task that the call has created.
@@ -267,6 +277,11 @@ impl<T: Decode> Pending<T> {
 
     async fn run(mut self, mut progress: Option<OnProgress<'_>>) -> Result<T, Error> {
         let result = self.in_flight.outcome(&mut progress).await?;
+        self.finish(result).await
+    }
+
+    /// Returns the result of the call, or of the task that it has created.
+    pub(crate) async fn finish(mut self, result: Raw) -> Result<T, Error> {
         let link = self.in_flight.link();
         if !TaskDriver::is_created_by(link, &result) {
             return Ok(T::decode(&result)?);
@@ -330,6 +345,13 @@ impl<T> Pending<T> {
     /// Never fails, except as [`Operation::wait`] does.
     pub fn next_progress(&mut self) -> Operation<'_, Option<Progress>> {
         Operation::new(async { Ok(self.in_flight.slot().next_progress().await) })
+    }
+
+    /// Returns the id of the call, which [`ClientCx::call`](crate::ClientCx::call) returns to the
+    /// handlers of its questions.
+    #[must_use]
+    pub const fn id(&self) -> CallId {
+        self.in_flight.call()
     }
 
     /// Cancels the call and sends `reason` to the server.

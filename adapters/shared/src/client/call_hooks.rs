@@ -10,6 +10,7 @@ use mcp_proto::schema::{Decode, Encode, Map, Str};
 use mcp_proto::{CallError, Instant, Raw, Revision, Unencodable};
 use serde::Serialize;
 
+use crate::client::in_flight::is_input_required;
 use crate::exec::clock::Clock;
 use crate::outcome::Outcome;
 
@@ -176,7 +177,11 @@ impl Drop for AfterHooks {
 
 fn outcome_of(result: &Raw) -> Outcome {
     let is_error = result.member("isError").is_some_and(|flag| flag.as_str() == "true");
-    if is_error { Outcome::ToolError } else { Outcome::Success }
+    match is_error {
+        true => Outcome::ToolError,
+        false if is_input_required(result) => Outcome::InputRequired,
+        false => Outcome::Success,
+    }
 }
 
 /// Params that encode themselves, with further entries of `_meta`.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_proto::client::Client as Machine;
-use mcp_proto::{Peer, Raw};
+use mcp_proto::{CallId, Peer, Raw, Request};
 
 use crate::box_future::BoxFuture;
 use crate::exec::cancellation::Cancellation;
@@ -36,23 +36,44 @@ use crate::transport::link::Link;
 pub struct ClientCx {
     link: Arc<Link<Machine>>,
     params: Option<Raw>,
+    call: Option<CallId>,
     cancelled: Arc<Cancellation>,
 }
 
 impl ClientCx {
     /// Creates the context of a request.
-    pub(crate) const fn of_request(
+    pub(crate) fn of_request(
         link: Arc<Link<Machine>>,
-        params: Option<Raw>,
+        request: &Request,
+        call: Option<CallId>,
         cancelled: Arc<Cancellation>,
     ) -> Self {
-        Self { link, params, cancelled }
+        Self { link, params: request.params.clone(), call, cancelled }
     }
 
     /// Creates the context of anything else that happens on a connection.
     pub(crate) fn of_connection(link: &Arc<Link<Machine>>, params: Option<Raw>) -> Self {
         let cancelled = Arc::clone(&link.shared.ended);
-        Self { link: Arc::clone(link), params, cancelled }
+        Self { link: Arc::clone(link), params, call: None, cancelled }
+    }
+
+    pub(crate) const fn link(&self) -> &Arc<Link<Machine>> {
+        &self.link
+    }
+
+    pub(crate) const fn cancellation(&self) -> &Arc<Cancellation> {
+        &self.cancelled
+    }
+
+    /// Returns the call that asks, whose id [`Pending::id`](crate::Pending::id) returns.
+    ///
+    /// It is known in the modern era (from revision 2026-07-28), and over HTTP if the server asks
+    /// on the stream of the call, as it should. In other legacy sessions, servers do not say which
+    /// call asks: returns `None`, as for all that is no question. To answer the questions of one
+    /// call differently, give that call [handlers](crate::Call::on_elicitation).
+    #[must_use]
+    pub const fn call(&self) -> Option<CallId> {
+        self.call
     }
 
     /// Returns the label of the connection, as set with [`Client::label`](crate::Client::label).

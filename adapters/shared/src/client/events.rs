@@ -17,6 +17,7 @@ use crate::client::call_hooks::CallHook;
 use crate::client::context::ClientCx;
 use crate::client::feed::{Feed, LinkOwner};
 use crate::client::in_flight::{CallSlot, cancel_task, created_task_id};
+use crate::client::questions;
 use crate::client::recovery::state::StateHandler;
 use crate::client::request_handler::{Answer, RequestHandler, run_handler};
 use crate::client::served_tasks::{self, ServedRun, ServedTasks};
@@ -76,7 +77,7 @@ pub struct ClientShared {
     reason = "the state of a connection is internal"
 )]
 pub struct ClientState {
-    calls: HashMap<CallId, Arc<CallSlot>>,
+    pub(super) calls: HashMap<CallId, Arc<CallSlot>>,
     feeds: HashMap<CallId, Arc<Feed>>,
     /// The cancellation flags of handlers.
     running: HashMap<IncomingId, Arc<Cancellation>>,
@@ -214,9 +215,9 @@ impl LinkRole for Machine {
                     mailbox.progress(progress);
                 }
             }
-            Event::Request { incoming, request, .. } => {
+            Event::Request { incoming, call, request } => {
                 if let Some(request) = served_tasks::serve(link, incoming, request) {
-                    answer(link, incoming, request);
+                    questions::dispatch(link, incoming, call, request);
                 }
             }
             Event::RequestCancelled { incoming, .. } => {
@@ -348,12 +349,19 @@ fn notify(link: &Arc<Link<Machine>>, method: Method, params: Option<Raw>) {
     });
 }
 
-/// Answers a server request with its handler.
-fn answer(link: &Arc<Link<Machine>>, incoming: IncomingId, request: Request) {
+/// Answers a request of the server about `call`, if that is known, with a handler.
+pub(super) fn run_question(
+    link: &Arc<Link<Machine>>,
+    incoming: IncomingId,
+    call: Option<CallId>,
+    handler: Option<RequestHandler>,
+    request: Request,
+) {
     let cancelled = Arc::new(Cancellation::default());
     link.lock().role.running.insert(incoming, Arc::clone(&cancelled));
     let answering = Arc::clone(link);
-    run_handler(link, incoming, request, &cancelled, move |answer| {
+    let cx = ClientCx::of_request(Arc::clone(link), &request, call, cancelled);
+    run_handler(handler, incoming, request, cx, move |answer| {
         respond(&answering, incoming, answer);
     });
 }

@@ -11,7 +11,7 @@ use mcp_proto::{Capability, Raw, Violation};
 use super::Client;
 use crate::client::answerer::{Answerer, PreparedAnswerer};
 use crate::client::context::ClientCx;
-use crate::client::request_handler::{FORM, URL};
+use crate::client::request_handler::{FORM, ROOTS, SAMPLING, URL};
 
 impl<R> Client<R> {
     /// Sets the function that answers form [elicitations] by showing the form to the user.
@@ -43,14 +43,14 @@ impl<R> Client<R> {
         self,
         sample: impl Answerer<CreateMessage, CreateMessageResult, M>,
     ) -> Self {
-        self.capability(Capability::Sampling).handle("sampling/createMessage", sample.prepare())
+        self.capability(Capability::Sampling).handle(SAMPLING, sample.prepare())
     }
 
     /// Sets the function that returns the list of [roots] when the server requests it.
     ///
     /// [roots]: https://modelcontextprotocol.io/specification/2025-11-25/client/roots
     pub fn on_roots<M>(self, roots: impl Answerer<ListRoots, ListRootsResult, M>) -> Self {
-        self.capability(Capability::Roots).handle("roots/list", roots.prepare())
+        self.capability(Capability::Roots).handle(ROOTS, roots.prepare())
     }
 
     /// Calls `callback` with the method and params of each notification from the server.

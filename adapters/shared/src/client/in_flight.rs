@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -11,6 +12,7 @@ use mcp_proto::schema::{CancelTask, Encode};
 use mcp_proto::{CallError, CallId, CallOptions, Instant, Misuse, Payload, Progress, Raw};
 
 use crate::client::call_hooks::AfterHooks;
+use crate::client::questions::{Answering, Question};
 use crate::error::Error;
 use crate::exec::watched::Watched;
 use crate::transport::link::{Link, State};
@@ -45,10 +47,11 @@ impl InFlight {
         link: &Arc<Link<Machine>>,
         patience: Duration,
         after: Option<Box<AfterHooks>>,
+        answering: Answering,
         mut send: impl FnMut(&mut State<Machine>, Instant) -> Result<CallId, Misuse>,
     ) -> Result<Self, Error> {
-        let slot = Arc::new(CallSlot::default());
-        slot.0.lock().after = after;
+        let slot = Arc::new(CallSlot::new(answering));
+        slot.state.lock().after = after;
         let sent = link
             .with_room_in_turn(patience, |state, now| {
                 let call = send(state, now)?;
@@ -71,7 +74,7 @@ impl InFlight {
         params: &dyn Encode,
         options: CallOptions,
     ) -> Result<Self, Misuse> {
-        let slot = Arc::new(CallSlot::default());
+        let slot = Arc::new(CallSlot::new(Answering::Nothing));
         let params = Payload::Value(params);
         let call = link.with(|state, now| {
             let sent = state.connection.call(now, Command::Call { method, params, options });
@@ -98,18 +101,29 @@ impl InFlight {
         progress: &mut Option<OnProgress<'_>>,
     ) -> Result<Raw, CallError> {
         loop {
-            match self.slot.next().await {
+            match self.next().await {
                 CallUpdate::Progress(update) => {
                     if let Some(callback) = progress {
                         callback(update);
                     }
                 }
-                CallUpdate::Completed(outcome) => {
-                    self.is_over = true;
-                    return outcome;
-                }
+                // Calls whose code answers questions are not waited for like this.
+                CallUpdate::Question(question) => drop(question),
+                CallUpdate::Completed(outcome) => return outcome,
             }
         }
+    }
+
+    /// Waits for the next update.
+    pub(crate) async fn next(&mut self) -> CallUpdate {
+        let update = self.slot.next().await;
+        self.is_over |= matches!(update, CallUpdate::Completed(_));
+        update
+    }
+
+    /// Takes a question that has arrived.
+    pub(crate) fn take_question(&self) -> Option<Question> {
+        self.slot.state.lock().questions.pop_front()
     }
 
     /// Lets the request end by itself; its result is dropped.
@@ -149,7 +163,16 @@ pub(crate) fn created_task_id(result: &Raw) -> Option<String> {
 
 /// Returns whether the `resultType` of a result says that it creates a task.
 pub(crate) fn is_task(result: &Raw) -> bool {
-    result.member("resultType").is_some_and(|kind| kind.to_text().as_deref() == Some("task"))
+    has_type(result, "task")
+}
+
+/// Returns whether the `resultType` of a result says that the server asks for input.
+pub(crate) fn is_input_required(result: &Raw) -> bool {
+    has_type(result, "input_required")
+}
+
+fn has_type(result: &Raw, name: &str) -> bool {
+    result.member("resultType").is_some_and(|kind| kind.to_text().as_deref() == Some(name))
 }
 
 /// Cancels a task without waiting for the response. If that is not possible, the server ends the
@@ -162,11 +185,17 @@ pub(crate) fn cancel_task(link: &Arc<Link<Machine>>, task_id: &str) {
 }
 
 /// The updates of one call, until they are taken.
-#[derive(Debug, Default)]
-pub(crate) struct CallSlot(Watched<CallSlotState>);
+#[derive(Debug)]
+pub(crate) struct CallSlot {
+    state: Watched<CallSlotState>,
+    answering: Answering,
+    /// The code that holds the call waits for answers, and takes no questions.
+    is_waiting: AtomicBool,
+}
 
 #[derive(Debug, Default)]
 struct CallSlotState {
+    questions: VecDeque<Question>,
     progress: VecDeque<Progress>,
     progress_bytes: usize,
     outcome: Option<Result<Raw, CallError>>,
@@ -174,8 +203,11 @@ struct CallSlotState {
     after: Option<Box<AfterHooks>>,
 }
 
-enum CallUpdate {
+/// What happened in a call.
+pub(crate) enum CallUpdate {
     Progress(Progress),
+    /// The server asks, and the code that holds the call answers.
+    Question(Question),
     Completed(Result<Raw, CallError>),
 }
 
@@ -200,8 +232,37 @@ fn message_bytes(progress: &Progress) -> usize {
 }
 
 impl CallSlot {
+    fn new(answering: Answering) -> Self {
+        Self { state: Watched::default(), answering, is_waiting: AtomicBool::new(false) }
+    }
+
+    /// Returns what answers the questions about the call.
+    pub(crate) const fn answering(&self) -> &Answering {
+        &self.answering
+    }
+
+    /// Returns whether the code that holds the call takes questions now.
+    pub(crate) fn takes_questions(&self) -> bool {
+        !self.is_waiting.load(Ordering::Relaxed)
+    }
+
+    /// Notes that the code that holds the call waits for answers, or does so no longer.
+    pub(crate) fn set_waiting(&self, is_waiting: bool) {
+        self.is_waiting.store(is_waiting, Ordering::Relaxed);
+    }
+
+    /// Passes a question to the code that holds the call.
+    pub(crate) fn ask(&self, question: Question) {
+        let mut question = Some(question);
+        self.state.change(|state| {
+            if !state.is_completed {
+                state.questions.extend(question.take());
+            }
+        });
+    }
+
     pub(crate) fn progress(&self, progress: Progress) {
-        self.0.change(|state| {
+        self.state.change(|state| {
             state.progress_bytes += message_bytes(&progress);
             state.progress.push_back(progress);
             while state.progress.len() > PROGRESS_MAX
@@ -216,7 +277,7 @@ impl CallSlot {
         if let Some(mut hooks) = self.take_hooks() {
             hooks.completed(&outcome);
         }
-        self.0.change(|state| {
+        self.state.change(|state| {
             state.outcome = Some(outcome);
             state.is_completed = true;
         });
@@ -224,19 +285,22 @@ impl CallSlot {
 
     /// Takes the hooks out, which must run without the lock.
     fn take_hooks(&self) -> Option<Box<AfterHooks>> {
-        self.0.lock().after.take()
+        self.state.lock().after.take()
     }
 
     /// Takes the outcome, if the request is over and nothing has taken it.
     fn take_outcome(&self) -> Option<Result<Raw, CallError>> {
-        self.0.lock().outcome.take()
+        self.state.lock().outcome.take()
     }
 
     async fn next(&self) -> CallUpdate {
-        self.0
+        self.state
             .when(|state| {
                 if let Some(progress) = state.take_progress() {
                     return Some(CallUpdate::Progress(progress));
+                }
+                if let Some(question) = state.questions.pop_front() {
+                    return Some(CallUpdate::Question(question));
                 }
                 state.is_completed.then(|| {
                     CallUpdate::Completed(state.outcome.take().unwrap_or(Err(CallError::Lost)))
@@ -250,10 +314,10 @@ impl CallSlot {
         context: &mut Context<'_>,
         waiting: &mut Option<EventListener>,
     ) -> Poll<Option<Progress>> {
-        self.0.poll_when(context, waiting, CallSlotState::next_progress)
+        self.state.poll_when(context, waiting, CallSlotState::next_progress)
     }
 
     pub(crate) async fn next_progress(&self) -> Option<Progress> {
-        self.0.when(CallSlotState::next_progress).await
+        self.state.when(CallSlotState::next_progress).await
     }
 }

@@ -9,7 +9,6 @@ use mcp_proto::{ErrorObject, IncomingId, Raw, Request};
 
 use crate::box_future::BoxFuture;
 use crate::client::context::ClientCx;
-use crate::exec::cancellation::Cancellation;
 use crate::exec::workers::catch_panic;
 use crate::transport::link::Link;
 
@@ -30,8 +29,11 @@ pub(crate) enum RequestHandler {
 /// The keys of the elicitation handlers, one for each mode. Other handlers are keyed by method.
 pub(crate) const FORM: &str = "elicitation/create";
 pub(crate) const URL: &str = "elicitation/create url";
+pub(crate) const ROOTS: &str = "roots/list";
+pub(crate) const SAMPLING: &str = "sampling/createMessage";
 
-fn handler_key(request: &Request) -> &str {
+/// Returns the key of the handler for a request.
+pub(super) fn handler_key(request: &Request) -> &str {
     let mode = request.params.as_ref().and_then(|params| params.member("mode"));
     if request.method == FORM && mode.as_ref().and_then(Raw::to_text).as_deref() == Some("url") {
         return URL;
@@ -41,23 +43,27 @@ fn handler_key(request: &Request) -> &str {
 
 /// Returns whether there is a handler for a request.
 pub(crate) fn has_handler(link: &Link<Machine>, request: &Request) -> bool {
-    link.shared.handlers.contains_key(handler_key(request))
+    handler_of(link, request).is_some()
+}
+
+/// Returns the handler for a request of the server that is about no call.
+pub(crate) fn handler_of(link: &Link<Machine>, request: &Request) -> Option<RequestHandler> {
+    link.shared.handlers.get(handler_key(request)).cloned()
 }
 
 /// Runs the handler for a request, and then `send` with its answer; `None` if it panicked. Sends an
 /// error if there is no handler.
 pub(crate) fn run_handler(
-    link: &Arc<Link<Machine>>,
+    handler: Option<RequestHandler>,
     incoming: IncomingId,
     request: Request,
-    cancelled: &Arc<Cancellation>,
+    cx: ClientCx,
     send: impl FnOnce(Option<Answer>) + Send + 'static,
 ) {
-    let Some(handler) = link.shared.handlers.get(handler_key(&request)).cloned() else {
+    let Some(handler) = handler else {
         return send(Some(Err(ErrorObject::method_not_found(&request.method))));
     };
-    let params = request.params.clone();
-    let cx = ClientCx::of_request(Arc::clone(link), params, Arc::clone(cancelled));
+    let link = Arc::clone(cx.link());
     let trace = link.trace.clone();
     match handler {
         RequestHandler::Blocking(handler) => {
@@ -69,9 +75,9 @@ pub(crate) fn run_handler(
         }
         RequestHandler::Async(handler) => {
             let method = request.method.clone();
+            let cancelled = Arc::clone(cx.cancellation());
             let run = async move { handler(&request, cx).await };
             let answer = trace.instrument_handler(&method, run);
-            let cancelled = Arc::clone(cancelled);
             link.shared.workers.spawn(incoming, &link.shared.pace, async move {
                 if let Some(answer) = cancelled.run_until_set(catch_panic(answer)).await {
                     send(answer);

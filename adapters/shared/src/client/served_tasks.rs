@@ -21,7 +21,8 @@ use mcp_proto::tasks::{
 };
 use mcp_proto::{ErrorObject, IncomingId, Instant, Payload, Raw, Request};
 
-use crate::client::request_handler::{Answer, has_handler, run_handler};
+use crate::client::context::ClientCx;
+use crate::client::request_handler::{Answer, handler_of, has_handler, run_handler};
 use crate::exec::cancellation::Cancellation;
 use crate::tasks::{random_id, task_time};
 use crate::transport::link::{Link, State, Transport};
@@ -220,7 +221,9 @@ fn begin(
     });
     let Some((id, handler)) = created else { return };
     let delivering = Arc::clone(link);
-    run_handler(link, handler, request, &over, move |answer| deliver(&delivering, id, answer));
+    let cx = ClientCx::of_request(Arc::clone(link), &request, None, over);
+    let function = handler_of(link, &request);
+    run_handler(function, handler, request, cx, move |answer| deliver(&delivering, id, answer));
     expire_in_time(link);
 }
 

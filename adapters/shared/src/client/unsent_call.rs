@@ -10,6 +10,7 @@ use mcp_proto::{CallError, CallOptions, Instant, MessageEndpoint as _, Payload};
 
 use crate::client::call_hooks::{Hooked, WithMeta, before_call};
 use crate::client::in_flight::InFlight;
+use crate::client::questions::Answering;
 use crate::client::task::mailbox::Mailbox;
 use crate::error::Error;
 use crate::tasks::WithTask;
@@ -22,6 +23,7 @@ pub(crate) struct UnsentCall<'c> {
     pub(crate) options: CallOptions,
     /// Receives the progress of the task that the call asks for.
     pub(crate) mailbox: Option<Arc<Mailbox>>,
+    pub(crate) answering: Answering,
 }
 
 impl UnsentCall<'_> {
@@ -32,7 +34,7 @@ impl UnsentCall<'_> {
         link: &Arc<Link<Machine>>,
         patience: Duration,
     ) -> Result<InFlight, Error> {
-        let Self { method, params, options, mailbox } = self;
+        let Self { method, params, options, mailbox, answering } = self;
         let revision = || link.inspect(|state| state.role.peer.as_ref().map(|peer| peer.revision));
         let hooked = before_call(&link.shared.on_call, method, params, revision);
         let Hooked { meta, after } = hooked.map_err(Error::Hook)?;
@@ -50,7 +52,8 @@ impl UnsentCall<'_> {
                 Some(note)
             }
         };
-        InFlight::start(link, patience, after, move |state, now| {
+        let answering = answering.clone().of_method(method);
+        InFlight::start(link, patience, after, answering, move |state, now| {
             if let Some(note_owner) = &note_owner {
                 note_owner(state);
             }

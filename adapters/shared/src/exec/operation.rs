@@ -31,10 +31,10 @@ use crate::exec::sole_driver::is_sole_driver;
 /// }
 /// ```
 #[must_use = "an operation does nothing unless it is awaited, or waited for with `.wait()`"]
-pub struct Operation<'a, T>(BoxFuture<'a, Result<T, Error>>);
+pub struct Operation<'a, T, E = Error>(BoxFuture<'a, Result<T, E>>);
 
-impl<'a, T> Operation<'a, T> {
-    pub(crate) fn new(operation: impl Future<Output = Result<T, Error>> + Send + 'a) -> Self {
+impl<'a, T, E: From<Misuse>> Operation<'a, T, E> {
+    pub(crate) fn new(operation: impl Future<Output = Result<T, E>> + Send + 'a) -> Self {
         Self(Box::pin(operation))
     }
 
@@ -43,20 +43,20 @@ impl<'a, T> Operation<'a, T> {
     /// # Errors
     /// Fails with the error of the operation, and with [`Misuse::Blocked`] on a driving thread (see
     /// [`Server`](crate::Server)) that no other thread can replace.
-    pub fn wait(self) -> Result<T, Error> {
+    pub fn wait(self) -> Result<T, E> {
         wait_for(self.0)
     }
 }
 
-impl<T> Future for Operation<'_, T> {
-    type Output = Result<T, Error>;
+impl<T, E> Future for Operation<'_, T, E> {
+    type Output = Result<T, E>;
 
     fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
         self.0.as_mut().poll(task)
     }
 }
 
-impl<T> fmt::Debug for Operation<'_, T> {
+impl<T, E> fmt::Debug for Operation<'_, T, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Operation").finish_non_exhaustive()
     }
@@ -67,7 +67,9 @@ impl<T> fmt::Debug for Operation<'_, T> {
 /// # Errors
 /// Fails with the error of the operation, and with [`Misuse::Blocked`] if this thread must not
 /// wait for a peer.
-pub(crate) fn wait_for<T>(operation: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+pub(crate) fn wait_for<T, E: From<Misuse>>(
+    operation: impl Future<Output = Result<T, E>>,
+) -> Result<T, E> {
     if is_sole_driver() {
         return Err(Misuse::Blocked.into());
     }

@@ -22,6 +22,7 @@ use crate::server::handler::running_task::RunningTask;
 use crate::server::handler::state::States;
 use crate::server::handler::state_sealing::StateSealing;
 use crate::server::id_hasher::IncomingMap;
+use crate::server::kept::Kept;
 use crate::server::layers::Layers;
 use crate::server::pending_changes::PendingChanges;
 use crate::server::serve::serve;
@@ -74,6 +75,8 @@ pub struct ServerParts {
     pub(crate) unregistered: UnregisteredHandlers,
     /// Decides which entries a caller sees.
     pub(crate) visibility: Visibility,
+    /// What is kept between the runs of handlers.
+    pub(crate) kept: Arc<Kept>,
     /// The tasks; `None` if no tool call becomes one.
     pub(crate) tasks: Option<Arc<ServerTasks>>,
 }
@@ -108,6 +111,10 @@ impl Deref for ServerShared {
 pub struct ServerState {
     /// The cancellation flags of running handlers.
     pub(super) running: IncomingMap<Arc<Cancellation>>,
+    /// The cancellation flags of requests that wait for answers of the client, by number. Boxed:
+    /// most servers ask nothing.
+    #[expect(clippy::box_collection, reason = "most connections have none")]
+    asking: Option<Box<BTreeMap<u64, (IncomingId, Arc<Cancellation>)>>>,
     pending_changes: PendingChanges,
     /// The client, if it is authenticated. All messages of a connection have one sender.
     pub(crate) principal: Option<Principal>,
@@ -162,6 +169,42 @@ impl ServerState {
         self.calls.as_mut()?.remove(&call)
     }
 
+    /// Keeps the cancellation of a request that waits for answers of the client.
+    pub(crate) fn insert_asking(
+        &mut self,
+        number: u64,
+        incoming: IncomingId,
+        cancelled: Arc<Cancellation>,
+    ) {
+        self.asking.get_or_insert_default().insert(number, (incoming, cancelled));
+    }
+
+    /// Takes the cancellation of a request that has its answers, and registers it as that of its
+    /// next run. A run that `was_registered` may have been cancelled since.
+    pub(crate) fn continue_asking(
+        &mut self,
+        number: u64,
+        incoming: IncomingId,
+        was_registered: bool,
+    ) -> Option<Arc<Cancellation>> {
+        let (_, cancelled) = self.asking.as_mut()?.remove(&number)?;
+        if was_registered && !self.running.contains_key(&incoming) {
+            return None;
+        }
+        self.running.insert(incoming, Arc::clone(&cancelled));
+        Some(cancelled)
+    }
+
+    /// Takes the cancellation of a request that is over.
+    fn take_cancellation(&mut self, incoming: IncomingId) -> Option<Arc<Cancellation>> {
+        self.running.remove(&incoming).or_else(|| {
+            let asking = self.asking.as_mut()?;
+            let (number, _) = asking.iter().find(|(_, (asked, _))| *asked == incoming)?;
+            let number = *number;
+            asking.remove(&number).map(|(_, cancelled)| cancelled)
+        })
+    }
+
     pub(crate) fn insert_task(&mut self, incoming: IncomingId, run: Arc<dyn RunningTask>) {
         self.tasks.get_or_insert_default().insert(incoming, run);
     }
@@ -199,7 +242,7 @@ impl LinkRole for Machine {
                 if let Some(tasks) = &link.shared.tasks {
                     tasks.stop_waiting(link, incoming);
                 }
-                let cancelled = link.lock().role.running.remove(&incoming);
+                let cancelled = link.lock().role.take_cancellation(incoming);
                 if let Some(cancelled) = cancelled {
                     cancelled.set();
                 }

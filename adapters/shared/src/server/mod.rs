@@ -14,6 +14,7 @@ pub(crate) mod extension_settings;
 pub(crate) mod handler;
 pub(crate) mod handlers;
 mod id_hasher;
+pub(crate) mod kept;
 pub mod layers;
 pub(crate) mod list_handler;
 pub(crate) mod lists;
@@ -31,6 +32,7 @@ pub(crate) mod serving;
 pub(crate) mod settings;
 pub(crate) mod subscriptions;
 pub(crate) mod tasks;
+pub(crate) mod undeclared;
 #[cfg(feature = "tracing")]
 mod unreadable_schema;
 pub(crate) mod unregistered;

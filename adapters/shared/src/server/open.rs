@@ -84,6 +84,7 @@ impl ServerSettings {
             states: Arc::clone(&self.builder.states),
             visibility: self.visibility.clone(),
             unregistered: self.unregistered.clone(),
+            kept: Arc::default(),
             tasks: self.builder.changes.has_tasks().then(|| self.tasks.get()).transpose()?,
         });
         if let Some(tasks) = &parts.tasks {

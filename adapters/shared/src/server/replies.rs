@@ -2,11 +2,12 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use futures_lite::future::block_on;
 use mcp_proto::server::Server as Machine;
-use mcp_proto::{ErrorObject, IncomingId};
+use mcp_proto::{Context, Era, ErrorObject, IncomingId, Instant, Misuse};
 
 use crate::exec::clock::unix_seconds;
 use crate::exec::sole_driver::is_sole_driver;
@@ -27,9 +28,14 @@ pub(crate) fn encode(cx: &Cx, outcome: Option<Result<BoxedResult, HandlerError>>
     {
         sender.challenge(challenge);
     }
+    // The state of a task and of a session stays here.
+    let stays = cx.request.task.is_some() || keeps_state(&cx.request.context);
+    let asks = matches!(&outcome, Err(HandlerError(Cause::InputRequired(_))));
+    if asks && cx.request.task.is_none() && keeps_state(&cx.request.context) {
+        cx.rounds().cancellation = Some(next_cancellation());
+    }
     let seal = |text| {
-        // The state of a task stays here.
-        if cx.request.task.is_some() {
+        if stays {
             return Ok(text);
         }
         let sealing = &cx.request.link.shared.sealing;
@@ -43,6 +49,17 @@ pub(crate) fn encode(cx: &Cx, outcome: Option<Result<BoxedResult, HandlerError>>
     };
     // The result may be of a type of the application, whose encoding may panic.
     catch_unwind(AssertUnwindSafe(reply)).unwrap_or_else(|_| HandlerReply::Error(handler_failed()))
+}
+
+/// Returns whether the server keeps the request state instead of the client.
+pub(crate) fn keeps_state(context: &Context) -> bool {
+    context.peer.revision.era() == Era::Legacy
+}
+
+/// Returns a number for the cancellation of a request that waits for answers.
+fn next_cancellation() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 /// Sends the reply of a handler from a thread that may block, or that drives the connection.
@@ -83,11 +100,11 @@ fn send_reply(
     mut reply: HandlerReply,
 ) -> Result<(), HandlerReply> {
     let sent = link.with(|state, now| {
-        state.role.running.remove(&incoming);
         if let Some(task) = state.role.take_task(incoming) {
+            state.role.running.remove(&incoming);
             return Ok(Some(task));
         }
-        reply.send(&mut state.connection, now, incoming).map(|()| None)
+        send_now(state, now, incoming, &mut reply).map(|()| None)
     });
     match sent {
         Ok(None) => Ok(()),
@@ -99,12 +116,26 @@ fn send_reply(
     }
 }
 
+/// Sends a reply, and keeps the cancellation of a request that waits for answers.
+fn send_now(
+    state: &mut State<Machine>,
+    now: Instant,
+    incoming: IncomingId,
+    reply: &mut HandlerReply,
+) -> Result<(), Misuse> {
+    let kept = reply.send(&mut state.connection, now, incoming)?;
+    let cancelled = state.role.running.remove(&incoming);
+    if let Some((number, cancelled)) = kept.zip(cancelled) {
+        state.role.insert_asking(number, incoming, cancelled);
+    }
+    Ok(())
+}
+
 /// Sends a reply once there is room for it, or else an error.
 async fn send_with_room(link: &Arc<Link<Machine>>, incoming: IncomingId, mut reply: HandlerReply) {
     // Borrowed mutably because results are `Send` but not `Sync`.
     let sending = &mut reply;
-    let send =
-        move |state: &mut State<Machine>, now| sending.send(&mut state.connection, now, incoming);
+    let send = move |state: &mut State<Machine>, now| send_now(state, now, incoming, sending);
     if link.with_room(ASK_PATIENCE, send).await.is_err() {
         reply_now(link, incoming, reply.rejection());
     }
@@ -144,7 +175,7 @@ pub(crate) fn handler_failed() -> ErrorObject {
 /// Sends a reply that never waits for room: anything but input requests.
 pub(crate) fn reply_now(link: &Arc<Link<Machine>>, incoming: IncomingId, mut reply: HandlerReply) {
     let _gone = link.with(|state, now| {
-        // Only requests with long checks have been registered as running.
+        // Only requests with long checks or earlier runs have been registered as running.
         state.role.running.remove(&incoming);
         reply.send(&mut state.connection, now, incoming)
     });

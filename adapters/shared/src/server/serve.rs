@@ -18,7 +18,7 @@ use crate::server::handler::state_sealing::StateSealing;
 use crate::server::handler::{Job, Resolution, check_scopes_first, scopes_of};
 use crate::server::layers;
 use crate::server::replies::{
-    encode, handler_failed, reply_now, send_reply_async, send_reply_blocking,
+    encode, handler_failed, keeps_state, reply_now, send_reply_async, send_reply_blocking,
 };
 use crate::server::subscriptions::accept_subscription;
 use crate::server::tasks::{
@@ -131,9 +131,13 @@ fn serve_now(
     if cancelled.as_ref().is_some_and(|cancelled| cancelled.is_set()) {
         return;
     }
-    let ready = resolution.and_then(|resolution| {
-        Ok((resolution, read_rounds(&link.shared.sealing, &request, &context)?))
-    });
+    let mut rounds = read_rounds(&link.shared.sealing, &request, &context);
+    let number = rounds.as_mut().ok().and_then(|rounds| rounds.cancellation.take());
+    // The runs of a request in a session share one cancellation.
+    let continued = number
+        .and_then(|number| link.lock().role.continue_asking(number, incoming, cancelled.is_some()));
+    let cancelled = continued.or(cancelled);
+    let ready = resolution.and_then(|resolution| Ok((resolution, rounds?)));
     if let (Some(tasks), Some(start)) = (&link.shared.tasks, task) {
         // The call ends with the creation of the task, which has a cancellation of its own.
         if cancelled.is_some() && link.lock().role.running.remove(&incoming).is_none() {
@@ -216,6 +220,7 @@ fn read_rounds(
     context: &Context,
 ) -> Result<RoundState, ErrorObject> {
     let text = match &context.state {
+        Some(state) if keeps_state(context) => Some(state.to_string()),
         Some(state) => Some(sealing.open(state, request, context.principal(), unix_seconds())?),
         None => None,
     };
@@ -234,7 +239,7 @@ fn open_request(
 ) -> Cx {
     let mut request = RequestState::new(link, incoming, request, context, rounds, pace);
     match cancelled {
-        // Not registered again: the request may have been cancelled meanwhile.
+        // Registered already: the request may have been cancelled since.
         Some(cancelled) => request.cancelled = cancelled,
         None => {
             link.lock().role.running.insert(incoming, Arc::clone(&request.cancelled));

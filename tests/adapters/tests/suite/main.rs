@@ -36,6 +36,7 @@ mod questions;
 mod recorded;
 #[cfg(unix)]
 mod recovery;
+mod relays;
 mod requests;
 mod results;
 mod served_tasks;

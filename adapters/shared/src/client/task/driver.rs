@@ -14,8 +14,9 @@ use mcp_proto::{
     CallError, CallOptions, Era, ErrorObject, MessageEndpoint as _, Misuse, Progress, Raw, Request,
 };
 
+use crate::client::context::ClientCx;
 use crate::client::in_flight::{InFlight, cancel_task, is_task};
-use crate::client::request_handler::{Answer, run_handler};
+use crate::client::request_handler::{Answer, handler_of, run_handler};
 use crate::client::task::mailbox::Mailbox;
 use crate::error::Error;
 use crate::exec::cancellation::Cancellation;
@@ -317,7 +318,9 @@ impl TaskDriver {
         }
         let request = Request::new(&*method, params.map(|params| params.0));
         let incoming = self.link.lock().role.next_input();
-        run_handler(&self.link, incoming, request, &self.over, send);
+        let over = Arc::clone(&self.over);
+        let cx = ClientCx::of_request(Arc::clone(&self.link), &request, None, over);
+        run_handler(handler_of(&self.link, &request), incoming, request, cx, send);
     }
 
     fn result(&mut self, outcome: TaskOutcome) -> Result<Raw, CallError> {

@@ -171,8 +171,10 @@ impl Cx {
     ///
     /// Use this in separate tasks: the handler's own future is dropped on cancellation.
     ///
-    /// Applies to this run of the handler only. While the user answers a [question](Self::ask), no
-    /// run is in progress, and a cancellation is not reported to the context of the earlier run.
+    /// In a legacy session (before revision 2026-07-28), all runs of a handler that
+    /// [asks](Self::ask) share the cancellation, also while no run is in progress because the user
+    /// answers a question. In the modern era, each run belongs to a request of its own, and a client
+    /// that does not answer sends nothing.
     pub async fn cancelled(&self) {
         self.request.cancelled.wait().await;
     }

@@ -28,8 +28,9 @@ impl<R: Encode + Send + 'static> HandlerResult for R {
 
 /// The reply to a request.
 pub(crate) enum HandlerReply {
-    /// Input requests by their keys, and the request state.
-    InputRequired(Vec<(String, NeededInput)>, Option<String>),
+    /// Input requests by their keys, the request state, and the number under which a legacy session
+    /// keeps the cancellation of the request.
+    InputRequired(Vec<(String, NeededInput)>, Option<String>, Option<u64>),
     /// An error.
     Error(ErrorObject),
     /// A result.
@@ -54,7 +55,7 @@ impl HandlerReply {
             Err(Cause::Invalid(why)) => Self::Error(ErrorObject::invalid_params(why)),
             Err(Cause::NotFound) => Self::Error(ErrorObject::internal("not found")),
             Err(Cause::InputRequired(questions)) => match rounds.to_text().map(seal).transpose() {
-                Ok(state) => Self::InputRequired(questions, state),
+                Ok(state) => Self::InputRequired(questions, state, rounds.cancellation),
                 Err(error) => Self::Error(error),
             },
         }
@@ -73,7 +74,8 @@ impl HandlerReply {
         }
     }
 
-    /// Sends the reply. Does nothing for a request that is gone.
+    /// Sends the reply. Does nothing for a request that is gone. Returns the number under which the
+    /// session keeps the cancellation of the request, if it waits for answers.
     ///
     /// # Errors
     /// Fails with [`Misuse::Blocked`] if there is no room for input requests: the caller must try
@@ -83,8 +85,9 @@ impl HandlerReply {
         connection: &mut Transport<Machine>,
         now: Instant,
         incoming: IncomingId,
-    ) -> Result<(), Misuse> {
+    ) -> Result<Option<u64>, Misuse> {
         const UNENCODABLE: &str = "the result cannot be encoded for this client";
+        let mut kept = None;
         let (sent, error_message) = match self {
             Self::Result(result) => {
                 (connection.run(now, Command::respond(incoming, &**result)), UNENCODABLE)
@@ -96,13 +99,17 @@ impl HandlerReply {
                 connection.run(now, Command::RespondError { incoming, error }),
                 "the handler failed",
             ),
-            Self::InputRequired(questions, state) => {
+            Self::InputRequired(questions, state, cancellation) => {
                 let questions: Vec<(&str, NeededInput)> =
                     questions.iter().map(|(key, question)| (&**key, question.clone())).collect();
                 let questions = &questions[..];
                 let (state, refused) = (state.as_deref(), questions.into());
                 let ask = Command::RequestInput { incoming, questions: questions.into(), state };
                 let sent = match connection.run(now, ask) {
+                    Ok(()) => {
+                        kept = *cancellation;
+                        Ok(())
+                    }
                     Err(Misuse::Undeclared) => connection
                         .run(now, Command::RefuseUndeclared { incoming, questions: refused }),
                     sent => sent,
@@ -115,22 +122,22 @@ impl HandlerReply {
             // The request may still be open, so it gets an error at least.
             Err(misuse) => {
                 let error = &match self {
-                    Self::InputRequired(questions, _) => unsendable(questions, misuse),
+                    Self::InputRequired(questions, ..) => unsendable(questions, misuse),
                     Self::Error(_) | Self::Result(_) | Self::Encoded(_) => {
                         ErrorObject::internal(error_message)
                     }
                 };
                 let _gone = connection.run(now, Command::RespondError { incoming, error });
-                Ok(())
+                Ok(None)
             }
-            Ok(()) => Ok(()),
+            Ok(()) => Ok(kept),
         }
     }
 
     /// Returns the error to send instead if there is no room for the input requests.
     pub(crate) fn rejection(&self) -> Self {
         Self::Error(match self {
-            Self::InputRequired(questions, _) => unsendable(questions, Misuse::Blocked),
+            Self::InputRequired(questions, ..) => unsendable(questions, Misuse::Blocked),
             Self::Error(_) | Self::Result(_) | Self::Encoded(_) => {
                 ErrorObject::internal(Misuse::Blocked.to_string())
             }
@@ -263,7 +270,7 @@ mod tests {
             let mut connection = Transport::Bytes(Box::new(stream));
             let params = Raw::from_text(params).unwrap();
             let question = NeededInput::raw("sampling/createMessage", params);
-            let mut reply = HandlerReply::InputRequired(vec![("q".into(), question)], None);
+            let mut reply = HandlerReply::InputRequired(vec![("q".into(), question)], None, None);
             reply.send(&mut connection, Instant::ZERO, incoming).unwrap();
             let Transport::Bytes(mut stream) = connection else { unreachable!() };
             let sent = stream.outbox().poll_message().unwrap();

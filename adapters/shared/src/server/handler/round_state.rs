@@ -14,11 +14,22 @@ pub(crate) struct RoundState {
     pub(crate) state: Option<Raw>,
     /// The results of what must not happen twice.
     done: Vec<(String, Raw)>,
+    /// The call that the handler relays, between two rounds.
+    pub(crate) relayed: Option<Relayed>,
+    /// The number under which the connection knows the cancellation of the request, in a legacy
+    /// session.
+    pub(crate) cancellation: Option<u64>,
+    /// The handler has relayed a call in this run.
+    pub(crate) has_relayed: bool,
     /// The keys of the questions of this run.
     asked: BTreeSet<String>,
     /// The key of a question of this run that has no answer yet.
     pending: Option<String>,
 }
+
+/// A relayed call that has asked: under what it is kept here, the request state of its server, and
+/// the keys of its questions.
+pub(crate) type Relayed = (Option<String>, Option<String>, Vec<String>);
 
 impl RoundState {
     /// Parses the output of [`to_text`](Self::to_text) and adds the latest answers.
@@ -31,7 +42,8 @@ impl RoundState {
             let invalid =
                 || ErrorObject::invalid_params("the request state is not valid for this request");
             let text = Raw::from_text(text).map_err(|_| invalid())?;
-            (rounds.answers, rounds.state, rounds.done) = text.parse().map_err(|_| invalid())?;
+            (rounds.answers, rounds.state, rounds.done, rounds.relayed, rounds.cancellation) =
+                text.parse().map_err(|_| invalid())?;
         }
         for (key, answer) in latest.into_iter().flat_map(InputResponses::iter) {
             rounds.answers.retain(|(earlier, _)| earlier != key);
@@ -51,10 +63,12 @@ impl RoundState {
 
     /// Serializes the state; returns `None` if it is empty.
     pub(crate) fn to_text(&self) -> Option<String> {
-        if self.answers.is_empty() && self.state.is_none() && self.done.is_empty() {
+        let Self { answers, state, done, relayed, cancellation, .. } = self;
+        let is_empty = answers.is_empty() && state.is_none() && done.is_empty();
+        if is_empty && relayed.is_none() && cancellation.is_none() {
             return None;
         }
-        let parts = (&self.answers, &self.state, &self.done);
+        let parts = (answers, state, done, relayed, cancellation);
         Raw::new(&parts).ok().map(|text| text.as_str().to_owned())
     }
 
@@ -87,6 +101,12 @@ impl RoundState {
         self.answers.iter().find(|(name, _)| name == key).map(|(_, answer)| answer)
     }
 
+    /// Takes the answer to a question of a relayed call, which has no use afterwards.
+    pub(crate) fn take_answer(&mut self, key: &str) -> Option<Raw> {
+        let at = self.answers.iter().position(|(name, _)| name == key)?;
+        Some(self.answers.remove(at).1)
+    }
+
     pub(crate) fn answers(&self) -> &[(String, Raw)] {
         &self.answers
     }
@@ -104,9 +124,11 @@ mod tests {
         rounds.answers.push(("name".into(), raw(r#"{"action":"decline"}"#)));
         rounds.state = Some(raw("[1,2]"));
         rounds.set_done("paid", raw("7"));
+        rounds.relayed = Some((None, Some("s".into()), vec!["k".into()]));
         let again = RoundState::read(rounds.to_text().as_deref(), None).unwrap();
         assert_eq!(again.find("name"), rounds.find("name"));
         assert_eq!(again.state, rounds.state);
+        assert_eq!(again.relayed, rounds.relayed);
         assert_eq!(again.done("paid"), Some(&raw("7")));
         assert_eq!(again.done("name"), None);
         rounds.state = None;
@@ -121,10 +143,11 @@ mod tests {
             "null",
             "[]",
             "{}",
-            "[[],null,[]",
-            "[[],null,[]]x",
-            "[[[\"a\"]],null,[]]",
-            "[[],null,1]",
+            "[[],null,[],null,null",
+            "[[],null,[],null,null]x",
+            "[[[\"a\"]],null,[],null,null]",
+            "[[],null,1,null,null]",
+            "[[],null,[],[1,null,[]],null]",
         ] {
             assert_eq!(
                 RoundState::read(Some(text), None).unwrap_err().code,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use mcp_proto::schema::{Encode, InputRequest};
 use mcp_proto::server::Command;
 use mcp_proto::tasks::{TaskError, TaskProtocol};
-use mcp_proto::{Capability, Context, ErrorObject, NeededInput, Payload, Progress, Raw, code};
+use mcp_proto::{Context, ErrorObject, NeededInput, Payload, Progress, Raw, code};
 
 use super::begin::{context_of, start_run};
 use super::questions::send_questions;
@@ -18,6 +18,7 @@ use crate::server::handler::reply::HandlerReply;
 use crate::server::handler::round_state::RoundState;
 use crate::server::handler::running_task::RunningTask;
 use crate::server::replies::handler_failed;
+use crate::server::undeclared::undeclared;
 
 impl RunningTask for TaskRun {
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
@@ -67,7 +68,7 @@ impl RunningTask for TaskRun {
             HandlerReply::Result(result) => complete(&self, &*result),
             HandlerReply::Encoded(result) => complete(&self, &result),
             HandlerReply::Error(error) => fail(&self, error),
-            HandlerReply::InputRequired(questions, rounds) => {
+            HandlerReply::InputRequired(questions, rounds, _) => {
                 self.keep(rounds.clone());
                 let round = Questions { rounds, ..Questions::default() };
                 ask(&self, &questions, round);
@@ -129,27 +130,10 @@ fn ask(run: &Arc<TaskRun>, questions: &[(String, NeededInput)], mut round: Quest
 }
 
 /// Returns the error if the client did not declare what an input request needs.
-// SEC-08, CAP-06: each mode has a capability of its own.
 fn missing(request: &InputRequest, context: &Context) -> Option<ErrorObject> {
-    let member = |name| request.params.as_ref().and_then(|params| params.0.member(name));
-    let mode = member("mode");
-    let (needed, what) = match &*request.method {
-        "elicitation/create"
-            if mode.and_then(|it| it.to_text().map(|it| it == "url")) == Some(true) =>
-        {
-            (Capability::ElicitationUrl, "`elicitation/create` with a URL")
-        }
-        "elicitation/create" => (Capability::ElicitationForm, "`elicitation/create` with a form"),
-        "sampling/createMessage" if member("tools").or_else(|| member("toolChoice")).is_some() => {
-            (Capability::SamplingTools, "`sampling/createMessage` with tools")
-        }
-        "sampling/createMessage" => (Capability::Sampling, "`sampling/createMessage`"),
-        "roots/list" => (Capability::Roots, "`roots/list`"),
-        _ => return None,
-    };
-    let why = || format!("the task needs {what}, which the client does not support");
-    let is_declared = context.peer.capabilities.has(needed);
-    (!is_declared).then(|| ErrorObject::new(code::MISSING_CLIENT_CAPABILITY, why()))
+    let what = undeclared(request, &context.peer)?;
+    let why = format!("the task needs {what}, which the client does not support");
+    Some(ErrorObject::new(code::MISSING_CLIENT_CAPABILITY, why))
 }
 
 /// Takes the client's answer to an input request of a task of 2025-11-25.
