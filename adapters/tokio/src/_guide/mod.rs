@@ -7,6 +7,7 @@
 //! | [`errors_and_cancellation`] | tool errors, timeouts, progress and cancellation |
 //! | [`asking_the_user`] | forms derived from types, and state between input requests |
 //! | [`changing_lists`] | entries that change, are many, or are seen by some users only |
+//! | [`gateways`] | servers in front of other servers, whose questions reach the user |
 //! | [`tasks`] | calls that outlive their response, for servers and clients |
 //! | [`middleware`] | timeouts, limits for each user, tracing and metrics |
 //! | [`http_and_deployment`] | listening, routers, authorization and graceful stop |
@@ -34,6 +35,8 @@ pub mod errors_and_cancellation {}
 pub mod first_client {}
 #[doc = include_str!("first_server.md")]
 pub mod first_server {}
+#[doc = include_str!("gateways.md")]
+pub mod gateways {}
 #[cfg(feature = "http")]
 #[doc = include_str!("http_and_deployment.md")]
 pub mod http_and_deployment {}
