@@ -9,10 +9,14 @@ pub(crate) mod function;
 pub(crate) mod handler_error;
 pub(crate) mod into_output;
 pub mod kind;
+pub(crate) mod list_handler;
 pub(crate) mod needs;
 pub(crate) mod once;
 pub(crate) mod operation;
+#[cfg(feature = "schemars")]
+pub(crate) mod prompt_arguments;
 pub(crate) mod reply;
+pub(crate) mod required_scopes;
 pub(crate) mod round_state;
 pub(crate) mod running_task;
 mod sampling;
@@ -37,8 +41,8 @@ use self::reply::{BoxedResult, without_ignored_question};
 use crate::box_future::BoxFuture;
 use crate::exec::pace::Pace;
 #[cfg(feature = "schemars")]
-use crate::server::prompt_arguments::Shape;
-use crate::server::required_scopes::{RequiredScopes, are_scopes_checked};
+use crate::server::handler::prompt_arguments::Shape;
+use crate::server::handler::required_scopes::{RequiredScopes, are_scopes_checked};
 use crate::tasks::TaskPolicy;
 use crate::validation::{ResultCheck, ToolChecks};
 

@@ -1,0 +1,282 @@
+//! Tools with their handlers.
+
+use mcp_proto::Raw;
+use mcp_proto::catalog::Catalog;
+use mcp_proto::schema::{self, AnyObject, CallToolResult, Icon, ToolAnnotations};
+
+use super::common_setters;
+use crate::server::catalog::catalog_edit::{CatalogEdit, EditError, Put, PutEntry};
+#[cfg(feature = "tracing")]
+use crate::server::catalog::unreadable_schema::unreadable_fields;
+use crate::server::handler::arguments::is_closed;
+use crate::server::handler::function::{Handler, Prepared};
+use crate::server::handler::kind::ToolCall;
+use crate::server::handler::needs::{Arguments, NeededState};
+use crate::server::handler::{EntryHandler, HandlerFn};
+use crate::tasks::TaskPolicy;
+#[cfg(feature = "tracing")]
+use crate::trace::unreadable_schema;
+use crate::trace::unusual_tool_name;
+
+/// A [tool](https://modelcontextprotocol.io/specification/2025-11-25/server/tools) with its
+/// handler.
+///
+/// The input schema is derived from the type of the handler's arguments, a struct with named
+/// fields; a handler without arguments makes a tool without arguments. A type whose JSON form is
+/// never an object, such as a number or a tuple, is an error when the entry is added. If the
+/// arguments are [`Raw`] or [`Json`](crate::Json), set the [`input_schema`](Self::input_schema).
+///
+/// Arguments that do not match their type produce a tool error that the model can correct.
+///
+/// ```
+/// # use mcp_adapter as mcp_tokio;
+/// use mcp_tokio::{HandlerError, Server, Tool};
+/// use schemars::JsonSchema;
+/// use serde::Deserialize;
+///
+/// #[derive(Deserialize, JsonSchema)]
+/// struct Delete {
+///     id: u32,
+/// }
+///
+/// async fn delete(note: Delete) -> Result<(), HandlerError> {
+///     Err(HandlerError::failed(format!("no note {}", note.id)))
+/// }
+///
+/// let server = Server::new("notes", "1.0.0").add(
+///     Tool::new("delete", delete)
+///         .title("Delete")
+///         .description("Deletes a note")
+///         .destructive()
+///         .requires(["notes:write"]),
+/// );
+/// # drop(server);
+/// ```
+///
+/// # Hosts
+/// Hosts pass the schema on to the API of a model, which may refuse it. A derived schema
+/// therefore has only what the common hosts accept:
+///
+/// | in Rust | in the schema of arguments |
+/// |---|---|
+/// | a field of type `Option<T>` | the schema of `T`, not required; `null` is accepted, too |
+/// | `u8`, `i32` and other integers | `minimum` and `maximum` up to 32 bits, no `format` |
+/// | a tuple | an array with `items`, which all drafts of JSON Schema have |
+/// | a map whose keys are numbers | `additionalProperties` with the schema of the values |
+/// | `serde_json::Value` | `{}`; no schema is a boolean |
+/// | `deny_unknown_fields` | nothing: unknown fields are refused when arguments are decoded |
+///
+/// With the feature `tracing`, a warning names each tool and field that some hosts still
+/// cannot read: enums as the whole arguments, and types that contain themselves.
+#[must_use = "an entry does nothing until it is added"]
+pub struct Tool {
+    definition: schema::Tool,
+    /// Why the tool cannot be offered.
+    invalid: Option<String>,
+    handler: HandlerFn<Raw, CallToolResult>,
+    scopes: Vec<String>,
+    states: Vec<NeededState>,
+}
+
+common_setters!(Tool, schema::Tool, "tool");
+
+impl Tool {
+    /// Creates a tool. Hosts expect a [`description`](Self::description), too.
+    pub fn new<M>(name: &str, handler: impl Handler<ToolCall, M>) -> Self {
+        let Prepared { handler, needs } = handler.prepare();
+        let untyped = || {
+            let reason = "its handler takes JSON: set the schema with `Tool::input_schema`";
+            (empty_schema(), None, Some(reason.to_owned()))
+        };
+        let (published, nullable, invalid) = match needs.arguments {
+            Arguments::None => (empty_schema(), None, None),
+            #[cfg(feature = "schemars")]
+            Arguments::Tool(Ok(derived)) => (derived.published, derived.nullable, None),
+            #[cfg(feature = "schemars")]
+            Arguments::Tool(Err(reason)) => (empty_schema(), None, Some(reason)),
+            _ => untyped(),
+        };
+        let mut definition = schema::Tool::new(name, published).with_readable_schemas();
+        definition.output_schema = needs.output_schema.map(Into::into);
+        let handler = match nullable {
+            Some(nullable) => handler.with_nullable_form(&definition.input_schema, nullable),
+            None => handler,
+        };
+        Self { definition, invalid, handler, scopes: Vec::new(), states: needs.states }
+    }
+
+    /// Creates a tool with an explicit definition.
+    ///
+    /// The schemas are published as they are, except that
+    /// [boolean schemas are replaced](schema::Tool::with_readable_schemas), for which some clients
+    /// refuse the whole list. An output schema is derived from the value of the handler if the
+    /// definition has none.
+    pub fn define<M>(definition: schema::Tool, handler: impl Handler<ToolCall, M>) -> Self {
+        let Prepared { handler, needs } = handler.prepare();
+        let mut tool =
+            Self { definition, invalid: None, handler, scopes: Vec::new(), states: needs.states };
+        if tool.definition.output_schema.is_none() {
+            tool.definition.output_schema = needs.output_schema.map(Into::into);
+        }
+        tool
+    }
+
+    /// Sets the description, by which a model decides when to call the tool.
+    pub fn description(self, description: &str) -> Self {
+        self.describe(|definition| definition.description(description))
+    }
+
+    /// Sets the JSON Schema of the arguments, in place of the derived one.
+    ///
+    /// Arguments are not checked against it unless [`Server::checked`](crate::Server::checked) or
+    /// [`Server::check_arguments`](crate::Server::check_arguments) is set.
+    pub fn input_schema(mut self, schema: impl Into<AnyObject>) -> Self {
+        self.invalid = None;
+        self.describe(|mut definition| {
+            definition.input_schema = schema.into();
+            definition
+        })
+    }
+
+    /// Sets the JSON Schema of the structured results, in place of the derived one.
+    pub fn output_schema(self, schema: impl Into<Raw>) -> Self {
+        self.describe(|mut definition| {
+            definition.output_schema = Some(schema.into().into());
+            definition
+        })
+    }
+
+    /// Hints that the tool changes nothing.
+    pub fn read_only(self) -> Self {
+        self.hint(|hints| hints.read_only(true))
+    }
+
+    /// Hints that the tool may delete or overwrite something.
+    pub fn destructive(self) -> Self {
+        self.hint(|hints| hints.destructive(true))
+    }
+
+    /// Hints that a second call with the arguments of the first changes nothing more.
+    pub fn idempotent(self) -> Self {
+        self.hint(|hints| hints.idempotent(true))
+    }
+
+    /// Hints that the tool deals with an open world, such as the web.
+    pub fn open_world(self) -> Self {
+        self.hint(|hints| hints.open_world(true))
+    }
+
+    fn hint(self, hint: impl FnOnce(ToolAnnotations) -> ToolAnnotations) -> Self {
+        self.describe(|mut definition| {
+            let hints = definition.annotations.take().unwrap_or_default();
+            definition.annotations(hint(hints))
+        })
+    }
+
+    /// Makes a handler that is a function always run on the thread pool.
+    ///
+    /// For a handler that waits for a disk, a network or a person, or that computes for a long
+    /// time, but is quick for some arguments: after quick runs, it would run on the thread that
+    /// reads requests, and delay its whole connection when a run is slow.
+    pub fn always_on_pool(self) -> Self {
+        self.handler.always_on_pool();
+        self
+    }
+
+    /// Lets calls of the tool become [tasks](crate::tasks).
+    ///
+    /// The response to such a call is the task, and the handler runs on. Its context works as that
+    /// of a plain call, except that
+    /// - the handler also runs on after the end of its connection;
+    /// - it is cancelled when the client cancels the task or the time of the task is over;
+    /// - [progress](crate::Cx::progress) also sets the status message of the task, and is sent in
+    ///   revision 2025-11-25 only; log messages are dropped: the extension has neither.
+    ///
+    /// [Layers](crate::Server::layer) surround each run of the handler, and do not see the requests
+    /// about tasks (`tasks/*`). The scopes that the tool [requires](Self::requires) are kept with
+    /// the task: requests for its status and result, and answers to its input requests, need them
+    /// too.
+    ///
+    /// A client finds only the tasks of its own principal. Without authentication, tasks of
+    /// 2025-11-25 belong to their connection or HTTP session, and those of 2026-07-28 to every
+    /// client that knows their id, which has 128 random bits.
+    ///
+    /// See the specification on tasks [in 2025-11-25] and as an [extension].
+    ///
+    /// [in 2025-11-25]:
+    ///     https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
+    /// [extension]: https://modelcontextprotocol.io/extensions/tasks/overview
+    ///
+    /// ```
+    /// # use mcp_adapter as mcp_tokio;
+    /// use mcp_tokio::tasks::TaskPolicy;
+    /// use mcp_tokio::{Server, Tool};
+    ///
+    /// let index = Tool::new("index", || "3 documents").description("Indexes all documents");
+    /// let server = Server::new("search", "1.0.0").add(index.as_task(TaskPolicy::optional()));
+    /// # drop(server);
+    /// ```
+    pub fn as_task(mut self, policy: TaskPolicy) -> Self {
+        self.definition.execution.get_or_insert_default().task_support = Some(policy.support());
+        self.handler = self.handler.with_task(policy);
+        self
+    }
+}
+
+fn empty_schema() -> Raw {
+    serde_json::json!({"type": "object", "properties": {}}).into()
+}
+
+impl PutEntry for Tool {
+    fn put(self, edit: &mut CatalogEdit<'_>, put: Put) -> Result<(), EditError> {
+        let Self { definition: tool, invalid, mut handler, scopes, states } = self;
+        let (name, done) = (tool.name.clone(), put.done());
+        let what = format!("the tool `{name}`");
+        if let Some(reason) = invalid {
+            return Err(EditError::new(format!("{what} cannot be {done}: {reason}")));
+        }
+        edit.check_schemas(&tool)?;
+        let has_tasks = handler.task_policy().is_some();
+        if has_tasks {
+            edit.check_tasks(&what)?;
+        }
+        handler.set_up(|setup| setup.is_closed = is_closed(&tool));
+        edit.set_scopes(handler.scopes(), scopes, &what, done)?;
+        #[cfg(feature = "tracing")]
+        let unreadable = unreadable_fields(&tool);
+        let handler = EntryHandler::Tool(handler.named(&what));
+        let calls = (Catalog::add_tool as _, Catalog::replace_tool as _);
+        edit.put(&what, put, tool, handler, states, calls)?;
+        edit.adds_tasks |= has_tasks;
+        if !is_recommended_name(&name) {
+            unusual_tool_name(&name);
+        }
+        #[cfg(feature = "tracing")]
+        for (field, reason) in unreadable {
+            unreadable_schema(&name, &field, reason);
+        }
+        Ok(())
+    }
+}
+
+/// Returns whether a tool name has the length and the characters that the specification
+/// recommends.
+fn is_recommended_name(name: &str) -> bool {
+    let is_recommended = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
+    (1..=128).contains(&name.len()) && name.bytes().all(is_recommended)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_recommended_name;
+
+    #[test]
+    fn recommended_names_have_ascii_letters_digits_and_three_marks() {
+        for name in ["a", "get_user", "admin.tools-list", "DATA_export.v2", &"x".repeat(128)] {
+            assert!(is_recommended_name(name), "{name}");
+        }
+        for name in ["", "a b", "a,b", "a/b", "café", &"x".repeat(129)] {
+            assert!(!is_recommended_name(name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Handlers of requests that the catalog does not serve: for entries that are not registered, and
+//! of extensions.
+
+use std::sync::Arc;
+
+use mcp_proto::catalog::{Catalog, CatalogView};
+use mcp_proto::schema::{
+    AnyObject, CallTool, CallToolResult, ClientRequest as _, Decode, GetPrompt, GetPromptResult,
+    ListPrompts, ListPromptsResult, ListResources, ListResourcesResult, ListTools, ListToolsResult,
+};
+use mcp_proto::{Caller, ErrorObject, Raw, Request, Revision};
+
+use crate::server::catalog::extension_methods::ExtensionMethods;
+use crate::server::catalog::visibility::Visibility;
+use crate::server::handler::list_handler::{Lister, list};
+use crate::server::handler::{EntryHandler, HandlerFn, Resolution};
+
+/// The handlers of entries that are not in the catalog, which come after those that are.
+#[derive(Clone, Default)]
+pub(crate) struct UnregisteredHandlers {
+    pub(in crate::server) methods: ExtensionMethods,
+    pub(in crate::server) prompts: Option<Lister<ListPromptsResult>>,
+    pub(in crate::server) resources: Option<Lister<ListResourcesResult>>,
+    pub(in crate::server) tools: Option<Lister<ListToolsResult>>,
+    pub(in crate::server) prompt_fallback: Place<GetPrompt, GetPromptResult>,
+    pub(in crate::server) tool_fallback: Place<CallTool, CallToolResult>,
+    pub(in crate::server) tool_schema: Option<SchemaOf>,
+}
+
+/// The place of a handler, which may be empty.
+pub(in crate::server) type Place<P, R> = Option<Arc<HandlerFn<P, R>>>;
+
+/// Returns the input schema of a tool for a caller.
+pub(in crate::server) type SchemaOf = Arc<dyn Fn(&str, &Caller) -> Option<Raw> + Send + Sync>;
+
+/// Who sends a request, and which registered entries are hidden from them.
+#[derive(Clone, Copy)]
+pub(in crate::server) struct Hidden<'a> {
+    pub(in crate::server) visibility: &'a Visibility,
+    pub(in crate::server) catalog: &'a Catalog<EntryHandler>,
+    pub(in crate::server) caller: Option<&'a Caller>,
+}
+
+impl UnregisteredHandlers {
+    /// Resolves a request that one of these handlers serves; returns `None` for any other.
+    ///
+    /// A fallback does not serve a registered entry for which the access token lacks scopes.
+    pub(in crate::server) fn resolve(
+        &self,
+        view: CatalogView<'_, EntryHandler>,
+        hidden: Hidden<'_>,
+        request: &Request,
+        revision: Revision,
+    ) -> Option<Result<Resolution, ErrorObject>> {
+        match &*request.method {
+            ListPrompts::METHOD => {
+                self.prompts.as_ref().map(|lister| list(lister, view, request, revision))
+            }
+            ListResources::METHOD => {
+                self.resources.as_ref().map(|lister| list(lister, view, request, revision))
+            }
+            ListTools::METHOD => {
+                self.tools.as_ref().map(|lister| list(lister, view, request, revision))
+            }
+            CallTool::METHOD => {
+                let fallback = self.tool_fallback.as_ref()?;
+                let mut call: CallTool = params(request)?;
+                if view.tool(&call.name).is_some() || hidden.has_tool(&call.name) {
+                    return None;
+                }
+                call.arguments.get_or_insert_with(|| AnyObject(Raw::empty_object()));
+                Some(Ok(fallback.run(call, None)))
+            }
+            GetPrompt::METHOD => {
+                let fallback = self.prompt_fallback.as_ref()?;
+                let get: GetPrompt = params(request)?;
+                if view.prompt(&get.name).is_some() || hidden.has_prompt(&get.name) {
+                    return None;
+                }
+                Some(Ok(fallback.run(get, None)))
+            }
+            _ => self.methods.resolve(request, hidden.caller),
+        }
+    }
+}
+
+impl Hidden<'_> {
+    fn has_tool(&self, name: &str) -> bool {
+        self.visibility.hides_tool(self.catalog, self.caller, name)
+    }
+
+    fn has_prompt(&self, name: &str) -> bool {
+        self.visibility.hides_prompt(self.catalog, self.caller, name)
+    }
+}
+
+/// Decodes the params of a request. The catalog refuses those that are malformed.
+fn params<T: Decode>(request: &Request) -> Option<T> {
+    request.params.as_ref().and_then(|params| T::decode(params).ok())
+}
