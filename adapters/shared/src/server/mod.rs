@@ -4,6 +4,7 @@ pub(crate) mod catalog;
 pub(crate) mod connection;
 pub(crate) mod handler;
 pub mod layers;
+pub(crate) mod manual;
 pub(crate) mod settings;
 pub(crate) mod tasks;
 

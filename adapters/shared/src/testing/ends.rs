@@ -14,7 +14,7 @@ use mcp_proto::client::Client as ClientMachine;
 use mcp_proto::testing::{Transcript, WireChecker};
 use mcp_proto::{Instant, Side};
 
-use crate::server::connection::manual::ManualServer;
+use crate::server::manual::ManualServer;
 use crate::transport::manual_driver::ManualDriver;
 
 /// The maximum number of steps until a future completes.

@@ -26,7 +26,7 @@ use crate::exec::clock::Clock;
 use crate::exec::manual_tasks::ManualTasks;
 use crate::exec::workers::Spawn;
 use crate::server::Server;
-use crate::server::connection::manual::ManualServer;
+use crate::server::manual::ManualServer;
 use crate::transport::manual_driver::ManualDriver;
 
 /// Connects `client` to `server` in memory, in virtual time and on the thread of the test.

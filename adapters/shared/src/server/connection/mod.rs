@@ -1,12 +1,8 @@
 //! One connection of a server: its events, requests, replies and subscriptions.
 
-pub(crate) mod client_handle;
 pub(crate) mod events;
 pub(crate) mod id_hasher;
-pub(crate) mod manual;
-pub(crate) mod open;
 pub(crate) mod pending_changes;
-pub(crate) mod replies;
 pub(crate) mod serve;
 pub(crate) mod serving;
 pub(crate) mod subscriptions;

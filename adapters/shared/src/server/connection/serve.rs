@@ -12,11 +12,11 @@ use crate::exec::clock::unix_seconds;
 use crate::exec::pace::Pace;
 use crate::exec::workers::catch_panic;
 use crate::server::catalog::unregistered::Hidden;
-use crate::server::connection::replies::{
-    encode, handler_failed, reply_now, send_reply_async, send_reply_blocking,
-};
 use crate::server::connection::subscriptions::accept_subscription;
 use crate::server::handler::context::{Cx, RequestState};
+use crate::server::handler::replies::{
+    encode, handler_failed, reply_now, send_reply_async, send_reply_blocking,
+};
 use crate::server::handler::reply::HandlerReply;
 use crate::server::handler::round_state::RoundState;
 use crate::server::handler::state_sealing::StateSealing;

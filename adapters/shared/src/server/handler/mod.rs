@@ -2,6 +2,7 @@
 
 pub(crate) mod arguments;
 pub(crate) mod asking;
+pub(crate) mod client_handle;
 pub(crate) mod context;
 pub(crate) mod extensions;
 pub(crate) mod from_request;
@@ -15,6 +16,7 @@ pub(crate) mod once;
 pub(crate) mod operation;
 #[cfg(feature = "schemars")]
 pub(crate) mod prompt_arguments;
+pub(crate) mod replies;
 pub(crate) mod reply;
 pub(crate) mod required_scopes;
 pub(crate) mod round_state;

@@ -10,9 +10,9 @@ use std::time::Duration;
 use mcp_proto::Request;
 
 use super::incoming::{Deadline, Incoming, name_of};
-use crate::server::connection::replies::give_up;
 use crate::server::handler::context::Cx;
 use crate::server::handler::handler_error::HandlerError;
+use crate::server::handler::replies::give_up;
 use crate::server::handler::reply::BoxedResult;
 
 /// Runs a function that handles a request; returns `None` if it panics.

@@ -11,9 +11,9 @@ use super::response::Response;
 use crate::box_future::BoxFuture;
 use crate::exec::pace::Pace;
 use crate::exec::workers::catch_panic;
-use crate::server::connection::replies::handler_failed;
 use crate::server::handler::Job;
 use crate::server::handler::handler_error::HandlerError;
+use crate::server::handler::replies::handler_failed;
 use crate::server::handler::reply::BoxedResult;
 
 /// Middleware of a server: code that runs around its requests.

@@ -9,9 +9,9 @@ use super::incoming::Incoming;
 use super::layer::{Layers, Next};
 use crate::exec::pace::Pace;
 use crate::exec::workers::{Ended, catch_panic};
-use crate::server::connection::replies::{encode, send_reply_async, send_reply_blocking};
 use crate::server::handler::context::Cx;
 use crate::server::handler::handler_error::HandlerError;
+use crate::server::handler::replies::{encode, send_reply_async, send_reply_blocking};
 use crate::server::handler::round_state::RoundState;
 use crate::server::handler::{Job, Resolution};
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use mcp_proto::{Raw, Violation};
 
 use crate::server::Server;
-use crate::server::connection::client_handle::ClientHandle;
 use crate::server::connection::subscriptions::SubscriptionSettings;
+use crate::server::handler::client_handle::ClientHandle;
 
 impl<R> Server<R> {
     /// Calls `callback` with the method and params of each notification from a client.

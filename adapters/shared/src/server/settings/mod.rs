@@ -6,6 +6,7 @@ pub(crate) mod callbacks;
 pub(crate) mod extension_settings;
 pub(crate) mod handlers;
 pub(crate) mod lists;
+pub(crate) mod open;
 pub(crate) mod registration;
 pub(crate) mod scope_settings;
 pub(crate) mod unregistered_settings;

@@ -10,8 +10,8 @@ use super::begin::{context_of, start_run};
 use super::checkpoint::Checkpoint;
 use super::table::{ServerTasks, TaskRun, TaskSteps};
 use crate::exec::cancellation::Cancellation;
-use crate::server::connection::replies::handler_failed;
 use crate::server::handler::Resolution;
+use crate::server::handler::replies::handler_failed;
 use crate::server::handler::round_state::RoundState;
 use crate::transport::link::Link;
 
