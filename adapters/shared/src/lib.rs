@@ -59,7 +59,7 @@ pub use process::signals::{ClosingSignal, close_on_received_signal, closing_sign
 #[cfg(feature = "http")]
 pub use runtime::{HttpRuntime, Listen};
 pub use runtime::{Pipes, Runtime, Streams, connect_in_memory};
-pub use server::serving::Serving;
+pub use server::connection::serving::Serving;
 pub use stdio::DriveChild;
 #[cfg(unix)]
 pub use stdio::pollable as standard;

@@ -24,7 +24,7 @@ pub use crate::client::Client;
 use crate::exec::clock::Clock;
 use crate::exec::workers::Spawn;
 pub use crate::server::Server;
-use crate::server::serving::Serving;
+use crate::server::connection::serving::Serving;
 use crate::transport::shutdown::DriverHandle;
 
 /// Returns a server for another runtime.

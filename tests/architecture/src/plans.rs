@@ -163,4 +163,24 @@ pub const ORDERS: &[Order] = &[
             &["mod"],
         ],
     },
+    Order {
+        room: "adapters/shared/src/server/",
+        levels: &[
+            &["handler"],
+            &["catalog"],
+            &["layers", "tasks"],
+            &["connection"],
+            &["settings/builder", "settings/mod"],
+            &[
+                "settings/additions",
+                "settings/lists",
+                "settings/open",
+                "settings/scope_settings",
+                "settings/unregistered_settings",
+            ],
+            &["mod"],
+            // Methods of the builder.
+            &["manual", "settings"],
+        ],
+    },
 ];

@@ -6,10 +6,10 @@ use mcp_proto::schema::{self, ResourceContents, Str};
 
 use super::settings::{AppSettings, MEDIA_TYPE};
 use super::tool_ui::{is_app_uri, link};
-use crate::server::additions::AddTo;
-use crate::server::entries::resource::Resource;
-use crate::server::entries::tool::Tool;
+use crate::server::catalog::entries::resource::Resource;
+use crate::server::catalog::entries::tool::Tool;
 use crate::server::settings::ServerSettings;
+use crate::server::settings::additions::AddTo;
 
 /// A user interface in HTML, with the tools whose results it shows.
 ///

@@ -20,7 +20,6 @@ pub(crate) mod progress;
 pub(crate) mod questions;
 pub(crate) mod recovery;
 pub(crate) mod request_handler;
-pub(crate) mod served_tasks;
 pub(crate) mod settings;
 pub(crate) mod subscription;
 pub(crate) mod task;

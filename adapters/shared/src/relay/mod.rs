@@ -25,7 +25,7 @@ use crate::exec::operation::Operation;
 use crate::server::handler::context::Cx;
 use crate::server::handler::handler_error::HandlerError;
 use crate::server::handler::round_state::Relayed;
-use crate::server::undeclared::undeclared;
+use crate::server::handler::undeclared::undeclared;
 use translation::translated;
 
 /// How long a call to a legacy server is kept for the answers to its questions.

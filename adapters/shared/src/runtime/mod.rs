@@ -15,7 +15,7 @@ use mcp_proto::server::Server as ServerMachine;
 
 #[cfg(feature = "http")]
 use crate::http::{Dial, HttpService, Stop};
-use crate::server::serving::Serving;
+use crate::server::connection::serving::Serving;
 use crate::stdio::DriveChild;
 use crate::transport::link::LinkRole;
 use crate::transport::shutdown::DriverHandle;

@@ -11,7 +11,7 @@ use crate::exec::clock::Clock;
 use crate::exec::manual_tasks::ManualTasks;
 use crate::exec::workers::Spawn;
 use crate::server::Server;
-use crate::server::serving::Serving;
+use crate::server::connection::serving::Serving;
 use crate::transport::manual_driver::ManualDriver;
 
 /// A connection of a [`Server`] that the program's own loop drives, without threads or a runtime.

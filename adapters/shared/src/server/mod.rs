@@ -1,43 +1,12 @@
 //! The builder of servers, and the handling of their requests on any runtime.
 
-pub(crate) mod additions;
-pub(crate) mod builder;
-mod callbacks;
-pub(crate) mod catalog_edit;
-pub(crate) mod changes;
-pub(crate) mod client_handle;
-pub(crate) mod client_task;
-pub(crate) mod entries;
-pub(crate) mod events;
-mod extension_methods;
-pub(crate) mod extension_settings;
+pub(crate) mod catalog;
+pub(crate) mod connection;
 pub(crate) mod handler;
-pub(crate) mod handlers;
-mod id_hasher;
-pub(crate) mod kept;
 pub mod layers;
-pub(crate) mod list_handler;
-pub(crate) mod lists;
 pub(crate) mod manual;
-mod open;
-mod pending_changes;
-#[cfg(feature = "schemars")]
-pub(crate) mod prompt_arguments;
-mod registration;
-mod replies;
-pub(crate) mod required_scopes;
-mod scope_settings;
-pub(crate) mod serve;
-pub(crate) mod serving;
 pub(crate) mod settings;
-pub(crate) mod subscriptions;
 pub(crate) mod tasks;
-pub(crate) mod undeclared;
-#[cfg(feature = "tracing")]
-mod unreadable_schema;
-pub(crate) mod unregistered;
-pub(crate) mod unregistered_settings;
-pub(crate) mod visibility;
 
 use std::fmt;
 use std::io;
@@ -53,11 +22,11 @@ use crate::exec::workers::handler_threads;
 use crate::process::settings::StdioSettings;
 #[cfg(feature = "tracing")]
 use crate::recorder::Recorder;
-use crate::server::changes::Changes;
+use crate::server::catalog::changes::Changes;
 use crate::server::handler::state_sealing::StateSealing;
 use crate::server::layers::Layer;
-use crate::server::lists::Lists;
 use crate::server::settings::ServerSettings;
+use crate::server::settings::lists::Lists;
 use crate::server::tasks::TaskCell;
 use crate::tasks::Tasks;
 

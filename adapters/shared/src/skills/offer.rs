@@ -14,12 +14,12 @@ use super::manifest::{SkillFile, SkillFiles, SkillManifest, digest};
 use super::requests::{
     DIRECTORY_TYPE, EXTENSION_ID, GetSkill, GetSkillResult, ListSkills, ReadDirectory, SkillPage,
 };
-use crate::server::additions::AddTo;
-use crate::server::entries::resource::Resource as Entry;
-use crate::server::extension_settings::MethodHandler;
+use crate::server::catalog::entries::resource::Resource as Entry;
 use crate::server::handler::context::Cx;
 use crate::server::handler::handler_error::HandlerError;
 use crate::server::settings::ServerSettings;
+use crate::server::settings::additions::AddTo;
+use crate::server::settings::extension_settings::MethodHandler;
 
 /// The number of files that the skills on a page have together, unless one skill has more.
 const PAGE_FILES: usize = 1000;

@@ -11,7 +11,7 @@ use mcp_proto::server::Server as Machine;
 use crate::process::parent::Parent;
 use crate::process::protocol_streams::ProtocolStreams;
 use crate::process::signals::{self, Closeable};
-use crate::server::serving::Serving;
+use crate::server::connection::serving::Serving;
 use crate::transport::link::Link;
 
 impl Serving {

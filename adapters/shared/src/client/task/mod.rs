@@ -4,4 +4,5 @@ pub(crate) mod call;
 pub(crate) mod driver;
 pub(crate) mod handle;
 pub(crate) mod mailbox;
+pub(crate) mod served_tasks;
 pub(crate) mod settings;

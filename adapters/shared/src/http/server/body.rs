@@ -18,7 +18,7 @@ use super::sockets::RequestInFlight;
 use super::transport::ResponseSource;
 use crate::box_future::BoxFuture;
 use crate::http::dial::Dial;
-use crate::server::serving::Serving;
+use crate::server::connection::serving::Serving;
 use crate::transport::link::{Link, State};
 
 /// The body of an HTTP response.

@@ -14,7 +14,7 @@ use super::budget::{AddressShare, Counters, Share};
 use super::transport::MeteredServer;
 use crate::exec::clock::Clock;
 use crate::http::dial::Dial;
-use crate::server::serving::Serving;
+use crate::server::connection::serving::Serving;
 use crate::transport::link::{Link, SpawnTimer};
 
 /// A session in the table.

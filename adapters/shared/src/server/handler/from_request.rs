@@ -22,10 +22,10 @@ use crate::server::handler::kind::{
     UnknownToolCall,
 };
 use crate::server::handler::needs::{Arguments, NeededState, Needs};
+#[cfg(feature = "schemars")]
+use crate::server::handler::prompt_arguments::{read_arguments, shape};
 use crate::server::handler::state::State;
 use crate::server::handler::{ResourceParams, Setup};
-#[cfg(feature = "schemars")]
-use crate::server::prompt_arguments::{read_arguments, shape};
 #[cfg(feature = "schemars")]
 use mcp_proto::schema::argument_schema;
 

@@ -12,7 +12,7 @@ use mcp_proto::schema::{
 
 use crate::server::handler::handler_error::HandlerError;
 use crate::server::handler::kind::MethodResult;
-use crate::server::list_handler::Page;
+use crate::server::handler::list_handler::Page;
 #[cfg(feature = "schemars")]
 use crate::trace;
 #[cfg(feature = "schemars")]

@@ -13,8 +13,8 @@ use mcp_proto::schema::{
 use crate::server::handler::arguments::parse;
 use crate::server::handler::context::Cx;
 use crate::server::handler::handler_error::HandlerError;
+use crate::server::handler::list_handler::{Page, listed};
 use crate::server::handler::{ResourceParams, Setup};
-use crate::server::list_handler::{Page, listed};
 
 /// A kind of request that [handlers](crate::Handler) serve.
 ///

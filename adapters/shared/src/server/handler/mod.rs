@@ -2,17 +2,24 @@
 
 pub(crate) mod arguments;
 pub(crate) mod asking;
+pub(crate) mod client_handle;
 pub(crate) mod context;
 pub(crate) mod extensions;
 pub(crate) mod from_request;
 pub(crate) mod function;
 pub(crate) mod handler_error;
 pub(crate) mod into_output;
+pub(crate) mod kept;
 pub mod kind;
+pub(crate) mod list_handler;
 pub(crate) mod needs;
 pub(crate) mod once;
 pub(crate) mod operation;
+#[cfg(feature = "schemars")]
+pub(crate) mod prompt_arguments;
+pub(crate) mod replies;
 pub(crate) mod reply;
+pub(crate) mod required_scopes;
 pub(crate) mod round_state;
 pub(crate) mod running_task;
 mod sampling;
@@ -20,6 +27,7 @@ pub(crate) mod state;
 pub(crate) mod state_sealing;
 #[cfg(feature = "schemars")]
 pub(crate) mod typed_form;
+pub(crate) mod undeclared;
 
 use std::future::Future;
 use std::sync::Arc;
@@ -37,8 +45,8 @@ use self::reply::{BoxedResult, without_ignored_question};
 use crate::box_future::BoxFuture;
 use crate::exec::pace::Pace;
 #[cfg(feature = "schemars")]
-use crate::server::prompt_arguments::Shape;
-use crate::server::required_scopes::{RequiredScopes, are_scopes_checked};
+use crate::server::handler::prompt_arguments::Shape;
+use crate::server::handler::required_scopes::{RequiredScopes, are_scopes_checked};
 use crate::tasks::TaskPolicy;
 use crate::validation::{ResultCheck, ToolChecks};
 

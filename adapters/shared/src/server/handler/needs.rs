@@ -5,7 +5,7 @@ use std::any::TypeId;
 use mcp_proto::Raw;
 
 #[cfg(feature = "schemars")]
-use crate::server::prompt_arguments::Shape;
+use crate::server::handler::prompt_arguments::Shape;
 #[cfg(feature = "schemars")]
 use mcp_proto::schema::ArgumentSchema;
 

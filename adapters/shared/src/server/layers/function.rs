@@ -12,8 +12,8 @@ use mcp_proto::Request;
 use super::incoming::{Deadline, Incoming, name_of};
 use crate::server::handler::context::Cx;
 use crate::server::handler::handler_error::HandlerError;
+use crate::server::handler::replies::give_up;
 use crate::server::handler::reply::BoxedResult;
-use crate::server::replies::give_up;
 
 /// Runs a function that handles a request; returns `None` if it panics.
 pub(super) fn run_function(

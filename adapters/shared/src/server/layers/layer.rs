@@ -13,8 +13,8 @@ use crate::exec::pace::Pace;
 use crate::exec::workers::catch_panic;
 use crate::server::handler::Job;
 use crate::server::handler::handler_error::HandlerError;
+use crate::server::handler::replies::handler_failed;
 use crate::server::handler::reply::BoxedResult;
-use crate::server::replies::handler_failed;
 
 /// Middleware of a server: code that runs around its requests.
 ///

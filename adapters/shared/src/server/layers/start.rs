@@ -11,9 +11,9 @@ use crate::exec::pace::Pace;
 use crate::exec::workers::{Ended, catch_panic};
 use crate::server::handler::context::Cx;
 use crate::server::handler::handler_error::HandlerError;
+use crate::server::handler::replies::{encode, send_reply_async, send_reply_blocking};
 use crate::server::handler::round_state::RoundState;
 use crate::server::handler::{Job, Resolution};
-use crate::server::replies::{encode, send_reply_async, send_reply_blocking};
 
 impl Layers {
     /// Returns what the innermost layer runs for a request: its handler, or a job that returns the

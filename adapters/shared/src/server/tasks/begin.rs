@@ -13,10 +13,10 @@ use crate::exec::cancellation::Cancellation;
 use crate::exec::pace::Pace;
 use crate::server::handler::Job;
 use crate::server::handler::context::{Cx, RequestState};
+use crate::server::handler::replies::reply_now;
 use crate::server::handler::reply::HandlerReply;
 use crate::server::handler::round_state::RoundState;
 use crate::server::handler::running_task::RunningTask;
-use crate::server::replies::reply_now;
 use crate::tasks::random_id;
 use crate::transport::link::Link;
 

@@ -11,7 +11,7 @@ use mcp_proto::{
     Revision, StreamId,
 };
 
-use crate::server::required_scopes::GrantedScopes;
+use crate::server::handler::required_scopes::GrantedScopes;
 
 /// A tool call, and the progress of its handler.
 pub(super) struct Checkpoint {
@@ -135,7 +135,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::server::required_scopes::check_scopes;
+    use crate::server::handler::required_scopes::check_scopes;
 
     fn machine() -> Machine {
         Machine::new(Instant::ZERO, Config::new("s", "1").capability(Capability::Tools))

@@ -14,11 +14,11 @@ use super::table::{Questions, TaskRun};
 use crate::box_future::BoxFuture;
 use crate::error::Error;
 use crate::server::handler::Resolution;
+use crate::server::handler::replies::handler_failed;
 use crate::server::handler::reply::HandlerReply;
 use crate::server::handler::round_state::RoundState;
 use crate::server::handler::running_task::RunningTask;
-use crate::server::replies::handler_failed;
-use crate::server::undeclared::undeclared;
+use crate::server::handler::undeclared::undeclared;
 
 impl RunningTask for TaskRun {
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {

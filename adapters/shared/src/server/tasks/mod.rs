@@ -14,6 +14,7 @@ mod begin;
 mod capabilities;
 mod cell;
 mod checkpoint;
+pub(crate) mod client_task;
 mod deliver;
 mod owner;
 mod questions;

@@ -7,7 +7,7 @@ use mcp_proto::tasks::TaskProtocol;
 use mcp_proto::{Context, Principal};
 
 use super::table::{CONNECTION, ServerTasks};
-use crate::server::required_scopes::http_sender;
+use crate::server::handler::required_scopes::http_sender;
 use crate::transport::link::Link;
 
 impl ServerTasks {

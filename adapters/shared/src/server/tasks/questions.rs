@@ -16,7 +16,7 @@ use mcp_proto::{CallError, CallOptions, IncomingId, Misuse, Payload, Raw};
 use super::table::TaskRun;
 use super::waiting::WaitingClient;
 use crate::error::Error;
-use crate::server::client_handle::{CallState, CancelOnDrop, OpenCall};
+use crate::server::handler::client_handle::{CallState, CancelOnDrop, OpenCall};
 use crate::transport::link::Link;
 
 /// Takes the answer to the input request with this key.

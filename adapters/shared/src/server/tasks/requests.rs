@@ -15,9 +15,9 @@ use super::deliver::{answered, on_answer};
 use super::questions::{on_polled, send_questions};
 use super::table::ServerTasks;
 use crate::server::handler::handler_error::HandlerError;
+use crate::server::handler::replies::reply_now;
 use crate::server::handler::reply::HandlerReply;
-use crate::server::replies::reply_now;
-use crate::server::required_scopes::check_scopes;
+use crate::server::handler::required_scopes::check_scopes;
 use crate::transport::link::Link;
 
 /// Serves a request about tasks; returns `None` for any other.

@@ -11,8 +11,8 @@ use super::checkpoint::Checkpoint;
 use super::table::{ServerTasks, TaskRun, TaskSteps};
 use crate::exec::cancellation::Cancellation;
 use crate::server::handler::Resolution;
+use crate::server::handler::replies::handler_failed;
 use crate::server::handler::round_state::RoundState;
-use crate::server::replies::handler_failed;
 use crate::transport::link::Link;
 
 /// Starts the handlers of the tasks that ran before a restart of the server.

@@ -22,8 +22,8 @@ use crate::http::server::options::Http;
 use crate::http::server::request_head::RequestHead;
 use crate::http::server::sessions::SessionPlace;
 use crate::http::server::transport::{HttpBinding, MeteredServer, ResponseSource};
-use crate::server::events::ServerParts;
-use crate::server::serving::Serving;
+use crate::server::connection::events::ServerParts;
+use crate::server::connection::serving::Serving;
 use crate::transport::link::{Link, State, Transport};
 
 /// What became of a posted message.

@@ -14,7 +14,7 @@ use crate::http::server::authentication::Authenticator;
 use crate::http::server::budget::Rejection;
 use crate::http::server::options::Http;
 use crate::http::server::sessions::{NotInserted, SessionTimers, Sessions};
-use crate::server::events::ServerParts;
+use crate::server::connection::events::ServerParts;
 use crate::server::settings::ServerSettings;
 use crate::transport::link::{Link, SpawnTimer};
 

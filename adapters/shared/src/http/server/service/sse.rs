@@ -19,7 +19,7 @@ use crate::http::server::budget::{ByteLease, Rejection};
 use crate::http::server::options::SsePaths;
 use crate::http::server::request_head::RequestHead;
 use crate::http::server::transport::{HttpBinding, ResponseSource};
-use crate::server::serving::Serving;
+use crate::server::connection::serving::Serving;
 use crate::transport::link::{Link, State};
 
 /// An endpoint of a service.

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use mcp_proto::schema::{ListPromptsResult, ListResourcesResult, ListToolsResult};
 use mcp_proto::{Caller, Capability, Raw};
 
-use crate::server::additions::AddTo;
+use crate::server::catalog::unregistered::{Place, UnregisteredHandlers};
 use crate::server::handler::function::{Handler, Prepared};
 use crate::server::handler::kind::{Listing, PromptGet, RequestKind, UnknownToolCall};
+use crate::server::settings::additions::AddTo;
 use crate::server::settings::{ServerSettings, Setting};
-use crate::server::unregistered::{Place, UnregisteredHandlers};
 
 /// Handlers of tools, resources and prompts that are too many or too changeable to be registered,
 /// for [`Server::add`](crate::Server::add).

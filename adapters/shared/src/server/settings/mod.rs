@@ -1,5 +1,16 @@
 //! What a server has been set to, whatever its runtime.
 
+pub(crate) mod additions;
+pub(crate) mod builder;
+pub(crate) mod callbacks;
+pub(crate) mod extension_settings;
+pub(crate) mod handlers;
+pub(crate) mod lists;
+pub(crate) mod open;
+pub(crate) mod registration;
+pub(crate) mod scope_settings;
+pub(crate) mod unregistered_settings;
+
 use std::sync::Arc;
 
 use mcp_proto::Raw;
@@ -12,13 +23,13 @@ use crate::exec::pace::Pace;
 use crate::exec::workers::{HandlerThreads, THREADS_MAX, handler_threads};
 use crate::process::settings::StdioSettings;
 use crate::recorder::Recorder;
-use crate::server::builder::Builder;
-use crate::server::events::ServerCallbacks;
+use crate::server::catalog::unregistered::UnregisteredHandlers;
+use crate::server::catalog::visibility::Visibility;
+use crate::server::connection::events::ServerCallbacks;
 use crate::server::handler::EntryHandler;
 use crate::server::layers::Layers;
+use crate::server::settings::builder::Builder;
 use crate::server::tasks::TaskCell;
-use crate::server::unregistered::UnregisteredHandlers;
-use crate::server::visibility::Visibility;
 
 /// A change of the settings of a server.
 pub(crate) type Setting = Box<dyn FnOnce(&mut ServerSettings) + Send>;

@@ -15,7 +15,7 @@ use mcp_proto::{CallError, CallOptions, Capability, MessageEndpoint as _, Misuse
 
 use crate::error::Error;
 use crate::exec::operation::Operation;
-use crate::server::client_handle::{
+use crate::server::handler::client_handle::{
     CallState, CancelOnDrop, ClientHandle, OpenCall, REQUEST_PATIENCE, cancel_late,
 };
 use crate::tasks::{TaskUpdate, WithTask, task_time};

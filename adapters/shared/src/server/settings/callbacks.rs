@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use mcp_proto::{Raw, Violation};
 
-use super::Server;
-use crate::server::client_handle::ClientHandle;
-use crate::server::subscriptions::SubscriptionSettings;
+use crate::server::Server;
+use crate::server::connection::subscriptions::SubscriptionSettings;
+use crate::server::handler::client_handle::ClientHandle;
 
 impl<R> Server<R> {
     /// Calls `callback` with the method and params of each notification from a client.

@@ -10,42 +10,42 @@ use mcp_proto::schema::{
 };
 use mcp_proto::{Caller, ErrorObject, Raw, Request, Revision};
 
-use crate::server::extension_methods::ExtensionMethods;
+use crate::server::catalog::extension_methods::ExtensionMethods;
+use crate::server::catalog::visibility::Visibility;
+use crate::server::handler::list_handler::{Lister, list};
 use crate::server::handler::{EntryHandler, HandlerFn, Resolution};
-use crate::server::list_handler::{Lister, list};
-use crate::server::visibility::Visibility;
 
 /// The handlers of entries that are not in the catalog, which come after those that are.
 #[derive(Clone, Default)]
 pub(crate) struct UnregisteredHandlers {
-    pub(super) methods: ExtensionMethods,
-    pub(super) prompts: Option<Lister<ListPromptsResult>>,
-    pub(super) resources: Option<Lister<ListResourcesResult>>,
-    pub(super) tools: Option<Lister<ListToolsResult>>,
-    pub(super) prompt_fallback: Place<GetPrompt, GetPromptResult>,
-    pub(super) tool_fallback: Place<CallTool, CallToolResult>,
-    pub(super) tool_schema: Option<SchemaOf>,
+    pub(in crate::server) methods: ExtensionMethods,
+    pub(in crate::server) prompts: Option<Lister<ListPromptsResult>>,
+    pub(in crate::server) resources: Option<Lister<ListResourcesResult>>,
+    pub(in crate::server) tools: Option<Lister<ListToolsResult>>,
+    pub(in crate::server) prompt_fallback: Place<GetPrompt, GetPromptResult>,
+    pub(in crate::server) tool_fallback: Place<CallTool, CallToolResult>,
+    pub(in crate::server) tool_schema: Option<SchemaOf>,
 }
 
 /// The place of a handler, which may be empty.
-pub(super) type Place<P, R> = Option<Arc<HandlerFn<P, R>>>;
+pub(in crate::server) type Place<P, R> = Option<Arc<HandlerFn<P, R>>>;
 
 /// Returns the input schema of a tool for a caller.
-pub(super) type SchemaOf = Arc<dyn Fn(&str, &Caller) -> Option<Raw> + Send + Sync>;
+pub(in crate::server) type SchemaOf = Arc<dyn Fn(&str, &Caller) -> Option<Raw> + Send + Sync>;
 
 /// Who sends a request, and which registered entries are hidden from them.
 #[derive(Clone, Copy)]
-pub(super) struct Hidden<'a> {
-    pub(super) visibility: &'a Visibility,
-    pub(super) catalog: &'a Catalog<EntryHandler>,
-    pub(super) caller: Option<&'a Caller>,
+pub(in crate::server) struct Hidden<'a> {
+    pub(in crate::server) visibility: &'a Visibility,
+    pub(in crate::server) catalog: &'a Catalog<EntryHandler>,
+    pub(in crate::server) caller: Option<&'a Caller>,
 }
 
 impl UnregisteredHandlers {
     /// Resolves a request that one of these handlers serves; returns `None` for any other.
     ///
     /// A fallback does not serve a registered entry for which the access token lacks scopes.
-    pub(super) fn resolve(
+    pub(in crate::server) fn resolve(
         &self,
         view: CatalogView<'_, EntryHandler>,
         hidden: Hidden<'_>,

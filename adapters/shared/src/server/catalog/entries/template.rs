@@ -4,7 +4,7 @@ use mcp_proto::catalog::{Catalog, UriTemplate};
 use mcp_proto::schema::{Icon, ReadResourceResult, ResourceTemplate};
 
 use super::common_setters;
-use crate::server::catalog_edit::{
+use crate::server::catalog::catalog_edit::{
     CatalogEdit, Completions, EditError, Put, PutEntry, check_completions,
 };
 use crate::server::handler::function::{Handler, Prepared};

@@ -12,7 +12,7 @@ use crate::server::handler::EntryHandler;
 pub(crate) type EntryFilter = Arc<dyn Fn(CatalogEntry<'_>, &Caller) -> bool + Send + Sync>;
 
 /// The sender of a request that has no identity and no data, as over stdio.
-pub(super) static UNKNOWN: Caller = Caller::new();
+pub(in crate::server) static UNKNOWN: Caller = Caller::new();
 
 /// Decides which entries a caller sees. By default, all.
 #[derive(Clone, Default)]

@@ -4,7 +4,7 @@ use mcp_proto::catalog::Catalog;
 use mcp_proto::schema::{self, Icon, ReadResourceResult};
 
 use super::common_setters;
-use crate::server::catalog_edit::{CatalogEdit, EditError, Put, PutEntry};
+use crate::server::catalog::catalog_edit::{CatalogEdit, EditError, Put, PutEntry};
 use crate::server::handler::function::{Handler, Prepared};
 use crate::server::handler::kind::ResourceRead;
 use crate::server::handler::needs::NeededState;

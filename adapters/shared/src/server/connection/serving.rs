@@ -35,13 +35,13 @@ impl Serving {
     }
 
     /// Sets what a server on stdin and stdout does to its process.
-    pub(super) const fn process(mut self, settings: StdioSettings) -> Self {
+    pub(in crate::server) const fn process(mut self, settings: StdioSettings) -> Self {
         self.process = settings;
         self
     }
 
     /// Returns the host, which the driver must watch.
-    pub(super) fn host(&self) -> Arc<Host> {
+    pub(in crate::server) fn host(&self) -> Arc<Host> {
         Arc::clone(&self.host)
     }
 

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use super::Server;
-use crate::server::additions::Addition;
-use crate::server::entries::prompt::Prompt;
-use crate::server::entries::resource::Resource;
-use crate::server::entries::template::Template;
-use crate::server::entries::tool::Tool;
+use crate::server::Server;
+use crate::server::catalog::entries::prompt::Prompt;
+use crate::server::catalog::entries::resource::Resource;
+use crate::server::catalog::entries::template::Template;
+use crate::server::catalog::entries::tool::Tool;
 use crate::server::handler::function::Handler;
 use crate::server::handler::kind::{PromptGet, ResourceRead, ToolCall};
+use crate::server::settings::additions::Addition;
 
 /// Entries: tools, resources, resource templates and prompts.
 impl<R> Server<R> {

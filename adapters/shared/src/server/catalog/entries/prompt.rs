@@ -4,7 +4,7 @@ use mcp_proto::catalog::Catalog;
 use mcp_proto::schema::{self, GetPrompt, GetPromptResult, Icon};
 
 use super::common_setters;
-use crate::server::catalog_edit::{
+use crate::server::catalog::catalog_edit::{
     CatalogEdit, Completions, EditError, Put, PutEntry, check_completions,
 };
 use crate::server::handler::function::{Handler, Prepared};
@@ -85,7 +85,10 @@ impl Prompt {
 
     /// Adds the arguments of the shape, and completions for those with a choice of values.
     #[cfg(feature = "schemars")]
-    fn shaped(mut self, shape: Result<crate::server::prompt_arguments::Shape, String>) -> Self {
+    fn shaped(
+        mut self,
+        shape: Result<crate::server::handler::prompt_arguments::Shape, String>,
+    ) -> Self {
         let shape = match shape {
             Ok(shape) => shape,
             Err(reason) => {

@@ -14,7 +14,7 @@ use crate::exec::sole_driver::is_sole_driver;
 use crate::server::handler::context::Cx;
 use crate::server::handler::handler_error::{Cause, HandlerError};
 use crate::server::handler::reply::{BoxedResult, HandlerReply};
-use crate::server::required_scopes::http_sender;
+use crate::server::handler::required_scopes::http_sender;
 use crate::transport::link::{Link, State};
 
 /// Returns the reply for the outcome of a handler; `None` if it panicked.

@@ -7,9 +7,9 @@ use mcp_proto::catalog::{Catalog, CatalogError, ChangedList};
 use mcp_proto::schema::{Complete, CompleteResult, Prompt, Resource, ResourceTemplate, Tool};
 
 use crate::server::handler::needs::NeededState;
+use crate::server::handler::required_scopes::RequiredScopes;
 use crate::server::handler::state::States;
 use crate::server::handler::{EntryHandler, HandlerFn};
-use crate::server::required_scopes::RequiredScopes;
 use crate::validation::ToolChecks;
 
 /// The tools, resources and prompts of a server during an edit.
@@ -27,9 +27,9 @@ pub struct CatalogEdit<'a> {
     /// What the server has started with.
     started: Option<&'a Started>,
     /// What the entries that were added or replaced need.
-    pub(super) adds_scopes: bool,
-    pub(super) adds_tasks: bool,
-    pub(super) states: Vec<(String, NeededState)>,
+    pub(in crate::server) adds_scopes: bool,
+    pub(in crate::server) adds_tasks: bool,
+    pub(in crate::server) states: Vec<(String, NeededState)>,
 }
 
 /// What a server has started with.
@@ -53,7 +53,7 @@ impl Started {
 }
 
 impl<'a> CatalogEdit<'a> {
-    pub(super) const fn new(
+    pub(in crate::server) const fn new(
         catalog: &'a mut Catalog<EntryHandler>,
         checks: ToolChecks,
         started: Option<&'a Started>,
@@ -70,7 +70,7 @@ impl<'a> CatalogEdit<'a> {
     }
 
     /// Returns the lists that have changed.
-    pub(super) fn into_changed(self) -> BTreeSet<ChangedList> {
+    pub(in crate::server) fn into_changed(self) -> BTreeSet<ChangedList> {
         self.changed
     }
 
@@ -152,7 +152,7 @@ impl<'a> CatalogEdit<'a> {
     }
 
     /// Checks the schemas of a tool, if the server checks arguments and results.
-    pub(super) fn check_schemas(&self, tool: &Tool) -> Result<(), EditError> {
+    pub(in crate::server) fn check_schemas(&self, tool: &Tool) -> Result<(), EditError> {
         match self.checks.first_invalid(std::iter::once(tool)) {
             Some(invalid) => Err(EditError::new(invalid)),
             None => Ok(()),
@@ -160,7 +160,7 @@ impl<'a> CatalogEdit<'a> {
     }
 
     /// Checks that calls of the tool `what` can become tasks.
-    pub(super) fn check_tasks(&self, what: &str) -> Result<(), EditError> {
+    pub(in crate::server) fn check_tasks(&self, what: &str) -> Result<(), EditError> {
         if self.started.is_some_and(|started| !started.has_tasks) {
             return Err(EditError::new(format!(
                 "{what} cannot become a task: the server started without tasks; add a tool with \
@@ -171,7 +171,7 @@ impl<'a> CatalogEdit<'a> {
     }
 
     /// Sets the scopes of the entry `what`, if it has any.
-    pub(super) fn set_scopes(
+    pub(in crate::server) fn set_scopes(
         &mut self,
         required: &RequiredScopes,
         scopes: Vec<String>,
@@ -187,7 +187,7 @@ impl<'a> CatalogEdit<'a> {
     }
 
     /// Adds or replaces the entry `what`, whose handlers need these states.
-    pub(super) fn put<T>(
+    pub(in crate::server) fn put<T>(
         &mut self,
         what: &str,
         put: Put,
@@ -210,7 +210,7 @@ impl<'a> CatalogEdit<'a> {
     }
 
     /// Adds the completion `what` to an entry.
-    pub(super) fn put_completion(
+    pub(in crate::server) fn put_completion(
         &mut self,
         what: &str,
         completion: CompletionFn,
@@ -237,7 +237,7 @@ type PutFn<T> =
     fn(&mut Catalog<EntryHandler>, T, EntryHandler) -> Result<ChangedList, CatalogError>;
 
 /// Checks the completions of an entry before it is added, so that a failure changes nothing.
-pub(super) fn check_completions(
+pub(in crate::server) fn check_completions(
     what: &str,
     completions: &Completions,
     is_known: impl Fn(&str) -> bool,
@@ -302,10 +302,10 @@ impl Put {
 }
 
 /// The completion handlers of an entry, with the names of their arguments.
-pub(super) type Completions = Vec<(String, CompletionFn)>;
+pub(in crate::server) type Completions = Vec<(String, CompletionFn)>;
 
 /// A completion handler.
-pub(super) type CompletionFn = HandlerFn<Complete, CompleteResult>;
+pub(in crate::server) type CompletionFn = HandlerFn<Complete, CompleteResult>;
 
 /// The reason why an edit of a server's tools, resources and prompts failed.
 ///

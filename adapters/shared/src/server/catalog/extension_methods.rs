@@ -6,8 +6,8 @@ use std::sync::Arc;
 use mcp_proto::schema::{ClientRequest, Decode, Encode};
 use mcp_proto::{Caller, ErrorObject, Request};
 
+use crate::server::handler::required_scopes::RequiredScopes;
 use crate::server::handler::{HandlerFn, Resolution};
-use crate::server::required_scopes::RequiredScopes;
 
 /// The handlers of the requests of extensions, by method.
 #[derive(Clone, Default)]
@@ -24,7 +24,7 @@ type Prepare = dyn Fn(&Request) -> Result<Resolution, ErrorObject> + Send + Sync
 
 impl ExtensionMethods {
     /// Adds the handler of a request, which needs the scopes.
-    pub(super) fn insert<Q>(&mut self, handler: HandlerFn<Q, Q::Result>)
+    pub(in crate::server) fn insert<Q>(&mut self, handler: HandlerFn<Q, Q::Result>)
     where
         Q: ClientRequest<Result: Encode + Send> + Decode + Send + 'static,
     {
@@ -39,7 +39,7 @@ impl ExtensionMethods {
     }
 
     /// Resolves a request that one of these handlers serves; returns `None` for any other.
-    pub(super) fn resolve(
+    pub(in crate::server) fn resolve(
         &self,
         request: &Request,
         caller: Option<&Caller>,
@@ -54,13 +54,13 @@ impl ExtensionMethods {
 
     /// Returns the scopes that requests of a method need; `None` for a method without handler.
     #[cfg(feature = "http")]
-    pub(super) fn scopes(&self, method: &str) -> Option<&[String]> {
+    pub(in crate::server) fn scopes(&self, method: &str) -> Option<&[String]> {
         self.0.get(method).map(|handler| handler.scopes.get())
     }
 
     /// Returns a method that requires scopes, if there is one.
     #[cfg(feature = "http")]
-    pub(super) fn method_with_scopes(&self) -> Option<&'static str> {
+    pub(in crate::server) fn method_with_scopes(&self) -> Option<&'static str> {
         let mut methods = self.0.iter();
         methods.find(|(_, handler)| !handler.scopes.get().is_empty()).map(|(method, _)| *method)
     }

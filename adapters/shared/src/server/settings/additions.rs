@@ -1,6 +1,6 @@
 //! What can be added to a server while it is built.
 
-use crate::server::catalog_edit::PutEntry;
+use crate::server::catalog::catalog_edit::PutEntry;
 use crate::server::settings::ServerSettings;
 
 /// What [`Server::add`](crate::Server::add) takes: an [`Entry`](crate::Entry), a

@@ -8,13 +8,13 @@ use mcp_proto::schema::{ClientRequest as _, ReadResource, Subscribe};
 #[cfg(feature = "http")]
 use mcp_proto::{Caller, Raw, Revision};
 
-#[cfg(feature = "http")]
-use super::settings::ServerSettings;
 use crate::server::handler::context::Cx;
 use crate::server::handler::handler_error::HandlerError;
+use crate::server::handler::required_scopes::check_scopes;
 #[cfg(feature = "http")]
 use crate::server::handler::scopes_of;
-use crate::server::required_scopes::check_scopes;
+#[cfg(feature = "http")]
+use crate::server::settings::ServerSettings;
 
 #[cfg(feature = "http")]
 impl ServerSettings {

@@ -11,20 +11,20 @@ use crate::exec::cancellation::Cancellation;
 use crate::exec::clock::unix_seconds;
 use crate::exec::pace::Pace;
 use crate::exec::workers::catch_panic;
+use crate::server::catalog::unregistered::Hidden;
+use crate::server::connection::subscriptions::accept_subscription;
 use crate::server::handler::context::{Cx, RequestState};
+use crate::server::handler::replies::{
+    encode, handler_failed, keeps_state, reply_now, send_reply_async, send_reply_blocking,
+};
 use crate::server::handler::reply::HandlerReply;
 use crate::server::handler::round_state::RoundState;
 use crate::server::handler::state_sealing::StateSealing;
 use crate::server::handler::{Job, Resolution, check_scopes_first, scopes_of};
 use crate::server::layers;
-use crate::server::replies::{
-    encode, handler_failed, keeps_state, reply_now, send_reply_async, send_reply_blocking,
-};
-use crate::server::subscriptions::accept_subscription;
 use crate::server::tasks::{
     ServerTasks, TaskStart, TaskSteps, begin, resume, serve_task_request, task_start,
 };
-use crate::server::unregistered::Hidden;
 use crate::transport::link::Link;
 
 /// Finds out how a request is served; `task` is set if it becomes a task.
@@ -79,7 +79,7 @@ fn resolve(
 const CHECKED_AT_ONCE_MAX: usize = 16 * 1024;
 
 /// Answers a request from the catalog, or starts its handler.
-pub(super) fn serve(
+pub(in crate::server) fn serve(
     link: &Arc<Link<Machine>>,
     incoming: IncomingId,
     request: Request,

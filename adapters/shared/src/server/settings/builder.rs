@@ -11,8 +11,8 @@ use mcp_proto::{Capability, ExtensionError, Side};
 
 use crate::declared_extensions::DeclaredExtensions;
 use crate::exec::pace::Pace;
-use crate::server::catalog_edit::{CatalogEdit, EditError};
-use crate::server::changes::Changes;
+use crate::server::catalog::catalog_edit::{CatalogEdit, EditError};
+use crate::server::catalog::changes::Changes;
 use crate::server::handler::EntryHandler;
 use crate::server::handler::needs::{NeededState, Needs};
 use crate::server::handler::state::States;

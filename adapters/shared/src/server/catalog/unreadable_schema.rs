@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 ///
 /// The name of a field within another one follows it after a dot; the arguments themselves are
 /// `(root)`.
-pub(super) fn unreadable_fields(tool: &Tool) -> Vec<(String, &'static str)> {
+pub(in crate::server) fn unreadable_fields(tool: &Tool) -> Vec<(String, &'static str)> {
     let Ok(root) = tool.input_schema.parse::<Value>() else { return Vec::new() };
     let mut search = Search { root: &root, open: Vec::new(), seen: Vec::new(), found: Vec::new() };
     if let Some(keywords) = root.as_object() {

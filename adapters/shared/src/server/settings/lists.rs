@@ -122,7 +122,7 @@ impl Lists {
         self
     }
 
-    pub(super) fn apply(self, server: &mut ServerSettings) {
+    pub(in crate::server) fn apply(self, server: &mut ServerSettings) {
         self.settings.into_iter().for_each(|setting| setting(server));
     }
 }

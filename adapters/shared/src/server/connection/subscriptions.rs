@@ -9,11 +9,11 @@ use mcp_proto::schema::{
 use mcp_proto::server::Server as Machine;
 use mcp_proto::{Caller, Context, Principal, Raw, Request};
 
+use crate::server::catalog::visibility::UNKNOWN;
 use crate::server::handler::EntryHandler;
 use crate::server::handler::handler_error::HandlerError;
-use crate::server::required_scopes::check_scopes;
+use crate::server::handler::required_scopes::check_scopes;
 use crate::server::tasks::{LISTEN_KEY, accept_task_ids};
-use crate::server::visibility::UNKNOWN;
 use crate::transport::link::Link;
 
 /// A decision of the application about a URI.
@@ -72,11 +72,11 @@ impl SubscriptionChange {
 #[derive(Clone, Default)]
 #[must_use = "settings have no effect until they are set"]
 pub struct SubscriptionSettings {
-    pub(super) on_change: Option<ChangeCallback>,
+    pub(in crate::server) on_change: Option<ChangeCallback>,
     /// Decides on subscriptions; `None` accepts the resources of the catalog.
-    pub(super) accept: Option<UriCheck>,
+    pub(in crate::server) accept: Option<UriCheck>,
     /// Decides on elements of the listen keys; `None` accepts all.
-    pub(super) accept_element: Option<ElementCheck>,
+    pub(in crate::server) accept_element: Option<ElementCheck>,
 }
 
 impl SubscriptionSettings {
@@ -171,7 +171,7 @@ impl SubscriptionSettings {
 
 impl SubscriptionSettings {
     /// Returns these settings, with the earlier ones where nothing is set.
-    pub(super) fn over(self, earlier: &Self) -> Self {
+    pub(in crate::server) fn over(self, earlier: &Self) -> Self {
         Self {
             on_change: self.on_change.or_else(|| earlier.on_change.clone()),
             accept: self.accept.or_else(|| earlier.accept.clone()),
@@ -190,7 +190,7 @@ impl fmt::Debug for SubscriptionSettings {
 /// server agrees to report, or the error for an access token that lacks scopes. `None` for any
 /// other request.
 // SEC-02: a client may subscribe only to what the server offers.
-pub(super) fn accept_subscription(
+pub(in crate::server) fn accept_subscription(
     link: &Arc<Link<Machine>>,
     request: &Request,
     context: &Context,

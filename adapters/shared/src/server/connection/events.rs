@@ -15,21 +15,21 @@ use crate::exec::callbacks::Callbacks;
 use crate::exec::cancellation::Cancellation;
 use crate::exec::pace::Pace;
 use crate::exec::workers::Workers;
-use crate::server::changes::Changes;
-use crate::server::client_handle::{ClientHandle, OpenCall, cancel_late, complete};
+use crate::server::catalog::changes::Changes;
+use crate::server::catalog::unregistered::UnregisteredHandlers;
+use crate::server::catalog::visibility::Visibility;
+use crate::server::connection::id_hasher::IncomingMap;
+use crate::server::connection::pending_changes::PendingChanges;
+use crate::server::connection::serve::serve;
+use crate::server::connection::subscriptions::{SubscriptionChange, SubscriptionSettings};
+use crate::server::handler::client_handle::{ClientHandle, OpenCall, cancel_late, complete};
 use crate::server::handler::context::{Cx, HandlerLink};
+use crate::server::handler::kept::Kept;
 use crate::server::handler::running_task::RunningTask;
 use crate::server::handler::state::States;
 use crate::server::handler::state_sealing::StateSealing;
-use crate::server::id_hasher::IncomingMap;
-use crate::server::kept::Kept;
 use crate::server::layers::Layers;
-use crate::server::pending_changes::PendingChanges;
-use crate::server::serve::serve;
-use crate::server::subscriptions::{SubscriptionChange, SubscriptionSettings};
 use crate::server::tasks::ServerTasks;
-use crate::server::unregistered::UnregisteredHandlers;
-use crate::server::visibility::Visibility;
 use crate::trace::{EventSummary, close_reason};
 use crate::transport::link::{Link, LinkRole, State, Transport};
 use crate::validation::ToolChecks;
@@ -110,7 +110,7 @@ impl Deref for ServerShared {
 )]
 pub struct ServerState {
     /// The cancellation flags of running handlers.
-    pub(super) running: IncomingMap<Arc<Cancellation>>,
+    pub(in crate::server) running: IncomingMap<Arc<Cancellation>>,
     /// The cancellation flags of requests that wait for answers of the client, by number. Boxed:
     /// most servers ask nothing.
     #[expect(clippy::box_collection, reason = "most connections have none")]

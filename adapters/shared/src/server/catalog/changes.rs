@@ -10,7 +10,7 @@ use mcp_proto::catalog::{Catalog, ChangedList};
 use mcp_proto::schema::Capabilities;
 use mcp_proto::{Capability, Change, Misuse, Principal, Raw};
 
-use crate::server::catalog_edit::{CatalogEdit, EditError, Entry, Started};
+use crate::server::catalog::catalog_edit::{CatalogEdit, EditError, Entry, Started};
 use crate::server::handler::EntryHandler;
 use crate::server::handler::context::HandlerLink;
 use crate::server::handler::needs::NeededState;

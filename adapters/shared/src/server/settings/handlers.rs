@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::server::Server;
-use crate::server::catalog_edit::{CatalogEdit, EditError};
+use crate::server::catalog::catalog_edit::{CatalogEdit, EditError};
 
 /// A type whose methods are handlers.
 ///

@@ -5,14 +5,14 @@ use mcp_proto::catalog::Catalog;
 use mcp_proto::schema::{self, AnyObject, CallToolResult, Icon, ToolAnnotations};
 
 use super::common_setters;
-use crate::server::catalog_edit::{CatalogEdit, EditError, Put, PutEntry};
+use crate::server::catalog::catalog_edit::{CatalogEdit, EditError, Put, PutEntry};
+#[cfg(feature = "tracing")]
+use crate::server::catalog::unreadable_schema::unreadable_fields;
 use crate::server::handler::arguments::is_closed;
 use crate::server::handler::function::{Handler, Prepared};
 use crate::server::handler::kind::ToolCall;
 use crate::server::handler::needs::{Arguments, NeededState};
 use crate::server::handler::{EntryHandler, HandlerFn};
-#[cfg(feature = "tracing")]
-use crate::server::unreadable_schema::unreadable_fields;
 use crate::tasks::TaskPolicy;
 #[cfg(feature = "tracing")]
 use crate::trace::unreadable_schema;

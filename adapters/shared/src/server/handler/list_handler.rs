@@ -121,7 +121,7 @@ const FIRST: &str = "h";
 const NEXT: &str = "h:";
 
 /// Answers a request for a page: with registered entries first, then from the handler.
-pub(super) fn list<L: ListResult>(
+pub(in crate::server) fn list<L: ListResult>(
     lister: &Lister<L>,
     view: CatalogView<'_, EntryHandler>,
     request: &Request,
@@ -155,7 +155,7 @@ pub(super) fn list<L: ListResult>(
 }
 
 /// Returns the result for a page of the handler, with the entries that the caller may see.
-pub(super) fn listed<L: ListResult>(mut page: Page<L::Entry>, cx: &Cx) -> L {
+pub(in crate::server) fn listed<L: ListResult>(mut page: Page<L::Entry>, cx: &Cx) -> L {
     let visibility = &cx.request.link.shared.visibility;
     let caller = cx.request.context.caller.as_deref();
     page.entries.retain(|entry| visibility.shows(caller, L::as_catalog_entry(entry)));

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use mcp_proto::Extension;
 use mcp_proto::schema::{ClientRequest, Decode, Encode};
 
-use super::Server;
-use crate::server::additions::AddTo;
+use crate::server::Server;
 use crate::server::handler::HandlerFn;
 use crate::server::handler::function::{Handler, Prepared};
 use crate::server::handler::kind::MethodCall;
 use crate::server::handler::needs::NeededState;
 use crate::server::settings::ServerSettings;
+use crate::server::settings::additions::AddTo;
 
 /// Extensions of the protocol.
 impl<R> Server<R> {
