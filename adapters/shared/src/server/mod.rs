@@ -19,6 +19,7 @@ pub mod layers;
 pub(crate) mod list_handler;
 pub(crate) mod lists;
 pub(crate) mod manual;
+mod mirrored_headers;
 mod open;
 mod pending_changes;
 #[cfg(feature = "schemars")]

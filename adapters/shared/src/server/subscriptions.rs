@@ -13,7 +13,7 @@ use crate::server::handler::EntryHandler;
 use crate::server::handler::handler_error::HandlerError;
 use crate::server::required_scopes::check_scopes;
 use crate::server::tasks::{LISTEN_KEY, accept_task_ids};
-use crate::server::visibility::UNKNOWN;
+use crate::server::visibility::{CallerView, UNKNOWN};
 use crate::transport::link::Link;
 
 /// A decision of the application about a URI.
@@ -192,6 +192,7 @@ impl fmt::Debug for SubscriptionSettings {
 // SEC-02: a client may subscribe only to what the server offers.
 pub(super) fn accept_subscription(
     link: &Arc<Link<Machine>>,
+    seen: &CallerView<'_>,
     request: &Request,
     context: &Context,
 ) -> Option<Result<SubscriptionsAcknowledged, HandlerError>> {
@@ -201,14 +202,12 @@ pub(super) fn accept_subscription(
     if !is_subscription {
         return None;
     }
-    let catalog = link.shared.changes.catalog();
-    let caller = context.caller.as_deref();
+    let caller = seen.caller();
     let sender = caller.unwrap_or(&UNKNOWN);
     let callbacks = &link.shared.callbacks;
-    let visibility = &link.shared.visibility;
     let mut uris = request.subscribed_uris();
-    uris.retain(|uri| !visibility.hides_resource(&catalog, caller, uri));
-    let scopes = visibility.with_view(&catalog, caller, |view| {
+    uris.retain(|uri| !seen.hides_resource(uri));
+    let scopes = seen.read(|view| {
         let handlers = uris.iter().flat_map(|uri| {
             view.resource_handler(uri).into_iter().chain(view.lookalike_handlers(uri))
         });
@@ -222,7 +221,7 @@ pub(super) fn accept_subscription(
     }
     uris.retain(|uri| match &callbacks.subscriptions.accept {
         Some(accept) => accept(uri, sender),
-        None => visibility.with_view(&catalog, caller, |view| view.has_resource(uri)),
+        None => seen.read(|view| view.has_resource(uri)),
     });
     let mut filter = SubscriptionFilter::new().resource_subscriptions(uris);
     for (key, elements) in
