@@ -3,6 +3,7 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use super::admission::{Admit, Found, LookupError};
 use super::not_found::{not_found, prompt_not_found, resource_not_found, tool_not_found};
 use super::quote::shortened;
 use super::resolved::{CatalogResult, Resolved, completion};
@@ -140,18 +141,59 @@ impl<'a, H> CatalogView<'a, H> {
         params: Option<&Raw>,
         revision: Revision,
     ) -> Result<Resolved<'a, H>, ErrorObject> {
+        self.lookup_admitted(method, params, revision, &mut |_, _| Ok::<(), ErrorObject>(()))
+            .map_err(|error| match error {
+                LookupError::Request(error) | LookupError::Entry(error) => error,
+            })
+    }
+
+    /// Resolves a request like [`lookup_raw`](Self::lookup_raw), and calls `admit` with the entry
+    /// that the request is about, and its handler, before the arguments are checked.
+    ///
+    /// `admit` thus decides whether the caller may use the entry before errors describe what
+    /// arguments it takes. For a completion, the entry is the prompt or the template. `admit` is
+    /// called at most once, and never for lists.
+    ///
+    /// # Errors
+    /// Fails with [`LookupError::Entry`] if `admit` fails, and otherwise under the conditions
+    /// documented for [`Catalog::lookup`].
+    ///
+    /// ```
+    /// use mcp_proto::catalog::{Catalog, LookupError};
+    /// use mcp_proto::schema::Prompt;
+    /// use mcp_proto::{Raw, Revision};
+    ///
+    /// let mut catalog = Catalog::new();
+    /// catalog.add_prompt(Prompt::new("greet"), "handler").unwrap();
+    ///
+    /// let get = Raw::from_text(r#"{"name":"greet"}"#).unwrap();
+    /// let revision = Revision::V2025_11_25;
+    /// let found = catalog.all().lookup_admitted("prompts/get", Some(&get), revision, &mut |it, _| {
+    ///     Err(it.name().to_owned())
+    /// });
+    /// assert!(matches!(found, Err(LookupError::Entry(name)) if name == "greet"));
+    /// ```
+    // AUT-24: before the arguments are checked.
+    pub fn lookup_admitted<E>(
+        &self,
+        method: &str,
+        params: Option<&Raw>,
+        revision: Revision,
+        admit: &mut dyn FnMut(CatalogEntry<'a>, &'a H) -> Result<(), E>,
+    ) -> Result<Resolved<'a, H>, LookupError<E>> {
         match method {
-            CallTool::METHOD => self.find_tool(decode_params(params)?),
-            ReadResource::METHOD => self.find_resource(decode_params(params)?, revision),
-            GetPrompt::METHOD => self.find_prompt(decode_params(params)?),
-            Complete::METHOD => self.find_completion(decode_params(params)?),
+            CallTool::METHOD => self.find_tool(decode_params(params)?, admit),
+            ReadResource::METHOD => self.find_resource(decode_params(params)?, revision, admit),
+            GetPrompt::METHOD => self.find_prompt(decode_params(params)?, admit),
+            Complete::METHOD => self.find_completion(decode_params(params)?, admit),
             _ => Ok(self.list(method, params)?.map_or(Resolved::Other, Resolved::Answer)),
         }
     }
 
-    fn find_tool(&self, mut call: CallTool) -> Result<Resolved<'a, H>, ErrorObject> {
+    fn find_tool<E>(&self, mut call: CallTool, admit: Admit<'_, 'a, H, E>) -> Found<'a, H, E> {
         let entry =
             self.find(&self.catalog.tools, &call.name).ok_or_else(|| tool_not_found(&call.name))?;
+        entry.admit(admit)?;
         let arguments = call.arguments.get_or_insert_with(|| AnyObject(Raw::empty_object()));
         if let Some(Err(problem)) =
             self.catalog.check.as_ref().map(|check| check(&entry.item, &entry.handler, arguments))
@@ -161,19 +203,22 @@ impl<'a, H> CatalogView<'a, H> {
         Ok(Resolved::Tool { tool: &entry.item, handler: &entry.handler, call })
     }
 
-    fn find_resource(
+    fn find_resource<E>(
         &self,
         read: ReadResource,
         revision: Revision,
-    ) -> Result<Resolved<'a, H>, ErrorObject> {
+        admit: Admit<'_, 'a, H, E>,
+    ) -> Found<'a, H, E> {
         if let Some(entry) = self.find(&self.catalog.resources, &read.uri) {
+            entry.admit(admit)?;
             return Ok(Resolved::Resource { resource: &entry.item, handler: &entry.handler, read });
         }
         if let Some((entry, variables)) = self.find_template(&read.uri) {
+            entry.admit(admit)?;
             let (template, handler) = (&entry.item, &entry.handler);
             return Ok(Resolved::Template { template, handler, variables, read });
         }
-        Err(resource_not_found(&read.uri, revision))
+        Err(resource_not_found(&read.uri, revision).into())
     }
 
     /// Returns the visible entry with this key.
@@ -196,13 +241,14 @@ impl<'a, H> CatalogView<'a, H> {
         })
     }
 
-    fn find_prompt(&self, get: GetPrompt) -> Result<Resolved<'a, H>, ErrorObject> {
+    fn find_prompt<E>(&self, get: GetPrompt, admit: Admit<'_, 'a, H, E>) -> Found<'a, H, E> {
         let entry = self.find(&self.catalog.prompts, &get.name);
         let entry = entry.ok_or_else(|| prompt_not_found(&get.name))?;
+        entry.admit(admit)?;
         reject_mistyped(&get.extra, "arguments", "an object")?;
         let arguments = get.arguments.as_ref();
         if let Some(broken) = arguments.and_then(|arguments| arguments.broken.first()) {
-            return Err(invalid_params(&broken.clone().within("arguments")));
+            return Err(invalid_params(&broken.clone().within("arguments")).into());
         }
         let is_present =
             |name: &str| arguments.is_some_and(|arguments| arguments.get(name).is_some());
@@ -211,34 +257,40 @@ impl<'a, H> CatalogView<'a, H> {
             required.map(|argument| &*argument.name).filter(|name| !is_present(name)).collect();
         if !missing.is_empty() {
             let message = alloc::format!("missing required arguments: {}", missing.join(", "));
-            return Err(ErrorObject::invalid_params(message));
+            return Err(ErrorObject::invalid_params(message).into());
         }
         Ok(Resolved::Prompt { prompt: &entry.item, handler: &entry.handler, get })
     }
 
-    fn find_completion(&self, complete: Complete) -> Result<Resolved<'a, H>, ErrorObject> {
+    fn find_completion<E>(
+        &self,
+        complete: Complete,
+        admit: Admit<'_, 'a, H, E>,
+    ) -> Found<'a, H, E> {
         let argument = &*complete.argument.name;
         let (handler, is_known) = match &complete.reference {
             Reference::Prompt(prompt) => {
                 let entry = self.find(&self.catalog.prompts, &prompt.name);
                 let entry = entry.ok_or_else(|| prompt_not_found(&prompt.name))?;
+                entry.admit(admit)?;
                 (entry.completions.get(argument), entry.item.has_argument(argument))
             }
             Reference::Resource(resource) => {
                 match self.find(&self.catalog.templates, &resource.uri) {
-                    Some(entry) => (
-                        entry.completions.get(argument),
-                        self.catalog.has_variable(&resource.uri, argument),
-                    ),
+                    Some(entry) => {
+                        entry.admit(admit)?;
+                        let is_known = self.catalog.has_variable(&resource.uri, argument);
+                        (entry.completions.get(argument), is_known)
+                    }
                     // Resources have no arguments to complete; the request is still valid.
                     None if self.find(&self.catalog.resources, &resource.uri).is_some() => {
                         (None, true)
                     }
-                    None => return Err(not_found("resource template", &resource.uri)),
+                    None => return Err(not_found("resource template", &resource.uri).into()),
                 }
             }
             Reference::Other(_) => {
-                return Err(ErrorObject::invalid_params("unknown reference type"));
+                return Err(ErrorObject::invalid_params("unknown reference type").into());
             }
         };
         match handler {
@@ -246,7 +298,7 @@ impl<'a, H> CatalogView<'a, H> {
             None if is_known => {
                 Ok(Resolved::Answer(CatalogResult::Complete(completion(Vec::new(), None))))
             }
-            None => Err(not_found("argument", argument)),
+            None => Err(not_found("argument", argument).into()),
         }
     }
 

@@ -181,6 +181,26 @@ impl SessionHeader {
 pub fn admit(policy: &Policy, verb: &str, fields: &dyn Headers) -> Result<Admitted, Refusal> {
     let headers = &RequestHeaders::of(fields);
     check_host_and_origin(policy, headers)?;
+    by_method(policy, verb, headers)
+}
+
+/// Like [`admit`], for a request whose host and origin [`check_origin`] has accepted.
+///
+/// # Errors
+/// Returns the [`Refusal`] to send, for the first check that fails.
+pub fn admit_screened(
+    policy: &Policy,
+    verb: &str,
+    fields: &dyn Headers,
+) -> Result<Admitted, Refusal> {
+    by_method(policy, verb, &RequestHeaders::of(fields))
+}
+
+fn by_method(
+    policy: &Policy,
+    verb: &str,
+    headers: &RequestHeaders<'_>,
+) -> Result<Admitted, Refusal> {
     let sessions = policy.offers_sessions();
     // HTTP-01, HTTP-23: one endpoint; GET opens an event stream, or is rejected with 405.
     match verb {
@@ -198,7 +218,7 @@ pub fn admit(policy: &Policy, verb: &str, fields: &dyn Headers) -> Result<Admitt
 /// Checks `Host` and `Origin`; the first step of [`admit`].
 ///
 /// A server that authenticates clients should call this function first, then authenticate the
-/// client, and then call [`admit`].
+/// client, and then call [`admit_screened`].
 ///
 /// # Errors
 /// Returns the [`Refusal`] to send. Its status is 400 if `Host` is missing, repeated or malformed,
@@ -305,12 +325,8 @@ fn check_content_length(policy: &Policy, headers: &RequestHeaders<'_>) -> Result
         return Err(malformed());
     }
     // A number that overflows is above the limit, too.
-    match digits.parse::<u64>() {
-        Ok(length)
-            if usize::try_from(length).is_ok_and(|length| length <= policy.body_bytes_max()) =>
-        {
-            Ok(())
-        }
+    match digits.parse::<usize>() {
+        Ok(length) if length <= policy.body_bytes_max() => Ok(()),
         _ => Err(too_long(policy)),
     }
 }

@@ -44,7 +44,7 @@ mod unary_service;
 mod validate;
 
 pub use crate::meta::ContextCache;
-pub use admit::{Admitted, GetRequest, PostHead, admit, check_host, check_origin};
+pub use admit::{Admitted, GetRequest, PostHead, admit, admit_screened, check_host, check_origin};
 pub use cross_origin::CrossOrigin;
 pub use guard::{
     AcceptedToken, Guard, GuardBuilder, InsufficientScope, InvalidClaims, InvalidGuard,

@@ -166,7 +166,7 @@ impl Cx {
     async fn attend(&self, mut pending: Pending<Raw>) -> Result<Raw, HandlerError> {
         let link = pending.in_flight.link();
         let revision = link.inspect(|state| state.role.peer.as_ref().map(|peer| peer.revision));
-        let revision = revision.unwrap_or(self.peer().revision);
+        let revision = revision.unwrap_or_else(|| self.peer().revision);
         loop {
             match pending.in_flight.next().await {
                 CallUpdate::Progress(progress) => {

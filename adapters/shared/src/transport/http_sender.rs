@@ -1,6 +1,6 @@
 //! The seam by which a server learns from HTTP who has sent a request.
 
-use mcp_proto::ErrorObject;
+use mcp_proto::{ErrorObject, Raw};
 
 /// The sender of an HTTP request: its access token, if requests are authorized, and its address.
 #[expect(unnameable_types, reason = "the transport of a connection is internal")]
@@ -19,6 +19,17 @@ pub trait HttpSender {
         &self,
         scopes: &mut dyn Iterator<Item = &str>,
     ) -> Result<(), (ErrorObject, Option<String>)>;
+
+    /// Checks that the `Mcp-Param-*` headers repeat the arguments of a tool call, as the schema of
+    /// the tool says. A schema with invalid annotations says nothing.
+    ///
+    /// # Errors
+    /// Fails with the error for the client.
+    fn check_params(
+        &self,
+        schema: &Raw,
+        arguments: &dyn Fn() -> Option<Raw>,
+    ) -> Result<(), ErrorObject>;
 
     /// Makes the response of the request a challenge, unless it has begun.
     fn challenge(&self, challenge: &str);

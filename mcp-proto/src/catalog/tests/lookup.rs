@@ -255,6 +255,36 @@ fn the_handler_that_takes_arguments_is_found_without_looking_at_them() {
     assert_eq!(hidden.argument_handler("tools/call", Some(&call)), None);
 }
 
+// AUT-24
+#[test]
+fn an_entry_is_admitted_once_before_its_arguments_are_checked() {
+    let catalog = catalog();
+    let refused = |method, params: Value| {
+        let mut asked = Vec::new();
+        let admit = &mut |entry: CatalogEntry<'_>, handler: &&'static str| {
+            asked.push((entry.name().to_string(), *handler));
+            Err(())
+        };
+        match catalog.all().lookup_admitted(method, Some(&raw(&params)), R4, admit) {
+            Err(LookupError::Entry(())) => assert_eq!(asked.len(), 1, "{method}"),
+            _ => assert!(asked.is_empty(), "{method}"),
+        }
+        asked.pop().map(|(_, handler)| handler)
+    };
+    assert_eq!(refused("tools/call", json!({"name": "today"})), Some("today"));
+    // A required argument is missing, and one is unknown.
+    assert_eq!(refused("prompts/get", json!({"name": "greet"})), Some("greet"));
+    let reference = json!({"type": "ref/prompt", "name": "greet"});
+    assert_eq!(refused("completion/complete", complete(reference, "absent")), Some("greet"));
+    let template = json!({"type": "ref/resource", "uri": "file:///{name}"});
+    assert_eq!(refused("completion/complete", complete(template, "absent")), Some("files"));
+    for (uri, handler) in [("file:///readme", "readme"), ("file:///other", "files")] {
+        assert_eq!(refused("resources/read", json!({"uri": uri})), Some(handler));
+    }
+    assert_eq!(refused("tools/call", json!({"name": "absent"})), None);
+    assert_eq!(refused("tools/list", json!({})), None);
+}
+
 #[test]
 fn lookalikes_differ_only_in_the_encoding_of_reserved_characters_sec_02() {
     let mut catalog = Catalog::new();

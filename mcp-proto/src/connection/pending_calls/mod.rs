@@ -172,23 +172,18 @@ impl PendingCalls {
             is_read && self.table.has_exchanges() || rule.may_ask && rules::repeats_calls(env)
         };
         let kept = call.rule.filter(is_kept);
+        let is_rare = asks_for_task
+            || call.takes_input_required
+            || extended.is_some()
+            || call.stream.is_some();
         let open = self.table.insert(env.now, call.owner, call.wants_progress, call.wait);
         if let Some(open) = open {
             (open.wants_logs, open.is_read) = (wants_logs, is_read);
-            if extended.is_some() {
-                open.rare().extended = extended;
-            }
-            if asks_for_task {
-                open.rare().asks_for_task = true;
-            }
-            if call.takes_input_required {
-                open.rare().takes_input_required = true;
-            }
-            if call.stream.is_some() {
-                open.rare().stream = call.stream;
-            }
-            if call.cache_as.is_some() {
-                open.rare().cache_as = call.cache_as;
+            if is_rare || call.cache_as.is_some() {
+                let rare = open.rare();
+                (rare.extended, rare.asks_for_task) = (extended, asks_for_task);
+                (rare.stream, rare.cache_as) = (call.stream, call.cache_as);
+                rare.takes_input_required = call.takes_input_required;
             }
         }
         if let Some(rule) = kept {

@@ -370,7 +370,11 @@ proptest! {
         modern in any::<bool>(),
     ) {
         let policy = if modern { Policy::default().revisions(MODERN) } else { Policy::default() };
-        match admit(&policy, &verb, &fields) {
+        let admitted = admit(&policy, &verb, &fields);
+        let screened = check_origin(&policy, &fields);
+        let screened = screened.and_then(|()| admit_screened(&policy, &verb, &fields));
+        prop_assert_eq!(screened, admitted.clone());
+        match admitted {
             Err(refusal) => {
                 checked(&refusal);
             }

@@ -1,15 +1,16 @@
 //! Entries that only some principals see.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use mcp_adapter::http::RequestHead;
 use mcp_adapter::proto::Principal;
 use mcp_adapter::proto::catalog::ChangedList;
 use mcp_adapter::proto::schema::{self, PromptArgument};
-use mcp_adapter::{Changes, Lists, Prompt, Server, Tool};
+use mcp_adapter::{Changes, Lists, Prompt, Server, Tool, Unregistered};
 use mcp_blocking::http::Http;
-use mcp_http_tests::{Reply, Runtime, Served, get, modern, post, rows, server, tool};
+use mcp_http_tests::{Reply, Request, Runtime, Served, get, modern, post, rows, server, tool};
 use serde_json::{Value, json};
 
 use crate::principals::{ADA, EVE, User, user, within};
@@ -18,6 +19,7 @@ rows! {
     hidden_entries_do_not_exist_in_either_era_sec_02,
     lists_and_their_pages_hold_visible_entries_only,
     a_filter_that_panics_fails_the_request,
+    each_entry_is_decided_on_once_per_request,
     changed_visibility_is_announced_to_its_principal_only,
     lists_are_cached_as_declared_and_filtered_ones_privately_stl_39,
 }
@@ -116,6 +118,41 @@ fn hidden_entries_do_not_exist_in_either_era_sec_02<R: Runtime>() {
         acknowledged["params"]["notifications"]["resourceSubscriptions"].clone()
     };
     assert_eq!((listen(ADA), listen(EVE)), (json!(["note://secret"]), Value::Null));
+}
+
+fn each_entry_is_decided_on_once_per_request<R: Runtime>() {
+    let fallbacks = || {
+        Unregistered::new()
+            .tool_fallback(|call: schema::CallTool| call.name)
+            .prompt_fallback(|get: schema::GetPrompt| get.name)
+    };
+    for (hides, has_fallbacks) in [(false, false), (false, true), (true, false), (true, true)] {
+        let decisions = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&decisions);
+        let lists = Lists::new().visible_to(move |_, _| {
+            counted.fetch_add(1, Ordering::SeqCst);
+            true
+        });
+        let server = vault().0.lists(if hides { lists.hide_forbidden() } else { lists });
+        let server = if has_fallbacks { server.add(fallbacks()) } else { server };
+        let served = Served::on::<R>(server, Http::new().authenticating(user));
+        let session = ADA.opens(&served);
+        for method in ["tools/call", "prompts/get", "resources/read", "completion/complete"] {
+            for session in [Some(&*session), None] {
+                let what = format!("{method} {session:?} {hides} {has_fallbacks}");
+                let (method, params) = named(method, "shown");
+                let region = |request: Request| request.field("Mcp-Param-Region", "north");
+                let mut reply = match session {
+                    None if method == "tools/call" => {
+                        ADA.asks(region(modern(&method, params)), &served)
+                    }
+                    session => ask(ADA, &served, session, (method, params)),
+                };
+                assert!(reply.answer()["result"].is_object(), "{what}");
+                assert_eq!(decisions.swap(0, Ordering::SeqCst), 1, "{what}");
+            }
+        }
+    }
 }
 
 /// Returns the names of a list, one entry a page.

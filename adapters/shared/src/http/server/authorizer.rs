@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use http::header::AUTHORIZATION;
 use http::request::Parts;
-use mcp_proto::http::{AcceptedToken, Guard, InsufficientScope, Refusal, Reply};
-use mcp_proto::{ErrorObject, Principal, Secret, code};
+use mcp_proto::http::{AcceptedToken, Guard, InsufficientScope, ParamHeaders, Refusal, Reply};
+use mcp_proto::{ErrorObject, Principal, Raw, Secret, code};
 
 use super::authorization::Authorized;
 use super::budget::PeerAddress;
@@ -115,6 +115,20 @@ impl HttpSender for RequestHead {
         }
         self.allows(scopes)
             .map_err(|missing| (missing.error(), Some(missing.challenge().to_owned())))
+    }
+
+    fn check_params(
+        &self,
+        schema: &Raw,
+        arguments: &dyn Fn() -> Option<Raw>,
+    ) -> Result<(), ErrorObject> {
+        let mirror = ParamHeaders::from_schema(schema).unwrap_or_default();
+        if mirror.is_empty() {
+            return Ok(());
+        }
+        let arguments = arguments();
+        self.peek(|parts| mirror.check(arguments.as_ref(), &parts.headers))
+            .map_err(|mismatch| ErrorObject::new(code::HEADER_MISMATCH, mismatch.to_string()))
     }
 
     fn challenge(&self, challenge: &str) {

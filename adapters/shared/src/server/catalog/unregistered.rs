@@ -3,16 +3,17 @@
 
 use std::sync::Arc;
 
-use mcp_proto::catalog::{Catalog, CatalogView};
+use mcp_proto::catalog::CatalogView;
 use mcp_proto::schema::{
     AnyObject, CallTool, CallToolResult, ClientRequest as _, Decode, GetPrompt, GetPromptResult,
     ListPrompts, ListPromptsResult, ListResources, ListResourcesResult, ListTools, ListToolsResult,
 };
-use mcp_proto::{Caller, ErrorObject, Raw, Request, Revision};
+use mcp_proto::{Caller, Context, ErrorObject, Raw, Request};
 
 use crate::server::catalog::extension_methods::ExtensionMethods;
-use crate::server::catalog::visibility::Visibility;
+use crate::server::catalog::visibility::{CallerView, UNKNOWN};
 use crate::server::handler::list_handler::{Lister, list};
+use crate::server::handler::mirrored_headers::check_headers;
 use crate::server::handler::{EntryHandler, HandlerFn, Resolution};
 
 /// The handlers of entries that are not in the catalog, which come after those that are.
@@ -33,14 +34,6 @@ pub(in crate::server) type Place<P, R> = Option<Arc<HandlerFn<P, R>>>;
 /// Returns the input schema of a tool for a caller.
 pub(in crate::server) type SchemaOf = Arc<dyn Fn(&str, &Caller) -> Option<Raw> + Send + Sync>;
 
-/// Who sends a request, and which registered entries are hidden from them.
-#[derive(Clone, Copy)]
-pub(in crate::server) struct Hidden<'a> {
-    pub(in crate::server) visibility: &'a Visibility,
-    pub(in crate::server) catalog: &'a Catalog<EntryHandler>,
-    pub(in crate::server) caller: Option<&'a Caller>,
-}
-
 impl UnregisteredHandlers {
     /// Resolves a request that one of these handlers serves; returns `None` for any other.
     ///
@@ -48,10 +41,11 @@ impl UnregisteredHandlers {
     pub(in crate::server) fn resolve(
         &self,
         view: CatalogView<'_, EntryHandler>,
-        hidden: Hidden<'_>,
+        seen: &CallerView<'_>,
         request: &Request,
-        revision: Revision,
+        context: &Context,
     ) -> Option<Result<Resolution, ErrorObject>> {
+        let revision = context.peer.revision;
         match &*request.method {
             ListPrompts::METHOD => {
                 self.prompts.as_ref().map(|lister| list(lister, view, request, revision))
@@ -65,8 +59,14 @@ impl UnregisteredHandlers {
             CallTool::METHOD => {
                 let fallback = self.tool_fallback.as_ref()?;
                 let mut call: CallTool = params(request)?;
-                if view.tool(&call.name).is_some() || hidden.has_tool(&call.name) {
+                if view.tool(&call.name).is_some() || seen.hides_tool(&call.name) {
                     return None;
+                }
+                let schema_of = self.tool_schema.as_ref();
+                let arguments = || Some(call.arguments.as_ref()?.0.clone());
+                let schema = || schema_of?(&call.name, seen.caller().unwrap_or(&UNKNOWN));
+                if let Err(error) = check_headers(context, &arguments, schema) {
+                    return Some(Err(error));
                 }
                 call.arguments.get_or_insert_with(|| AnyObject(Raw::empty_object()));
                 Some(Ok(fallback.run(call, None)))
@@ -74,23 +74,13 @@ impl UnregisteredHandlers {
             GetPrompt::METHOD => {
                 let fallback = self.prompt_fallback.as_ref()?;
                 let get: GetPrompt = params(request)?;
-                if view.prompt(&get.name).is_some() || hidden.has_prompt(&get.name) {
+                if view.prompt(&get.name).is_some() || seen.hides_prompt(&get.name) {
                     return None;
                 }
                 Some(Ok(fallback.run(get, None)))
             }
-            _ => self.methods.resolve(request, hidden.caller),
+            _ => self.methods.resolve(request, seen.caller()),
         }
-    }
-}
-
-impl Hidden<'_> {
-    fn has_tool(&self, name: &str) -> bool {
-        self.visibility.hides_tool(self.catalog, self.caller, name)
-    }
-
-    fn has_prompt(&self, name: &str) -> bool {
-        self.visibility.hides_prompt(self.catalog, self.caller, name)
     }
 }
 

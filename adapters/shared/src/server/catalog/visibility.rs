@@ -1,5 +1,7 @@
 //! The entries that a caller may see.
 
+use std::cell::RefCell;
+use std::ptr::from_ref;
 use std::sync::Arc;
 
 use mcp_proto::catalog::{Catalog, CatalogEntry, CatalogView, resource_not_found};
@@ -23,104 +25,128 @@ pub(crate) struct Visibility {
     pub(crate) hides_forbidden: bool,
 }
 
-impl Visibility {
-    /// Calls `read` with the entries that a caller sees.
-    pub(crate) fn with_view<T>(
-        &self,
-        catalog: &Catalog<EntryHandler>,
-        caller: Option<&Caller>,
-        read: impl FnOnce(CatalogView<'_, EntryHandler>) -> T,
-    ) -> T {
-        if self.filter.is_none() && !self.hides_forbidden {
-            return read(catalog.all());
+/// What a caller sees of a catalog during one request. The application decides on each entry once.
+pub(crate) struct CallerView<'a> {
+    visibility: &'a Visibility,
+    catalog: &'a Catalog<EntryHandler>,
+    caller: Option<&'a Caller>,
+    /// The addresses of the first entries that the application decided on, with its decisions.
+    decided: RefCell<Vec<(usize, bool)>>,
+}
+
+/// The number of decisions that are kept. Only lists have more, and ask for none again.
+const DECIDED_MAX: usize = 16;
+
+impl<'a> CallerView<'a> {
+    /// Calls `read` with the entries that the caller sees.
+    pub(crate) fn read<T>(&self, read: impl FnOnce(CatalogView<'_, EntryHandler>) -> T) -> T {
+        let Visibility { filter, hides_forbidden } = self.visibility;
+        if filter.is_none() && !hides_forbidden {
+            return read(self.catalog.all());
         }
-        read(catalog.visible(&|entry| {
-            (!self.hides_forbidden || is_allowed(catalog, caller, entry))
-                && self.shows(caller, entry)
-        }))
+        read(
+            self.catalog.visible(&|entry| {
+                (!hides_forbidden || self.is_allowed(entry)) && self.shows(entry)
+            }),
+        )
     }
 
-    /// Returns whether a resource is hidden from a caller because its access token lacks scopes of
+    /// Returns the sender of the request.
+    pub(crate) const fn caller(&self) -> Option<&'a Caller> {
+        self.caller
+    }
+
+    /// Returns whether a resource is hidden from the caller because its access token lacks scopes of
     /// the entry that serves the resource.
     ///
     /// A less specific template, or a callback of the application, must not serve it instead, nor
     /// an entry that serves another spelling.
-    pub(crate) fn hides_resource(
-        &self,
-        catalog: &Catalog<EntryHandler>,
-        caller: Option<&Caller>,
-        uri: &str,
-    ) -> bool {
-        let is_shown = |entry: CatalogEntry<'_>| self.shows(caller, entry);
-        let view = catalog.visible(&is_shown);
+    pub(crate) fn hides_resource(&self, uri: &str) -> bool {
+        let is_shown = |entry: CatalogEntry<'_>| self.shows(entry);
+        let view = self.catalog.visible(&is_shown);
         let handlers =
             || view.resource_handler(uri).into_iter().chain(view.lookalike_handlers(uri));
-        self.hides_forbidden && handlers().any(|it| it.scopes().check(caller).is_err())
+        self.visibility.hides_forbidden
+            && handlers().any(|it| it.scopes().check(self.caller).is_err())
     }
 
-    /// Returns whether a tool is hidden from a caller because its access token lacks scopes of the
+    /// Returns whether a tool is hidden from the caller because its access token lacks scopes of the
     /// tool. A fallback must not serve it instead.
-    pub(crate) fn hides_tool(
-        &self,
-        catalog: &Catalog<EntryHandler>,
-        caller: Option<&Caller>,
-        name: &str,
-    ) -> bool {
-        self.hides_found(catalog, caller, |view| view.tool(name).map(Into::into))
+    pub(crate) fn hides_tool(&self, name: &str) -> bool {
+        self.hides_found(self.catalog.all().tool(name).map(Into::into))
     }
 
     /// Like [`hides_tool`](Self::hides_tool), for a prompt.
-    pub(crate) fn hides_prompt(
-        &self,
-        catalog: &Catalog<EntryHandler>,
-        caller: Option<&Caller>,
-        name: &str,
-    ) -> bool {
-        self.hides_found(catalog, caller, |view| view.prompt(name).map(Into::into))
+    pub(crate) fn hides_prompt(&self, name: &str) -> bool {
+        self.hides_found(self.catalog.all().prompt(name).map(Into::into))
     }
 
     /// Returns whether an entry that the application shows is hidden because of its scopes.
-    fn hides_found(
-        &self,
-        catalog: &Catalog<EntryHandler>,
-        caller: Option<&Caller>,
-        find: impl for<'a> Fn(CatalogView<'a, EntryHandler>) -> Option<CatalogEntry<'a>>,
-    ) -> bool {
-        let is_shown = |entry: CatalogEntry<'_>| self.shows(caller, entry);
-        self.hides_forbidden
-            && find(catalog.visible(&is_shown))
-                .is_some_and(|entry| !is_allowed(catalog, caller, entry))
+    fn hides_found(&self, entry: Option<CatalogEntry<'_>>) -> bool {
+        self.visibility.hides_forbidden
+            && entry.is_some_and(|entry| self.shows(entry) && !self.is_allowed(entry))
     }
 
     /// Returns the error for a request to read a [hidden](Self::hides_resource) resource.
-    pub(crate) fn hidden_read(
-        &self,
-        catalog: &Catalog<EntryHandler>,
-        caller: Option<&Caller>,
-        request: &Request,
-        revision: Revision,
-    ) -> Option<ErrorObject> {
-        if !self.hides_forbidden || request.method != ReadResource::METHOD {
+    pub(crate) fn hidden_read(&self, request: &Request, revision: Revision) -> Option<ErrorObject> {
+        if !self.visibility.hides_forbidden || request.method != ReadResource::METHOD {
             return None;
         }
         let uri = request.params.as_ref()?.member("uri")?;
         let uri = uri.to_text()?;
-        let is_hidden = self.hides_resource(catalog, caller, &uri);
-        is_hidden.then(|| resource_not_found(&uri, revision))
+        self.hides_resource(&uri).then(|| resource_not_found(&uri, revision))
+    }
+
+    /// Returns whether the application shows an entry to the caller.
+    fn shows(&self, entry: CatalogEntry<'_>) -> bool {
+        if self.visibility.filter.is_none() {
+            return true;
+        }
+        let address = address(entry);
+        let known =
+            |(decided, is_shown): &(usize, bool)| (*decided == address).then_some(*is_shown);
+        let decided = self.decided.borrow().iter().find_map(known);
+        decided.unwrap_or_else(|| {
+            let is_shown = self.visibility.shows(self.caller, entry);
+            let mut decided = self.decided.borrow_mut();
+            if decided.len() < DECIDED_MAX {
+                decided.push((address, is_shown));
+            }
+            is_shown
+        })
+    }
+
+    /// Returns whether the access token of the caller has the scopes of an entry.
+    fn is_allowed(&self, entry: CatalogEntry<'_>) -> bool {
+        let scopes = self.catalog.handler(entry).map(EntryHandler::scopes);
+        scopes.is_none_or(|scopes| scopes.check(self.caller).is_ok())
+    }
+}
+
+/// Returns the address of an entry, which identifies it while its catalog is borrowed.
+fn address(entry: CatalogEntry<'_>) -> usize {
+    match entry {
+        CatalogEntry::Prompt(entry) => from_ref(entry).addr(),
+        CatalogEntry::Resource(entry) => from_ref(entry).addr(),
+        CatalogEntry::Template(entry) => from_ref(entry).addr(),
+        CatalogEntry::Tool(entry) => from_ref(entry).addr(),
+        // Of a kind that this crate never registers.
+        _ => 0,
+    }
+}
+
+impl Visibility {
+    /// Returns what a caller sees of a catalog.
+    pub(crate) const fn view<'a>(
+        &'a self,
+        catalog: &'a Catalog<EntryHandler>,
+        caller: Option<&'a Caller>,
+    ) -> CallerView<'a> {
+        CallerView { visibility: self, catalog, caller, decided: RefCell::new(Vec::new()) }
     }
 
     /// Returns whether the application shows an entry to a caller.
     pub(crate) fn shows(&self, caller: Option<&Caller>, entry: CatalogEntry<'_>) -> bool {
         self.filter.as_ref().is_none_or(|filter| filter(entry, caller.unwrap_or(&UNKNOWN)))
     }
-}
-
-/// Returns whether the access token of a caller has the scopes of an entry.
-fn is_allowed(
-    catalog: &Catalog<EntryHandler>,
-    caller: Option<&Caller>,
-    entry: CatalogEntry<'_>,
-) -> bool {
-    let scopes = catalog.handler(entry).map(EntryHandler::scopes);
-    scopes.is_none_or(|scopes| scopes.check(caller).is_ok())
 }

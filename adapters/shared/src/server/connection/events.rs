@@ -111,10 +111,8 @@ impl Deref for ServerShared {
 pub struct ServerState {
     /// The cancellation flags of running handlers.
     pub(in crate::server) running: IncomingMap<Arc<Cancellation>>,
-    /// The cancellation flags of requests that wait for answers of the client, by number. Boxed:
-    /// most servers ask nothing.
-    #[expect(clippy::box_collection, reason = "most connections have none")]
-    asking: Option<Box<BTreeMap<u64, (IncomingId, Arc<Cancellation>)>>>,
+    /// The cancellation flags of requests that wait for answers of the client, by number.
+    asking: BTreeMap<u64, (IncomingId, Arc<Cancellation>)>,
     pending_changes: PendingChanges,
     /// The client, if it is authenticated. All messages of a connection have one sender.
     pub(crate) principal: Option<Principal>,
@@ -176,7 +174,7 @@ impl ServerState {
         incoming: IncomingId,
         cancelled: Arc<Cancellation>,
     ) {
-        self.asking.get_or_insert_default().insert(number, (incoming, cancelled));
+        self.asking.insert(number, (incoming, cancelled));
     }
 
     /// Takes the cancellation of a request that has its answers, and registers it as that of its
@@ -187,7 +185,7 @@ impl ServerState {
         incoming: IncomingId,
         was_registered: bool,
     ) -> Option<Arc<Cancellation>> {
-        let (_, cancelled) = self.asking.as_mut()?.remove(&number)?;
+        let (_, cancelled) = self.asking.remove(&number)?;
         if was_registered && !self.running.contains_key(&incoming) {
             return None;
         }
@@ -198,10 +196,9 @@ impl ServerState {
     /// Takes the cancellation of a request that is over.
     fn take_cancellation(&mut self, incoming: IncomingId) -> Option<Arc<Cancellation>> {
         self.running.remove(&incoming).or_else(|| {
-            let asking = self.asking.as_mut()?;
-            let (number, _) = asking.iter().find(|(_, (asked, _))| *asked == incoming)?;
+            let (number, _) = self.asking.iter().find(|(_, (asked, _))| *asked == incoming)?;
             let number = *number;
-            asking.remove(&number).map(|(_, cancelled)| cancelled)
+            self.asking.remove(&number).map(|(_, cancelled)| cancelled)
         })
     }
 

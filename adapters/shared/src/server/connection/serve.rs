@@ -3,6 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use mcp_proto::catalog::{CatalogEntry, LookupError};
 use mcp_proto::schema::{CallTool, ClientRequest as _};
 use mcp_proto::server::Server as Machine;
 use mcp_proto::{Context, ErrorObject, IncomingId, Request};
@@ -11,16 +12,16 @@ use crate::exec::cancellation::Cancellation;
 use crate::exec::clock::unix_seconds;
 use crate::exec::pace::Pace;
 use crate::exec::workers::catch_panic;
-use crate::server::catalog::unregistered::Hidden;
 use crate::server::connection::subscriptions::accept_subscription;
 use crate::server::handler::context::{Cx, RequestState};
+use crate::server::handler::mirrored_headers::check_entry_headers;
 use crate::server::handler::replies::{
     encode, handler_failed, keeps_state, reply_now, send_reply_async, send_reply_blocking,
 };
 use crate::server::handler::reply::HandlerReply;
 use crate::server::handler::round_state::RoundState;
 use crate::server::handler::state_sealing::StateSealing;
-use crate::server::handler::{Job, Resolution, check_scopes_first, scopes_of};
+use crate::server::handler::{EntryHandler, Job, Resolution, check_lookalikes};
 use crate::server::layers;
 use crate::server::tasks::{
     ServerTasks, TaskStart, TaskSteps, begin, resume, serve_task_request, task_start,
@@ -35,34 +36,39 @@ fn resolve(
     task: &mut Option<TaskStart>,
 ) -> Result<Resolution, ErrorObject> {
     let find = || {
-        if let Some(accepted) = accept_subscription(link, request, context) {
+        let parts = &link.shared.parts;
+        let (catalog, caller) = (parts.changes.catalog(), context.caller.as_deref());
+        let seen = parts.visibility.view(&catalog, caller);
+        if let Some(accepted) = accept_subscription(link, &seen, request, context) {
             return Ok(match accepted {
                 Ok(acknowledged) => Resolution::Answer(Box::new(acknowledged)),
                 Err(error) => Resolution::failed(error),
             });
         }
-        let parts = &link.shared.parts;
-        let (changes, visibility) = (&parts.changes, &parts.visibility);
-        let caller = context.caller.as_deref();
-        let (catalog, revision) = (changes.catalog(), context.peer.revision);
-        if let Some(unknown) = visibility.hidden_read(&catalog, caller, request, revision) {
+        let revision = context.peer.revision;
+        if let Some(unknown) = seen.hidden_read(request, revision) {
             return Err(unknown);
         }
-        let hidden = Hidden { visibility, catalog: &catalog, caller };
-        visibility.with_view(&catalog, caller, |view| {
-            if let Some(resolved) = parts.unregistered.resolve(view, hidden, request, revision) {
+        seen.read(|view| {
+            if let Some(resolved) = parts.unregistered.resolve(view, &seen, request, context) {
                 return resolved;
             }
-            // AUT-24: before the arguments are checked, so that errors do not describe them.
-            let has_added = changes.has_added_scopes();
-            if let Err(error) = check_scopes_first(view, request, caller, has_added) {
+            // AUT-24: before the handler of another spelling runs.
+            let has_added = parts.changes.has_added_scopes();
+            if let Err(error) = check_lookalikes(view, request, caller, has_added) {
                 return Ok(Resolution::failed(error));
             }
-            let found = view.lookup(request, revision)?;
-            // AUT-24: before the handler runs.
-            if let Err(error) = scopes_of(&found).map_or(Ok(()), |scopes| scopes.check(caller)) {
-                return Ok(Resolution::failed(error));
-            }
+            let (method, params) = (&*request.method, request.params.as_ref());
+            let mut admit = |entry: CatalogEntry<'_>, handler: &EntryHandler| {
+                // AUT-24: before the arguments are checked, so that errors do not describe them.
+                handler.scopes().check(caller).map_err(|error| Ok(Resolution::failed(error)))?;
+                check_entry_headers(entry, params, context).map_err(Err)
+            };
+            let found = match view.lookup_admitted(method, params, revision, &mut admit) {
+                Ok(found) => found,
+                Err(LookupError::Request(error)) => return Err(error),
+                Err(LookupError::Entry(refused)) => return refused,
+            };
             if link.shared.tasks.is_some() {
                 *task = task_start(&found, request, context)?;
             }

@@ -9,7 +9,7 @@ use mcp_proto::schema::{
 use mcp_proto::server::Server as Machine;
 use mcp_proto::{Caller, Context, Principal, Raw, Request};
 
-use crate::server::catalog::visibility::UNKNOWN;
+use crate::server::catalog::visibility::{CallerView, UNKNOWN};
 use crate::server::handler::EntryHandler;
 use crate::server::handler::handler_error::HandlerError;
 use crate::server::handler::required_scopes::check_scopes;
@@ -192,6 +192,7 @@ impl fmt::Debug for SubscriptionSettings {
 // SEC-02: a client may subscribe only to what the server offers.
 pub(in crate::server) fn accept_subscription(
     link: &Arc<Link<Machine>>,
+    seen: &CallerView<'_>,
     request: &Request,
     context: &Context,
 ) -> Option<Result<SubscriptionsAcknowledged, HandlerError>> {
@@ -201,14 +202,12 @@ pub(in crate::server) fn accept_subscription(
     if !is_subscription {
         return None;
     }
-    let catalog = link.shared.changes.catalog();
-    let caller = context.caller.as_deref();
+    let caller = seen.caller();
     let sender = caller.unwrap_or(&UNKNOWN);
     let callbacks = &link.shared.callbacks;
-    let visibility = &link.shared.visibility;
     let mut uris = request.subscribed_uris();
-    uris.retain(|uri| !visibility.hides_resource(&catalog, caller, uri));
-    let scopes = visibility.with_view(&catalog, caller, |view| {
+    uris.retain(|uri| !seen.hides_resource(uri));
+    let scopes = seen.read(|view| {
         let handlers = uris.iter().flat_map(|uri| {
             view.resource_handler(uri).into_iter().chain(view.lookalike_handlers(uri))
         });
@@ -222,7 +221,7 @@ pub(in crate::server) fn accept_subscription(
     }
     uris.retain(|uri| match &callbacks.subscriptions.accept {
         Some(accept) => accept(uri, sender),
-        None => visibility.with_view(&catalog, caller, |view| view.has_resource(uri)),
+        None => seen.read(|view| view.has_resource(uri)),
     });
     let mut filter = SubscriptionFilter::new().resource_subscriptions(uris);
     for (key, elements) in

@@ -12,6 +12,7 @@ pub(crate) mod into_output;
 pub(crate) mod kept;
 pub mod kind;
 pub(crate) mod list_handler;
+pub(crate) mod mirrored_headers;
 pub(crate) mod needs;
 pub(crate) mod once;
 pub(crate) mod operation;
@@ -156,28 +157,22 @@ pub(crate) fn scopes_of<'a>(found: &Resolved<'a, EntryHandler>) -> Option<&'a Re
     Some(handler.scopes())
 }
 
-/// Checks that the token of the caller has the scopes of the entry to which a request passes
-/// arguments, which are not looked at, and of the lookalikes of a resource to read.
+/// Checks that the token of the caller has the scopes of the lookalikes of a resource to read.
 ///
 /// `has_added` is true if an edit has added entries with scopes.
-pub(crate) fn check_scopes_first(
+pub(crate) fn check_lookalikes(
     view: CatalogView<'_, EntryHandler>,
     request: &Request,
     caller: Option<&Caller>,
     has_added: bool,
 ) -> Result<(), HandlerError> {
-    if !are_scopes_checked(caller, has_added) {
+    if request.method != ReadResource::METHOD || !are_scopes_checked(caller, has_added) {
         return Ok(());
     }
-    let params = request.params.as_ref();
-    if request.method == ReadResource::METHOD {
-        let uri = params.and_then(|params| params.member("uri"));
-        let uri = uri.as_ref().and_then(Raw::to_text).unwrap_or_default();
-        let mut lookalikes = view.lookalike_handlers(&uri).into_iter();
-        return lookalikes.try_for_each(|handler| handler.scopes().check(caller));
-    }
-    let handler = view.argument_handler(&request.method, params);
-    handler.map_or(Ok(()), |handler| handler.scopes().check(caller))
+    let uri = request.params.as_ref().and_then(|params| params.member("uri"));
+    let uri = uri.as_ref().and_then(Raw::to_text).unwrap_or_default();
+    let mut lookalikes = view.lookalike_handlers(&uri).into_iter();
+    lookalikes.try_for_each(|handler| handler.scopes().check(caller))
 }
 
 impl Resolution {

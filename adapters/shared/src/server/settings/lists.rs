@@ -43,7 +43,7 @@ impl Lists {
     /// decisions. A [change](crate::Changes::edit) of a hidden entry is announced to all clients,
     /// as a change of the list without the name of the entry.
     ///
-    /// `is_visible` must not block. It is called for each entry on a page, for hidden entries
+    /// `is_visible` must not block. It is called once for each entry on a page, for hidden entries
     /// before it, and for the entry that a request is about. If it panics, the request fails with
     /// an internal error. When its decisions about a principal change, call
     /// [`Changes::visibility_changed`](crate::Changes::visibility_changed).

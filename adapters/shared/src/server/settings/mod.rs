@@ -15,8 +15,6 @@ use std::sync::Arc;
 
 use mcp_proto::Raw;
 use mcp_proto::schema::Tool;
-#[cfg(feature = "http")]
-use mcp_proto::{Caller, catalog::Catalog};
 
 use crate::exec::callbacks::CallbackThreads;
 use crate::exec::pace::Pace;
@@ -76,44 +74,5 @@ impl ServerSettings {
     ) {
         self.builder.argument_checks.get_or_insert_with(|| Arc::new(Pace::blocking()));
         self.builder.configure(|catalog| catalog.check_arguments(check));
-    }
-
-    /// Returns whether functions of the application decide what a caller sees, or which schemas
-    /// tools have.
-    #[cfg(feature = "http")]
-    pub(crate) fn has_entry_filter(&self) -> bool {
-        self.visibility.filter.is_some() || self.unregistered.tool_schema.is_some()
-    }
-
-    /// Returns the input schema of a tool; `None` if the caller sees no such tool, or if its access
-    /// token lacks scopes of the tool: errors must not describe the schema then.
-    #[cfg(feature = "http")]
-    pub(crate) fn schema_of(&self, tool: &str, caller: &Caller) -> Option<Raw> {
-        let catalog = self.builder.changes.catalog();
-        let schema = || {
-            self.visibility.with_view(&catalog, Some(caller), |view| {
-                let Some(tool) = view.tool(tool) else {
-                    return self.schema_of_unregistered(tool, &catalog, caller);
-                };
-                let handler = catalog.handler(tool.into())?;
-                let is_allowed = handler.scopes().check(Some(caller)).is_ok();
-                is_allowed.then(|| tool.input_schema.0.clone())
-            })
-        };
-        // A panic is reported when the call itself is decided on.
-        std::panic::catch_unwind(std::panic::AssertUnwindSafe(schema)).ok().flatten()
-    }
-
-    /// Returns the input schema of a tool that the fallback serves, if the application says so.
-    #[cfg(feature = "http")]
-    fn schema_of_unregistered(
-        &self,
-        tool: &str,
-        catalog: &Catalog<EntryHandler>,
-        caller: &Caller,
-    ) -> Option<Raw> {
-        let schema_of = self.unregistered.tool_schema.as_ref()?;
-        let is_hidden = self.visibility.hides_tool(catalog, Some(caller), tool);
-        if is_hidden { None } else { schema_of(tool, caller) }
     }
 }

@@ -18,7 +18,9 @@ use bytes::Bytes;
 use http::header::AUTHORIZATION;
 use http::request::Parts;
 use http::{HeaderValue, Method, Request, Response};
-use mcp_proto::http::{Admitted, CrossOrigin, Refusal, Reply, admit, check_host, check_origin};
+use mcp_proto::http::{
+    Admitted, CrossOrigin, Refusal, Reply, admit, admit_screened, check_host, check_origin,
+};
 use mcp_proto::{Principal, Secret};
 
 use self::receive::Received;
@@ -211,10 +213,9 @@ impl ServiceShared {
         }
         let endpoint = self.endpoint(parts.uri.path());
         let is_elsewhere = endpoint == ServiceEndpoint::None;
-        let Http { check, authenticator, .. } = &self.options;
         // `admit` screens the request as well, so it is screened here only if something comes
         // first.
-        if is_elsewhere || check.is_some() || authenticator.is_some() {
+        if is_elsewhere || self.authenticates() {
             check_origin(&self.policy, &parts.headers)?;
         }
         if is_elsewhere {
@@ -233,9 +234,7 @@ impl ServiceShared {
         self.screen_sse(endpoint, &parts)?;
         let token = authorizer.map(|authorizer| authorizer.take_token(&mut parts)).transpose()?;
         // AUT-05: a proxy and the application must not see different credentials.
-        if (check.is_some() || authenticator.is_some())
-            && parts.headers.get_all(AUTHORIZATION).iter().nth(1).is_some()
-        {
+        if self.authenticates() && parts.headers.get_all(AUTHORIZATION).iter().nth(1).is_some() {
             return Err(Refusal::new(400, "`Authorization` is repeated"));
         }
         Ok(Screened::Request(self.keep_head(parts, address)?, token))
@@ -262,8 +261,7 @@ impl ServiceShared {
         B: http_body::Body,
         B::Error: Into<Box<dyn StdError + Send + Sync>>,
     {
-        let Http { check, authenticator, .. } = &self.options;
-        let principal = if check.is_some() || authenticator.is_some() {
+        let principal = if self.authenticates() {
             // Boxed: inline it would enlarge the requests of all servers.
             Box::pin(self.authenticate(head, token)).await?
         } else {
@@ -278,6 +276,7 @@ impl ServiceShared {
                 return Box::pin(self.post_sse(head, principal, body)).await;
             }
         }
+        let admit = if self.authenticates() { admit_screened } else { admit };
         let admitted =
             head.peek(|parts| admit(&self.policy, parts.method.as_str(), &parts.headers))?;
         match admitted {
@@ -300,6 +299,11 @@ impl ServiceShared {
                 }
             }
         }
+    }
+
+    /// Returns whether the application checks or authenticates requests before they are admitted.
+    fn authenticates(&self) -> bool {
+        self.options.check.is_some() || self.options.authenticator.is_some()
     }
 
     /// Runs the check and the authentication of the application.

@@ -6,11 +6,12 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::Response;
 use mcp_proto::http::{
-    GetRequest, HttpServer, Post, PostHead, PostedMessage, Refusal, Reply, check_version,
+    GetRequest, HttpServer, Post, PostHead, PostedMessage, Refusal, Reply, ServerExchangeId,
+    check_version,
 };
 use mcp_proto::server::Server as Machine;
 use mcp_proto::{
-    Caller, DecodedMessage, MessageEndpoint as _, MethodId, Principal, RequestId, Revision,
+    Caller, DecodedMessage, Instant, MessageEndpoint as _, MethodId, Principal, RequestId, Revision,
 };
 
 use super::shared::ServiceShared;
@@ -64,14 +65,11 @@ impl ServiceShared {
         body: &Bytes,
     ) -> Result<Posted, Refusal> {
         let caller = caller(head, principal);
-        if self.server.has_entry_filter() {
-            // The filter belongs to the application and may read the head.
-            head.detach();
-        }
-        let schema_of = |name: &str| self.server.schema_of(name, &caller);
         let accepts_events = post.accepts_events();
+        // The headers that repeat arguments are checked once the tool has been looked up.
+        let no_schema = |_: &str| None;
         let (post, decoded) =
-            head.peek(|parts| post.read_decoded(&self.policy, &parts.headers, body, &schema_of))?;
+            head.peek(|parts| post.read_decoded(&self.policy, &parts.headers, body, &no_schema))?;
         let expected = |is_answered| Expected { is_answered, accepts_events };
         let exchange = match post {
             Post::Modern { revision, message } => {
@@ -109,12 +107,7 @@ impl ServiceShared {
                     return Err(self.sessions_too_large());
                 }
                 let expected = expected(message.needs_response());
-                check_session(&link, version, id)?;
-                if !link.wants_input_now() {
-                    let id = id.cloned();
-                    return Ok(Posted::Blocked(BlockedPost { link, caller, id, expected }));
-                }
-                self.exchange(link, caller, false, expected, body, Some(decoded))?
+                return post_to_session(link, caller, (version, id), expected, body, decoded);
             }
         };
         Ok(Posted::Begun(exchange))
@@ -139,7 +132,9 @@ impl ServiceShared {
             );
         }
         // Decoded again, so that the waiting message is kept only once.
-        self.exchange(link, caller, false, expected, body, None)
+        let begun =
+            link.with_request(|state, now| begin(state, now, caller, expected, body, &mut None));
+        Ok(exchange_of(link, begun.ok_or_else(|| Refusal::unknown_session(id.as_ref()))?, false))
     }
 
     // ID-10: the ids of one POST are independent of those of others.
@@ -178,13 +173,12 @@ impl ServiceShared {
         } else {
             None
         };
-        let mut exchange = self.exchange(link, caller, true, expected, body, Some(decoded))?;
+        let take = |http: &mut HttpServer| std::mem::take(http.context_cache());
+        let (mut exchange, latest) = exchange(link, caller, true, expected, body, decoded, take)?;
         exchange.listening = listening;
         exchange.listener_share = listener_share;
         if let Ok(mut contexts) = self.contexts.try_lock() {
-            let mut state = exchange.link.lock();
-            let latest = state.http().map(|http| std::mem::take(http.context_cache()));
-            *contexts = latest.unwrap_or_default();
+            *contexts = latest;
         }
         Ok(exchange)
     }
@@ -207,7 +201,7 @@ impl ServiceShared {
         // The body is counted as a request, and no description outlives it.
         let parts = Arc::clone(&self.sessionless_parts);
         let link = self.link_with(clock, HttpBinding::Streamable(single), 0, parts);
-        self.exchange(link, caller, true, expected, body, Some(decoded))
+        exchange(link, caller, true, expected, body, decoded, |_| ()).map(|(exchange, ())| exchange)
     }
 
     /// Starts a session.
@@ -233,9 +227,9 @@ impl ServiceShared {
         let description = description_bytes(body.len());
         let link = self.link(clock, HttpBinding::Streamable(session), description);
         let serving = Serving::new(Arc::clone(&link), principal.clone());
-        let exchange =
-            self.exchange(Arc::clone(&link), caller, false, expected, body, Some(decoded))?;
-        let is_open = link.inspect(|state| state.connection.peer().is_some());
+        let is_open = |http: &mut HttpServer| http.peer().is_some();
+        let (exchange, is_open) =
+            exchange(Arc::clone(&link), caller, false, expected, body, decoded, is_open)?;
         if is_open {
             self.sessions
                 .insert(&self.runtime, id, principal.as_ref(), &link, serving, place)
@@ -295,17 +289,9 @@ impl ServiceShared {
         let last = get.last_event_id.as_deref();
         let opened = link.with(|state, now| state.http().map(|http| http.handle_get(now, last)));
         let id = opened.ok_or_else(|| Refusal::unknown_session(None))?.map_err(Refusal::from)?;
-        Ok(self
-            .respond(Exchange {
-                link,
-                source: ResponseSource::Exchange(id),
-                is_modern: false,
-                is_over: false,
-                listening: None,
-                share: None,
-                listener_share: Some(listener_share),
-            })
-            .await)
+        let mut exchange = exchange_of(link, id, false);
+        exchange.listener_share = Some(listener_share);
+        Ok(self.respond(exchange).await)
     }
 
     /// Creates a connection whose client's description takes `description` bytes.
@@ -336,45 +322,97 @@ impl ServiceShared {
     fn spawn(&self) -> Arc<dyn Spawn> {
         Arc::clone(&self.runtime) as Arc<dyn Spawn>
     }
+}
 
-    /// Starts an exchange with a message, which may have been decoded already.
-    fn exchange(
-        &self,
-        link: Arc<Link<Machine>>,
-        caller: Arc<Caller>,
-        is_modern: bool,
-        expected: Expected,
-        body: &Bytes,
-        mut decoded: Option<DecodedMessage<'_>>,
-    ) -> Result<Exchange, Refusal> {
-        link.trace.input(body);
-        let posted = link.with_request(|state, now| {
-            state.role.principal = caller.principal().cloned();
-            let http = state.http()?;
-            http.set_caller(caller);
-            // Taken here: captured by value, it would be moved with each closure.
-            let id = match decoded.take() {
-                Some(decoded) => http.handle_decoded(now, expected.is_answered, decoded),
-                None => http.handle_post(now, expected.is_answered, body.clone()),
-            };
-            if !expected.accepts_events {
-                http.require_json(id);
-            }
-            // An idle connection keeps no head.
-            http.set_caller(None);
-            Some(id)
-        });
-        let id = posted.ok_or_else(|| Refusal::unknown_session(None))?;
-        let source = ResponseSource::Exchange(id);
-        Ok(Exchange {
-            link,
-            source,
-            is_modern,
-            is_over: false,
-            listening: None,
-            share: None,
-            listener_share: None,
-        })
+/// Starts an exchange with a message on a connection of its own, and calls `finish` with the
+/// connection before events are dispatched.
+fn exchange<T>(
+    link: Arc<Link<Machine>>,
+    caller: Arc<Caller>,
+    is_modern: bool,
+    expected: Expected,
+    body: &Bytes,
+    decoded: DecodedMessage<'_>,
+    finish: impl FnOnce(&mut HttpServer) -> T,
+) -> Result<(Exchange, T), Refusal> {
+    link.trace.input(body);
+    // Taken by `begin`: captured by value, it would be moved with each closure.
+    let mut decoded = Some(decoded);
+    let begun = link.with_request(|state, now| {
+        let id = begin(state, now, caller, expected, body, &mut decoded)?;
+        Some((id, finish(state.http()?)))
+    });
+    let (id, finished) = begun.ok_or_else(|| Refusal::unknown_session(None))?;
+    Ok((exchange_of(link, id, is_modern), finished))
+}
+
+/// Passes a message to its session, which is locked once for that.
+///
+/// Fails if the message names another revision than its session has, or a session over HTTP+SSE.
+fn post_to_session(
+    link: Arc<Link<Machine>>,
+    caller: Arc<Caller>,
+    (version, id): (Option<Revision>, Option<&RequestId>),
+    expected: Expected,
+    body: &Bytes,
+    decoded: DecodedMessage<'_>,
+) -> Result<Posted, Refusal> {
+    link.trace.input(body);
+    let (mut caller, mut decoded) = (Some(caller), Some(decoded));
+    let begun = link.with_request(|state, now| {
+        let unknown = || Refusal::unknown_session(id);
+        state.http().ok_or_else(unknown)?;
+        check_version(version, state.connection.peer().map(|peer| peer.revision), id)?;
+        if !state.wants_input() {
+            return Ok(None);
+        }
+        let begun = caller
+            .take()
+            .and_then(|caller| begin(state, now, caller, expected, body, &mut decoded));
+        begun.map(Some).ok_or_else(unknown)
+    })?;
+    Ok(match (begun, caller) {
+        (None, Some(caller)) => {
+            Posted::Blocked(BlockedPost { link, caller, id: id.cloned(), expected })
+        }
+        (Some(id), _) => Posted::Begun(exchange_of(link, id, false)),
+        (None, None) => return Err(Refusal::unknown_session(id)),
+    })
+}
+
+/// Passes a message, which may have been decoded already, to a connection.
+fn begin(
+    state: &mut State<Machine>,
+    now: Instant,
+    caller: Arc<Caller>,
+    expected: Expected,
+    body: &Bytes,
+    decoded: &mut Option<DecodedMessage<'_>>,
+) -> Option<ServerExchangeId> {
+    state.role.principal = caller.principal().cloned();
+    let http = state.http()?;
+    http.set_caller(caller);
+    let id = match decoded.take() {
+        Some(decoded) => http.handle_decoded(now, expected.is_answered, decoded),
+        None => http.handle_post(now, expected.is_answered, body.clone()),
+    };
+    if !expected.accepts_events {
+        http.require_json(id);
+    }
+    // An idle connection keeps no head.
+    http.set_caller(None);
+    Some(id)
+}
+
+fn exchange_of(link: Arc<Link<Machine>>, id: ServerExchangeId, is_modern: bool) -> Exchange {
+    Exchange {
+        link,
+        source: ResponseSource::Exchange(id),
+        is_modern,
+        is_over: false,
+        listening: None,
+        share: None,
+        listener_share: None,
     }
 }
 
@@ -384,21 +422,6 @@ pub(super) fn caller(head: &RequestHead, principal: Option<&Principal>) -> Arc<C
         Some(principal) => caller.with_principal(principal.clone()),
         None => caller,
     })
-}
-
-/// Fails if a request names another revision than its session has, or a session over HTTP+SSE.
-fn check_session(
-    link: &Link<Machine>,
-    version: Option<Revision>,
-    id: Option<&RequestId>,
-) -> Result<(), Refusal> {
-    let mut state = link.lock();
-    if state.http().is_none() {
-        return Err(Refusal::unknown_session(id));
-    }
-    let negotiated = state.connection.peer().map(|peer| peer.revision);
-    drop(state);
-    check_version(version, negotiated, id)
 }
 
 /// Returns the memory of a client's description in a body of this length, beyond what each session

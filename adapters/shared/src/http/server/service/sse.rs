@@ -123,10 +123,6 @@ impl ServiceShared {
         let body = self.read(body, &mut lease, &mut share).await?;
         let mut share = Some(share);
         let caller = caller(head, principal);
-        if self.server.has_entry_filter() {
-            // The filter belongs to the application and may read the head.
-            head.detach();
-        }
         // SEC-13: the session of another principal does not exist.
         let link = self.sessions.get(&id, principal);
         let link = link.ok_or_else(|| Refusal::unknown_session(None))?;
