@@ -4,13 +4,11 @@
 use std::io;
 use std::process::{ChildStdin, ChildStdout, Command};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
-use std::time::Duration;
 
 use mcp_proto::Limits;
 use mcp_proto::client::{Client as Machine, Config};
 use mcp_proto::stdio::Stdio;
 
-use crate::box_future::BoxFuture;
 use crate::client::call_hooks::CallHook;
 use crate::client::events::{ClientCallbacks, ClientShared, Handlers, LogLevel};
 use crate::client::feed::Feed;
@@ -38,9 +36,6 @@ pub trait DriveChild: Spawn {
         stdout: ChildStdout,
         stdin: ChildStdin,
     ) -> io::Result<()>;
-
-    /// Waits for `duration`.
-    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()>;
 }
 
 /// The configuration that all connections of one client share, except that of the protocol machine.
@@ -79,29 +74,10 @@ pub(crate) enum Target {
 }
 
 impl Connector {
-    pub(crate) fn to_child(
-        command: Command,
-        connection: ConnectionConfig,
-        machine: Config,
-        runtime: Arc<dyn DriveChild>,
-    ) -> Arc<Self> {
-        let target = Target::Child(Box::new(Mutex::new(command)), runtime);
+    pub(crate) fn new(target: Target, connection: ConnectionConfig, machine: Config) -> Arc<Self> {
         Arc::new(Self { target, connection, machine, feeds: Mutex::default() })
     }
 
-    #[cfg(feature = "http")]
-    pub(crate) fn to_remote(
-        remote: crate::http::Remote,
-        connection: ConnectionConfig,
-        machine: Config,
-        runtime: Arc<dyn crate::http::Dial>,
-    ) -> Arc<Self> {
-        let target = Target::Http(Box::new(remote), runtime);
-        Arc::new(Self { target, connection, machine, feeds: Mutex::default() })
-    }
-}
-
-impl Connector {
     /// Remembers a subscription, to resume it on another link.
     pub(crate) fn add_feed(&self, feed: &Arc<Feed>) {
         let mut feeds = self.feeds.lock().unwrap_or_else(PoisonError::into_inner);
@@ -121,15 +97,6 @@ impl Connector {
             Target::Http(_, runtime) => Arc::clone(runtime) as _,
         }
     }
-
-    /// Waits for `duration`, also while no connection is open.
-    pub(crate) fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
-        match &self.target {
-            Target::Child(_, runtime) => runtime.sleep(duration),
-            #[cfg(feature = "http")]
-            Target::Http(_, runtime) => runtime.sleep(duration),
-        }
-    }
 }
 
 impl ConnectionConfig {
@@ -142,11 +109,7 @@ impl ConnectionConfig {
     ) -> Arc<Link<Machine>> {
         let began = clock.now();
         let machine = Stdio::new(Machine::new(began, machine));
-        let transport = match self.recorder.start(machine, began) {
-            Ok(recorded) => Transport::Recorded(Box::new(recorded)),
-            Err(machine) => Transport::Bytes(Box::new(machine)),
-        };
-        self.link_over(clock, transport, runtime)
+        self.link_over(clock, Transport::Stream(self.recorder.start(machine, began)), runtime)
     }
 
     /// Creates a connection over any transport.

@@ -14,7 +14,7 @@ use crate::client::connect::Connecting;
 use crate::client::connection::Connection;
 use crate::client::connector::ConnectionConfig;
 #[cfg(feature = "http")]
-use crate::client::connector::Connector;
+use crate::client::connector::{Connector, Target};
 use crate::client::events::ClientCallbacks;
 use crate::client::recovery::Recovery;
 use crate::client::request_handler::{FORM, RequestHandler, URL};
@@ -83,7 +83,8 @@ impl ClientSettings {
         remote: crate::http::Remote,
     ) -> Result<Connection, Error> {
         let (connection, machine) = self.into_config()?;
-        Connector::to_remote(remote, connection, machine, runtime).connect().await
+        let target = Target::Http(Box::new(remote), runtime);
+        Connector::new(target, connection, machine).connect().await
     }
 
     /// Returns the configuration of the protocol state machine.

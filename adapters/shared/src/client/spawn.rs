@@ -1,14 +1,13 @@
 //! Servers as child processes, and their environment.
 
-use std::fmt;
 use std::process::Command;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use mcp_proto::Limits;
 
 use crate::client::connection::Connection;
-use crate::client::connector::{Connector, DriveChild};
+use crate::client::connector::{Connector, DriveChild, Target};
 use crate::client::context::ClientCx;
 use crate::client::events::StderrHandler;
 use crate::client::settings::ClientSettings;
@@ -121,13 +120,7 @@ impl From<Command> for ServerProcess {
     }
 }
 
-impl fmt::Debug for ServerProcess {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ServerProcess")
-            .field("program", &self.command.get_program())
-            .finish_non_exhaustive()
-    }
-}
+opaque_debug!(ServerProcess, it => program: it.command.get_program());
 
 impl ClientSettings {
     /// Starts a server process and connects to it.
@@ -146,7 +139,8 @@ impl ClientSettings {
         self.callbacks.on_stderr = on_stderr;
         let (mut connection, machine) = self.into_config()?;
         connection.pipe_bytes = pipe_bytes;
-        Connector::to_child(command, connection, machine, runtime).connect().await
+        let target = Target::Child(Box::new(Mutex::new(command)), runtime);
+        Connector::new(target, connection, machine).connect().await
     }
 }
 

@@ -46,7 +46,7 @@ pub(crate) use client::{CachedFor, CallCredentials, ClientTransport, start};
 pub(crate) use client::{FullBody, ProxyServer, Tls, TlsConfig, dial_any};
 pub use hyper_stream::HyperStream;
 pub use limits::HttpLimits;
-pub use listening::{AcceptedConnection, Listening};
+pub use listening::{Accept, Listening};
 pub use mcp_proto::Principal;
 pub use mcp_proto::http::{Guard, Refusal};
 pub use options::Http;

@@ -44,7 +44,7 @@ impl ServerSettings {
         }
         let catalog = self.builder.changes.catalog();
         let find = || {
-            self.visibility.with_view(&catalog, Some(caller), |view| {
+            self.visibility.of(&catalog, Some(caller)).read(|view| {
                 if [ReadResource::METHOD, Subscribe::METHOD].contains(&method) {
                     let uri = params?.member("uri")?;
                     let uri = uri.to_text()?;

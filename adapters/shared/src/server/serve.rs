@@ -24,7 +24,6 @@ use crate::server::subscriptions::accept_subscription;
 use crate::server::tasks::{
     ServerTasks, TaskStart, TaskSteps, begin, resume, serve_task_request, task_start,
 };
-use crate::server::unregistered::Hidden;
 use crate::transport::link::Link;
 
 /// Finds out how a request is served; `task` is set if it becomes a task.
@@ -45,12 +44,12 @@ fn resolve(
         let (changes, visibility) = (&parts.changes, &parts.visibility);
         let caller = context.caller.as_deref();
         let (catalog, revision) = (changes.catalog(), context.peer.revision);
-        if let Some(unknown) = visibility.hidden_read(&catalog, caller, request, revision) {
+        let seen = visibility.of(&catalog, caller);
+        if let Some(unknown) = seen.hidden_read(request, revision) {
             return Err(unknown);
         }
-        let hidden = Hidden { visibility, catalog: &catalog, caller };
-        visibility.with_view(&catalog, caller, |view| {
-            if let Some(resolved) = parts.unregistered.resolve(view, hidden, request, revision) {
+        seen.read(|view| {
+            if let Some(resolved) = parts.unregistered.resolve(view, seen, request, revision) {
                 return resolved;
             }
             // AUT-24: before the arguments are checked, so that errors do not describe them.

@@ -43,8 +43,10 @@ pub(crate) struct ServerSettings {
 
 impl ServerSettings {
     pub(crate) fn new(name: &str, version: &str) -> Self {
+        let builder = Builder::new(name, version);
         Self {
-            builder: Builder::new(name, version),
+            visibility: Visibility::new(builder.changes.has_hidden()),
+            builder,
             threads: handler_threads(THREADS_MAX),
             callback_threads: CallbackThreads::default(),
             trace_payloads: false,
@@ -52,7 +54,6 @@ impl ServerSettings {
             stdio: StdioSettings::default(),
             callbacks: Arc::default(),
             layers: None,
-            visibility: Visibility::default(),
             unregistered: UnregisteredHandlers::default(),
             tasks: TaskCell::default(),
         }
@@ -71,7 +72,7 @@ impl ServerSettings {
     /// tools have.
     #[cfg(feature = "http")]
     pub(crate) fn has_entry_filter(&self) -> bool {
-        self.visibility.filter.is_some() || self.unregistered.tool_schema.is_some()
+        self.visibility.has_filter() || self.unregistered.tool_schema.is_some()
     }
 
     /// Returns the input schema of a tool; `None` if the caller sees no such tool, or if its access
@@ -80,7 +81,7 @@ impl ServerSettings {
     pub(crate) fn schema_of(&self, tool: &str, caller: &Caller) -> Option<Raw> {
         let catalog = self.builder.changes.catalog();
         let schema = || {
-            self.visibility.with_view(&catalog, Some(caller), |view| {
+            self.visibility.of(&catalog, Some(caller)).read(|view| {
                 let Some(tool) = view.tool(tool) else {
                     return self.schema_of_unregistered(tool, &catalog, caller);
                 };
@@ -102,7 +103,7 @@ impl ServerSettings {
         caller: &Caller,
     ) -> Option<Raw> {
         let schema_of = self.unregistered.tool_schema.as_ref()?;
-        let is_hidden = self.visibility.hides_tool(catalog, Some(caller), tool);
+        let is_hidden = self.visibility.of(catalog, Some(caller)).hides_tool(tool);
         if is_hidden { None } else { schema_of(tool, caller) }
     }
 }

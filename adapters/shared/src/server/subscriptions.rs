@@ -1,6 +1,5 @@
 //! The application's view of subscriptions to resources: decisions and changes.
 
-use std::fmt;
 use std::sync::Arc;
 
 use mcp_proto::schema::{
@@ -12,8 +11,9 @@ use mcp_proto::{Caller, Context, Principal, Raw, Request};
 use crate::server::handler::EntryHandler;
 use crate::server::handler::handler_error::HandlerError;
 use crate::server::required_scopes::check_scopes;
-use crate::server::tasks::{LISTEN_KEY, accept_task_ids};
+use crate::server::tasks::accept_task_ids;
 use crate::server::visibility::UNKNOWN;
+use crate::tasks::LISTEN_KEY;
 use crate::transport::link::Link;
 
 /// A decision of the application about a URI.
@@ -180,11 +180,7 @@ impl SubscriptionSettings {
     }
 }
 
-impl fmt::Debug for SubscriptionSettings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SubscriptionSettings").finish_non_exhaustive()
-    }
-}
+opaque_debug!(SubscriptionSettings);
 
 /// Returns the response to a subscription: the resources and elements of listen keys that the
 /// server agrees to report, or the error for an access token that lacks scopes. `None` for any
@@ -205,10 +201,10 @@ pub(super) fn accept_subscription(
     let caller = context.caller.as_deref();
     let sender = caller.unwrap_or(&UNKNOWN);
     let callbacks = &link.shared.callbacks;
-    let visibility = &link.shared.visibility;
+    let seen = link.shared.visibility.of(&catalog, caller);
     let mut uris = request.subscribed_uris();
-    uris.retain(|uri| !visibility.hides_resource(&catalog, caller, uri));
-    let scopes = visibility.with_view(&catalog, caller, |view| {
+    uris.retain(|uri| !seen.hides_resource(uri));
+    let scopes = seen.read(|view| {
         let handlers = uris.iter().flat_map(|uri| {
             view.resource_handler(uri).into_iter().chain(view.lookalike_handlers(uri))
         });
@@ -222,7 +218,7 @@ pub(super) fn accept_subscription(
     }
     uris.retain(|uri| match &callbacks.subscriptions.accept {
         Some(accept) => accept(uri, sender),
-        None => visibility.with_view(&catalog, caller, |view| view.has_resource(uri)),
+        None => seen.read(|view| view.has_resource(uri)),
     });
     let mut filter = SubscriptionFilter::new().resource_subscriptions(uris);
     for (key, elements) in

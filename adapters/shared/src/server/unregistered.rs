@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use mcp_proto::catalog::{Catalog, CatalogView};
+use mcp_proto::catalog::CatalogView;
 use mcp_proto::schema::{
     AnyObject, CallTool, CallToolResult, ClientRequest as _, Decode, GetPrompt, GetPromptResult,
     ListPrompts, ListPromptsResult, ListResources, ListResourcesResult, ListTools, ListToolsResult,
@@ -13,7 +13,7 @@ use mcp_proto::{Caller, ErrorObject, Raw, Request, Revision};
 use crate::server::extension_methods::ExtensionMethods;
 use crate::server::handler::{EntryHandler, HandlerFn, Resolution};
 use crate::server::list_handler::{Lister, list};
-use crate::server::visibility::Visibility;
+use crate::server::visibility::CallerView;
 
 /// The handlers of entries that are not in the catalog, which come after those that are.
 #[derive(Clone, Default)]
@@ -33,14 +33,6 @@ pub(super) type Place<P, R> = Option<Arc<HandlerFn<P, R>>>;
 /// Returns the input schema of a tool for a caller.
 pub(super) type SchemaOf = Arc<dyn Fn(&str, &Caller) -> Option<Raw> + Send + Sync>;
 
-/// Who sends a request, and which registered entries are hidden from them.
-#[derive(Clone, Copy)]
-pub(super) struct Hidden<'a> {
-    pub(super) visibility: &'a Visibility,
-    pub(super) catalog: &'a Catalog<EntryHandler>,
-    pub(super) caller: Option<&'a Caller>,
-}
-
 impl UnregisteredHandlers {
     /// Resolves a request that one of these handlers serves; returns `None` for any other.
     ///
@@ -48,7 +40,7 @@ impl UnregisteredHandlers {
     pub(super) fn resolve(
         &self,
         view: CatalogView<'_, EntryHandler>,
-        hidden: Hidden<'_>,
+        hidden: CallerView<'_>,
         request: &Request,
         revision: Revision,
     ) -> Option<Result<Resolution, ErrorObject>> {
@@ -65,7 +57,7 @@ impl UnregisteredHandlers {
             CallTool::METHOD => {
                 let fallback = self.tool_fallback.as_ref()?;
                 let mut call: CallTool = params(request)?;
-                if view.tool(&call.name).is_some() || hidden.has_tool(&call.name) {
+                if view.tool(&call.name).is_some() || hidden.hides_tool(&call.name) {
                     return None;
                 }
                 call.arguments.get_or_insert_with(|| AnyObject(Raw::empty_object()));
@@ -74,23 +66,13 @@ impl UnregisteredHandlers {
             GetPrompt::METHOD => {
                 let fallback = self.prompt_fallback.as_ref()?;
                 let get: GetPrompt = params(request)?;
-                if view.prompt(&get.name).is_some() || hidden.has_prompt(&get.name) {
+                if view.prompt(&get.name).is_some() || hidden.hides_prompt(&get.name) {
                     return None;
                 }
                 Some(Ok(fallback.run(get, None)))
             }
             _ => self.methods.resolve(request, hidden.caller),
         }
-    }
-}
-
-impl Hidden<'_> {
-    fn has_tool(&self, name: &str) -> bool {
-        self.visibility.hides_tool(self.catalog, self.caller, name)
-    }
-
-    fn has_prompt(&self, name: &str) -> bool {
-        self.visibility.hides_prompt(self.catalog, self.caller, name)
     }
 }
 

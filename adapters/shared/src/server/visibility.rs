@@ -1,6 +1,7 @@
 //! The entries that a caller may see.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use mcp_proto::catalog::{Catalog, CatalogEntry, CatalogView, resource_not_found};
 use mcp_proto::schema::{ClientRequest as _, ReadResource};
@@ -15,98 +16,33 @@ pub(crate) type EntryFilter = Arc<dyn Fn(CatalogEntry<'_>, &Caller) -> bool + Se
 pub(super) static UNKNOWN: Caller = Caller::new();
 
 /// Decides which entries a caller sees. By default, all.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(crate) struct Visibility {
     /// The decision of the application.
     pub(crate) filter: Option<EntryFilter>,
     /// Hides the entries for which the access token of the caller lacks scopes.
     pub(crate) hides_forbidden: bool,
+    /// Set once an entry decides who sees it.
+    has_hidden: Arc<AtomicBool>,
 }
 
 impl Visibility {
-    /// Calls `read` with the entries that a caller sees.
-    pub(crate) fn with_view<T>(
-        &self,
-        catalog: &Catalog<EntryHandler>,
-        caller: Option<&Caller>,
-        read: impl FnOnce(CatalogView<'_, EntryHandler>) -> T,
-    ) -> T {
-        if self.filter.is_none() && !self.hides_forbidden {
-            return read(catalog.all());
-        }
-        read(catalog.visible(&|entry| {
-            (!self.hides_forbidden || is_allowed(catalog, caller, entry))
-                && self.shows(caller, entry)
-        }))
+    pub(crate) const fn new(has_hidden: Arc<AtomicBool>) -> Self {
+        Self { filter: None, hides_forbidden: false, has_hidden }
     }
 
-    /// Returns whether a resource is hidden from a caller because its access token lacks scopes of
-    /// the entry that serves the resource.
-    ///
-    /// A less specific template, or a callback of the application, must not serve it instead, nor
-    /// an entry that serves another spelling.
-    pub(crate) fn hides_resource(
-        &self,
-        catalog: &Catalog<EntryHandler>,
-        caller: Option<&Caller>,
-        uri: &str,
-    ) -> bool {
-        let is_shown = |entry: CatalogEntry<'_>| self.shows(caller, entry);
-        let view = catalog.visible(&is_shown);
-        let handlers =
-            || view.resource_handler(uri).into_iter().chain(view.lookalike_handlers(uri));
-        self.hides_forbidden && handlers().any(|it| it.scopes().check(caller).is_err())
+    /// Returns the view of a caller on the entries of a catalog.
+    pub(crate) const fn of<'a>(
+        &'a self,
+        catalog: &'a Catalog<EntryHandler>,
+        caller: Option<&'a Caller>,
+    ) -> CallerView<'a> {
+        CallerView { visibility: self, catalog, caller }
     }
 
-    /// Returns whether a tool is hidden from a caller because its access token lacks scopes of the
-    /// tool. A fallback must not serve it instead.
-    pub(crate) fn hides_tool(
-        &self,
-        catalog: &Catalog<EntryHandler>,
-        caller: Option<&Caller>,
-        name: &str,
-    ) -> bool {
-        self.hides_found(catalog, caller, |view| view.tool(name).map(Into::into))
-    }
-
-    /// Like [`hides_tool`](Self::hides_tool), for a prompt.
-    pub(crate) fn hides_prompt(
-        &self,
-        catalog: &Catalog<EntryHandler>,
-        caller: Option<&Caller>,
-        name: &str,
-    ) -> bool {
-        self.hides_found(catalog, caller, |view| view.prompt(name).map(Into::into))
-    }
-
-    /// Returns whether an entry that the application shows is hidden because of its scopes.
-    fn hides_found(
-        &self,
-        catalog: &Catalog<EntryHandler>,
-        caller: Option<&Caller>,
-        find: impl for<'a> Fn(CatalogView<'a, EntryHandler>) -> Option<CatalogEntry<'a>>,
-    ) -> bool {
-        let is_shown = |entry: CatalogEntry<'_>| self.shows(caller, entry);
-        self.hides_forbidden
-            && find(catalog.visible(&is_shown))
-                .is_some_and(|entry| !is_allowed(catalog, caller, entry))
-    }
-
-    /// Returns the error for a request to read a [hidden](Self::hides_resource) resource.
-    pub(crate) fn hidden_read(
-        &self,
-        catalog: &Catalog<EntryHandler>,
-        caller: Option<&Caller>,
-        request: &Request,
-        revision: Revision,
-    ) -> Option<ErrorObject> {
-        if !self.hides_forbidden || request.method != ReadResource::METHOD {
-            return None;
-        }
-        let uri = request.params.as_ref()?.member("uri")?;
-        let uri = uri.to_text()?;
-        let is_hidden = self.hides_resource(catalog, caller, &uri);
-        is_hidden.then(|| resource_not_found(&uri, revision))
+    /// Returns whether functions of the application decide what a caller sees.
+    pub(crate) fn has_filter(&self) -> bool {
+        self.filter.is_some() || self.has_hidden.load(Ordering::SeqCst)
     }
 
     /// Returns whether the application shows an entry to a caller.
@@ -115,12 +51,80 @@ impl Visibility {
     }
 }
 
-/// Returns whether the access token of a caller has the scopes of an entry.
-fn is_allowed(
-    catalog: &Catalog<EntryHandler>,
-    caller: Option<&Caller>,
-    entry: CatalogEntry<'_>,
-) -> bool {
-    let scopes = catalog.handler(entry).map(EntryHandler::scopes);
-    scopes.is_none_or(|scopes| scopes.check(caller).is_ok())
+/// What a caller sees of the entries of a catalog.
+#[derive(Clone, Copy)]
+pub(crate) struct CallerView<'a> {
+    visibility: &'a Visibility,
+    catalog: &'a Catalog<EntryHandler>,
+    pub(super) caller: Option<&'a Caller>,
+}
+
+impl CallerView<'_> {
+    /// Calls `read` with the entries that the caller sees.
+    pub(crate) fn read<T>(self, read: impl FnOnce(CatalogView<'_, EntryHandler>) -> T) -> T {
+        if !self.visibility.has_filter() && !self.visibility.hides_forbidden {
+            return read(self.catalog.all());
+        }
+        read(self.catalog.visible(&|entry| {
+            (!self.visibility.hides_forbidden || self.is_allowed(entry)) && self.shows(entry)
+        }))
+    }
+
+    /// Returns whether a resource is hidden from the caller because its access token lacks scopes
+    /// of the entry that serves the resource.
+    ///
+    /// A less specific template, or a callback of the application, must not serve it instead, nor
+    /// an entry that serves another spelling.
+    pub(crate) fn hides_resource(self, uri: &str) -> bool {
+        let is_shown = |entry: CatalogEntry<'_>| self.shows(entry);
+        let view = self.catalog.visible(&is_shown);
+        let handlers =
+            || view.resource_handler(uri).into_iter().chain(view.lookalike_handlers(uri));
+        self.visibility.hides_forbidden
+            && handlers().any(|it| it.scopes().check(self.caller).is_err())
+    }
+
+    /// Returns whether a tool is hidden from the caller because its access token lacks scopes of
+    /// the tool. A fallback must not serve it instead.
+    pub(crate) fn hides_tool(self, name: &str) -> bool {
+        self.hides_found(|view| view.tool(name).map(Into::into))
+    }
+
+    /// Like [`hides_tool`](Self::hides_tool), for a prompt.
+    pub(crate) fn hides_prompt(self, name: &str) -> bool {
+        self.hides_found(|view| view.prompt(name).map(Into::into))
+    }
+
+    /// Returns whether an entry that the application shows is hidden because of its scopes.
+    fn hides_found(
+        self,
+        find: impl for<'a> Fn(CatalogView<'a, EntryHandler>) -> Option<CatalogEntry<'a>>,
+    ) -> bool {
+        let is_shown = |entry: CatalogEntry<'_>| self.shows(entry);
+        self.visibility.hides_forbidden
+            && find(self.catalog.visible(&is_shown)).is_some_and(|entry| !self.is_allowed(entry))
+    }
+
+    /// Returns the error for a request to read a [hidden](Self::hides_resource) resource.
+    pub(crate) fn hidden_read(self, request: &Request, revision: Revision) -> Option<ErrorObject> {
+        if !self.visibility.hides_forbidden || request.method != ReadResource::METHOD {
+            return None;
+        }
+        let uri = request.params.as_ref()?.member("uri")?;
+        let uri = uri.to_text()?;
+        self.hides_resource(&uri).then(|| resource_not_found(&uri, revision))
+    }
+
+    /// Returns whether the application and the entry itself show an entry to the caller.
+    fn shows(self, entry: CatalogEntry<'_>) -> bool {
+        let visible_to = self.catalog.handler(entry).and_then(EntryHandler::visible_to);
+        visible_to.is_none_or(|is_visible| is_visible(self.caller.unwrap_or(&UNKNOWN)))
+            && self.visibility.shows(self.caller, entry)
+    }
+
+    /// Returns whether the access token of the caller has the scopes of an entry.
+    fn is_allowed(self, entry: CatalogEntry<'_>) -> bool {
+        let scopes = self.catalog.handler(entry).map(EntryHandler::scopes);
+        scopes.is_none_or(|scopes| scopes.check(self.caller).is_ok())
+    }
 }

@@ -149,7 +149,7 @@ fn is_visible(cx: &Cx, uri: &str) -> bool {
     let shared = &cx.request.link.shared;
     let caller = cx.request.context.caller.as_deref();
     let is_served = |view: CatalogView<'_, _>| view.resource(uri).is_some();
-    shared.visibility.with_view(&shared.changes.catalog(), caller, is_served)
+    shared.visibility.of(&shared.changes.catalog(), caller).read(is_served)
 }
 
 fn invalid_params(why: &str, uri: &str) -> HandlerError {

@@ -9,7 +9,6 @@ mod sse;
 mod tower;
 
 use std::error::Error as StdError;
-use std::fmt;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -141,8 +140,7 @@ impl HttpService {
         request: Request<B>,
     ) -> impl Future<Output = Response<ResponseBody>> + use<B>
     where
-        B: http_body::Body,
-        B::Error: Into<Box<dyn StdError + Send + Sync>>,
+        B: http_body::Body<Error: Into<Box<dyn StdError + Send + Sync>>>,
     {
         self.respond_to(request.extensions().get().copied(), request)
     }
@@ -154,8 +152,7 @@ impl HttpService {
         request: Request<B>,
     ) -> impl Future<Output = Response<ResponseBody>> + use<B>
     where
-        B: http_body::Body,
-        B::Error: Into<Box<dyn StdError + Send + Sync>>,
+        B: http_body::Body<Error: Into<Box<dyn StdError + Send + Sync>>>,
     {
         let shared = Arc::clone(&self.shared);
         let (parts, body) = request.into_parts();
@@ -259,8 +256,7 @@ impl ServiceShared {
         body: B,
     ) -> Result<Response<ResponseBody>, Refusal>
     where
-        B: http_body::Body,
-        B::Error: Into<Box<dyn StdError + Send + Sync>>,
+        B: http_body::Body<Error: Into<Box<dyn StdError + Send + Sync>>>,
     {
         let Http { check, authenticator, .. } = &self.options;
         let principal = if check.is_some() || authenticator.is_some() {
@@ -371,8 +367,4 @@ fn add_host(parts: &mut Parts) {
     }
 }
 
-impl fmt::Debug for HttpService {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HttpService").field("sessions", &self.sessions()).finish_non_exhaustive()
-    }
-}
+opaque_debug!(HttpService, it => sessions: it.sessions());

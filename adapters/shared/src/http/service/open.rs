@@ -106,9 +106,7 @@ impl ServiceShared {
                 let id = message.request_id();
                 let link = self.sessions.get(&session, principal);
                 let link = link.ok_or_else(|| Refusal::unknown_session(id))?;
-                if !self.sessions.has_bytes() {
-                    return Err(self.sessions_too_large());
-                }
+                self.require_session_bytes()?;
                 let expected = expected(message.needs_response());
                 check_session(&link, version, id)?;
                 if !link.wants_input_now() {
@@ -165,9 +163,7 @@ impl ServiceShared {
         }
         let link = self.link(clock, HttpBinding::Streamable(session), 0);
         let listening = if listener_share.is_some() {
-            if !self.sessions.has_bytes() {
-                return Err(self.sessions_too_large());
-            }
+            self.require_session_bytes()?;
             let full = || {
                 let why = "too many subscriptions (`HttpLimits::listeners_max`)";
                 self.refusal(Rejection::Service, why)
@@ -227,9 +223,7 @@ impl ServiceShared {
     ) -> Result<Exchange, Refusal> {
         let principal = caller.principal().cloned();
         let place = self.session_place(address, principal.clone())?;
-        if !self.sessions.has_bytes() {
-            return Err(self.sessions_too_large());
-        }
+        self.require_session_bytes()?;
         let id = self.options.session_ids.next()?;
         let clock = Clock::new();
         let machine = Machine::new(clock.now(), self.config.clone());
