@@ -10,8 +10,8 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-/// Implements `Debug` for a type, with the given fields: `opaque_debug!(Type<T> [T], it => a: it.a)`,
-/// where the generics of the implementation follow the type.
+/// Implements `Debug` for a type whose other fields say nothing or must not be printed:
+/// `opaque_debug!(Type<T> [T], it => a: it.a)`. The generics of the implementation follow the type.
 macro_rules! opaque_debug {
     (
         $name:ident $(<$($argument:tt),+>)? $([$($generics:tt)+])?

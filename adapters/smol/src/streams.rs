@@ -55,9 +55,9 @@ pub(crate) fn standard(serving: &Serving) -> io::Result<(Reader, Writer, CopyThr
 
 /// A stream that remembers when it has no more data.
 ///
-/// `Async` tries each read before it waits. The event loop reads again after each message, and hyper
-/// polls a connection that has nothing to read several times per request: each of these reads would
-/// be a system call.
+/// `Async` tries each read before it waits. The event loop reads again after each message, and
+/// hyper polls a connection that has nothing to read several times per request: each of these reads
+/// would be a system call.
 #[cfg(any(unix, feature = "http"))]
 #[derive(Debug)]
 #[cfg_attr(feature = "http", expect(unnameable_types, reason = "the stream of a listener"))]

@@ -8,8 +8,8 @@ use crate::server::catalog_edit::{CatalogEdit, EditError};
 /// A type whose methods are handlers.
 ///
 /// The attribute `server` of the adapters (feature `schemars`) implements this trait for an `impl`
-/// block with marked methods. An entry that the attribute cannot express, such as one that only some
-/// callers see, is added to the server beside it. A type can have one such block.
+/// block with marked methods. An entry that the attribute cannot express, such as one that only
+/// some callers see, is added to the server beside it. A type can have one such block.
 ///
 /// | mark | entry |
 /// |---|---|
@@ -23,8 +23,8 @@ use crate::server::catalog_edit::{CatalogEdit, EditError};
 /// [handler](crate::Handler) takes and returns.
 ///
 /// The name of the method is that of the entry. Its doc comment is the description, which a tool
-/// must have. All marks of entries take the options `name = ".."`, `title = ".."`, `description = ".."`, and
-/// `requires = ["scope", ..]` for the scopes that access tokens need; see
+/// must have. All marks of entries take the options `name = ".."`, `title = ".."`,
+/// `description = ".."`, and `requires = ["scope", ..]` for the scopes that access tokens need; see
 /// [`Tool::requires`](crate::Tool::requires).
 ///
 /// - A tool also takes the hints `read_only`, `destructive`, `idempotent` and `open_world`, as in

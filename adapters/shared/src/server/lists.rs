@@ -105,8 +105,8 @@ impl Lists {
 
     /// Allows caches to share lists between users (since 2026-07-28). Default: not allowed.
     ///
-    /// Has no effect with [`visible_to`](Self::visible_to), also that of an entry: such lists depend
-    /// on the user.
+    /// Has no effect with [`visible_to`](Self::visible_to), also that of an entry: such lists
+    /// depend on the user.
     pub fn cache_publicly(self) -> Self {
         self.set(|server| server.builder.configure(Catalog::cache_publicly))
     }

@@ -27,7 +27,7 @@ impl<R> Client<R> {
     ///   everything that it covers, because changes may have been missed. This also applies if only
     ///   the session of a server or the stream of the subscription was lost, and if a server that
     ///   stops has ended the subscription: each subscription then has as many attempts as the
-    ///   connection, with the same delays. See [`Subscription`](crate::Subscription) for the ends
+    ///   connection, with equal delays. See [`Subscription`](crate::Subscription) for the ends
     ///   that are final.
     ///
     /// What it never repeats: a call that was sent. It fails with
